@@ -1,0 +1,31 @@
+import { cloudflareTest } from '@cloudflare/vitest-pool-workers'
+import { defineConfig } from 'vitest/config'
+
+export default defineConfig({
+  test: {
+    projects: [
+      {
+        test: {
+          name: 'node',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/workerd/**', 'test/e2e/**', 'test/browser/**', 'test/faults/**'],
+        },
+      },
+      {
+        // Whole systems on real ports and real files: one file at a time, so that no file's load
+        // becomes another one's timeout.
+        test: {
+          name: 'system',
+          include: ['test/{e2e,browser,faults}/**/*.test.ts'],
+          fileParallelism: false,
+          testTimeout: 60_000,
+          hookTimeout: 60_000,
+        },
+      },
+      {
+        plugins: [cloudflareTest({ wrangler: { configPath: './wrangler.toml' } })],
+        test: { name: 'workerd', include: ['test/workerd/**/*.test.ts'] },
+      },
+    ],
+  },
+})
