@@ -1,0 +1,67 @@
+// What the task and config files of the Backlog.md layout say. No I/O.
+
+import type { Entry } from '../layout.ts'
+import { defined, Fields, sentence } from './fields.ts'
+import { readFrontMatter } from './front-matter.ts'
+import { utcTime } from './times.ts'
+import { readYamlMap } from './yaml-map.ts'
+
+/** `back-5.2 - Title.md`; old files are named `back-5-title.md`, or `back-5.md`. */
+export const TASK_NAME = /^([A-Za-z]+-\d+(?:\.\d+)*)(?:[ -].*)?\.md$/
+const ID = /^[A-Za-z]+-[\w.-]{1,100}$/
+
+/** What the tool itself takes when its configuration names no statuses. */
+export const CONFIG_STATES = { states: ['To Do', 'In Progress', 'Done'], closed: ['Done'] }
+
+/** `folder` is the name of the folder that the file stands in. */
+export function parseTask(file: string, folder: string, text: string): Entry {
+  const { fields, body, invalid } = readFrontMatter(text)
+  const named = TASK_NAME.exec(file)?.[1]?.toUpperCase() ?? file
+  const written = fields.text('id')
+  const id = written !== undefined && ID.test(written) ? written : named
+  if (!invalid && id !== written) fields.problems.push('"id" is no task id')
+
+  const created = fields.text('created_date')
+  const updated = fields.text('updated_date') ?? created
+  const known = {
+    id,
+    title: fields.text('title') ?? id,
+    status: fields.text('status') ?? '',
+    assignee: fields.texts('assignee')?.join(', '),
+    deps: fields.texts('dependencies'),
+    updatedAt: updated === undefined ? undefined : utcTime(updated),
+    rank: fields.number('ordinal'),
+    labels: fields.texts('labels'),
+    priority: fields.text('priority'),
+    parent: fields.text('parent_task_id'),
+  }
+  const elsewhere = folder === 'tasks' ? {} : { folder }
+  const extra = defined({ ...fields.rest(), created_date: created, ...elsewhere })
+  const task = defined({
+    ...known,
+    extra: Object.keys(extra).length > 0 ? extra : undefined,
+    body,
+    invalid: invalid ?? sentence('The front matter', fields.problems),
+  })
+  return { kind: 'task', id, task, ...(folder === 'completed' && { closed: true }) }
+}
+
+/** The last of the statuses is the closed one: the tool knows no other sign. */
+export function parseConfig(text: string): Entry {
+  const yaml = readYamlMap(text)
+  const fields = new Fields(yaml.ok ? yaml.fields : new Map(), yaml.ok ? yaml.problems : [])
+  const prefix = fields.text('task_prefix')
+  const states = fields.texts('statuses') ?? CONFIG_STATES.states
+  const board = defined({
+    layout: 'backlog-md' as const,
+    prefix,
+    states,
+    closed: states.slice(-1),
+    initial: fields.text('default_status'),
+    extra: fields.rest(),
+    invalid: yaml.ok
+      ? sentence('The configuration', fields.problems)
+      : `The configuration is not valid YAML: ${yaml.why}.`,
+  })
+  return { kind: 'board', id: 'board', board }
+}

@@ -1,0 +1,95 @@
+// The Backlog.md layout: `backlog/` with a markdown file per task, named after id and title.
+
+import { readFile } from 'node:fs/promises'
+import { basename, dirname, join, normalize, sep } from 'node:path'
+import type { Entry, FileKind, Layout, Store } from '../layout.ts'
+import { CONFIG_STATES, parseConfig, parseTask, TASK_NAME } from './backlog-md-files.ts'
+import { isFile, realFolder } from './store-folder.ts'
+import { readYamlMap } from './yaml-map.ts'
+
+const STORES = ['backlog', '.backlog']
+const CONFIGS = ['config.yml', 'config.yaml']
+const ROOT_CONFIG = 'backlog.config.yml'
+const FOLDERS = ['tasks', 'completed', 'drafts']
+
+interface Place {
+  root: string
+  /** Holds the folders of tasks. */
+  folder: string
+  configFile: string
+}
+
+export const backlogMd = {
+  name: 'backlog-md',
+  async detect(dir) {
+    const place = (await atRoot(dir)) ?? (await inFolder(dir))
+    return place && backlogStore(place)
+  },
+} satisfies Layout
+
+/** `backlog.config.yml` beside the store, which may name another folder of the project. */
+async function atRoot(dir: string): Promise<Place | undefined> {
+  const config = join(dir, ROOT_CONFIG)
+  const root = await realFolder(dir)
+  if (root === undefined || !(await isFile(config))) return undefined
+  const named = folderNamed(await readFile(config, 'utf8'))
+  for (const name of named === undefined ? STORES : [named]) {
+    const folder = join(root, name)
+    if (await realFolder(folder)) return { root, folder, configFile: join(root, ROOT_CONFIG) }
+  }
+  return undefined
+}
+
+async function inFolder(dir: string): Promise<Place | undefined> {
+  const candidates = STORES.map((name) => join(dir, name))
+  if (STORES.includes(basename(dir))) candidates.push(dir)
+  for (const candidate of candidates) {
+    const root = await realFolder(candidate)
+    if (root === undefined) continue
+    for (const config of CONFIGS) {
+      const configFile = join(root, config)
+      if (await isFile(configFile)) return { root, folder: root, configFile }
+    }
+  }
+  return undefined
+}
+
+function folderNamed(config: string): string | undefined {
+  const yaml = readYamlMap(config)
+  const named = yaml.ok && (yaml.fields.get('backlog_directory') ?? undefined)
+  if (typeof named !== 'string' || named === '') return undefined
+  const folder = normalize(named)
+  // The tool refuses folders outside of the project as well.
+  return folder.startsWith('..') || folder.startsWith(sep) ? undefined : folder
+}
+
+function backlogStore({ root, folder, configFile }: Place): Store {
+  const folders = FOLDERS.map((name) => join(folder, name))
+  return {
+    layout: 'backlog-md',
+    root,
+    folders: [dirname(configFile), ...folders],
+    configFile,
+    classify(path) {
+      if (path === configFile) return 'board'
+      return folders.includes(dirname(path)) && TASK_NAME.test(basename(path)) ? 'task' : undefined
+    },
+    parse(path, kind, text) {
+      if (kind === 'board') return [parseConfig(text)]
+      return kind === 'task' ? [parseTask(basename(path), basename(dirname(path)), text)] : []
+    },
+    unreadable: (path, kind, why) => unreadable(path, kind, why),
+    // The tool itself takes `back-5.2` and `BACK-5.02` for one task.
+    fold: (id) => id.toLowerCase().replace(/([-.])0+(?=\d)/g, '$1'),
+  } satisfies Store
+}
+
+function unreadable(path: string, kind: FileKind, invalid: string): Entry[] {
+  if (kind === 'board') {
+    const board = { layout: 'backlog-md' as const, ...CONFIG_STATES, invalid }
+    return [{ kind, id: 'board', board }]
+  }
+  if (kind !== 'task') return []
+  const id = TASK_NAME.exec(basename(path))?.[1]?.toUpperCase() ?? basename(path)
+  return [{ kind, id, task: { id, title: id, status: '', invalid } }]
+}

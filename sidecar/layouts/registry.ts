@@ -1,0 +1,45 @@
+// Which layouts there are, and which of them a folder holds.
+
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { Layout, Store } from '../layout.ts'
+import { backlogMd } from './backlog-md.ts'
+import { cairn } from './cairn.ts'
+import { taskMaster } from './task-master.ts'
+
+/** In the order in which they are tried. */
+const LAYOUTS: readonly Layout[] = [cairn, backlogMd, taskMaster]
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError'
+  readonly code: 'not_a_folder' | 'no_board'
+
+  constructor(code: StoreError['code'], message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** The store in `dir`, which is the project's folder or the store's own; undefined: none (yet). */
+export async function findStore(dir: string): Promise<Store | undefined> {
+  for (const layout of LAYOUTS) {
+    const store = await layout.detect(resolve(dir))
+    if (store) return store
+  }
+  return undefined
+}
+
+/** Like findStore, for whoever cannot go on without one. Throws StoreError. */
+export async function openStore(dir: string): Promise<Store> {
+  const path = resolve(dir)
+  const found = await stat(path).catch(() => undefined)
+  if (!found) throw new StoreError('not_a_folder', `There is no folder ${path}.`)
+  if (!found.isDirectory()) throw new StoreError('not_a_folder', `${path} is not a folder.`)
+  const store = await findStore(path)
+  if (store) return store
+  throw new StoreError(
+    'no_board',
+    `There is no task board in ${path}: looked for .cairn/config.yaml, backlog/config.yml ` +
+      '(or .backlog/, or backlog.config.yml) and .taskmaster/tasks/tasks.json.',
+  )
+}

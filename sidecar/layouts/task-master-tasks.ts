@@ -1,0 +1,157 @@
+// What a tasks.json of Task Master says. No I/O.
+
+import type { BoardConfig } from '../../worker/board/wire.ts'
+import type { Entry, TaskSource } from '../layout.ts'
+import { defined, Fields, sentence } from './fields.ts'
+import { limitText } from './text-limit.ts'
+import { utcTime } from './times.ts'
+import { type Plain, YAML_BYTES } from './yaml-map.ts'
+
+export const TASK_MASTER_BOARD = {
+  layout: 'task-master',
+  states: ['pending', 'in-progress', 'review', 'done', 'deferred', 'cancelled'],
+  closed: ['done', 'cancelled', 'completed'],
+  initial: 'pending',
+} satisfies BoardConfig
+
+/** Longer titles and the like belong to no task that a person wrote. */
+const FIELDS_CHARS = YAML_BYTES
+const ID_CHARS = 200
+
+/**
+ * The board and all of its tasks, in the file's order; ids may repeat. A file that is not whole
+ * (the tool writes in place) gives the board alone, with `invalid`: whoever holds tasks of this
+ * file keeps them, or every half-written save would delete the board.
+ */
+export function parseTasks(text: string): Entry[] {
+  const file = readJson(text)
+  if (!isMap(file)) return [boardEntry(file === undefined ? NOT_JSON : NOT_TAGS)]
+  // The tool's older files hold no tags.
+  const tags = Array.isArray(file.tasks) ? [['master', file] as const] : Object.entries(file)
+  const problems: string[] = []
+  const tasks = tags.flatMap(([tag, value]) => {
+    if (isMap(value) && Array.isArray(value.tasks)) return tagEntries(tag, value.tasks)
+    problems.push(`the tag "${tag.slice(0, 40)}" holds no list of tasks`)
+    return []
+  })
+  return [boardEntry(sentence('The file', problems)), ...tasks]
+}
+
+const NOT_JSON = 'The file is not valid JSON; its tasks stay as they were last read.'
+const NOT_TAGS = 'The file is not a map of tags; its tasks stay as they were last read.'
+
+function boardEntry(invalid: string | undefined): Entry {
+  return { kind: 'board', id: 'board', board: defined({ ...TASK_MASTER_BOARD, invalid }) }
+}
+
+function tagEntries(tag: string, tasks: Plain[]): Entry[] {
+  return tasks.flatMap((value, index) => {
+    const number = numberOf(value, index)
+    const subtasks = isMap(value) && Array.isArray(value.subtasks) ? value.subtasks : []
+    const siblings = new Set(subtasks.map(numberOf))
+    const inTag = (id: string): string => `${tag}:${id}`
+    const inTask = (id: string): string => inTag(siblings.has(id) ? `${number}.${id}` : id)
+    return [
+      taskEntry(inTag(number), undefined, value, inTag),
+      ...subtasks.map((subtask, at) =>
+        taskEntry(inTag(`${number}.${numberOf(subtask, at)}`), inTag(number), subtask, inTask),
+      ),
+    ]
+  })
+}
+
+/** The tool's own number of a task; one without any is named after its place in the list. */
+function numberOf(value: Plain, index: number): string {
+  const id = isMap(value) ? value.id : undefined
+  const text = typeof id === 'number' || typeof id === 'string' ? String(id).trim() : ''
+  return text === '' ? `unnumbered-${index + 1}` : text.slice(0, ID_CHARS)
+}
+
+function taskEntry(
+  id: string,
+  parent: string | undefined,
+  value: Plain,
+  resolve: (dep: string) => string,
+): Entry {
+  const task = isMap(value)
+    ? readTask(id, parent, value, resolve)
+    : { id, title: id, status: '', invalid: 'The task is not a map of fields.' }
+  // The record itself, not the file's text: an id resolved through a sibling changes with it.
+  return { kind: 'task', id, task, source: JSON.stringify(task) }
+}
+
+function readTask(
+  id: string,
+  parent: string | undefined,
+  value: { [key: string]: Plain },
+  resolve: (dep: string) => string,
+): TaskSource {
+  const { id: number, description, details, testStrategy, subtasks, ...others } = value
+  const problems: string[] = []
+  if (typeof number !== 'number' && typeof number !== 'string') problems.push('"id" is missing')
+  if (subtasks !== undefined && !Array.isArray(subtasks)) problems.push('"subtasks" is not a list')
+  const nested = parent !== undefined && Array.isArray(subtasks) && subtasks.length > 0
+  const texts = Object.entries({
+    description: description ?? null,
+    details: details ?? null,
+    testStrategy: testStrategy ?? null,
+  })
+  const prose = new Fields(new Map(texts), problems)
+  const body = [
+    prose.text('description'),
+    section('Details', prose.text('details')),
+    section('Test strategy', prose.text('testStrategy')),
+  ]
+  const fields = new Fields(new Map(Object.entries(others)), problems)
+  const updated = fields.text('updatedAt')
+  const known = {
+    id,
+    title: fields.text('title') ?? id,
+    status: fields.text('status') ?? '',
+    assignee: fields.text('assignee'),
+    deps: fields.texts('dependencies')?.map(resolve),
+    updatedAt: updated === undefined ? undefined : utcTime(updated),
+    labels: fields.texts('labels'),
+    priority: fields.text('priority'),
+    parent,
+    extra: nested ? { ...fields.rest(), subtasks } : fields.rest(),
+  }
+  const limited = isSmall(known) ? known : { id, title: id, status: '', parent }
+  if (limited !== known) problems.push('its fields are too large or nested too deeply')
+  const invalid = sentence('The task', problems)
+  return defined({ ...limited, body: limitText(joined(body)), invalid })
+}
+
+const section = (title: string, text: string | undefined): string | undefined =>
+  text === undefined ? undefined : `## ${title}\n\n${text}`
+
+const joined = (parts: (string | undefined)[]): string =>
+  parts.filter((part) => part !== undefined).join('\n\n')
+
+function isSmall(fields: object): boolean {
+  try {
+    return JSON.stringify(fields).length <= FIELDS_CHARS
+  } catch {
+    // JSON.parse reads any depth, JSON.stringify overflows the stack.
+    return false
+  }
+}
+
+function readJson(text: string): Plain | undefined {
+  try {
+    const json = text.replace(/^\ufeff/, '')
+    // `__proto__` is a plain key to JSON.parse, but not to code that copies objects key by key.
+    // Dropping it costs several times the parsing, so only a file that may hold it pays.
+    return MAYBE_PROTO.test(json) ? JSON.parse(json, dropProto) : JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+const MAYBE_PROTO = /__proto__|\\u00/
+
+const dropProto = (key: string, value: Plain): Plain | undefined =>
+  key === '__proto__' ? undefined : value
+
+const isMap = (value: Plain | undefined): value is { [key: string]: Plain } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)

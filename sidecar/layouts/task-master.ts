@@ -1,0 +1,38 @@
+// The Task Master layout: one `.taskmaster/tasks/tasks.json` that holds every task of every tag.
+
+import { basename, join } from 'node:path'
+import type { Entry, Layout, Store } from '../layout.ts'
+import { isFile, realFolder } from './store-folder.ts'
+import { parseTasks, TASK_MASTER_BOARD } from './task-master-tasks.ts'
+
+const STORE = '.taskmaster'
+
+export const taskMaster = {
+  name: 'task-master',
+  async detect(dir) {
+    const root = await realFolder(basename(dir) === STORE ? dir : join(dir, STORE))
+    if (root === undefined) return undefined
+    return (await isFile(join(root, 'tasks', 'tasks.json'))) ? taskMasterStore(root) : undefined
+  },
+} satisfies Layout
+
+function taskMasterStore(root: string): Store {
+  const folder = join(root, 'tasks')
+  // The tool's statuses are fixed, so the one file is the configuration too.
+  const configFile = join(folder, 'tasks.json')
+  return {
+    layout: 'task-master',
+    root,
+    folders: [folder],
+    configFile,
+    classify: (path) => (path === configFile ? 'tasks' : undefined),
+    parse: (_path, kind, text) => (kind === 'tasks' ? parseTasks(text) : []),
+    unreadable: (_path, kind, why) => (kind === 'tasks' ? [unreadable(why)] : []),
+    fold: (id) => id,
+  } satisfies Store
+}
+
+/** Alone, without a task beside it: whoever holds tasks of this file keeps them. */
+function unreadable(invalid: string): Entry {
+  return { kind: 'board', id: 'board', board: { ...TASK_MASTER_BOARD, invalid } }
+}

@@ -1,0 +1,21 @@
+// Cuts long texts before they are published. No I/O.
+
+import { TEXT_BYTES } from '../../worker/board/wire.ts'
+
+const encoder = new TextEncoder()
+
+/** Text of at most TEXT_BYTES of UTF-8; after a longer one stands a last line that says so. */
+export function limitText(text: string): string {
+  const bytes = Buffer.byteLength(text)
+  if (bytes <= TEXT_BYTES) return text
+  // encodeInto stops at a character's end, so what it read is never half a character.
+  const kept = encoder.encodeInto(text, new Uint8Array(TEXT_BYTES)).read
+  return `${text.slice(0, kept)}\n[signalbox: cut at ${sizeText(TEXT_BYTES)} of ${sizeText(bytes)}]`
+}
+
+/** Bytes for people: `512 KiB`, `20.0 MiB`. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1024) return `${bytes} bytes`
+  if (bytes < 1 << 20) return `${Math.round(bytes / 1024)} KiB`
+  return `${(bytes / (1 << 20)).toFixed(1)} MiB`
+}

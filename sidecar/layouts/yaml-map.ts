@@ -1,0 +1,122 @@
+// YAML from files that anyone may have written, as plain JSON values. What this adds to the `yaml`
+// package: limits (depth, aliases), no `__proto__`, and scalars that are never changed by reading.
+
+import { type Document, isAlias, isMap, isScalar, isSeq, parseDocument, type Scalar } from 'yaml'
+
+/** A front matter or YAML file larger than this is refused: parsing it would stall every save. */
+export const YAML_BYTES = 256 << 10
+/** Deeper nesting means an attack, and would overflow the stack of whoever serialises it next. */
+const MAX_DEPTH = 64
+
+export type Plain = null | boolean | number | string | Plain[] | { [key: string]: Plain }
+
+export type YamlMap =
+  | { ok: true; fields: Map<string, Plain>; problems: string[] }
+  | { ok: false; why: string }
+
+// The failsafe schema leaves every scalar as text, which is both lossless and twice as fast. Unique
+// keys are checked here, because the package compares each key with every other.
+const OPTIONS = {
+  schema: 'failsafe',
+  resolveKnownTags: false,
+  prettyErrors: false,
+  uniqueKeys: false,
+  logLevel: 'silent',
+} as const
+
+/**
+ * Reads one YAML mapping. `firstLine` is the line of the file at which `text` begins, for messages.
+ * Never throws.
+ */
+export function readYamlMap(text: string, firstLine = 1): YamlMap {
+  if (text.length > YAML_BYTES) return { ok: false, why: 'it is larger than 256 KiB' }
+  try {
+    const doc = parseDocument(text, OPTIONS)
+    const error = doc.errors.find((e) => !isPlainAt(e.code, text.charAt(e.pos[0])))
+    if (error) {
+      const line = firstLine + text.slice(0, error.pos[0]).split('\n').length - 1
+      const message = error.message.replace(/\s+/g, ' ').slice(0, 160)
+      return { ok: false, why: `line ${line}: ${message}` }
+    }
+    if (doc.contents === null || (isScalar(doc.contents) && doc.contents.value === '')) {
+      return { ok: true, fields: new Map(), problems: [] }
+    }
+    if (!isMap(doc.contents)) return { ok: false, why: 'it is not a mapping of keys to values' }
+    const reader = new Reader(doc)
+    return { ok: true, fields: reader.map(doc.contents.items, 0), problems: reader.problems }
+  } catch (error) {
+    if (error instanceof LimitError) return { ok: false, why: error.message }
+    // The package recurses: thousands of open brackets end in a RangeError, not in a YAML error.
+    if (error instanceof RangeError) return { ok: false, why: 'it is nested too deeply' }
+    return { ok: false, why: error instanceof Error ? error.message.slice(0, 160) : 'it is broken' }
+  }
+}
+
+/** YAML reserves a leading `@` and forbids it; board tools write `@name` all the same. */
+const isPlainAt = (code: string, at: string): boolean => code === 'BAD_SCALAR_START' && at === '@'
+
+class LimitError extends Error {}
+
+class Reader {
+  readonly problems: string[] = []
+  readonly #doc: Document.Parsed
+  #aliasedChars = 0
+  #insideAlias = 0
+
+  constructor(doc: Document.Parsed) {
+    this.#doc = doc
+  }
+
+  map(items: readonly { key: unknown; value: unknown }[], depth: number): Map<string, Plain> {
+    const fields = new Map<string, Plain>()
+    for (const { key: keyNode, value } of items) {
+      if (!isScalar(keyNode)) {
+        this.problems.push('a key is not plain text')
+        continue
+      }
+      const key = String(keyNode.value)
+      // Of two values none is known to be meant; the first is what stood there before.
+      if (fields.has(key)) this.problems.push(`the key "${key.slice(0, 40)}" stands there twice`)
+      else fields.set(key, this.#plain(value, depth + 1))
+    }
+    return fields
+  }
+
+  #plain(node: unknown, depth: number): Plain {
+    if (depth > MAX_DEPTH) throw new LimitError(`it is nested more than ${MAX_DEPTH} deep`)
+    if (isAlias(node)) return this.#alias(node.resolve(this.#doc), depth)
+    if (this.#insideAlias > 0) this.#pay(isScalar(node) ? String(node.value).length : 0)
+    if (isScalar(node)) return plainScalar(node)
+    if (isSeq(node)) return node.items.map((item) => this.#plain(item, depth + 1))
+    if (!isMap(node)) return null
+    const fields = this.map(node.items, depth)
+    fields.delete('__proto__')
+    return Object.fromEntries(fields)
+  }
+
+  #alias(target: unknown, depth: number): Plain {
+    if (target === undefined) throw new LimitError('it uses an alias that is defined nowhere')
+    this.#insideAlias++
+    const value = this.#plain(target, depth + 1)
+    this.#insideAlias--
+    return value
+  }
+
+  // Aliases may add as much as a whole file may hold, and no more: a few lines that refer to each
+  // other would otherwise become gigabytes.
+  #pay(chars: number): void {
+    this.#aliasedChars += chars + 1
+    if (this.#aliasedChars > YAML_BYTES) throw new LimitError('its aliases expand to too much')
+  }
+}
+
+/** A number only where the number reads back as the same text: `1.10` and `007` stay text. */
+function plainScalar(node: Scalar): null | boolean | number | string {
+  const text = String(node.value)
+  if (node.type !== 'PLAIN' || node.tag === 'tag:yaml.org,2002:str') return text
+  if (text === '' || text === '~' || text === 'null') return null
+  if (text === 'true') return true
+  if (text === 'false') return false
+  const number = Number(text)
+  return Number.isFinite(number) && String(number) === text ? number : text
+}
