@@ -23,7 +23,12 @@ export default defineConfig({
         },
       },
       {
-        plugins: [cloudflareTest({ wrangler: { configPath: './wrangler.toml' } })],
+        plugins: [
+          cloudflareTest({
+            wrangler: { configPath: './wrangler.toml' },
+            miniflare: { bindings: { AUTH_SECRETS: 'a-secret-for-tests-of-32-bytes-or-more' } },
+          }),
+        ],
         test: { name: 'workerd', include: ['test/workerd/**/*.test.ts'] },
       },
     ],

@@ -1,0 +1,381 @@
+// The public contract of the board, over any host of the app: the same sentences must be true of
+// workerd, of Deno, and of the app in this process.
+
+import { describe, expect, it } from 'vitest'
+import type { SyncAnswer, SyncRequest } from '../../worker/board/wire.ts'
+import {
+  type Edge,
+  entries,
+  publishedRepo,
+  Repo,
+  runRecord,
+  sessionRecord,
+  sums,
+  taskRecord,
+} from '../support/edge.ts'
+
+interface Host {
+  edge(): Edge
+  /** Whether the wire shows `Connection: keep-alive` (workerd drops it as hop-by-hop). */
+  sendsConnection: boolean
+}
+
+export function boardContract(name: string, host: Host): void {
+  const published = (...records: ReturnType<typeof taskRecord>[]) =>
+    publishedRepo(host.edge(), records)
+
+  describe(`the board's contract on ${name}: the stream`, () => {
+    it('opens with the headers of the contract and a connected comment', async () => {
+      const stream = await (await published()).stream()
+      const { headers } = stream.response
+      expect(headers.get('Content-Type')).toBe('text/event-stream')
+      expect(headers.get('Cache-Control')).toBe('no-cache')
+      expect(headers.get('X-Accel-Buffering')).toBe('no')
+      if (host.sendsConnection) expect(headers.get('Connection')).toBe('keep-alive')
+      await stream.until((s) => s.blocks.length >= 3)
+      expect(stream.blocks[0]).toEqual({ comment: 'connected' })
+      expect(stream.blocks[1]).toEqual({ retry: expect.any(Number) })
+      expect(stream.blocks[2]).toEqual({ id: expect.stringMatching(/^[0-9a-z]+-0$/) })
+      await stream.close()
+    })
+
+    it('waits on a repository that nobody has published, and gets its first message', async () => {
+      const repo = new Repo(host.edge())
+      const stream = await (await repo.stream()).joined()
+      expect((await repo.request('/tasks')).status).toBe(404)
+      await repo.begin()
+      await repo.changes({ upserts: [taskRecord('A-1')] })
+      await stream.until((s) => s.messages.length > 0)
+      expect(stream.messages).toEqual([{ type: 'task-changed', id: 'A-1' }])
+      await stream.close()
+    })
+
+    it('tells both clients of one repository, and no client of another', async () => {
+      const repo = await published()
+      const other = await published()
+      const streams = await Promise.all(
+        [repo, repo, other].map(async (one) => (await one.stream()).joined()),
+      )
+      await repo.changes({ upserts: [taskRecord('A-1')] })
+      const [first, second, third] = streams
+      await first?.until((s) => s.messages.length > 0)
+      await second?.until((s) => s.messages.length > 0)
+      await other.changes({ upserts: [taskRecord('B-1')] })
+      await third?.until((s) => s.messages.length > 0)
+      expect(first?.messages).toEqual([{ type: 'task-changed', id: 'A-1' }])
+      expect(second?.messages).toEqual([{ type: 'task-changed', id: 'A-1' }])
+      expect(third?.messages).toEqual([{ type: 'task-changed', id: 'B-1' }])
+      await Promise.all(streams.map((stream) => stream.close()))
+    })
+
+    it('sends nothing of a record that is published again unchanged', async () => {
+      const task = taskRecord('A-1')
+      const repo = await published(task)
+      const stream = await (await repo.stream()).joined()
+      expect((await repo.changes({ upserts: [task] })).message).toBeNull()
+      await repo.changes({ upserts: [taskRecord('A-2')] })
+      await stream.until((s) => s.messages.length > 0)
+      expect(stream.messages).toEqual([{ type: 'task-changed', id: 'A-2' }])
+      await stream.close()
+    })
+  })
+
+  describe(`the board's contract on ${name}: which message`, () => {
+    it.each([
+      ['one task', [taskRecord('A-9')], { type: 'task-changed', id: 'A-9' }],
+      [
+        'one task and its session',
+        [sessionRecord('ses_9'), taskRecord('A-9')],
+        { type: 'task-changed', id: 'A-9' },
+      ],
+      ['two tasks', [taskRecord('A-8'), taskRecord('A-9')], { type: 'tasks-changed' }],
+      ['a session alone', [sessionRecord('ses_9')], { type: 'session-changed', session: 'ses_9' }],
+      [
+        'a run of a task',
+        [runRecord('A-9', '20260101-100000.000')],
+        { type: 'task-changed', id: 'A-9' },
+      ],
+    ])('%s changed: one message says so', async (_name, upserts, message) => {
+      const repo = await published(taskRecord('A-1'))
+      const stream = await (await repo.stream()).joined()
+      const answer = await repo.changes({ upserts })
+      expect(answer.message).toEqual(message)
+      await stream.until((s) => s.messages.length > 0)
+      expect(stream.messages).toEqual([message])
+      expect(stream.lastId).toBe(answer.seq)
+      await stream.close()
+    })
+
+    it('the configuration of the board changed: tasks-changed', async () => {
+      const repo = await published(taskRecord('A-1'))
+      const board = { layout: 'cairn' as const, states: ['open', 'done'], closed: ['done'] }
+      const { message } = await repo.changes({
+        upserts: [{ kind: 'board', id: 'board', hash: 'c'.repeat(32), board }],
+      })
+      expect(message).toEqual({ type: 'tasks-changed' })
+      expect(await repo.json('/status')).toMatchObject({
+        layout: 'cairn',
+        config: { states: ['open', 'done'], closed: ['done'] },
+      })
+    })
+
+    it('a deleted task counts as changed, and is gone before it is told', async () => {
+      const repo = await published(taskRecord('A-1'))
+      const { message } = await repo.changes({ deletes: ['task:A-1'] })
+      expect(message).toEqual({ type: 'task-changed', id: 'A-1' })
+      expect((await repo.request('/tasks/A-1')).status).toBe(404)
+    })
+
+    it('what was merely touched is told too', async () => {
+      const repo = await published(taskRecord('A-1'))
+      const { message } = await repo.changes({ touched: ['task:A-1'] })
+      expect(message).toEqual({ type: 'task-changed', id: 'A-1' })
+    })
+  })
+
+  describe(`the board's contract on ${name}: resuming`, () => {
+    it('replays what was missed with its ids, and nothing when nothing was', async () => {
+      const repo = await published(taskRecord('A-1'))
+      const first = await (await repo.stream()).joined()
+      await first.close()
+      await repo.changes({ upserts: [taskRecord('A-2')] })
+      const { seq } = await repo.changes({ upserts: [sessionRecord('ses_1')] })
+
+      const resumed = await repo.stream(first.lastId)
+      await resumed.until((s) => s.messages.length === 2)
+      expect(resumed.messages).toEqual([
+        { type: 'task-changed', id: 'A-2' },
+        { type: 'session-changed', session: 'ses_1' },
+      ])
+      expect(resumed.lastId).toBe(seq)
+      await resumed.close()
+
+      const again = await (await repo.stream(seq)).joined()
+      expect(again.messages).toEqual([])
+      await again.close()
+    })
+
+    it('lets the header beat the query parameter', async () => {
+      const repo = await published(taskRecord('A-1'))
+      const stream = await (await repo.stream()).joined()
+      await stream.close()
+      const { seq } = await repo.changes({ upserts: [taskRecord('A-2')] })
+      const response = await repo.request(`/events?last_event_id=${stream.lastId}`)
+      const { EventStream } = await import('../support/event-stream.ts')
+      const byQuery = new EventStream(response)
+      await byQuery.until((s) => s.messages.length === 1)
+      await byQuery.close()
+      const both = new EventStream(
+        await repo.request(`/events?last_event_id=${stream.lastId}`, {
+          headers: { 'Last-Event-ID': seq },
+        }),
+      )
+      await both.joined()
+      expect(both.messages).toEqual([])
+      await both.close()
+    })
+
+    it('tells many missed messages as one window', async () => {
+      const repo = await published(taskRecord('A-1'))
+      const before = await (await repo.stream()).joined()
+      await before.close()
+      for (let i = 0; i < 20; i++) await repo.changes({ upserts: [taskRecord(`B-${i % 2}`)] })
+      const { seq } = await repo.changes({ upserts: [taskRecord('B-0')] })
+      const resumed = await repo.stream(before.lastId)
+      await resumed.until((s) => s.messages.length > 0)
+      expect(resumed.messages).toEqual([{ type: 'tasks-changed' }])
+      expect(resumed.lastId).toBe(seq)
+      await resumed.close()
+    })
+
+    it.each(['0000-5', 'nonsense', '', '-1'])(
+      'starts a client over whose id %j is of no log',
+      async (id) => {
+        const repo = await published(taskRecord('A-1'), sessionRecord('ses_7'))
+        const stream = await repo.stream(id === '' ? '-' : id)
+        await stream.until((s) => s.messages.length === 2)
+        expect(stream.messages).toEqual([
+          { type: 'tasks-changed' },
+          { type: 'session-changed', session: 'ses_7' },
+        ])
+        const [tasks, session] = stream.blocks.filter((block) => 'data' in block)
+        expect(tasks?.id).toBeUndefined()
+        expect(session?.id).toBeDefined()
+        await stream.close()
+      },
+    )
+  })
+
+  describe(`the board's contract on ${name}: reading`, () => {
+    it('lists light rows by filter, ordered by id', async () => {
+      const repo = await published(
+        taskRecord('A-2', { status: 'done', assignee: 'ann', ready: false, labels: ['x', 'y'] }),
+        taskRecord('A-1', { body: 'text', extra: { a: null }, executionState: 'active' }),
+      )
+      const ids = async (query: string) =>
+        (await repo.json<{ tasks: { id: string }[] }>(`/tasks${query}`)).tasks.map(({ id }) => id)
+      expect(await ids('')).toEqual(['A-1', 'A-2'])
+      expect(await ids('?status=done')).toEqual(['A-2'])
+      expect(await ids('?assignee=ann')).toEqual(['A-2'])
+      expect(await ids('?ready=true')).toEqual(['A-1'])
+      expect(await ids('?execution=active')).toEqual(['A-1'])
+      expect(await ids('?label=y')).toEqual(['A-2'])
+      expect(await ids('?label=y&ready=true')).toEqual([])
+      const { tasks } = await repo.json<{ tasks: object[] }>('/tasks')
+      expect(tasks[0]).toEqual({
+        id: 'A-1',
+        title: 'Task A-1',
+        status: 'backlog',
+        ready: true,
+        executionState: 'active',
+      })
+    })
+
+    it('answers a whole task with its runs and sessions, by a percent-encoded id', async () => {
+      const id = 'tag:5.2/ä'
+      const repo = await published(
+        taskRecord(id, { body: 'The body.', extra: { kept: null } }),
+        runRecord(id, '20260101-100000.000'),
+        sessionRecord('ses_1', { task: id }),
+      )
+      expect(await repo.json(`/tasks/${encodeURIComponent(id)}`)).toEqual({
+        id,
+        title: `Task ${id}`,
+        status: 'backlog',
+        ready: true,
+        body: 'The body.',
+        extra: { kept: null },
+        runs: [expect.objectContaining({ exit: 0, timedout: false })],
+        sessions: [expect.objectContaining({ id: 'ses_1' })],
+      })
+      const path = `/tasks/${encodeURIComponent(id)}`
+      expect(await repo.json(`${path}/runs`)).toEqual({ runs: [expect.any(Object)] })
+      expect(await repo.json(`${path}/sessions`)).toEqual({ sessions: [expect.any(Object)] })
+    })
+
+    it('lists sessions newest first, by filter', async () => {
+      const repo = await published(
+        sessionRecord('ses_1', { startedAt: '2026-01-01T10:00:00.5Z' }),
+        sessionRecord('ses_2', { startedAt: '2026-01-01T10:00:00Z', health: 'stalled' }),
+        sessionRecord('ses_3', { startedAt: '2026-01-01T12:00:00+02:00', actor: 'b', task: 'X' }),
+      )
+      const ids = async (query: string) =>
+        (await repo.json<{ sessions: { id: string }[] }>(`/sessions${query}`)).sessions.map(
+          ({ id }) => id,
+        )
+      expect((await ids(''))[0]).toBe('ses_1')
+      expect(await ids('?health=stalled')).toEqual(['ses_2'])
+      expect(await ids('?actor=b')).toEqual(['ses_3'])
+      expect(await ids('?task=X')).toEqual(['ses_3'])
+      expect(await repo.json('/sessions/ses_2')).toMatchObject({ id: 'ses_2', health: 'stalled' })
+      expect((await repo.request('/sessions/ses_9')).status).toBe(404)
+    })
+
+    it.each(['/tasks', '/tasks/A-1', '/tasks/A-1/runs', '/sessions', '/sessions/ses_1', '/status'])(
+      'answers 304 to GET %s with its own tag, and 200 with another',
+      async (route) => {
+        const repo = await published(taskRecord('A-1'), sessionRecord('ses_1'))
+        const response = await repo.request(route)
+        await response.text()
+        const tag = response.headers.get('ETag') ?? ''
+        expect(response.headers.get('X-Signalbox-Seq')).toMatch(/^[0-9a-z]+-1$/)
+        const strong = tag.replace(/^W\//, '')
+        for (const ifNoneMatch of [tag, strong, `"other", ${tag}`, '*']) {
+          const again = await repo.request(route, { headers: { 'If-None-Match': ifNoneMatch } })
+          expect(again.status, ifNoneMatch).toBe(304)
+          expect(await again.text()).toBe('')
+          expect(again.headers.get('ETag')?.replace(/^W\//, '')).toBe(strong)
+        }
+        const other = await repo.request(route, { headers: { 'If-None-Match': '"other"' } })
+        expect(other.status).toBe(200)
+        await other.text()
+      },
+    )
+
+    it('changes the tag of a task when only a run of it appeared', async () => {
+      const repo = await published(taskRecord('A-1'))
+      const before = (await repo.request('/tasks/A-1')).headers.get('ETag') ?? ''
+      await repo.changes({ upserts: [runRecord('A-1', '20260101-100000.000')] })
+      const after = await repo.request('/tasks/A-1', { headers: { 'If-None-Match': before } })
+      expect(after.status).toBe(200)
+    })
+  })
+
+  describe(`the board's contract on ${name}: syncing`, () => {
+    it('narrows a difference down, drops what is gone, names what it lacks, and tells once', async () => {
+      const kept = taskRecord('A-1')
+      const gone = taskRecord('A-2')
+      const fresh = taskRecord('A-3')
+      const repo = await published(kept, gone)
+      const stream = await (await repo.stream()).joined()
+      const mine = [kept, fresh]
+
+      expect(await repo.begin(sums(mine).root)).toBe(false)
+      const { differ } = await repo.sync<SyncAnswer & { step: 'buckets' }>({
+        step: 'buckets',
+        run: repo.run,
+        buckets: sums(mine).buckets,
+      })
+      const answer = await repo.sync<SyncAnswer & { step: 'entries' }>({
+        step: 'entries',
+        run: repo.run,
+        batch: ++repo.batch,
+        buckets: entries(mine, differ),
+        more: false,
+      })
+      expect(answer).toEqual({ step: 'entries', lack: ['task:A-3'], dropped: 1 })
+      expect(stream.messages).toEqual([])
+      await repo.changes({ upserts: [fresh] })
+      await stream.until((s) => s.messages.length > 0)
+      expect(stream.messages).toEqual([{ type: 'tasks-changed' }])
+      expect(await repo.begin(sums(mine).root)).toBe(true)
+      await stream.close()
+    })
+
+    it('drops nothing when the store is missing, and says so', async () => {
+      const repo = await published(taskRecord('A-1'))
+      const request: SyncRequest = {
+        step: 'root',
+        run: repo.run,
+        root: sums([]).root,
+        store: { state: 'missing', version: '0.0.0' },
+      }
+      expect(await repo.sync(request)).toMatchObject({ match: true })
+      expect(await repo.json('/status')).toMatchObject({ store: 'missing', counts: { tasks: 1 } })
+      expect((await repo.request('/tasks/A-1')).status).toBe(200)
+    })
+
+    it('tells with the next sync what a sidecar applied before it died between two parts', async () => {
+      const first = taskRecord('A-1')
+      const repo = await published(first)
+      const stream = await (await repo.stream()).joined()
+      const orphan = taskRecord('A-2')
+      expect((await repo.changes({ upserts: [orphan], more: true })).message).toBeNull()
+      expect(stream.messages).toEqual([])
+      await repo.begin(sums([first, orphan]).root)
+      await stream.until((s) => s.messages.length > 0)
+      expect(stream.messages).toEqual([{ type: 'task-changed', id: 'A-2' }])
+      await stream.close()
+    })
+
+    it('applies a batch once, refuses an older one, an older run and another epoch', async () => {
+      const repo = await published(taskRecord('A-1'))
+      const part = repo.part({ upserts: [taskRecord('A-2')] })
+      expect((await repo.post('changes', part)).status).toBe(200)
+      const again = await repo.post('changes', part)
+      expect(await again.json()).toMatchObject({ duplicate: true, message: null })
+      const code = async (response: Response) =>
+        [response.status, ((await response.json()) as { code: string }).code] as const
+      const older = { ...part, batch: part.batch - 1 }
+      expect(await code(await repo.post('changes', older))).toEqual([409, 'stale_batch'])
+      const lost = { ...part, batch: 99, epoch: 'another' }
+      expect(await code(await repo.post('changes', lost))).toEqual([409, 'sync_required'])
+      const unknown = { ...part, batch: 99, run: 99 }
+      expect(await code(await repo.post('changes', unknown))).toEqual([409, 'sync_required'])
+      const run = repo.run
+      await repo.begin()
+      const old = { ...part, batch: 99, run }
+      expect(await code(await repo.post('changes', old))).toEqual([409, 'superseded'])
+    })
+  })
+}

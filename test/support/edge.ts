@@ -1,0 +1,174 @@
+// An edge under test, wherever it runs, and a publisher that talks to it as a sidecar does.
+
+import { SignJWT } from 'jose'
+import type {
+  ChangesAnswer,
+  ChangesRequest,
+  DataRecord,
+  Key,
+  Session,
+  SyncAnswer,
+  SyncRequest,
+  Task,
+} from '../../worker/board/wire.ts'
+import { BUCKETS, bucketOf, EMPTY_HASH, keyOf, toggleHash } from '../../worker/board/wire.ts'
+import { EventStream } from './event-stream.ts'
+
+export const SECRET = 'a-secret-for-tests-of-32-bytes-or-more'
+
+/** Sends a request to the edge; `path` begins with a slash. */
+export type Fetch = (path: string, init?: RequestInit) => Promise<Response>
+
+export interface Edge {
+  fetch: Fetch
+}
+
+let repositories = 0
+/** A repository that no other test has. */
+export const freshPath = (): string => `test/${++repositories}-${crypto.randomUUID()}`
+
+export interface Claims {
+  scope?: string
+  repos?: string[]
+  exp?: string | number
+  aud?: string
+}
+
+export const token = (claims: Claims, secret = SECRET): Promise<string> =>
+  new SignJWT({ scope: claims.scope ?? 'board:read board:write', repos: claims.repos ?? ['*'] })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setAudience(claims.aud ?? 'signalbox')
+    .setExpirationTime(claims.exp ?? '1h')
+    .sign(new TextEncoder().encode(secret))
+
+/** A client and a sidecar of one repository. */
+export class Repo {
+  readonly path = freshPath()
+  readonly #edge: Edge
+  #bearer = ''
+  epoch = ''
+  run = 0
+  batch = 0
+
+  constructor(edge: Edge) {
+    this.#edge = edge
+  }
+
+  async request(route: string, init: RequestInit = {}): Promise<Response> {
+    this.#bearer ||= await token({ repos: [this.path] })
+    const [pathname, query] = route.split('?')
+    const headers = new Headers(init.headers)
+    if (!headers.has('Authorization')) headers.set('Authorization', `Bearer ${this.#bearer}`)
+    const search = new URLSearchParams(query)
+    if (!search.has('path')) search.set('path', this.path)
+    return await this.#edge.fetch(`/api${pathname}?${search}`, { ...init, headers })
+  }
+
+  async json<T = unknown>(route: string): Promise<T> {
+    const response = await this.request(route)
+    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
+    return (await response.json()) as T
+  }
+
+  async stream(lastEventId?: string): Promise<EventStream> {
+    const headers = lastEventId === undefined ? {} : { 'Last-Event-ID': lastEventId }
+    return new EventStream(await this.request('/events', { headers }))
+  }
+
+  post(route: 'sync' | 'changes' | 'tickets', body: unknown): Promise<Response> {
+    return this.request(`/${route}`, { method: 'POST', body: JSON.stringify(body) })
+  }
+
+  async sync<A extends SyncAnswer>(body: SyncRequest & { step: A['step'] }): Promise<A> {
+    const response = await this.post('sync', body)
+    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
+    return (await response.json()) as A
+  }
+
+  /** The first step of a sync, as a sidecar that has just started. */
+  async begin(root = EMPTY_HASH): Promise<boolean> {
+    const answer = await this.sync<SyncAnswer & { step: 'root' }>({
+      step: 'root',
+      run: null,
+      root,
+      store: { state: 'present', version: '0.0.0' },
+    })
+    this.epoch = answer.epoch
+    this.run = answer.run
+    this.batch = 0
+    return answer.match
+  }
+
+  part(parts: Partial<ChangesRequest>): ChangesRequest {
+    this.batch++
+    const { epoch, run, batch } = this
+    return { epoch, run, batch, upserts: [], deletes: [], ...parts }
+  }
+
+  async changes(parts: Partial<ChangesRequest>): Promise<ChangesAnswer> {
+    const response = await this.post('changes', this.part(parts))
+    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
+    return (await response.json()) as ChangesAnswer
+  }
+}
+
+/** A repository whose first sync is in, with these records. */
+export async function publishedRepo(edge: Edge, records: DataRecord[] = []): Promise<Repo> {
+  const repo = new Repo(edge)
+  await repo.begin()
+  if (records.length > 0) await repo.changes({ upserts: records })
+  return repo
+}
+
+let hashes = 0
+/** 32 hex digits that no other record has. */
+export const freshHash = (): string => (++hashes).toString(16).padStart(32, '0')
+
+export function taskRecord(id: string, fields: Partial<Task> = {}): DataRecord {
+  const task: Task = { id, title: `Task ${id}`, status: 'backlog', ready: true, ...fields }
+  return { kind: 'task', id, hash: freshHash(), task }
+}
+
+export function sessionRecord(id: string, fields: Partial<Session> = {}): DataRecord {
+  const session: Session = {
+    id,
+    task: 'A-1',
+    attempt: 'att_1',
+    actor: 'agent:one',
+    status: 'active',
+    startedAt: '2026-01-01T10:00:00Z',
+    health: 'active',
+    ...fields,
+  }
+  return { kind: 'session', id, hash: freshHash(), session }
+}
+
+export function runRecord(task: string, stamp: string): DataRecord {
+  const file = `${task}-${stamp}.log`
+  const run = { file, at: '2026-01-01T10:00:00.000Z', exit: 0, timedout: false }
+  return { kind: 'run', id: file, hash: freshHash(), task, run }
+}
+
+/** Root and bucket sums as a sidecar with these records computes them. */
+export function sums(records: DataRecord[]): { root: string; buckets: string[] } {
+  const buckets = new Array<string>(BUCKETS).fill(EMPTY_HASH)
+  for (const record of records) {
+    const n = bucketOf(keyOf(record))
+    buckets[n] = toggleHash(buckets[n] ?? EMPTY_HASH, record.hash)
+  }
+  return { root: buckets.reduce(toggleHash, EMPTY_HASH), buckets }
+}
+
+/** Keys and hashes by bucket, for the buckets named. */
+export function entries(
+  records: DataRecord[],
+  buckets: number[],
+): Record<string, Record<Key, string>> {
+  const named: Record<string, Record<Key, string>> = {}
+  for (const n of buckets) named[n] = {}
+  for (const record of records) {
+    const bucket = named[bucketOf(keyOf(record))]
+    if (bucket) bucket[keyOf(record)] = record.hash
+  }
+  return named
+}

@@ -1,0 +1,37 @@
+// The app in this process, over repositories in memory.
+
+import { createApp } from '../../worker/app.ts'
+import { processRepositories } from '../../worker/board/repositories-process.ts'
+import { openSql } from '../../worker/board/sql-node.ts'
+import { STREAM_LIMITS, type StreamLimits } from '../../worker/board/stream.ts'
+import { type Environment, readConfig } from '../../worker/config.ts'
+import { createAccess } from '../../worker/shared/access.ts'
+import { type Clock, hostClock } from '../../worker/shared/clock.ts'
+import type { Log } from '../../worker/shared/log.ts'
+import { type Edge, SECRET } from './edge.ts'
+
+export interface ProcessEdgeOptions {
+  env?: Environment
+  clock?: Clock
+  limits?: Partial<StreamLimits>
+  log?: Log
+}
+
+export function processEdge(options: ProcessEdgeOptions = {}): Edge {
+  const config = readConfig(options.env ?? { AUTH_SECRETS: SECRET })
+  const clock = options.clock ?? hostClock
+  const app = createApp({
+    config,
+    repositories: processRepositories({
+      openSql: () => openSql(':memory:'),
+      now: clock.now,
+      newEpoch: () => crypto.randomUUID().slice(0, 8),
+      maxStreams: config.maxStreams,
+    }),
+    access: createAccess(config, clock.now),
+    clock,
+    log: options.log ?? (() => undefined),
+    limits: { ...STREAM_LIMITS, ...options.limits },
+  })
+  return { fetch: async (path, init) => app.request(`https://edge.test${path}`, init) }
+}

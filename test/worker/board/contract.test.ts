@@ -1,0 +1,5 @@
+import { boardContract } from '../../contract/board.ts'
+import { processEdge } from '../../support/process-edge.ts'
+
+const edge = processEdge()
+boardContract('this process', { edge: () => edge, sendsConnection: true })

@@ -1,0 +1,57 @@
+// Mounts the rooms on one app: request id, authentication before anything under /api, one onError.
+
+import { Hono } from 'hono'
+import { cors } from 'hono/cors'
+import { requestId } from 'hono/request-id'
+import { type ApiEnv, type BoardDeps, boardRoutes } from './board/routes.ts'
+import type { Config } from './config.ts'
+import { Problem, problemResponse, statusOf } from './shared/problem.ts'
+
+export type AppDeps = BoardDeps & { config: Config }
+
+export function createApp(deps: AppDeps): Hono<ApiEnv> {
+  const { access, config, log } = deps
+  const app = new Hono<ApiEnv>()
+  app.use(requestId({ headerName: 'X-Request-Id' }))
+  app.use(
+    cors({
+      origin: config.allowedOrigins,
+      credentials: true,
+      allowHeaders: ['Authorization', 'Content-Type', 'If-None-Match', 'Last-Event-ID'],
+      exposeHeaders: ['ETag', 'X-Signalbox-Seq', 'X-Request-Id'],
+      maxAge: 600,
+    }),
+  )
+
+  app.use('/api/*', async (c, next) => {
+    const grant = await access.authenticate(c.req.raw)
+    const writes = c.req.method !== 'GET' && c.req.method !== 'HEAD'
+    if (grant.via === 'cookie' && writes) {
+      // Browsers send the cookie along from anywhere, so a write must come from our own page.
+      const origin = c.req.header('Origin')
+      const own = new URL(c.req.url).origin
+      if (origin === undefined || (origin !== own && !config.allowedOrigins.includes(origin))) {
+        throw new Problem('bad_origin', 'Writes by cookie are taken from known origins only.')
+      }
+    }
+    c.set('grant', grant)
+    await next()
+  })
+  app.route('/api', boardRoutes(deps))
+
+  app.notFound(() => problemResponse(new Problem('not_found', 'There is nothing here.')))
+  app.onError((error, c) => {
+    const problem = error instanceof Problem ? error : undefined
+    const fields = { method: c.req.method, route: c.req.path, requestId: c.get('requestId') }
+    if (problem) log('debug', 'http.refused', { ...fields, code: problem.reason })
+    else log('error', 'http.failed', { ...fields, error: error.stack ?? String(error) })
+    const known = problem ?? new Problem('internal', 'Something failed on our side.')
+    const response = problemResponse(known)
+    for (const [name, value] of c.res.headers) {
+      if (!response.headers.has(name)) response.headers.set(name, value)
+    }
+    if (statusOf(known.reason) === 503) response.headers.set('Retry-After', '30')
+    return response
+  })
+  return app
+}

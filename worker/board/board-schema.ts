@@ -1,0 +1,34 @@
+// The tables of one repository's database. Only the store and the log adapters name them.
+
+import type { Sql } from './sql.ts'
+
+// `light` is what lists show, `rest` what only the whole task holds: a list of 100,000 tasks must
+// not read their bodies, and SQLite leaves the pages of a last, large column alone.
+const TABLES = [
+  `CREATE TABLE IF NOT EXISTS repository (
+    one INTEGER PRIMARY KEY CHECK (one = 1), state TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS buckets (n INTEGER PRIMARY KEY, sum TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS tasks (
+    id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, status TEXT NOT NULL,
+    assignee TEXT, ready INTEGER NOT NULL, execution TEXT, invalid INTEGER NOT NULL,
+    light TEXT NOT NULL, rest TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS sessions (
+    id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, task TEXT NOT NULL,
+    actor TEXT NOT NULL, status TEXT NOT NULL, health TEXT NOT NULL, started_at REAL NOT NULL,
+    json TEXT NOT NULL)`,
+  `CREATE INDEX IF NOT EXISTS sessions_of_task ON sessions (task)`,
+  `CREATE TABLE IF NOT EXISTS runs (
+    id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, task TEXT NOT NULL,
+    at REAL NOT NULL, json TEXT NOT NULL)`,
+  `CREATE INDEX IF NOT EXISTS runs_of_task ON runs (task)`,
+  `CREATE TABLE IF NOT EXISTS boards (
+    id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, json TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS changes (
+    seq INTEGER PRIMARY KEY, at REAL NOT NULL, message TEXT NOT NULL)`,
+]
+
+export function createBoardTables(sql: Sql): void {
+  sql.transaction(() => {
+    for (const table of TABLES) sql.all(table)
+  })
+}

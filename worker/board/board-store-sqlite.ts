@@ -1,0 +1,169 @@
+// The read model in the repository's own SQLite.
+
+import type { BoardStore, RepositoryState } from './board-store.ts'
+import { putRecord, TABLE_OF } from './record-rows.ts'
+import type { Sql, SqlValue } from './sql.ts'
+import { BUCKETS, bucketOf, EMPTY_HASH, type Key, keyOf, parseKey, toggleHash } from './wire.ts'
+
+type RowValues = { id: string; hash: string; json: string }
+
+/** `epoch` is used when this database is new: it names the life of its change log. */
+export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
+  const first: RepositoryState = {
+    epoch,
+    run: 0,
+    batch: 0,
+    published: false,
+    tasksRev: 0,
+    sessionsRev: 0,
+    pending: {},
+    store: 'missing',
+  }
+  sql.all(
+    'INSERT INTO repository (one, state) VALUES (1, ?) ON CONFLICT DO NOTHING',
+    JSON.stringify(first),
+  )
+
+  const toggleBucket = (n: number, hash: string) => {
+    const [row] = sql.all<{ sum: string }>('SELECT sum FROM buckets WHERE n = ?', n)
+    sql.all(
+      'INSERT INTO buckets (n, sum) VALUES (?, ?) ON CONFLICT (n) DO UPDATE SET sum = excluded.sum',
+      n,
+      toggleHash(row?.sum ?? EMPTY_HASH, hash),
+    )
+  }
+  const buckets = () => {
+    const sums = new Array<string>(BUCKETS).fill(EMPTY_HASH)
+    for (const row of sql.all<{ n: number; sum: string }>('SELECT n, sum FROM buckets')) {
+      sums[row.n] = row.sum
+    }
+    return sums
+  }
+  const one = (query: string, ...values: SqlValue[]) => sql.all<RowValues>(query, ...values)[0]
+
+  return {
+    transaction: (run) => sql.transaction(run),
+    state() {
+      const [row] = sql.all<{ state: string }>('SELECT state FROM repository')
+      return row ? (JSON.parse(row.state) as RepositoryState) : first
+    },
+    save(state) {
+      sql.all('UPDATE repository SET state = ?', JSON.stringify(state))
+    },
+
+    put(record) {
+      const key = keyOf(record)
+      const table = TABLE_OF[record.kind]
+      const [old] = sql.all<{ hash: string }>(`SELECT hash FROM ${table} WHERE id = ?`, record.id)
+      if (old?.hash === record.hash) return false
+      const bucket = bucketOf(key)
+      putRecord(sql, record, bucket)
+      toggleBucket(bucket, old ? toggleHash(old.hash, record.hash) : record.hash)
+      return true
+    },
+    remove(key) {
+      const { kind, id } = parseKey(key)
+      const table = TABLE_OF[kind]
+      const owner = kind === 'run' ? 'task' : 'id'
+      const [old] = sql.all<{ hash: string; owner: string }>(
+        `DELETE FROM ${table} WHERE id = ? RETURNING hash, ${owner} AS owner`,
+        id,
+      )
+      if (!old) return undefined
+      toggleBucket(bucketOf(key), old.hash)
+      return kind === 'run' ? `task:${old.owner}` : key
+    },
+    root: () => buckets().reduce(toggleHash, EMPTY_HASH),
+    buckets,
+    entries(wanted) {
+      const entries = new Map<Key, string>()
+      const list = JSON.stringify(wanted)
+      for (const kind of ['task', 'session', 'run', 'board'] as const) {
+        const rows = sql.all<{ id: string; hash: string }>(
+          `SELECT id, hash FROM ${TABLE_OF[kind]}
+            WHERE bucket IN (SELECT value FROM json_each(?))`,
+          list,
+        )
+        for (const row of rows) entries.set(`${kind}:${row.id}`, row.hash)
+      }
+      return entries
+    },
+
+    tasks(filter, after, limit) {
+      const where = conditions({
+        'status = ?': filter.status,
+        'assignee = ?': filter.assignee,
+        'ready = ?': filter.ready === undefined ? undefined : Number(filter.ready),
+        'execution = ?': filter.execution,
+        "EXISTS (SELECT 1 FROM json_each(light, '$.labels') WHERE value = ?)": filter.label,
+        'id > ?': after,
+      })
+      return sql.all<RowValues>(
+        `SELECT id, hash, light AS json FROM tasks WHERE ${where.text} ORDER BY id LIMIT ?`,
+        ...where.values,
+        limit,
+      )
+    },
+    task(id) {
+      const [row] = sql.all<{ hash: string; light: string; rest: string }>(
+        'SELECT hash, light, rest FROM tasks WHERE id = ?',
+        id,
+      )
+      return row && { id, hash: row.hash, json: joinObjects(row.light, row.rest) }
+    },
+    sessions(filter, offset, limit) {
+      const where = conditions({
+        'task = ?': filter.task,
+        'actor = ?': filter.actor,
+        'status = ?': filter.status,
+        'health = ?': filter.health,
+      })
+      return sql.all<RowValues>(
+        `SELECT id, hash, json FROM sessions WHERE ${where.text}
+          ORDER BY started_at DESC, id LIMIT ? OFFSET ?`,
+        ...where.values,
+        limit,
+        offset,
+      )
+    },
+    session: (id) => one('SELECT id, hash, json FROM sessions WHERE id = ?', id),
+    runs: (task, offset, limit) =>
+      sql.all<RowValues>(
+        `SELECT id, hash, json FROM runs WHERE task = ?
+          ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`,
+        task,
+        limit,
+        offset,
+      ),
+    relatedHashes: (task) =>
+      sql
+        .all<{ hash: string }>(
+          'SELECT hash FROM runs WHERE task = ? UNION ALL SELECT hash FROM sessions WHERE task = ?',
+          task,
+          task,
+        )
+        .map((row) => row.hash),
+    config: () => one('SELECT id, hash, json FROM boards'),
+    counts() {
+      const [row] = sql.all<{ tasks: number; invalid: number; sessions: number; runs: number }>(
+        `SELECT (SELECT count(*) FROM tasks) AS tasks,
+          (SELECT count(*) FROM tasks WHERE invalid = 1) AS invalid,
+          (SELECT count(*) FROM sessions) AS sessions, (SELECT count(*) FROM runs) AS runs`,
+      )
+      return row ?? { tasks: 0, invalid: 0, sessions: 0, runs: 0 }
+    },
+  } satisfies BoardStore
+}
+
+function conditions(parts: Record<string, string | number | undefined>) {
+  const given = Object.entries(parts).filter(
+    (part): part is [string, string | number] => part[1] !== undefined,
+  )
+  return {
+    text: given.map(([text]) => text).join(' AND ') || 'true',
+    values: given.map(([, value]) => value),
+  }
+}
+
+// Two JSON objects without a common key, as one. SQLite's json_patch would drop what is null.
+const joinObjects = (a: string, b: string) => (b === '{}' ? a : `${a.slice(0, -1)},${b.slice(1)}`)

@@ -1,0 +1,78 @@
+// The port of a repository's read model: its records, the sums over their hashes, and its one row
+// of state. Synchronous, because a repository decides and writes in one turn.
+
+import type { Touched } from './message.ts'
+import type { DataRecord, Key, StoreState } from './wire.ts'
+
+/** Everything a repository remembers besides its records and its log. */
+export interface RepositoryState {
+  epoch: string
+  /** The sidecar run that may publish, and its last batch. 0 before the first sync. */
+  run: number
+  batch: number
+  /** A first sync was taken in whole: until then readers are told that the repository is unknown. */
+  published: boolean
+  /** Rise with every change to a task row, and to a session row. */
+  tasksRev: number
+  sessionsRev: number
+  /** Applied but not yet told to clients. A row, so that a sidecar's death between two parts of a change leaves no silent one. */
+  pending: Touched
+  /** The session that began last, kept when it is deleted. */
+  newestSession?: { id: string; startedAt: string }
+  store: StoreState['state']
+  sidecarVersion?: string
+  lastSeenAt?: number
+}
+
+export interface TaskFilter {
+  status?: string
+  assignee?: string
+  ready?: boolean
+  execution?: string
+  label?: string
+}
+
+export interface SessionFilter {
+  task?: string
+  actor?: string
+  status?: string
+  health?: string
+}
+
+/** A row of a list: where it stands, and its JSON. */
+export interface Row {
+  id: string
+  hash: string
+  json: string
+}
+
+export interface BoardStore {
+  /** All of it or nothing; `run` must not await. */
+  transaction<T>(run: () => T): T
+  state(): RepositoryState
+  save(state: RepositoryState): void
+
+  /** Writes the record unless the same hash is stored. False: nothing changed. */
+  put(record: DataRecord): boolean
+  /** The key that clients know the removed record by (a run's is its task's); undefined: there was none. */
+  remove(key: Key): Key | undefined
+  root(): string
+  /** The 256 bucket sums. */
+  buckets(): string[]
+  /** Keys and hashes of these buckets. */
+  entries(buckets: readonly number[]): Map<Key, string>
+
+  /** One page of light tasks, ordered by id, after `after`. */
+  tasks(filter: TaskFilter, after: string, limit: number): Row[]
+  /** The whole task, body included. */
+  task(id: string): Row | undefined
+  /** One page of sessions, newest first, from `offset`. */
+  sessions(filter: SessionFilter, offset: number, limit: number): Row[]
+  session(id: string): Row | undefined
+  /** One page of a task's runs, newest first, from `offset`. */
+  runs(task: string, offset: number, limit: number): Row[]
+  /** Hashes of a task's runs and sessions. */
+  relatedHashes(task: string): string[]
+  config(): Row | undefined
+  counts(): { tasks: number; sessions: number; runs: number; invalid: number }
+}

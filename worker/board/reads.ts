@@ -1,0 +1,165 @@
+// What the read endpoints answer, as JSON text in pieces, so that 100,000 tasks are never one string.
+// Pure but for its store and log.
+
+import type { BoardStore, Row, SessionFilter, TaskFilter } from './board-store.ts'
+import type { ChangeLog } from './change-log.ts'
+import { formatEventId } from './event-id.ts'
+import { type BoardConfig, EMPTY_HASH, toggleHash } from './wire.ts'
+
+export type Query =
+  | { kind: 'tasks'; filter: TaskFilter }
+  | { kind: 'task'; id: string }
+  | { kind: 'runs'; task: string }
+  | { kind: 'task-sessions'; task: string }
+  | { kind: 'sessions'; filter: SessionFilter }
+  | { kind: 'session'; id: string }
+  | { kind: 'status' }
+
+/** What the host of the repository knows and its store does not. Times are RFC 3339, UTC. */
+export interface HostStatus {
+  /** Connected streams. */
+  streams: number
+  /** Since when the repository is in memory: later than the newest change means that it slept. */
+  awakeSince: string
+}
+
+/** `seq` is the newest change the answer surely includes; `etag` changes whenever `pieces` would. */
+export type Found =
+  | { state: 'unpublished' }
+  | { state: 'absent' }
+  | { state: 'found'; seq: string; etag: string; pieces: Iterable<string> }
+
+const PAGE = 500
+
+export class Reads {
+  readonly #store: BoardStore
+  readonly #log: ChangeLog
+
+  constructor(store: BoardStore, log: ChangeLog) {
+    this.#store = store
+    this.#log = log
+  }
+
+  /** Answers a query. The pieces are read as they are taken, page by page. */
+  find(query: Query, host: HostStatus): Found {
+    const state = this.#store.state()
+    if (!state.published && query.kind !== 'status') return { state: 'unpublished' }
+    if (!state.published && state.lastSeenAt === undefined) return { state: 'unpublished' }
+    const seq = formatEventId({ epoch: state.epoch, seq: this.#log.head() })
+    const found = (tag: string, pieces: Iterable<string>): Found => ({
+      state: 'found',
+      seq,
+      etag: `W/"${state.epoch}-${tag}"`,
+      pieces,
+    })
+    switch (query.kind) {
+      case 'tasks':
+        return found(`t${state.tasksRev}`, this.#tasks(query.filter))
+      case 'sessions':
+        return found(`s${state.sessionsRev}`, list('sessions', this.#sessions(query.filter)))
+      case 'task': {
+        const task = this.#store.task(query.id)
+        if (!task) return { state: 'absent' }
+        const hash = this.#store.relatedHashes(query.id).reduce(toggleHash, task.hash)
+        return found(hash, this.#wholeTask(task))
+      }
+      case 'runs':
+        return this.#ofTask(query.task, found, () => list('runs', this.#runs(query.task)))
+      case 'task-sessions':
+        return this.#ofTask(query.task, found, () =>
+          list('sessions', this.#sessions({ task: query.task })),
+        )
+      case 'session': {
+        const session = this.#store.session(query.id)
+        return session ? found(session.hash, [session.json]) : { state: 'absent' }
+      }
+      case 'status': {
+        const json = this.#status(host)
+        const tag = `${seq}-${state.tasksRev}-${state.sessionsRev}-${state.store}-${state.lastSeenAt}`
+        return found(`${tag}-${host.streams}-${Date.parse(host.awakeSince)}`, [json])
+      }
+    }
+  }
+
+  #ofTask(
+    id: string,
+    found: (tag: string, pieces: Iterable<string>) => Found,
+    pieces: () => Iterable<string>,
+  ): Found {
+    if (!this.#store.task(id)) return { state: 'absent' }
+    return found(this.#store.relatedHashes(id).reduce(toggleHash, EMPTY_HASH), pieces())
+  }
+
+  *#tasks(filter: TaskFilter): Iterable<string> {
+    yield '{"tasks":['
+    let after = ''
+    for (;;) {
+      const rows = this.#store.tasks(filter, after, PAGE)
+      const text = rows.map((row) => row.json).join(',')
+      yield after === '' || text === '' ? text : `,${text}`
+      const last = rows.at(-1)
+      if (!last || rows.length < PAGE) break
+      after = last.id
+    }
+    yield ']}'
+  }
+
+  *#wholeTask(task: Row): Iterable<string> {
+    yield `${task.json.slice(0, -1)},`
+    yield* members('runs', this.#runs(task.id))
+    yield ','
+    yield* members('sessions', this.#sessions({ task: task.id }))
+    yield '}'
+  }
+
+  #runs(task: string): Iterable<string> {
+    // One at a time: a run's output may be half a megabyte.
+    return pages((offset, limit) => this.#store.runs(task, offset, limit), 1)
+  }
+
+  #sessions(filter: SessionFilter): Iterable<string> {
+    return pages((offset, limit) => this.#store.sessions(filter, offset, limit), PAGE)
+  }
+
+  #status(host: HostStatus): string {
+    const state = this.#store.state()
+    const row = this.#store.config()
+    const board = row ? (JSON.parse(row.json) as BoardConfig) : undefined
+    const { layout, ...config } = board ?? {}
+    return JSON.stringify({
+      layout,
+      config: board && config,
+      store: state.store,
+      counts: this.#store.counts(),
+      sidecar: {
+        lastSeenAt: state.lastSeenAt && new Date(state.lastSeenAt).toISOString(),
+        version: state.sidecarVersion,
+      },
+      ...host,
+    })
+  }
+}
+
+function* list(name: string, items: Iterable<string>): Iterable<string> {
+  yield '{'
+  yield* members(name, items)
+  yield '}'
+}
+
+function* members(name: string, items: Iterable<string>): Iterable<string> {
+  yield `"${name}":[`
+  let first = true
+  for (const item of items) {
+    yield first ? item : `,${item}`
+    first = false
+  }
+  yield ']'
+}
+
+function* pages(read: (offset: number, limit: number) => Row[], size: number): Iterable<string> {
+  for (let offset = 0; ; offset += size) {
+    const rows = read(offset, size)
+    for (const row of rows) yield row.json
+    if (rows.length < size) return
+  }
+}

@@ -1,0 +1,44 @@
+// The port through which the Worker reaches repositories, wherever they live: in Durable Objects
+// (repositories-object.ts) or in this process (repositories-process.ts).
+
+import type { Query } from './reads.ts'
+import type { PublishRefusal } from './repository.ts'
+import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
+
+export interface Repositories {
+  /** The repository of this path; made when it is first written to. The caller checked access. */
+  open(path: string): RepositoryHandle
+}
+
+export interface RepositoryHandle {
+  /** The caller has validated the request. Clients are told before this resolves. */
+  sync(request: SyncRequest): Promise<PublishOutcome<SyncAnswer>>
+  changes(request: ChangesRequest): Promise<PublishOutcome<ChangesAnswer>>
+  /** `ifNoneMatch` is the request's header, so that an unchanged body never leaves the repository. */
+  read(query: Query, ifNoneMatch: string | undefined): Promise<ReadAnswer>
+  /** Joins the change stream. Throws when the repository cannot be reached now. */
+  subscribe(from: Subscription, sink: FrameSink): Promise<Subscribed>
+}
+
+export type PublishOutcome<Answer> = { ok: true; answer: Answer } | ({ ok: false } & PublishRefusal)
+
+export type ReadAnswer =
+  | { state: 'unpublished' | 'absent' }
+  | { state: 'unchanged'; seq: string; etag: string }
+  | { state: 'found'; seq: string; etag: string; body: ReadableStream<Uint8Array> }
+
+/** Where a stream stopped: its last event id or, without one, when it opened (ms). */
+export interface Subscription {
+  lastEventId: string | undefined
+  since: number
+}
+
+export interface FrameSink {
+  /** One encoded block of the stream, whole. */
+  frame(bytes: Uint8Array): void
+  /** The repository let go (a deploy, an eviction): subscribe again with the last id. Once. */
+  closed(): void
+}
+
+/** `full`: the repository holds as many streams as it may. */
+export type Subscribed = { ok: true; close(): void } | { ok: false; reason: 'full' }

@@ -1,0 +1,95 @@
+// The Durable Object of one repository: a shell around the core. It holds no stream, no timer and
+// no outgoing socket, so that with any number of idle streams it sleeps and costs nothing.
+
+import { DurableObject } from 'cloudflare:workers'
+import { answer } from './answer.ts'
+import { createBoardTables } from './board-schema.ts'
+import { sqliteBoardStore } from './board-store-sqlite.ts'
+import { sqliteChangeLog } from './change-log-sqlite.ts'
+import { type Query, Reads } from './reads.ts'
+import type { PublishOutcome, ReadAnswer } from './repositories.ts'
+import { type Published, Repository } from './repository.ts'
+import type { Sql, SqlValue } from './sql.ts'
+import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
+
+export class RepositoryObject extends DurableObject {
+  readonly #repository: Repository
+  readonly #reads: Reads
+  readonly #awakeSince = new Date().toISOString()
+  readonly #encoder = new TextEncoder()
+
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, env)
+    const sql = objectSql(ctx.storage)
+    createBoardTables(sql)
+    const store = sqliteBoardStore(sql, crypto.randomUUID().replaceAll('-', '').slice(0, 12))
+    const log = sqliteChangeLog(sql)
+    this.#repository = new Repository(store, log)
+    this.#reads = new Reads(store, log)
+  }
+
+  sync(request: SyncRequest): PublishOutcome<SyncAnswer> {
+    return this.#tell(this.#repository.sync(request, Date.now()))
+  }
+
+  changes(request: ChangesRequest): PublishOutcome<ChangesAnswer> {
+    return this.#tell(this.#repository.changes(request, Date.now()))
+  }
+
+  read(query: Query, ifNoneMatch: string | undefined): ReadAnswer {
+    const host = { streams: this.ctx.getWebSockets().length, awakeSince: this.#awakeSince }
+    return answer(this.#reads.find(query, host), ifNoneMatch)
+  }
+
+  /**
+   * Joins a stream: the answer's WebSocket carries one block of the event stream per message.
+   * Subscription and replay are one turn, so that no message falls between them or comes twice.
+   */
+  override fetch(request: Request): Response {
+    const query = new URL(request.url).searchParams
+    const full = this.ctx.getWebSockets().length >= Number(query.get('most'))
+    if (full) return new Response(null, { status: 503 })
+    const lastEventId = query.get('last') ?? undefined
+    const since = Number(query.get('since'))
+    const { 0: client, 1: server } = new WebSocketPair()
+    // Not server.accept(): that would keep the object in memory for as long as anybody listens.
+    this.ctx.acceptWebSocket(server)
+    for (const frame of this.#repository.replay({ lastEventId, since })) {
+      server.send(this.#encoder.encode(frame))
+    }
+    return new Response(null, { status: 101, webSocket: client })
+  }
+
+  override webSocketClose(socket: WebSocket, code: number): void {
+    // 1005 and 1006 say how a socket ended and may not be sent.
+    socket.close(code === 1005 || code === 1006 ? 1000 : code)
+  }
+
+  override webSocketError(socket: WebSocket): void {
+    socket.close(1011)
+  }
+
+  #tell<Answer>(published: Published<Answer>): PublishOutcome<Answer> {
+    if (!published.ok) return published
+    if (published.frame !== undefined) {
+      const bytes = this.#encoder.encode(published.frame)
+      for (const socket of this.ctx.getWebSockets()) {
+        try {
+          socket.send(bytes)
+        } catch (error) {
+          // One dead socket must not keep the message from the others; its Worker redials.
+          console.warn(JSON.stringify({ event: 'board.send_failed', error: String(error) }))
+        }
+      }
+    }
+    return { ok: true, answer: published.answer }
+  }
+}
+
+function objectSql(storage: DurableObjectStorage): Sql {
+  return {
+    all: <Row extends Record<string, SqlValue>>(query: string, ...values: SqlValue[]) =>
+      storage.sql.exec<Row>(query, ...values).toArray(),
+    transaction: (run) => storage.transactionSync(run),
+  }
+}

@@ -1,0 +1,207 @@
+// One repository: takes what a sidecar publishes, remembers it, and says what clients are to be
+// told. Pure but for its store and log; owns no clock and no stream.
+
+import type { BoardStore, RepositoryState } from './board-store.ts'
+import type { ChangeLog } from './change-log.ts'
+import { formatEventId, parseEventId } from './event-id.ts'
+import { messageOf, NOTHING, REPLAY_MOST, startOver, summarize, touch } from './message.ts'
+import { idOnly, messageFrame } from './sse.ts'
+import {
+  type ChangesAnswer,
+  type ChangesRequest,
+  type Key,
+  type Message,
+  parseKey,
+  type SyncAnswer,
+  type SyncRequest,
+} from './wire.ts'
+
+/** Why a publishing message was refused. The sidecar acts on each of them. */
+export type PublishRefusal =
+  /** The edge knows nothing of this run or this epoch: it wants a sync first. */
+  | { reason: 'sync_required' }
+  /** A later sidecar publishes this repository. */
+  | { reason: 'superseded' }
+  /** A newer batch of this run was applied before. */
+  | { reason: 'stale_batch' }
+
+/** `frame` is what every connected stream must be sent, after the turn is stored. */
+export type Published<Answer> =
+  | { ok: true; answer: Answer; frame?: string }
+  | ({ ok: false } & PublishRefusal)
+
+export class Repository {
+  readonly #store: BoardStore
+  readonly #log: ChangeLog
+
+  constructor(store: BoardStore, log: ChangeLog) {
+    this.#store = store
+    this.#log = log
+  }
+
+  /** One step of a sync. `now` in ms. The caller has validated the request. */
+  sync(request: SyncRequest, now: number): Published<SyncAnswer> {
+    return this.#store.transaction(() => {
+      const state = this.#store.state()
+      state.lastSeenAt = now
+      if (request.step === 'root') return this.#syncRoot(request, state, now)
+      const refusal = refuseRun(request.run, state)
+      if (refusal) return refusal
+      if (request.step === 'buckets') {
+        const ours = this.#store.buckets()
+        const differ = [...ours.keys()].filter((n) => ours[n] !== request.buckets[n])
+        this.#store.save(state)
+        return { ok: true, answer: { step: 'buckets', differ } }
+      }
+      return this.#syncEntries(request, state, now)
+    })
+  }
+
+  /** Applies one part of a change. `now` in ms. The caller has validated the request. */
+  changes(request: ChangesRequest, now: number): Published<ChangesAnswer> {
+    return this.#store.transaction(() => {
+      const state = this.#store.state()
+      if (request.epoch !== state.epoch) return { ok: false, reason: 'sync_required' }
+      const refusal = refuseRun(request.run, state)
+      if (refusal) return refusal
+      if (request.batch < state.batch) return { ok: false, reason: 'stale_batch' }
+      if (request.batch === state.batch) {
+        return { ok: true, answer: { seq: this.#seq(state), message: null, duplicate: true } }
+      }
+      state.batch = request.batch
+      state.lastSeenAt = now
+      for (const record of request.upserts) {
+        if (!this.#store.put(record)) continue
+        const { kind, id } = record
+        noteChange(state, kind === 'run' ? `task:${record.task}` : `${kind}:${id}`)
+        if (record.kind === 'session') noteNewest(state, id, record.session.startedAt)
+      }
+      for (const key of request.deletes) this.#remove(key, state)
+      for (const key of request.touched ?? []) state.pending = touch(state.pending, key)
+      const told = request.more ? undefined : this.#tell(state, now)
+      this.#store.save(state)
+      const answer = { seq: this.#seq(state), message: told?.message ?? null }
+      return { ok: true, answer, ...(told && { frame: told.frame }) }
+    })
+  }
+
+  /**
+   * What a stream is sent when it subscribes: the messages it missed, the last of them with the id
+   * of the newest change, or that id alone. `lastEventId` is where the client stopped; without one,
+   * `since` (ms, when the stream opened) stands for it, so that a change between the opening and
+   * the subscription is not lost.
+   */
+  replay(from: { lastEventId?: string | undefined; since: number }): string[] {
+    const { epoch, newestSession } = this.#store.state()
+    const head = this.#log.head()
+    const seq = this.#placeOf(from, epoch, head)
+    const missed = seq === undefined ? undefined : this.#log.after(seq)
+    if (missed?.length === 0) return [idOnly({ epoch, seq: head })]
+    if (seq !== undefined && missed && missed.length <= REPLAY_MOST) {
+      return missed.map((message, i) => messageFrame({ epoch, seq: seq + 1 + i }, message))
+    }
+    // The id stands on the last only: a client that drops between two of them gets both again.
+    const messages = missed ? summarize(missed) : startOver(newestSession?.id)
+    return messages.map((message, i) =>
+      messageFrame(i === messages.length - 1 ? { epoch, seq: head } : undefined, message),
+    )
+  }
+
+  /** The seq up to which the client has seen everything; undefined: nobody can tell. */
+  #placeOf(
+    from: { lastEventId?: string | undefined; since: number },
+    epoch: string,
+    head: number,
+  ): number | undefined {
+    if (from.lastEventId === undefined) return this.#log.seqBefore(from.since)
+    const last = parseEventId(from.lastEventId)
+    const known = last?.epoch === epoch && last.seq <= head && last.seq >= this.#log.oldest() - 1
+    return known ? last.seq : undefined
+  }
+
+  #syncRoot(
+    request: SyncRequest & { step: 'root' },
+    state: RepositoryState,
+    now: number,
+  ): Published<SyncAnswer> {
+    if (request.run !== null && request.run < state.run) return { ok: false, reason: 'superseded' }
+    if (request.run === null || request.run > state.run) {
+      state.run++
+      state.batch = 0
+    }
+    state.store = request.store.state
+    state.sidecarVersion = request.store.version
+    const missing = request.store.state === 'missing'
+    const match = missing || request.root === this.#store.root()
+    const told = match && !missing ? this.#tell(state, now) : undefined
+    this.#store.save(state)
+    const answer = { step: 'root', run: state.run, epoch: state.epoch, match } as const
+    return { ok: true, answer, ...(told && { frame: told.frame }) }
+  }
+
+  #syncEntries(
+    request: SyncRequest & { step: 'entries' },
+    state: RepositoryState,
+    now: number,
+  ): Published<SyncAnswer> {
+    // A sync that was on its way while newer changes were applied would drop what they brought.
+    if (request.batch <= state.batch) return { ok: false, reason: 'stale_batch' }
+    state.batch = request.batch
+    const lack: Key[] = []
+    let dropped = 0
+    const ours = this.#store.entries(Object.keys(request.buckets).map(Number))
+    for (const bucket of Object.values(request.buckets)) {
+      for (const [key, hash] of Object.entries(bucket) as [Key, string][]) {
+        if (ours.get(key) !== hash) lack.push(key)
+        ours.delete(key)
+      }
+    }
+    for (const key of ours.keys()) dropped += Number(this.#remove(key, state))
+    const done = !request.more && lack.length === 0
+    const told = done ? this.#tell(state, now) : undefined
+    this.#store.save(state)
+    const answer = { step: 'entries', lack, dropped } as const
+    return { ok: true, answer, ...(told && { frame: told.frame }) }
+  }
+
+  #remove(key: Key, state: RepositoryState): boolean {
+    const visible = this.#store.remove(key)
+    if (visible) noteChange(state, visible)
+    return visible !== undefined
+  }
+
+  /** Ends a change: what is pending becomes one message of the log. Undefined: nothing to tell. */
+  #tell(state: RepositoryState, now: number): { message: Message; frame: string } | undefined {
+    state.published = true
+    const message = messageOf(state.pending)
+    if (!message) return undefined
+    state.pending = NOTHING
+    const seq = this.#log.append(message, now)
+    return { message, frame: messageFrame({ epoch: state.epoch, seq }, message) }
+  }
+
+  #seq(state: RepositoryState): string {
+    return formatEventId({ epoch: state.epoch, seq: this.#log.head() })
+  }
+}
+
+function refuseRun(
+  run: number,
+  state: RepositoryState,
+): ({ ok: false } & PublishRefusal) | undefined {
+  if (run > state.run) return { ok: false, reason: 'sync_required' }
+  return run < state.run ? { ok: false, reason: 'superseded' } : undefined
+}
+
+/** `key` as clients know it: a run's is its task's. */
+function noteChange(state: RepositoryState, key: Key): void {
+  state.pending = touch(state.pending, key)
+  if (parseKey(key).kind === 'session') state.sessionsRev++
+  else state.tasksRev++
+}
+
+function noteNewest(state: RepositoryState, id: string, startedAt: string): void {
+  const newest = state.newestSession
+  if (newest && Date.parse(newest.startedAt) > Date.parse(startedAt)) return
+  state.newestSession = { id, startedAt }
+}

@@ -1,0 +1,214 @@
+// The board over HTTP: the stream, the read endpoints, and what a sidecar publishes.
+
+import { type Context, Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { type Access, coversPath, type Grant, onlyPath, type Scope } from '../shared/access.ts'
+import type { Clock } from '../shared/clock.ts'
+import type { Log } from '../shared/log.ts'
+import { Problem, type Reason } from '../shared/problem.ts'
+import type { TaskFilter } from './board-store.ts'
+import type { Query } from './reads.ts'
+import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
+import type { PublishRefusal } from './repository.ts'
+import { openStream, type StreamLimits } from './stream.ts'
+import { type Checked, checkChanges, checkSync } from './wire-schema.ts'
+
+export interface BoardDeps {
+  repositories: Repositories
+  access: Access
+  clock: Clock
+  log: Log
+  limits: StreamLimits
+}
+
+export type ApiEnv = { Variables: { grant: Grant } }
+
+const PUBLISH_BYTES = 8 << 20
+const PATH_BYTES = 512
+
+/** Mounted under `/api`, behind the authentication that sets `grant`. */
+export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
+  const app = new Hono<ApiEnv>()
+  const limit = bodyLimit({
+    maxSize: PUBLISH_BYTES,
+    onError: () => {
+      throw new Problem('payload_too_large', 'A publishing message ends at 8 MiB.')
+    },
+  })
+
+  app.get('/events', (c) => {
+    const repository = deps.repositories.open(pathOf(c, 'board:read'))
+    const { signal } = c.req.raw
+    const { expiresAt } = c.get('grant')
+    const lastEventId = c.req.header('Last-Event-ID') || c.req.query('last_event_id') || undefined
+    const { clock, log, limits } = deps
+    const body = openStream({ repository, lastEventId, expiresAt, signal, limits, clock, log })
+    return new Response(body, {
+      headers: {
+        'Content-Type': 'text/event-stream',
+        'Cache-Control': 'no-cache',
+        Connection: 'keep-alive',
+        // nginx and its kin would otherwise hold blocks back until a buffer is full.
+        'X-Accel-Buffering': 'no',
+      },
+    })
+  })
+
+  app.post('/tickets', async (c) => {
+    const path = pathOf(c, 'board:read')
+    const grant = c.get('grant')
+    const ticket = await deps.access.issueTicket(grant, path)
+    return c.json({ ticket, path, expiresAt: new Date(grant.expiresAt).toISOString() }, 201)
+  })
+
+  const read = (query: (c: Context<ApiEnv>) => Query, absent: Reason, sentence: string) => {
+    return (c: Context<ApiEnv>) => {
+      const repository = deps.repositories.open(pathOf(c, 'board:read'))
+      return answerRead(c, repository, query(c), new Problem(absent, sentence))
+    }
+  }
+  const noTask = ['unknown_task', 'There is no task with this id.'] as const
+  const noSession = ['unknown_session', 'There is no session with this id.'] as const
+  const id = (c: Context<ApiEnv>) => c.req.param('id') ?? ''
+  app.get(
+    '/tasks',
+    read((c) => ({ kind: 'tasks', filter: taskFilter(c) }), ...noTask),
+  )
+  app.get(
+    '/tasks/:id',
+    read((c) => ({ kind: 'task', id: id(c) }), ...noTask),
+  )
+  app.get(
+    '/tasks/:id/runs',
+    read((c) => ({ kind: 'runs', task: id(c) }), ...noTask),
+  )
+  app.get(
+    '/tasks/:id/sessions',
+    read((c) => ({ kind: 'task-sessions', task: id(c) }), ...noTask),
+  )
+  app.get(
+    '/sessions',
+    read((c) => ({ kind: 'sessions', filter: sessionFilter(c) }), ...noSession),
+  )
+  app.get(
+    '/sessions/:id',
+    read((c) => ({ kind: 'session', id: id(c) }), ...noSession),
+  )
+  app.get(
+    '/status',
+    read(() => ({ kind: 'status' }), 'not_found', 'There is no status.'),
+  )
+
+  app.post('/sync', limit, async (c) => {
+    const repository = deps.repositories.open(pathOf(c, 'board:write'))
+    return publish(c, await repository.sync(await bodyOf(c, checkSync)))
+  })
+  app.post('/changes', limit, async (c) => {
+    const repository = deps.repositories.open(pathOf(c, 'board:write'))
+    return publish(c, await repository.changes(await bodyOf(c, checkChanges)))
+  })
+  return app
+}
+
+/** The repository the request is about, checked in the order: well-formed, in reach, in scope. */
+function pathOf(c: Context<ApiEnv>, scope: Scope): string {
+  const grant = c.get('grant')
+  const path = c.req.query('path') ?? onlyPath(grant)
+  if (path === undefined) {
+    throw new Problem(
+      'invalid_path',
+      'The query parameter path is needed: the token names no single repository.',
+    )
+  }
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  if (path === '' || /[\u0000-\u001f\u007f]/.test(path)) {
+    throw new Problem('invalid_path', 'The path is empty or holds control characters.')
+  }
+  if (new TextEncoder().encode(path).length > PATH_BYTES) {
+    throw new Problem('invalid_path', `The path is longer than ${PATH_BYTES} bytes.`)
+  }
+  if (!coversPath(grant, path))
+    throw new Problem('forbidden', 'The token is for another repository.')
+  if (!grant.scopes.has(scope))
+    throw new Problem('forbidden', `The token lacks the scope ${scope}.`)
+  return path
+}
+
+async function answerRead(
+  c: Context<ApiEnv>,
+  repository: RepositoryHandle,
+  query: Query,
+  absent: Problem,
+): Promise<Response> {
+  const answer = await repository.read(query, c.req.header('If-None-Match'))
+  switch (answer.state) {
+    case 'unpublished':
+      throw new Problem('unknown_repository', 'No sidecar has published this repository yet.')
+    case 'absent':
+      throw absent
+    case 'unchanged':
+    case 'found': {
+      const headers = {
+        ETag: answer.etag,
+        'X-Signalbox-Seq': answer.seq,
+        // Another user's answer must not come out of a shared cache; our own may, once revalidated.
+        'Cache-Control': 'private, no-cache',
+      }
+      if (answer.state === 'unchanged') return new Response(null, { status: 304, headers })
+      return new Response(answer.body, {
+        headers: { ...headers, 'Content-Type': 'application/json; charset=UTF-8' },
+      })
+    }
+  }
+}
+
+function taskFilter(c: Context<ApiEnv>): TaskFilter {
+  const { status, assignee, execution, label, ready } = c.req.query()
+  if (ready !== undefined && ready !== 'true' && ready !== 'false') {
+    throw new Problem('invalid_request', 'The filter ready is true or false.')
+  }
+  return defined({ status, assignee, execution, label, ready: ready && ready === 'true' })
+}
+
+function sessionFilter(c: Context<ApiEnv>) {
+  const { task, actor, status, health } = c.req.query()
+  return defined({ task, actor, status, health })
+}
+
+async function bodyOf<T>(c: Context<ApiEnv>, check: (body: unknown) => Checked<T>): Promise<T> {
+  let body: unknown
+  try {
+    body = await c.req.json()
+  } catch (error) {
+    // Reading may also fail by the size limit, which has its own answer.
+    if (error instanceof SyntaxError) throw new Problem('invalid_request', 'The body is not JSON.')
+    throw error
+  }
+  const checked = check(body)
+  if (!checked.ok) throw new Problem('invalid_request', `The body is malformed at ${checked.error}`)
+  return checked.value
+}
+
+function publish(c: Context<ApiEnv>, outcome: PublishOutcome<object>): Response {
+  if (outcome.ok) return c.json(outcome.answer)
+  throw new Problem(outcome.reason, refusal(outcome.reason))
+}
+
+function refusal(reason: PublishRefusal['reason']): string {
+  switch (reason) {
+    case 'sync_required':
+      return 'The edge does not know this run or epoch: sync first.'
+    case 'superseded':
+      return 'A later sidecar publishes this repository.'
+    case 'stale_batch':
+      return 'A newer batch of this run was applied before.'
+  }
+}
+
+/** Leaves out what is undefined or empty: `?status=` filters by nothing. */
+function defined<T extends Record<string, unknown>>(
+  values: T,
+): { [K in keyof T]?: Exclude<T[K], undefined | ''> } {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '')
+  return Object.fromEntries(given) as { [K in keyof T]?: Exclude<T[K], undefined | ''> }
+}

@@ -1,0 +1,189 @@
+// One client's event stream: joins a repository, forwards its blocks, pings, redials, and ends.
+
+import type { Clock } from '../shared/clock.ts'
+import type { Log } from '../shared/log.ts'
+import type { RepositoryHandle, Subscribed } from './repositories.ts'
+import { comment, frameId, retry } from './sse.ts'
+
+/** All times in ms. */
+export interface StreamLimits {
+  pingMs: number
+  /** A stream ends by itself after `ageMs` plus up to as much again: a Worker's CPU budget is per stream. */
+  ageMs: number
+  /** A reader is cut when more than this waits for it; it resumes by its last event id. */
+  backlogBytes: number
+  /** Clients wait this long, plus up to three times as much, before they reconnect. */
+  retryMs: number
+  /** The same for a client that found the repository full. */
+  fullRetryMs: number
+  /** First wait before a lost repository is dialled again; doubles up to `redialMostMs`. */
+  redialMs: number
+  redialMostMs: number
+}
+
+export const STREAM_LIMITS: StreamLimits = {
+  pingMs: 15_000,
+  ageMs: 30 * 60_000,
+  backlogBytes: 256 << 10,
+  retryMs: 1_000,
+  fullRetryMs: 60_000,
+  redialMs: 100,
+  redialMostMs: 10_000,
+}
+
+export interface StreamOptions {
+  repository: RepositoryHandle
+  lastEventId: string | undefined
+  /** When the client's token expires, in ms: the stream must not outlive it. */
+  expiresAt: number
+  signal: AbortSignal
+  limits: StreamLimits
+  clock: Clock
+  log: Log
+}
+
+const encoder = new TextEncoder()
+const CONNECTED = encoder.encode(comment('connected'))
+const PING = encoder.encode(comment('ping'))
+
+/** The body of an event stream. It never ends by an error of the repository: that is redialled. */
+export function openStream(options: StreamOptions): ReadableStream<Uint8Array> {
+  let stream: ClientStream | undefined
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        stream = new ClientStream(options, controller)
+        stream.open()
+      },
+      cancel() {
+        stream?.end('cancelled')
+      },
+    },
+    // Counted in bytes, with no room: whatever is queued is what the reader is behind.
+    { highWaterMark: 0, size: (chunk) => chunk.byteLength },
+  )
+}
+
+type EndReason = 'aborted' | 'cancelled' | 'expired' | 'aged' | 'full' | 'slow' | 'unwritable'
+
+class ClientStream {
+  readonly #options: StreamOptions
+  readonly #controller: ReadableStreamDefaultController<Uint8Array>
+  readonly #openedAt: number
+  readonly #cancelTimers = new Map<'ping' | 'age' | 'redial', () => void>()
+  #lastEventId: string | undefined
+  #subscribed: Subscribed | undefined
+  #failures = 0
+  #ended = false
+
+  constructor(options: StreamOptions, controller: ReadableStreamDefaultController<Uint8Array>) {
+    this.#options = options
+    this.#controller = controller
+    this.#openedAt = options.clock.now()
+    this.#lastEventId = options.lastEventId
+  }
+
+  open(): void {
+    const { signal, limits, expiresAt } = this.#options
+    // The signal, the body's cancel() and a failed write are each missed by some runtime version
+    // when a client goes away, so all three end the stream.
+    signal.addEventListener('abort', () => this.end('aborted'), { once: true })
+    if (signal.aborted) {
+      this.end('aborted')
+      return
+    }
+    const ageMs = this.#jitter(limits.ageMs, 2)
+    const leftMs = expiresAt - this.#openedAt
+    this.#timer('age', Math.min(ageMs, leftMs), () => this.end(leftMs < ageMs ? 'expired' : 'aged'))
+    this.#write(CONNECTED)
+    this.#write(encoder.encode(retry(this.#jitter(limits.retryMs, 4))))
+    this.#ping()
+    void this.#dial()
+  }
+
+  /** Lets go of everything. Only the first call counts. */
+  end(reason: EndReason): void {
+    if (this.#ended) return
+    this.#ended = true
+    for (const cancel of this.#cancelTimers.values()) cancel()
+    if (this.#subscribed?.ok) this.#subscribed.close()
+    this.#options.log('debug', 'board.stream_ended', { reason })
+    try {
+      // An error throws the queue away at once: closing would keep a slow reader's backlog.
+      if (reason === 'slow') this.#controller.error(new Error('the reader was too slow'))
+      else this.#controller.close()
+    } catch (error) {
+      this.#options.log('debug', 'board.stream_close_failed', { error: String(error) })
+    }
+  }
+
+  #ping(): void {
+    this.#timer('ping', this.#options.limits.pingMs, () => {
+      this.#write(PING)
+      this.#ping()
+    })
+  }
+
+  async #dial(): Promise<void> {
+    const { repository, limits, log } = this.#options
+    try {
+      const subscribed = await repository.subscribe(
+        { lastEventId: this.#lastEventId, since: this.#openedAt },
+        { frame: (bytes) => this.#forward(bytes), closed: () => this.#redial() },
+      )
+      if (this.#ended) {
+        if (subscribed.ok) subscribed.close()
+        return
+      }
+      if (subscribed.ok) {
+        this.#failures = 0
+        this.#subscribed = subscribed
+        return
+      }
+      // Any status but 200 makes an EventSource give up for good, so the refusal is a long wait.
+      log('warn', 'board.streams_full', {})
+      this.#write(encoder.encode(retry(this.#jitter(limits.fullRetryMs, 2))))
+      this.end('full')
+    } catch (error) {
+      log('warn', 'board.subscribe_failed', { error: String(error) })
+      this.#redial()
+    }
+  }
+
+  /** Deploys and runtime updates let go of every stream at once: the jitter spreads the return. */
+  #redial(): void {
+    this.#subscribed = undefined
+    if (this.#ended) return
+    const { redialMs, redialMostMs } = this.#options.limits
+    const mostMs = Math.min(redialMostMs, redialMs * 2 ** this.#failures)
+    this.#failures++
+    this.#timer('redial', mostMs * this.#options.clock.random(), () => void this.#dial())
+  }
+
+  #forward(bytes: Uint8Array): void {
+    this.#lastEventId = frameId(bytes) ?? this.#lastEventId
+    this.#write(bytes)
+  }
+
+  #write(bytes: Uint8Array): void {
+    if (this.#ended) return
+    try {
+      this.#controller.enqueue(bytes)
+    } catch (error) {
+      this.#options.log('debug', 'board.stream_write_failed', { error: String(error) })
+      this.end('unwritable')
+      return
+    }
+    if ((this.#controller.desiredSize ?? 0) < -this.#options.limits.backlogBytes) this.end('slow')
+  }
+
+  #timer(name: 'ping' | 'age' | 'redial', ms: number, call: () => void): void {
+    this.#cancelTimers.get(name)?.()
+    this.#cancelTimers.set(name, this.#options.clock.after(ms, call))
+  }
+
+  /** `ms` to `ms * most`. */
+  #jitter(ms: number, most: number): number {
+    return ms * (1 + this.#options.clock.random() * (most - 1))
+  }
+}

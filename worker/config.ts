@@ -1,0 +1,77 @@
+// Environment to Config: the only place of the worker where it is read.
+
+export type Environment = Record<string, unknown>
+
+export interface Config {
+  /** HS256 secrets of 32 bytes or more; the first signs, all verify. */
+  authSecrets: string[]
+  authJwksUrl: string | undefined
+  /** Origins that browsers may call from, and whose cookie writes are taken. */
+  allowedOrigins: string[]
+  /** Streams that one repository holds at most. */
+  maxStreams: number
+}
+
+/** Every missing or malformed variable in one message. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly code = 'misconfigured'
+}
+
+const DEFAULT_MAX_STREAMS = 10_000
+/** The platform's own limit on the sockets of one object. */
+const MOST_STREAMS = 32_768
+
+export function readConfig(env: Environment): Config {
+  const wrong: string[] = []
+  const words = (name: string) => {
+    const value = env[name]
+    return typeof value === 'string' ? value.split(/\s+/).filter(Boolean) : []
+  }
+  const url = (name: string, text: string): URL | undefined => {
+    if (URL.canParse(text)) return new URL(text)
+    wrong.push(`${name} is not a URL`)
+    return undefined
+  }
+
+  const authSecrets = words('AUTH_SECRETS')
+  if (authSecrets.some((secret) => new TextEncoder().encode(secret).length < 32)) {
+    wrong.push('AUTH_SECRETS holds a secret of fewer than 32 bytes')
+  }
+  const [authJwksUrl] = words('AUTH_JWKS_URL')
+  if (authJwksUrl !== undefined) url('AUTH_JWKS_URL', authJwksUrl)
+  const allowedOrigins = words('ALLOWED_ORIGINS')
+  for (const origin of allowedOrigins) {
+    const parsed = url('ALLOWED_ORIGINS', origin)
+    if (parsed && parsed.origin !== origin) {
+      wrong.push(`ALLOWED_ORIGINS must hold origins like ${parsed.origin}`)
+    }
+  }
+  const maxStreams = Number(words('MAX_STREAMS')[0] ?? DEFAULT_MAX_STREAMS)
+  if (!Number.isInteger(maxStreams) || maxStreams < 1 || maxStreams > MOST_STREAMS) {
+    wrong.push(`MAX_STREAMS must be a whole number from 1 to ${MOST_STREAMS}`)
+  }
+  if (wrong.length > 0) throw new ConfigError(`${wrong.join('; ')}.`)
+  return { authSecrets, authJwksUrl, allowedOrigins, maxStreams }
+}
+
+/** What a host that is a process of its own (Deno) needs besides. */
+export interface HostConfig {
+  hostname: string
+  /** 0: any free port. */
+  port: number
+  /** Folder of the repositories' databases; made when missing. */
+  dataDir: string
+}
+
+export function readHostConfig(env: Environment): HostConfig {
+  const port = Number(env.PORT ?? 8787)
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    throw new ConfigError('PORT must be a whole number from 0 to 65535.')
+  }
+  const text = (name: string, otherwise: string) => {
+    const value = env[name]
+    return typeof value === 'string' && value !== '' ? value : otherwise
+  }
+  return { hostname: text('HOST', '127.0.0.1'), port, dataDir: text('DATA_DIR', '.signalbox/deno') }
+}

@@ -1,0 +1,50 @@
+// The Deno entry: the same app over repositories in this process. Wiring only.
+
+import { createHash } from 'node:crypto'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createApp } from './app.ts'
+import { processRepositories } from './board/repositories-process.ts'
+import { openSql } from './board/sql-node.ts'
+import { STREAM_LIMITS } from './board/stream.ts'
+import { readConfig, readHostConfig } from './config.ts'
+import { createAccess } from './shared/access.ts'
+import { hostClock } from './shared/clock.ts'
+import { consoleLog } from './shared/log.ts'
+
+const environment = Deno.env.toObject()
+const config = readConfig(environment)
+const host = readHostConfig(environment)
+mkdirSync(host.dataDir, { recursive: true })
+
+const app = createApp({
+  config,
+  repositories: processRepositories({
+    // A path may hold anything; its file's name must not.
+    openSql: (path) => {
+      const name = createHash('sha256').update(path).digest('hex').slice(0, 32)
+      return openSql(join(host.dataDir, `${name}.sqlite`))
+    },
+    now: hostClock.now,
+    newEpoch: () => crypto.randomUUID().replaceAll('-', '').slice(0, 12),
+    maxStreams: config.maxStreams,
+  }),
+  access: createAccess(config, hostClock.now),
+  clock: hostClock,
+  log: consoleLog,
+  limits: STREAM_LIMITS,
+})
+
+const server = Deno.serve(
+  {
+    hostname: host.hostname,
+    port: host.port,
+    onListen: ({ hostname, port }) => consoleLog('info', 'edge.listening', { hostname, port }),
+  },
+  app.fetch,
+)
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  // Streams never end by themselves soon enough for a graceful shutdown; clients resume by id.
+  Deno.addSignalListener(signal, () => Deno.exit(0))
+}
+await server.finished

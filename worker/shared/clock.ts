@@ -1,0 +1,19 @@
+// Time, as everything that waits takes it: the host's in production, a test's own in tests.
+
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number
+  /** Calls back once after `ms`; the result cancels it. */
+  after(ms: number, call: () => void): () => void
+  /** 0 to 1, for jitter. */
+  random(): number
+}
+
+export const hostClock: Clock = {
+  now: () => Date.now(),
+  after(ms, call) {
+    const timer = setTimeout(call, ms)
+    return () => clearTimeout(timer)
+  },
+  random: () => Math.random(),
+}
