@@ -1,0 +1,66 @@
+// What to do after a failure: how long to stay quiet, and whether a sync must come first. Pure.
+
+import type { Failure } from './edge.ts'
+
+const BASE_MS = 200
+const MAX_MS = 30_000
+/** A proxy that says `Retry-After: 86400` must not silence a board for a day. */
+const LONGEST_RETRY_AFTER_MS = 600_000
+/** Tokens are rotated by people: asking more often than this only fills two logs. */
+const UNAUTHORIZED_MS = 30_000
+/**
+ * Another sidecar publishes the same repository. The first wait outlives a `sync` from cron or a
+ * process that is being replaced; after that two live ones must not take the board from each other
+ * more often than the slow step.
+ */
+const SUPERSEDED_MS = [60_000, 300_000] as const
+
+/** Full jitter: a thousand sidecars that lost the same edge do not come back in the same second. */
+export function backoffMs(attempt: number, random: () => number): number {
+  return random() * Math.min(MAX_MS, BASE_MS * 2 ** Math.min(attempt, 20))
+}
+
+/** ±20 %, for what repeats: sidecars started together drift apart. */
+export const jittered = (ms: number, random: () => number): number => ms * (0.8 + 0.4 * random())
+
+export interface Retry {
+  waitMs: number
+  /** What the edge holds is unknown: compare everything before the next change. */
+  sync: boolean
+  /** The run is of no use any more: ask for a new one. */
+  freshRun: boolean
+}
+
+export interface History {
+  /** Failures in a row before this one. */
+  attempt: number
+  /** How often another sidecar took over lately, before this time. */
+  superseded: number
+}
+
+export function afterFailure(failure: Failure, history: History, random: () => number): Retry {
+  const { attempt } = history
+  const backoff = backoffMs(attempt, random)
+  switch (failure.reason) {
+    case 'network':
+    case 'timeout':
+    case 'busy':
+    case 'malformed': {
+      const asked = Math.min(failure.retryAfterMs ?? 0, LONGEST_RETRY_AFTER_MS)
+      return { waitMs: asked + backoff, sync: false, freshRun: false }
+    }
+    case 'unauthorized':
+      return { waitMs: jittered(UNAUTHORIZED_MS, random), sync: false, freshRun: false }
+    case 'conflict':
+      if (failure.code === 'superseded') {
+        const waitMs = history.superseded === 0 ? SUPERSEDED_MS[0] : SUPERSEDED_MS[1]
+        return { waitMs: jittered(waitMs, random), sync: true, freshRun: true }
+      }
+      // At once the first time, since the edge asked for it; an edge that asks for ever is backed
+      // off from like any other that does not work.
+      return { waitMs: attempt === 0 ? 0 : backoff, sync: true, freshRun: true }
+    case 'too_large':
+    case 'refused':
+      return { waitMs: backoff, sync: true, freshRun: false }
+  }
+}
