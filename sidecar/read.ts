@@ -120,8 +120,9 @@ function decode(bytes: Buffer, kind: FileKind | undefined): string | undefined {
 function failure(path: string, error: unknown): Attempt {
   const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
   switch (code) {
-    case 'ENOENT':
     case 'ENOTDIR':
+      return settled({ state: 'gone' })
+    case 'ENOENT':
       // There after all: a link to nothing, or a file that was replaced while it was looked at.
       return exists(path)
         ? { source: { state: 'refused', why: 'The file is a link to nothing.' }, again: true }

@@ -1,12 +1,13 @@
 // YAML from files that anyone may have written, as plain JSON values. What this adds to the `yaml`
 // package: limits (depth, aliases), no `__proto__`, and scalars that are never changed by reading.
 
-import { type Document, isAlias, isMap, isScalar, isSeq, parseDocument, type Scalar } from 'yaml'
+import { isAlias, isMap, isNode, isScalar, isSeq, parseDocument, type Scalar } from 'yaml'
 
 /** A front matter or YAML file larger than this is refused: parsing it would stall every save. */
 export const YAML_BYTES = 256 << 10
 /** Deeper nesting means an attack, and would overflow the stack of whoever serialises it next. */
 const MAX_DEPTH = 64
+const TOO_DEEP = `it is nested more than ${MAX_DEPTH} deep`
 
 export type Plain = null | boolean | number | string | Plain[] | { [key: string]: Plain }
 
@@ -31,8 +32,9 @@ const OPTIONS = {
 export function readYamlMap(text: string, firstLine = 1): YamlMap {
   if (text.length > YAML_BYTES) return { ok: false, why: 'it is larger than 256 KiB' }
   try {
-    const doc = parseDocument(text, OPTIONS)
+    const doc = withoutStacks(() => parseDocument(text, OPTIONS))
     const error = doc.errors.find((e) => !isPlainAt(e.code, text.charAt(e.pos[0])))
+    if (error?.code === 'RESOURCE_EXHAUSTION') return { ok: false, why: TOO_DEEP }
     if (error) {
       const line = firstLine + text.slice(0, error.pos[0]).split('\n').length - 1
       const message = error.message.replace(/\s+/g, ' ').slice(0, 160)
@@ -42,13 +44,27 @@ export function readYamlMap(text: string, firstLine = 1): YamlMap {
       return { ok: true, fields: new Map(), problems: [] }
     }
     if (!isMap(doc.contents)) return { ok: false, why: 'it is not a mapping of keys to values' }
-    const reader = new Reader(doc)
+    const reader = new Reader()
     return { ok: true, fields: reader.map(doc.contents.items, 0), problems: reader.problems }
   } catch (error) {
     if (error instanceof LimitError) return { ok: false, why: error.message }
-    // The package recurses: thousands of open brackets end in a RangeError, not in a YAML error.
-    if (error instanceof RangeError) return { ok: false, why: 'it is nested too deeply' }
+    // The package recurses: thousands of open brackets can end in a RangeError of its own.
+    if (error instanceof RangeError) return { ok: false, why: TOO_DEEP }
     return { ok: false, why: error instanceof Error ? error.message.slice(0, 160) : 'it is broken' }
+  }
+}
+
+/**
+ * The package makes an Error for every complaint and never stops at the first: in a file of commas
+ * the stack traces alone took two seconds, in which no save reaches anyone.
+ */
+function withoutStacks<T>(parse: () => T): T {
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = 0
+  try {
+    return parse()
+  } finally {
+    Error.stackTraceLimit = limit
   }
 }
 
@@ -59,13 +75,10 @@ class LimitError extends Error {}
 
 class Reader {
   readonly problems: string[] = []
-  readonly #doc: Document.Parsed
+  // The package finds an anchor by walking the whole document, once for each alias.
+  readonly #anchors = new Map<string, unknown>()
   #aliasedChars = 0
   #insideAlias = 0
-
-  constructor(doc: Document.Parsed) {
-    this.#doc = doc
-  }
 
   map(items: readonly { key: unknown; value: unknown }[], depth: number): Map<string, Plain> {
     const fields = new Map<string, Plain>()
@@ -83,8 +96,9 @@ class Reader {
   }
 
   #plain(node: unknown, depth: number): Plain {
-    if (depth > MAX_DEPTH) throw new LimitError(`it is nested more than ${MAX_DEPTH} deep`)
-    if (isAlias(node)) return this.#alias(node.resolve(this.#doc), depth)
+    if (depth > MAX_DEPTH) throw new LimitError(TOO_DEEP)
+    if (isAlias(node)) return this.#alias(this.#anchors.get(node.source), depth)
+    if (isNode(node) && 'anchor' in node && node.anchor) this.#anchors.set(node.anchor, node)
     if (this.#insideAlias > 0) this.#pay(isScalar(node) ? String(node.value).length : 0)
     if (isScalar(node)) return plainScalar(node)
     if (isSeq(node)) return node.items.map((item) => this.#plain(item, depth + 1))

@@ -1,0 +1,141 @@
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { backlogMd } from '../../../sidecar/layouts/backlog-md.ts'
+import { makeFolder, say, sayTask } from './store.ts'
+
+async function open(files: Record<string, string> = { 'backlog/config.yml': '' }, dir?: string) {
+  const folder = makeFolder(files)
+  const store = await backlogMd.detect(dir === undefined ? folder : join(folder, dir))
+  if (!store) throw new Error('no store')
+  return store
+}
+
+const TASK = `---
+id: BACK-5.2
+title: Watch files
+status: In Progress
+assignee:
+  - '@codex'
+  - @claude
+reporter: @MrLesk
+created_date: 2026-04-25 12:14
+updated_date: '2026-04-26 08:00'
+labels: []
+dependencies:
+  - task-4
+parent_task_id: BACK-5
+priority: high
+ordinal: 500
+milestone: m-1
+---
+
+## Description
+`
+
+test('reads every known field of a task, and accepts plain names that begin with @', async () => {
+  expect(sayTask(await open(), 'tasks/back-5.2 - Watch-files.md', TASK)).toEqual({
+    id: 'BACK-5.2',
+    title: 'Watch files',
+    status: 'In Progress',
+    assignee: '@codex, @claude',
+    deps: ['task-4'],
+    updatedAt: '2026-04-26T08:00:00Z',
+    rank: 500,
+    priority: 'high',
+    parent: 'BACK-5',
+    extra: { reporter: '@MrLesk', milestone: 'm-1', created_date: '2026-04-25 12:14' },
+    body: '\n## Description\n',
+  })
+})
+
+test('accepts @ in flow lists and as a single assignee', async () => {
+  const store = await open()
+  const assignee = (value: string) =>
+    sayTask(store, 'tasks/back-1.md', `---\nid: BACK-1\nassignee: ${value}\n---\n`)
+  expect(assignee('[@a, "@b", c]')).toMatchObject({ assignee: '@a, @b, c' })
+  expect(assignee('@a b # the lead')).toMatchObject({ assignee: '@a b' })
+  expect(assignee('[]')).not.toHaveProperty('assignee')
+  expect(assignee('`a`')).toMatchObject({ invalid: expect.stringContaining('line 3') })
+})
+
+test('marks completed tasks closed, and tells drafts and completed ones by their folder', async () => {
+  const store = await open()
+  const text = '---\nid: BACK-1\ncreated_date: 2025-07-17\n---\n'
+  expect(say(store, 'completed/back-1-old-name.md', text)).toMatchObject([
+    { closed: true, task: { updatedAt: '2025-07-17', extra: { folder: 'completed' } } },
+  ])
+  const [draft] = say(store, 'drafts/draft-1 - Idea.md', '---\nid: DRAFT-1\n---\n')
+  expect(draft).toMatchObject({ id: 'DRAFT-1', task: { extra: { folder: 'drafts' } } })
+  expect(draft).not.toHaveProperty('closed')
+})
+
+test('takes the id from the file name when the front matter gives none', async () => {
+  const store = await open()
+  const task = (text: string) => sayTask(store, 'tasks/back-7.1 - Title.md', text)
+  expect(task('---\nid: [\n---\n')).toMatchObject({ id: 'BACK-7.1', invalid: expect.any(String) })
+  expect(task('---\nid: "a\\nb"\n---\n')).toMatchObject({
+    id: 'BACK-7.1',
+    invalid: expect.any(String),
+  })
+  expect(task('')).toMatchObject({ id: 'BACK-7.1', invalid: 'The file is empty.' })
+})
+
+test('counts only task files and the configuration', async () => {
+  const store = await open()
+  const kind = (path: string) => store.classify(join(store.root, path))
+  expect(kind('config.yml')).toBe('board')
+  expect(kind('tasks/back-547 - A title (with) `marks`.md')).toBe('task')
+  expect(kind('tasks/back-5.md')).toBe('task')
+  expect(kind('drafts/draft-1 - x.md')).toBe('task')
+  for (const path of [
+    'tasks/readme.md',
+    'milestones/m-1 - x.md',
+    'tasks/back-5x.md',
+    'readme.md',
+  ]) {
+    expect(kind(path), path).toBeUndefined()
+  }
+})
+
+test('reads the configuration: the last status is the closed one', async () => {
+  const store = await open()
+  const text =
+    'statuses: ["To Do", "Shipped"]\ndefault_status: "To Do"\ntask_prefix: "back"\nx: 1\n'
+  expect(say(store, 'config.yml', text)).toMatchObject([
+    {
+      board: {
+        layout: 'backlog-md',
+        prefix: 'back',
+        states: ['To Do', 'Shipped'],
+        closed: ['Shipped'],
+        initial: 'To Do',
+        extra: { x: 1 },
+      },
+    },
+  ])
+})
+
+test('takes spellings of one id for the same, and different ids for different ones', async () => {
+  const { fold } = await open()
+  expect(fold('BACK-5.02')).toBe(fold('back-5.2'))
+  expect(fold('BACK-50')).not.toBe(fold('back-5'))
+})
+
+test('finds the store wherever the tool may keep it', async () => {
+  expect((await open({ '.backlog/config.yml': '' })).root).toMatch(/\.backlog$/)
+  expect((await open({ 'backlog/config.yaml': '' })).configFile).toMatch(/config\.yaml$/)
+  expect((await open({ 'backlog/config.yml': '' }, 'backlog')).root).toMatch(/backlog$/)
+  const beside = await open({ 'backlog.config.yml': '', 'backlog/tasks/back-1.md': '' })
+  expect(beside.classify(join(beside.root, 'backlog.config.yml'))).toBe('board')
+  expect(beside.classify(join(beside.root, 'backlog/tasks/back-1.md'))).toBe('task')
+  const named = await open({
+    'backlog.config.yml': 'backlog_directory: "docs/board"\n',
+    'docs/board/tasks/back-1.md': '',
+  })
+  expect(named.classify(join(named.root, 'docs/board/tasks/back-1.md'))).toBe('task')
+})
+
+test('does not open a folder outside of the project that the configuration names', async () => {
+  const dir = makeFolder({ 'p/backlog.config.yml': 'backlog_directory: ../other\n', 'other/a': '' })
+  expect(await backlogMd.detect(join(dir, 'p'))).toBeUndefined()
+})

@@ -1,0 +1,33 @@
+// A folder of a board made for one test, and what a layout says of its files.
+
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { Entry, Store } from '../../../sidecar/layout.ts'
+
+/** A new folder holding `files` (path → text), removed when the test ends. */
+export function makeFolder(files: Record<string, string | Uint8Array> = {}): string {
+  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-layout-')))
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }))
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(dir, path)), { recursive: true })
+    writeFileSync(join(dir, path), content)
+  }
+  return dir
+}
+
+/** What the store says of one file, by its path beneath the store's root. */
+export function say(store: Store, path: string, text: string): Entry[] {
+  const absolute = join(store.root, path)
+  const kind = store.classify(absolute)
+  if (kind === undefined) throw new Error(`${path} is ignored`)
+  return store.parse(absolute, kind, text)
+}
+
+/** The one task that a file holds. */
+export function sayTask(store: Store, path: string, text: string) {
+  const [entry] = say(store, path, text)
+  if (entry?.kind !== 'task') throw new Error(`${path} holds no task`)
+  return entry.task
+}

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest'
+import type { Entry } from '../../../sidecar/layout.ts'
+import { taskMaster } from '../../../sidecar/layouts/task-master.ts'
+import { makeFolder, say } from './store.ts'
+
+async function parse(json: unknown): Promise<Entry[]> {
+  const text = typeof json === 'string' ? json : JSON.stringify(json)
+  const store = await taskMaster.detect(makeFolder({ '.taskmaster/tasks/tasks.json': text }))
+  if (!store) throw new Error('no store')
+  return say(store, 'tasks/tasks.json', text)
+}
+
+const tasksOf = (entries: Entry[]) => entries.flatMap((e) => (e.kind === 'task' ? [e.task] : []))
+
+const FIVE = {
+  id: 5,
+  title: 'Five',
+  description: 'What it is.',
+  details: 'How.',
+  testStrategy: 'So.',
+  status: 'pending',
+  dependencies: [1, '2'],
+  priority: 'high',
+  complexity: 7,
+  updatedAt: '2026-01-08T23:51:39.160Z',
+  subtasks: [
+    { id: 1, title: 'First', status: 'done', dependencies: [] },
+    { id: 2, title: 'Second', status: 'pending', dependencies: [1, '5.1', '4.3', 9, 6.2] },
+  ],
+}
+
+test('lists the tasks of every tag, with their subtasks and whom they wait for', async () => {
+  const entries = await parse({ alpha: { tasks: [FIVE] }, beta: { tasks: [{ id: '5' }] } })
+  expect(entries[0]).toMatchObject({
+    kind: 'board',
+    board: { closed: ['done', 'cancelled', 'completed'] },
+  })
+  expect(tasksOf(entries)).toEqual([
+    {
+      id: 'alpha:5',
+      title: 'Five',
+      status: 'pending',
+      deps: ['alpha:1', 'alpha:2'],
+      updatedAt: '2026-01-08T23:51:39.160Z',
+      priority: 'high',
+      extra: { complexity: 7 },
+      body: 'What it is.\n\n## Details\n\nHow.\n\n## Test strategy\n\nSo.',
+    },
+    { id: 'alpha:5.1', title: 'First', status: 'done', parent: 'alpha:5', body: '' },
+    {
+      id: 'alpha:5.2',
+      title: 'Second',
+      status: 'pending',
+      parent: 'alpha:5',
+      deps: ['alpha:5.1', 'alpha:5.1', 'alpha:4.3', 'alpha:9', 'alpha:6.2'],
+      body: '',
+    },
+    { id: 'beta:5', title: 'beta:5', status: '', body: '' },
+  ])
+})
+
+test('reads the older file without tags', async () => {
+  expect(tasksOf(await parse({ tasks: [{ id: 1, title: 'A' }] }))).toMatchObject([
+    { id: 'master:1' },
+  ])
+})
+
+test('gives a task another source when it changes, and only then', async () => {
+  const sources = async (tasks: object[]) =>
+    (await parse({ t: { tasks } })).flatMap((e) => (e.kind === 'task' ? [e.source] : []))
+  const [five, first, second] = await sources([FIVE])
+  const [one, ...moved] = await sources([{ id: 1 }, FIVE])
+  expect(moved).toEqual([five, first, second])
+  expect(one).not.toBe(five)
+
+  const [first2] = FIVE.subtasks
+  const renamed = { ...FIVE, subtasks: [{ ...first2, title: 'Other' }, FIVE.subtasks[1]] }
+  const after = await sources([renamed])
+  expect([after[0] === five, after[1] === first, after[2] === second]).toEqual([true, false, true])
+
+  // The first subtask is gone, so what the second waits for is another task now.
+  const [, alone] = await sources([{ ...FIVE, subtasks: [FIVE.subtasks[1]] }])
+  expect(alone).not.toBe(second)
+})
+
+test('keeps ids that repeat, in the order of the file', async () => {
+  const twice = [
+    { id: 3, title: 'a' },
+    { id: 3, title: 'b' },
+  ]
+  const tasks = tasksOf(await parse({ t: { tasks: twice } }))
+  expect(tasks.map(({ id, title }) => [id, title])).toEqual([
+    ['t:3', 'a'],
+    ['t:3', 'b'],
+  ])
+})
+
+test.each([
+  ['half a file', '{"master": {"tasks": [{"id": 1, "ti'],
+  ['an empty file', ''],
+  ['a list', '[]'],
+  ['null', 'null'],
+  ['no tag with tasks', '{"a": 5}'],
+])('gives the board alone for %s, so that no task is dropped', async (_, text) => {
+  expect(await parse(text)).toMatchObject([
+    { kind: 'board', board: { invalid: expect.any(String) } },
+  ])
+})
+
+test('an emptied board is empty, not broken', async () => {
+  const entries = await parse({ master: { tasks: [] } })
+  expect(entries).toHaveLength(1)
+  expect(entries[0]).not.toHaveProperty('board.invalid')
+})
+
+test('lists what is no task, or has fields of the wrong kind, and says so', async () => {
+  const strange = [7, { title: 'no id' }, { id: 2, title: { a: 1 }, dependencies: { b: 2 } }]
+  const tasks = tasksOf(await parse({ t: { tasks: strange } }))
+  expect(tasks.map((task) => task.id)).toEqual(['t:unnumbered-1', 't:unnumbered-2', 't:2'])
+  for (const task of tasks) expect(task.invalid).toEqual(expect.any(String))
+})
+
+test('drops fields that are too large or too deep to publish', async () => {
+  const deep = `${'['.repeat(50_000)}${']'.repeat(50_000)}`
+  const text = `{"t":{"tasks":[{"id":1,"x":${deep}},{"id":2,"x":"${'y'.repeat(300_000)}"},{"id":3}]}}`
+  const tasks = tasksOf(await parse(text))
+  expect(tasks.map((task) => [task.id, task.extra])).toEqual([
+    ['t:1', undefined],
+    ['t:2', undefined],
+    ['t:3', undefined],
+  ])
+  expect(tasks.map((task) => task.invalid !== undefined)).toEqual([true, true, false])
+})
+
+test('is not fooled by __proto__', async () => {
+  const entries = await parse(
+    '{"t":{"tasks":[{"id":1,"__proto__":{"title":"evil"},"a":{"__proto__":1}}]}}',
+  )
+  expect(JSON.stringify(entries)).not.toContain('__proto__')
+  expect(tasksOf(entries)).toMatchObject([{ title: 't:1' }])
+})
