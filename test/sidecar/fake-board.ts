@@ -1,0 +1,87 @@
+// A store whose files are values in memory, for tests of what stands above files.
+
+import { basename, dirname } from 'node:path'
+import { Board } from '../../sidecar/board.ts'
+import type { Says } from '../../sidecar/facts.ts'
+import { digest } from '../../sidecar/facts.ts'
+import type { Entry, FileKind, TaskSource } from '../../sidecar/layout.ts'
+import type { Look } from '../../sidecar/reader.ts'
+import type { BoardConfig } from '../../worker/board/wire.ts'
+
+const KINDS: Record<string, FileKind> = {
+  tasks: 'task',
+  done: 'task',
+  sessions: 'session',
+  live: 'live',
+  runs: 'run',
+  many: 'tasks',
+}
+
+export const fakeStore = {
+  classify: (path: string): FileKind | undefined =>
+    basename(path) === 'config' ? 'board' : KINDS[basename(dirname(path))],
+  fold: (id: string): string => id.toLowerCase(),
+}
+
+export const task = (id: string, more: Partial<TaskSource> = {}): Entry => ({
+  kind: 'task',
+  id,
+  task: { id, title: `Title of ${id}`, status: 'todo', ...more },
+})
+
+export const session = (id: string, of: string, status = 'active', startedAtMs = 0): Entry => ({
+  kind: 'session',
+  id,
+  session: {
+    id,
+    task: of,
+    attempt: 'a1',
+    actor: 'agent:x',
+    status,
+    startedAt: new Date(startedAtMs).toISOString(),
+  },
+})
+
+export const live = (id: string, atMs: number): Entry => ({
+  kind: 'live',
+  id,
+  live: { heartbeatAt: new Date(atMs).toISOString(), progress: 'half' },
+})
+
+export const config = (closed: string[], more: Partial<BoardConfig> = {}): Entry => ({
+  kind: 'board',
+  id: 'board',
+  board: { layout: 'cairn', states: ['todo', 'done'], closed, ...more },
+  staleAfterMs: 1_000,
+})
+
+export const saysOf = (entries: readonly Entry[]): Says => {
+  const text = JSON.stringify(entries)
+  return { hash: digest(text), entries, chars: text.length }
+}
+
+export class FakeBoard {
+  readonly files = new Map<string, readonly Entry[]>()
+  /** What the reader answers instead, where a file is in a bad state. */
+  readonly looks = new Map<string, Look>()
+  readonly board = new Board(fakeStore, (path) => this.#look(path))
+  reads = 0
+
+  /** Writes a file, or removes it, and tells the board. */
+  put(path: string, ...entries: Entry[]): void {
+    this.files.set(path, entries)
+    this.board.ingest(path, saysOf(entries))
+  }
+
+  remove(path: string): void {
+    this.files.delete(path)
+    this.board.ingest(path, null)
+  }
+
+  #look(path: string): Look {
+    this.reads++
+    const entries = this.files.get(path)
+    const look = entries && ({ state: 'says', says: saysOf(entries), unsure: false } as const)
+    return this.looks.get(path) ?? look ?? { state: 'gone' }
+  }
+}
