@@ -1,0 +1,121 @@
+// The watcher on chokidar: `watchChokidar`, and `watchPolling` for mounts that never fire an event
+// (WSL, network folders, some containers). It reads a folder again at every change in it, so it
+// suits small folders; see choose-watch.ts.
+
+import { type FSWatcher, watch } from 'chokidar'
+import { burstTimer } from './burst.ts'
+import { FolderGuard, type Turn } from './folder-guard.ts'
+import type { Watch, WatchEvents, Watcher } from './watch.ts'
+
+/** Polling stats every file each time: at 5,000 files this is already a twentieth of a core. */
+const POLL_EVERY_MS = 1_000
+
+export const watchChokidar: Watch = (root, folders, events) =>
+  start(new ChokidarWatcher('chokidar', root, folders, events))
+
+export const watchPolling: Watch = (root, folders, events) =>
+  start(new ChokidarWatcher('polling', root, folders, events))
+
+async function start(watcher: ChokidarWatcher): Promise<Watcher> {
+  await watcher.start()
+  return watcher satisfies Watcher
+}
+
+class ChokidarWatcher {
+  readonly name: 'chokidar' | 'polling'
+  readonly #folders: ReadonlySet<string>
+  readonly #events: WatchEvents
+  readonly #guard: FolderGuard
+  readonly #burst = burstTimer(() => this.#gap('a burst of changes may have overflowed the queue'))
+  #watcher: FSWatcher | undefined
+  #rearming: Promise<void> | undefined
+  #turns: Turn[] = []
+  #closed = false
+
+  constructor(
+    name: 'chokidar' | 'polling',
+    root: string,
+    folders: readonly string[],
+    events: WatchEvents,
+  ) {
+    this.name = name
+    this.#folders = new Set(folders)
+    this.#events = events
+    this.#guard = new FolderGuard(root, folders, (turns) => this.#turned(turns))
+  }
+
+  async start(): Promise<void> {
+    await this.#guard.start()
+    this.#watcher = await this.#open()
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true
+    this.#burst.close()
+    await this.#guard.close()
+    await this.#rearming
+    await this.#watcher?.close()
+  }
+
+  /**
+   * Watches the folders that are there. chokidar waits for missing ones at their nearest ancestor,
+   * which may be a home folder or a repository with everything in it: the guard waits instead.
+   */
+  async #open(): Promise<FSWatcher> {
+    const watcher = watch(
+      this.#guard.present().filter((folder) => this.#folders.has(folder)),
+      {
+        depth: 0,
+        ignoreInitial: true,
+        followSymlinks: false,
+        // The default holds a removal back for 100 ms, which splits a rename in two messages.
+        atomic: false,
+        usePolling: this.name === 'polling',
+        interval: POLL_EVERY_MS,
+        binaryInterval: POLL_EVERY_MS,
+      },
+    )
+    watcher.on('raw', () => this.#burst.hint())
+    watcher.on('all', (event, path) => this.#heard(event, path))
+    watcher.on('error', (error) => {
+      this.#gap(`watching failed: ${error instanceof Error ? error.message : String(error)}`)
+      this.#guard.look()
+    })
+    await new Promise<void>((resolve) => {
+      watcher.once('ready', () => resolve())
+    })
+    return watcher
+  }
+
+  #heard(event: string, path: string): void {
+    if (this.#closed) return
+    if (this.#guard.guards(path)) {
+      if (event === 'unlinkDir') this.#guard.doubt(path)
+      this.#guard.look()
+    } else this.#events.onHint(path)
+  }
+
+  #turned(turns: readonly Turn[]): void {
+    this.#turns.push(...turns)
+    this.#rearming ??= this.#rearm().finally(() => {
+      this.#rearming = undefined
+    })
+  }
+
+  /** A fresh chokidar for every turn: its own recovery depends on which event it caught. */
+  async #rearm(): Promise<void> {
+    while (this.#turns.length > 0 && !this.#closed) {
+      const turns = this.#turns.splice(0)
+      const before = this.#watcher
+      this.#watcher = await this.#open()
+      await before?.close()
+      for (const { folder, present } of turns) {
+        this.#gap(present ? `${folder} was made or replaced` : `${folder} is gone`)
+      }
+    }
+  }
+
+  #gap(why: string): void {
+    if (!this.#closed) this.#events.onGap(why)
+  }
+}

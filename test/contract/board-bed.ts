@@ -1,0 +1,150 @@
+// A small board in a temporary folder, and one who listens to a watcher of it as the sidecar does:
+// hints are kept, gaps are scanned.
+
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import type { Store } from '../../sidecar/layout.ts'
+import { Scan, type ScanReport } from '../../sidecar/scan.ts'
+import type { Watch } from '../../sidecar/watch.ts'
+
+export const run = promisify(execFile)
+
+/** The folder of a test, which holds the board, so that the board itself can come and go. */
+export class BoardBed {
+  readonly home: string
+  readonly root: string
+  readonly tasks: string
+  readonly sessions: string
+  readonly store: Store
+
+  constructor(home: string) {
+    this.home = home
+    this.root = join(home, '.board')
+    this.tasks = join(this.root, 'tasks')
+    this.sessions = join(this.root, 'sessions')
+    this.store = {
+      layout: 'cairn',
+      root: this.root,
+      folders: [this.root, this.tasks, this.sessions],
+      configFile: join(this.root, 'config.yaml'),
+      classify: (path) => this.#classify(path),
+      parse: () => [],
+      unreadable: () => [],
+      fold: (id) => id,
+    }
+  }
+
+  static async make(): Promise<BoardBed> {
+    return new BoardBed(await realpath(await mkdtemp(join(tmpdir(), 'signalbox-watch-'))))
+  }
+
+  task(id: string): string {
+    return join(this.tasks, `${id}.md`)
+  }
+
+  /** Makes the board with tasks T-0 … and returns their paths. */
+  async fill(count: number): Promise<string[]> {
+    await mkdir(this.tasks, { recursive: true })
+    await mkdir(this.sessions)
+    // Not of the layout; git keeps no empty folder.
+    await writeFile(join(this.sessions, 'keep'), '')
+    await writeFile(join(this.root, 'config.yaml'), 'prefix: T\n')
+    const paths = Array.from({ length: count }, (_, i) => this.task(`T-${i}`))
+    for (const path of paths) await writeFile(path, 'before')
+    return paths
+  }
+
+  /** Saves as cairn does: temp and rename in the same folder. */
+  async save(path: string, text: string): Promise<void> {
+    const temp = join(dirname(path), `.tmp-${basename(path)}`)
+    await writeFile(temp, text)
+    await rename(temp, path)
+  }
+
+  async git(...args: string[]): Promise<void> {
+    const who = [
+      '-c',
+      'user.name=t',
+      '-c',
+      'user.email=t@example.org',
+      '-c',
+      'commit.gpgsign=false',
+    ]
+    await run('git', [...who, ...args], { cwd: this.home })
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.home, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  #classify(path: string) {
+    if (path === this.store.configFile) return 'board'
+    if (basename(path).startsWith('.') || !path.endsWith('.md')) return undefined
+    return dirname(path) === this.tasks ? 'task' : undefined
+  }
+}
+
+/** Listens to a watcher: what it knows to be changed, by hint or by a scan after a gap. */
+export class Listener {
+  readonly hinted = new Set<string>()
+  readonly scanned = new Set<string>()
+  readonly gaps: string[] = []
+  readonly reports: ScanReport[] = []
+  readonly #store: Store
+  readonly #scan: Scan
+  #stop: () => Promise<void> = async () => undefined
+  #scans: Promise<unknown> = Promise.resolve()
+
+  private constructor(store: Store) {
+    this.#store = store
+    this.#scan = new Scan(store)
+  }
+
+  static async start(bed: BoardBed, watch: Watch): Promise<Listener> {
+    const listener = new Listener(bed.store)
+    await listener.scan()
+    listener.scanned.clear()
+    listener.reports.length = 0
+    const watcher = await watch(bed.root, bed.store.folders, {
+      onHint: (path) => listener.#hint(path),
+      onGap: (why) => listener.#gap(why),
+    })
+    listener.#stop = () => watcher.close()
+    return listener
+  }
+
+  get known(): Set<string> {
+    return new Set([...this.hinted, ...this.scanned])
+  }
+
+  forget(): void {
+    this.hinted.clear()
+    this.scanned.clear()
+    this.gaps.length = 0
+    this.reports.length = 0
+  }
+
+  async scan(): Promise<ScanReport> {
+    const report = await this.#scan.run(Date.now())
+    for (const path of [...report.changed, ...report.gone]) this.scanned.add(path)
+    this.reports.push(report)
+    return report
+  }
+
+  async close(): Promise<void> {
+    await this.#stop()
+    await this.#scans
+  }
+
+  #hint(path: string): void {
+    if (this.#store.classify(path)) this.hinted.add(path)
+  }
+
+  #gap(why: string): void {
+    this.gaps.push(why)
+    this.#scans = this.#scans.then(() => this.scan())
+  }
+}
