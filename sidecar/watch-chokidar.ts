@@ -10,6 +10,9 @@ import type { Watch, WatchEvents, Watcher } from './watch.ts'
 /** Polling stats every file each time: at 5,000 files this is already a twentieth of a core. */
 const POLL_EVERY_MS = 1_000
 
+/** Without these chokidar would start, and stay deaf. */
+const NO_WATCH_LEFT = new Set(['ENOSPC', 'EMFILE'])
+
 export const watchChokidar: Watch = (root, folders, events) =>
   start(new ChokidarWatcher('chokidar', root, folders, events))
 
@@ -30,6 +33,7 @@ class ChokidarWatcher {
   #watcher: FSWatcher | undefined
   #rearming: Promise<void> | undefined
   #turns: Turn[] = []
+  #deaf = false
   #closed = false
 
   constructor(
@@ -44,9 +48,15 @@ class ChokidarWatcher {
     this.#guard = new FolderGuard(root, folders, (turns) => this.#turned(turns))
   }
 
+  /** Rejects when the system has no watch left (ENOSPC, EMFILE): then polling is the way. */
   async start(): Promise<void> {
-    await this.#guard.start()
-    this.#watcher = await this.#open()
+    try {
+      await this.#guard.start()
+      this.#watcher = await this.#open()
+    } catch (error) {
+      await this.close()
+      throw error
+    }
   }
 
   async close(): Promise<void> {
@@ -77,14 +87,20 @@ class ChokidarWatcher {
     )
     watcher.on('raw', () => this.#burst.hint())
     watcher.on('all', (event, path) => this.#heard(event, path))
-    watcher.on('error', (error) => {
-      this.#gap(`watching failed: ${error instanceof Error ? error.message : String(error)}`)
-      this.#guard.look()
-    })
-    await new Promise<void>((resolve) => {
-      watcher.once('ready', () => resolve())
-    })
-    return watcher
+    try {
+      await new Promise<void>((resolve, reject) => {
+        watcher.once('ready', () => resolve())
+        watcher.on('error', (error) => {
+          if (NO_WATCH_LEFT.has((error as NodeJS.ErrnoException).code ?? '')) reject(error)
+          this.#gap(`watching failed: ${messageOf(error)}`)
+          this.#guard.look()
+        })
+      })
+      return watcher
+    } catch (error) {
+      await watcher.close()
+      throw error
+    }
   }
 
   #heard(event: string, path: string): void {
@@ -106,9 +122,18 @@ class ChokidarWatcher {
   async #rearm(): Promise<void> {
     while (this.#turns.length > 0 && !this.#closed) {
       const turns = this.#turns.splice(0)
-      const before = this.#watcher
-      this.#watcher = await this.#open()
-      await before?.close()
+      try {
+        const before = this.#watcher
+        this.#watcher = await this.#open()
+        await before?.close()
+        this.#deaf = false
+      } catch (error) {
+        // Tried again at every look, told once: each gap costs a scan.
+        for (const { folder } of turns) this.#guard.doubt(folder)
+        if (!this.#deaf) this.#gap(`watching goes on without new folders: ${messageOf(error)}`)
+        this.#deaf = true
+        continue
+      }
       for (const { folder, present } of turns) {
         this.#gap(present ? `${folder} was made or replaced` : `${folder} is gone`)
       }
@@ -119,3 +144,5 @@ class ChokidarWatcher {
     if (!this.#closed) this.#events.onGap(why)
   }
 }
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))
