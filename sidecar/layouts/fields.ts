@@ -1,7 +1,7 @@
 // Takes typed values out of a map that may hold anything, and remembers what had to be dropped.
 // What nobody took is left for `extra`. No I/O.
 
-import type { Plain } from './yaml-map.ts'
+import type { Plain } from './yaml-scalar.ts'
 
 export class Fields {
   readonly #fields: Map<string, Plain>

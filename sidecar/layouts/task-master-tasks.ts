@@ -5,7 +5,8 @@ import type { Entry, TaskSource } from '../layout.ts'
 import { defined, Fields, sentence } from './fields.ts'
 import { limitText } from './text-limit.ts'
 import { utcTime } from './times.ts'
-import { type Plain, YAML_BYTES } from './yaml-map.ts'
+import { YAML_BYTES } from './yaml-map.ts'
+import type { Plain } from './yaml-scalar.ts'
 
 export const TASK_MASTER_BOARD = {
   layout: 'task-master',

@@ -2,14 +2,14 @@
 // package: limits (depth, aliases), no `__proto__`, and scalars that are never changed by reading.
 
 import { isAlias, isMap, isNode, isScalar, isSeq, parseDocument, type Scalar } from 'yaml'
+import { type Plain, plainScalar } from './yaml-scalar.ts'
+import { readSimpleYaml } from './yaml-simple.ts'
 
 /** A front matter or YAML file larger than this is refused: parsing it would stall every save. */
 export const YAML_BYTES = 256 << 10
 /** Deeper nesting means an attack, and would overflow the stack of whoever serialises it next. */
 const MAX_DEPTH = 64
 const TOO_DEEP = `it is nested more than ${MAX_DEPTH} deep`
-
-export type Plain = null | boolean | number | string | Plain[] | { [key: string]: Plain }
 
 export type YamlMap =
   | { ok: true; fields: Map<string, Plain>; problems: string[] }
@@ -31,6 +31,12 @@ const OPTIONS = {
  */
 export function readYamlMap(text: string, firstLine = 1): YamlMap {
   if (text.length > YAML_BYTES) return { ok: false, why: 'it is larger than 256 KiB' }
+  const fields = readSimpleYaml(text)
+  return fields ? { ok: true, fields, problems: [] } : readAnyYaml(text, firstLine)
+}
+
+/** The same without the short way: what the short way is tested against. */
+export function readAnyYaml(text: string, firstLine = 1): YamlMap {
   try {
     const doc = withoutStacks(() => parseDocument(text, OPTIONS))
     const error = doc.errors.find((e) => !isPlainAt(e.code, text.charAt(e.pos[0])))
@@ -100,7 +106,7 @@ class Reader {
     if (isAlias(node)) return this.#alias(this.#anchors.get(node.source), depth)
     if (isNode(node) && 'anchor' in node && node.anchor) this.#anchors.set(node.anchor, node)
     if (this.#insideAlias > 0) this.#pay(isScalar(node) ? String(node.value).length : 0)
-    if (isScalar(node)) return plainScalar(node)
+    if (isScalar(node)) return scalarValue(node)
     if (isSeq(node)) return node.items.map((item) => this.#plain(item, depth + 1))
     if (!isMap(node)) return null
     const fields = this.map(node.items, depth)
@@ -124,13 +130,7 @@ class Reader {
   }
 }
 
-/** A number only where the number reads back as the same text: `1.10` and `007` stay text. */
-function plainScalar(node: Scalar): null | boolean | number | string {
+function scalarValue(node: Scalar): Plain {
   const text = String(node.value)
-  if (node.type !== 'PLAIN' || node.tag === 'tag:yaml.org,2002:str') return text
-  if (text === '' || text === '~' || text === 'null') return null
-  if (text === 'true') return true
-  if (text === 'false') return false
-  const number = Number(text)
-  return Number.isFinite(number) && String(number) === text ? number : text
+  return node.type !== 'PLAIN' || node.tag === 'tag:yaml.org,2002:str' ? text : plainScalar(text)
 }

@@ -1,0 +1,134 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { readAnyYaml } from '../../../sidecar/layouts/yaml-map.ts'
+import { readSimpleYaml } from '../../../sidecar/layouts/yaml-simple.ts'
+
+const USUAL = `id: T-1
+title: 'It''s a title: with a colon'
+status: in_progress
+rank: !!float 2
+count: 12
+version: 1.10
+empty:
+labels: [bug, "two words", 3]
+deps:
+  - T-2
+  - 'T-3'
+checks:
+  - desc: builds (twice)
+    cmd: make check
+    cwd: .
+    timeout: 30
+provenance:
+  - {who: 'agent:a', at: '2026-06-22T13:31:58Z', did: created}
+  - {who: 'human:b', at: '2026-06-22T13:32:03Z', did: note, text: "two\\nlines, \\"quoted\\""}
+assignee: agent:a
+`
+
+test('reads what tools usually write', () => {
+  expect(Object.fromEntries(readSimpleYaml(USUAL) ?? [])).toEqual({
+    id: 'T-1',
+    title: "It's a title: with a colon",
+    status: 'in_progress',
+    rank: 2,
+    count: 12,
+    version: '1.10',
+    empty: null,
+    labels: ['bug', 'two words', 3],
+    deps: ['T-2', 'T-3'],
+    checks: [{ desc: 'builds (twice)', cmd: 'make check', cwd: '.', timeout: 30 }],
+    provenance: [
+      { who: 'agent:a', at: '2026-06-22T13:31:58Z', did: 'created' },
+      { who: 'human:b', at: '2026-06-22T13:32:03Z', did: 'note', text: 'two\nlines, "quoted"' },
+    ],
+    assignee: 'agent:a',
+  })
+})
+
+test.each([
+  ['a comment', 'a: b # c\n'],
+  ['an empty line', 'a: b\n\nc: d\n'],
+  ['a value that goes on', 'a: b\n  c\n'],
+  ['a block text', 'a: |\n  b\n'],
+  ['two colons', 'a: b: c\n'],
+  ['a tab', 'a: b\t# c\n'],
+  ['a CR', 'a: b\r\n'],
+  ['an anchor', 'a: &b c\n'],
+  ['two equal keys', 'a: 1\na: 2\n'],
+  ['a name with @', 'a: @b\n'],
+  ['a map in a map', 'a:\n  b: c\n'],
+])('leaves %s to the package', (_, text) => {
+  expect(readSimpleYaml(text)).toBeUndefined()
+})
+
+test('never reads anything otherwise than the package does', () => {
+  const lines = USUAL.split('\n')
+  const piece = fc.constantFrom(
+    ' ',
+    '\n',
+    ':',
+    ': ',
+    '- ',
+    "'",
+    '"',
+    '#',
+    ' #',
+    ',',
+    ', ',
+    '{',
+    '}',
+    '[',
+    ']',
+    '@',
+    '&',
+    '*',
+    '!',
+    '|',
+    '>',
+    '%',
+    '\t',
+    '\r',
+    '?',
+    '~',
+    'x',
+    '1',
+    '.',
+    '---',
+    '...',
+    '\\',
+    '\n  ',
+    '\n- ',
+    '\u2028',
+    '\u0085',
+    '\ufeff',
+    '\x01',
+    '\u00a0',
+    '__proto__',
+    '<<',
+    '=',
+  )
+  const edit = fc.record({
+    at: fc.nat(400),
+    remove: fc.nat(3),
+    insert: fc.oneof(piece, fc.constant('')),
+  })
+  const range = fc.tuple(fc.nat(lines.length), fc.integer({ min: 1, max: 6 }))
+  let compared = 0
+  fc.assert(
+    fc.property(range, fc.array(edit, { maxLength: 3 }), ([from, count], edits) => {
+      let text = lines.slice(from, from + count).join('\n')
+      for (const { at, remove, insert } of edits) {
+        const place = text.length === 0 ? 0 : at % text.length
+        text = text.slice(0, place) + insert + text.slice(place + remove)
+      }
+      const simple = readSimpleYaml(text)
+      if (simple === undefined) return
+      compared++
+      const any = readAnyYaml(text)
+      expect(any).toEqual({ ok: true, fields: simple, problems: [] })
+      expect(any.ok && [...any.fields.keys()]).toEqual([...simple.keys()])
+    }),
+    { numRuns: 5_000 },
+  )
+  expect(compared).toBeGreaterThan(500)
+})
