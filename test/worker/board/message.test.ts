@@ -1,0 +1,43 @@
+import { describe, expect, it } from 'vitest'
+import { messageOf, NOTHING, startOver, summarize, touch } from '../../../worker/board/message.ts'
+import type { Key, Message } from '../../../worker/board/wire.ts'
+
+const told = (...keys: Key[]) => messageOf(keys.reduce(touch, NOTHING))
+
+describe('the message of a window', () => {
+  it.each<[Key[], Message | null]>([
+    [[], null],
+    [['task:A'], { type: 'task-changed', id: 'A' }],
+    [['task:A', 'task:A'], { type: 'task-changed', id: 'A' }],
+    [['task:tag:5.2'], { type: 'task-changed', id: 'tag:5.2' }],
+    [['session:s', 'task:A', 'session:t'], { type: 'task-changed', id: 'A' }],
+    [['task:A', 'task:B'], { type: 'tasks-changed' }],
+    [['board:board'], { type: 'tasks-changed' }],
+    [['task:A', 'board:board'], { type: 'tasks-changed' }],
+    [['session:s'], { type: 'session-changed', session: 's' }],
+    [['session:s', 'session:t'], { type: 'session-changed', session: 't' }],
+  ])('%j is %j', (keys, message) => {
+    expect(told(...keys)).toEqual(message)
+  })
+})
+
+describe('many missed messages', () => {
+  it('of one task are that task, not the list', () => {
+    const missed: Message[] = Array.from({ length: 20 }, () => ({ type: 'task-changed', id: 'A' }))
+    expect(summarize(missed)).toEqual([{ type: 'task-changed', id: 'A' }])
+  })
+
+  it('keep the session that was told alone beside the tasks', () => {
+    expect(
+      summarize([
+        { type: 'session-changed', session: 's' },
+        { type: 'task-changed', id: 'A' },
+        { type: 'task-changed', id: 'B' },
+      ]),
+    ).toEqual([{ type: 'tasks-changed' }, { type: 'session-changed', session: 's' }])
+  })
+})
+
+it('starting over names no session where none ever existed', () => {
+  expect(startOver(undefined)).toEqual([{ type: 'tasks-changed' }])
+})

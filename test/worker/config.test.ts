@@ -1,0 +1,26 @@
+import { expect, it } from 'vitest'
+import { ConfigError, readConfig, readHostConfig } from '../../worker/config.ts'
+
+it('names every malformed variable in one error', () => {
+  const env = {
+    AUTH_SECRETS: 'short',
+    AUTH_JWKS_URL: 'nowhere',
+    ALLOWED_ORIGINS: 'https://a.test/path',
+    MAX_STREAMS: '40000',
+  }
+  expect(() => readConfig(env)).toThrow(ConfigError)
+  expect(() => readConfig(env)).toThrow(/AUTH_SECRETS.*AUTH_JWKS_URL.*ALLOWED_ORIGINS.*MAX_STREAMS/)
+})
+
+it('reads an empty environment as closed, not as broken', () => {
+  expect(readConfig({})).toEqual({
+    authSecrets: [],
+    authJwksUrl: undefined,
+    allowedOrigins: [],
+    maxStreams: 10_000,
+  })
+})
+
+it('refuses a port that is none', () => {
+  expect(() => readHostConfig({ PORT: 'http' })).toThrow(ConfigError)
+})

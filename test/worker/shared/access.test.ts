@@ -1,0 +1,70 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { readConfig } from '../../../worker/config.ts'
+import { cookieName, createAccess } from '../../../worker/shared/access.ts'
+import { SECRET, token } from '../../support/edge.ts'
+import { processEdge } from '../../support/process-edge.ts'
+
+const request = (value: string) =>
+  new Request('https://edge.test/api/tasks', { headers: { Authorization: `Bearer ${value}` } })
+
+describe('access', () => {
+  it('never runs open: with nothing configured every protected route says what to set', async () => {
+    const edge = processEdge({ env: {} })
+    const response = await edge.fetch('/api/tasks', {
+      headers: { Authorization: `Bearer ${await token({})}` },
+    })
+    expect(response.status).toBe(503)
+    expect(await response.json()).toEqual({
+      error: 'No way to verify tokens is configured: set AUTH_SECRETS or AUTH_JWKS_URL.',
+      code: 'not_configured',
+    })
+  })
+
+  it('verifies by every secret while they are rotated, and signs by the first', async () => {
+    const old = 'the old secret, still 32 bytes long!'.replaceAll(' ', '-')
+    const config = readConfig({ AUTH_SECRETS: `${SECRET} ${old}` })
+    const access = createAccess(config, Date.now)
+    const grant = await access.authenticate(request(await token({ repos: ['r'] }, old)))
+    expect(grant.repos).toEqual(['r'])
+    const ticket = await access.issueTicket(grant, 'r')
+    const onlyNew = createAccess(readConfig({ AUTH_SECRETS: SECRET }), Date.now)
+    const url = `https://edge.test/api/events?path=r&ticket=${ticket}`
+    const byTicket = await onlyNew.authenticate(new Request(url))
+    expect(byTicket).toMatchObject({ repos: ['r'], via: 'ticket', expiresAt: grant.expiresAt })
+  })
+
+  it('verifies keys of a JWKS, and takes no HS256 token signed with a public key', async () => {
+    const { publicKey, privateKey } = await generateKeyPair('ES256')
+    const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256' }
+    const server = createServer((_, response) => response.end(JSON.stringify({ keys: [jwk] })))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => {
+      server.close()
+    })
+    const { port } = server.address() as AddressInfo
+    const env = { AUTH_SECRETS: SECRET, AUTH_JWKS_URL: `http://127.0.0.1:${port}/keys` }
+    const access = createAccess(readConfig(env), Date.now)
+    const signed = await new SignJWT({ scope: 'board:read', repos: ['r'] })
+      .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
+      .setAudience('signalbox')
+      .setExpirationTime('1h')
+      .sign(privateKey)
+    expect((await access.authenticate(request(signed))).repos).toEqual(['r'])
+    const confused = await token({}, JSON.stringify(jwk))
+    await expect(access.authenticate(request(confused))).rejects.toMatchObject({
+      reason: 'unauthorized',
+    })
+    const own = await access.authenticate(request(await token({ repos: ['s'] })))
+    expect(own.repos).toEqual(['s'])
+  })
+
+  it('names the cookie after the port on plain loopback, and __Host- elsewhere', () => {
+    expect(cookieName(new URL('http://127.0.0.1:8787/'))).toBe('signalbox-8787')
+    expect(cookieName(new URL('http://localhost/'))).toBe('signalbox-80')
+    expect(cookieName(new URL('https://localhost:8443/'))).toBe('__Host-signalbox')
+    expect(cookieName(new URL('https://board.example/'))).toBe('__Host-signalbox')
+  })
+})

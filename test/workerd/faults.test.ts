@@ -1,0 +1,113 @@
+// Faults made on purpose, on the runtime itself.
+
+import { env, evictDurableObject, SELF } from 'cloudflare:test'
+import { describe, expect, it } from 'vitest'
+import { objectRepositories } from '../../worker/board/repositories-object.ts'
+import type { RepositoryObject } from '../../worker/board/repository-object.ts'
+import { openStream, STREAM_LIMITS } from '../../worker/board/stream.ts'
+import { hostClock } from '../../worker/shared/clock.ts'
+import { type Edge, publishedRepo, type Repo, taskRecord } from '../support/edge.ts'
+import { EventStream } from '../support/event-stream.ts'
+
+const namespace = (env as unknown as { REPOSITORY: DurableObjectNamespace<RepositoryObject> })
+  .REPOSITORY
+const edge: Edge = { fetch: (path, init) => SELF.fetch(`https://edge.test${path}`, init) }
+const objectOf = (repo: Repo) => namespace.getByName(repo.path)
+const awakeSince = async (repo: Repo) =>
+  (await repo.json<{ awakeSince: string }>('/status')).awakeSince
+
+/** A stream opened on the runtime with limits of the test's own. */
+function rawStream(repo: Repo, limits: Partial<typeof STREAM_LIMITS>, maxStreams = 100) {
+  const abort = new AbortController()
+  const ends: unknown[] = []
+  const body = openStream({
+    repository: objectRepositories(namespace as never, maxStreams).open(repo.path),
+    lastEventId: undefined,
+    expiresAt: Date.now() + 3_600_000,
+    signal: abort.signal,
+    limits: { ...STREAM_LIMITS, ...limits },
+    clock: hostClock,
+    log: (_level, event, fields) => event === 'board.stream_ended' && ends.push(fields.reason),
+  })
+  return { body, ends, abort }
+}
+
+describe('on workerd', () => {
+  it('an object that slept is built again, and its streams still get the next message', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1')])
+    const streams = await Promise.all([1, 2].map(async () => await (await repo.stream()).joined()))
+    const before = await awakeSince(repo)
+    await evictDurableObject(objectOf(repo))
+    const { seq } = await repo.changes({ upserts: [taskRecord('A-2')] })
+    for (const stream of streams) {
+      await stream.until((s) => s.messages.length > 0)
+      expect(stream.messages).toEqual([{ type: 'task-changed', id: 'A-2' }])
+      expect(stream.lastId).toBe(seq)
+      await stream.close()
+    }
+    expect(await awakeSince(repo)).not.toBe(before)
+  })
+
+  it('a socket that dies is redialled, without a lost or doubled message', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1')])
+    const stream = await (await repo.stream()).joined()
+    const ids: string[] = []
+    for (let round = 0; round < 3; round++) {
+      await repo.changes({ upserts: [taskRecord(`B-${round}`)] })
+      await evictDurableObject(objectOf(repo), { webSockets: 'close' })
+      await repo.changes({ upserts: [taskRecord(`C-${round}`)] })
+      ids.push(`B-${round}`, `C-${round}`)
+    }
+    await stream.until((s) => s.messages.length >= ids.length)
+    await repo.changes({ upserts: [taskRecord('Z-1')] })
+    await stream.until((s) => s.messages.length > ids.length)
+    expect(stream.messages).toEqual([...ids, 'Z-1'].map((id) => ({ type: 'task-changed', id })))
+    expect(stream.blocks.filter((block) => block.comment === 'connected')).toHaveLength(1)
+    await stream.close()
+  })
+
+  it('a reader that takes nothing is cut, and the other readers are not', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1')])
+    const slow = rawStream(repo, { backlogBytes: 2_048 })
+    const quick = await (await repo.stream()).joined()
+    for (let i = 0; i < 60; i++) await repo.changes({ upserts: [taskRecord(`B-${i}`)] })
+    await quick.until((s) => s.messages.length === 60)
+    await expect.poll(() => slow.ends).toEqual(['slow'])
+    expect(quick.ended).toBe(false)
+    await quick.close()
+  })
+
+  it('a client that goes away leaves no socket in the object', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1')])
+    const { body, abort } = rawStream(repo, {})
+    const stream = await new EventStream(new Response(body)).joined()
+    const streams = async () => (await repo.json<{ streams: number }>('/status')).streams
+    expect(await streams()).toBe(1)
+    abort.abort()
+    await expect.poll(streams).toBe(0)
+    await stream.close()
+  })
+
+  it('a repository with as many streams as it may hold answers with a long wait', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1')])
+    const first = rawStream(repo, {}, 1)
+    const held = await new EventStream(new Response(first.body)).joined()
+    const second = rawStream(repo, {}, 1)
+    const refused = new EventStream(new Response(second.body))
+    await refused.until((s) => s.ended)
+    expect(refused.blocks.at(-1)?.retry).toBeGreaterThanOrEqual(60_000)
+    first.abort.abort()
+    await held.close()
+  })
+
+  it('lists more than one answer over RPC may hold', async () => {
+    const repo = await publishedRepo(edge)
+    const title = 'x'.repeat(1 << 20)
+    for (let i = 0; i < 34; i++) {
+      await repo.changes({ upserts: [taskRecord(`A-${i}`, { title })], more: i < 33 })
+    }
+    const { tasks } = await repo.json<{ tasks: { title: string }[] }>('/tasks')
+    expect(tasks).toHaveLength(34)
+    expect(tasks.every((task) => task.title.length === title.length)).toBe(true)
+  }, 30_000)
+})
