@@ -1,0 +1,93 @@
+// One process of the system, tied to ours so that it cannot outlive us, however we end.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { closeSync, openSync } from 'node:fs'
+
+export interface ChildSpec {
+  name: string
+  command: string
+  args: readonly string[]
+  /** All of the process's environment: a gateway's secret is no business of the database. */
+  env: Readonly<Record<string, string>>
+  /** Standard output and error are appended to it. */
+  logFile: string
+  /** From SIGTERM to SIGKILL. */
+  graceMs: number
+}
+
+export interface Ending {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+export interface Child {
+  /** Of the program itself, not of a wrapper; undefined when it could not be started. */
+  readonly pid: number | undefined
+  readonly ended: Promise<Ending>
+  /** SIGTERM now, SIGKILL when that did not help in time. */
+  stop(): void
+  /** SIGKILL now. */
+  kill(): void
+}
+
+// A watcher beside the program waits for the far end of file descriptor 3, which only our process
+// holds and the kernel closes when we die of anything, SIGKILL too. Both are one process group, and
+// the watcher signals the group (0): a pid could meanwhile belong to somebody else. The program
+// itself replaces the shell, so its pid and its signals are those that we see.
+const TIED = `{ trap '' TERM; read -r _ <&3; kill -TERM 0; sleep "$0"; kill -KILL 0; } \
+>/dev/null 2>&1 </dev/null & exec "$@" 3<&-`
+
+export type SpawnChild = (spec: ChildSpec) => Child
+
+export function spawnChild(spec: ChildSpec): Child {
+  const log = openSync(spec.logFile, 'a', 0o600)
+  const grace = String(spec.graceMs / 1_000)
+  const child = spawn('/bin/sh', ['-c', TIED, grace, spec.command, ...spec.args], {
+    env: spec.env,
+    stdio: ['ignore', log, log, 'pipe'],
+    // A group of its own also keeps a terminal's Ctrl-C away from it: the order of ending is ours.
+    detached: true,
+  })
+  closeSync(log)
+  // The lifeline carries nothing; a reset of it is how a child's death may look from here.
+  child.stdio[3]?.on('error', () => child.stdio[3]?.destroy())
+
+  let killing: NodeJS.Timeout | undefined
+  const ended = endOf(child).finally(() => {
+    clearTimeout(killing)
+    signalGroup(child, 'SIGKILL')
+    child.stdio[3]?.destroy()
+  })
+  const kill = () => {
+    clearTimeout(killing)
+    signalGroup(child, 'SIGKILL')
+  }
+  return {
+    pid: child.pid,
+    ended,
+    stop() {
+      child.kill('SIGTERM')
+      killing ??= setTimeout(kill, spec.graceMs)
+    },
+    kill,
+  }
+}
+
+function endOf(child: ChildProcess): Promise<Ending> {
+  return new Promise((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }))
+    // 127 is what a shell answers for a program that it cannot start.
+    child.once('error', () => resolve({ code: 127, signal: null }))
+  })
+}
+
+function signalGroup(child: ChildProcess, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return
+  try {
+    process.kill(-child.pid, signal)
+  } catch (error) {
+    // ESRCH: all of the group is gone already. EPERM: the same on macOS, while it is being reaped.
+    const code = error instanceof Error && 'code' in error ? error.code : undefined
+    if (code !== 'ESRCH' && code !== 'EPERM') throw error
+  }
+}

@@ -1,0 +1,56 @@
+// The edge under Deno: the same app in one process, with no more rights than it uses.
+
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { EDGE_GRACE_MS, type PrepareEdge } from './edge.ts'
+import { LOOPBACK } from './ports.ts'
+import { StartError } from './start-error.ts'
+
+export const prepareDeno: PrepareEdge = async (plan) => {
+  const { dir, home, port, variables } = plan
+  return {
+    name: 'deno',
+    command: denoBinary(),
+    args: [
+      'run',
+      '--no-prompt',
+      '--no-remote',
+      `--allow-net=${reachable(port, variables).join(',')}`,
+      `--allow-read=${dir}`,
+      `--allow-write=${dir}`,
+      '--allow-env',
+      join(home, 'worker/deno.ts'),
+    ],
+    env: {
+      ...plan.env,
+      ...variables,
+      HOST: LOOPBACK,
+      PORT: String(port),
+      DATA_DIR: dir,
+      DENO_NO_UPDATE_CHECK: '1',
+      NO_COLOR: '1',
+    },
+    logFile: plan.logFile,
+    graceMs: EDGE_GRACE_MS,
+  }
+}
+
+/** Hosts that the edge may listen on or call: its own, and those that its variables name. */
+function reachable(port: number, variables: Readonly<Record<string, string>>): string[] {
+  const named = Object.values(variables)
+    .filter((value) => /^https?:\/\//.test(value) && URL.canParse(value))
+    .map((value) => new URL(value).host)
+  return [...new Set([`${LOOPBACK}:${port}`, LOOPBACK, ...named])]
+}
+
+/** The binary itself: the package's own script would be a second process, and copies it first. */
+function denoBinary(): string {
+  const libc = process.platform === 'linux' ? '-glibc' : ''
+  const name = `@deno/${process.platform}-${process.arch}${libc}`
+  const require = createRequire(createRequire(import.meta.url).resolve('deno/package.json'))
+  try {
+    return join(dirname(require.resolve(`${name}/package.json`)), 'deno')
+  } catch (cause) {
+    throw new StartError('not_installed', `Deno is not installed: ${name} is missing.`, { cause })
+  }
+}

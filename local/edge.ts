@@ -1,0 +1,46 @@
+// The edge of a local system, whichever runtime holds it.
+
+import { type ConfigError, readConfig } from '../worker/config.ts'
+import type { ChildSpec } from './child.ts'
+import { LOOPBACK } from './ports.ts'
+import { StartError } from './start-error.ts'
+import { type Patience, tryFetch, until } from './until.ts'
+
+export interface EdgePlan {
+  port: number
+  /** Folder for everything that this edge stores or makes; exists. */
+  dir: string
+  /** The repository's own folder, which holds wrangler.toml. */
+  home: string
+  /** What the Worker is told: its secrets, and what of our environment is passed through. */
+  variables: Readonly<Record<string, string>>
+  /** The rest of the process's environment. */
+  env: Readonly<Record<string, string>>
+  logFile: string
+}
+
+/** Makes what the runtime needs and says how to run it. Throws StartError. */
+export type PrepareEdge = (plan: EdgePlan) => Promise<ChildSpec>
+
+export const edgeUrl = (port: number): string => `http://${LOOPBACK}:${port}`
+
+/** Open streams never end by themselves, and who holds one connects again: not worth a wait. */
+export const EDGE_GRACE_MS = 1_000
+
+/** Refuses here what the Worker would refuse at every request. Throws StartError. */
+export function checkVariables(variables: Readonly<Record<string, string>>): void {
+  try {
+    readConfig(variables)
+  } catch (error) {
+    throw new StartError('bad_configuration', (error as ConfigError).message, { cause: error })
+  }
+}
+
+/** Any answer will do: whether the board is in it is the sidecar's to say. */
+export function edgeReady(url: string, patience: Patience): Promise<void> {
+  return until(async (signal) => {
+    const answer = await tryFetch(url, { signal })
+    await answer?.body?.cancel()
+    return answer !== undefined
+  }, patience)
+}

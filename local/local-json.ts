@@ -1,0 +1,30 @@
+// local.json: where a running system is and how to be let in, for programs on the same machine.
+// It stands there exactly while the system is ready: whoever finds it may connect.
+
+import { rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { LocalTokens } from './tokens.ts'
+
+export interface LocalJson {
+  /** Of the edge. */
+  url: string
+  /** The repository's name there. */
+  path: string
+  /** URL of the libSQL server. */
+  database: string
+  tokens: LocalTokens
+}
+
+const fileIn = (dataDir: string): string => join(dataDir, 'local.json')
+
+/** Readable by its owner alone: it holds tokens. Whole or not there, never half-written. */
+export async function writeLocalJson(dataDir: string, local: LocalJson): Promise<void> {
+  const file = fileIn(dataDir)
+  const fresh = `${file}.tmp`
+  await rm(fresh, { force: true })
+  await writeFile(fresh, `${JSON.stringify(local, null, 2)}\n`, { mode: 0o600, flag: 'wx' })
+  await rename(fresh, file)
+}
+
+export const removeLocalJson = (dataDir: string): Promise<void> =>
+  rm(fileIn(dataDir), { force: true })

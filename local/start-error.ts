@@ -1,0 +1,24 @@
+// Why a start did not come about.
+
+export type StartErrorCode =
+  | 'bad_options'
+  | 'bad_configuration'
+  | 'bad_store'
+  | 'bad_data_folder'
+  | 'data_folder_in_use'
+  | 'port_taken'
+  | 'not_installed'
+  | 'bundle_failed'
+  | 'child_failed'
+  | 'not_ready_in_time'
+
+/** The message is one sentence for the person at the terminal. */
+export class StartError extends Error {
+  override readonly name = 'StartError'
+  readonly code: StartErrorCode
+
+  constructor(code: StartErrorCode, sentence: string, options?: ErrorOptions) {
+    super(sentence, options)
+    this.code = code
+  }
+}

@@ -1,0 +1,113 @@
+// Keeps the processes of the system running: starts a dead one again, within limits, and ends all
+// of them in order. Owns no clock and starts no process by itself: both come in.
+
+import type { Child, ChildSpec, Ending, SpawnChild } from './child.ts'
+import { RESTART_LIMITS, type RestartLimits, RestartPolicy } from './restart-policy.ts'
+
+export interface SupervisorDeps {
+  spawn: SpawnChild
+  /** Time in ms. */
+  now(): number
+  /** Calls back once after `ms`; what it returns takes that back. */
+  after(ms: number, call: () => void): () => void
+  /** Tells the person at the terminal one sentence. */
+  notice(sentence: string): void
+}
+
+/** A process died, and it is not started again. */
+export interface Failure {
+  name: string
+  sentence: string
+}
+
+interface Charge {
+  spec: ChildSpec
+  policy: RestartPolicy
+  child: Child | undefined
+  cancelRestart: (() => void) | undefined
+}
+
+export class Supervisor {
+  readonly #deps: SupervisorDeps
+  readonly #limits: RestartLimits
+  /** In the order of their start. */
+  readonly #charges: Charge[] = []
+  readonly #failed = Promise.withResolvers<Failure>()
+  #restarting = false
+  #stopping = false
+
+  constructor(deps: SupervisorDeps, limits = RESTART_LIMITS) {
+    this.#deps = deps
+    this.#limits = limits
+  }
+
+  /** Resolves when a process is given up; never, when all goes well. */
+  get failed(): Promise<Failure> {
+    return this.#failed.promise
+  }
+
+  start(spec: ChildSpec): void {
+    if (this.#stopping) return
+    const policy = new RestartPolicy(this.#limits)
+    const charge: Charge = { spec, policy, child: undefined, cancelRestart: undefined }
+    this.#charges.push(charge)
+    this.#run(charge)
+  }
+
+  /**
+   * From now on a process that dies is started again. Before, a death is a failure at once: what
+   * cannot come up the first time is misconfigured, and trying it five times only hides that.
+   */
+  keepAlive(): void {
+    this.#restarting = true
+  }
+
+  /** Ends all, the last one started first: what depends on others goes before them. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    for (const charge of this.#charges) charge.cancelRestart?.()
+    for (const { child } of this.#charges.toReversed()) {
+      child?.stop()
+      await child?.ended
+    }
+  }
+
+  /** Ends all at once. A `stop` under way resolves soon after. */
+  kill(): void {
+    this.#stopping = true
+    for (const charge of this.#charges) {
+      charge.cancelRestart?.()
+      charge.child?.kill()
+    }
+  }
+
+  #run(charge: Charge): void {
+    charge.cancelRestart = undefined
+    const child = this.#deps.spawn(charge.spec)
+    charge.child = child
+    void child.ended.then((ending) => this.#onDeath(charge, child.pid, ending))
+  }
+
+  #onDeath(charge: Charge, pid: number | undefined, ending: Ending): void {
+    charge.child = undefined
+    if (this.#stopping) return
+    const { name, logFile } = charge.spec
+    const what = `${name} (pid ${pid ?? 'none'}) ${endingText(ending)}`
+    if (!this.#restarting) {
+      this.#failed.resolve({ name, sentence: `${what} before it was ready; see ${logFile}.` })
+      return
+    }
+    const verdict = charge.policy.onDeath(this.#deps.now())
+    if (!verdict.again) {
+      const often = `${verdict.deaths} times within a minute`
+      this.#failed.resolve({ name, sentence: `${what}, ${often}; see ${logFile}.` })
+      return
+    }
+    this.#deps.notice(`${what}; starting it again in ${verdict.delayMs} ms.`)
+    charge.cancelRestart = this.#deps.after(verdict.delayMs, () => this.#run(charge))
+  }
+}
+
+function endingText({ code, signal }: Ending): string {
+  return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`
+}

@@ -1,0 +1,66 @@
+// The secret of one data folder, and the tokens signed with it.
+
+import { randomBytes } from 'node:crypto'
+import { link, readFile, rm, writeFile } from 'node:fs/promises'
+import { SignJWT } from 'jose'
+import { StartError } from './start-error.ts'
+
+export interface LocalTokens {
+  /** Reads the board. */
+  board: string
+  /** Publishes it. */
+  sidecar: string
+  /** Charges, refunds, and reads both back. */
+  payments: string
+}
+
+const SCOPES = {
+  board: 'board:read',
+  sidecar: 'board:read board:write',
+  payments: 'payments:read payments:write',
+} satisfies Record<keyof LocalTokens, string>
+
+/** Long enough to be forgotten in a terminal; every start makes new ones. */
+const LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000
+/** What HS256 asks for: as many bytes as its digest. */
+const SECRET_BYTES = 32
+const SECRET = /^[\w-]{43,}$/
+
+/**
+ * The secret in `file`, made at the first call: tokens in the hands of other programs outlive a
+ * restart. Throws StartError.
+ */
+export async function readSecret(file: string): Promise<string> {
+  const fresh = `${file}.${process.pid}`
+  try {
+    await writeFile(fresh, `${randomBytes(SECRET_BYTES).toString('base64url')}\n`, { mode: 0o600 })
+    // Never replaces one that is there, and is never seen half-written.
+    await link(fresh, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  } finally {
+    await rm(fresh, { force: true })
+  }
+  const secret = (await readFile(file, 'utf8')).trim()
+  if (SECRET.test(secret)) return secret
+  throw new StartError('bad_data_folder', `${file} holds no secret; remove it to get a new one.`)
+}
+
+/** Tokens for one repository. `now` in ms. */
+export async function mintTokens(secret: string, repo: string, now: number): Promise<LocalTokens> {
+  const key = new TextEncoder().encode(secret)
+  const mint = (name: keyof LocalTokens) =>
+    new SignJWT({ scope: SCOPES[name], repos: [repo] })
+      .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+      .setSubject(`local:${name}`)
+      .setAudience('signalbox')
+      .setIssuedAt(Math.floor(now / 1_000))
+      .setExpirationTime(Math.floor((now + LIFETIME_MS) / 1_000))
+      .sign(key)
+  const [board, sidecar, payments] = await Promise.all([
+    mint('board'),
+    mint('sidecar'),
+    mint('payments'),
+  ])
+  return { board, sidecar, payments }
+}
