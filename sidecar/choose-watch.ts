@@ -1,8 +1,9 @@
 // Which watcher suits a store, and what to do where the system refuses it.
 
 import type { Watch } from './watch.ts'
-import { watchChokidar, watchPolling } from './watch-chokidar.ts'
+import { watchChokidar } from './watch-chokidar.ts'
 import { watchNative } from './watch-native.ts'
+import { watchPolling } from './watch-polling.ts'
 
 export type WatchOption = 'auto' | 'chokidar' | 'native' | 'polling'
 

@@ -38,15 +38,21 @@ export interface ScanReport {
   workMs: number
 }
 
+/** What a scan needs of a store. */
+export interface Scanned extends Pick<Store, 'root' | 'folders' | 'classify'> {
+  /** Absent: it stands in one of the folders. */
+  configFile?: string
+}
+
 /** Pause until the next scan, after one that took `workMs` of work. */
 export const intervalMs = (workMs: number) => Math.max(INTERVAL_MS, workMs / WORK_SHARE)
 
 export class Scan {
-  readonly #store: Store
+  readonly #store: Scanned
   readonly #table = new StatTable()
   #running: Promise<ScanReport> | undefined
 
-  constructor(store: Store) {
+  constructor(store: Scanned) {
     this.#store = store
   }
 
@@ -86,7 +92,7 @@ export class Scan {
 
 /** One scan under way. */
 class Pass {
-  readonly #store: Store
+  readonly #store: Scanned
   readonly #table: StatTable
   readonly #now: number
   readonly #whys: string[] = []
@@ -94,7 +100,7 @@ class Pass {
   #sliceFrom = performance.now()
   #sliceFiles = 0
 
-  constructor(store: Store, table: StatTable, now: number) {
+  constructor(store: Scanned, table: StatTable, now: number) {
     this.#store = store
     this.#table = table
     this.#now = now
@@ -106,10 +112,9 @@ class Pass {
     const { root, configFile, folders } = this.#store
     const before = this.#look(root)
     if (typeof before === 'object') {
-      const home = dirname(configFile)
-      if (!folders.includes(home)) {
-        this.#file(home, basename(configFile))
-        this.#confirmGone(home)
+      if (configFile && !folders.includes(dirname(configFile))) {
+        this.#file(dirname(configFile), basename(configFile))
+        this.#confirmGone(dirname(configFile))
       }
       for (const folder of folders) await this.#folder(folder)
     }

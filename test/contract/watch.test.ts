@@ -1,5 +1,6 @@
-import { watchChokidar, watchPolling } from '../../sidecar/watch-chokidar.ts'
+import { watchChokidar } from '../../sidecar/watch-chokidar.ts'
 import { watchNative } from '../../sidecar/watch-native.ts'
+import { watchPolling } from '../../sidecar/watch-polling.ts'
 import { watchContract } from './watch.ts'
 
 watchContract('native', watchNative)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { chooseWatch, withFallback } from '../../sidecar/choose-watch.ts'
 import type { Watch } from '../../sidecar/watch.ts'
-import { watchPolling } from '../../sidecar/watch-chokidar.ts'
+import { watchPolling } from '../../sidecar/watch-polling.ts'
 
 const idle =
   (name: string): Watch =>
