@@ -1,0 +1,176 @@
+// The arrows of the house: core ← ports ← adapters ← entry points; rooms never import each other.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, normalize } from 'node:path'
+import { describe, expect, it } from 'vitest'
+
+const PLATFORM = /^(cloudflare:|node:|hono|@libsql\/|chokidar|@parcel\/watcher)/
+/** Files that may know a platform: adapters (`noun-tech.ts`), and what mounts or wires the parts. */
+const WORKER_ADAPTERS = [
+  /-(object|sqlite|node|process|deno)\.ts$/,
+  /^worker\/(app|index|deno)\.ts$/,
+  /(^|\/)routes\.ts$/,
+]
+const SIDECAR_CORE = [
+  'window',
+  'derive',
+  'hash-tree',
+  'split',
+  'backoff',
+  'layout',
+  'records',
+  'watch',
+  'edge',
+]
+
+interface Source {
+  file: string
+  text: string
+  /** Specifiers as they stand. */
+  imports: string[]
+  /** Relative ones, as paths from the root. */
+  local: string[]
+}
+
+const sources: Source[] = ['worker', 'sidecar', 'local'].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => read(join(folder, name))),
+)
+
+function read(file: string): Source {
+  const text = readFileSync(file, 'utf8')
+  const found = text.matchAll(
+    /(?:^|\n)\s*(?:import|export)\b[^'"]*?from\s*'([^']+)'|import\(\s*'([^']+)'/g,
+  )
+  const imports = [...found].map((match) => match[1] ?? match[2] ?? '')
+  const local = imports
+    .filter((name) => name.startsWith('.'))
+    .map((name) => normalize(join(dirname(file), name)))
+  return { file, text, imports, local }
+}
+
+const inside = (folder: string) => sources.filter(({ file }) => file.startsWith(`${folder}/`))
+const named = (folder: string, names: string[]) =>
+  sources.filter(({ file }) => names.some((name) => file === `${folder}/${name}.ts`))
+
+/** `file → import` for every import that the rule forbids. */
+function offences(of: Source[], forbidden: (name: string, source: Source) => boolean): string[] {
+  return of.flatMap((source) =>
+    [...source.imports.filter((name) => !name.startsWith('.')), ...source.local]
+      .filter((name) => forbidden(name, source))
+      .map((name) => `${source.file} → ${name}`),
+  )
+}
+
+describe('the house', () => {
+  it('reads its own files', () => {
+    expect(inside('worker').length).toBeGreaterThan(20)
+    expect(inside('sidecar').length).toBeGreaterThan(10)
+    expect(sources.find(({ file }) => file === 'worker/index.ts')?.local).toContain('worker/app.ts')
+  })
+
+  it('keeps every platform out of the worker’s core and ports', () => {
+    const core = inside('worker').filter(
+      ({ file }) => !WORKER_ADAPTERS.some((pattern) => pattern.test(file)),
+    )
+    expect(core.length).toBeGreaterThan(10)
+    expect(offences(core, (name) => PLATFORM.test(name))).toEqual([])
+  })
+
+  it('imports cloudflare:workers in the entry and in object shells alone', () => {
+    const others = sources.filter(
+      ({ file }) => file !== 'worker/index.ts' && !file.endsWith('-object.ts'),
+    )
+    expect(offences(others, (name) => name.startsWith('cloudflare:'))).toEqual([])
+  })
+
+  it('keeps every platform and every adapter out of the sidecar’s core', () => {
+    const core = named('sidecar', SIDECAR_CORE)
+    expect(core).toHaveLength(SIDECAR_CORE.length)
+    expect(
+      offences(core, (name) => PLATFORM.test(name) || /-(http|chokidar|native)/.test(name)),
+    ).toEqual([])
+  })
+
+  it('never imports one room from another, nor a room from shared/', () => {
+    const rooms = ['board', 'payments', 'console']
+    for (const room of rooms) {
+      const others = rooms.filter((other) => other !== room)
+      const wrong = offences(inside(`worker/${room}`), (name) =>
+        others.some((other) => name.startsWith(`worker/${other}/`)),
+      )
+      expect(wrong).toEqual([])
+    }
+    const shared = offences(inside('worker/shared'), (name) =>
+      rooms.some((room) => name.startsWith(`worker/${room}/`)),
+    )
+    expect(shared).toEqual([])
+  })
+
+  it('takes from the worker into the sidecar only the wire', () => {
+    const wrong = offences(
+      inside('sidecar'),
+      (name) => name.startsWith('worker/') && name !== 'worker/board/wire.ts',
+    )
+    expect(wrong).toEqual([])
+    expect(offences(inside('worker'), (name) => /^(sidecar|local|test)\//.test(name))).toEqual([])
+  })
+
+  it('lets no port import an adapter of it', () => {
+    const ports = [
+      ...named('worker/board', ['board-store', 'change-log', 'repositories', 'sql']),
+      ...named('sidecar', ['watch', 'edge', 'layout', 'records']),
+    ]
+    expect(ports).toHaveLength(8)
+    const adapter = (file: string) => `${file.slice(0, -3)}-`
+    expect(offences(ports, (name, { file }) => name.startsWith(adapter(file)))).toEqual([])
+  })
+
+  it('owns no clock in the core', () => {
+    const core = [
+      ...named('sidecar', SIDECAR_CORE),
+      ...named('worker/board', [
+        'event-id',
+        'message',
+        'repository',
+        'reads',
+        'sse',
+        'stream',
+        'wire',
+        'board-store',
+        'change-log',
+      ]),
+    ]
+    const clocks = core.filter(({ text }) =>
+      /Date\.now\(|new Date\(\)|performance\.now|setTimeout\(|setInterval\(|Math\.random/.test(
+        text,
+      ),
+    )
+    expect(clocks.map(({ file }) => file)).toEqual([])
+  })
+
+  it('reads the environment only in config.ts files and entry points', () => {
+    const readers = sources.filter(({ text }) =>
+      /process\.env|Deno\.env|import\.meta\.env/.test(text),
+    )
+    const allowed = /(^|\/)config\.ts$|^worker\/deno\.ts$|^local\//
+    expect(readers.map(({ file }) => file).filter((file) => !allowed.test(file))).toEqual([])
+  })
+
+  it('writes SQL only in store adapters', () => {
+    const statement = /['"`]\s*(SELECT|INSERT|UPDATE|DELETE|CREATE TABLE|PRAGMA)\b/
+    const writers = inside('worker').filter(({ text }) => statement.test(text))
+    const allowed = /-sqlite\.ts$|-libsql\.ts$|board-schema\.ts$|record-rows\.ts$|sql-node\.ts$/
+    expect(writers.map(({ file }) => file).filter((file) => !allowed.test(file))).toEqual([])
+  })
+
+  it('has no drawer for odds and ends, and no file that is two things', () => {
+    const drawers = sources.filter(({ file }) =>
+      /(^|\/)(utils?|helpers?|managers?|services?|misc|common)(\/|\.ts$)/.test(file),
+    )
+    expect(drawers.map(({ file }) => file)).toEqual([])
+    const long = sources.filter(({ text }) => text.split('\n').length > 251)
+    expect(long.map(({ file }) => file)).toEqual([])
+  })
+})
