@@ -65,14 +65,20 @@ export interface Says {
   /** Length of the text, which the entries keep alive. */
   chars: number
   /** As it was before the text was read: a write meanwhile then differs. */
-  stat?: FileStat
+  stat?: SeenStat
+}
+
+/** A file as it was looked at. */
+export interface SeenStat extends FileStat {
+  /** Looked at so soon after a write that another one may hide behind the same stat. */
+  isRacy: boolean
 }
 
 /** What is known of a file. */
 export interface FileFacts {
   hash: string
   facts: readonly Fact[]
-  stat: FileStat | undefined
+  stat: SeenStat | undefined
 }
 
 /** SHA-256, cut to 32 hex digits. Not `slice`: the cut string would keep the long one alive. */

@@ -3,7 +3,7 @@
 
 import { lstatSync } from 'node:fs'
 import type { Clock } from './clock.ts'
-import type { Says } from './facts.ts'
+import type { Says, SeenStat } from './facts.ts'
 import { digest, saysOnlyBroken } from './facts.ts'
 import type { Entry, FileKind, Store } from './layout.ts'
 import type { Source } from './read.ts'
@@ -11,6 +11,9 @@ import type { FileStat } from './stat-table.ts'
 
 /** A writer that takes longer over one file is not writing it any more. */
 export const HALF_WRITTEN_MS = 1_000
+
+/** Below this a clock's tick may hide a second write behind the first one's time. */
+const RACY_MS = 2_000
 
 export type Look =
   | {
@@ -21,7 +24,12 @@ export type Look =
     }
   | { state: 'gone' }
   /** Nothing can be said of the file now: keep what is known, look again. */
-  | { state: 'later'; why: string }
+  | {
+      state: 'later'
+      why: string
+      /** For a file of which nothing is known yet: that it cannot be read. */
+      says?: Says
+    }
 
 export type Looker = (path: string, knownHash?: string) => Look
 
@@ -42,19 +50,23 @@ export function createLooker({ store, readSource, clock }: ReaderDeps): Looker {
       if (statOf(store.root)?.isDirectory()) return { state: 'gone' }
       return { state: 'later', why: `${store.root} is missing` }
     }
-    if (source.state === 'refused' && source.transient) return { state: 'later', why: source.why }
+    if (source.state === 'refused' && source.transient) {
+      const { why } = source
+      const entries = store.unreadable(path, kind, why)
+      return { state: 'later', why, says: { hash: digest(`refused: ${why}`), entries, chars: 0 } }
+    }
     const text = source.state === 'read' ? source.text : source.why
     const hash = digest(source.state === 'read' ? text : `refused: ${text}`)
-    const seen = stat && { stat: pick(stat) }
+    const looked = stat && { stat: seen(stat, clock.now()) }
     if (hash === knownHash) {
-      return { state: 'says', says: { hash, entries: [], chars: 0, ...seen }, unsure: false }
+      return { state: 'says', says: { hash, entries: [], chars: 0, ...looked }, unsure: false }
     }
     const entries =
       source.state === 'read' ? store.parse(path, kind, text) : store.unreadable(path, kind, text)
     const isYoung = stat !== undefined && Math.abs(clock.now() - youngest(stat)) < HALF_WRITTEN_MS
     const isChanging = source.state === 'read' && source.changing === true
     const unsure = isYoung && (isChanging || isBroken(kind, text, entries))
-    return { state: 'says', says: { hash, entries, chars: text.length, ...seen }, unsure }
+    return { state: 'says', says: { hash, entries, chars: text.length, ...looked }, unsure }
   }
 }
 
@@ -82,12 +94,10 @@ function invalidOf(entry: Entry): string | undefined {
 
 const youngest = (stat: FileStat): number => Math.max(stat.mtimeMs, stat.ctimeMs)
 
-const pick = ({ size, mtimeMs, ctimeMs, ino }: FileStat): FileStat => ({
-  size,
-  mtimeMs,
-  ctimeMs,
-  ino,
-})
+function seen(stat: FileStat, now: number): SeenStat {
+  const { size, mtimeMs, ctimeMs, ino } = stat
+  return { size, mtimeMs, ctimeMs, ino, isRacy: now - youngest(stat) < RACY_MS }
+}
 
 function statOf(path: string) {
   try {
