@@ -28,6 +28,8 @@ export class Change {
   readonly #pending: Set<Key>
   readonly #total: number
   #refused = 0
+  /** Not gone, but not to be read now: half-written, or on a disk that fails. */
+  readonly unreadable = new Map<Key, string>()
   /** The edge holds parts of which clients were not told yet. */
   #untold: boolean = false
 
@@ -48,7 +50,7 @@ export class Change {
     let next = parts.next()
     for (;;) {
       const { value, done } = await next
-      if (done) break
+      if (done || (!value.more && isEmpty(value.part))) break
       if (value.more) next = parts.next()
       const failure = await this.#sendPart(value.part, value.more)
       if (failure) return failure
@@ -56,7 +58,7 @@ export class Change {
       if (!value.more) break
     }
     if (!this.#untold) return undefined
-    // The last record was refused: without this, clients would hear of the others at the next sync.
+    // The last record was refused or not to be read: without this, clients would hear of the others at the next sync.
     return this.#sendPart({ upserts: [], deletes: [] }, false)
   }
 
@@ -77,12 +79,11 @@ export class Change {
     yield { part: splitter.end(), more: false }
   }
 
-  /** undefined: it cannot be read, which the next sync will find again. */
   async #read(key: Key): Promise<DataRecord | null | undefined> {
     try {
       return await this.#deps.records.read(key)
     } catch (error) {
-      this.#deps.log('error', 'publish.unreadable', { record: key, error })
+      this.unreadable.set(key, error instanceof Error ? error.message : String(error))
       this.#pending.delete(key)
       return undefined
     }
@@ -121,3 +122,5 @@ export class Change {
     return undefined
   }
 }
+
+const isEmpty = ({ upserts, deletes }: Part): boolean => upserts.length + deletes.length === 0

@@ -1,7 +1,8 @@
 // Structured logs: one JSON object a line, or the same for people. Nothing secret leaves here,
 // whatever a caller hands in.
 
-export type Level = 'debug' | 'info' | 'warn' | 'error'
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type Level = (typeof LEVELS)[number]
 export type Fields = Record<string, unknown>
 export type Log = (level: Level, event: string, fields?: Fields) => void
 export type LogFormat = 'json' | 'pretty'
@@ -37,9 +38,11 @@ function redact(value: unknown): unknown {
 export function createLog(
   format: LogFormat,
   write: (line: string) => void,
+  least: Level = 'info',
   now: () => number = Date.now,
 ): Log {
   return (level, event, fields = {}) => {
+    if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return
     const safe = redact(fields) as Fields
     const time = new Date(now()).toISOString()
     if (format === 'json') {

@@ -12,6 +12,7 @@ import type { Log } from './log.ts'
 import { Outage } from './outage.ts'
 import { reconcile, type Standing } from './reconcile.ts'
 import type { Records } from './records.ts'
+import { Unreadable } from './unreadable.ts'
 
 /** Past this many dirty keys a sync finds them again for less memory than remembering them. */
 const MOST_DIRTY = 50_000
@@ -40,12 +41,14 @@ export interface PublisherStatus {
   /** Something is left to tell: dirty keys, or a sync. */
   behind: boolean
   lastError: string | null
+  store: StoreState['state'] | null
 }
 
 export class Publisher {
   readonly #deps: PublisherDeps
   readonly #random: () => number
   readonly #outage: Outage
+  readonly #unreadable: Unreadable
   readonly #standing: Standing = { epoch: '', run: null, batch: 0, partBytes: PART_BYTES }
   #dirty = new Set<Key>()
   #change: Change | undefined
@@ -59,6 +62,7 @@ export class Publisher {
   #cancelWait: (() => void) | undefined
   #cancelSync: (() => void) | undefined
   #onIdle: (() => void)[] = []
+  #onSynced: (() => void)[] = []
   #lastSyncAt: number | null = null
   #lastPublishedAt: number | null = null
 
@@ -66,6 +70,7 @@ export class Publisher {
     this.#deps = deps
     this.#random = deps.random ?? Math.random
     this.#outage = new Outage(deps.log, this.#random)
+    this.#unreadable = new Unreadable(deps.clock, deps.log, (keys) => this.changed(keys))
   }
 
   /** These records may have changed, appeared or gone. Sends at once when nothing is in flight. */
@@ -90,10 +95,10 @@ export class Publisher {
     this.#pump()
   }
 
-  /** Resolves once a sync and everything after it is through, and nothing is left to send. */
-  settled(): Promise<void> {
-    if (this.#started && this.#isIdle()) return Promise.resolve()
-    return new Promise((resolve) => this.#onIdle.push(resolve))
+  /** Resolves once the edge held everything: a sync and what it found are through. */
+  synced(): Promise<void> {
+    if (this.#lastSyncAt !== null && this.#unreadable.size === 0) return Promise.resolve()
+    return new Promise((resolve) => this.#onSynced.push(resolve))
   }
 
   /** Tries once more to send what is pending, for 3 s at most. */
@@ -103,6 +108,7 @@ export class Publisher {
     const isQuiet = this.#outage.isSuperseded
     this.#cancelWait?.()
     this.#cancelWait = undefined
+    this.#unreadable.flush()
     // A sidecar that lost the board to a later one must not take it back with its last breath.
     if (!isQuiet) this.#pump()
     if (this.#busy) {
@@ -123,9 +129,10 @@ export class Publisher {
       connected: this.#outage.text === undefined && this.#lastPublishedAt !== null,
       lastSyncAt: this.#lastSyncAt,
       lastPublishedAt: this.#lastPublishedAt,
-      dirty: this.#dirty.size + (this.#change?.pending.size ?? 0),
-      behind: !this.#isIdle(),
+      dirty: this.#dirty.size + this.#unreadable.size + (this.#change?.pending.size ?? 0),
+      behind: !this.#isIdle() || this.#unreadable.size > 0,
       lastError: this.#outage.text ?? null,
+      store: this.#store?.state ?? null,
     }
   }
 
@@ -149,6 +156,7 @@ export class Publisher {
     while (!this.#closed && this.#hasWork()) {
       const failure = await this.#turn()
       if (!failure) {
+        if (this.#lastSyncAt !== null && this.#unreadable.size === 0) this.#tellSynced()
         this.#outage.recovered(this.#deps.clock.now())
         continue
       }
@@ -162,7 +170,6 @@ export class Publisher {
       break
     }
     this.#busy = false
-    if (!this.#closing && !this.#isIdle()) return
     for (const resolve of this.#onIdle.splice(0)) resolve()
   }
 
@@ -233,7 +240,12 @@ export class Publisher {
       this.#change = undefined
       for (const key of change.pending) this.#dirty.add(key)
       this.#bound()
+      this.#unreadable.remember(change.unreadable)
     }
+  }
+
+  #tellSynced(): void {
+    for (const resolve of this.#onSynced.splice(0)) resolve()
   }
 
   /** Milliseconds to wait before the next try. */

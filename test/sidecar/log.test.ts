@@ -6,6 +6,7 @@ function logged(format: 'json' | 'pretty', fields: Record<string, unknown>): str
   createLog(
     format,
     (line) => lines.push(line),
+    'info',
     () => 0,
   )('info', 'it.happened', fields)
   return lines.join('')

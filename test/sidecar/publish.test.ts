@@ -148,14 +148,23 @@ describe('a change', () => {
     expect(edge.last).toMatchObject({ upserts: [task(1, 3), task(2, 2)] })
   })
 
-  test('of which one record cannot be read still tells the others', async () => {
-    const { edge, records, publisher, events } = await setUpSynced()
+  test('of which one record cannot be read tells the others, and that one when it can', async () => {
+    const { edge, records, clock, publisher, events } = await setUpSynced()
     const read = records.read.bind(records)
     records.read = (key) => (key === 'task:T-1' ? Promise.reject(new Error('disk')) : read(key))
     publisher.changed(records.put(task(0, 2), task(1, 2), task(2, 2)))
     await settle()
     expect(edge.last).toMatchObject({ upserts: [task(0, 2), task(2, 2)] })
-    expect(events).toContainEqual(['error', 'publish.unreadable'])
+    expect(publisher.status()).toMatchObject({ dirty: 1, behind: true })
+    await clock.pass(20_000)
+    expect(edge.held.map.get('task:T-1')).toEqual(task(1))
+    expect(events.filter(([, event]) => event === 'publish.unreadable')).toHaveLength(1)
+    expect(edge.steps).toEqual(['changes'])
+
+    records.read = read
+    await clock.pass(6_000)
+    expect(edge.last).toMatchObject({ upserts: [task(1, 2)] })
+    expect(publisher.status()).toMatchObject({ dirty: 0, behind: false })
   })
 })
 
@@ -422,17 +431,17 @@ describe('the end', () => {
     expect(slow.edge.closed).toBe(true)
   })
 
-  test('is settled only when the edge holds everything', async () => {
+  test('does not count as synced before the edge holds everything', async () => {
     const { edge, records, clock, publisher, start } = setUp(2)
     edge.fail = once(network)
-    let isSettled = false
-    const settled = publisher.settled().then(() => {
-      isSettled = true
+    let isSynced = false
+    const synced = publisher.synced().then(() => {
+      isSynced = true
     })
     await start()
-    expect(isSettled).toBe(false)
+    expect(isSynced).toBe(false)
     await clock.pass(1_000)
-    await settled
+    await synced
     expect(edge.held.root()).toBe(records.root())
   })
 })

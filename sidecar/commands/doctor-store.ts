@@ -1,0 +1,132 @@
+// The doctor's checks of the board and of this machine. Reads, and changes nothing.
+
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import type { FileKind, Store } from '../layout.ts'
+import { isMisnamed } from '../layouts/cairn.ts'
+import { openStore, StoreError } from '../layouts/registry.ts'
+import { readSource } from '../read.ts'
+import type { Check } from './doctor.ts'
+
+const SHOWN = 3
+/** The kernel's queue of events that nobody read yet; a burst past it loses events. */
+const QUEUE = 16_384
+
+interface Found {
+  checks: Check[]
+  store?: Store
+  files: number
+}
+
+export async function checkStore(dir: string): Promise<Found> {
+  let store: Store
+  try {
+    store = await openStore(dir)
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return { checks: [{ name: 'board', state: 'fail', says: error.message }], files: 0 }
+  }
+  const files = await listed(store)
+  const known = files.flatMap((path) => {
+    const kind = store.classify(path)
+    return kind ? [{ path, kind }] : []
+  })
+  const counts = new Map<FileKind, number>()
+  for (const { kind } of known) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  const counted = [...counts].map(([kind, n]) => `${n} ${kind}`).join(', ')
+  const checks: Check[] = [
+    {
+      name: 'board',
+      state: 'ok',
+      says: `${store.layout} in ${store.root}: ${counted || 'empty'}.`,
+    },
+    checkNames(files, store),
+    checkFiles(store, known),
+  ]
+  return { checks, store, files: known.length }
+}
+
+async function listed(store: Store): Promise<string[]> {
+  const folders = [...new Set([...store.folders, dirname(store.configFile)])]
+  const names = await Promise.all(
+    folders.map(async (folder) => {
+      // A folder that is not there yet holds nothing.
+      const inside = await readdir(folder).catch((): string[] => [])
+      return inside.map((name) => join(folder, name))
+    }),
+  )
+  return names.flat()
+}
+
+function checkNames(files: string[], store: Store): Check {
+  const misnamed = store.layout === 'cairn' ? files.filter(isMisnamed) : []
+  if (misnamed.length === 0) {
+    return { name: 'names', state: 'ok', says: 'Every task file has a name that is an id.' }
+  }
+  const says = `${misnamed.length} task files are ignored, since their names are no ids: ${some(misnamed)}.`
+  return { name: 'names', state: 'warn', says }
+}
+
+function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Check {
+  const broken: string[] = []
+  for (const { path, kind } of files) {
+    const source = readSource(store, path)
+    if (source.state === 'gone') continue
+    const why =
+      source.state === 'refused'
+        ? source.why
+        : store
+            .parse(path, kind, source.text)
+            .map(invalidOf)
+            .find((it) => it !== undefined)
+    if (why !== undefined) broken.push(`${path} (${why})`)
+  }
+  if (broken.length === 0) return { name: 'files', state: 'ok', says: 'Every file can be read.' }
+  const says = `${broken.length} files cannot be read whole and are listed as invalid: ${some(broken)}.`
+  return { name: 'files', state: 'warn', says }
+}
+
+function invalidOf(entry: ReturnType<Store['parse']>[number]): string | undefined {
+  switch (entry.kind) {
+    case 'task':
+      return entry.task.invalid
+    case 'session':
+      return entry.session.invalid
+    case 'run':
+      return entry.run.invalid
+    case 'board':
+      return entry.board.invalid
+    case 'live':
+      return undefined
+  }
+}
+
+function some(all: string[]): string {
+  const more = all.length > SHOWN ? `, and ${all.length - SHOWN} more` : ''
+  return `${all.slice(0, SHOWN).join(', ')}${more}`
+}
+
+/** Linux only: elsewhere watching has no such limits. `files` is what the watcher would see. */
+export async function checkInotify(store: Store, files: number): Promise<Check[]> {
+  const limit = async (name: string): Promise<number> =>
+    Number(await readFile(`/proc/sys/fs/inotify/${name}`, 'utf8').catch(() => 'NaN'))
+  const [watches, instances, queue] = await Promise.all([
+    limit('max_user_watches'),
+    limit('max_user_instances'),
+    limit('max_queued_events'),
+  ])
+  if (Number.isNaN(watches)) return []
+  // One a folder, and one for the folder above, which says when the store itself comes and goes.
+  const needed = store.folders.length + 1
+  const says = `${watches} watches (${needed} needed for ${files} files), ${instances} instances, a queue of ${queue} events`
+  if (watches < needed * 2 || instances < 2) {
+    const raise =
+      'raise fs.inotify.max_user_watches and max_user_instances, or use --watcher polling'
+    return [{ name: 'inotify', state: 'fail', says: `${says}: ${raise}.` }]
+  }
+  if (queue < QUEUE) {
+    const lost = 'a large burst overflows it and is found by the next scan only'
+    return [{ name: 'inotify', state: 'warn', says: `${says}: ${lost}.` }]
+  }
+  return [{ name: 'inotify', state: 'ok', says: `${says}.` }]
+}

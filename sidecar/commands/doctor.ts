@@ -1,0 +1,61 @@
+// Says what would keep a sidecar from doing its work here: one check a line, each with its reason.
+
+import type { Settings } from '../config.ts'
+import { EdgeHttp } from '../edge-http.ts'
+import type { Command } from './command.ts'
+import { checkClock, checkEdge, checkToken } from './doctor-edge.ts'
+import { checkInotify, checkStore } from './doctor-store.ts'
+
+export interface Check {
+  name: string
+  state: 'ok' | 'warn' | 'fail'
+  /** One sentence. */
+  says: string
+}
+
+const EDGE_TIMEOUT_MS = 10_000
+
+export const doctor = {
+  name: 'doctor',
+  usage: 'DIR [--edge URL --repo NAME] [options]',
+  summary: 'checks the board, this machine, the edge and the token',
+  about: `Looks at the board in DIR, at this machine's limits and, when an edge is named, at its clock, its
+reach and the token. Changes nothing, here or there. Prints one line a check: ok, warn or fail.`,
+  options: ['edge', 'repo', 'token-file', 'json', 'help'],
+  async run(settings, io) {
+    const { dir, edge, repo, token, json } = read(settings)
+    const { checks, store, files } = await checkStore(dir)
+    if (store) checks.push(...(await checkInotify(store, files)))
+    if (edge && repo !== undefined) {
+      const { check, text } = await checkToken(token, repo)
+      checks.push(check)
+      const skews: number[] = []
+      const http = new EdgeHttp({
+        url: edge,
+        repo,
+        token: () => Promise.resolve(text ?? 'none'),
+        timeoutMs: EDGE_TIMEOUT_MS,
+        onSkew: (skewMs) => skews.push(skewMs),
+      })
+      checks.push(...checkEdge(edge, await http.probe(), text !== undefined))
+      http.close()
+      if (skews[0] !== undefined) checks.push(checkClock(skews[0]))
+    } else {
+      checks.push({ name: 'edge', state: 'warn', says: 'Not checked: no --edge was given.' })
+    }
+    const isHealthy = checks.every((check) => check.state !== 'fail')
+    if (json) io.out(`${JSON.stringify({ ok: isHealthy, checks })}\n`)
+    else for (const c of checks) io.out(`${c.state.padEnd(4)}  ${c.name.padEnd(8)}${c.says}\n`)
+    return isHealthy ? 0 : 1
+  },
+} satisfies Command
+
+function read(settings: Settings) {
+  const dir = settings.dir()
+  const edge = settings.url('edge', false)
+  const repo = edge ? settings.required('repo') : undefined
+  const token = edge ? settings.token(false) : undefined
+  const json = settings.has('json')
+  settings.check()
+  return { dir, edge, repo, token, json }
+}

@@ -1,0 +1,65 @@
+// What `watch` and `sync` have in common: their settings, and what stands before a sidecar.
+
+import { chooseWatch, type WatchOption } from '../choose-watch.ts'
+import { type Settings, UsageError } from '../config.ts'
+import { EdgeHttp } from '../edge-http.ts'
+import type { Store } from '../layout.ts'
+import { openStore, StoreError } from '../layouts/registry.ts'
+import { createLog, type Log, type LogFormat } from '../log.ts'
+import type { Watch } from '../watch.ts'
+import type { Io } from './command.ts'
+
+const FORMATS: readonly LogFormat[] = ['json', 'pretty']
+const WATCHERS: readonly WatchOption[] = ['auto', 'chokidar', 'native', 'polling']
+
+export interface Publishing {
+  dir: string
+  edge: EdgeHttp
+  cacheDir: string
+  log: Log
+  terminal?: (text: string) => void
+}
+
+/** Reads what both commands need; `more` reads the rest before everything is checked at once. */
+export function readPublishing<T>(
+  settings: Settings,
+  io: Io,
+  more: (settings: Settings) => T,
+): Publishing & T {
+  const dir = settings.dir()
+  const url = settings.url('edge')
+  const repo = settings.required('repo')
+  const token = settings.token()
+  const cacheDir = settings.cacheDir()
+  const format = settings.choice('log', FORMATS) ?? (io.isTerminal ? 'pretty' : 'json')
+  const rest = more(settings)
+  settings.check()
+  if (!url || !token) throw new UsageError('missing: an edge and a token.')
+  const log = createLog(format, io.err, settings.has('verbose') ? 'debug' : 'info')
+  if (!isPrivate(url)) log('warn', 'edge.not_encrypted', { edge: url.origin })
+  return {
+    dir,
+    edge: new EdgeHttp({ url, repo, token }),
+    cacheDir,
+    log,
+    ...(io.isTerminal && format === 'pretty' && { terminal: io.err }),
+    ...rest,
+  }
+}
+
+export const readWatcher = (settings: Settings): Watch =>
+  chooseWatch(settings.choice('watcher', WATCHERS) ?? 'auto')
+
+/** Over plain http the token can be read on the way, unless it stays on this machine. */
+export const isPrivate = (url: URL): boolean =>
+  url.protocol === 'https:' || /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)
+
+/** Throws UsageError when there is no board. */
+export async function storeIn(dir: string): Promise<Store> {
+  try {
+    return await openStore(dir)
+  } catch (error) {
+    if (error instanceof StoreError) throw new UsageError(error.message)
+    throw error
+  }
+}

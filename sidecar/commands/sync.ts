@@ -1,0 +1,71 @@
+// Publishes a board once, for cron and CI.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Failure } from '../edge.ts'
+import { countTasks, openSidecar } from '../open-sidecar.ts'
+import type { Watch } from '../watch.ts'
+import type { Command } from './command.ts'
+import { readPublishing, storeIn } from './publishing.ts'
+
+const TIMEOUT_MS = 300_000
+
+export const sync = {
+  name: 'sync',
+  usage: 'DIR --edge URL --repo NAME [options]',
+  summary: 'tells the edge once what a board holds, for cron and CI',
+  about: `Compares the task board in DIR with what the edge holds, tells the edge what it lacks, and ends: with
+0 when the edge holds everything, with 1 when it could not be told. Short troubles of the network
+are waited out. Not for a repository that a watch publishes too: that one would stay quiet for a
+minute.`,
+  options: ['edge', 'repo', 'token-file', 'timeout', 'cache', 'log', 'verbose', 'help'],
+  async run(settings, io) {
+    const startedAt = Date.now()
+    const { dir, edge, log, timeoutMs, ...plan } = readPublishing(settings, io, (it) => ({
+      timeoutMs: it.durationMs('timeout', TIMEOUT_MS),
+    }))
+    const store = await storeIn(dir)
+    const { promise: hopeless, resolve: giveUp } = Promise.withResolvers<string>()
+    const onFailure = (failure: Failure): void => {
+      if (isFinal(failure)) giveUp(failure.message)
+    }
+    const { pipeline, publisher, board } = openSidecar({
+      store,
+      edge,
+      log,
+      ...plan,
+      watch: unwatched,
+      onFailure,
+    })
+    const told = pipeline.start().then(() => publisher.synced())
+    const tooLate = new AbortController()
+    const why = await Promise.race([
+      told.then(() => undefined),
+      hopeless,
+      io.ended(false).then((signal) => `It was ended by ${signal}.`),
+      sleep(timeoutMs, 'It took longer than --timeout allows.', { signal: tooLate.signal }),
+    ])
+    tooLate.abort()
+    await pipeline.stop()
+    const { store: state, lastError } = publisher.status()
+    const ms = Date.now() - startedAt
+    if (why === undefined && state === 'present') {
+      log('info', 'sync.done', { files: board.size, tasks: countTasks(board), ms })
+      return 0
+    }
+    log('error', 'sync.failed', { why: why ?? `The store is ${state}.`, lastError, ms })
+    return 1
+  },
+} satisfies Command
+
+/** What no patience mends: a wrong token, URL or repository, or a rival that runs. */
+function isFinal({ reason, code }: Failure): boolean {
+  return (
+    reason === 'unauthorized' ||
+    reason === 'refused' ||
+    reason === 'malformed' ||
+    code === 'superseded'
+  )
+}
+
+/** Nothing is watched: one look is all. */
+const unwatched: Watch = () => Promise.resolve({ name: 'none', close: () => Promise.resolve() })

@@ -1,0 +1,53 @@
+// GET /healthz for whatever watches the watcher. On the loopback address only: it needs no token.
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { PublisherStatus } from './publish.ts'
+
+export interface Health extends PublisherStatus {
+  files: number
+}
+
+export interface Healthz {
+  port: number
+  close(): Promise<void>
+}
+
+/** Healthy: the edge held everything once, and answers. Rejects when the port is taken. */
+export async function serveHealthz(port: number, health: () => Health): Promise<Healthz> {
+  const server = createServer((request, response) => {
+    const isHere = new URL(request.url ?? '/', 'http://127.0.0.1').pathname === '/healthz'
+    if (!isHere || (request.method !== 'GET' && request.method !== 'HEAD')) {
+      response.writeHead(isHere ? 405 : 404).end()
+      return
+    }
+    const { lastSyncAt, lastPublishedAt, ...rest } = health()
+    const isOk = rest.connected && lastSyncAt !== null
+    const body = JSON.stringify({
+      status: isOk ? 'ok' : 'unavailable',
+      ...rest,
+      lastSyncAt: time(lastSyncAt),
+      lastPublishedAt: time(lastPublishedAt),
+      rssBytes: process.memoryUsage.rss(),
+    })
+    response.writeHead(isOk ? 200 : 503, {
+      'content-type': 'application/json',
+      'cache-control': 'no-store',
+    })
+    response.end(body)
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, '127.0.0.1', resolve)
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
+
+const time = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())

@@ -1,0 +1,90 @@
+// Puts the parts of a sidecar together for one store. Wiring only.
+
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { Board } from './board.ts'
+import { systemClock } from './clock.ts'
+import { VERSION } from './config.ts'
+import type { Edge, Failure } from './edge.ts'
+import { HashCache } from './hash-cache.ts'
+import type { Store } from './layout.ts'
+import type { Log } from './log.ts'
+import { Pipeline } from './pipeline.ts'
+import { createProgress } from './progress.ts'
+import { Publisher } from './publish.ts'
+import { readSource } from './read.ts'
+import { createLooker } from './reader.ts'
+import { intervalMs, Scan } from './scan.ts'
+import type { Watch } from './watch.ts'
+
+export interface SidecarPlan {
+  store: Store
+  edge: Edge
+  /** Folder of all caches; each store has its own in it. */
+  cacheDir: string
+  watch: Watch
+  log: Log
+  /** Where a line of progress goes; absent: nobody looks. */
+  terminal?: (text: string) => void
+  onFailure?: (failure: Failure) => void
+}
+
+export interface Sidecar {
+  board: Board
+  pipeline: Pipeline
+  publisher: Publisher
+  /** Name of the watcher that really runs; undefined before it does. */
+  watcherName(): string | undefined
+}
+
+export function openSidecar(plan: SidecarPlan): Sidecar {
+  const { store, edge, terminal, onFailure } = plan
+  const progress = terminal && createProgress(terminal)
+  const log: Log = (...event) => {
+    progress?.end()
+    plan.log(...event)
+  }
+  const clock = systemClock
+  const look = createLooker({ store, readSource, clock })
+  const board = new Board(store, look)
+  const publisher = new Publisher({
+    edge,
+    records: board,
+    clock,
+    log,
+    ...(progress && { onProgress: (done, total) => progress.update('told', done, total) }),
+    ...(onFailure && { onFailure }),
+  })
+  let watcherName: string | undefined
+  const watch: Watch = async (...args) => {
+    const watcher = await plan.watch(...args)
+    watcherName = watcher.name
+    return watcher
+  }
+  const pipeline = new Pipeline({
+    store,
+    board,
+    look,
+    scan: new Scan(store),
+    intervalMs,
+    watch,
+    publisher,
+    cache: new HashCache(join(plan.cacheDir, nameOf(store)), store, log),
+    clock,
+    log,
+    version: VERSION,
+    ...(progress && { onProgress: ({ done, total }) => progress.update('read', done, total) }),
+  })
+  return { board, pipeline, publisher, watcherName: () => watcherName }
+}
+
+/** Two stores never share a cache, and the same one finds its own again. */
+const nameOf = ({ root, layout }: Store): string =>
+  `${layout}-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`
+
+export function countTasks(board: Board): number {
+  let tasks = 0
+  for (let n = 0; n < board.buckets().length; n++)
+    for (const key in board.bucket(n)) if (key.startsWith('task:')) tasks++
+  return tasks
+}

@@ -1,0 +1,57 @@
+import { afterEach, expect, test } from 'vitest'
+import { type Health, type Healthz, serveHealthz } from '../../sidecar/healthz.ts'
+
+const GOOD: Health = {
+  connected: true,
+  lastSyncAt: 0,
+  lastPublishedAt: 1_000,
+  dirty: 0,
+  behind: false,
+  lastError: null,
+  store: 'present',
+  files: 7,
+}
+
+const open: Healthz[] = []
+afterEach(async () => {
+  for (const healthz of open.splice(0)) await healthz.close()
+})
+
+async function ask(health: Health, path = '/healthz', method = 'GET'): Promise<Response> {
+  const healthz = await serveHealthz(0, () => health)
+  open.push(healthz)
+  return fetch(`http://127.0.0.1:${healthz.port}${path}`, { method })
+}
+
+test('a sidecar whose edge holds everything is healthy', async () => {
+  const response = await ask(GOOD)
+  expect(response.status).toBe(200)
+  expect(await response.json()).toMatchObject({
+    status: 'ok',
+    dirty: 0,
+    lastSyncAt: '1970-01-01T00:00:00.000Z',
+    lastPublishedAt: '1970-01-01T00:00:01.000Z',
+    connected: true,
+    files: 7,
+    rssBytes: expect.any(Number) as number,
+  })
+})
+
+test('one that lost its edge, or never synced, is not', async () => {
+  const lost = await ask({ ...GOOD, connected: false, lastError: 'network: away' })
+  expect(lost.status).toBe(503)
+  expect(await lost.json()).toMatchObject({ status: 'unavailable', lastError: 'network: away' })
+  expect((await ask({ ...GOOD, lastSyncAt: null })).status).toBe(503)
+})
+
+test('nothing else is answered', async () => {
+  expect((await ask(GOOD, '/')).status).toBe(404)
+  expect((await ask(GOOD, '/healthz', 'POST')).status).toBe(405)
+  expect((await ask(GOOD, '/healthz', 'HEAD')).status).toBe(200)
+})
+
+test('a port that is taken is an error with a code, not a crash', async () => {
+  await ask(GOOD)
+  const port = open[0]?.port ?? 0
+  await expect(serveHealthz(port, () => GOOD)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+})
