@@ -1,5 +1,6 @@
 // What a start tells the person at the terminal. Pure.
 
+import { relative } from 'node:path'
 import type { LocalJson } from './local-json.ts'
 import type { StartOptions } from './options.ts'
 
@@ -10,24 +11,28 @@ export interface Greeting {
   /** The store is the example, whose tasks we know by name. */
   isExample: boolean
   platform: NodeJS.Platform
+  /** Paths below it are shown short. */
+  cwd: string
 }
 
 /** Other programs wait for this line, word for word. */
 export const readyLine = (url: string): string => `signalbox ready ${url}`
 
-export const beforeReady = ({ options, layout, local }: Greeting): string => `\
-board       ${options.storeDir} (${layout})
+export const beforeReady = ({ options, layout, local, cwd }: Greeting): string => `\
+board       ${near(options.storeDir, cwd)} (${layout})
 repository  ${local.path}
 edge        ${local.url} (${options.host})
 database    ${local.database}
-logs        ${options.dataDir}/logs
+logs        ${near(options.dataDir, cwd)}/logs
 `
 
-export function afterReady({ options, local, isExample, platform }: Greeting): string {
-  const file = JSON.stringify(`${options.dataDir}/local.json`)
-  const token = `$(node -p 'require(${file}).tokens.board')`
+export function afterReady({ options, local, isExample, platform, cwd }: Greeting): string {
+  const dir = near(options.dataDir, cwd)
+  // To `require`, a path without a dot in front is a package.
+  const module = dir.startsWith('/') ? dir : `./${dir}`
+  const token = `$(node -p 'require("${module}/local.json").tokens.board')`
   const inPlace = platform === 'darwin' ? "-i ''" : '-i'
-  const task = quote(`${options.storeDir}/.cairn/tasks/LAMP-4.md`)
+  const task = quote(`${near(options.storeDir, cwd)}/.cairn/tasks/LAMP-4.md`)
   const change = isExample
     ? `and change a task in another:
 
@@ -42,6 +47,11 @@ ${change}
 
 Ctrl-C ends all of it.
 `
+}
+
+function near(path: string, cwd: string): string {
+  const short = relative(cwd, path)
+  return short === '' || short.startsWith('..') ? path : short
 }
 
 const quote = (path: string): string =>

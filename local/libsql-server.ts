@@ -47,19 +47,19 @@ export function databaseReady(url: string, patience: Patience): Promise<void> {
   }, patience)
 }
 
-interface PipelineAnswer {
-  results: { type: 'ok' | 'error'; error?: { message: string } }[]
-}
-
 /**
- * Runs a script of statements in one request, in one transaction: a schema is there or it is not.
- * Every statement of it must be one that may run again.
+ * Runs a script as one transaction: its tables are there or they are not. Every statement of it must
+ * be one that may run again. Throws StartError when the server refuses one.
  */
 export async function migrate(url: string, script: string, signal: AbortSignal): Promise<void> {
-  const requests = [
-    { type: 'sequence', sql: `BEGIN IMMEDIATE;\n${script}\nCOMMIT;` },
-    { type: 'close' },
-  ]
+  const chain = ['BEGIN IMMEDIATE', ...statementsOf(script), 'COMMIT']
+  const steps = chain.map((sql, index) => ({
+    stmt: { sql },
+    ...(index > 0 && { condition: { type: 'ok', step: index - 1 } }),
+  }))
+  // Not the server's own way of running a script, `sequence`: that one leaves out a statement which
+  // it cannot parse, and says ok.
+  const requests = [{ type: 'batch', batch: { steps } }, { type: 'close' }]
   const response = await fetch(`${url}/v2/pipeline`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
@@ -67,11 +67,36 @@ export async function migrate(url: string, script: string, signal: AbortSignal):
     signal,
   })
   const text = await response.text()
-  const answer = response.ok ? (JSON.parse(text) as PipelineAnswer) : undefined
-  const failed = answer
-    ? answer.results.find((result) => result.type === 'error')
-    : { error: undefined }
-  if (!failed) return
-  const why = failed.error?.message ?? `it answered ${response.status}`
+  const why = response.ok
+    ? refusal(JSON.parse(text) as PipelineAnswer)
+    : `it answered ${response.status}`
+  if (why === undefined) return
   throw new StartError('bad_configuration', `The database refused schema.sql: ${why}.`)
+}
+
+interface PipelineAnswer {
+  results: {
+    error?: { message: string }
+    response?: { result?: { step_errors: ({ message: string } | null)[] } }
+  }[]
+}
+
+function refusal({ results }: PipelineAnswer): string | undefined {
+  const [batch] = results
+  const failed = batch?.response?.result?.step_errors.find((error) => error !== null)
+  return (batch?.error ?? failed)?.message
+}
+
+/** Statements end at the end of a line, comments have lines of their own: so schema.sql is written. */
+function statementsOf(script: string): string[] {
+  const statements = script
+    .replaceAll(/^[ \t]*--.*$/gm, '')
+    .split(/;[ \t]*$/m)
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '')
+  const two = statements.find((statement) => statement.includes(';'))
+  // The server would run the first of them and forget the others without a word.
+  if (two)
+    throw new StartError('bad_configuration', `schema.sql holds two statements in one: ${two}`)
+  return statements
 }

@@ -86,7 +86,8 @@ async function run(
   supervisor.keepAlive()
   await writeLocalJson(data.dir, first)
   const isExample = options.storeDir === join(HOME, 'examples/board')
-  const greeting = { options, layout, local: first, isExample, platform: process.platform }
+  const here = { platform: process.platform, cwd: process.cwd() }
+  const greeting = { options, layout, local: first, isExample, ...here }
   say(`${beforeReady(greeting)}${readyLine(first.url)}\n${afterReady(greeting)}`)
 
   const last = await Promise.race([supervisor.failed, ended])

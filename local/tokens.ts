@@ -31,6 +31,15 @@ const SECRET = /^[\w-]{43,}$/
  * restart. Throws StartError.
  */
 export async function readSecret(file: string): Promise<string> {
+  const secret = await findSecret(file).catch((cause: Error) => {
+    const why = `The data folder's secret ${file} cannot be had (${cause.message}).`
+    throw new StartError('bad_data_folder', why, { cause })
+  })
+  if (SECRET.test(secret)) return secret
+  throw new StartError('bad_data_folder', `${file} holds no secret; remove it to get a new one.`)
+}
+
+async function findSecret(file: string): Promise<string> {
   const fresh = `${file}.${process.pid}`
   try {
     await writeFile(fresh, `${randomBytes(SECRET_BYTES).toString('base64url')}\n`, { mode: 0o600 })
@@ -41,9 +50,7 @@ export async function readSecret(file: string): Promise<string> {
   } finally {
     await rm(fresh, { force: true })
   }
-  const secret = (await readFile(file, 'utf8')).trim()
-  if (SECRET.test(secret)) return secret
-  throw new StartError('bad_data_folder', `${file} holds no secret; remove it to get a new one.`)
+  return (await readFile(file, 'utf8')).trim()
 }
 
 /** Tokens for one repository. `now` in ms. */

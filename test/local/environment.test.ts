@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest'
+import { checkVariables } from '../../local/edge.ts'
+import { machineVariables, sidecarVariables, workerVariables } from '../../local/environment.ts'
+
+const ENV = {
+  PATH: '/bin',
+  HOME: '/home/me',
+  STRIPE_SECRET_KEY: 'sk',
+  REDIRECT_GATEWAY_API_KEY: 'rk',
+  FIB_CLIENT_ID: 'f',
+  PAYMENT_TOLERANCE_SECONDS: '300',
+  ALLOWED_ORIGINS: '',
+  AUTH_SECRETS: 'somebody else’s',
+  AWS_SECRET_ACCESS_KEY: 'aws',
+  SIGNALBOX_TOKEN: 'another board',
+  SIGNALBOX_WATCHER: 'polling',
+}
+
+describe('the environment of each process', () => {
+  it('passes the gateways’ variables to the Worker, and nothing else of ours', () => {
+    expect(workerVariables(ENV)).toEqual({
+      STRIPE_SECRET_KEY: 'sk',
+      REDIRECT_GATEWAY_API_KEY: 'rk',
+      FIB_CLIENT_ID: 'f',
+      PAYMENT_TOLERANCE_SECONDS: '300',
+    })
+  })
+
+  it('shows no secret to the database, and no other board’s token to the sidecar', () => {
+    expect(machineVariables(ENV)).toEqual({ PATH: '/bin', HOME: '/home/me' })
+    expect(sidecarVariables(ENV)).toEqual({ SIGNALBOX_WATCHER: 'polling' })
+  })
+})
+
+describe('a broken configuration', () => {
+  it('is refused before anything starts, in the words of the Worker', () => {
+    const variables = { AUTH_SECRETS: 's'.repeat(43), ALLOWED_ORIGINS: 'example.org' }
+    expect(() => checkVariables(variables)).toThrow(/ALLOWED_ORIGINS is not a URL/)
+    expect(() => checkVariables({ ...variables, ALLOWED_ORIGINS: 'https://a.org' })).not.toThrow()
+  })
+})

@@ -1,0 +1,140 @@
+import { describe, expect, it } from 'vitest'
+import type { Child, ChildSpec, Ending } from '../../local/child.ts'
+import { Supervisor } from '../../local/supervisor.ts'
+
+const spec = (name: string): ChildSpec => ({
+  name,
+  command: name,
+  args: [],
+  env: {},
+  logFile: `/logs/${name}.log`,
+  graceMs: 1_000,
+})
+
+/** A supervisor over children that live until they are told otherwise, on a clock that stands. */
+function playground() {
+  const events: string[] = []
+  const timers: { at: number; call: () => void }[] = []
+  const running = new Map<string, (ending: Ending) => void>()
+  let now = 0
+  let pid = 100
+
+  const spawn = ({ name }: ChildSpec): Child => {
+    const { promise, resolve } = Promise.withResolvers<Ending>()
+    running.set(name, resolve)
+    events.push(`spawn ${name}`)
+    const end = (signal: NodeJS.Signals) => {
+      events.push(`${signal} ${name}`)
+      running.delete(name)
+      resolve({ code: null, signal })
+    }
+    return {
+      pid: pid++,
+      ended: promise,
+      stop: () => end('SIGTERM'),
+      kill: () => end('SIGKILL'),
+    }
+  }
+  const supervisor = new Supervisor({
+    spawn,
+    now: () => now,
+    after(ms, call) {
+      const timer = { at: now + ms, call }
+      timers.push(timer)
+      return () => void timers.splice(timers.indexOf(timer), 1)
+    },
+    notice: (sentence) => events.push(sentence),
+  })
+  return {
+    supervisor,
+    events,
+    timers,
+    async die(name: string, ending: Ending = { code: null, signal: 'SIGKILL' }) {
+      running.get(name)?.(ending)
+      await Promise.resolve()
+    },
+    advance(ms: number) {
+      now += ms
+      for (const timer of timers.filter(({ at }) => at <= now)) {
+        timers.splice(timers.indexOf(timer), 1)
+        timer.call()
+      }
+    },
+  }
+}
+
+describe('the supervisor', () => {
+  it('starts a process that died again, with a notice, and not before its delay is over', async () => {
+    const { supervisor, events, die, advance } = playground()
+    supervisor.start(spec('sqld'))
+    supervisor.keepAlive()
+    await die('sqld')
+    advance(249)
+    expect(events).toEqual([
+      'spawn sqld',
+      'sqld (pid 100) was ended by SIGKILL; starting it again in 250 ms.',
+    ])
+    advance(1)
+    expect(events.at(-1)).toBe('spawn sqld')
+  })
+
+  it('gives up on a process that keeps dying, and does not start it again', async () => {
+    const { supervisor, events, die, advance } = playground()
+    supervisor.start(spec('workerd'))
+    supervisor.keepAlive()
+    for (let death = 0; death < 5; death++) {
+      await die('workerd', { code: 3, signal: null })
+      advance(5_000)
+    }
+    const failure = await supervisor.failed
+    expect(failure.name).toBe('workerd')
+    expect(failure.sentence).toMatch(
+      /exit code 3, 5 times within a minute; see \/logs\/workerd.log/,
+    )
+    expect(events.filter((event) => event === 'spawn workerd')).toHaveLength(5)
+  })
+
+  it('fails at once when a process dies before everything was up', async () => {
+    const { supervisor, events, die } = playground()
+    supervisor.start(spec('workerd'))
+    await die('workerd', { code: 1, signal: null })
+    const { sentence } = await supervisor.failed
+    expect(sentence).toMatch(/ended with exit code 1 before it was ready; see/)
+    expect(events).toEqual(['spawn workerd'])
+  })
+
+  it('ends the processes one after the other, the last one started first', async () => {
+    const { supervisor, events } = playground()
+    for (const name of ['sqld', 'workerd', 'sidecar']) supervisor.start(spec(name))
+    supervisor.keepAlive()
+    await supervisor.stop()
+    expect(events.slice(3)).toEqual(['SIGTERM sidecar', 'SIGTERM workerd', 'SIGTERM sqld'])
+  })
+
+  it('does not bring a process back that dies, or waits to be restarted, while all is ended', async () => {
+    const { supervisor, events, timers, die, advance } = playground()
+    supervisor.start(spec('sqld'))
+    supervisor.start(spec('sidecar'))
+    supervisor.keepAlive()
+    await die('sqld')
+    expect(timers).toHaveLength(1)
+    await supervisor.stop()
+    advance(60_000)
+    expect(timers).toHaveLength(0)
+    expect(events.filter((event) => event.startsWith('spawn'))).toHaveLength(2)
+  })
+
+  it('starts nothing any more after it was told to end', async () => {
+    const { supervisor, events } = playground()
+    await supervisor.stop()
+    supervisor.start(spec('sidecar'))
+    expect(events).toEqual([])
+  })
+
+  it('kills all at once when it is asked to', async () => {
+    const { supervisor, events } = playground()
+    for (const name of ['sqld', 'workerd']) supervisor.start(spec(name))
+    supervisor.kill()
+    expect(events.slice(2)).toEqual(['SIGKILL sqld', 'SIGKILL workerd'])
+  })
+})

@@ -1,0 +1,60 @@
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { jwtVerify } from 'jose'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { writeLocalJson } from '../../local/local-json.ts'
+import { mintTokens, readSecret } from '../../local/tokens.ts'
+
+let dir: string
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'signalbox-tokens-'))
+})
+afterEach(() => rm(dir, { recursive: true, force: true }))
+
+describe("the data folder's secret", () => {
+  it('is made once, for its owner alone, and found again', async () => {
+    const file = join(dir, 'secret')
+    const first = await readSecret(file)
+    expect(first.length).toBeGreaterThanOrEqual(43)
+    expect(await readSecret(file)).toBe(first)
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+  })
+
+  it('is not taken from a file that holds something else', async () => {
+    const file = join(dir, 'secret')
+    await writeFile(file, 'short\n')
+    await expect(readSecret(file)).rejects.toMatchObject({ code: 'bad_data_folder' })
+  })
+})
+
+describe('the tokens of a local system', () => {
+  const secret = 's'.repeat(43)
+  const now = Date.UTC(2026, 0, 1)
+  const verify = async (token: string) => {
+    const options = { audience: 'signalbox', currentDate: new Date(now) }
+    return (await jwtVerify(token, new TextEncoder().encode(secret), options)).payload
+  }
+
+  it('allow what their names say, for one repository, for thirty days', async () => {
+    const tokens = await mintTokens(secret, 'my/repo', now)
+    const common = { repos: ['my/repo'], exp: now / 1_000 + 30 * 24 * 3_600 }
+    expect(await verify(tokens.board)).toMatchObject({ ...common, scope: 'board:read' })
+    const sidecar = { ...common, scope: 'board:read board:write' }
+    expect(await verify(tokens.sidecar)).toMatchObject(sidecar)
+    const payments = { ...common, scope: 'payments:read payments:write' }
+    expect(await verify(tokens.payments)).toMatchObject(payments)
+  })
+})
+
+describe('local.json', () => {
+  it('replaces an older one whole, readable by its owner alone', async () => {
+    const file = join(dir, 'local.json')
+    await writeFile(file, 'an old one', { mode: 0o644 })
+    const tokens = { board: 'b', sidecar: 's', payments: 'p' }
+    const local = { url: 'http://127.0.0.1:1', path: 'r', database: 'http://127.0.0.1:2', tokens }
+    await writeLocalJson(dir, local)
+    expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(local)
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+  })
+})
