@@ -12,7 +12,7 @@ import { type Environment, environment, Settings, UsageError, VERSION } from './
 import { helpOf, helpOfAll } from './help.ts'
 import { processIo } from './process-io.ts'
 
-const COMMANDS: readonly Command[] = [watch, sync, token, doctor]
+export const COMMANDS: readonly Command[] = [watch, sync, token, doctor]
 
 /** Runs one command line to its exit code; `argv` without the program. */
 export async function main(

@@ -137,7 +137,7 @@ export class Settings {
   url(name: OptionName, isRequired = true): URL | undefined {
     const text = isRequired ? this.required(name) : this.text(name)
     if (!text) return undefined
-    const url = URL.parse(text)
+    const url = URL.canParse(text) ? new URL(text) : undefined
     if (url && /^https?:$/.test(url.protocol) && !url.username) return url
     this.malformed(`${nameOf(name)} must be an http or https URL`)
     return undefined

@@ -26,7 +26,7 @@ export interface SidecarPlan {
   log: Log
   /** Where a line of progress goes; absent: nobody looks. */
   terminal?: (text: string) => void
-  onFailure?: (failure: Failure) => void
+  onFailure?: (failure: Failure) => unknown
 }
 
 export interface Sidecar {

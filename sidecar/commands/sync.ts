@@ -24,17 +24,17 @@ minute.`,
       timeoutMs: it.durationMs('timeout', TIMEOUT_MS),
     }))
     const store = await storeIn(dir)
-    const { promise: hopeless, resolve: giveUp } = Promise.withResolvers<string>()
-    const onFailure = (failure: Failure): void => {
-      if (isFinal(failure)) giveUp(failure.message)
-    }
+    let giveUp: (why: string) => void = () => undefined
+    const hopeless = new Promise<string>((resolve) => {
+      giveUp = resolve
+    })
     const { pipeline, publisher, board } = openSidecar({
       store,
       edge,
       log,
       ...plan,
       watch: unwatched,
-      onFailure,
+      onFailure: (failure) => isFinal(failure) && giveUp(failure.message),
     })
     const told = pipeline.start().then(() => publisher.synced())
     const tooLate = new AbortController()

@@ -1,0 +1,81 @@
+// The package as an operator gets it: built, packed, installed in an empty folder, run by npx on the
+// Node that the machine brings, which may be older than the one in node_modules/.bin.
+
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+
+const run = promisify(execFile)
+const ROOT = join(import.meta.dirname, '../..')
+const PACKAGE = join(ROOT, 'dist/signalbox-sidecar')
+const INSTALL_MS = 300_000
+
+const env: NodeJS.ProcessEnv = {
+  // npm puts node_modules/.bin in front, with its own Node; npm_* variables would configure ours.
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'))),
+  PATH: (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => !folder.includes('node_modules'))
+    .join(delimiter),
+}
+
+let folder: string
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'signalbox-package-'))
+  await run(process.execPath, [join(ROOT, 'sidecar/build.ts')])
+  await run('npm', ['pack', '--pack-destination', folder], { cwd: PACKAGE, env })
+  const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? ''
+  await writeFile(join(folder, 'package.json'), '{"private":true}')
+  const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts']
+  await run('npm', ['install', ...quiet, join(folder, tarball)], { cwd: folder, env })
+}, INSTALL_MS)
+
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const sidecar = (...args: string[]) =>
+  run('npx', ['--no-install', 'signalbox-sidecar', ...args], { cwd: folder, env })
+
+test('says its version, which is that of the repository', async () => {
+  const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
+    version: string
+  }
+  expect((await sidecar('--version')).stdout).toBe(`${manifest.version}\n`)
+})
+
+test('explains itself', async () => {
+  const { stdout } = await sidecar('--help')
+  for (const command of ['watch', 'sync', 'token', 'doctor']) expect(stdout).toContain(command)
+})
+
+test('finds a board', async () => {
+  const store = join(folder, 'board/.cairn')
+  await mkdir(join(store, 'tasks'), { recursive: true })
+  await writeFile(join(store, 'config.yaml'), 'prefix: T\nstates: [open]\nclosed: []\n')
+  await writeFile(join(store, 'tasks/T-1.md'), '---\ntitle: One\nstatus: open\n---\n')
+  const { stdout } = await sidecar('doctor', 'board')
+  expect(stdout).toMatch(/^ok {4}board .*1 task/m)
+})
+
+test('reads YAML, mints a token and meets no edge, each through a library of its own', async () => {
+  const secret = { ...env, AUTH_SECRETS: 'x'.repeat(32), SIGNALBOX_TOKEN: '' }
+  const args = ['--no-install', 'signalbox-sidecar', 'token', '--repo', 'a']
+  const { stdout } = await run('npx', args, { cwd: folder, env: secret })
+  expect(stdout).toMatch(/^eyJ[\w-]+\.[\w-]+\.[\w-]+\n$/)
+  await expect(sidecar('sync', 'board')).rejects.toMatchObject({ code: 2 })
+})
+
+test('holds one bundle with exact dependencies, and none of the sources or the tests', async () => {
+  const inside = await readdir(join(folder, 'node_modules/signalbox-sidecar'))
+  expect(inside.filter((name) => name !== 'LICENSE').sort()).toEqual([
+    'README.md',
+    'cli.js',
+    'package.json',
+  ])
+  const text = await readFile(join(folder, 'node_modules/signalbox-sidecar/package.json'), 'utf8')
+  const { dependencies } = JSON.parse(text) as { dependencies: Record<string, string> }
+  for (const version of Object.values(dependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+$/)
+})
