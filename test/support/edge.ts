@@ -20,6 +20,8 @@ export const SECRET = 'a-secret-for-tests-of-32-bytes-or-more'
 export type Fetch = (path: string, init?: RequestInit) => Promise<Response>
 
 export interface Edge {
+  /** As browsers name it. */
+  origin: string
   fetch: Fetch
 }
 

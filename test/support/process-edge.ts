@@ -33,5 +33,6 @@ export function processEdge(options: ProcessEdgeOptions = {}): Edge {
     log: options.log ?? (() => undefined),
     limits: { ...STREAM_LIMITS, ...options.limits },
   })
-  return { fetch: async (path, init) => app.request(`https://edge.test${path}`, init) }
+  const origin = 'https://edge.test'
+  return { origin, fetch: async (path, init) => app.request(`${origin}${path}`, init) }
 }

@@ -11,7 +11,8 @@ import { EventStream } from '../support/event-stream.ts'
 
 const namespace = (env as unknown as { REPOSITORY: DurableObjectNamespace<RepositoryObject> })
   .REPOSITORY
-const edge: Edge = { fetch: (path, init) => SELF.fetch(`https://edge.test${path}`, init) }
+const origin = 'https://edge.test'
+const edge: Edge = { origin, fetch: (path, init) => SELF.fetch(`${origin}${path}`, init) }
 const objectOf = (repo: Repo) => namespace.getByName(repo.path)
 const awakeSince = async (repo: Repo) =>
   (await repo.json<{ awakeSince: string }>('/status')).awakeSince

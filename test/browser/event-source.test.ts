@@ -1,0 +1,79 @@
+// A real browser's EventSource on a real stream.
+
+import { existsSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { type Browser, chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { publishedRepo, taskRecord } from '../support/edge.ts'
+import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
+
+const executablePath = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((path) => existsSync(path))
+const why = executablePath
+  ? ''
+  : ' (skipped: no Chromium on this machine; apt-get install chromium)'
+
+describe.skipIf(!executablePath)(`Chromium's EventSource${why}`, () => {
+  let edge: EdgeProcess
+  let browser: Browser
+  let origin: string
+  const page = createServer((_, response) => {
+    response.setHeader('Content-Type', 'text/html')
+    response.end('<!doctype html><title>A page of another origin</title>')
+  })
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve))
+    origin = `http://127.0.0.1:${(page.address() as AddressInfo).port}`
+    edge = await startEdge('workerd', { ALLOWED_ORIGINS: origin })
+    browser = await chromium.launch({
+      executablePath: executablePath ?? '',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+    })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await edge?.close()
+    page.close()
+  })
+
+  it('opens the stream by a ticket, sees only messages, and resumes after the edge died', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1')])
+    const issued = await repo.post('tickets', {})
+    const { ticket } = (await issued.json()) as { ticket: string }
+    const url = `${edge.origin}/api/events?path=${encodeURIComponent(repo.path)}&ticket=${ticket}`
+    const tab = await browser.newPage()
+    await tab.goto(origin)
+    await tab.evaluate(async (streamUrl) => {
+      const seen: object[] = []
+      Object.assign(globalThis, { seen })
+      const source = new EventSource(streamUrl)
+      Object.assign(globalThis, { source })
+      source.onmessage = ({ type, data, lastEventId }) =>
+        seen.push({ type, data: JSON.parse(data), lastEventId })
+      await new Promise((resolve) => source.addEventListener('open', resolve))
+    }, url)
+    const seen = () => tab.evaluate(() => (globalThis as unknown as { seen: object[] }).seen)
+    const state = () =>
+      tab.evaluate(() => (globalThis as unknown as { source: EventSource }).source.readyState)
+
+    // Long enough for one ping.
+    await new Promise((resolve) => setTimeout(resolve, 16_000))
+    expect(await seen()).toEqual([])
+    const { seq } = await repo.changes({ upserts: [taskRecord('A-2')] })
+    await expect
+      .poll(seen)
+      .toEqual([{ type: 'message', data: { type: 'task-changed', id: 'A-2' }, lastEventId: seq }])
+
+    await edge.crash()
+    await repo.changes({ upserts: [taskRecord('A-3')] })
+    await expect.poll(async () => (await seen()).length, { timeout: 20_000 }).toBe(2)
+    expect((await seen())[1]).toMatchObject({ data: { type: 'task-changed', id: 'A-3' } })
+    expect(await state()).toBe(1)
+    await tab.close()
+  })
+})

@@ -1,0 +1,56 @@
+// An edge in a process of its own, on a real port: workerd or Deno, run as `npm start` runs them.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { spawnChild } from '../../local/child.ts'
+import { prepareDeno } from '../../local/deno.ts'
+import { edgeReady, edgeUrl } from '../../local/edge.ts'
+import { findPort } from '../../local/ports.ts'
+import { prepareWorkerd } from '../../local/workerd.ts'
+import { type Edge, SECRET } from './edge.ts'
+
+export interface EdgeProcess extends Edge {
+  /** Kills the process without a word and starts it again, on the same port and data. */
+  crash(): Promise<void>
+  close(): Promise<void>
+}
+
+export async function startEdge(
+  host: 'workerd' | 'deno',
+  variables: Record<string, string> = {},
+): Promise<EdgeProcess> {
+  const dir = await mkdtemp(join(tmpdir(), `signalbox-${host}-`))
+  const claim = await findPort(0)
+  if (!claim.ok) throw new Error(`no free port: ${claim.code}`)
+  const prepare = host === 'deno' ? prepareDeno : prepareWorkerd
+  const spec = await prepare({
+    port: claim.port,
+    dir,
+    home: process.cwd(),
+    variables: { AUTH_SECRETS: SECRET, ...variables },
+    env: { PATH: process.env.PATH ?? '', HOME: dir },
+    logFile: join(dir, 'edge.log'),
+  })
+  const url = edgeUrl(claim.port)
+  const start = async () => {
+    const started = spawnChild(spec)
+    await edgeReady(url, { what: host, waitMs: 20_000, signal: AbortSignal.timeout(30_000) })
+    return started
+  }
+  let child = await start()
+  return {
+    origin: url,
+    fetch: (path, init) => fetch(`${url}${path}`, init),
+    async crash() {
+      child.kill()
+      await child.ended
+      child = await start()
+    },
+    async close() {
+      child.stop()
+      await child.ended
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
