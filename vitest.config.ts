@@ -1,8 +1,12 @@
 import { cloudflareTest } from '@cloudflare/vitest-pool-workers'
 import { defineConfig } from 'vitest/config'
 
+// Where CI wants a report that it can count.
+const { TEST_REPORT } = process.env
+
 export default defineConfig({
   test: {
+    reporters: TEST_REPORT ? ['default', ['json', { outputFile: TEST_REPORT }]] : ['default'],
     projects: [
       {
         test: {
