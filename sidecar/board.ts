@@ -6,13 +6,16 @@ import { basename, dirname } from 'node:path'
 import type { DataRecord, Key, Live } from '../worker/board/wire.ts'
 import { compose } from './compose.ts'
 import type { Fact, FileFacts, Says } from './facts.ts'
-import { digest, factOf, REVISION, saysOnlyBroken } from './facts.ts'
+import { compact, digest, factOf, REVISION, saysOnlyBroken } from './facts.ts'
+import { FileTable } from './file-table.ts'
 import { HashTree } from './hash-tree.ts'
 import type { Entry, Store } from './layout.ts'
 import type { Looker } from './reader.ts'
 import { Recent } from './recent.ts'
 import type { Records } from './records.ts'
 import { Relations } from './relations.ts'
+
+const NONE: ReadonlySet<string> = new Set()
 
 /** The record is still there, but its file cannot be read or trusted now: ask again later. */
 export class RecordUnreadable extends Error {
@@ -23,12 +26,14 @@ export class RecordUnreadable extends Error {
 export class Board implements Records {
   readonly #store: Pick<Store, 'classify' | 'fold'>
   readonly #look: Looker
-  readonly #files = new Map<string, FileFacts>()
+  readonly #files = new FileTable()
   readonly #relations: Relations
   readonly #tree = new HashTree()
   readonly #recent = new Recent()
   /** Keys whose record may be another than the tree has. */
   #dirty = new Set<Key>()
+  /** Every record may be; at the start a set of all keys would be held for nothing. */
+  #isAllDirty: boolean = true
   /** Keys that the publisher asked for in vain: told again as soon as their file is read again. */
   readonly #owed = new Set<Key>()
   #settledAt = 0
@@ -41,11 +46,11 @@ export class Board implements Records {
 
   /** Hash of the text that is known of a file. */
   hashOf(path: string): string | undefined {
-    return this.#files.get(path)?.hash
+    return this.#files.hashOf(path)
   }
 
   files(): Iterable<[string, FileFacts]> {
-    return this.#files
+    return this.#files.entries()
   }
 
   get size(): number {
@@ -54,25 +59,26 @@ export class Board implements Records {
 
   /** Takes what a file says now; null: it is gone. The same bytes change nothing. */
   ingest(path: string, says: Says | null): void {
-    const before = this.#files.get(path)
     if (says === null) {
       this.#recent.drop(path)
       this.#replace(path, undefined)
       return
     }
     const { hash, stat } = says
-    if (before?.hash === hash) {
-      before.stat = stat
-      if (this.#owed.size > 0) for (const fact of before.facts) this.#touch(fact)
+    const before = this.#files.factsOf(path)
+    if (this.#files.hashOf(path) === hash) {
+      this.#files.touch(path, stat)
+      if (this.#owed.size > 0) for (const fact of before) this.#touch(fact)
       return
     }
     this.#recent.put(path, says)
+    const name = before[0]?.path ?? compact(path)
     const facts = says.entries
-      .map((entry) => factOf(path, hash, entry, this.#relations.rules))
+      .map((entry) => factOf(name, hash, entry, this.#relations.rules))
       .filter((fact) => fact !== undefined)
     const isBroken = this.#store.classify(path) === 'tasks' && saysOnlyBroken(says.entries)
-    const kept = isBroken ? (before?.facts.filter((fact) => fact.kind !== 'board') ?? []) : []
-    this.#replace(path, { hash, facts: [...facts, ...kept], stat })
+    const kept = isBroken ? before.filter((fact) => fact.kind !== 'board') : []
+    this.#replace(name, { hash, facts: [...facts, ...kept], stat })
   }
 
   /** Takes what was known of a file when an earlier run ended. */
@@ -85,15 +91,14 @@ export class Board implements Records {
    * records that changed, appeared or went since the last call.
    */
   settle(now: number): Key[] {
+    const changed: Key[] = []
     this.#relations.touchStale(this.#settledAt, now, this.#dirty)
     this.#settledAt = now
-    const changed: Key[] = []
-    for (const key of this.#dirty) {
-      const fact = this.#find(key)
-      const isOther = this.#tree.set(key, fact && this.#hashOf(key, fact))
-      if (this.#owed.delete(key) || isOther) changed.push(key)
-    }
+    for (const key of this.#dirty) if (this.#settleOne(key)) changed.push(key)
     this.#dirty = new Set()
+    if (!this.#isAllDirty) return changed
+    this.#isAllDirty = false
+    for (const key of this.#keys()) if (this.#settleOne(key)) changed.push(key)
     return changed
   }
 
@@ -136,32 +141,48 @@ export class Board implements Records {
   }
 
   #replace(path: string, after: FileFacts | undefined): void {
-    const before = this.#files.get(path)
-    const facts = [...(before?.facts ?? []), ...(after?.facts ?? [])]
+    const before = this.#files.factsOf(path)
+    const facts = after ? [...before, ...after.facts] : before
     const names = new Set(facts.map((fact) => this.#relations.claims.nameOf(fact)))
-    const wasClosed = new Map<string, boolean>()
-    for (const name of names) {
-      this.#relations.touch(name, this.#dirty)
-      wasClosed.set(name, this.#relations.isClosed(name))
-    }
-    for (const fact of before?.facts ?? []) this.#relations.remove(fact)
+    // Before the first settle everything is dirty, and no key that the tree has can be lost.
+    const isFirst = this.#isAllDirty && this.#tree.size === 0
+    const wasClosed = isFirst ? NONE : this.#touchAll(names)
+    for (const fact of before) this.#relations.remove(fact)
     for (const fact of after?.facts ?? []) this.#relations.add(fact)
-    if (after) this.#files.set(path, after)
+    if (after) this.#files.put(path, after)
     else this.#files.delete(path)
-    if (names.has('board:board') && this.#relations.takeRules()) this.#touchAll()
+    if (names.has('board:board') && this.#relations.takeRules()) this.#isAllDirty = true
+    if (isFirst) return
+    this.#touchAll(names)
     for (const name of names) {
-      this.#relations.touch(name, this.#dirty)
-      if (this.#relations.isClosed(name) === wasClosed.get(name)) continue
+      if (this.#relations.isClosed(name) === wasClosed.has(name)) continue
       this.#relations.touchDependents(name, this.#dirty)
+    }
+  }
+
+  /** Marks all that these names may change; answers those that name a closed task. */
+  #touchAll(names: Set<string>): ReadonlySet<string> {
+    for (const name of names) this.#relations.touch(name, this.#dirty)
+    return new Set([...names].filter((name) => this.#relations.isClosed(name)))
+  }
+
+  #settleOne(key: Key): boolean {
+    const fact = this.#find(key)
+    const isOther = this.#tree.set(key, fact && this.#hashOf(key, fact))
+    return this.#owed.delete(key) || isOther
+  }
+
+  *#keys(): Generator<Key> {
+    const keys = new Set<Key>()
+    for (const fact of this.#files.facts()) {
+      keys.clear()
+      this.#relations.touch(this.#relations.claims.nameOf(fact), keys)
+      yield* keys
     }
   }
 
   #touch(fact: Fact): void {
     this.#relations.touch(this.#relations.claims.nameOf(fact), this.#dirty)
-  }
-
-  #touchAll(): void {
-    for (const { facts } of this.#files.values()) for (const fact of facts) this.#touch(fact)
   }
 
   #find(key: Key): Fact | undefined {
@@ -185,7 +206,7 @@ export class Board implements Records {
     if (says === undefined) return undefined
     const isSame = (other: Fact | Entry): boolean =>
       other.kind === fact.kind && other.id === fact.id
-    const twins = this.#files.get(fact.path)?.facts.filter(isSame) ?? []
+    const twins = this.#files.factsOf(fact.path).filter(isSame)
     return says.entries.filter(isSame)[twins.indexOf(fact)]
   }
 

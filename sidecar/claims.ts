@@ -4,7 +4,7 @@
 
 import type { Key } from '../worker/board/wire.ts'
 import type { Fact } from './facts.ts'
-import { nameOf } from './facts.ts'
+import { compact, nameOf } from './facts.ts'
 import type { Store } from './layout.ts'
 
 export interface Held {
@@ -32,7 +32,7 @@ export class Claims {
     const name = this.nameOf(fact)
     const claims = this.#all(name)
     if (claims.length === 0) {
-      this.#claims.set(name, fact)
+      this.#claims.set(compact(name), fact)
       return
     }
     const after = claims.findIndex((other) => other.path > fact.path)

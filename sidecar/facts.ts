@@ -81,16 +81,24 @@ export interface FileFacts {
   stat: SeenStat | undefined
 }
 
-/** SHA-256, cut to 32 hex digits. Not `slice`: the cut string would keep the long one alive. */
-export const digest = (text: string): string =>
-  hash('sha256', text, 'buffer').toString('hex', 0, 16)
+/** Where short strings are copied; making a buffer for each would be most of the garbage. */
+const scratch = Buffer.alloc(1024)
+
+/** SHA-256, cut to 32 hex digits. Not by `slice`: the cut string would keep the long one alive. */
+export function digest(text: string): string {
+  scratch.write(hash('sha256', text, 'hex'), 0, 32, 'latin1')
+  return scratch.toString('latin1', 0, 32)
+}
 
 /**
  * A copy that shares nothing: what a parser returns is often a slice of the file's text, and would
  * keep the whole text in memory for as long as a status lives.
  */
-function own(text: string): string {
-  const copy = Buffer.from(text, 'utf8').toString('utf8')
+export function compact(text: string): string {
+  const isShort = text.length * 3 <= scratch.length
+  const copy = isShort
+    ? scratch.toString('utf8', 0, scratch.write(text, 'utf8'))
+    : Buffer.from(text, 'utf8').toString('utf8')
   // Half a surrogate pair, which an escape in JSON can make, has no UTF-8.
   return copy === text ? copy : text
 }
@@ -100,7 +108,7 @@ const words = new Map<string, string>()
 export function word(text: string): string {
   const known = words.get(text)
   if (known !== undefined) return known
-  const made = own(text)
+  const made = compact(text)
   if (words.size < 4096) words.set(made, made)
   return made
 }
@@ -123,12 +131,12 @@ export function factOf(
       return {
         kind: 'task',
         path,
-        id: own(entry.id),
+        id: compact(entry.id),
         hash: entry.source === undefined ? fileHash : digest(entry.source),
         status: word(status),
         closed: entry.closed === true,
-        deps: deps === undefined || deps.length === 0 ? NO_DEPS : deps.map(own),
-        attempt: activeAttempt === undefined ? undefined : own(activeAttempt),
+        deps: deps === undefined || deps.length === 0 ? NO_DEPS : deps.map(compact),
+        attempt: activeAttempt === undefined ? undefined : compact(activeAttempt),
       }
     }
     case 'session': {
@@ -136,10 +144,10 @@ export function factOf(
       return {
         kind: 'session',
         path,
-        id: own(entry.id),
+        id: compact(entry.id),
         hash: fileHash,
-        task: own(task),
-        attempt: own(attempt),
+        task: compact(task),
+        attempt: compact(attempt),
         status: word(status),
         startedAtMs: timeOf(startedAt),
       }
@@ -148,13 +156,16 @@ export function factOf(
       const heartbeatAtMs = timeOf(entry.live.heartbeatAt)
       // Half of a heartbeat must not make a session stalled: without one, its start counts.
       if (heartbeatAtMs === 0) return undefined
-      return { kind: 'live', path, id: own(entry.id), hash: fileHash, heartbeatAtMs }
+      return { kind: 'live', path, id: compact(entry.id), hash: fileHash, heartbeatAtMs }
     }
     case 'run':
-      return { kind: 'run', path, id: own(entry.id), hash: fileHash }
+      return { kind: 'run', path, id: compact(entry.id), hash: fileHash }
     case 'board': {
       const { board, staleAfterMs } = entry
-      const said = { closed: board.closed.map(own), staleAfterMs: staleAfterMs ?? STALE_AFTER_MS }
+      const said = {
+        closed: board.closed.map(compact),
+        staleAfterMs: staleAfterMs ?? STALE_AFTER_MS,
+      }
       const { closed, staleAfterMs: stale } = (board.invalid && lastRules) || said
       // Not of the file's bytes: a file that also holds the tasks would be a new configuration
       // with every save of a task, and every client would fetch the whole board.

@@ -7,7 +7,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { type CachedLine, fromLine, toLine } from './cache-line.ts'
 import type { FileFacts } from './facts.ts'
-import { REVISION } from './facts.ts'
+import { compact, REVISION } from './facts.ts'
 import type { Store } from './layout.ts'
 import type { Log } from './log.ts'
 
@@ -92,7 +92,7 @@ export class HashCache {
 
   #take(line: string, take: (path: string, file: FileFacts) => void): number {
     const parsed = JSON.parse(line) as CachedLine
-    const path = `${this.#store.root}${sep}${parsed[0]}`
+    const path = compact(`${this.#store.root}${sep}${parsed[0]}`)
     if (this.#store.classify(path) === undefined) return 0
     take(path, fromLine(path, parsed))
     return 1

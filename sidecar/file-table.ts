@@ -1,0 +1,108 @@
+// Facts by file, in columns: at 100,000 files an object, a list and a stat for each would be 20 MiB
+// more. Pure.
+
+import type { Fact, FileFacts, SeenStat } from './facts.ts'
+
+/** A file that is not just one fact of the same bytes. */
+interface Several {
+  hash: string
+  facts: readonly Fact[]
+}
+
+const isSeveral = (kept: Fact | Several): kept is Several => 'facts' in kept
+
+export class FileTable {
+  readonly #slots = new Map<string, number>()
+  readonly #kept: (Fact | Several | undefined)[] = []
+  readonly #free: number[] = []
+  /** Size, mtime, ctime and ino of each slot; NaN where there is no stat. */
+  #stats = new Float64Array(4 * 256)
+  #racy = new Uint8Array(256)
+
+  get size(): number {
+    return this.#slots.size
+  }
+
+  hashOf(path: string): string | undefined {
+    return this.#keptOf(path)?.hash
+  }
+
+  factsOf(path: string): readonly Fact[] {
+    const kept = this.#keptOf(path)
+    if (kept === undefined) return []
+    return isSeveral(kept) ? kept.facts : [kept]
+  }
+
+  put(path: string, { hash, facts, stat }: FileFacts): void {
+    const slot = this.#slots.get(path) ?? this.#free.pop() ?? this.#kept.length
+    const [only] = facts
+    const isOne = only !== undefined && facts.length === 1 && only.hash === hash
+    this.#kept[slot] = isOne ? only : { hash, facts }
+    this.#slots.set(path, slot)
+    this.#putStat(slot, stat)
+  }
+
+  /** The same content was seen with another stat. */
+  touch(path: string, stat: SeenStat | undefined): void {
+    const slot = this.#slots.get(path)
+    if (slot !== undefined) this.#putStat(slot, stat)
+  }
+
+  delete(path: string): void {
+    const slot = this.#slots.get(path)
+    if (slot === undefined) return
+    this.#slots.delete(path)
+    this.#kept[slot] = undefined
+    this.#free.push(slot)
+  }
+
+  *facts(): Generator<Fact> {
+    for (const kept of this.#kept) {
+      if (kept === undefined) continue
+      if (isSeveral(kept)) yield* kept.facts
+      else yield kept
+    }
+  }
+
+  /** Every file, made anew as it is asked for; files may come and go meanwhile. */
+  *entries(): Generator<[string, FileFacts]> {
+    for (const [path, slot] of this.#slots) {
+      const hash = this.#kept[slot]?.hash
+      if (hash === undefined) continue
+      yield [path, { hash, facts: this.factsOf(path), stat: this.#statOf(slot) }]
+    }
+  }
+
+  #keptOf(path: string): Fact | Several | undefined {
+    const slot = this.#slots.get(path)
+    return slot === undefined ? undefined : this.#kept[slot]
+  }
+
+  #statOf(slot: number): SeenStat | undefined {
+    const [size = Number.NaN, mtimeMs = 0, ctimeMs = 0, ino = 0] = this.#stats.subarray(
+      4 * slot,
+      4 * slot + 4,
+    )
+    if (Number.isNaN(size)) return undefined
+    return { size, mtimeMs, ctimeMs, ino, isRacy: this.#racy[slot] === 1 }
+  }
+
+  #putStat(slot: number, stat: SeenStat | undefined): void {
+    if (slot >= this.#racy.length) this.#grow()
+    const at = 4 * slot
+    this.#stats[at] = stat?.size ?? Number.NaN
+    this.#stats[at + 1] = stat?.mtimeMs ?? 0
+    this.#stats[at + 2] = stat?.ctimeMs ?? 0
+    this.#stats[at + 3] = stat?.ino ?? 0
+    this.#racy[slot] = stat?.isRacy ? 1 : 0
+  }
+
+  #grow(): void {
+    const stats = new Float64Array(2 * this.#stats.length)
+    stats.set(this.#stats)
+    this.#stats = stats
+    const racy = new Uint8Array(2 * this.#racy.length)
+    racy.set(this.#racy)
+    this.#racy = racy
+  }
+}
