@@ -82,9 +82,10 @@ export function openSidecar(plan: SidecarPlan): Sidecar {
 const nameOf = ({ root, layout }: Store): string =>
   `${layout}-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`
 
+/** How many tasks the files say; of a duplicate each counts, as each is listed. */
 export function countTasks(board: Board): number {
   let tasks = 0
-  for (let n = 0; n < board.buckets().length; n++)
-    for (const key in board.bucket(n)) if (key.startsWith('task:')) tasks++
+  for (const [, { facts }] of board.files())
+    for (const { kind } of facts) if (kind === 'task') tasks++
   return tasks
 }

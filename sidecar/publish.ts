@@ -10,6 +10,7 @@ import { Change } from './deliver.ts'
 import type { Edge, Failure } from './edge.ts'
 import type { Log } from './log.ts'
 import { Outage } from './outage.ts'
+import type { PublisherStatus } from './publisher-status.ts'
 import { reconcile, type Standing } from './reconcile.ts'
 import type { Records } from './records.ts'
 import { Unreadable } from './unreadable.ts'
@@ -28,20 +29,6 @@ export interface PublisherDeps {
   onProgress?: (done: number, total: number) => void
   /** Told of every failure, also of those that the log keeps to itself. */
   onFailure?: (failure: Failure) => void
-}
-
-export interface PublisherStatus {
-  /** The last answer of the edge was a good one. */
-  connected: boolean
-  /** When the edge last held everything, in milliseconds since 1970. */
-  lastSyncAt: number | null
-  lastPublishedAt: number | null
-  /** Keys that the edge has not been told of; those that a coming sync will find are not counted. */
-  dirty: number
-  /** Something is left to tell: dirty keys, or a sync. */
-  behind: boolean
-  lastError: string | null
-  store: StoreState['state'] | null
 }
 
 export class Publisher {
@@ -97,7 +84,7 @@ export class Publisher {
 
   /** Resolves once the edge held everything: a sync and what it found are through. */
   synced(): Promise<void> {
-    if (this.#lastSyncAt !== null && this.#unreadable.size === 0) return Promise.resolve()
+    if (this.#isSynced()) return Promise.resolve()
     return new Promise((resolve) => this.#onSynced.push(resolve))
   }
 
@@ -108,9 +95,11 @@ export class Publisher {
     const isQuiet = this.#outage.isSuperseded
     this.#cancelWait?.()
     this.#cancelWait = undefined
-    this.#unreadable.flush()
     // A sidecar that lost the board to a later one must not take it back with its last breath.
-    if (!isQuiet) this.#pump()
+    if (!isQuiet) {
+      this.#unreadable.flush()
+      this.#pump()
+    }
     if (this.#busy) {
       await new Promise<void>((resolve) => {
         const cancel = this.#deps.clock.after(FLUSH_MS, resolve)
@@ -125,19 +114,20 @@ export class Publisher {
   }
 
   status(): PublisherStatus {
+    const dirty = this.#dirty.size + this.#unreadable.size + (this.#change?.pending.size ?? 0)
     return {
       connected: this.#outage.text === undefined && this.#lastPublishedAt !== null,
       lastSyncAt: this.#lastSyncAt,
       lastPublishedAt: this.#lastPublishedAt,
-      dirty: this.#dirty.size + this.#unreadable.size + (this.#change?.pending.size ?? 0),
-      behind: !this.#isIdle() || this.#unreadable.size > 0,
+      dirty,
+      behind: dirty > 0 || this.#syncWanted || this.#busy,
       lastError: this.#outage.text ?? null,
       store: this.#store?.state ?? null,
     }
   }
 
-  #isIdle(): boolean {
-    return !this.#busy && !this.#syncWanted && this.#dirty.size === 0
+  #isSynced(): boolean {
+    return this.#lastSyncAt !== null && this.#unreadable.size === 0
   }
 
   #bound(): void {
@@ -156,7 +146,7 @@ export class Publisher {
     while (!this.#closed && this.#hasWork()) {
       const failure = await this.#turn()
       if (!failure) {
-        if (this.#lastSyncAt !== null && this.#unreadable.size === 0) this.#tellSynced()
+        if (this.#isSynced()) for (const resolve of this.#onSynced.splice(0)) resolve()
         this.#outage.recovered(this.#deps.clock.now())
         continue
       }
@@ -242,10 +232,6 @@ export class Publisher {
       this.#bound()
       this.#unreadable.remember(change.unreadable)
     }
-  }
-
-  #tellSynced(): void {
-    for (const resolve of this.#onSynced.splice(0)) resolve()
   }
 
   /** Milliseconds to wait before the next try. */
