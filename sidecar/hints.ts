@@ -90,7 +90,8 @@ export class Hints {
 
   #onGap(why: string): void {
     if (this.#isClosed) return
-    this.#deps.log('info', 'watch.gap', { why })
+    // A burst says it again every few milliseconds: once a window is enough.
+    if (this.#gap !== why) this.#deps.log('info', 'watch.gap', { why })
     this.#gap = why
     this.#open()
   }
