@@ -13,6 +13,7 @@ import type { Log } from './log.ts'
 import type { Looker } from './reader.ts'
 import type { ScanReport } from './scan.ts'
 import type { FileStat } from './stat-table.ts'
+import { StoreTeller } from './store-state.ts'
 import type { Watch } from './watch.ts'
 
 /** More hints than this in a window are a burst, in which some are lost: look for the rest. */
@@ -67,6 +68,7 @@ export class Pipeline {
   readonly #alarms: Alarms<Alarm>
   readonly #hints: Hints
   readonly #intake: Intake
+  readonly #teller: StoreTeller
   /** To be looked at in the next turn. */
   #ready = new Set<string>()
   /** Why the next turn must scan; undefined: it need not. */
@@ -74,10 +76,6 @@ export class Pipeline {
   #isDue: boolean = false
   #turning: Promise<void> | undefined
   #saving: Promise<void> | undefined
-  #state: ScanReport['state'] | undefined
-  #why: string | undefined
-  /** What the publisher was told last. */
-  #told: StoreState['state'] | undefined
   #isStarted: boolean = false
   #isStopping: boolean = false
 
@@ -87,6 +85,7 @@ export class Pipeline {
     const { board, look, scan, log, clock, store, watch } = deps
     const onWindow = this.#onWindow.bind(this)
     this.#hints = new Hints({ store, watch, alarms: this.#alarms, clock, log, onWindow })
+    this.#teller = new StoreTeller(deps)
     this.#intake = new Intake({ board, look, scan, log, now: () => clock.now() })
   }
 
@@ -204,12 +203,7 @@ export class Pipeline {
     this.#setAlarm('scan', intervalMs(report.workMs), () => this.#scanSoon(PERIODIC))
     const { state, files } = report
     log('debug', 'scan.done', { reason: why, state, files, changed: report.changed.length })
-    if (state !== this.#state || report.why !== this.#why) {
-      const level = state === 'present' ? 'info' : 'warn'
-      log(level, `store.${state}`, { root: this.#deps.store.root, files, why: report.why })
-    }
-    this.#state = state
-    this.#why = report.why
+    this.#teller.seen(report)
     return report
   }
 
@@ -217,10 +211,10 @@ export class Pipeline {
   #settle(): void {
     const { board, publisher, clock } = this.#deps
     const changed = board.settle(clock.now())
-    this.#tellState()
+    const isKnown = this.#teller.tell()
     if (this.#isStarted) {
       if (changed.length > 0) publisher.changed(changed)
-    } else if (this.#told !== undefined && !this.#isStopping) {
+    } else if (isKnown && !this.#isStopping) {
       this.#isStarted = true
       publisher.start()
     }
@@ -228,17 +222,6 @@ export class Pipeline {
     const waitMs = Math.min((staleAt ?? Infinity) - clock.now(), LONGEST_TIMER_MS)
     if (staleAt === undefined) this.#alarms.cancel('stale')
     else this.#setAlarm('stale', waitMs, () => void this.#drain())
-  }
-
-  #tellState(): void {
-    const { publisher, store, version } = this.#deps
-    if (this.#state === undefined) return
-    // A store that was never read whole must not be told as a smaller one: the edge would drop the
-    // rest. Once it was, what cannot be read now stands as it was.
-    const state = this.#state === 'unreadable' ? (this.#told ?? 'missing') : this.#state
-    if (state === this.#told) return
-    this.#told = state
-    publisher.store({ state, layout: store.layout, version })
   }
 
   #save(): void {
