@@ -1,7 +1,7 @@
 // Makes the publishable package of the sidecar in dist/signalbox-sidecar: one bundled file, with the
 // libraries it needs as dependencies in the exact versions that were tested here.
 
-import { chmod, copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import manifest from '../package.json' with { type: 'json' }
@@ -10,7 +10,7 @@ import { helpOf } from './help.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const OUT = join(ROOT, 'dist/signalbox-sidecar')
-const EXTERNAL = ['@parcel/watcher', 'chokidar', 'jose', 'yaml'] as const
+const EXTERNAL = ['chokidar', 'jose', 'yaml'] as const
 /**
  * What it was run on, with every watcher. chokidar itself asks for 22.22, so npm warns on an older
  * one; refusing there would shut out the Node that Debian and many agents' machines bring.
@@ -43,12 +43,7 @@ await build({
 await chmod(join(OUT, 'cli.js'), 0o755)
 await writeFile(join(OUT, 'package.json'), `${JSON.stringify(packageJson(), null, 2)}\n`)
 await writeFile(join(OUT, 'README.md'), readme())
-const license = join(ROOT, 'LICENSE')
-const hasLicense = await readFile(license).then(
-  () => true,
-  () => false,
-)
-if (hasLicense) await copyFile(license, join(OUT, 'LICENSE'))
+await copyFile(join(ROOT, 'LICENSE'), join(OUT, 'LICENSE'))
 process.stdout.write(`signalbox-sidecar ${manifest.version} is in ${OUT}\n`)
 
 function packageJson() {

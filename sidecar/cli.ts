@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // The command line: picks the command and turns what it throws into an exit code.
 
+import './heap.ts'
 import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Command, Io } from './commands/command.ts'

@@ -12,15 +12,15 @@ const WORKER_ADAPTERS = [
   /(^|\/)routes\.ts$/,
 ]
 const SIDECAR_CORE = [
-  'window',
-  'derive',
-  'hash-tree',
-  'split',
-  'backoff',
-  'layout',
-  'records',
-  'watch',
-  'edge',
+  'watching/watch',
+  'watching/window',
+  'board/records',
+  'board/derive',
+  'board/hash-tree',
+  'layouts/layout',
+  'publishing/edge',
+  'publishing/split',
+  'publishing/backoff',
 ]
 
 interface Source {
@@ -120,7 +120,7 @@ describe('the house', () => {
   it('lets no port import an adapter of it', () => {
     const ports = [
       ...named('worker/board', ['board-store', 'change-log', 'repositories', 'sql']),
-      ...named('sidecar', ['watch', 'edge', 'layout', 'records']),
+      ...named('sidecar', ['watching/watch', 'publishing/edge', 'layouts/layout', 'board/records']),
     ]
     expect(ports).toHaveLength(8)
     const adapter = (file: string) => `${file.slice(0, -3)}-`

@@ -1,7 +1,7 @@
 // The doctor's checks of the edge and of the token. Pure but for reading the token.
 
 import { decodeJwt, type JWTPayload } from 'jose'
-import type { Reply } from '../edge.ts'
+import type { Reply } from '../publishing/edge.ts'
 import type { Check } from './doctor.ts'
 import { isPrivate } from './publishing.ts'
 

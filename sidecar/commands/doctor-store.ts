@@ -2,10 +2,10 @@
 
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { FileKind, Store } from '../layout.ts'
 import { isMisnamed } from '../layouts/cairn.ts'
+import type { FileKind, Store } from '../layouts/layout.ts'
+import { readSource } from '../layouts/read.ts'
 import { openStore, StoreError } from '../layouts/registry.ts'
-import { readSource } from '../read.ts'
 import type { Check } from './doctor.ts'
 
 const SHOWN = 3

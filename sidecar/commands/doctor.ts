@@ -1,7 +1,7 @@
 // Says what would keep a sidecar from doing its work here: one check a line, each with its reason.
 
 import type { Settings } from '../config.ts'
-import { EdgeHttp } from '../edge-http.ts'
+import { EdgeHttp } from '../publishing/edge-http.ts'
 import type { Command } from './command.ts'
 import { checkClock, checkEdge, checkToken } from './doctor-edge.ts'
 import { checkInotify, checkStore } from './doctor-store.ts'

@@ -1,12 +1,12 @@
 // What `watch` and `sync` have in common: their settings, and what stands before a sidecar.
 
-import { chooseWatch, type WatchOption } from '../choose-watch.ts'
 import { type Settings, UsageError } from '../config.ts'
-import { EdgeHttp } from '../edge-http.ts'
-import type { Store } from '../layout.ts'
+import type { Store } from '../layouts/layout.ts'
 import { openStore, StoreError } from '../layouts/registry.ts'
 import { createLog, type Log, type LogFormat } from '../log.ts'
-import type { Watch } from '../watch.ts'
+import { EdgeHttp } from '../publishing/edge-http.ts'
+import { chooseWatch, type WatchOption } from '../watching/choose-watch.ts'
+import type { Watch } from '../watching/watch.ts'
 import type { Io } from './command.ts'
 
 const FORMATS: readonly LogFormat[] = ['json', 'pretty']

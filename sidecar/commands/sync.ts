@@ -1,9 +1,9 @@
 // Publishes a board once, for cron and CI.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Failure } from '../edge.ts'
 import { countTasks, openSidecar } from '../open-sidecar.ts'
-import type { Watch } from '../watch.ts'
+import type { Failure } from '../publishing/edge.ts'
+import type { Watch } from '../watching/watch.ts'
 import type { Command } from './command.ts'
 import { readPublishing, storeIn } from './publishing.ts'
 

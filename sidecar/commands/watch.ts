@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../config.ts'
 import { type Healthz, serveHealthz } from '../healthz.ts'
-import type { Store } from '../layout.ts'
+import type { Store } from '../layouts/layout.ts'
 import { findStore } from '../layouts/registry.ts'
 import type { Log } from '../log.ts'
 import { countTasks, openSidecar, type Sidecar } from '../open-sidecar.ts'

@@ -1,8 +1,8 @@
 // What the task and config files of the Backlog.md layout say. No I/O.
 
-import type { Entry } from '../layout.ts'
 import { defined, Fields, sentence } from './fields.ts'
 import { readFrontMatter } from './front-matter.ts'
+import type { Entry } from './layout.ts'
 import { utcTime } from './times.ts'
 import { readYamlMap } from './yaml-map.ts'
 

@@ -2,8 +2,8 @@
 
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, normalize, sep } from 'node:path'
-import type { Entry, FileKind, Layout, Store } from '../layout.ts'
 import { CONFIG_STATES, parseConfig, parseTask, TASK_NAME } from './backlog-md-files.ts'
+import type { Entry, FileKind, Layout, Store } from './layout.ts'
 import { isFile, realFolder } from './store-folder.ts'
 import { readYamlMap } from './yaml-map.ts'
 

@@ -1,8 +1,8 @@
 // What the task, session, live and config files of the cairn layout say. No I/O.
 
-import type { Entry } from '../layout.ts'
 import { defined, Fields, sentence } from './fields.ts'
 import { readFrontMatter } from './front-matter.ts'
+import type { Entry } from './layout.ts'
 import { utcTime } from './times.ts'
 import { readYamlMap, YAML_BYTES } from './yaml-map.ts'
 

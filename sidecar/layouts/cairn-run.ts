@@ -1,7 +1,7 @@
 // A run's log file in the cairn layout: a few header lines, `----`, the output. No I/O.
 
-import type { Entry } from '../layout.ts'
 import { defined } from './fields.ts'
+import type { Entry } from './layout.ts'
 import { limitText } from './text-limit.ts'
 
 /** `<task id>-YYYYMMDD-HHMMSS.mmm.log`; an id may hold dashes itself. */

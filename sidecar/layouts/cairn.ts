@@ -1,9 +1,9 @@
 // The cairn layout: `.cairn/` with a file per task, session, live session and run.
 
 import { basename, dirname, extname, join } from 'node:path'
-import type { Entry, FileKind, Layout, Store } from '../layout.ts'
 import { parseConfig, parseLive, parseSession, parseTask } from './cairn-files.ts'
 import { parseRun, RUN_NAME, unreadableRun } from './cairn-run.ts'
+import type { Entry, FileKind, Layout, Store } from './layout.ts'
 import { isFile, realFolder } from './store-folder.ts'
 
 const STORE = '.cairn'

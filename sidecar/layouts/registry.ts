@@ -2,9 +2,9 @@
 
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import type { Layout, Store } from '../layout.ts'
 import { backlogMd } from './backlog-md.ts'
 import { cairn } from './cairn.ts'
+import type { Layout, Store } from './layout.ts'
 import { taskMaster } from './task-master.ts'
 
 /** In the order in which they are tried. */

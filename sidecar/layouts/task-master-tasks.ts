@@ -1,8 +1,8 @@
 // What a tasks.json of Task Master says. No I/O.
 
 import type { BoardConfig } from '../../worker/board/wire.ts'
-import type { Entry, TaskSource } from '../layout.ts'
 import { defined, Fields, sentence } from './fields.ts'
+import type { Entry, TaskSource } from './layout.ts'
 import { limitText } from './text-limit.ts'
 import { utcTime } from './times.ts'
 import { YAML_BYTES } from './yaml-map.ts'

@@ -1,7 +1,7 @@
 // The Task Master layout: one `.taskmaster/tasks/tasks.json` that holds every task of every tag.
 
 import { basename, join } from 'node:path'
-import type { Entry, Layout, Store } from '../layout.ts'
+import type { Entry, Layout, Store } from './layout.ts'
 import { isFile, realFolder } from './store-folder.ts'
 import { parseTasks, TASK_MASTER_BOARD } from './task-master-tasks.ts'
 

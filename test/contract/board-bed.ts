@@ -6,9 +6,9 @@ import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import type { Store } from '../../sidecar/layout.ts'
-import { Scan, type ScanReport } from '../../sidecar/scan.ts'
-import type { Watch } from '../../sidecar/watch.ts'
+import type { Store } from '../../sidecar/layouts/layout.ts'
+import { Scan, type ScanReport } from '../../sidecar/watching/scan.ts'
+import type { Watch } from '../../sidecar/watching/watch.ts'
 
 export const run = promisify(execFile)
 

@@ -1,6 +1,6 @@
-import { watchChokidar } from '../../sidecar/watch-chokidar.ts'
-import { watchNative } from '../../sidecar/watch-native.ts'
-import { watchPolling } from '../../sidecar/watch-polling.ts'
+import { watchChokidar } from '../../sidecar/watching/watch-chokidar.ts'
+import { watchNative } from '../../sidecar/watching/watch-native.ts'
+import { watchPolling } from '../../sidecar/watching/watch-polling.ts'
 import { watchContract } from './watch.ts'
 
 watchContract('native', watchNative)

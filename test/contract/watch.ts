@@ -7,7 +7,7 @@ import { appendFile, mkdir, readdir, rename, rm, unlink, utimes, writeFile } fro
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, type TestContext, vi } from 'vitest'
-import type { Watch } from '../../sidecar/watch.ts'
+import type { Watch } from '../../sidecar/watching/watch.ts'
 import { BoardBed, Listener, run } from './board-bed.ts'
 
 /** How long anything may take: far more than it does, since the machine may be busy. */
@@ -271,7 +271,7 @@ export function watchContract(name: 'chokidar' | 'polling' | 'native', watch: Wa
 
     it('leaves no handle that keeps the process after it was closed', async (test) => {
       const bed = await bedOf(test, 2)
-      const module = new URL('../../sidecar/choose-watch.ts', import.meta.url).href
+      const module = new URL('../../sidecar/watching/choose-watch.ts', import.meta.url).href
       const code = `const require = process.getBuiltinModule('module').createRequire('/');${WATCH_AND_CLOSE}`
       const args = ['--input-type=module', '-e', code, module, name, bed.root]
       const { stdout } = await run(process.execPath, args, { timeout: 30_000 })

@@ -1,11 +1,11 @@
 // A store whose files are values in memory, for tests of what stands above files.
 
 import { basename, dirname } from 'node:path'
-import { Board } from '../../sidecar/board.ts'
-import type { Says } from '../../sidecar/facts.ts'
-import { digest } from '../../sidecar/facts.ts'
-import type { Entry, FileKind, TaskSource } from '../../sidecar/layout.ts'
-import type { Look } from '../../sidecar/reader.ts'
+import { Board } from '../../sidecar/board/board.ts'
+import type { Says } from '../../sidecar/board/facts.ts'
+import { digest } from '../../sidecar/board/facts.ts'
+import type { Look } from '../../sidecar/board/reader.ts'
+import type { Entry, FileKind, TaskSource } from '../../sidecar/layouts/layout.ts'
 import type { BoardConfig } from '../../worker/board/wire.ts'
 
 const KINDS: Record<string, FileKind> = {

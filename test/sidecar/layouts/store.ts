@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { onTestFinished } from 'vitest'
-import type { Entry, Store } from '../../../sidecar/layout.ts'
+import type { Entry, Store } from '../../../sidecar/layouts/layout.ts'
 
 /** A new folder holding `files` (path → text), removed when the test ends. */
 export function makeFolder(files: Record<string, string | Uint8Array> = {}): string {

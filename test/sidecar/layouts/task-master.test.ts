@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Entry } from '../../../sidecar/layout.ts'
+import type { Entry } from '../../../sidecar/layouts/layout.ts'
 import { taskMaster } from '../../../sidecar/layouts/task-master.ts'
 import { makeFolder, say } from './store.ts'
 

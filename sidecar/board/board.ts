@@ -1,0 +1,239 @@
+// What the sidecar knows of a board: facts of every file, and what follows from them. It holds no
+// bodies; a record is read again when the publisher asks for it. No timer, no clock: `settle` takes
+// the time, `nextStaleAt` says when to come back.
+
+import { basename, dirname } from 'node:path'
+import type { DataRecord, Key, Live } from '../../worker/board/wire.ts'
+import type { Entry, Store } from '../layouts/layout.ts'
+import { compose } from './compose.ts'
+import type { Fact, FileFacts, Says } from './facts.ts'
+import { compact, digest, factOf, REVISION, saysOnlyBroken } from './facts.ts'
+import { FileTable } from './file-table.ts'
+import { HashTree } from './hash-tree.ts'
+import type { Looker } from './reader.ts'
+import { Recent } from './recent.ts'
+import type { Records } from './records.ts'
+import { Relations } from './relations.ts'
+
+const NONE: ReadonlySet<string> = new Set()
+
+/** The record is still there, but its file cannot be read or trusted now: ask again later. */
+export class RecordUnreadable extends Error {
+  override readonly name = 'RecordUnreadable'
+  readonly code = 'record_unreadable'
+}
+
+export class Board implements Records {
+  readonly #store: Pick<Store, 'classify' | 'fold'>
+  readonly #look: Looker
+  readonly #files = new FileTable()
+  readonly #relations: Relations
+  readonly #tree = new HashTree()
+  readonly #recent = new Recent()
+  /** Keys whose record may be another than the tree has. */
+  #dirty = new Set<Key>()
+  /** Every record may be; at the start a set of all keys would be held for nothing. */
+  #isAllDirty: boolean = true
+  /** Keys that the publisher asked for in vain: told again as soon as their file is read again. */
+  readonly #owed = new Set<Key>()
+  #settledAt = 0
+
+  constructor(store: Pick<Store, 'classify' | 'fold'>, look: Looker) {
+    this.#store = store
+    this.#look = look
+    this.#relations = new Relations(store)
+  }
+
+  /** Hash of the text that is known of a file. */
+  hashOf(path: string): string | undefined {
+    return this.#files.hashOf(path)
+  }
+
+  files(): Iterable<[string, FileFacts]> {
+    return this.#files.entries()
+  }
+
+  get size(): number {
+    return this.#files.size
+  }
+
+  /** Takes what a file says now; null: it is gone. The same bytes change nothing. */
+  ingest(path: string, says: Says | null): void {
+    if (says === null) {
+      this.#recent.drop(path)
+      this.#replace(path, undefined)
+      return
+    }
+    const { hash, stat } = says
+    const before = this.#files.factsOf(path)
+    if (this.#files.hashOf(path) === hash) {
+      this.#files.touch(path, stat)
+      if (this.#owed.size > 0) for (const fact of before) this.#touch(fact)
+      return
+    }
+    this.#recent.put(path, says)
+    const name = before[0]?.path ?? compact(path)
+    const facts = says.entries
+      .map((entry) => factOf(name, hash, entry, this.#relations.rules))
+      .filter((fact) => fact !== undefined)
+    const isBroken = this.#store.classify(path) === 'tasks' && saysOnlyBroken(says.entries)
+    const kept = isBroken ? before.filter((fact) => fact.kind !== 'board') : []
+    this.#replace(name, { hash, facts: [...facts, ...kept], stat })
+  }
+
+  /** Takes what was known of a file when an earlier run ended. */
+  restore(path: string, file: FileFacts): void {
+    this.#replace(path, file)
+  }
+
+  /**
+   * Derives everything that is affected by what was ingested, and by time. Answers the keys of the
+   * records that changed, appeared or went since the last call.
+   */
+  settle(now: number): Key[] {
+    const changed: Key[] = []
+    this.#relations.touchStale(this.#settledAt, now, this.#dirty)
+    this.#settledAt = now
+    for (const key of this.#dirty) if (this.#settleOne(key)) changed.push(key)
+    this.#dirty = new Set()
+    if (!this.#isAllDirty) return changed
+    this.#isAllDirty = false
+    for (const key of this.#keys()) if (this.#settleOne(key)) changed.push(key)
+    return changed
+  }
+
+  /** When the next session turns stalled; undefined: none will without a file's doing. */
+  nextStaleAt(): number | undefined {
+    return this.#relations.nextStaleAt(this.#settledAt)
+  }
+
+  root(): string {
+    return this.#tree.root()
+  }
+
+  buckets(): string[] {
+    return this.#tree.buckets()
+  }
+
+  bucket(n: number): Record<Key, string> {
+    return this.#tree.bucket(n)
+  }
+
+  /**
+   * Rejects with RecordUnreadable when the file cannot be trusted now: half-written, on a disk that
+   * fails, in a store that is missing. The record is then not gone.
+   */
+  async read(key: Key): Promise<DataRecord | null> {
+    for (;;) {
+      const fact = this.#find(key)
+      if (fact === undefined) return null
+      const entry = this.#entryOf(key, fact)
+      const beat = fact.kind === 'session' ? this.#relations.heartbeatOf(fact) : undefined
+      const live = beat && this.#entryOf(key, beat)
+      // Reading may have found the file changed; then it is no longer this fact that counts.
+      const isNewer = fact.kind === 'session' && this.#relations.heartbeatOf(fact) !== beat
+      if (this.#find(key) !== fact || isNewer) continue
+      if (entry === undefined) this.#refuse(key, 'its file holds it no longer')
+      const derived = this.#relations.derive(fact, this.#settledAt)
+      const heartbeat: Live | undefined = live?.kind === 'live' ? live.live : undefined
+      return compose(key, this.#hashOf(key, fact), entry, derived, heartbeat) ?? null
+    }
+  }
+
+  #replace(path: string, after: FileFacts | undefined): void {
+    const before = this.#files.factsOf(path)
+    const facts = after ? [...before, ...after.facts] : before
+    const names = new Set(facts.map((fact) => this.#relations.claims.nameOf(fact)))
+    // Before the first settle everything is dirty, and no key that the tree has can be lost.
+    const isFirst = this.#isAllDirty && this.#tree.size === 0
+    const wasClosed = isFirst ? NONE : this.#touchAll(names)
+    for (const fact of before) this.#relations.remove(fact)
+    for (const fact of after?.facts ?? []) this.#relations.add(fact)
+    if (after) this.#files.put(path, after)
+    else this.#files.delete(path)
+    if (names.has('board:board') && this.#relations.takeRules()) this.#isAllDirty = true
+    if (isFirst) return
+    this.#touchAll(names)
+    for (const name of names) {
+      if (this.#relations.isClosed(name) === wasClosed.has(name)) continue
+      this.#relations.touchDependents(name, this.#dirty)
+    }
+  }
+
+  /** Marks all that these names may change; answers those that name a closed task. */
+  #touchAll(names: Set<string>): ReadonlySet<string> {
+    for (const name of names) this.#relations.touch(name, this.#dirty)
+    return new Set([...names].filter((name) => this.#relations.isClosed(name)))
+  }
+
+  #settleOne(key: Key): boolean {
+    const fact = this.#find(key)
+    const isOther = this.#tree.set(key, fact && this.#hashOf(key, fact))
+    return this.#owed.delete(key) || isOther
+  }
+
+  *#keys(): Generator<Key> {
+    const keys = new Set<Key>()
+    for (const fact of this.#files.facts()) {
+      keys.clear()
+      this.#relations.touch(this.#relations.claims.nameOf(fact), keys)
+      yield* keys
+    }
+  }
+
+  #touch(fact: Fact): void {
+    this.#relations.touch(this.#relations.claims.nameOf(fact), this.#dirty)
+  }
+
+  #find(key: Key): Fact | undefined {
+    const fact = this.#relations.claims.find(key)
+    // Heartbeats are part of their session; of two configurations only the first counts.
+    if (fact?.kind === 'live' || (fact?.kind === 'board' && key !== 'board:board')) return undefined
+    return fact
+  }
+
+  #hashOf(key: Key, fact: Fact): string {
+    const { task, health, invalid } = this.#relations.derive(fact, this.#settledAt)
+    const beat = fact.kind === 'session' ? this.#relations.heartbeatOf(fact)?.hash : undefined
+    // The folder's name says something in some layouts (`completed`), even of the same bytes.
+    const folder = basename(dirname(fact.path))
+    return digest(JSON.stringify([REVISION, key, fact.hash, folder, task, health, beat, invalid]))
+  }
+
+  /** What the file of a fact says of it now; undefined: nothing any more. */
+  #entryOf(key: Key, fact: Fact): Entry | undefined {
+    const says = this.#saysNow(key, fact.path)
+    if (says === undefined) return undefined
+    const isSame = (other: Fact | Entry): boolean =>
+      other.kind === fact.kind && other.id === fact.id
+    const twins = this.#files.factsOf(fact.path).filter(isSame)
+    return says.entries.filter(isSame)[twins.indexOf(fact)]
+  }
+
+  #saysNow(key: Key, path: string): Says | undefined {
+    const known = this.hashOf(path)
+    const recent = this.#recent.get(path, known)
+    if (recent !== undefined) {
+      // Asked for once; what holds a thousand tasks is asked for a thousand times.
+      if (recent.entries.length === 1) this.#recent.drop(path)
+      return recent
+    }
+    const look = this.#look(path)
+    if (look.state === 'later') return this.#refuse(key, look.why)
+    if (look.state === 'gone') {
+      this.ingest(path, null)
+      return undefined
+    }
+    const { says } = look
+    if (look.unsure && says.hash !== known) return this.#refuse(key, 'it is still being written')
+    this.ingest(path, says)
+    if (says.entries.length > 1) this.#recent.put(path, says)
+    else this.#recent.drop(path)
+    return says
+  }
+
+  #refuse(key: Key, why: string): never {
+    this.#owed.add(key)
+    throw new RecordUnreadable(`${key} cannot be read now: ${why}`)
+  }
+}

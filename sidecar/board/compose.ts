@@ -1,0 +1,51 @@
+// Puts together what goes to the edge: what an entry says and what follows from other files.
+// Pure: no I/O, no clock.
+
+import type { DataRecord, Key, Live } from '../../worker/board/wire.ts'
+import { parseKey } from '../../worker/board/wire.ts'
+import type { Entry } from '../layouts/layout.ts'
+import type { DerivedTask, Health } from './derive.ts'
+
+/** What follows from other files, beside the entry itself. */
+export interface Derived {
+  task?: DerivedTask
+  health?: Health
+  /** Why a record is not listed under its own id. */
+  invalid?: string
+}
+
+/** Undefined: the entry is no record of its own (a heartbeat). */
+export function compose(
+  key: Key,
+  hash: string,
+  entry: Entry,
+  derived: Derived,
+  live: Live | undefined,
+): DataRecord | undefined {
+  const { id } = parseKey(key)
+  switch (entry.kind) {
+    case 'task': {
+      const task = { ...entry.task, id, ready: false, ...derived.task, ...invalidOf(entry.task) }
+      return { kind: 'task', id, hash, task }
+    }
+    case 'session': {
+      const health = derived.health ?? 'stalled'
+      const beat = live === undefined ? {} : { live }
+      const session = { ...entry.session, id, health, ...beat, ...invalidOf(entry.session) }
+      return { kind: 'session', id, hash, session }
+    }
+    case 'run': {
+      const run = { ...entry.run, ...invalidOf(entry.run) }
+      return { kind: 'run', id, hash, task: entry.task, run }
+    }
+    case 'board':
+      return { kind: 'board', id: 'board', hash, board: entry.board }
+    case 'live':
+      return undefined
+  }
+
+  function invalidOf(own: { invalid?: string }): { invalid?: string } {
+    const whys = [derived.invalid, own.invalid].filter((why) => why !== undefined)
+    return whys.length === 0 ? {} : { invalid: whys.join('; ') }
+  }
+}

@@ -1,0 +1,69 @@
+// What follows from several files at once: a session's health, a task's state. Pure: facts and
+// `now` in, values out.
+
+import type { Session, Task } from '../../worker/board/wire.ts'
+
+export type Health = Session['health']
+
+/** A board that does not say: cairn's own default. */
+export const STALE_AFTER_MS = 180_000
+
+export interface SessionSigns {
+  status: string
+  startedAtMs: number
+  /** When an agent last said that it runs; undefined: it never did. */
+  heartbeatAtMs: number | undefined
+}
+
+/** First moment at which the session counts as stalled; undefined: it has ended and never will. */
+export function staleAt(session: SessionSigns, staleAfterMs: number): number | undefined {
+  if (session.status === 'finished' || session.status === 'canceled') return undefined
+  return (session.heartbeatAtMs ?? session.startedAtMs) + staleAfterMs + 1
+}
+
+export function healthOf(session: SessionSigns, staleAfterMs: number, now: number): Health {
+  if (session.status === 'finished' || session.status === 'canceled') return session.status
+  const at = staleAt(session, staleAfterMs)
+  return at !== undefined && now >= at ? 'stalled' : 'active'
+}
+
+export interface NewestSession {
+  id: string
+  attempt: string
+  health: Health
+}
+
+export interface TaskSigns {
+  closed: boolean
+  activeAttempt: string | undefined
+  /** Every dep exists and is closed. */
+  depsClosed: boolean
+  newest: NewestSession | undefined
+}
+
+export type DerivedTask = Pick<Task, 'ready' | 'executionState' | 'sessionId'>
+
+export function deriveTask({ closed, activeAttempt, depsClosed, newest }: TaskSigns): DerivedTask {
+  const ready = !closed && depsClosed
+  // A session of an earlier attempt says nothing of the one that runs now.
+  if (newest === undefined || newest.attempt !== activeAttempt) return { ready }
+  const sessionId = newest.id
+  switch (newest.health) {
+    case 'active':
+    case 'stalled':
+      return { ready, executionState: newest.health, sessionId }
+    case 'finished':
+      return closed ? { ready, sessionId } : { ready, executionState: 'awaiting_review', sessionId }
+    case 'canceled':
+      return { ready, sessionId }
+  }
+}
+
+/** Order of sessions, newest first; the id decides between two of one moment, so it is stable. */
+export function newerFirst(
+  a: { startedAtMs: number; id: string },
+  b: { startedAtMs: number; id: string },
+): number {
+  if (a.startedAtMs !== b.startedAtMs) return b.startedAtMs - a.startedAtMs
+  return a.id < b.id ? 1 : a.id > b.id ? -1 : 0
+}

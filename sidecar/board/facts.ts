@@ -1,0 +1,185 @@
+// What the sidecar remembers of a file: enough to derive from and to notice a change, never a
+// title or a body. At 100,000 tasks every byte here is a tenth of a megabyte.
+
+import { hash } from 'node:crypto'
+import type { Entry, Store } from '../layouts/layout.ts'
+import type { FileStat } from '../watching/stat-table.ts'
+import { STALE_AFTER_MS } from './derive.ts'
+
+/** Raise it when a layout reads the same bytes differently than before: every record is sent anew. */
+export const REVISION = 1
+
+interface Origin {
+  path: string
+  /** Of the bytes that this fact stands for. */
+  hash: string
+}
+
+export interface TaskFact extends Origin {
+  kind: 'task'
+  id: string
+  status: string
+  /** Closed whatever the status says. */
+  closed: boolean
+  deps: readonly string[]
+  attempt: string | undefined
+}
+
+export interface SessionFact extends Origin {
+  kind: 'session'
+  id: string
+  task: string
+  attempt: string
+  status: string
+  startedAtMs: number
+}
+
+export interface LiveFact extends Origin {
+  kind: 'live'
+  id: string
+  heartbeatAtMs: number
+}
+
+export interface RunFact extends Origin {
+  kind: 'run'
+  id: string
+}
+
+export interface BoardFact extends Origin {
+  kind: 'board'
+  id: 'board'
+  /** Of the last configuration that could be read. */
+  closed: readonly string[]
+  staleAfterMs: number
+}
+
+export type Fact = TaskFact | SessionFact | LiveFact | RunFact | BoardFact
+/** What everything else is derived by. */
+export type Rules = Pick<BoardFact, 'closed' | 'staleAfterMs'>
+
+/** What a file says now. */
+export interface Says {
+  /** Of the whole text. */
+  hash: string
+  entries: readonly Entry[]
+  /** Length of the text, which the entries keep alive. */
+  chars: number
+  /** As it was before the text was read: a write meanwhile then differs. */
+  stat?: SeenStat
+}
+
+/** A file as it was looked at. */
+export interface SeenStat extends FileStat {
+  /** Looked at so soon after a write that another one may hide behind the same stat. */
+  isRacy: boolean
+}
+
+/** What is known of a file. */
+export interface FileFacts {
+  hash: string
+  facts: readonly Fact[]
+  stat: SeenStat | undefined
+}
+
+/** Where short strings are copied; making a buffer for each would be most of the garbage. */
+const scratch = Buffer.alloc(1024)
+
+/** SHA-256, cut to 32 hex digits. Not by `slice`: the cut string would keep the long one alive. */
+export function digest(text: string): string {
+  scratch.write(hash('sha256', text, 'hex'), 0, 32, 'latin1')
+  return scratch.toString('latin1', 0, 32)
+}
+
+/**
+ * A copy that shares nothing: what a parser returns is often a slice of the file's text, and would
+ * keep the whole text in memory for as long as a status lives.
+ */
+export function compact(text: string): string {
+  const isShort = text.length * 3 <= scratch.length
+  const copy = isShort
+    ? scratch.toString('utf8', 0, scratch.write(text, 'utf8'))
+    : Buffer.from(text, 'utf8').toString('utf8')
+  // Half a surrogate pair, which an escape in JSON can make, has no UTF-8.
+  return copy === text ? copy : text
+}
+
+/** Few statuses, many tasks. Bounded, since a broken board could hold a new one in every file. */
+const words = new Map<string, string>()
+export function word(text: string): string {
+  const known = words.get(text)
+  if (known !== undefined) return known
+  const made = compact(text)
+  if (words.size < 4096) words.set(made, made)
+  return made
+}
+
+const NO_DEPS: readonly string[] = []
+
+/** Milliseconds of a time as a file spells it; 0, long ago, when it cannot be read. */
+const timeOf = (text: string): number => Date.parse(text) || 0
+
+/** The facts of one entry; undefined when it says nothing that counts (a live file out of order). */
+export function factOf(
+  path: string,
+  fileHash: string,
+  entry: Entry,
+  lastRules: Rules | undefined,
+): Fact | undefined {
+  switch (entry.kind) {
+    case 'task': {
+      const { status, deps, activeAttempt } = entry.task
+      return {
+        kind: 'task',
+        path,
+        id: compact(entry.id),
+        hash: entry.source === undefined ? fileHash : digest(entry.source),
+        status: word(status),
+        closed: entry.closed === true,
+        deps: deps === undefined || deps.length === 0 ? NO_DEPS : deps.map(compact),
+        attempt: activeAttempt === undefined ? undefined : compact(activeAttempt),
+      }
+    }
+    case 'session': {
+      const { task, attempt, status, startedAt } = entry.session
+      return {
+        kind: 'session',
+        path,
+        id: compact(entry.id),
+        hash: fileHash,
+        task: compact(task),
+        attempt: compact(attempt),
+        status: word(status),
+        startedAtMs: timeOf(startedAt),
+      }
+    }
+    case 'live': {
+      const heartbeatAtMs = timeOf(entry.live.heartbeatAt)
+      // Half of a heartbeat must not make a session stalled: without one, its start counts.
+      if (heartbeatAtMs === 0) return undefined
+      return { kind: 'live', path, id: compact(entry.id), hash: fileHash, heartbeatAtMs }
+    }
+    case 'run':
+      return { kind: 'run', path, id: compact(entry.id), hash: fileHash }
+    case 'board': {
+      const { board, staleAfterMs } = entry
+      const said = {
+        closed: board.closed.map(compact),
+        staleAfterMs: staleAfterMs ?? STALE_AFTER_MS,
+      }
+      const { closed, staleAfterMs: stale } = (board.invalid && lastRules) || said
+      // Not of the file's bytes: a file that also holds the tasks would be a new configuration
+      // with every save of a task, and every client would fetch the whole board.
+      const hash = digest(JSON.stringify([board, stale]))
+      return { kind: 'board', path, id: 'board', hash, closed, staleAfterMs: stale }
+    }
+  }
+}
+
+/** Whether a file says only that it cannot be read, and nothing of the tasks that it holds. */
+export const saysOnlyBroken = (entries: readonly Entry[]): boolean =>
+  entries.length > 0 &&
+  entries.every((entry) => entry.kind === 'board' && entry.board.invalid !== undefined)
+
+/** Under which name a fact is looked up: ids that a tool takes for the same are the same here. */
+export const nameOf = (store: Pick<Store, 'fold'>, kind: Fact['kind'], id: string): string =>
+  kind === 'task' ? `task:${store.fold(id)}` : `${kind}:${id}`

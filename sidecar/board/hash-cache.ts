@@ -1,0 +1,103 @@
+// What was known of every file when the sidecar last ran, so that a restart reads only what changed
+// meanwhile. One line a file, each standing on its own. Losing it costs time and nothing else, so
+// whatever is wrong with it is a log line and never an error.
+
+import { createReadStream } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import type { Store } from '../layouts/layout.ts'
+import type { Log } from '../log.ts'
+import { type CachedLine, fromLine, toLine } from './cache-line.ts'
+import type { FileFacts } from './facts.ts'
+import { compact, REVISION } from './facts.ts'
+
+const FORMAT = 1
+/** Lines made in one go: under a millisecond, so a save elsewhere does not wait for this one. */
+const SLICE = 500
+
+export class HashCache {
+  readonly #folder: string
+  readonly #file: string
+  readonly #store: Pick<Store, 'root' | 'layout' | 'classify'>
+  readonly #log: Log
+  readonly #header: string
+
+  /** `folder` is this store's own; it is made when something is written. */
+  constructor(folder: string, store: Pick<Store, 'root' | 'layout' | 'classify'>, log: Log) {
+    this.#folder = folder
+    this.#file = join(folder, 'files.jsonl')
+    this.#store = store
+    this.#log = log
+    const { layout, root } = store
+    this.#header = JSON.stringify({
+      signalbox: 'files',
+      format: FORMAT,
+      revision: REVISION,
+      layout,
+      root,
+    })
+  }
+
+  /** Hands over every file that is known; answers how many. */
+  async load(take: (path: string, file: FileFacts) => void): Promise<number> {
+    let count = 0
+    let rest = ''
+    let isFirst = true
+    try {
+      const stream = createReadStream(this.#file, { encoding: 'utf8', highWaterMark: 1 << 18 })
+      for await (const chunk of stream) {
+        const lines = (rest + String(chunk)).split('\n')
+        rest = lines.pop() ?? ''
+        for (const line of lines) {
+          if (isFirst && line !== this.#header) throw new Error('it is of another version or store')
+          if (!isFirst) count += this.#take(line, take)
+          isFirst = false
+        }
+      }
+    } catch (error) {
+      if (isMissing(error)) return 0
+      // What was taken before stands: the scan compares each file with its own line.
+      this.#log('warn', 'cache.ignored', { file: this.#file, why: String(error), taken: count })
+    }
+    return count
+  }
+
+  /** Writes all of it anew beside the old one, then takes its place: never half a cache. */
+  async save(files: Iterable<[string, FileFacts]>): Promise<void> {
+    const temp = `${this.#file}.${process.pid}.tmp`
+    try {
+      await mkdir(this.#folder, { recursive: true, mode: 0o700 })
+      await rm(temp, { force: true })
+      const handle = await open(temp, 'wx', 0o600)
+      try {
+        let lines = [this.#header]
+        for (const [path, file] of files) {
+          // Without a stat nothing could be compared: such a file is read again.
+          if (file.stat === undefined) continue
+          lines.push(toLine(relative(this.#store.root, path), file, file.stat))
+          if (lines.length < SLICE) continue
+          await handle.writeFile(`${lines.join('\n')}\n`)
+          lines = []
+        }
+        if (lines.length > 0) await handle.writeFile(`${lines.join('\n')}\n`)
+      } finally {
+        await handle.close()
+      }
+      await rename(temp, this.#file)
+    } catch (error) {
+      this.#log('warn', 'cache.unwritten', { file: this.#file, why: String(error) })
+      await rm(temp, { force: true }).catch(() => undefined)
+    }
+  }
+
+  #take(line: string, take: (path: string, file: FileFacts) => void): number {
+    const parsed = JSON.parse(line) as CachedLine
+    const path = compact(`${this.#store.root}${sep}${parsed[0]}`)
+    if (this.#store.classify(path) === undefined) return 0
+    take(path, fromLine(path, parsed))
+    return 1
+  }
+}
+
+const isMissing = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'ENOENT'

@@ -1,0 +1,176 @@
+// Which facts hang on which: tasks on their deps and sessions, sessions on their heartbeats, all of
+// them on the board's rules. Pure: no I/O, no clock.
+
+import { basename } from 'node:path'
+import type { Key } from '../../worker/board/wire.ts'
+import type { Store } from '../layouts/layout.ts'
+import { Claims } from './claims.ts'
+import type { Derived } from './compose.ts'
+import type { Health, NewestSession } from './derive.ts'
+import { deriveTask, healthOf, newerFirst, STALE_AFTER_MS, staleAt } from './derive.ts'
+import type { Fact, LiveFact, Rules, SessionFact, TaskFact } from './facts.ts'
+import { ManyMap } from './many-map.ts'
+
+const NO_RULES: Rules = { closed: [], staleAfterMs: STALE_AFTER_MS }
+
+export class Relations {
+  readonly claims: Claims
+  readonly #fold: (id: string) => string
+  /** Folded id of a dep → the tasks that wait for it. */
+  readonly #dependents = new ManyMap<TaskFact>()
+  /** Folded id of a task → its sessions. */
+  readonly #sessions = new ManyMap<SessionFact>()
+  readonly #running = new Set<SessionFact>()
+  #rules: Rules | undefined
+  #closed = new Set<string>()
+
+  constructor(store: Pick<Store, 'fold'>) {
+    this.claims = new Claims(store)
+    this.#fold = (id) => store.fold(id)
+  }
+
+  add(fact: Fact): void {
+    this.claims.add(fact)
+    if (fact.kind === 'task')
+      for (const dep of fact.deps) this.#dependents.add(this.#fold(dep), fact)
+    if (fact.kind !== 'session') return
+    this.#sessions.add(this.#fold(fact.task), fact)
+    if (this.#staleAt(fact) !== undefined) this.#running.add(fact)
+  }
+
+  remove(fact: Fact): void {
+    this.claims.remove(fact)
+    if (fact.kind === 'task') {
+      for (const dep of fact.deps) this.#dependents.remove(this.#fold(dep), fact)
+    }
+    if (fact.kind !== 'session') return
+    this.#sessions.remove(this.#fold(fact.task), fact)
+    this.#running.delete(fact)
+  }
+
+  get rules(): Rules | undefined {
+    return this.#rules
+  }
+
+  /** Takes the rules that the configuration gives now. True: they changed, derive all anew. */
+  takeRules(): boolean {
+    const board = this.claims.holder('board:board')
+    // A configuration that is gone for a moment must not open every closed task.
+    if (board?.kind !== 'board') return false
+    const { closed, staleAfterMs } = board
+    const before = this.#rules ?? NO_RULES
+    const changed =
+      before.staleAfterMs !== staleAfterMs || before.closed.join('\n') !== closed.join('\n')
+    this.#rules = { closed, staleAfterMs }
+    this.#closed = new Set(closed)
+    return changed
+  }
+
+  isClosed(name: string): boolean {
+    const task = this.claims.holder(name)
+    return task?.kind === 'task' && this.#isClosed(task)
+  }
+
+  /** Adds the keys of every record that a coming or going claim on `name` may change. */
+  touch(name: string, into: Set<Key>): void {
+    for (const each of [name, ...this.claims.alsoNamed(name)]) {
+      for (const { key, fact } of this.claims.held(each)) {
+        if (fact.kind === 'live') this.touch(`session:${fact.id}`, into)
+        else into.add(key)
+        if (fact.kind === 'session') this.#touchTask(fact.task, into)
+      }
+    }
+  }
+
+  /** Adds the keys of the tasks that wait for the task of this name. */
+  touchDependents(name: string, into: Set<Key>): void {
+    for (const task of this.#dependents.of(name.slice('task:'.length))) {
+      this.#touchTask(task.id, into)
+    }
+  }
+
+  /** Adds the keys of what is another at `now` than it was at `before`, without a file's doing. */
+  touchStale(before: number, now: number, into: Set<Key>): void {
+    for (const session of this.#running) {
+      if (this.#healthOf(session, before) === this.#healthOf(session, now)) continue
+      this.touch(this.claims.nameOf(session), into)
+    }
+  }
+
+  nextStaleAt(after: number): number | undefined {
+    let next: number | undefined
+    for (const session of this.#running) {
+      const at = this.#staleAt(session)
+      if (at !== undefined && at > after && (next === undefined || at < next)) next = at
+    }
+    return next
+  }
+
+  heartbeatOf(session: SessionFact): LiveFact | undefined {
+    const live = this.claims.holder(`live:${session.id}`)
+    return live?.kind === 'live' ? live : undefined
+  }
+
+  derive(fact: Fact, now: number): Derived {
+    const name = this.claims.nameOf(fact)
+    const holder = this.claims.holder(name) ?? fact
+    const twin = holder === fact ? {} : { invalid: twinOf(fact, holder) }
+    switch (fact.kind) {
+      case 'task': {
+        const newest = holder === fact ? this.#newestSession(fact.id, now) : undefined
+        const closed = this.#isClosed(fact)
+        const depsClosed = fact.deps.every((dep) => this.isClosed(`task:${this.#fold(dep)}`))
+        const signs = { closed, activeAttempt: fact.attempt, depsClosed, newest }
+        return { task: deriveTask(signs), ...twin }
+      }
+      case 'session':
+        return { health: this.#healthOf(fact, now), ...twin }
+      case 'run':
+      case 'board':
+      case 'live':
+        return twin
+    }
+  }
+
+  #touchTask(id: string, into: Set<Key>): void {
+    for (const { key } of this.claims.held(`task:${this.#fold(id)}`)) into.add(key)
+  }
+
+  #isClosed(task: TaskFact): boolean {
+    return task.closed || this.#closed.has(task.status)
+  }
+
+  #newestSession(task: string, now: number): NewestSession | undefined {
+    let newest: SessionFact | undefined
+    for (const session of this.#sessions.of(this.#fold(task))) {
+      // A session that lost its id to another file cannot be told apart from that one.
+      if (this.claims.holder(this.claims.nameOf(session)) !== session) continue
+      if (newest === undefined || newerFirst(session, newest) < 0) newest = session
+    }
+    if (newest === undefined) return undefined
+    return { id: newest.id, attempt: newest.attempt, health: this.#healthOf(newest, now) }
+  }
+
+  #signs({ status, startedAtMs }: SessionFact, heartbeatAtMs: number | undefined) {
+    return { status, startedAtMs, heartbeatAtMs }
+  }
+
+  #healthOf(session: SessionFact, now: number): Health {
+    const signs = this.#signs(session, this.heartbeatOf(session)?.heartbeatAtMs)
+    return healthOf(signs, this.#staleAfterMs, now)
+  }
+
+  #staleAt(session: SessionFact): number | undefined {
+    const signs = this.#signs(session, this.heartbeatOf(session)?.heartbeatAtMs)
+    return staleAt(signs, this.#staleAfterMs)
+  }
+
+  get #staleAfterMs(): number {
+    return (this.#rules ?? NO_RULES).staleAfterMs
+  }
+}
+
+function twinOf(fact: Fact, holder: Fact): string {
+  if (holder.path === fact.path) return `an earlier entry of this file has the id ${holder.id}`
+  return `another file has the id ${holder.id}: ${basename(holder.path)}`
+}

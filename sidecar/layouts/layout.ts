@@ -1,0 +1,65 @@
+// The port of a board's layout: which files of a store matter, and what each of them says.
+// Adapters stand in layouts/, one file a tool.
+
+import type { BoardConfig, LayoutName, Live, Run, Session, Task } from '../../worker/board/wire.ts'
+
+/** What a file of the store is. `tasks` is one file that holds many tasks. */
+export type FileKind = 'task' | 'tasks' | 'session' | 'live' | 'run' | 'board'
+
+/** A task as its file tells it: whatever follows from other files is derived later, by the board. */
+export type TaskSource = Omit<Task, 'ready' | 'executionState' | 'sessionId'>
+export type SessionSource = Omit<Session, 'health' | 'live'>
+
+/** One thing that a file says. A file of kind `tasks` says many, any other says one. */
+export type Entry =
+  | {
+      kind: 'task'
+      id: string
+      task: TaskSource
+      /** Closed whatever its status says (a folder of completed tasks). */
+      closed?: boolean
+      /** Text that changes exactly when this entry does; absent: the whole file. */
+      source?: string
+    }
+  | { kind: 'session'; id: string; session: SessionSource }
+  | { kind: 'live'; id: string; live: Live }
+  | { kind: 'run'; id: string; task: string; run: Run }
+  | {
+      kind: 'board'
+      id: 'board'
+      board: BoardConfig
+      /** A session is stalled when its heartbeat is older than this. */
+      staleAfterMs?: number
+    }
+
+/** An opened store: everything the sidecar needs to know of one tool's files. Pure but for `open`. */
+export interface Store {
+  readonly layout: LayoutName
+  /** Real path of the folder that holds all of it; nothing outside it is ever read. */
+  readonly root: string
+  /** Folders whose files matter (not their subfolders), absolute. They may not exist yet. */
+  readonly folders: readonly string[]
+  /** Read before any other file: how the rest is understood depends on it. Absolute. */
+  readonly configFile: string
+  /** What an absolute path is to this layout; undefined: ignored, no hint and no scan counts it. */
+  classify(path: string): FileKind | undefined
+  /**
+   * What a file says. Never throws: a file that cannot be understood is an entry whose `invalid`
+   * says why in one sentence, under the id that its name gives.
+   */
+  parse(path: string, kind: FileKind, text: string): Entry[]
+  /** The entries of a file that could not be read at all (too large, a link that leaves the store). */
+  unreadable(path: string, kind: FileKind, why: string): Entry[]
+  /** Ids that name the same task (a tool that ignores case); used to look deps up. */
+  fold(id: string): string
+}
+
+/** One tool's layout. */
+export interface Layout {
+  readonly name: LayoutName
+  /**
+   * Opens the store of this layout in `dir`, found by its content; undefined when there is none.
+   * Makes nothing on disk.
+   */
+  detect(dir: string): Promise<Store | undefined>
+}

@@ -1,0 +1,144 @@
+// Reads one file of a store, and never anything else: no folder, no device, no link that leaves
+// the store, nothing without bounds. Synchronous, because a task file is a few KiB: handing it to
+// the thread pool costs more than reading it.
+
+import { isUtf8 } from 'node:buffer'
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  realpathSync,
+} from 'node:fs'
+import { sep } from 'node:path'
+import type { FileKind, Store } from './layout.ts'
+import { sizeText } from './text-limit.ts'
+
+const TASKS_BYTES = 64 << 20
+const FILE_BYTES = 32 << 20
+/** A file may be replaced or written to under our hands; this often it is read anew. */
+const TRIES = 4
+
+export type Source =
+  | {
+      state: 'read'
+      text: string
+      size: number
+      mtimeMs: number
+      /** It was still being written after several tries: another change is certain to follow. */
+      changing?: true
+    }
+  | { state: 'gone' }
+  | {
+      state: 'refused'
+      /** One sentence. */
+      why: string
+      /** The machine's fault (no file handles left, a disk error), not the file's: ask again. */
+      transient?: true
+    }
+
+/** Reads a path that `store.classify` knows. Never throws, never blocks on a pipe. */
+export function readSource(store: Pick<Store, 'root' | 'classify'>, path: string): Source {
+  const kind = store.classify(path)
+  for (let attempt = 1; ; attempt++) {
+    const { source, again } = tryRead(store.root, path, kind)
+    if (!again || attempt === TRIES) return source
+  }
+}
+
+interface Attempt {
+  source: Source
+  /** What was seen is no whole state of the file. */
+  again: boolean
+}
+
+function tryRead(root: string, path: string, kind: FileKind | undefined): Attempt {
+  try {
+    const real = realpathSync.native(path)
+    if (real !== root && !real.startsWith(root + sep)) {
+      return settled({ state: 'refused', why: 'The file is a link that leaves the store.' })
+    }
+    return readRegular(real, kind)
+  } catch (error) {
+    return failure(path, error)
+  }
+}
+
+function readRegular(real: string, kind: FileKind | undefined): Attempt {
+  // Without O_NONBLOCK, opening a named pipe waits for a writer for ever, and the sidecar with it.
+  // Windows knows neither flag.
+  const flags = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0) | (constants.O_NOFOLLOW ?? 0)
+  const fd = openSync(real, flags)
+  try {
+    const before = fstatSync(fd)
+    if (!before.isFile()) {
+      return settled({ state: 'refused', why: 'The path is not a regular file.' })
+    }
+    const limit = kind === 'tasks' ? TASKS_BYTES : FILE_BYTES
+    if (before.size > limit) return settled({ state: 'refused', why: tooLarge(before.size, limit) })
+    const bytes = readAtMost(fd, before.size)
+    const { size, mtimeMs } = fstatSync(fd)
+    const again = size !== bytes.length || mtimeMs !== before.mtimeMs
+    const text = decode(bytes, kind)
+    // A write that was caught in the middle of a character is no reason to refuse the file: `again`.
+    if (text === undefined) {
+      return { source: { state: 'refused', why: 'The file is not UTF-8 text.' }, again }
+    }
+    const source = { state: 'read', text, size: bytes.length, mtimeMs } as const
+    return again ? { source: { ...source, changing: true }, again } : settled(source)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+const settled = (source: Source): Attempt => ({ source, again: false })
+
+const tooLarge = (size: number, limit: number): string =>
+  `The file is too large: ${sizeText(size)}, and at most ${sizeText(limit)} are read.`
+
+/** The first `size` bytes, or fewer when the file was cut meanwhile. */
+function readAtMost(fd: number, size: number): Buffer {
+  const buffer = Buffer.allocUnsafe(size)
+  let length = 0
+  while (length < size) {
+    const count = readSync(fd, buffer, length, size - length, null)
+    if (count === 0) break
+    length += count
+  }
+  return buffer.subarray(0, length)
+}
+
+/** A byte order mark is dropped. */
+function decode(bytes: Buffer, kind: FileKind | undefined): string | undefined {
+  // A run's output is the last 8 KiB of whatever a program printed, often cut within a character.
+  if (kind === 'run' || isUtf8(bytes)) return new TextDecoder().decode(bytes)
+  return undefined
+}
+
+function failure(path: string, error: unknown): Attempt {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+  switch (code) {
+    case 'ENOTDIR':
+      return settled({ state: 'gone' })
+    case 'ENOENT':
+      // There after all: a link to nothing, or a file that was replaced while it was looked at.
+      return exists(path)
+        ? { source: { state: 'refused', why: 'The file is a link to nothing.' }, again: true }
+        : settled({ state: 'gone' })
+    case 'ELOOP':
+      return settled({ state: 'refused', why: 'The file is a link that leads nowhere.' })
+    case 'EACCES':
+    case 'EPERM':
+      return settled({ state: 'refused', why: 'The file may not be read by this user.' })
+    case 'ENXIO':
+      return settled({ state: 'refused', why: 'The path is not a regular file.' })
+    default: {
+      const why = `The file could not be read (${code}).`
+      return { source: { state: 'refused', why, transient: true }, again: false }
+    }
+  }
+}
+
+const exists = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false }) !== undefined

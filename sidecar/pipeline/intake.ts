@@ -1,0 +1,125 @@
+// Takes files into the board, one by one. What is caught half-written waits until its writer is
+// done, or for a second; what cannot be read now is left as it was.
+
+import { setImmediate as otherTurns } from 'node:timers/promises'
+import type { Board } from '../board/board.ts'
+import { HALF_WRITTEN_MS, type Look, type Looker } from '../board/reader.ts'
+import type { Log } from '../log.ts'
+import type { FileStat } from '../watching/stat-table.ts'
+
+/** Longest synchronous work: a heartbeat of the edge or a signal must not wait for a burst. */
+const SLICE_MS = 5
+
+/** What a scan compares with the next time; see scan.ts. */
+export interface ScanNotes {
+  note(path: string, stat: FileStat | null, seenAtMs: number): void
+}
+
+export interface Taken {
+  /** Paths that said something new. */
+  news: string[]
+  /** Something could not be read; scan again. */
+  later: boolean
+}
+
+export interface IntakeDeps {
+  board: Board
+  look: Looker
+  scan: ScanNotes
+  log: Log
+  now: () => number
+}
+
+export class Intake {
+  readonly #deps: IntakeDeps
+  /** Files that are broken and young, with the time at which that was first seen. */
+  readonly #held = new Map<string, number>()
+  #later: boolean = false
+
+  constructor(deps: IntakeDeps) {
+    this.#deps = deps
+  }
+
+  /** Files to look at again soon. */
+  get held(): Iterable<string> {
+    return this.#held.keys()
+  }
+
+  get isHolding(): boolean {
+    return this.#held.size > 0
+  }
+
+  /**
+   * Looks at every path. `isEnding` is asked between two slices and cuts it short, for a process
+   * that ends.
+   */
+  async take(
+    paths: readonly string[],
+    onProgress: (done: number) => void,
+    isEnding: () => boolean,
+  ): Promise<Taken> {
+    const news: string[] = []
+    this.#later = false
+    let sliceFrom = performance.now()
+    for (const [done, path] of paths.entries()) {
+      if (this.#takeOne(path)) news.push(path)
+      if (performance.now() - sliceFrom < SLICE_MS) continue
+      onProgress(done + 1)
+      await otherTurns()
+      if (isEnding()) break
+      sliceFrom = performance.now()
+    }
+    onProgress(paths.length)
+    return { news, later: this.#later }
+  }
+
+  #takeOne(path: string): boolean {
+    const { board, look, log } = this.#deps
+    const known = board.hashOf(path)
+    try {
+      return this.#ingest(path, known, look(path, known))
+    } catch (error) {
+      log('error', 'file.defect', { path, error })
+      this.#forget(path)
+      return false
+    }
+  }
+
+  #ingest(path: string, known: string | undefined, seen: Look): boolean {
+    const { board, scan, log } = this.#deps
+    const now = this.#deps.now()
+    switch (seen.state) {
+      case 'later':
+        log('debug', 'file.later', { path, why: seen.why })
+        this.#later = true
+        this.#held.delete(path)
+        // Never read before: listed with what hinders it, or a disk's error would hide a task.
+        if (known === undefined && seen.says) board.ingest(path, seen.says)
+        this.#forget(path)
+        return false
+      case 'gone':
+        this.#held.delete(path)
+        board.ingest(path, null)
+        scan.note(path, null, now)
+        return known !== undefined
+      case 'says': {
+        const { says, unsure } = seen
+        const since = this.#held.get(path) ?? now
+        const isWaiting = unsure && says.hash !== known && Math.abs(now - since) < HALF_WRITTEN_MS
+        if (isWaiting) {
+          this.#held.set(path, since)
+          return false
+        }
+        this.#held.delete(path)
+        board.ingest(path, says)
+        if (says.stat) scan.note(path, says.stat, says.stat.isRacy ? says.stat.mtimeMs : now)
+        return says.hash !== known
+      }
+    }
+  }
+
+  /** Lets the next scan report the file again. */
+  #forget(path: string): void {
+    this.#deps.scan.note(path, null, this.#deps.now())
+  }
+}

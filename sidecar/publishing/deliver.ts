@@ -1,0 +1,126 @@
+// Delivers one change: reads the newest content of its keys, in parts, and sends them one by one.
+// While a part is under way the next one is read. A record that the edge does not take is left
+// out, with a log line, and never holds the others up.
+
+import type { DataRecord, Key } from '../../worker/board/wire.ts'
+import type { Records } from '../board/records.ts'
+import type { Log } from '../log.ts'
+import type { Edge, Failure } from './edge.ts'
+import type { Standing } from './reconcile.ts'
+import { halve, keysOf, type Part, Splitter, slim } from './split.ts'
+
+/** Files read side by side: enough to hide the disk, few enough that 512 KiB bodies fit in memory. */
+const READS = 32
+/** So many refused alone means that the edge refuses everything: asking on would be a flood. */
+const MOST_REFUSED = 8
+const SMALLEST_PART_BYTES = 16 << 10
+
+export interface Delivery {
+  edge: Edge
+  records: Records
+  standing: Standing
+  log: Log
+  onProgress?: ((done: number, total: number) => void) | undefined
+}
+
+export class Change {
+  readonly #deps: Delivery
+  readonly #pending: Set<Key>
+  readonly #total: number
+  #refused = 0
+  /** Not gone, but not to be read now: half-written, or on a disk that fails. */
+  readonly unreadable = new Map<Key, string>()
+  /** The edge holds parts of which clients were not told yet. */
+  #untold: boolean = false
+
+  constructor(keys: Set<Key>, deps: Delivery) {
+    this.#pending = keys
+    this.#total = keys.size
+    this.#deps = deps
+  }
+
+  /** Keys that still have to be told. */
+  get pending(): ReadonlySet<Key> {
+    return this.#pending
+  }
+
+  /** Sends everything; answers the failure that stopped it, with `pending` holding the rest. */
+  async send(): Promise<Failure | undefined> {
+    const parts = this.#parts()
+    let next = parts.next()
+    for (;;) {
+      const { value, done } = await next
+      if (done || (!value.more && isEmpty(value.part))) break
+      if (value.more) next = parts.next()
+      const failure = await this.#sendPart(value.part, value.more)
+      if (failure) return failure
+      this.#deps.onProgress?.(this.#total - this.#pending.size, this.#total)
+      if (!value.more) break
+    }
+    if (!this.#untold) return undefined
+    // The last record was refused or not to be read: without this, clients would hear of the others at the next sync.
+    return this.#sendPart({ upserts: [], deletes: [] }, false)
+  }
+
+  async *#parts(): AsyncGenerator<{ part: Part; more: boolean }, undefined> {
+    const splitter = new Splitter(this.#deps.standing.partBytes)
+    const keys = [...this.#pending]
+    for (let i = 0; i < keys.length; i += READS) {
+      const some = keys.slice(i, i + READS)
+      const read = await Promise.all(some.map((key) => this.#read(key)))
+      for (const [n, key] of some.entries()) {
+        const record = read[n]
+        if (record === undefined) continue
+        const bytes = Buffer.byteLength(JSON.stringify(record ?? key))
+        const part = splitter.add(key, record, bytes)
+        if (part) yield { part, more: true }
+      }
+    }
+    yield { part: splitter.end(), more: false }
+  }
+
+  async #read(key: Key): Promise<DataRecord | null | undefined> {
+    try {
+      return await this.#deps.records.read(key)
+    } catch (error) {
+      this.unreadable.set(key, error instanceof Error ? error.message : String(error))
+      this.#pending.delete(key)
+      return undefined
+    }
+  }
+
+  async #sendPart(part: Part, more: boolean, slimmed = false): Promise<Failure | undefined> {
+    const { edge, standing, log } = this.#deps
+    const { epoch, run } = standing
+    if (run === null) throw new Error('A change was sent before the first sync.')
+    standing.batch++
+    const head = { epoch, run, batch: standing.batch }
+    const reply = await edge.changes({ ...head, ...part, ...(more && { more }) })
+    if (reply.ok) {
+      for (const key of keysOf(part)) this.#pending.delete(key)
+      this.#untold = more
+      return undefined
+    }
+    const tooLarge = reply.reason === 'too_large'
+    if (!tooLarge && !(reply.reason === 'refused' && reply.status !== 404)) return reply
+    if (tooLarge && !slimmed) {
+      standing.partBytes = Math.max(SMALLEST_PART_BYTES, standing.partBytes >> 1)
+    }
+
+    const halves = halve(part)
+    if (halves) {
+      return (await this.#sendPart(halves[0], true)) ?? (await this.#sendPart(halves[1], more))
+    }
+    const [record] = part.upserts
+    if (tooLarge && record && !slimmed) {
+      return this.#sendPart({ upserts: [slim(record)], deletes: [] }, more, true)
+    }
+    const [key] = keysOf(part)
+    if (key === undefined || ++this.#refused > MOST_REFUSED) return reply
+    log('error', 'publish.refused', { record: key, code: reply.code, why: reply.message })
+    this.#pending.delete(key)
+    return undefined
+  }
+}
+
+const isEmpty = ({ upserts, deletes }: Part): boolean => upserts.length + deletes.length === 0

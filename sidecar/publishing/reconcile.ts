@@ -1,0 +1,58 @@
+// One sync: narrows the difference between the board and the edge down to keys, from one root hash
+// over 256 buckets to single hashes. Sends no record: what the edge lacks is delivered as a change.
+
+import type { Key, StoreState } from '../../worker/board/wire.ts'
+import type { Records } from '../board/records.ts'
+import type { Edge, Reply } from './edge.ts'
+import { splitBuckets } from './split.ts'
+
+/** Where this sidecar stands at the edge. Every message moves `batch`; a sync sets the rest. */
+export interface Standing {
+  /** The edge's epoch; empty before the first sync. */
+  epoch: string
+  /** null asks the edge for a new run. */
+  run: number | null
+  batch: number
+  /** Largest message; shrinks when something on the way takes less than the protocol allows. */
+  partBytes: number
+}
+
+/** The keys whose newest content the edge lacks. */
+export async function reconcile(
+  edge: Edge,
+  records: Records,
+  store: StoreState,
+  standing: Standing,
+): Promise<Reply<Key[]>> {
+  const root = await edge.root({
+    step: 'root',
+    run: standing.run,
+    store,
+    root: records.root(),
+  })
+  if (!root.ok) return root
+  const { run, epoch, match } = root.value
+  if (run !== standing.run) standing.batch = 0
+  standing.run = run
+  standing.epoch = epoch
+  // A store that is missing is not an empty board: nothing is compared, so nothing is dropped.
+  if (match || store.state === 'missing') return { ok: true, value: [] }
+
+  const buckets = await edge.buckets({ step: 'buckets', run, buckets: records.buckets() })
+  if (!buckets.ok) return buckets
+  const lack: Key[] = []
+  for (const message of splitBuckets(listed(records, buckets.value.differ), standing.partBytes)) {
+    standing.batch++
+    const entries = await edge.entries({ step: 'entries', run, batch: standing.batch, ...message })
+    if (!entries.ok) {
+      if (entries.reason === 'too_large') standing.partBytes >>= 1
+      return entries
+    }
+    for (const key of entries.value.lack) lack.push(key)
+  }
+  return { ok: true, value: lack }
+}
+
+function* listed(records: Records, differ: number[]): Generator<[number, Record<Key, string>]> {
+  for (const n of differ) yield [n, records.bucket(n)]
+}

@@ -1,0 +1,238 @@
+// Finds what changed in a store without being told: lists the folders, stats every file and compares
+// with the last time. Beneath every watcher, because what a watcher says may be lost.
+
+import { type Dirent, lstatSync, opendirSync } from 'node:fs'
+import { basename, dirname, sep } from 'node:path'
+import { setImmediate as otherTurns } from 'node:timers/promises'
+import type { Store } from '../layouts/layout.ts'
+import { type FileStat, StatTable } from './stat-table.ts'
+
+/** Longest synchronous work before others get their turn: a save must not wait for a scan. */
+const SLICE_MS = 1
+/** The clock is read once in this many files: reading it is a tenth of a stat. */
+const CLOCK_FILES = 16
+/** A scan runs this often in a small store … */
+const INTERVAL_MS = 30_000
+/** … and in a huge one seldom enough that an idle sidecar stays under 0.5 % of a core. */
+const WORK_SHARE = 0.005
+/** Of these two it is certain that nothing is there; EACCES, EIO or ESTALE say nothing of it. */
+const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
+
+/** Paths are absolute and counted by the layout. Each is a reason to read that file, not a fact. */
+export interface ScanReport {
+  /**
+   * `missing`: the root is gone, which is not an empty board: nothing is reported. `unreadable`: the
+   * root or what `why` names could not be read, so nothing of it is reported gone.
+   */
+  state: 'present' | 'missing' | 'unreadable'
+  why?: string
+  /** New, or with another size, time or inode than at the last look. */
+  changed: string[]
+  /** Known before, and looked for in vain. */
+  gone: string[]
+  /** The same, but last looked at so soon after a write that another may hide: compare its hash. */
+  suspects: string[]
+  /** How many files there are now. */
+  files: number
+  /** Work done, without the turns given to others, in ms; see `intervalMs`. */
+  workMs: number
+}
+
+/** What a scan needs of a store. */
+export interface Scanned extends Pick<Store, 'root' | 'folders' | 'classify'> {
+  /** Absent: it stands in one of the folders. */
+  configFile?: string
+}
+
+/** Pause until the next scan, after one that took `workMs` of work. */
+export const intervalMs = (workMs: number) => Math.max(INTERVAL_MS, workMs / WORK_SHARE)
+
+export class Scan {
+  readonly #store: Scanned
+  readonly #table = new StatTable()
+  #running: Promise<ScanReport> | undefined
+
+  constructor(store: Scanned) {
+    this.#store = store
+  }
+
+  /** Files known now. */
+  get size(): number {
+    return this.#table.size
+  }
+
+  /** Tells at the start what a cache knows of a file. `seenAtMs`: when that stat was taken. */
+  seed(path: string, stat: FileStat, seenAtMs: number): void {
+    this.#table.put(dirname(path), basename(path), stat, seenAtMs)
+  }
+
+  /**
+   * Tells of a file that was read because of a hint, so that no scan reports it again: the stat as
+   * it was before the reading (a write meanwhile then differs), or null when it was not there.
+   */
+  note(path: string, stat: FileStat | null, seenAtMs: number): void {
+    if (stat) this.#table.put(dirname(path), basename(path), stat, seenAtMs)
+    else this.#table.drop(dirname(path), basename(path))
+  }
+
+  /**
+   * Scans once; a call meanwhile gets a scan that begins after this one. `now`: the wall clock at
+   * the call, which the times of the files are held against.
+   */
+  async run(now: number): Promise<ScanReport> {
+    while (this.#running) await this.#running
+    this.#running = new Pass(this.#store, this.#table, now).run()
+    try {
+      return await this.#running
+    } finally {
+      this.#running = undefined
+    }
+  }
+}
+
+/** One scan under way. */
+class Pass {
+  readonly #store: Scanned
+  readonly #table: StatTable
+  readonly #now: number
+  readonly #whys: string[] = []
+  readonly #report: ScanReport
+  #sliceFrom = performance.now()
+  #sliceFiles = 0
+
+  constructor(store: Scanned, table: StatTable, now: number) {
+    this.#store = store
+    this.#table = table
+    this.#now = now
+    this.#report = { state: 'present', changed: [], gone: [], suspects: [], files: 0, workMs: 0 }
+  }
+
+  async run(): Promise<ScanReport> {
+    this.#table.beginRound()
+    const { root, configFile, folders } = this.#store
+    const before = this.#look(root)
+    if (typeof before === 'object') {
+      if (configFile && !folders.includes(dirname(configFile))) {
+        this.#file(dirname(configFile), basename(configFile))
+        this.#confirmGone(dirname(configFile))
+      }
+      for (const folder of folders) await this.#folder(folder)
+    }
+    const after = typeof before === 'object' ? this.#look(root) : before
+    return this.#finish(after)
+  }
+
+  #finish(root: Looked): ScanReport {
+    const report = this.#report
+    report.workMs += performance.now() - this.#sliceFrom
+    if (typeof root !== 'object') {
+      // The root went away, perhaps in the middle: what was found is void, and found again later.
+      for (const path of report.changed) this.#table.spoil(dirname(path), basename(path))
+      const { files, workMs } = report
+      const nothing = { changed: [], gone: [], suspects: [], files, workMs }
+      if (root === 'absent') return { state: 'missing', ...nothing }
+      return { state: 'unreadable', why: root, ...nothing }
+    }
+    // Read by a hint meanwhile: there again.
+    report.gone = report.gone.filter((path) => this.#table.isAbsent(dirname(path), basename(path)))
+    for (const path of report.gone) this.#table.drop(dirname(path), basename(path))
+    if (this.#whys.length > 0) {
+      report.state = 'unreadable'
+      report.why = this.#whys.join('; ')
+    }
+    return report
+  }
+
+  async #folder(folder: string): Promise<void> {
+    const looked = this.#look(folder)
+    if (typeof looked === 'string' && looked !== 'absent') return this.#cannot(looked)
+    if (typeof looked === 'object') {
+      const why = await this.#list(folder)
+      if (why) return this.#cannot(why)
+    }
+    this.#confirmGone(folder)
+  }
+
+  /** Stats the files of a folder. Returns why it could not be read to its end. */
+  async #list(folder: string): Promise<string | undefined> {
+    let why: string | undefined
+    let dir: ReturnType<typeof opendirSync>
+    try {
+      dir = opendirSync(folder, { bufferSize: 256 })
+    } catch (error) {
+      return ABSENT.has(codeOf(error)) ? undefined : whyOf(folder, error)
+    }
+    try {
+      for (;;) {
+        const entry: Dirent | null = dir.readSync()
+        if (!entry) break
+        why = this.#file(folder, entry.name) ?? why
+        if (this.#sliceIsOver()) await this.#giveTurn()
+      }
+    } catch (error) {
+      why = whyOf(folder, error)
+    }
+    dir.closeSync()
+    return why
+  }
+
+  /** Compares one file. Returns why it could not be looked at. */
+  #file(folder: string, name: string): string | undefined {
+    const path = folder.endsWith(sep) ? folder + name : folder + sep + name
+    if (this.#store.classify(path) === undefined) return undefined
+    try {
+      const stat = lstatSync(path, { throwIfNoEntry: false })
+      if (!stat || stat.isDirectory()) return undefined
+      const difference = this.#table.put(folder, name, stat, this.#now)
+      if (difference === 'racy') this.#report.suspects.push(path)
+      else if (difference !== 'same') this.#report.changed.push(path)
+      this.#report.files += 1
+      return undefined
+    } catch (error) {
+      return ABSENT.has(codeOf(error)) ? undefined : whyOf(path, error)
+    }
+  }
+
+  /** A listing may miss a file that was renamed over meanwhile: what it missed is looked for. */
+  #confirmGone(folder: string): void {
+    for (const name of this.#table.absent(folder)) {
+      const why = this.#file(folder, name)
+      if (why) this.#cannot(why)
+      else if (this.#table.isAbsent(folder, name)) this.#report.gone.push(`${folder}${sep}${name}`)
+    }
+  }
+
+  #look(folder: string): Looked {
+    try {
+      const stat = lstatSync(folder, { throwIfNoEntry: false })
+      if (!stat) return 'absent'
+      if (stat.isDirectory()) return { directory: true }
+      // A link may leave the store, and what it points to is not watched either.
+      return `${folder} is not a folder${stat.isSymbolicLink() ? ' but a link' : ''}`
+    } catch (error) {
+      return ABSENT.has(codeOf(error)) ? 'absent' : whyOf(folder, error)
+    }
+  }
+
+  #cannot(why: string): void {
+    this.#whys.push(why)
+  }
+
+  #sliceIsOver(): boolean {
+    this.#sliceFiles += 1
+    return this.#sliceFiles % CLOCK_FILES === 0 && performance.now() - this.#sliceFrom > SLICE_MS
+  }
+
+  async #giveTurn(): Promise<void> {
+    this.#report.workMs += performance.now() - this.#sliceFrom
+    await otherTurns()
+    this.#sliceFrom = performance.now()
+  }
+}
+
+/** A folder, `absent`, or a sentence why nothing can be said of it. */
+type Looked = { directory: true } | 'absent' | (string & {})
+
+const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? ''
+
+const whyOf = (path: string, error: unknown) => `${path} cannot be read (${codeOf(error)})`

@@ -1,0 +1,110 @@
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { Board } from '../../../sidecar/board/board.ts'
+import { HashCache } from '../../../sidecar/board/hash-cache.ts'
+import type { Entry } from '../../../sidecar/layouts/layout.ts'
+import { config, FakeBoard, fakeStore, live, saysOf, session, task } from '../fake-board.ts'
+
+const store = { ...fakeStore, root: '/s', layout: 'cairn' as const }
+const fileStat = { size: 1, mtimeMs: 2.5, ctimeMs: 3.25, ino: 4, isRacy: false }
+const NONE = new Board(fakeStore, () => ({ state: 'gone' }))
+
+let folder: string
+let logs: string[]
+
+beforeEach(async () => {
+  folder = join(await mkdtemp(join(tmpdir(), 'cache-')), 'made', 'here')
+  logs = []
+})
+afterEach(() => rm(join(folder, '..', '..'), { recursive: true, force: true }))
+
+const cacheOf = (of: Partial<typeof store> = {}) =>
+  new HashCache(folder, { ...store, ...of }, (_level, event) => logs.push(event))
+
+function filled(): Board {
+  const fake = new FakeBoard()
+  const put = (path: string, ...entries: Entry[]) =>
+    fake.board.ingest(path, { ...saysOf(entries), stat: fileStat })
+  put('/s/config', config(['done']))
+  put('/s/tasks/A', task('A', { deps: ['B', 'C'], activeAttempt: 'a1' }))
+  put('/s/done/B', { ...task('B'), closed: true } as Entry)
+  put('/s/many/x', { ...task('C'), source: 'c' } as Entry, { ...task('A'), source: 'a' } as Entry)
+  put('/s/sessions/1', session('1', 'A', 'active', 100))
+  put('/s/live/1', live('1', 200))
+  const run = { file: 'r.log', exit: 0, timedout: false }
+  put('/s/runs/r.log', { kind: 'run', id: 'r.log', task: 'A', run })
+  fake.board.settle(500)
+  return fake.board
+}
+
+test('a board that was restored has the same sums, and turns stale at the same time', async () => {
+  const before = filled()
+  await cacheOf().save(before.files())
+  const after = new Board(fakeStore, () => ({ state: 'gone' }))
+  expect(await cacheOf().load((path, file) => after.restore(path, file))).toBe(7)
+  after.settle(500)
+  expect(after.root()).toBe(before.root())
+  expect(after.nextStaleAt()).toBe(before.nextStaleAt())
+  expect([...after.files()]).toEqual([...before.files()])
+  expect(logs).toEqual([])
+})
+
+test('the file is for its owner alone, and nothing else is left beside it', async () => {
+  await cacheOf().save(filled().files())
+  await cacheOf().save(filled().files())
+  expect(await readdir(folder)).toEqual(['files.jsonl'])
+  expect((await stat(join(folder, 'files.jsonl'))).mode & 0o777).toBe(0o600)
+})
+
+test('a file without a stat is not kept: nothing could be compared', async () => {
+  const fake = new FakeBoard()
+  fake.put('/s/tasks/A', task('A'))
+  await cacheOf().save(fake.board.files())
+  expect(await cacheOf().load(() => expect.unreachable())).toBe(0)
+})
+
+test('where there is none, nothing is restored and nothing is said', async () => {
+  expect(await cacheOf().load(() => expect.unreachable())).toBe(0)
+  expect(logs).toEqual([])
+})
+
+test.each([
+  ['another store', async () => cacheOf({ root: '/t' })],
+  ['another layout', async () => new HashCache(folder, { ...store, layout: 'backlog-md' }, log)],
+  ['an older version', async () => replaced((text) => text.replace('"format":1', '"format":0'))],
+  ['no cache at all', async () => replaced(() => '\0\0\0binary\n')],
+])('%s is ignored with one log line', async (_name, make) => {
+  await cacheOf().save(filled().files())
+  const cache = await make()
+  expect(await cache.load(() => expect.unreachable())).toBe(0)
+  expect(logs).toEqual(['cache.ignored'])
+})
+
+test.each([
+  ['cut within a line', (text: string) => text.slice(0, -20), []],
+  ['with a line that is none', (text: string) => `${text}["tasks/Z",2]\n`, ['cache.ignored']],
+])('a file %s gives what is whole', async (_name, change, said) => {
+  const before = filled()
+  await cacheOf().save(before.files())
+  await replaced(change)
+  const paths: string[] = []
+  await cacheOf().load((path) => paths.push(path))
+  expect(paths).toContain('/s/tasks/A')
+  expect(logs).toEqual(said)
+})
+
+test('a folder that cannot be written is a log line and no error', async () => {
+  await writeFile(join(folder, '..', '..', 'made'), 'a file')
+  await cacheOf().save(NONE.files())
+  expect(logs).toEqual(['cache.unwritten'])
+})
+
+const log = (_level: string, event: string) => logs.push(event)
+
+async function replaced(change: (text: string) => string): Promise<HashCache> {
+  const file = join(folder, 'files.jsonl')
+  await writeFile(file, change(await readFile(file, 'utf8')))
+  return cacheOf()
+}

@@ -1,0 +1,93 @@
+import { execFileSync } from 'node:child_process'
+import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { FileKind } from '../../../sidecar/layouts/layout.ts'
+import { readSource } from '../../../sidecar/layouts/read.ts'
+import { makeFolder } from './store.ts'
+
+function open(files: Record<string, string | Uint8Array> = {}, kind: FileKind = 'task') {
+  const outer = makeFolder({ 'outside.md': 'secret' })
+  const root = join(outer, 'store')
+  mkdirSync(root)
+  for (const [name, content] of Object.entries(files)) writeFileSync(join(root, name), content)
+  const read = (name: string) => readSource({ root, classify: () => kind }, join(root, name))
+  return { outer, root, read }
+}
+
+test('reads a file, without its byte order mark', () => {
+  const { read } = open({ 'a.md': '\ufeffgrüße' })
+  expect(read('a.md')).toMatchObject({ state: 'read', text: 'grüße', size: 10 })
+  expect(read('a.md')).not.toHaveProperty('changing')
+})
+
+test('a missing file, or one whose folder is missing, is gone', () => {
+  const { read } = open({ file: '' })
+  for (const path of ['a.md', 'b/a.md', 'file/a.md']) expect(read(path)).toEqual({ state: 'gone' })
+})
+
+test('follows a link within the store, and none that leaves it', () => {
+  const { outer, root, read } = open({ 'a.md': 'here' })
+  symlinkSync('a.md', join(root, 'in.md'))
+  symlinkSync('/etc/passwd', join(root, 'passwd.md'))
+  symlinkSync('../outside.md', join(root, 'out.md'))
+  symlinkSync(outer, join(root, 'folder'))
+  symlinkSync('nothing.md', join(root, 'dangling.md'))
+  symlinkSync('loop.md', join(root, 'loop.md'))
+  expect(read('in.md')).toMatchObject({ state: 'read', text: 'here' })
+  for (const path of ['passwd.md', 'out.md', 'folder/outside.md']) {
+    expect(read(path), path).toMatchObject({
+      state: 'refused',
+      why: expect.stringContaining('leaves'),
+    })
+  }
+  expect(read('dangling.md')).toMatchObject({
+    state: 'refused',
+    why: expect.stringContaining('link'),
+  })
+  expect(read('loop.md')).toMatchObject({ state: 'refused', why: expect.stringContaining('link') })
+})
+
+test('does not take a folder beside the store for a part of it', () => {
+  const { outer, root, read } = open()
+  mkdirSync(join(outer, 'store-2'))
+  writeFileSync(join(outer, 'store-2', 'a.md'), 'other')
+  symlinkSync('../store-2/a.md', join(root, 'a.md'))
+  expect(read('a.md')).toMatchObject({ state: 'refused' })
+})
+
+test('refuses what is not a regular file, and never waits for a pipe', () => {
+  const { root, read } = open()
+  mkdirSync(join(root, 'folder.md'))
+  execFileSync('mkfifo', [join(root, 'pipe.md')])
+  for (const path of ['folder.md', 'pipe.md']) {
+    expect(read(path)).toEqual({ state: 'refused', why: 'The path is not a regular file.' })
+  }
+})
+
+test('refuses a file that is too large, and names the sizes', () => {
+  const { root, read } = open({ 'a.md': '' })
+  truncateSync(join(root, 'a.md'), 33 << 20)
+  expect(read('a.md')).toEqual({
+    state: 'refused',
+    why: 'The file is too large: 33.0 MiB, and at most 32.0 MiB are read.',
+  })
+  const tasks = open({ 'a.json': '' }, 'tasks')
+  truncateSync(join(tasks.root, 'a.json'), 33 << 20)
+  expect(tasks.read('a.json')).toMatchObject({ state: 'read', size: 33 << 20 })
+})
+
+test('refuses what is not UTF-8, but shows the output of a run that was cut within a character', () => {
+  const cut = Buffer.from('grüße').subarray(3)
+  expect(open({ 'a.md': cut }).read('a.md')).toEqual({
+    state: 'refused',
+    why: 'The file is not UTF-8 text.',
+  })
+  expect(open({ 'a.log': cut }, 'run').read('a.log')).toMatchObject({ text: '\ufffdße' })
+})
+
+test.skipIf(process.getuid?.() === 0)('refuses a file without permission', () => {
+  const { root, read } = open({ 'a.md': '' })
+  chmodSync(join(root, 'a.md'), 0)
+  expect(read('a.md')).toMatchObject({ state: 'refused', why: expect.stringContaining('may not') })
+})

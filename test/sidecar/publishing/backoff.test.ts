@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { afterFailure, backoffMs } from '../../../sidecar/publishing/backoff.ts'
+import type { Failure, FailureReason } from '../../../sidecar/publishing/edge.ts'
+
+const half = () => 0.5
+const failure = (reason: FailureReason, more: Partial<Failure> = {}): Failure => ({
+  ok: false,
+  reason,
+  message: '',
+  ...more,
+})
+const first = { attempt: 0, superseded: 0 }
+
+test('the wait doubles from 200 ms to 30 s and never passes it, however often it failed', () => {
+  const waits = [0, 1, 2, 7, 8, 1_000_000].map((attempt) => backoffMs(attempt, () => 0.999999))
+  expect(waits.map(Math.round)).toEqual([200, 400, 800, 25_600, 30_000, 30_000])
+})
+
+test('the jitter is full: the wait may be anything down to nothing', () => {
+  expect(backoffMs(5, () => 0)).toBe(0)
+  expect(backoffMs(5, half)).toBe(3_200)
+})
+
+test('Retry-After is waited out, but not for longer than ten minutes', () => {
+  const wait = (retryAfterMs: number) =>
+    afterFailure(failure('busy', { retryAfterMs }), first, half).waitMs
+  expect(wait(5_000)).toBe(5_100)
+  expect(wait(86_400_000)).toBe(600_100)
+})
+
+test('an edge that asks for a sync gets it at once, but only the first time in a row', () => {
+  const again = (attempt: number) =>
+    afterFailure(failure('conflict', { code: 'sync_required' }), { ...first, attempt }, half)
+  expect(again(0)).toEqual({ waitMs: 0, sync: true, freshRun: true })
+  expect(again(3).waitMs).toBe(800)
+})
+
+test('a superseded sidecar stays quiet for a minute, then for five', () => {
+  const again = (superseded: number) =>
+    afterFailure(failure('conflict', { code: 'superseded' }), { attempt: 0, superseded }, half)
+  expect(again(0)).toEqual({ waitMs: 60_000, sync: true, freshRun: true })
+  expect(again(1).waitMs).toBe(300_000)
+  expect(again(9).waitMs).toBe(300_000)
+})
+
+test('a failure that says nothing of the state of the edge does not cost a sync', () => {
+  for (const reason of ['network', 'timeout', 'busy', 'malformed', 'unauthorized'] as const)
+    expect(afterFailure(failure(reason), first, half)).toMatchObject({
+      sync: false,
+      freshRun: false,
+    })
+})

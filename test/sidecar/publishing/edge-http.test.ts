@@ -1,0 +1,210 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import type { StepRequest } from '../../../sidecar/publishing/edge.ts'
+import { EdgeHttp, type EdgeHttpOptions } from '../../../sidecar/publishing/edge-http.ts'
+
+const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2VjcmV0'
+const ROOT: StepRequest<'root'> = {
+  step: 'root',
+  run: null,
+  store: { state: 'present', version: '1' },
+  root: '0'.repeat(32),
+}
+const ANSWER = { step: 'root', run: 1, epoch: 'e', match: true }
+
+type Handle = (request: IncomingMessage, response: ServerResponse, body: string) => void
+
+let handle: Handle
+let connections = 0
+let server: ReturnType<typeof createServer>
+const edges: EdgeHttp[] = []
+
+beforeEach(async () => {
+  connections = 0
+  server = createServer((request, response) => {
+    let body = ''
+    request.on('data', (chunk: Buffer) => {
+      body += chunk.toString()
+    })
+    request.on('end', () => handle(request, response, body))
+  })
+  server.on('connection', () => connections++)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+})
+
+afterEach(async () => {
+  for (const edge of edges.splice(0)) edge.close()
+  server.closeAllConnections()
+  await new Promise((resolve) => server.close(resolve))
+})
+
+const port = (): number => (server.address() as AddressInfo).port
+
+function open(options: Partial<EdgeHttpOptions> = {}): EdgeHttp {
+  const url = new URL(`http://127.0.0.1:${port()}`)
+  const token = () => Promise.resolve(TOKEN)
+  const edge = new EdgeHttp({ url, repo: '/srv/my board', token, ...options })
+  edges.push(edge)
+  return edge
+}
+
+const answer =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Handle =>
+  (_, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers })
+    response.end(typeof body === 'string' ? body : JSON.stringify(body))
+  }
+
+test('a message is a POST to the route of its kind, with path and token, on one connection', async () => {
+  const seen: unknown[] = []
+  handle = (request, response, body) => {
+    seen.push([request.method, request.url, request.headers.authorization, JSON.parse(body)])
+    answer(200, request.url?.includes('sync') ? ANSWER : { seq: 'e-1', message: null })(
+      request,
+      response,
+      body,
+    )
+  }
+  const edge = open({ url: new URL(`http://127.0.0.1:${port()}/prefix`) })
+  expect(await edge.root(ROOT)).toEqual({ ok: true, value: ANSWER })
+  const change = { epoch: 'e', run: 1, batch: 1, upserts: [], deletes: [] }
+  expect(await edge.changes(change)).toEqual({ ok: true, value: { seq: 'e-1', message: null } })
+  expect(seen).toEqual([
+    ['POST', '/prefix/api/sync?path=%2Fsrv%2Fmy%20board', `Bearer ${TOKEN}`, ROOT],
+    ['POST', '/prefix/api/changes?path=%2Fsrv%2Fmy%20board', `Bearer ${TOKEN}`, change],
+  ])
+  expect(connections).toBe(1)
+})
+
+describe('a failure is a value', () => {
+  const cases = [
+    [400, 'refused'],
+    [401, 'unauthorized'],
+    [403, 'unauthorized'],
+    [404, 'refused'],
+    [408, 'busy'],
+    [409, 'conflict'],
+    [413, 'too_large'],
+    [429, 'busy'],
+    [500, 'busy'],
+    [503, 'busy'],
+    [302, 'malformed'],
+  ] as const
+  test.each(cases)(
+    '%i is %s, with the code and the sentence of the edge',
+    async (status, reason) => {
+      handle = answer(
+        status,
+        { error: 'It is so.', code: 'so' },
+        { location: 'http://127.0.0.1:1/' },
+      )
+      expect(await open().root(ROOT)).toEqual({
+        ok: false,
+        reason,
+        status,
+        code: 'so',
+        message: 'It is so.',
+      })
+    },
+  )
+
+  test.each(['<html>hotel wifi</html>', '{"hello":1}', ''])(
+    'a page that is not the protocol is malformed: %j',
+    async (page) => {
+      handle = answer(200, page)
+      expect(await open().root(ROOT)).toMatchObject({ ok: false, reason: 'malformed' })
+    },
+  )
+
+  test('nobody listening is network', async () => {
+    const edge = open({ url: new URL('http://127.0.0.1:1') })
+    expect(await edge.root(ROOT)).toMatchObject({ ok: false, reason: 'network' })
+  })
+
+  test('an answer that breaks off is network', async () => {
+    handle = (_, response) => {
+      response.writeHead(200, { 'content-length': '100' })
+      response.write('{')
+      setTimeout(() => response.destroy(), 20)
+    }
+    expect(await open().root(ROOT)).toMatchObject({ ok: false, reason: 'network' })
+  })
+
+  test('no answer in time is timeout', async () => {
+    handle = () => undefined
+    const edge = open({ timeoutMs: 50 })
+    expect(await edge.root(ROOT)).toMatchObject({ ok: false, reason: 'timeout' })
+  })
+
+  test('being closed while waiting is network, at once', async () => {
+    handle = () => undefined
+    const edge = open()
+    const reply = edge.root(ROOT)
+    setTimeout(() => edge.close(), 20)
+    expect(await reply).toMatchObject({ ok: false, reason: 'network' })
+  })
+
+  test('the token does not stand in a message, even when the edge echoes it', async () => {
+    handle = answer(401, { error: `Bad token ${TOKEN}`, code: 'bad' })
+    expect(JSON.stringify(await open().root(ROOT))).not.toContain(TOKEN)
+  })
+})
+
+test('Retry-After counts as seconds and as a date', async () => {
+  handle = answer(503, {}, { 'retry-after': '7' })
+  expect(await open().root(ROOT)).toMatchObject({ retryAfterMs: 7_000 })
+  handle = answer(503, {}, { 'retry-after': new Date(Date.now() + 60_000).toUTCString() })
+  const reply = await open().root(ROOT)
+  expect(reply.ok ? 0 : reply.retryAfterMs).toBeGreaterThan(50_000)
+  handle = answer(503, {}, { 'retry-after': 'soon' })
+  expect(await open().root(ROOT)).not.toHaveProperty('retryAfterMs')
+})
+
+test('a token that was refused is read again, one that works is not', async () => {
+  const tokens = ['old', 'new', 'never']
+  const seen: unknown[] = []
+  handle = (request, response, body) => {
+    const { authorization } = request.headers
+    seen.push(authorization)
+    const good = authorization === 'Bearer new'
+    answer(good ? 200 : 401, good ? ANSWER : { code: 'token_expired' })(request, response, body)
+  }
+  const edge = open({ token: () => Promise.resolve(tokens.shift() ?? '') })
+  expect(await edge.root(ROOT)).toMatchObject({ ok: false, reason: 'unauthorized' })
+  expect(await edge.root(ROOT)).toMatchObject({ ok: true })
+  expect(await edge.root(ROOT)).toMatchObject({ ok: true })
+  expect(seen).toEqual(['Bearer old', 'Bearer new', 'Bearer new'])
+})
+
+test('a kept connection that the edge closed is no failure', async () => {
+  handle = (request, response, body) => answer(200, ANSWER)(request, response, body)
+  const edge = open()
+  expect(await edge.root(ROOT)).toMatchObject({ ok: true })
+  let isFirst = true
+  handle = (request, response, body) => {
+    if (isFirst) request.socket.destroy()
+    else answer(200, ANSWER)(request, response, body)
+    isFirst = false
+  }
+  expect(await edge.root(ROOT)).toMatchObject({ ok: true })
+  expect(connections).toBe(2)
+})
+
+test('the clock of the edge is told from its Date header', async () => {
+  const ahead = 3_600_000
+  handle = answer(200, ANSWER, { date: new Date(Date.now() + ahead).toUTCString() })
+  const skews: number[] = []
+  await open({ onSkew: (ms) => skews.push(ms) }).root(ROOT)
+  expect(Math.abs((skews[0] ?? 0) - ahead)).toBeLessThan(2_000)
+})
+
+test('a token that cannot be read is said so, and nothing is sent', async () => {
+  handle = () => undefined
+  const edge = open({ token: () => Promise.reject(new Error('ENOENT: no such file')) })
+  expect(await edge.root(ROOT)).toMatchObject({
+    reason: 'unauthorized',
+    message: 'The token could not be read: ENOENT: no such file',
+  })
+  expect(connections).toBe(0)
+})

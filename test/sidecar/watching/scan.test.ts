@@ -1,0 +1,251 @@
+import { renameSync, writeFileSync } from 'node:fs'
+import {
+  chmod,
+  lstat,
+  mkdir,
+  mkdtemp,
+  realpath,
+  rename,
+  rm,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import type { Store } from '../../../sidecar/layouts/layout.ts'
+import { intervalMs, Scan } from '../../../sidecar/watching/scan.ts'
+
+let home: string
+let root: string
+let tasks: string
+
+beforeEach(async () => {
+  home = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-scan-')))
+  root = join(home, 'board')
+  tasks = join(root, 'tasks')
+  await mkdir(tasks, { recursive: true })
+  await writeFile(join(root, 'config.yaml'), 'prefix: T\n')
+  for (const id of ['T-1', 'T-2', 'T-3']) await old(task(id), id)
+})
+
+afterEach(async () => {
+  await rm(home, { recursive: true, force: true })
+})
+
+const task = (id: string) => join(tasks, `${id}.md`)
+
+/** Files of one size and one time of writing: only the inode tells one from another. */
+async function old(path: string, text: string): Promise<void> {
+  await writeFile(path, text)
+  await utimes(path, 1_000_000_000, 1_000_000_000)
+}
+
+function store(over: Partial<Store> = {}): Store {
+  return {
+    layout: 'cairn',
+    root,
+    folders: [root, tasks],
+    configFile: join(root, 'config.yaml'),
+    classify: (path) => {
+      if (path === join(root, 'config.yaml')) return 'board'
+      return path.endsWith('.md') && !basename(path).startsWith('.') ? 'task' : undefined
+    },
+    parse: () => [],
+    unreadable: () => [],
+    fold: (id) => id,
+    ...over,
+  }
+}
+
+/** A minute from now: by then nothing that a test wrote is young. */
+const later = () => Date.now() + 60_000
+
+/** A scan that knows the files as they are, looked at long after they were written. */
+async function settled(over: Partial<Store> = {}): Promise<Scan> {
+  const scan = new Scan(store(over))
+  await scan.run(later())
+  return scan
+}
+
+describe('Scan', () => {
+  it('reports every file of the layout at first, and no other', async () => {
+    await writeFile(join(tasks, '.tmp-1.md'), 'x')
+    await writeFile(join(tasks, 'write.lock'), 'x')
+    await mkdir(join(tasks, 'folder.md'))
+    const report = await new Scan(store()).run(later())
+    expect(report.state).toBe('present')
+    expect(report.files).toBe(4)
+    expect(new Set(report.changed)).toEqual(
+      new Set([join(root, 'config.yaml'), task('T-1'), task('T-2'), task('T-3')]),
+    )
+  })
+
+  it('finds the config file where no watched folder holds it', async () => {
+    const report = await new Scan(store({ folders: [tasks] })).run(later())
+    expect(report.changed).toContain(join(root, 'config.yaml'))
+  })
+
+  it('reports nothing when nothing changed', async () => {
+    const scan = await settled()
+    const report = await scan.run(later())
+    expect(report).toMatchObject({
+      state: 'present',
+      changed: [],
+      gone: [],
+      suspects: [],
+      files: 4,
+    })
+  })
+
+  it('reports what is new, what differs and what is gone, once', async () => {
+    const scan = await settled()
+    await writeFile(task('T-1'), 'longer than before')
+    await writeFile(task('T-4'), 'new')
+    await rm(task('T-2'))
+    const report = await scan.run(later())
+    expect(new Set(report.changed)).toEqual(new Set([task('T-1'), task('T-4')]))
+    expect(report.gone).toEqual([task('T-2')])
+    expect(await scan.run(later())).toMatchObject({ changed: [], gone: [], files: 4 })
+  })
+
+  it('sees a file replaced by another of the same size and time', async () => {
+    const scan = await settled()
+    await old(join(tasks, '.tmp-1'), 'T-9')
+    await rename(join(tasks, '.tmp-1'), task('T-1'))
+    expect((await scan.run(later())).changed).toEqual([task('T-1')])
+  })
+
+  it('suspects a file that was looked at right after its write, and not for ever', async () => {
+    const scan = await settled()
+    scan.note(task('T-1'), await lstat(task('T-1')), Date.now())
+    expect(await scan.run(later())).toMatchObject({ changed: [], suspects: [task('T-1')] })
+    expect(await scan.run(later())).toMatchObject({ changed: [], suspects: [] })
+  })
+
+  it('does not report what a cache or a hint already told of', async () => {
+    const scan = new Scan(store())
+    for (const id of ['T-1', 'T-2']) scan.seed(task(id), await lstat(task(id)), later())
+    for (const path of [task('T-3'), join(root, 'config.yaml')]) {
+      scan.note(path, await lstat(path), later())
+    }
+    scan.seed(task('T-8'), await lstat(task('T-1')), later())
+    await rm(task('T-3'))
+    scan.note(task('T-3'), null, Date.now())
+    expect(await scan.run(later())).toMatchObject({
+      changed: [],
+      suspects: [],
+      gone: [task('T-8')],
+    })
+  })
+
+  it('calls a store without its root missing, and nothing of it gone', async () => {
+    const scan = await settled()
+    await rename(root, `${root}-away`)
+    expect(await scan.run(later())).toMatchObject({ state: 'missing', changed: [], gone: [] })
+    await rename(`${root}-away`, root)
+    await rm(task('T-2'))
+    expect(await scan.run(later())).toMatchObject({ state: 'present', gone: [task('T-2')] })
+  })
+
+  it('calls the files of a removed folder gone while the root stands', async () => {
+    const scan = await settled()
+    await rm(tasks, { recursive: true })
+    const report = await scan.run(later())
+    expect(report.state).toBe('present')
+    expect(new Set(report.gone)).toEqual(new Set([task('T-1'), task('T-2'), task('T-3')]))
+  })
+
+  it.skipIf(process.getuid?.() === 0)(
+    'calls nothing gone in a folder it may not read',
+    async () => {
+      const scan = await settled()
+      await chmod(tasks, 0)
+      const report = await scan.run(later())
+      await chmod(tasks, 0o755)
+      expect(report).toMatchObject({ state: 'unreadable', gone: [] })
+      expect(report.why).toContain('EACCES')
+    },
+  )
+
+  it('calls nothing gone where the system refuses to say, and still reports the rest', async () => {
+    const refused = join(root, 'x'.repeat(300))
+    const scan = await settled({ folders: [tasks, refused] })
+    scan.seed(join(refused, 'T-6.md'), await lstat(task('T-1')), later())
+    await writeFile(task('T-1'), 'changed')
+    const report = await scan.run(later())
+    expect(report).toMatchObject({ state: 'unreadable', changed: [task('T-1')], gone: [] })
+    expect(report.why).toContain('ENAMETOOLONG')
+  })
+
+  it('follows no link in place of a folder, and calls nothing behind it gone', async () => {
+    const scan = await settled()
+    await rename(tasks, join(home, 'elsewhere'))
+    await symlink(join(home, 'elsewhere'), tasks)
+    await writeFile(join(home, 'elsewhere', 'T-7.md'), 'x')
+    const report = await scan.run(later())
+    expect(report).toMatchObject({ state: 'unreadable', changed: [], gone: [] })
+    expect(report.why).toContain('link')
+  })
+
+  it('stats a link itself, not what it points to', async () => {
+    const scan = await settled()
+    await writeFile(join(home, 'secret'), 'x')
+    await symlink(join(home, 'secret'), task('T-5'))
+    expect((await scan.run(later())).changed).toEqual([task('T-5')])
+    await scan.run(later())
+    await writeFile(join(home, 'secret'), 'changed')
+    expect((await scan.run(later())).changed).toEqual([])
+  })
+
+  it('voids what it found when the root vanishes in the middle, and finds it again later', async () => {
+    let vanish = false
+    const scan = await settled({
+      classify: (path) => {
+        if (!path.endsWith('.md')) return undefined
+        if (vanish) renameSync(root, `${root}-away`)
+        vanish = false
+        return 'task'
+      },
+    })
+    await writeFile(task('T-1'), 'changed while the root is about to go')
+    vanish = true
+    expect(await scan.run(later())).toMatchObject({ state: 'missing', changed: [], gone: [] })
+    await rename(`${root}-away`, root)
+    expect((await scan.run(later())).changed).toContain(task('T-1'))
+  })
+
+  it('gives others their turn while it reads a large folder', async () => {
+    for (let i = 0; i < 2_000; i++) writeFileSync(task(`L-${i}`), '')
+    let turns = 0
+    let scanning = true
+    const count = () => {
+      turns += 1
+      if (scanning) setImmediate(count)
+    }
+    setImmediate(count)
+    const report = await new Scan(store()).run(later())
+    scanning = false
+    expect(report.files).toBe(2_004)
+    expect(turns).toBeGreaterThan(1)
+  })
+
+  it('begins a further scan after the one under way when asked meanwhile', async () => {
+    const scan = new Scan(store())
+    const [first, second] = await Promise.all([scan.run(later()), scan.run(later())])
+    expect(first.changed).toHaveLength(4)
+    expect(second.changed).toHaveLength(0)
+  })
+})
+
+describe('intervalMs', () => {
+  it('is half a minute in a small store', () => {
+    expect(intervalMs(0)).toBe(30_000)
+    expect(intervalMs(60)).toBe(30_000)
+  })
+
+  it('spends at most 0.5 % of a core in a huge store', () => {
+    expect(intervalMs(400)).toBe(80_000)
+  })
+})

@@ -1,0 +1,88 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { LONGEST_MS, QUIET_MS, Window } from '../../../sidecar/watching/window.ts'
+
+/** Plays hints against a window as a timer would, and returns when each window closed. */
+function play(
+  hints: readonly number[],
+): { firstHint: number; lastHint: number; closedAt: number }[] {
+  const window = new Window()
+  const closed: { firstHint: number; lastHint: number; closedAt: number }[] = []
+  let first: number | undefined
+  let last = 0
+  const closeUntil = (now: number) => {
+    while (window.deadline !== undefined && window.deadline <= now) {
+      const at = window.deadline
+      expect(window.close(at)).toBe(true)
+      closed.push({ firstHint: first ?? Number.NaN, lastHint: last, closedAt: at })
+      first = undefined
+    }
+  }
+  for (const now of hints) {
+    closeUntil(now)
+    first ??= now
+    last = now
+    window.hint(now)
+  }
+  closeUntil(Number.POSITIVE_INFINITY)
+  return closed
+}
+
+describe('Window', () => {
+  it('closes 100 ms after a lone hint and not before', () => {
+    const window = new Window()
+    expect(window.hint(1_000)).toBe(1_100)
+    expect(window.close(1_099)).toBe(false)
+    expect(window.close(1_100)).toBe(true)
+  })
+
+  it('closes once, and not again without a new hint', () => {
+    const window = new Window()
+    window.hint(0)
+    expect(window.close(100)).toBe(true)
+    expect(window.close(200)).toBe(false)
+    expect(window.deadline).toBeUndefined()
+  })
+
+  it('is never due before the first hint', () => {
+    expect(new Window().due(Number.MAX_SAFE_INTEGER)).toBe(false)
+  })
+
+  it('moves the deadline with every hint, but not past the longest wait', () => {
+    const window = new Window()
+    expect(window.hint(0)).toBe(100)
+    expect(window.hint(90)).toBe(190)
+    expect(window.hint(450)).toBe(500)
+    expect(window.hint(499)).toBe(500)
+  })
+
+  it('does not pull the deadline forward when the clock is set back', () => {
+    const window = new Window()
+    window.hint(1_000)
+    expect(window.hint(900)).toBe(1_100)
+  })
+
+  it('closes every 500 ms under a writer that saves every 50 ms for ten minutes', () => {
+    const hints = Array.from({ length: (10 * 60_000) / 50 }, (_, i) => i * 50)
+    const closed = play(hints)
+    expect(closed.length).toBe(10 * 60 * 2)
+    expect(closed.every((w) => w.closedAt - w.firstHint === LONGEST_MS)).toBe(true)
+  })
+
+  it('never closes late, and never early unless the longest wait cut it', () => {
+    const gaps = fc.array(fc.oneof(fc.nat(20), fc.nat(150), fc.nat(2_000)), { minLength: 1 })
+    fc.assert(
+      fc.property(gaps, (steps) => {
+        let now = 0
+        const hints = steps.map((step) => (now += step))
+        const closed = play(hints)
+        expect(closed.length).toBeGreaterThan(0)
+        for (const { firstHint, lastHint, closedAt } of closed) {
+          expect(closedAt).toBeLessThanOrEqual(firstHint + LONGEST_MS)
+          const cut = closedAt === firstHint + LONGEST_MS
+          if (!cut) expect(closedAt).toBe(lastHint + QUIET_MS)
+        }
+      }),
+    )
+  })
+})
