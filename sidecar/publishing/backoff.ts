@@ -9,11 +9,11 @@ const LONGEST_RETRY_AFTER_MS = 600_000
 /** Tokens are rotated by people: asking more often than this only fills two logs. */
 const UNAUTHORIZED_MS = 30_000
 /**
- * Another sidecar publishes the same repository. The first wait outlives a `sync` from cron or a
- * process that is being replaced; after that two live ones must not take the board from each other
- * more often than the slow step.
+ * Another sidecar publishes the same repository. The first wait is short, because it was most likely
+ * a `sync` from cron that has ended by now; two that live must not take the board from each other
+ * more often than the last step.
  */
-const SUPERSEDED_MS = [60_000, 300_000] as const
+const SUPERSEDED_MS = [5_000, 60_000, 300_000]
 
 /** Full jitter: a thousand sidecars that lost the same edge do not come back in the same second. */
 export function backoffMs(attempt: number, random: () => number): number {
@@ -53,7 +53,8 @@ export function afterFailure(failure: Failure, history: History, random: () => n
       return { waitMs: jittered(UNAUTHORIZED_MS, random), sync: false, freshRun: false }
     case 'conflict':
       if (failure.code === 'superseded') {
-        const waitMs = history.superseded === 0 ? SUPERSEDED_MS[0] : SUPERSEDED_MS[1]
+        const step = Math.min(history.superseded, SUPERSEDED_MS.length - 1)
+        const waitMs = SUPERSEDED_MS[step] ?? MAX_MS
         return { waitMs: jittered(waitMs, random), sync: true, freshRun: true }
       }
       // At once the first time, since the edge asked for it; an edge that asks for ever is backed

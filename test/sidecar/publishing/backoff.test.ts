@@ -35,11 +35,12 @@ test('an edge that asks for a sync gets it at once, but only the first time in a
   expect(again(3).waitMs).toBe(800)
 })
 
-test('a superseded sidecar stays quiet for a minute, then for five', () => {
+test('a superseded sidecar stays quiet for seconds, then for minutes', () => {
   const again = (superseded: number) =>
     afterFailure(failure('conflict', { code: 'superseded' }), { attempt: 0, superseded }, half)
-  expect(again(0)).toEqual({ waitMs: 60_000, sync: true, freshRun: true })
-  expect(again(1).waitMs).toBe(300_000)
+  expect(again(0)).toEqual({ waitMs: 5_000, sync: true, freshRun: true })
+  expect(again(1).waitMs).toBe(60_000)
+  expect(again(2).waitMs).toBe(300_000)
   expect(again(9).waitMs).toBe(300_000)
 })
 
