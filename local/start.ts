@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path'
 import { openStore, StoreError } from '../sidecar/layouts/registry.ts'
 import { spawnChild } from './child.ts'
 import { type DataFolder, openDataFolder } from './data-folder.ts'
+import { listenForEnd } from './end-requests.ts'
 import { afterReady, beforeReady, readyLine } from './greeting.ts'
 import { removeLocalJson, writeLocalJson } from './local-json.ts'
 import { HELP, parseOptions, type StartOptions } from './options.ts'
@@ -13,12 +14,6 @@ import { Supervisor } from './supervisor.ts'
 import { bringUp } from './system.ts'
 
 const HOME = resolve(import.meta.dirname, '..')
-/**
- * npm passes on a Ctrl-C that the terminal gave us already, so a second signal that follows this
- * closely is the first one again.
- */
-const SAME_SIGNAL_MS = 500
-
 const say = (text: string) => void process.stdout.write(text)
 const notice = (sentence: string) => void process.stderr.write(`signalbox: ${sentence}\n`)
 
@@ -55,7 +50,8 @@ async function start(options: StartOptions): Promise<number> {
     notice,
   })
   const asked = new AbortController()
-  listenForSignals(supervisor, asked)
+  const requests = { ask: () => asked.abort(), insist: () => supervisor.kill() }
+  listenForEnd(requests, process.env.npm_lifecycle_event)
   try {
     return await run(options, layout, data, supervisor, asked.signal)
   } finally {
@@ -94,16 +90,4 @@ async function run(
   if (last === 'asked') return 0
   notice(`${last.sentence} Everything is ended.`)
   return 1
-}
-
-/** The first signal ends all in order, a further one at once. A terminal that closes is one too. */
-function listenForSignals(supervisor: Supervisor, asked: AbortController): void {
-  let first: number | undefined
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-    process.on(signal, () => {
-      first ??= performance.now()
-      if (performance.now() - first > SAME_SIGNAL_MS) supervisor.kill()
-      asked.abort()
-    })
-  }
 }
