@@ -32,16 +32,25 @@ export interface Child {
 
 // A watcher beside the program waits for the far end of file descriptor 3, which only our process
 // holds and the kernel closes when we die of anything, SIGKILL too. Both are one process group, and
-// the watcher signals the group (0): a pid could meanwhile belong to somebody else. The program
-// itself replaces the shell, so its pid and its signals are those that we see.
-const TIED = `{ trap '' TERM; read -r _ <&3; kill -TERM 0; sleep "$0"; kill -KILL 0; } \
->/dev/null 2>&1 </dev/null & exec "$@" 3<&-`
+// the watcher signals the group (0), which nobody else can come to have while it is in it. The
+// program itself replaces the shell, so its pid ($$) and its ending are those that we see.
+const TIED = `
+{
+  trap '' TERM
+  read -r _ <&3
+  kill -TERM 0
+  tenths="$0"
+  while [ "$tenths" -gt 0 ] && kill -0 $$; do sleep 0.1; tenths=$((tenths - 1)); done
+  kill -KILL 0
+} </dev/null >/dev/null 2>&1 &
+exec "$@" 3<&-
+`
 
 export type SpawnChild = (spec: ChildSpec) => Child
 
 export function spawnChild(spec: ChildSpec): Child {
   const log = openSync(spec.logFile, 'a', 0o600)
-  const grace = String(spec.graceMs / 1_000)
+  const grace = String(Math.ceil(spec.graceMs / 100))
   const child = spawn('/bin/sh', ['-c', TIED, grace, spec.command, ...spec.args], {
     env: spec.env,
     stdio: ['ignore', log, log, 'pipe'],

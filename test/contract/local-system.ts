@@ -1,0 +1,210 @@
+// What `npm start` promises, whichever runtime holds the edge.
+
+import { readFile, rename, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Task } from '../../worker/board/wire.ts'
+import { PATIENT, type Start, Starts } from '../support/local-system.ts'
+
+const EXAMPLE = ['LAMP-1', 'LAMP-2', 'LAMP-3', 'LAMP-4', 'LAMP-5', 'LAMP-6', 'LAMP-7']
+
+/** Saves a task as its tools do: written beside, then renamed. */
+async function saveTitle(start: Start, id: string, title: string): Promise<void> {
+  const file = join(start.storeDir, '.cairn/tasks', `${id}.md`)
+  const text = await readFile(file, 'utf8')
+  const fresh = join(start.storeDir, '.cairn/tasks', `.tmp-${id}`)
+  await writeFile(fresh, text.replace(/^title: .*$/m, `title: ${title}`))
+  await rename(fresh, file)
+}
+
+const titleOf = async (start: Start, id: string): Promise<string> =>
+  // While the edge is away there is no title.
+  start.json<Task>(`/tasks/${id}`).then(
+    ({ title }) => title,
+    (error: unknown) => String(error),
+  )
+
+const query = async (database: string, sql: string) => {
+  const requests = [{ type: 'execute', stmt: { sql } }, { type: 'close' }]
+  const response = await fetch(`${database}/v2/pipeline`, {
+    method: 'POST',
+    body: JSON.stringify({ requests }),
+  })
+  return response.text()
+}
+
+export function localSystemContract(host: 'workerd' | 'deno'): void {
+  const args = [`--host=${host}`]
+
+  describe(`a running system (${host})`, () => {
+    const starts = new Starts()
+    let start: Start
+    beforeAll(async () => {
+      start = await (
+        await starts.start({ args, env: { STRIPE_SECRET_KEY: 'sk_test_hidden' } })
+      ).ready()
+    })
+    afterAll(() => starts.clear())
+
+    it('says so in one line, and by then everything answers', async () => {
+      const { url, path, database, tokens } = await start.local()
+      expect(start.readyLines).toEqual([`signalbox ready ${url}`])
+      expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+      expect(path).toBe(start.storeDir)
+      expect(Object.keys(tokens)).toEqual(['board', 'sidecar', 'payments'])
+      expect(await query(database, 'SELECT count(*) FROM payment_outbox')).toContain('"0"')
+      const { tasks } = await start.json<{ tasks: Task[] }>('/tasks')
+      expect(tasks.map(({ id }) => id)).toEqual(EXAMPLE)
+      expect(start.stderr).toBe('')
+    })
+
+    it('keeps its tokens to its owner', async () => {
+      const { mode } = await stat(join(start.dataDir, 'local.json'))
+      expect(mode & 0o777).toBe(0o600)
+    })
+
+    it('shows no secret in the list of processes', async () => {
+      const secret = (await readFile(join(start.dataDir, 'secret'), 'utf8')).trim()
+      const { tokens } = await start.local()
+      const commands = (await start.children()).map(({ command }) => command).join('\n')
+      for (const hidden of [secret, tokens.sidecar, tokens.board, 'sk_test_hidden']) {
+        expect(commands).not.toContain(hidden)
+      }
+    })
+
+    it('tells a client of a saved task', async () => {
+      const stream = await (await start.stream()).joined()
+      await saveTitle(start, 'LAMP-4', 'Wake up to a lamp')
+      await stream.until(({ messages }) => messages.length === 1)
+      expect(stream.messages).toEqual([{ type: 'task-changed', id: 'LAMP-4' }])
+      expect(await titleOf(start, 'LAMP-4')).toBe('Wake up to a lamp')
+      await stream.close()
+    })
+
+    it('loses no change while the sidecar is dead, and clients stay connected', async () => {
+      const stream = await (await start.stream()).joined()
+      const back = start.killAndWait('sidecar')
+      await saveTitle(start, 'LAMP-5', 'Saved in between')
+      await back
+      await stream.until(({ messages }) => messages.length > 0, PATIENT.timeout)
+      expect(stream.messages).toEqual([{ type: 'task-changed', id: 'LAMP-5' }])
+      expect(await titleOf(start, 'LAMP-5')).toBe('Saved in between')
+      await stream.close()
+      expect(start.stderr).toMatch(
+        /signalbox: sidecar \(pid \d+\) was ended by SIGKILL; starting it again/,
+      )
+    })
+
+    it('loses no change while the edge is dead, and a client catches up by id', async () => {
+      const { url } = await start.local()
+      const stream = await (await start.stream()).joined()
+      const back = start.killAndWait(host)
+      await saveTitle(start, 'LAMP-6', 'Saved without an edge')
+      await back
+      await expect.poll(() => titleOf(start, 'LAMP-6'), PATIENT).toBe('Saved without an edge')
+      expect((await start.local()).url).toBe(url)
+      const resumed = await start.stream(stream.lastId)
+      await resumed.until(({ messages }) => messages.length > 0)
+      expect(resumed.messages).toEqual([{ type: 'task-changed', id: 'LAMP-6' }])
+      await resumed.close()
+    })
+
+    it('brings the database back at the same place, with what was in it', async () => {
+      const { database } = await start.local()
+      const alert = `INSERT INTO payment_alerts (id, kind, subject, gateway, created_at)
+        VALUES ('a1', 'test', 's', 'g', 1)`
+      expect(await query(database, alert)).toContain('"ok"')
+      await start.killAndWait('sqld')
+      const alerts = () =>
+        // It refuses connections for a moment.
+        query(database, 'SELECT id FROM payment_alerts').catch(String)
+      await expect.poll(alerts, PATIENT).toContain('"a1"')
+    })
+  })
+
+  describe(`the end of a system (${host})`, () => {
+    const starts = new Starts()
+    afterEach(() => starts.clear())
+
+    it('comes by SIGTERM with exit code 0, even under open streams; no process and no local.json stays', async () => {
+      const start = await (await starts.start({ args })).ready()
+      const stream = await (await start.stream()).joined()
+      const names = (await start.children()).map(({ name }) => name).filter((it) => it !== 'tie')
+      expect(names.toSorted((a, b) => a.localeCompare(b))).toEqual(
+        [host, 'sidecar', 'sqld'].toSorted((a, b) => a.localeCompare(b)),
+      )
+      start.process.kill('SIGTERM')
+      expect(await start.ended).toEqual({ code: 0, signal: null })
+      expect(await start.children()).toEqual([])
+      await expect(start.local()).rejects.toMatchObject({ code: 'ENOENT' })
+      await stream.close()
+    })
+
+    it('comes by SIGINT with exit code 0, and once more does no harm', async () => {
+      const start = await (await starts.start({ args })).ready()
+      start.process.kill('SIGINT')
+      start.process.kill('SIGINT')
+      expect(await start.ended).toEqual({ code: 0, signal: null })
+      expect(await start.children()).toEqual([])
+    })
+
+    it('comes to a start that is not ready yet just the same', async () => {
+      const start = await starts.start({ args })
+      await expect.poll(async () => (await start.children()).length > 0, PATIENT).toBe(true)
+      start.process.kill('SIGTERM')
+      expect(await start.ended).toEqual({ code: 0, signal: null })
+      expect(start.readyLines).toEqual([])
+      expect(await start.children()).toEqual([])
+    })
+
+    it('leaves no process behind when the parent is killed, and the next start takes over', async () => {
+      const first = await (await starts.start({ args })).ready()
+      const { url, tokens } = await first.local()
+      first.process.kill('SIGKILL')
+      await first.ended
+      const { storeDir, dataDir } = first
+      const port = `--port=${new URL(url).port}`
+      const second = await starts.start({ args: [...args, port], storeDir, dataDir })
+      await second.ready()
+      expect((await second.local()).url).toBe(url)
+      const status = await fetch(`${url}/api/status`, {
+        headers: { authorization: `Bearer ${tokens.board}` },
+      })
+      expect(status.status).toBe(200)
+      second.process.kill('SIGTERM')
+      expect(await second.ended).toEqual({ code: 0, signal: null })
+      await first.nothingLeft()
+    })
+  })
+
+  describe(`a start that cannot be (${host})`, () => {
+    const starts = new Starts()
+    afterEach(() => starts.clear())
+
+    it('says that its port is taken, ends with 2 and leaves nothing', async () => {
+      const server = createServer().listen(0, '127.0.0.1')
+      await new Promise((resolve) => server.once('listening', resolve))
+      const address = server.address()
+      const port = typeof address === 'object' ? address?.port : undefined
+      const start = await starts.start({ args: [...args, `--port=${port}`] })
+      expect(await start.ended).toEqual({ code: 2, signal: null })
+      expect(start.stderr).toBe(
+        `signalbox: Port ${port} of 127.0.0.1 is taken; choose another with --port.\n`,
+      )
+      expect(start.stdout).toBe('')
+      expect(await start.children()).toEqual([])
+      server.close()
+    })
+
+    it('says that another start uses its data folder, and does not harm that one', async () => {
+      const first = await (await starts.start({ args })).ready()
+      const second = await starts.start({ args, dataDir: first.dataDir })
+      expect(await second.ended).toEqual({ code: 2, signal: null })
+      expect(second.stderr).toBe(
+        `signalbox: The data folder ${first.dataDir} is in use by the running start with pid ${first.process.pid}.\n`,
+      )
+      expect((await first.fetch('/status')).status).toBe(200)
+    })
+  })
+}

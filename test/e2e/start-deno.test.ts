@@ -1,0 +1,3 @@
+import { localSystemContract } from '../contract/local-system.ts'
+
+localSystemContract('deno')

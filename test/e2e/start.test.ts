@@ -1,0 +1,96 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, describe, expect, it } from 'vitest'
+import { localSystemContract } from '../contract/local-system.ts'
+import { Starts } from '../support/local-system.ts'
+
+localSystemContract('workerd')
+
+const starts = new Starts()
+afterEach(() => starts.clear())
+
+/** One sentence on stderr, nothing on stdout, exit code 2, no process. */
+async function refusal(plan: Parameters<Starts['start']>[0]): Promise<string> {
+  const start = await starts.start(plan)
+  expect(await start.ended).toEqual({ code: 2, signal: null })
+  expect(start.stdout).toBe('')
+  expect(await start.children()).toEqual([])
+  expect(start.stderr).toMatch(/^signalbox: [^\n]+\n$/)
+  return start.stderr
+}
+
+describe('a start that cannot be', () => {
+  it('names what a folder lacks to be a board', async () => {
+    const storeDir = await starts.folder()
+    expect(await refusal({ storeDir })).toContain(`There is no task board in ${storeDir}`)
+  })
+
+  it('names a folder that is not there', async () => {
+    const storeDir = join(await starts.folder(), 'nowhere')
+    expect(await refusal({ storeDir })).toContain(`There is no folder ${storeDir}`)
+  })
+
+  it('names a data folder that cannot be written', async () => {
+    const file = join(await starts.folder(), 'file')
+    await writeFile(file, '')
+    const sentence = await refusal({ dataDir: join(file, 'data') })
+    expect(sentence).toContain(`The data folder ${file}/data cannot be written (ENOTDIR)`)
+  })
+
+  it('names an option that there is not', async () => {
+    expect(await refusal({ args: ['--hots=deno'] })).toContain('--hots')
+  })
+
+  it('names what is wrong with the configuration', async () => {
+    const sentence = await refusal({ env: { ALLOWED_ORIGINS: 'example.org' } })
+    expect(sentence).toContain('ALLOWED_ORIGINS is not a URL')
+  })
+
+  it('names a database that does not come up', async () => {
+    const dataDir = join(await starts.folder(), 'data')
+    await mkdir(dataDir)
+    await writeFile(join(dataDir, 'sqld'), 'a file where a folder should be')
+    const sentence = await refusal({ dataDir })
+    expect(sentence).toMatch(/sqld \(pid \d+\) ended with exit code \d+ before it was ready; see/)
+  })
+})
+
+describe('a running system', () => {
+  it('gives up a process that keeps dying, ends all the others, and exits with 1', async () => {
+    const start = await (await starts.start()).ready()
+    let deaths = 0
+    while (start.process.exitCode === null && deaths < 10) {
+      const pid = await start.pidOf('sidecar').catch(() => undefined)
+      if (pid !== undefined) {
+        process.kill(pid, 'SIGKILL')
+        deaths++
+      }
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    expect(await start.ended).toEqual({ code: 1, signal: null })
+    expect(start.stderr).toMatch(
+      /5 times within a minute; see .*sidecar\.log\. Everything is ended\.\n$/,
+    )
+    expect(await start.children()).toEqual([])
+  }, 60_000)
+
+  const elsewhere = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .find(({ internal, family }) => !internal && family === 'IPv4')?.address
+
+  it.skipIf(elsewhere === undefined)('cannot be reached from another machine', async () => {
+    const start = await (await starts.start()).ready()
+    const { url, database } = await start.local()
+    for (const place of [url, database]) {
+      const socket = connect({ host: elsewhere ?? '', port: Number(new URL(place).port) })
+      const outcome = await new Promise((resolve) => {
+        socket.once('connect', () => resolve('connected'))
+        socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+      })
+      socket.destroy()
+      expect(outcome).toBe('ECONNREFUSED')
+    }
+  })
+})

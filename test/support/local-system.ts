@@ -1,0 +1,169 @@
+// A system started as its user starts it, in a process of its own, and a look at its processes.
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { vi } from 'vitest'
+import type { LocalJson } from '../../local/local-json.ts'
+import { EventStream } from './event-stream.ts'
+
+/** Long enough for a machine that is busy with other tests. */
+export const PATIENT = { timeout: 30_000, interval: 25 }
+
+export interface Ended {
+  code: number | null
+  signal: NodeJS.Signals | null
+}
+
+/** One `npm start`; its folders are temporary. */
+export class Start {
+  readonly storeDir: string
+  readonly dataDir: string
+  stdout = ''
+  stderr = ''
+  readonly process: ChildProcess
+  readonly ended: Promise<Ended>
+
+  constructor(storeDir: string, dataDir: string, args: string[], env: Record<string, string>) {
+    this.storeDir = storeDir
+    this.dataDir = dataDir
+    const all = ['local/start.ts', `--store=${storeDir}`, `--data=${dataDir}`, ...args]
+    this.process = spawn(process.execPath, all, {
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    this.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
+      this.stdout += text
+    })
+    this.process.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      this.stderr += text
+    })
+    this.ended = once(this.process, 'close').then(([code, signal]) => ({ code, signal }))
+  }
+
+  get readyLines(): string[] {
+    return this.stdout.split('\n').filter((line) => line.startsWith('signalbox ready'))
+  }
+
+  async ready(): Promise<this> {
+    await vi.waitUntil(() => this.readyLines.length > 0 || this.process.exitCode !== null, PATIENT)
+    if (this.readyLines.length === 0) throw new Error(`it did not start: ${this.stderr}`)
+    return this
+  }
+
+  async local(): Promise<LocalJson> {
+    return JSON.parse(await readFile(join(this.dataDir, 'local.json'), 'utf8')) as LocalJson
+  }
+
+  async fetch(route: string, headers: Record<string, string> = {}): Promise<Response> {
+    const { url, tokens } = await this.local()
+    return fetch(`${url}/api${route}`, {
+      headers: { authorization: `Bearer ${tokens.board}`, ...headers },
+    })
+  }
+
+  async json<T>(route: string): Promise<T> {
+    const response = await this.fetch(route)
+    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+    return (await response.json()) as T
+  }
+
+  async stream(lastEventId?: string): Promise<EventStream> {
+    const headers = lastEventId === undefined ? undefined : { 'Last-Event-ID': lastEventId }
+    return new EventStream(await this.fetch('/events', headers))
+  }
+
+  /** Every process that this start brought forth: all of them name its data folder. */
+  async children(): Promise<{ pid: number; name: string; command: string }[]> {
+    const all = await processes()
+    return all
+      .filter(({ pid, command }) => pid !== this.process.pid && command.includes(this.dataDir))
+      .map(({ pid, command }) => ({ pid, name: nameOf(command), command }))
+  }
+
+  async pidOf(name: string): Promise<number> {
+    const found = (await this.children()).find((child) => child.name === name)
+    if (!found) throw new Error(`there is no ${name}`)
+    return found.pid
+  }
+
+  /** Kills one of its processes and waits until it is back, with another pid. */
+  async killAndWait(name: string): Promise<void> {
+    const before = await this.pidOf(name)
+    process.kill(before, 'SIGKILL')
+    const isBack = async () => (await this.pidOf(name).catch(() => before)) !== before
+    await vi.waitUntil(isBack, PATIENT)
+  }
+
+  async nothingLeft(): Promise<void> {
+    await vi.waitUntil(async () => (await this.children()).length === 0, PATIENT)
+  }
+}
+
+function nameOf(command: string): string {
+  const [program = ''] = command.split(' ')
+  if (program === '/bin/sh') return 'tie'
+  return command.includes('sidecar/cli.ts') ? 'sidecar' : program.replace(/^.*\//, '')
+}
+
+async function processes(): Promise<{ pid: number; command: string }[]> {
+  if (existsSync('/proc/self/cmdline')) {
+    const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+    const read = pids.map(async (pid) => {
+      // A process may be gone between the listing and the reading.
+      const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
+      return { pid: Number(pid), command: line.replaceAll('\0', ' ') }
+    })
+    return Promise.all(read)
+  }
+  const { stdout } = await promisify(execFile)('ps', ['-Awwo', 'pid=,args='])
+  return [...stdout.matchAll(/^\s*(\d+) (.*)$/gm)].map(([, pid, command = '']) => ({
+    pid: Number(pid),
+    command,
+  }))
+}
+
+export interface StartPlan {
+  args?: string[]
+  env?: Record<string, string>
+  /** Default: a copy of the example. */
+  storeDir?: string
+  dataDir?: string
+}
+
+/** Makes starts, and leaves nothing of them behind. */
+export class Starts {
+  readonly #folders: string[] = []
+  readonly #starts: Start[] = []
+
+  async folder(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'signalbox-start-'))
+    this.#folders.push(folder)
+    return folder
+  }
+
+  async start({ args = [], env = {}, storeDir, dataDir }: StartPlan = {}): Promise<Start> {
+    const folder = await this.folder()
+    const store = storeDir ?? join(folder, 'board')
+    if (storeDir === undefined) await cp('examples/board', store, { recursive: true })
+    const start = new Start(store, dataDir ?? join(folder, 'data'), ['--port=0', ...args], env)
+    this.#starts.push(start)
+    return start
+  }
+
+  /** Ends all, by force where it must. */
+  async clear(): Promise<void> {
+    for (const start of this.#starts.splice(0)) {
+      start.process.kill('SIGTERM')
+      const late = setTimeout(() => start.process.kill('SIGKILL'), 15_000)
+      await start.ended
+      clearTimeout(late)
+      await start.nothingLeft()
+    }
+    for (const folder of this.#folders.splice(0)) await rm(folder, { recursive: true, force: true })
+  }
+}
