@@ -39,6 +39,14 @@ export function boardContract(name: string, host: Host): void {
       await stream.close()
     })
 
+    it('answers HEAD with the headers, and opens no stream', async () => {
+      const repo = await published()
+      const response = await repo.request('/events', { method: 'HEAD' })
+      expect(response.status).toBe(200)
+      expect(response.headers.get('Content-Type')).toBe('text/event-stream')
+      expect(await repo.json('/status')).toMatchObject({ streams: 0 })
+    })
+
     it('waits on a repository that nobody has published, and gets its first message', async () => {
       const repo = new Repo(host.edge())
       const stream = await (await repo.stream()).joined()

@@ -1,9 +1,10 @@
 // The read model in the repository's own SQLite.
 
 import type { BoardStore, RepositoryState } from './board-store.ts'
+import { bucketSums } from './bucket-sums-sqlite.ts'
 import { putRecord, TABLE_OF } from './record-rows.ts'
 import type { Sql, SqlValue } from './sql.ts'
-import { BUCKETS, bucketOf, EMPTY_HASH, type Key, keyOf, parseKey, toggleHash } from './wire.ts'
+import { bucketOf, EMPTY_HASH, type Key, keyOf, parseKey, toggleHash } from './wire.ts'
 
 type RowValues = { id: string; hash: string; json: string }
 
@@ -24,30 +25,24 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
     JSON.stringify(first),
   )
 
-  const toggleBucket = (n: number, hash: string) => {
-    const [row] = sql.all<{ sum: string }>('SELECT sum FROM buckets WHERE n = ?', n)
-    sql.all(
-      'INSERT INTO buckets (n, sum) VALUES (?, ?) ON CONFLICT (n) DO UPDATE SET sum = excluded.sum',
-      n,
-      toggleHash(row?.sum ?? EMPTY_HASH, hash),
-    )
-  }
-  const buckets = () => {
-    const sums = new Array<string>(BUCKETS).fill(EMPTY_HASH)
-    for (const row of sql.all<{ n: number; sum: string }>('SELECT n, sum FROM buckets')) {
-      sums[row.n] = row.sum
-    }
-    return sums
-  }
+  const sums = bucketSums(sql)
   const one = (query: string, ...values: SqlValue[]) => sql.all<RowValues>(query, ...values)[0]
 
   return {
-    transaction: (run) => sql.transaction(run),
+    transaction(run) {
+      try {
+        return sql.transaction(run)
+      } catch (error) {
+        sums.forget()
+        throw error
+      }
+    },
     state() {
       const [row] = sql.all<{ state: string }>('SELECT state FROM repository')
       return row ? (JSON.parse(row.state) as RepositoryState) : first
     },
     save(state) {
+      sums.write()
       sql.all('UPDATE repository SET state = ?', JSON.stringify(state))
     },
 
@@ -58,7 +53,7 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
       if (old?.hash === record.hash) return false
       const bucket = bucketOf(key)
       putRecord(sql, record, bucket)
-      toggleBucket(bucket, old ? toggleHash(old.hash, record.hash) : record.hash)
+      sums.toggle(bucket, old ? toggleHash(old.hash, record.hash) : record.hash)
       return true
     },
     remove(key) {
@@ -70,11 +65,11 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
         id,
       )
       if (!old) return undefined
-      toggleBucket(bucketOf(key), old.hash)
+      sums.toggle(bucketOf(key), old.hash)
       return kind === 'run' ? `task:${old.owner}` : key
     },
-    root: () => buckets().reduce(toggleHash, EMPTY_HASH),
-    buckets,
+    root: () => sums.all().reduce(toggleHash, EMPTY_HASH),
+    buckets: () => [...sums.all()],
     entries(wanted) {
       const entries = new Map<Key, string>()
       const list = JSON.stringify(wanted)

@@ -47,7 +47,7 @@ export interface Row {
 }
 
 export interface BoardStore {
-  /** All of it or nothing; `run` must not await. */
+  /** All of it or nothing; `run` must not await, and ends with `save` when it changed anything. */
   transaction<T>(run: () => T): T
   state(): RepositoryState
   save(state: RepositoryState): void

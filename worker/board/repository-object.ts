@@ -86,7 +86,7 @@ export class RepositoryObject extends DurableObject {
   }
 }
 
-function objectSql(storage: DurableObjectStorage): Sql {
+export function objectSql(storage: DurableObjectStorage): Sql {
   return {
     all: <Row extends Record<string, SqlValue>>(query: string, ...values: SqlValue[]) =>
       storage.sql.exec<Row>(query, ...values).toArray(),

@@ -42,7 +42,11 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     const { expiresAt } = c.get('grant')
     const lastEventId = c.req.header('Last-Event-ID') || c.req.query('last_event_id') || undefined
     const { clock, log, limits } = deps
-    const body = openStream({ repository, lastEventId, expiresAt, signal, limits, clock, log })
+    // Hono answers HEAD by GET without its body: a stream that nobody reads would stay open.
+    const body =
+      c.req.raw.method === 'HEAD'
+        ? null
+        : openStream({ repository, lastEventId, expiresAt, signal, limits, clock, log })
     return new Response(body, {
       headers: {
         'Content-Type': 'text/event-stream',

@@ -1,0 +1,150 @@
+// The read model and the change log, over any embedded SQLite.
+
+import { describe, expect, it } from 'vitest'
+import { createBoardTables } from '../../worker/board/board-schema.ts'
+import type { BoardStore } from '../../worker/board/board-store.ts'
+import { sqliteBoardStore } from '../../worker/board/board-store-sqlite.ts'
+import { type ChangeLog, LOG_ROWS } from '../../worker/board/change-log.ts'
+import { sqliteChangeLog } from '../../worker/board/change-log-sqlite.ts'
+import type { Sql } from '../../worker/board/sql.ts'
+import { bucketOf, EMPTY_HASH, keyOf } from '../../worker/board/wire.ts'
+import { runRecord, sessionRecord, sums, taskRecord } from '../support/edge.ts'
+
+interface Opened {
+  store: BoardStore
+  log: ChangeLog
+  sql: Sql
+}
+
+/** `withSql` calls back with an empty database of its own. */
+export function boardStoreContract(
+  name: string,
+  withSql: (use: (sql: Sql) => void) => Promise<void>,
+): void {
+  const on = (use: (opened: Opened) => void) => () =>
+    withSql((sql) => {
+      createBoardTables(sql)
+      use({ sql, store: sqliteBoardStore(sql, 'epoch1'), log: sqliteChangeLog(sql) })
+    })
+
+  describe(`the board store on ${name}`, () => {
+    it(
+      'begins unpublished under its epoch, and keeps both when it is opened again',
+      on(({ sql, store }) => {
+        expect(store.state()).toMatchObject({ epoch: 'epoch1', published: false, run: 0 })
+        store.save({ ...store.state(), published: true })
+        createBoardTables(sql)
+        const again = sqliteBoardStore(sql, 'epoch2')
+        expect(again.state()).toMatchObject({ epoch: 'epoch1', published: true })
+      }),
+    )
+
+    it(
+      'keeps sums that a sidecar with the same records computes, through every kind of change',
+      on(({ sql, store }) => {
+        const records = [
+          taskRecord('A-1'),
+          taskRecord('A-2'),
+          sessionRecord('ses_1'),
+          runRecord('A-1', '20260101-100000.000'),
+        ]
+        for (const record of records) expect(store.put(record)).toBe(true)
+        store.save(store.state())
+        expect(store.root()).toBe(sums(records).root)
+        expect(store.buckets()).toEqual(sums(records).buckets)
+        const [first, ...others] = records
+        if (!first) throw new Error('there is a first record')
+        expect(store.put(first)).toBe(false)
+        const changed = taskRecord('A-1', { title: 'Another' })
+        expect(store.put(changed)).toBe(true)
+        expect(store.remove('task:A-2')).toBe('task:A-2')
+        expect(store.remove('task:A-2')).toBeUndefined()
+        store.save(store.state())
+        const left = [changed, ...others.filter(({ id }) => id !== 'A-2')]
+        expect(sqliteBoardStore(sql, 'x').root()).toBe(sums(left).root)
+        for (const record of left) store.remove(keyOf(record))
+        expect(store.root()).toBe(EMPTY_HASH)
+      }),
+    )
+
+    it(
+      'leaves nothing of a turn that failed, neither rows nor sums',
+      on(({ store }) => {
+        store.put(taskRecord('A-1'))
+        store.save(store.state())
+        const root = store.root()
+        const fail = () =>
+          store.transaction(() => {
+            store.put(taskRecord('A-2'))
+            throw new Error('on purpose')
+          })
+        expect(fail).toThrow('on purpose')
+        expect(store.root()).toBe(root)
+        expect(store.task('A-2')).toBeUndefined()
+      }),
+    )
+
+    it(
+      'names the task of a run that is removed',
+      on(({ store }) => {
+        const run = runRecord('A-1', '20260101-100000.000')
+        store.put(run)
+        expect(store.remove(keyOf(run))).toBe('task:A-1')
+      }),
+    )
+
+    it(
+      'lists entries of the buckets that are asked for, and of no other',
+      on(({ store }) => {
+        const records = Array.from({ length: 50 }, (_, i) => taskRecord(`A-${i}`))
+        for (const record of records) store.put(record)
+        const wanted = bucketOf('task:A-7')
+        const keys = records.map(keyOf).filter((key) => bucketOf(key) === wanted)
+        expect([...store.entries([wanted]).keys()].sort()).toEqual(keys.sort())
+        expect(store.entries([]).size).toBe(0)
+      }),
+    )
+
+    it(
+      'pages tasks by id and counts them',
+      on(({ store }) => {
+        for (let i = 0; i < 5; i++) store.put(taskRecord(`A-${i}`))
+        store.put(taskRecord('B-0', { invalid: 'It is broken.' }))
+        expect(store.tasks({}, '', 2).map(({ id }) => id)).toEqual(['A-0', 'A-1'])
+        expect(store.tasks({}, 'A-1', 9).map(({ id }) => id)).toEqual(['A-2', 'A-3', 'A-4', 'B-0'])
+        expect(store.counts()).toEqual({ tasks: 6, sessions: 0, runs: 0, invalid: 1 })
+      }),
+    )
+  })
+
+  describe(`the change log on ${name}`, () => {
+    it(
+      'begins at 0, and gives what came after a place in order',
+      on(({ log }) => {
+        expect([log.head(), log.oldest()]).toEqual([0, 1])
+        log.append({ type: 'task-changed', id: 'A' }, 10)
+        log.append({ type: 'tasks-changed' }, 20)
+        expect(log.after(0)).toEqual([{ type: 'task-changed', id: 'A' }, { type: 'tasks-changed' }])
+        expect(log.after(1)).toEqual([{ type: 'tasks-changed' }])
+        expect(log.after(2)).toEqual([])
+      }),
+    )
+
+    it(
+      'finds the place of a moment, the head when nothing came after it',
+      on(({ log }) => {
+        for (const at of [10, 20, 20, 30]) log.append({ type: 'tasks-changed' }, at)
+        expect([0, 10, 19, 20, 30].map((at) => log.seqBefore(at))).toEqual([0, 1, 1, 3, 4])
+      }),
+    )
+
+    it(
+      'keeps the newest messages only',
+      on(({ log }) => {
+        for (let i = 0; i < LOG_ROWS + 5; i++) log.append({ type: 'tasks-changed' }, i)
+        expect([log.head(), log.oldest()]).toEqual([LOG_ROWS + 5, 6])
+        expect(log.after(5)).toHaveLength(LOG_ROWS)
+      }),
+    )
+  })
+}
