@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { localSystemContract } from '../contract/local-system.ts'
-import { Starts } from '../support/local-system.ts'
+import { Starts, throughNpm } from '../support/local-system.ts'
 
 localSystemContract('workerd')
 
@@ -92,5 +92,21 @@ describe('a running system', () => {
       socket.destroy()
       expect(outcome).toBe('ECONNREFUSED')
     }
+  })
+})
+
+describe('npm start', () => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('ends by %s with exit code 0', async (signal) => {
+    const start = await (await starts.start({ launch: throughNpm })).ready()
+    start.process.kill(signal)
+    expect(await start.ended).toEqual({ code: 0, signal: null })
+    await start.nothingLeft()
+  })
+
+  it('leaves nothing running when npm itself is killed and can pass nothing on', async () => {
+    const start = await (await starts.start({ launch: throughNpm })).ready()
+    start.process.kill('SIGKILL')
+    await start.nothingLeft()
+    await expect(start.local()).rejects.toMatchObject({ code: 'ENOENT' })
   })
 })

@@ -19,7 +19,19 @@ export interface Ended {
   signal: NodeJS.Signals | null
 }
 
-/** One `npm start`; its folders are temporary. */
+export type Launch = (args: string[]) => { command: string; args: string[] }
+
+/** The program by itself, so that its pid and its exit code are ours to see. */
+const alone: Launch = (args) => ({
+  command: process.execPath,
+  args: ['local/start.ts', ...args],
+})
+export const throughNpm: Launch = (args) => ({
+  command: 'npm',
+  args: ['start', '--silent', '--', ...args],
+})
+
+/** One running start; its folders are temporary. */
 export class Start {
   readonly storeDir: string
   readonly dataDir: string
@@ -28,11 +40,12 @@ export class Start {
   readonly process: ChildProcess
   readonly ended: Promise<Ended>
 
-  constructor(storeDir: string, dataDir: string, args: string[], env: Record<string, string>) {
+  constructor(storeDir: string, dataDir: string, { args = [], env, launch = alone }: StartPlan) {
     this.storeDir = storeDir
     this.dataDir = dataDir
-    const all = ['local/start.ts', `--store=${storeDir}`, `--data=${dataDir}`, ...args]
-    this.process = spawn(process.execPath, all, {
+    const all = ['--port=0', `--store=${storeDir}`, `--data=${dataDir}`, ...args]
+    const { command, args: argv } = launch(all)
+    this.process = spawn(command, argv, {
       env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
@@ -133,6 +146,8 @@ export interface StartPlan {
   /** Default: a copy of the example. */
   storeDir?: string
   dataDir?: string
+  /** Default: without npm. */
+  launch?: Launch
 }
 
 /** Makes starts, and leaves nothing of them behind. */
@@ -146,11 +161,11 @@ export class Starts {
     return folder
   }
 
-  async start({ args = [], env = {}, storeDir, dataDir }: StartPlan = {}): Promise<Start> {
+  async start(plan: StartPlan = {}): Promise<Start> {
     const folder = await this.folder()
-    const store = storeDir ?? join(folder, 'board')
-    if (storeDir === undefined) await cp('examples/board', store, { recursive: true })
-    const start = new Start(store, dataDir ?? join(folder, 'data'), ['--port=0', ...args], env)
+    const store = plan.storeDir ?? join(folder, 'board')
+    if (plan.storeDir === undefined) await cp('examples/board', store, { recursive: true })
+    const start = new Start(store, plan.dataDir ?? join(folder, 'data'), plan)
     this.#starts.push(start)
     return start
   }
