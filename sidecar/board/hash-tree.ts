@@ -16,6 +16,8 @@ export class HashTree {
   /** Where a hash is taken apart. */
   readonly #parsed = new Uint32Array(WORDS)
   #words = new Uint32Array(WORDS * 256)
+  /** By bucket, from the first question on until a key comes or goes: a first sync asks 256 times. */
+  #keys: Map<number, Key[]> | undefined
 
   /** Gives a key its hash, or takes the key out (undefined). False: it was so before. */
   set(key: Key, hash: string | undefined): boolean {
@@ -45,16 +47,17 @@ export class HashTree {
   }
 
   bucket(n: number): Record<Key, string> {
-    const entries: [Key, string][] = []
-    for (const [key, slot] of this.#slots) {
-      if (bucketOf(key) === n) entries.push([key, formatHash(this.#words, slot)])
-    }
-    return Object.fromEntries(entries)
+    this.#keys ??= Map.groupBy(this.#slots.keys(), bucketOf)
+    const keys = this.#keys.get(n) ?? []
+    return Object.fromEntries(
+      keys.map((key) => [key, formatHash(this.#words, this.#slots.get(key) ?? 0)]),
+    )
   }
 
   #delete(key: Key, slot: number): true {
     this.#toggle(key, slot)
     this.#slots.delete(key)
+    this.#keys = undefined
     this.#free.push(slot)
     return true
   }
@@ -73,6 +76,7 @@ export class HashTree {
   #allocate(key: Key): number {
     const slot = this.#free.pop() ?? this.#slots.size
     this.#slots.set(compact(key) as Key, slot)
+    this.#keys = undefined
     if (WORDS * slot < this.#words.length) return slot
     const words = new Uint32Array(2 * this.#words.length)
     words.set(this.#words)
