@@ -1,0 +1,56 @@
+// A process that this benchmark starts, and ends. Whatever happens to the benchmark, it goes too.
+
+import { type ChildProcess, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+
+/** A process that does not end when asked is killed after this. */
+const GRACE_MS = 10_000
+
+const running = new Set<ChildProcess>()
+process.on('exit', () => {
+  for (const child of running) child.kill('SIGTERM')
+})
+
+export interface Child {
+  readonly pid: number
+  /** The line of its output that was waited for. */
+  readonly line: string
+  stop(): Promise<void>
+}
+
+/** Resolves when a line of its output matches. Rejects when it ends before, or takes too long. */
+export async function startNode(args: string[], ready: RegExp, waitMs: number): Promise<Child> {
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  running.add(child)
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  void ended.then(() => running.delete(child))
+  const stop = async () => {
+    child.kill('SIGTERM')
+    const killer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS)
+    await ended
+    clearTimeout(killer)
+  }
+
+  let complaints = ''
+  child.stderr.on('data', (text) => {
+    complaints = `${complaints}${text}`.slice(-2_000)
+  })
+  const { promise, resolve, reject } = Promise.withResolvers<string>()
+  const fail = (why: string) => reject(new Error(`${args.join(' ')} ${why}\n${complaints}`))
+  createInterface(child.stdout).on('line', (line) => {
+    if (ready.test(line)) resolve(line)
+  })
+  void ended.then(() => fail('ended before it was ready.'))
+  const timer = setTimeout(() => fail(`was not ready within ${waitMs} ms.`), waitMs)
+  try {
+    const line = await promise
+    const { pid } = child
+    if (pid === undefined) throw new Error(`${args.join(' ')} has no pid.`)
+    return { pid, line, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  } finally {
+    clearTimeout(timer)
+  }
+}

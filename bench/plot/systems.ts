@@ -1,0 +1,32 @@
+// How a system is called and coloured in every plot. The colours differ for colour-blind eyes too.
+
+import type { System } from '../target.ts'
+import { element, SOFT, text } from './svg.ts'
+
+export const LOOKS: Record<System, { label: string; color: string }> = {
+  signalbox: { label: 'Signalbox', color: '#1d63d8' },
+  chokidar: { label: 'chokidar + SSE', color: '#c2570c' },
+  'chokidar-tuned': { label: 'chokidar + SSE, tuned', color: '#7a8490' },
+}
+
+/** What `tuned` means stands in every picture: without it the name would say nothing. */
+export const TUNED =
+  'chokidar + SSE: one Node process. Tuned: told to ignore the temporary files of a save, which it reads the folder for.'
+
+export function heading(title: string, lines: readonly string[]): string[] {
+  return [
+    text(32, 42, title, { size: 19, weight: 700 }),
+    ...lines.map((words, n) => text(32, 64 + n * 18, words, { fill: SOFT })),
+  ]
+}
+
+export function legend(systems: readonly System[], x: number, y: number): string[] {
+  return systems.flatMap((system, n) => {
+    const { label, color } = LOOKS[system]
+    const left = x + n * 190
+    return [
+      element('rect', { x: left, y: y - 10, width: 12, height: 12, rx: 3, fill: color }),
+      text(left + 19, y, label),
+    ]
+  })
+}

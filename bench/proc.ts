@@ -1,0 +1,37 @@
+// What Linux says of a process, from /proc.
+
+import { readFileSync } from 'node:fs'
+
+/** Linux counts the time of a process in hundredths of a second, on every machine. */
+const TICK_MS = 10
+
+export interface Memory {
+  rssMiB: number
+  /** The most that it ever held. */
+  peakMiB: number
+}
+
+export function memoryOf(pid: number): Memory {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+  const mebibytes = (name: string) => {
+    const [, kibibytes] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status) ?? []
+    return Number(kibibytes) / 1_024
+  }
+  return { rssMiB: mebibytes('VmRSS'), peakMiB: mebibytes('VmHWM') }
+}
+
+/** Time that a process has spent on a core so far, in user and kernel mode, ± 10 ms. */
+export function cpuMsOf(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  // The name stands in brackets and may hold spaces; utime and stime are the 12th and 13th after it.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS
+}
+
+export function childrenOf(pid: number): { pid: number; command: string }[] {
+  const pids = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+  return pids.filter(Boolean).map((child) => ({
+    pid: Number(child),
+    command: readFileSync(`/proc/${child}/cmdline`, 'utf8').replaceAll('\0', ' '),
+  }))
+}

@@ -1,0 +1,26 @@
+// The other process of the burst: replaces many tasks of a board as fast as one process can, when it
+// is told to. Forked by burst.ts, which it talks to by messages.
+
+import { boardIn, saveTask } from './board.ts'
+
+export interface ReplaceOrder {
+  dir: string
+  size: number
+  /** The first task, and how many from there on; past the last one it goes on at the first. */
+  from: number
+  count: number
+  rank: number
+}
+
+export interface Replaced {
+  ms: number
+}
+
+process.on('message', (order: ReplaceOrder) => {
+  const board = boardIn(order.dir, order.size)
+  const startedAt = performance.now()
+  for (let i = 0; i < order.count; i++) saveTask(board, (order.from + i) % board.size, order.rank)
+  process.send?.({ ms: performance.now() - startedAt } satisfies Replaced)
+})
+process.on('disconnect', () => process.exit())
+process.send?.('ready')

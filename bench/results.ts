@@ -1,0 +1,87 @@
+// What a run leaves behind: its numbers with the machine they were taken on, and the verdicts.
+
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { availableParallelism, cpus, release, totalmem, type } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { BurstRow } from './burst.ts'
+import type { IdleRow } from './idle.ts'
+import type { LatencyRow } from './latency.ts'
+
+export interface Machine {
+  platform: string
+  cores: number
+  cpu: string
+  memoryGiB: number
+  node: string
+}
+
+export interface Verdict {
+  what: string
+  target: string
+  measured: string
+  reached: boolean
+}
+
+export interface Result {
+  command: string
+  date: string
+  /** The revision that was measured; with `+` when files differed from it. */
+  commit: string
+  machine: Machine
+  tookMs: number
+  verdicts: Verdict[]
+}
+
+export interface LatencyResult extends Result {
+  windowMs: number
+  targets: { tasks: number; p99Ms: number }[]
+  rows: LatencyRow[]
+}
+
+export interface WatchResult extends Result {
+  targets: { burstMs: number; readyMs: number; rssMiB: number; cpuPercent: number }
+  bursts: BurstRow[]
+  idle: IdleRow[]
+}
+
+/** What a run says of itself. `startedAt` is of `performance.now`. */
+export function circumstances(command: string, startedAt: number): Omit<Result, 'verdicts'> {
+  const [first] = cpus()
+  return {
+    command,
+    date: new Date().toISOString(),
+    commit: commit(),
+    machine: {
+      platform: `${type()} ${release()}`,
+      cores: availableParallelism(),
+      cpu: first?.model ?? 'unknown',
+      memoryGiB: Math.round(totalmem() / 2 ** 30),
+      node: process.versions.node,
+    },
+    tookMs: Math.round(performance.now() - startedAt),
+  }
+}
+
+function commit(): string {
+  const cwd = resolve(import.meta.dirname, '..')
+  const git = (...args: string[]) => execFileSync('git', args, { cwd, encoding: 'utf8' }).trim()
+  try {
+    const isChanged =
+      git('status', '--porcelain', 'worker', 'sidecar', 'local', 'bench/*.ts') !== ''
+    return `${git('rev-parse', '--short=12', 'HEAD')}${isChanged ? '+' : ''}`
+  } catch {
+    // An unpacked archive has no history; the numbers are as good.
+    return 'unknown'
+  }
+}
+
+export function save(dir: string, name: string, result: Result, plot: string): void {
+  mkdirSync(dir, { recursive: true })
+  writeFileSync(join(dir, `${name}.json`), `${compact(JSON.stringify(result, null, 2))}\n`)
+  writeFileSync(join(dir, `${name}.svg`), plot)
+}
+
+/** Lists of numbers on one line: a difference between two runs stays readable. */
+const compact = (json: string): string =>
+  json.replaceAll(/\[[\d\s.,e+-]*\]/g, (list) => list.replaceAll(/\s+/g, ' '))

@@ -1,0 +1,73 @@
+// The plan of `latency`: three sizes, each system on the same board, one after the other.
+
+import { join } from 'node:path'
+import { makeBoard } from './board.ts'
+import { type LatencyRow, measureLatency, WINDOW_MS } from './latency.ts'
+import { latencyPlot } from './plot/latency-plot.ts'
+import { circumstances, type LatencyResult, save, type Verdict } from './results.ts'
+import type { BenchRun } from './run.ts'
+import { SYSTEMS, type System, startTarget } from './target.ts'
+
+const TARGETS = [
+  { tasks: 1_000, p99Ms: 20 },
+  { tasks: 20_000, p99Ms: 20 },
+  { tasks: 100_000, p99Ms: 40 },
+]
+const SAVES = 200
+/** The alternatives get half as many, and less time where each save takes long. */
+const SAVES_OF_OTHERS = 100
+const LONGEST_MS = { signalbox: 120_000, chokidar: 45_000, 'chokidar-tuned': 60_000 }
+
+export async function runLatency(run: BenchRun): Promise<Verdict[]> {
+  const startedAt = performance.now()
+  const targets = run.isQuick ? TARGETS.slice(0, 1) : TARGETS
+  const rows: LatencyRow[] = []
+  for (const [n, { tasks }] of targets.entries()) {
+    const board = makeBoard(join(run.workDir, `board-${tasks}`), tasks)
+    // Every other size in the other order: whoever comes first finds a cold machine.
+    const order = n % 2 === 0 ? SYSTEMS : SYSTEMS.toReversed()
+    const found = new Map<System, LatencyRow>()
+    for (const system of order) {
+      const target = await startTarget(system, board.dir, join(run.workDir, `data-${tasks}`))
+      try {
+        const saves = run.isQuick ? 10 : system === 'signalbox' ? SAVES : SAVES_OF_OTHERS
+        const row = await measureLatency(target, board, { saves, longestMs: LONGEST_MS[system] })
+        found.set(system, row)
+        run.say(inWords(row))
+      } finally {
+        await target.stop()
+      }
+    }
+    for (const system of SYSTEMS) rows.push(...[found.get(system)].filter((it) => it !== undefined))
+  }
+  const verdicts = verdictsOf(rows, targets)
+  const result: LatencyResult = {
+    ...circumstances(run.command, startedAt),
+    windowMs: WINDOW_MS,
+    targets,
+    verdicts,
+    rows,
+  }
+  save(run.outDir, 'latency', result, latencyPlot(result))
+  return verdicts
+}
+
+const inWords = ({ system, tasks, saves, lost, stale, latency }: LatencyRow): string => {
+  const { p50, p90, p99, max } = latency
+  const counts = `${saves} saves, ${lost} lost, ${stale} stale`
+  return `${system} at ${tasks}: p50 ${p50}, p90 ${p90}, p99 ${p99}, max ${max} ms; ${counts}`
+}
+
+/** A lost or stale message is a miss, however quick the others were. */
+function verdictsOf(rows: LatencyRow[], targets: LatencyResult['targets']): Verdict[] {
+  return targets.flatMap(({ tasks, p99Ms }) =>
+    rows
+      .filter((row) => row.system === 'signalbox' && row.tasks === tasks)
+      .map(({ latency, lost, stale, saves }) => ({
+        what: `save to client at ${tasks} tasks, p99`,
+        target: `${p99Ms} ms`,
+        measured: `${latency.p99} ms, ${lost} of ${saves} lost, ${stale} stale`,
+        reached: latency.p99 <= p99Ms && lost === 0 && stale === 0,
+      })),
+  )
+}

@@ -1,0 +1,135 @@
+// The plan of `watch`: bursts on two boards, then a huge board at rest.
+
+import { join } from 'node:path'
+import { makeBoard } from './board.ts'
+import { type BurstRow, measureBursts } from './burst.ts'
+import { type IdleRow, measureIdle } from './idle.ts'
+import { watchPlot } from './plot/watch-plot.ts'
+import { circumstances, save, type Verdict, type WatchResult } from './results.ts'
+import type { BenchRun } from './run.ts'
+import { percentile } from './statistics.ts'
+import { SYSTEMS, type System, startTarget } from './target.ts'
+
+const TARGETS = { burstMs: 2_000, readyMs: 2_000, rssMiB: 200, cpuPercent: 1 }
+const FULL = {
+  burstBoards: [5_000, 20_000],
+  files: 5_000,
+  runs: { signalbox: 20, chokidar: 2, 'chokidar-tuned': 10 } satisfies Record<System, number>,
+  longestRunMs: 15_000,
+  /** For all runs of one system on one board. */
+  longestMs: 75_000,
+  idleTasks: 100_000,
+  warmStarts: 3,
+  /** Longer than the pause between two scans of a store of this size. */
+  idleMs: 90_000,
+}
+const QUICK: typeof FULL = {
+  ...FULL,
+  burstBoards: [2_000],
+  files: 500,
+  runs: { signalbox: 2, chokidar: 1, 'chokidar-tuned': 1 },
+  longestRunMs: 3_000,
+  idleTasks: 2_000,
+  warmStarts: 1,
+  idleMs: 3_000,
+}
+
+export async function runWatch(run: BenchRun): Promise<Verdict[]> {
+  const startedAt = performance.now()
+  const plan = run.isQuick ? QUICK : FULL
+  const bursts: BurstRow[] = []
+  for (const tasks of plan.burstBoards) bursts.push(...(await burstsOn(tasks, plan, run)))
+  const idle = await idleOn(plan, run)
+  const verdicts = [
+    ...bursts.filter(({ system }) => system === 'signalbox').map(burstVerdict),
+    ...idle.filter(({ system }) => system === 'signalbox').flatMap(idleVerdicts),
+  ]
+  const result: WatchResult = {
+    ...circumstances(run.command, startedAt),
+    targets: TARGETS,
+    verdicts,
+    bursts,
+    idle,
+  }
+  save(run.outDir, 'watch', result, watchPlot(result))
+  return verdicts
+}
+
+async function burstsOn(tasks: number, plan: typeof FULL, run: BenchRun): Promise<BurstRow[]> {
+  const rows: BurstRow[] = []
+  const board = makeBoard(join(run.workDir, `board-${tasks}`), tasks)
+  for (const system of SYSTEMS) {
+    const target = await startTarget(system, board.dir, join(run.workDir, `data-${tasks}`))
+    try {
+      const row = await measureBursts(target, board, { ...plan, runs: plan.runs[system] })
+      rows.push(row)
+      run.say(inWords(row))
+    } finally {
+      await target.stop()
+    }
+  }
+  return rows
+}
+
+async function idleOn(plan: typeof FULL, run: BenchRun): Promise<IdleRow[]> {
+  const tasks = plan.idleTasks
+  const board = makeBoard(join(run.workDir, `board-idle-${tasks}`), tasks)
+  const rows = await measureIdle(
+    SYSTEMS.filter((system) => system !== 'chokidar-tuned'),
+    {
+      boardDir: board.dir,
+      tasks,
+      dataDir: (system) => join(run.workDir, `data-idle-${system}`),
+      warmStarts: plan.warmStarts,
+      idleMs: plan.idleMs,
+    },
+    run.say,
+  )
+  for (const { system, rssMiB, peakMiB, cpuPercent, idleMs } of rows) {
+    const memory = `${rssMiB} MiB (peak ${peakMiB})`
+    run.say(`${system} at ${tasks}: ${memory}, ${cpuPercent} % of a core in ${idleMs} ms`)
+  }
+  return rows
+}
+
+function inWords({ system, tasks, runs }: BurstRow): string {
+  const times = runs.map(({ ms, wrong }) => (ms === null ? `never (${wrong} wrong)` : ms))
+  const written = percentile(
+    runs.map(({ writtenMs }) => writtenMs),
+    50,
+  )
+  const signals = percentile(
+    runs.map((it) => it.signals),
+    50,
+  )
+  const medians = `medians: written in ${written} ms, ${signals} signals`
+  return `${system} at ${tasks}: all right after ${times.join(', ')} ms; ${medians}`
+}
+
+function burstVerdict({ tasks, files, runs }: BurstRow): Verdict {
+  const inTime = runs.filter(({ ms }) => ms !== null && ms <= TARGETS.burstMs).length
+  const worst = percentile(
+    runs.map(({ ms }) => ms ?? Number.POSITIVE_INFINITY),
+    100,
+  )
+  return {
+    what: `${files} of ${tasks} files replaced at once, all right in the read model`,
+    target: `${TARGETS.burstMs} ms in every run`,
+    measured: `${inTime} of ${runs.length} runs in time, worst ${worst} ms`,
+    reached: inTime === runs.length,
+  }
+}
+
+function idleVerdicts({ tasks, readyMedianMs, rssMiB, cpuPercent }: IdleRow): Verdict[] {
+  const verdict = (what: string, limit: number, value: number, unit: string): Verdict => ({
+    what: `sidecar at ${tasks} tasks, ${what}`,
+    target: `${limit} ${unit}`,
+    measured: `${value} ${unit}`,
+    reached: value <= limit,
+  })
+  return [
+    verdict('ready when nothing changed', TARGETS.readyMs, readyMedianMs, 'ms'),
+    verdict('memory', TARGETS.rssMiB, rssMiB, 'MiB'),
+    verdict('CPU while idle', TARGETS.cpuPercent, cpuPercent, '%'),
+  ]
+}

@@ -1,0 +1,73 @@
+// `npm run bench -- [latency] [watch] [--quick] [--out DIR]`: measures this system and the
+// alternatives in one run, on this machine, and writes numbers and plots.
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { runLatency } from './run-latency.ts'
+import { runWatch } from './run-watch.ts'
+
+/** One of the benchmarks of this folder. Boards and data go into `workDir`, which is removed. */
+export interface BenchRun {
+  workDir: string
+  outDir: string
+  /** Small boards and few repetitions: shows that everything runs, says nothing of speed. */
+  isQuick: boolean
+  command: string
+  say: (text: string) => void
+}
+
+const BENCHES = { latency: runLatency, watch: runWatch }
+type BenchName = keyof typeof BENCHES
+const NAMES = Object.keys(BENCHES) as BenchName[]
+
+process.exitCode = await main()
+
+async function main(): Promise<number> {
+  const parsed = parse(process.argv.slice(2))
+  if (typeof parsed === 'string') {
+    process.stderr.write(`bench: ${parsed}\n`)
+    return 2
+  }
+  const { names, isQuick, outDir } = parsed
+  let isReached = true
+  for (const name of names) {
+    const workDir = mkdtempSync(join(tmpdir(), 'signalbox-bench-'))
+    // Also when it is interrupted: children end at `exit`, see child.ts.
+    const clear = () => rmSync(workDir, { recursive: true, force: true, maxRetries: 3 })
+    process.once('exit', clear)
+    const command = `npm run bench -- ${name}${isQuick ? ' --quick' : ''}`
+    const say = (text: string) => void process.stdout.write(`${text}\n`)
+    const verdicts = await BENCHES[name]({ workDir, outDir, isQuick, command, say })
+    clear()
+    process.off('exit', clear)
+    for (const { what, target, measured, reached } of verdicts) {
+      say(`${reached ? 'reached' : 'MISSED '}  ${what}: ${measured} (target ${target})`)
+      isReached &&= reached
+    }
+    say(`${join(outDir, name)}.json and .svg\n`)
+  }
+  return isReached || isQuick ? 0 : 1
+}
+
+function parse(args: string[]) {
+  const options = { quick: { type: 'boolean', default: false }, out: { type: 'string' } } as const
+  try {
+    const { values, positionals } = parseArgs({ args, options, allowPositionals: true })
+    const unknown = positionals.find((name) => !NAMES.includes(name as BenchName) && name !== 'all')
+    if (unknown) return `there is no ${unknown}; there are ${NAMES.join(', ')} and all.`
+    const isAll = positionals.length === 0 || positionals.includes('all')
+    // A quick run must not pass for the real one that stands in the repository.
+    const usual = values.quick ? join(tmpdir(), 'signalbox-bench-quick') : 'bench/results'
+    return {
+      names: isAll ? NAMES : (positionals as BenchName[]),
+      isQuick: values.quick,
+      outDir: resolve(values.out ?? usual),
+    }
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error)
+  }
+}
+
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))

@@ -1,0 +1,40 @@
+// What is said of a list of measured values. Pure.
+
+export interface Summary {
+  count: number
+  p50: number
+  p90: number
+  p99: number
+  max: number
+}
+
+/** The smallest value that at least `percent` of all values do not exceed (nearest rank). */
+export function percentile(values: readonly number[], percent: number): number {
+  if (values.length === 0) return Number.NaN
+  const sorted = values.toSorted((a, b) => a - b)
+  const rank = Math.ceil((percent / 100) * sorted.length)
+  return sorted[Math.min(Math.max(rank, 1), sorted.length) - 1] ?? Number.NaN
+}
+
+/** NaN everywhere when there is nothing to summarize: JSON shows it as null. */
+export const summarize = (values: readonly number[]): Summary => ({
+  count: values.length,
+  p50: percentile(values, 50),
+  p90: percentile(values, 90),
+  p99: percentile(values, 99),
+  max: percentile(values, 100),
+})
+
+/** Two digits after the point: the clock is not better than that across processes. */
+export const rounded = (value: number): number => Math.round(value * 100) / 100
+
+/** The same row of numbers in 0 ≤ n < 1 for the same seed, so that a run can be repeated. */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
