@@ -17,7 +17,7 @@ export class HashTree {
   readonly #parsed = new Uint32Array(WORDS)
   #words = new Uint32Array(WORDS * 256)
   /** By bucket, from the first question on until a key comes or goes: a first sync asks 256 times. */
-  #keys: Map<number, Key[]> | undefined
+  #keys: Key[][] | undefined
 
   /** Gives a key its hash, or takes the key out (undefined). False: it was so before. */
   set(key: Key, hash: string | undefined): boolean {
@@ -47,11 +47,17 @@ export class HashTree {
   }
 
   bucket(n: number): Record<Key, string> {
-    this.#keys ??= Map.groupBy(this.#slots.keys(), bucketOf)
-    const keys = this.#keys.get(n) ?? []
+    this.#keys ??= this.#group()
+    const keys = this.#keys[n] ?? []
     return Object.fromEntries(
       keys.map((key) => [key, formatHash(this.#words, this.#slots.get(key) ?? 0)]),
     )
+  }
+
+  #group(): Key[][] {
+    const groups = Array.from({ length: BUCKETS }, (): Key[] => [])
+    for (const key of this.#slots.keys()) groups[bucketOf(key)]?.push(key)
+    return groups
   }
 
   #delete(key: Key, slot: number): true {
