@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { serveEdge } from '../sidecar/edge-server.ts'
+import { token } from '../support/edge.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
@@ -60,6 +62,21 @@ test('finds a board', async () => {
   expect(stdout).toMatch(/^ok {4}board .*1 task/m)
 })
 
+test('publishes a board, on the Node that the machine brings', async () => {
+  const edge = await serveEdge()
+  const SIGNALBOX_TOKEN = await token({ repos: ['packed'] })
+  const args = ['sync', 'board', '--edge', edge.url, '--repo', 'packed', '--cache', 'cache']
+  await run('npx', ['--no-install', 'signalbox-sidecar', ...args], {
+    cwd: folder,
+    env: { ...env, SIGNALBOX_TOKEN },
+  })
+  const answer = await fetch(`${edge.url}/api/tasks`, {
+    headers: { Authorization: `Bearer ${SIGNALBOX_TOKEN}` },
+  })
+  expect(await answer.json()).toMatchObject({ tasks: [{ id: 'T-1', title: 'One' }] })
+  await edge.close()
+})
+
 test('reads YAML, mints a token and meets no edge, each through a library of its own', async () => {
   const secret = { ...env, AUTH_SECRETS: 'x'.repeat(32), SIGNALBOX_TOKEN: '' }
   const args = ['--no-install', 'signalbox-sidecar', 'token', '--repo', 'a']
@@ -70,11 +87,7 @@ test('reads YAML, mints a token and meets no edge, each through a library of its
 
 test('holds one bundle with exact dependencies, and none of the sources or the tests', async () => {
   const inside = await readdir(join(folder, 'node_modules/signalbox-sidecar'))
-  expect(inside.filter((name) => name !== 'LICENSE').sort()).toEqual([
-    'README.md',
-    'cli.js',
-    'package.json',
-  ])
+  expect(inside.sort()).toEqual(['LICENSE', 'README.md', 'cli.js', 'package.json'])
   const text = await readFile(join(folder, 'node_modules/signalbox-sidecar/package.json'), 'utf8')
   const { dependencies } = JSON.parse(text) as { dependencies: Record<string, string> }
   for (const version of Object.values(dependencies)) expect(version).toMatch(/^\d+\.\d+\.\d+$/)
