@@ -3,6 +3,7 @@
 
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { pathProblem } from '../worker/board/repository-path.ts'
 
 export type Host = 'workerd' | 'deno'
 
@@ -39,11 +40,6 @@ DIR/local.json of the data folder, the log of each process in DIR/logs.
 Exit: 0 after SIGINT or SIGTERM, 1 when a process kept dying, 2 when it could not start.
 `
 
-/** The longest name of a repository, in bytes of UTF-8: the edge refuses longer ones. */
-const MAX_REPO_BYTES = 512
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is refused here.
-const CONTROL = /[\u0000-\u001f\u007f-\u009f]/
-
 const FLAGS = {
   store: { type: 'string' },
   repo: { type: 'string' },
@@ -69,11 +65,8 @@ export function parseOptions(args: string[], cwd: string, home: string): ParsedO
   }
   const storeDir = store === undefined ? join(home, 'examples/board') : resolve(cwd, store)
   const name = repo ?? storeDir
-  if (name === '' || CONTROL.test(name) || Buffer.byteLength(name) > MAX_REPO_BYTES) {
-    return refused(
-      `--repo must be a name of 1 to ${MAX_REPO_BYTES} bytes without control characters.`,
-    )
-  }
+  const problem = pathProblem(name)
+  if (problem !== undefined) return refused(`--repo names no repository: ${problem}`)
   const dataDir = resolve(cwd, data)
   return { kind: 'options', options: { storeDir, repo: name, port: Number(port), dataDir, host } }
 }

@@ -161,7 +161,7 @@ describe('the house', () => {
   it('writes SQL only in store adapters', () => {
     const statement = /['"`]\s*(SELECT|INSERT|UPDATE|DELETE|CREATE TABLE|PRAGMA)\b/
     const writers = inside('worker').filter(({ text }) => statement.test(text))
-    const allowed = /-sqlite\.ts$|-libsql\.ts$|board-schema\.ts$|record-rows\.ts$|sql-node\.ts$/
+    const allowed = /-sqlite\.ts$|-libsql\.ts$|sql-node\.ts$/
     expect(writers.map(({ file }) => file).filter((file) => !allowed.test(file))).toEqual([])
   })
 

@@ -3,9 +3,10 @@
 import { Hono } from 'hono'
 import { cors } from 'hono/cors'
 import { requestId } from 'hono/request-id'
-import { type ApiEnv, type BoardDeps, boardRoutes } from './board/routes.ts'
+import { type BoardDeps, boardRoutes } from './board/routes.ts'
 import type { Config } from './config.ts'
-import { Problem, problemResponse, statusOf } from './shared/problem.ts'
+import type { ApiEnv } from './shared/access.ts'
+import { Problem, problemResponse } from './shared/problem.ts'
 
 export type AppDeps = BoardDeps & { config: Config }
 
@@ -47,10 +48,10 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
     else log('error', 'http.failed', { ...fields, error: error.stack ?? String(error) })
     const known = problem ?? new Problem('internal', 'Something failed on our side.')
     const response = problemResponse(known)
+    // A browser shows a refusal to its page only with the CORS headers that an answer has.
     for (const [name, value] of c.res.headers) {
       if (!response.headers.has(name)) response.headers.set(name, value)
     }
-    if (statusOf(known.reason) === 503) response.headers.set('Retry-After', '30')
     return response
   })
   return app

@@ -26,7 +26,6 @@ const app = createApp({
       return openSql(join(host.dataDir, `${name}.sqlite`))
     },
     now: hostClock.now,
-    newEpoch: () => crypto.randomUUID().replaceAll('-', '').slice(0, 12),
     maxStreams: config.maxStreams,
   }),
   access: createAccess(config, hostClock.now),

@@ -25,7 +25,6 @@ export function processEdge(options: ProcessEdgeOptions = {}): Edge {
     repositories: processRepositories({
       openSql: () => openSql(':memory:'),
       now: clock.now,
-      newEpoch: () => crypto.randomUUID().slice(0, 8),
       maxStreams: config.maxStreams,
     }),
     access: createAccess(config, clock.now),

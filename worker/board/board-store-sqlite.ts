@@ -2,7 +2,7 @@
 
 import type { BoardStore, RepositoryState } from './board-store.ts'
 import { bucketSums } from './bucket-sums-sqlite.ts'
-import { putRecord, TABLE_OF } from './record-rows.ts'
+import { putRecord, TABLE_OF } from './record-rows-sqlite.ts'
 import type { Sql, SqlValue } from './sql.ts'
 import { bucketOf, EMPTY_HASH, type Key, keyOf, parseKey, toggleHash } from './wire.ts'
 

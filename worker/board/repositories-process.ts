@@ -1,10 +1,7 @@
 // Repositories in this process: for hosts without Durable Objects (Deno, Node).
 
 import { answer } from './answer.ts'
-import { createBoardTables } from './board-schema.ts'
-import { sqliteBoardStore } from './board-store-sqlite.ts'
-import { sqliteChangeLog } from './change-log-sqlite.ts'
-import { Reads } from './reads.ts'
+import { openRepository } from './open-repository-sqlite.ts'
 import type {
   FrameSink,
   PublishOutcome,
@@ -12,7 +9,7 @@ import type {
   RepositoryHandle,
   Subscription,
 } from './repositories.ts'
-import { type Published, Repository } from './repository.ts'
+import type { Published } from './repository.ts'
 import type { Sql } from './sql.ts'
 
 export interface ProcessHost {
@@ -20,8 +17,6 @@ export interface ProcessHost {
   openSql(path: string): Sql
   /** Time in ms. */
   now(): number
-  /** A new epoch for a new change log: lower-case letters and digits. */
-  newEpoch(): string
   /** Streams that one repository holds at most. */
   maxStreams: number
 }
@@ -38,12 +33,7 @@ export function processRepositories(host: ProcessHost): Repositories {
 }
 
 function processRepository(host: ProcessHost, path: string): RepositoryHandle {
-  const sql = host.openSql(path)
-  createBoardTables(sql)
-  const store = sqliteBoardStore(sql, host.newEpoch())
-  const log = sqliteChangeLog(sql)
-  const repository = new Repository(store, log)
-  const reads = new Reads(store, log)
+  const { repository, reads } = openRepository(host.openSql(path))
   const sinks = new Set<FrameSink>()
   const encoder = new TextEncoder()
   const awakeSince = new Date(host.now()).toISOString()

@@ -2,13 +2,12 @@
 // no outgoing socket, so that with any number of idle streams it sleeps and costs nothing.
 
 import { DurableObject } from 'cloudflare:workers'
+import { consoleLog } from '../shared/log.ts'
 import { answer } from './answer.ts'
-import { createBoardTables } from './board-schema.ts'
-import { sqliteBoardStore } from './board-store-sqlite.ts'
-import { sqliteChangeLog } from './change-log-sqlite.ts'
-import { type Query, Reads } from './reads.ts'
+import { openRepository } from './open-repository-sqlite.ts'
+import type { Query, Reads } from './reads.ts'
 import type { PublishOutcome, ReadAnswer } from './repositories.ts'
-import { type Published, Repository } from './repository.ts'
+import type { Published, Repository } from './repository.ts'
 import type { Sql, SqlValue } from './sql.ts'
 import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
 
@@ -20,12 +19,9 @@ export class RepositoryObject extends DurableObject {
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    const sql = objectSql(ctx.storage)
-    createBoardTables(sql)
-    const store = sqliteBoardStore(sql, crypto.randomUUID().replaceAll('-', '').slice(0, 12))
-    const log = sqliteChangeLog(sql)
-    this.#repository = new Repository(store, log)
-    this.#reads = new Reads(store, log)
+    const { repository, reads } = openRepository(objectSql(ctx.storage))
+    this.#repository = repository
+    this.#reads = reads
   }
 
   sync(request: SyncRequest): PublishOutcome<SyncAnswer> {
@@ -78,7 +74,7 @@ export class RepositoryObject extends DurableObject {
           socket.send(bytes)
         } catch (error) {
           // One dead socket must not keep the message from the others; its Worker redials.
-          console.warn(JSON.stringify({ event: 'board.send_failed', error: String(error) }))
+          consoleLog('warn', 'board.send_failed', { error: String(error) })
         }
       }
     }

@@ -2,14 +2,15 @@
 
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { type Access, coversPath, type Grant, onlyPath, type Scope } from '../shared/access.ts'
+import { type Access, type ApiEnv, coversPath, onlyPath, type Scope } from '../shared/access.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
-import { Problem, type Reason } from '../shared/problem.ts'
+import { Problem } from '../shared/problem.ts'
 import type { TaskFilter } from './board-store.ts'
 import type { Query } from './reads.ts'
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
 import type { PublishRefusal } from './repository.ts'
+import { pathProblem } from './repository-path.ts'
 import { openStream, type StreamLimits } from './stream.ts'
 import { type Checked, checkChanges, checkSync } from './wire-schema.ts'
 
@@ -21,10 +22,7 @@ export interface BoardDeps {
   limits: StreamLimits
 }
 
-export type ApiEnv = { Variables: { grant: Grant } }
-
 const PUBLISH_BYTES = 8 << 20
-const PATH_BYTES = 512
 
 /** Mounted under `/api`, behind the authentication that sets `grant`. */
 export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
@@ -65,42 +63,36 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     return c.json({ ticket, path, expiresAt: new Date(grant.expiresAt).toISOString() }, 201)
   })
 
-  const read = (query: (c: Context<ApiEnv>) => Query, absent: Reason, sentence: string) => {
-    return (c: Context<ApiEnv>) => {
-      const repository = deps.repositories.open(pathOf(c, 'board:read'))
-      return answerRead(c, repository, query(c), new Problem(absent, sentence))
-    }
-  }
-  const noTask = ['unknown_task', 'There is no task with this id.'] as const
-  const noSession = ['unknown_session', 'There is no session with this id.'] as const
+  const read = (query: (c: Context<ApiEnv>) => Query) => (c: Context<ApiEnv>) =>
+    answerRead(c, deps.repositories.open(pathOf(c, 'board:read')), query(c))
   const id = (c: Context<ApiEnv>) => c.req.param('id') ?? ''
   app.get(
     '/tasks',
-    read((c) => ({ kind: 'tasks', filter: taskFilter(c) }), ...noTask),
+    read((c) => ({ kind: 'tasks', filter: taskFilter(c) })),
   )
   app.get(
     '/tasks/:id',
-    read((c) => ({ kind: 'task', id: id(c) }), ...noTask),
+    read((c) => ({ kind: 'task', id: id(c) })),
   )
   app.get(
     '/tasks/:id/runs',
-    read((c) => ({ kind: 'runs', task: id(c) }), ...noTask),
+    read((c) => ({ kind: 'runs', task: id(c) })),
   )
   app.get(
     '/tasks/:id/sessions',
-    read((c) => ({ kind: 'task-sessions', task: id(c) }), ...noTask),
+    read((c) => ({ kind: 'task-sessions', task: id(c) })),
   )
   app.get(
     '/sessions',
-    read((c) => ({ kind: 'sessions', filter: sessionFilter(c) }), ...noSession),
+    read((c) => ({ kind: 'sessions', filter: sessionFilter(c) })),
   )
   app.get(
     '/sessions/:id',
-    read((c) => ({ kind: 'session', id: id(c) }), ...noSession),
+    read((c) => ({ kind: 'session', id: id(c) })),
   )
   app.get(
     '/status',
-    read(() => ({ kind: 'status' }), 'not_found', 'There is no status.'),
+    read(() => ({ kind: 'status' })),
   )
 
   app.post('/sync', limit, async (c) => {
@@ -124,13 +116,8 @@ function pathOf(c: Context<ApiEnv>, scope: Scope): string {
       'The query parameter path is needed: the token names no single repository.',
     )
   }
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
-  if (path === '' || /[\u0000-\u001f\u007f]/.test(path)) {
-    throw new Problem('invalid_path', 'The path is empty or holds control characters.')
-  }
-  if (new TextEncoder().encode(path).length > PATH_BYTES) {
-    throw new Problem('invalid_path', `The path is longer than ${PATH_BYTES} bytes.`)
-  }
+  const problem = pathProblem(path)
+  if (problem !== undefined) throw new Problem('invalid_path', problem)
   if (!coversPath(grant, path))
     throw new Problem('forbidden', 'The token is for another repository.')
   if (!grant.scopes.has(scope))
@@ -142,14 +129,16 @@ async function answerRead(
   c: Context<ApiEnv>,
   repository: RepositoryHandle,
   query: Query,
-  absent: Problem,
 ): Promise<Response> {
   const answer = await repository.read(query, c.req.header('If-None-Match'))
   switch (answer.state) {
     case 'unpublished':
       throw new Problem('unknown_repository', 'No sidecar has published this repository yet.')
     case 'absent':
-      throw absent
+      if (query.kind === 'session') {
+        throw new Problem('unknown_session', 'There is no session with this id.')
+      }
+      throw new Problem('unknown_task', 'There is no task with this id.')
     case 'unchanged':
     case 'found': {
       const headers = {

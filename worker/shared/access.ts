@@ -16,6 +16,9 @@ export interface Grant {
   via: 'header' | 'cookie' | 'ticket'
 }
 
+/** What every route under `/api` finds set. */
+export type ApiEnv = { Variables: { grant: Grant } }
+
 const AUDIENCE = 'signalbox'
 const TICKET_AUDIENCE = 'signalbox:ticket'
 const ASYMMETRIC = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519']

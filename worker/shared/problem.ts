@@ -9,7 +9,6 @@ export type Reason =
   | 'invalid_path'
   | 'invalid_request'
   | 'not_found'
-  | 'method_not_allowed'
   | 'unknown_repository'
   | 'unknown_task'
   | 'unknown_session'
@@ -30,7 +29,7 @@ export class Problem extends Error {
   }
 }
 
-export function statusOf(reason: Reason) {
+function statusOf(reason: Reason) {
   switch (reason) {
     case 'invalid_path':
     case 'invalid_request':
@@ -45,8 +44,6 @@ export function statusOf(reason: Reason) {
     case 'unknown_task':
     case 'unknown_session':
       return 404
-    case 'method_not_allowed':
-      return 405
     case 'sync_required':
     case 'superseded':
     case 'stale_batch':
@@ -65,7 +62,8 @@ export function statusOf(reason: Reason) {
 export function problemResponse(problem: Problem): Response {
   const status = statusOf(problem.reason)
   const body = { error: problem.message, code: problem.reason }
-  const headers = { 'Cache-Control': 'no-store' }
-  if (status === 401) Object.assign(headers, { 'WWW-Authenticate': 'Bearer realm="signalbox"' })
+  const headers = new Headers({ 'Cache-Control': 'no-store' })
+  if (status === 401) headers.set('WWW-Authenticate', 'Bearer realm="signalbox"')
+  if (status === 503) headers.set('Retry-After', '30')
   return Response.json(body, { status, headers })
 }

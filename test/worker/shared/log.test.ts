@@ -1,0 +1,35 @@
+import { expect, it, onTestFinished, vi } from 'vitest'
+import { consoleLog } from '../../../worker/shared/log.ts'
+
+function logged(fields: Record<string, unknown>): Record<string, unknown> {
+  const write = vi.spyOn(console, 'warn').mockImplementation(() => undefined)
+  onTestFinished(() => {
+    write.mockRestore()
+  })
+  consoleLog('warn', 'test.event', fields)
+  return JSON.parse(String(write.mock.calls[0]?.[0])) as Record<string, unknown>
+}
+
+it('writes one JSON line with level and event', () => {
+  expect(logged({ route: '/api/tasks' })).toEqual({
+    level: 'warn',
+    event: 'test.event',
+    route: '/api/tasks',
+  })
+})
+
+it('leaves out what is named like a secret, however deep it stands, and nothing else', () => {
+  const headers = [{ Authorization: 'Basic abc', accept: 'text/html' }, { 'set-cookie': 'a=b' }]
+  expect(logged({ headers, apiKey: 'k', pin: '1234', spin: 'left' })).toMatchObject({
+    headers: [{ Authorization: '[redacted]', accept: 'text/html' }, { 'set-cookie': '[redacted]' }],
+    apiKey: '[redacted]',
+    pin: '[redacted]',
+    spin: 'left',
+  })
+})
+
+it('leaves tokens out of the text of errors', () => {
+  const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl'
+  const text = JSON.stringify(logged({ error: `refused Bearer abc.def and ${jwt} at line 1` }))
+  expect(text).toContain('refused Bearer [redacted] and [redacted] at line 1')
+})
