@@ -3,7 +3,7 @@
 
 import { hash } from 'node:crypto'
 import type { Entry, Store } from '../layouts/layout.ts'
-import type { FileStat } from '../watching/stat-table.ts'
+import type { SeenStat } from '../watching/stat-table.ts'
 import { STALE_AFTER_MS } from './derive.ts'
 
 /** Raise it when a layout reads the same bytes differently than before: every record is sent anew. */
@@ -66,12 +66,6 @@ export interface Says {
   chars: number
   /** As it was before the text was read: a write meanwhile then differs. */
   stat?: SeenStat
-}
-
-/** A file as it was looked at. */
-export interface SeenStat extends FileStat {
-  /** Looked at so soon after a write that another one may hide behind the same stat. */
-  isRacy: boolean
 }
 
 /** What is known of a file. */

@@ -5,15 +5,12 @@ import { lstatSync } from 'node:fs'
 import type { Clock } from '../clock.ts'
 import type { Entry, FileKind, Store } from '../layouts/layout.ts'
 import type { Source } from '../layouts/read.ts'
-import type { FileStat } from '../watching/stat-table.ts'
-import type { Says, SeenStat } from './facts.ts'
+import { type FileStat, isRacy, type SeenStat, youngest } from '../watching/stat-table.ts'
+import type { Says } from './facts.ts'
 import { digest, saysOnlyBroken } from './facts.ts'
 
 /** A writer that takes longer over one file is not writing it any more. */
 export const HALF_WRITTEN_MS = 1_000
-
-/** Below this a clock's tick may hide a second write behind the first one's time. */
-const RACY_MS = 2_000
 
 export type Look =
   | {
@@ -92,11 +89,9 @@ function invalidOf(entry: Entry): string | undefined {
   }
 }
 
-const youngest = (stat: FileStat): number => Math.max(stat.mtimeMs, stat.ctimeMs)
-
 function seen(stat: FileStat, now: number): SeenStat {
   const { size, mtimeMs, ctimeMs, ino } = stat
-  return { size, mtimeMs, ctimeMs, ino, isRacy: now - youngest(stat) < RACY_MS }
+  return { size, mtimeMs, ctimeMs, ino, isRacy: isRacy(stat, now) }
 }
 
 function statOf(path: string) {

@@ -5,14 +5,14 @@ import { setImmediate as otherTurns } from 'node:timers/promises'
 import type { Board } from '../board/board.ts'
 import { HALF_WRITTEN_MS, type Look, type Looker } from '../board/reader.ts'
 import type { Log } from '../log.ts'
-import type { FileStat } from '../watching/stat-table.ts'
+import type { SeenStat } from '../watching/stat-table.ts'
 
 /** Longest synchronous work: a heartbeat of the edge or a signal must not wait for a burst. */
 const SLICE_MS = 5
 
 /** What a scan compares with the next time; see scan.ts. */
 export interface ScanNotes {
-  note(path: string, stat: FileStat | null, seenAtMs: number): void
+  note(path: string, stat: SeenStat | null): void
 }
 
 export interface Taken {
@@ -87,7 +87,6 @@ export class Intake {
 
   #ingest(path: string, known: string | undefined, seen: Look): boolean {
     const { board, scan, log } = this.#deps
-    const now = this.#deps.now()
     switch (seen.state) {
       case 'later':
         log('debug', 'file.later', { path, why: seen.why })
@@ -100,10 +99,11 @@ export class Intake {
       case 'gone':
         this.#held.delete(path)
         board.ingest(path, null)
-        scan.note(path, null, now)
+        scan.note(path, null)
         return known !== undefined
       case 'says': {
         const { says, unsure } = seen
+        const now = this.#deps.now()
         const since = this.#held.get(path) ?? now
         const isWaiting = unsure && says.hash !== known && Math.abs(now - since) < HALF_WRITTEN_MS
         if (isWaiting) {
@@ -112,7 +112,7 @@ export class Intake {
         }
         this.#held.delete(path)
         board.ingest(path, says)
-        if (says.stat) scan.note(path, says.stat, says.stat.isRacy ? says.stat.mtimeMs : now)
+        if (says.stat) scan.note(path, says.stat)
         return says.hash !== known
       }
     }
@@ -120,6 +120,6 @@ export class Intake {
 
   /** Lets the next scan report the file again. */
   #forget(path: string): void {
-    this.#deps.scan.note(path, null, this.#deps.now())
+    this.#deps.scan.note(path, null)
   }
 }

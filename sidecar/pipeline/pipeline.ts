@@ -9,7 +9,7 @@ import type { Clock } from '../clock.ts'
 import type { Store } from '../layouts/layout.ts'
 import type { Log } from '../log.ts'
 import type { ScanReport } from '../watching/scan.ts'
-import type { FileStat } from '../watching/stat-table.ts'
+import type { SeenStat } from '../watching/stat-table.ts'
 import type { Watch } from '../watching/watch.ts'
 import { Alarms } from './alarms.ts'
 import { Hints } from './hints.ts'
@@ -38,7 +38,7 @@ export interface PublishTarget {
 }
 
 export interface Scanner extends ScanNotes {
-  seed(path: string, stat: FileStat, seenAtMs: number): void
+  seed(path: string, stat: SeenStat): void
   run(now: number): Promise<ScanReport>
 }
 
@@ -118,8 +118,7 @@ export class Pipeline {
     const { board, cache, scan } = this.#deps
     await cache?.load((path, file) => {
       board.restore(path, file)
-      // Seen long after its last write, or just then, which makes the scan compare its hash.
-      if (file.stat) scan.seed(path, file.stat, file.stat.isRacy ? file.stat.mtimeMs : Infinity)
+      if (file.stat) scan.seed(path, file.stat)
     })
   }
 

@@ -5,7 +5,7 @@ import { type Dirent, lstatSync, opendirSync } from 'node:fs'
 import { basename, dirname, sep } from 'node:path'
 import { setImmediate as otherTurns } from 'node:timers/promises'
 import type { Store } from '../layouts/layout.ts'
-import { type FileStat, StatTable } from './stat-table.ts'
+import { isRacy, type SeenStat, StatTable } from './stat-table.ts'
 
 /** Longest synchronous work before others get their turn: a save must not wait for a scan. */
 const SLICE_MS = 1
@@ -61,17 +61,17 @@ export class Scan {
     return this.#table.size
   }
 
-  /** Tells at the start what a cache knows of a file. `seenAtMs`: when that stat was taken. */
-  seed(path: string, stat: FileStat, seenAtMs: number): void {
-    this.#table.put(dirname(path), basename(path), stat, seenAtMs)
+  /** Tells at the start what a cache knows of a file. */
+  seed(path: string, stat: SeenStat): void {
+    this.#table.put(dirname(path), basename(path), stat, stat.isRacy)
   }
 
   /**
    * Tells of a file that was read because of a hint, so that no scan reports it again: the stat as
    * it was before the reading (a write meanwhile then differs), or null when it was not there.
    */
-  note(path: string, stat: FileStat | null, seenAtMs: number): void {
-    if (stat) this.#table.put(dirname(path), basename(path), stat, seenAtMs)
+  note(path: string, stat: SeenStat | null): void {
+    if (stat) this.#table.put(dirname(path), basename(path), stat, stat.isRacy)
     else this.#table.drop(dirname(path), basename(path))
   }
 
@@ -183,7 +183,7 @@ class Pass {
     try {
       const stat = lstatSync(path, { throwIfNoEntry: false })
       if (!stat || stat.isDirectory()) return undefined
-      const difference = this.#table.put(folder, name, stat, this.#now)
+      const difference = this.#table.put(folder, name, stat, isRacy(stat, this.#now))
       if (difference === 'racy') this.#report.suspects.push(path)
       else if (difference !== 'same') this.#report.changed.push(path)
       this.#report.files += 1

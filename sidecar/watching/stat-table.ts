@@ -9,8 +9,18 @@ export interface FileStat {
   ino: number
 }
 
-/** A file younger than this when it was looked at may be written again within one tick of its clock. */
+/** A file as it was looked at. */
+export interface SeenStat extends FileStat {
+  /** Looked at so soon after a write that another one may hide behind the same stat. */
+  isRacy: boolean
+}
+
+/** A file younger than this may be written again within one tick of its clock. */
 const RACY_MS = 2_000
+
+export const youngest = (stat: FileStat): number => Math.max(stat.mtimeMs, stat.ctimeMs)
+
+export const isRacy = (stat: FileStat, now: number): boolean => now - youngest(stat) < RACY_MS
 
 /** `racy`: the same, but the last look came so soon after a write that another may hide behind it. */
 export type Difference = 'new' | 'differs' | 'racy' | 'same'
@@ -34,7 +44,7 @@ export class StatTable {
     this.#round += 1
   }
 
-  put(folder: string, name: string, stat: FileStat, seenAtMs: number): Difference {
+  put(folder: string, name: string, stat: FileStat, racy: boolean): Difference {
     const names = this.#folders.get(folder) ?? new Map<string, number>()
     if (names.size === 0) this.#folders.set(folder, names)
     const known = names.get(name)
@@ -47,7 +57,7 @@ export class StatTable {
     this.#numbers[at + 2] = stat.ctimeMs
     this.#numbers[at + 3] = stat.ino
     this.#rounds[slot] = this.#round
-    this.#racy[slot] = seenAtMs - Math.max(stat.mtimeMs, stat.ctimeMs) < RACY_MS ? 1 : 0
+    this.#racy[slot] = racy ? 1 : 0
     return difference
   }
 

@@ -16,6 +16,7 @@ import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Store } from '../../../sidecar/layouts/layout.ts'
 import { intervalMs, Scan } from '../../../sidecar/watching/scan.ts'
+import { isRacy, type SeenStat } from '../../../sidecar/watching/stat-table.ts'
 
 let home: string
 let root: string
@@ -40,6 +41,12 @@ const task = (id: string) => join(tasks, `${id}.md`)
 async function old(path: string, text: string): Promise<void> {
   await writeFile(path, text)
   await utimes(path, 1_000_000_000, 1_000_000_000)
+}
+
+/** A file as whoever looked at it at `now` saw it. */
+async function seen(path: string, now: number): Promise<SeenStat> {
+  const stat = await lstat(path)
+  return { ...stat, isRacy: isRacy(stat, now) }
 }
 
 function store(over: Partial<Store> = {}): Store {
@@ -119,20 +126,20 @@ describe('Scan', () => {
 
   it('suspects a file that was looked at right after its write, and not for ever', async () => {
     const scan = await settled()
-    scan.note(task('T-1'), await lstat(task('T-1')), Date.now())
+    scan.note(task('T-1'), await seen(task('T-1'), Date.now()))
     expect(await scan.run(later())).toMatchObject({ changed: [], suspects: [task('T-1')] })
     expect(await scan.run(later())).toMatchObject({ changed: [], suspects: [] })
   })
 
   it('does not report what a cache or a hint already told of', async () => {
     const scan = new Scan(store())
-    for (const id of ['T-1', 'T-2']) scan.seed(task(id), await lstat(task(id)), later())
+    for (const id of ['T-1', 'T-2']) scan.seed(task(id), await seen(task(id), later()))
     for (const path of [task('T-3'), join(root, 'config.yaml')]) {
-      scan.note(path, await lstat(path), later())
+      scan.note(path, await seen(path, later()))
     }
-    scan.seed(task('T-8'), await lstat(task('T-1')), later())
+    scan.seed(task('T-8'), await seen(task('T-1'), later()))
     await rm(task('T-3'))
-    scan.note(task('T-3'), null, Date.now())
+    scan.note(task('T-3'), null)
     expect(await scan.run(later())).toMatchObject({
       changed: [],
       suspects: [],
@@ -172,7 +179,7 @@ describe('Scan', () => {
   it('calls nothing gone where the system refuses to say, and still reports the rest', async () => {
     const refused = join(root, 'x'.repeat(300))
     const scan = await settled({ folders: [tasks, refused] })
-    scan.seed(join(refused, 'T-6.md'), await lstat(task('T-1')), later())
+    scan.seed(join(refused, 'T-6.md'), await seen(task('T-1'), later()))
     await writeFile(task('T-1'), 'changed')
     const report = await scan.run(later())
     expect(report).toMatchObject({ state: 'unreadable', changed: [task('T-1')], gone: [] })
