@@ -174,9 +174,13 @@ export class Board implements Records {
 
   *#keys(): Generator<Key> {
     const keys = new Set<Key>()
+    const { claims } = this.#relations
     for (const fact of this.#files.facts()) {
+      const name = claims.nameOf(fact)
+      // All who claim a name come with its holder: once, not once for each of them.
+      if (claims.holder(name) !== fact) continue
       keys.clear()
-      this.#relations.touch(this.#relations.claims.nameOf(fact), keys)
+      this.#relations.touch(name, keys)
       yield* keys
     }
   }

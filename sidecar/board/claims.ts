@@ -2,7 +2,7 @@
 // beside it as `<id>~2`, `~3`. All of it follows from the claims that stand now, in whatever order
 // they came, so it heals when the first goes and is the same after a restart.
 
-import type { Key } from '../../worker/board/wire.ts'
+import { type Key, parseKey } from '../../worker/board/wire.ts'
 import type { Store } from '../layouts/layout.ts'
 import type { Fact } from './facts.ts'
 import { compact, nameOf } from './facts.ts'
@@ -18,6 +18,11 @@ export class Claims {
   readonly #store: Pick<Store, 'fold'>
   /** By name. A list only where two claim it: a list for each of 100,000 would take 6 MiB. */
   readonly #claims = new Map<string, Fact | Fact[]>()
+  /**
+   * The keys under one name, for as long as no claim changes: a file in which one id stands a
+   * thousand times asks for each of them in turn, and froze everything for minutes without it.
+   */
+  #listed: { name: string; held: Held[]; facts: Map<Key, Fact> } | undefined
 
   constructor(store: Pick<Store, 'fold'>) {
     this.#store = store
@@ -29,22 +34,30 @@ export class Claims {
 
   /** Facts of one file must be added in the order in which they stand there. */
   add(fact: Fact): void {
+    this.#listed = undefined
     const name = this.nameOf(fact)
-    const claims = this.#all(name)
-    if (claims.length === 0) {
+    const known = this.#claims.get(name)
+    if (known === undefined) {
       this.#claims.set(compact(name), fact)
       return
     }
-    const after = claims.findIndex((other) => other.path > fact.path)
-    this.#claims.set(name, claims.toSpliced(after === -1 ? claims.length : after, 0, fact))
+    const claims = Array.isArray(known) ? known : [known]
+    // Searched from the end, where each of the many of one file belongs.
+    const before = claims.findLastIndex((other) => other.path <= fact.path)
+    claims.splice(before + 1, 0, fact)
+    this.#claims.set(name, claims)
   }
 
   remove(fact: Fact): void {
+    this.#listed = undefined
     const name = this.nameOf(fact)
-    const rest = this.#all(name).filter((other) => other !== fact)
-    const [first] = rest
-    if (first === undefined) this.#claims.delete(name)
-    else this.#claims.set(name, rest.length === 1 ? first : rest)
+    const claims = this.#claims.get(name)
+    if (claims === fact) this.#claims.delete(name)
+    if (!Array.isArray(claims)) return
+    const at = claims.indexOf(fact)
+    if (at >= 0) claims.splice(at, 1)
+    const [first, second] = claims
+    if (first !== undefined && second === undefined) this.#claims.set(name, first)
   }
 
   /** Who is meant by a name. */
@@ -54,27 +67,20 @@ export class Claims {
   }
 
   /** Everyone who claims a name, with the keys that they are listed under. */
-  held(name: string): Held[] {
-    const claims = this.#all(name)
-    let n = 1
-    return claims.map((fact, i) => {
-      if (i === 0) return { key: `${fact.kind}:${fact.id}` as Key, fact }
-      let id: string
-      // An id that a file really has is never given to another one.
-      do id = `${fact.id}~${++n}`
-      while (this.#claims.has(nameOf(this.#store, fact.kind, id)))
-      return { key: `${fact.kind}:${id}` as Key, fact }
-    })
+  held(name: string): readonly Held[] {
+    return this.#list(name).held
   }
 
   find(key: Key): Fact | undefined {
-    const colon = key.indexOf(':')
-    const name = nameOf(this.#store, key.slice(0, colon) as Fact['kind'], key.slice(colon + 1))
+    const { kind, id } = parseKey(key)
+    const name = nameOf(this.#store, kind, id)
     const first = this.holder(name)
     if (first !== undefined && `${first.kind}:${first.id}` === key) return first
-    return [name, ...this.alsoNamed(name)]
-      .flatMap((each) => this.held(each))
-      .find((held) => held.key === key)?.fact
+    for (const each of [...this.alsoNamed(name), name]) {
+      const fact = this.#list(each).facts.get(key)
+      if (fact !== undefined) return fact
+    }
+    return undefined
   }
 
   /** The names whose keys may change when a claim on `name` comes or goes, beside it. */
@@ -82,9 +88,23 @@ export class Claims {
     return SUFFIX.test(name) ? [name.replace(SUFFIX, '')] : []
   }
 
-  #all(name: string): readonly Fact[] {
+  #list(name: string) {
+    if (this.#listed?.name === name) return this.#listed
     const claims = this.#claims.get(name)
-    if (claims === undefined) return []
-    return Array.isArray(claims) ? claims : [claims]
+    const held: Held[] = []
+    let n = 1
+    for (const fact of Array.isArray(claims) ? claims : claims ? [claims] : []) {
+      let { id } = fact
+      // An id that a file really has is never given to another one.
+      if (held.length > 0) {
+        do id = `${fact.id}~${++n}`
+        while (this.#claims.has(nameOf(this.#store, fact.kind, id)))
+      }
+      held.push({ key: `${fact.kind}:${id}` as Key, fact })
+    }
+    const facts = new Map(held.map(({ key, fact }) => [key, fact]))
+    // One claim is quickly listed again; the list of many is what must not be made anew.
+    if (held.length > 1) this.#listed = { name, held, facts }
+    return { name, held, facts }
   }
 }
