@@ -11,8 +11,12 @@ import { prepareWorkerd } from '../../local/workerd.ts'
 import { type Edge, SECRET } from './edge.ts'
 
 export interface EdgeProcess extends Edge {
+  /** Its data, log and script. */
+  dir: string
+  /** Of the runtime itself. */
+  pid(): number | undefined
   /** Kills the process without a word and starts it again, on the same port and data. */
-  crash(): Promise<void>
+  crash(whileDown?: () => Promise<void>): Promise<void>
   close(): Promise<void>
 }
 
@@ -41,10 +45,13 @@ export async function startEdge(
   let child = await start()
   return {
     origin: url,
+    dir,
+    pid: () => child.pid,
     fetch: (path, init) => fetch(`${url}${path}`, init),
-    async crash() {
+    async crash(whileDown) {
       child.kill()
       await child.ended
+      await whileDown?.()
       child = await start()
     },
     async close() {

@@ -1,0 +1,174 @@
+// The whole system as it runs in earnest: files in a temporary folder, a sidecar process beside
+// them, an edge process on a real port, and one client's eye on what came through.
+
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { vi } from 'vitest'
+import { type Child, spawnChild } from '../../local/child.ts'
+import { sidecarProcess } from '../../local/sidecar-process.ts'
+import type { Task } from '../../worker/board/wire.ts'
+import { type Edge, Repo, token } from './edge.ts'
+
+/** Long enough for a machine that is busy with other tests. */
+export const PATIENT = { timeout: 30_000, interval: 25 }
+
+const run = promisify(execFile)
+
+/** The text of a task in the cairn layout. */
+export const taskText = (title: string, more = '', body = ''): string =>
+  `---\ntitle: ${title}\nstatus: open\n${more}---\n${body}`
+
+export const CONFIG = 'prefix: T\nstates: [open, done]\nclosed: [done]\ninitial: open\n'
+
+export class System {
+  readonly edge: Edge
+  readonly repo: Repo
+  /** Holds the project, the cache and the log. */
+  readonly home: string
+  readonly project: string
+  readonly logFile: string
+  #sidecar: Child | undefined
+  #starts = 0
+
+  private constructor(edge: Edge, home: string) {
+    this.edge = edge
+    this.repo = new Repo(edge)
+    this.home = home
+    this.project = join(home, 'project')
+    this.logFile = join(home, 'sidecar.log')
+  }
+
+  /** A project with these files (path in the project → content), and a sidecar whose sync is in. */
+  static async start(edge: Edge, files: Record<string, string | Uint8Array>): Promise<System> {
+    const home = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-system-')))
+    const system = new System(edge, home)
+    for (const [name, content] of Object.entries(files)) await system.write(name, content)
+    await system.startSidecar()
+    return system
+  }
+
+  /** The same with a cairn board of these tasks (id → text). */
+  static cairn(edge: Edge, tasks: Record<string, string>): Promise<System> {
+    const files = Object.entries(tasks).map(([id, text]) => [`.cairn/tasks/${id}.md`, text])
+    return System.start(edge, { '.cairn/config.yaml': CONFIG, ...Object.fromEntries(files) })
+  }
+
+  path(name: string): string {
+    return join(this.project, name)
+  }
+
+  /** In the cairn layout. */
+  taskPath(id: string): string {
+    return this.path(`.cairn/tasks/${id}.md`)
+  }
+
+  async write(name: string, content: string | Uint8Array): Promise<void> {
+    await mkdir(dirname(this.path(name)), { recursive: true })
+    await writeFile(this.path(name), content)
+  }
+
+  /** Saves as cairn does: temp and rename in the same folder. */
+  async save(id: string, text: string): Promise<void> {
+    const path = this.taskPath(id)
+    const temp = join(dirname(path), `.tmp-${basename(path)}`)
+    await writeFile(temp, text)
+    await rename(temp, path)
+  }
+
+  async git(...args: string[]): Promise<void> {
+    const who = ['user.name=t', 'user.email=t@example.org', 'commit.gpgsign=false']
+    await run('git', [...who.flatMap((it) => ['-c', it]), ...args], { cwd: this.project })
+  }
+
+  /** Resolves when its first sync is in; at once when the edge is away and `isPatient` is false. */
+  async startSidecar(isPatient = true): Promise<void> {
+    const spec = sidecarProcess({
+      home: process.cwd(),
+      storeDir: this.project,
+      cacheDir: join(this.home, 'cache'),
+      edge: this.edge.origin,
+      repo: this.repo.path,
+      token: await token({ repos: [this.repo.path], scope: 'board:write' }),
+      env: { PATH: process.env.PATH ?? '', HOME: this.home },
+      logFile: this.logFile,
+    })
+    this.#sidecar = spawnChild(spec)
+    this.#starts++
+    if (isPatient) await this.logged('sidecar.ready', this.#starts)
+  }
+
+  /** Without a word: SIGKILL. */
+  async killSidecar(): Promise<void> {
+    this.#sidecar?.kill()
+    await this.#sidecar?.ended
+  }
+
+  async log(): Promise<string> {
+    return readFile(this.logFile, 'utf8').catch(() => '')
+  }
+
+  /** Waits until the sidecar has logged an event so often, or fails with its log. */
+  async logged(event: string, times = 1): Promise<void> {
+    const count = async () => (await this.log()).split(`"event":"${event}"`).length - 1
+    try {
+      await vi.waitUntil(async () => (await count()) >= times, PATIENT)
+    } catch (cause) {
+      throw new Error(`no ${event} in the sidecar's log:\n${await this.log()}`, { cause })
+    }
+  }
+
+  /** Every task that the edge lists, by id. */
+  async tasks(): Promise<Map<string, Task>> {
+    const { tasks } = await this.repo.json<{ tasks: Task[] }>('/tasks')
+    return new Map(tasks.map((task) => [task.id, task]))
+  }
+
+  /** Undefined: there is none, or no edge. */
+  async task(id: string): Promise<Task | undefined> {
+    return this.repo
+      .json<Task>(`/tasks/${encodeURIComponent(id)}`)
+      .catch((error: unknown) => void error)
+  }
+
+  /** Waits until the task is so, or fails with what it is. */
+  async untilTask(id: string, isSo: (task: Task) => boolean): Promise<Task> {
+    let last: Task | undefined
+    try {
+      await vi.waitUntil(async () => {
+        last = await this.task(id)
+        return last !== undefined && isSo(last)
+      }, PATIENT)
+    } catch (cause) {
+      throw new Error(`${id} is ${JSON.stringify(last)?.slice(0, 2_000)}`, { cause })
+    }
+    if (!last) throw new Error(`${id} is gone`)
+    return last
+  }
+
+  async close(): Promise<void> {
+    this.#sidecar?.stop()
+    await this.#sidecar?.ended
+    await rm(this.home, { recursive: true, force: true, maxRetries: 5 })
+  }
+}
+
+/** Makes systems, and leaves nothing of them behind. */
+export class Systems {
+  readonly #systems: Promise<System>[] = []
+
+  keep(system: Promise<System>): Promise<System> {
+    this.#systems.push(system)
+    return system
+  }
+
+  async clear(): Promise<void> {
+    for (const system of this.#systems.splice(0)) {
+      // One that did not start has told so in its test.
+      const started = await system.catch(() => undefined)
+      await started?.close()
+    }
+  }
+}
