@@ -6,6 +6,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
+import { messageOf } from './error-message.ts'
 
 export const VERSION = manifest.version
 
@@ -82,7 +83,7 @@ export class Settings {
       this.#positionals = parsed.positionals
     } catch (error) {
       // Its first line says what is wrong; the rest is advice on dashes.
-      throw new UsageError(String(error instanceof Error ? error.message : error).split('\n')[0])
+      throw new UsageError(messageOf(error).split('\n')[0])
     }
     this.#env = env
   }

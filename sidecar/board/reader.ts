@@ -3,7 +3,7 @@
 
 import { lstatSync } from 'node:fs'
 import type { Clock } from '../clock.ts'
-import type { Entry, FileKind, Store } from '../layouts/layout.ts'
+import { type Entry, type FileKind, invalidOf, type Store } from '../layouts/layout.ts'
 import type { Source } from '../layouts/read.ts'
 import { type FileStat, isRacy, type SeenStat, youngest } from '../watching/stat-table.ts'
 import type { Says } from './facts.ts'
@@ -72,21 +72,6 @@ function isBroken(kind: FileKind, text: string, entries: readonly Entry[]): bool
   // One task of many that is out of order is how its author left it; the file was read whole.
   if (kind === 'tasks') return false
   return entries.length === 0 || entries.some((entry) => invalidOf(entry) !== undefined)
-}
-
-function invalidOf(entry: Entry): string | undefined {
-  switch (entry.kind) {
-    case 'task':
-      return entry.task.invalid
-    case 'session':
-      return entry.session.invalid
-    case 'run':
-      return entry.run.invalid
-    case 'board':
-      return entry.board.invalid
-    case 'live':
-      return undefined
-  }
 }
 
 function seen(stat: FileStat, now: number): SeenStat {

@@ -1,6 +1,7 @@
 // The doctor's checks of the edge and of the token. Pure but for reading the token.
 
 import { decodeJwt, type JWTPayload } from 'jose'
+import { messageOf } from '../error-message.ts'
 import type { Reply } from '../publishing/edge.ts'
 import type { Check } from './doctor.ts'
 import { isPrivate } from './publishing.ts'
@@ -25,8 +26,7 @@ export async function checkToken(
   try {
     text = await token()
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error)
-    return { check: { name, state: 'fail', says: `It cannot be read: ${why}.` } }
+    return { check: { name, state: 'fail', says: `It cannot be read: ${messageOf(error)}.` } }
   }
   try {
     return { check: judge(decodeJwt(text), repo, Date.now()), text }

@@ -3,7 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { isMisnamed } from '../layouts/cairn.ts'
-import type { FileKind, Store } from '../layouts/layout.ts'
+import { type FileKind, invalidOf, type Store } from '../layouts/layout.ts'
 import { readSource } from '../layouts/read.ts'
 import { openStore, StoreError } from '../layouts/registry.ts'
 import type { Check } from './doctor.ts'
@@ -84,21 +84,6 @@ function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Ch
   if (broken.length === 0) return { name: 'files', state: 'ok', says: 'Every file can be read.' }
   const says = `${broken.length} files cannot be read whole and are listed as invalid: ${some(broken)}.`
   return { name: 'files', state: 'warn', says }
-}
-
-function invalidOf(entry: ReturnType<Store['parse']>[number]): string | undefined {
-  switch (entry.kind) {
-    case 'task':
-      return entry.task.invalid
-    case 'session':
-      return entry.session.invalid
-    case 'run':
-      return entry.run.invalid
-    case 'board':
-      return entry.board.invalid
-    case 'live':
-      return undefined
-  }
 }
 
 function some(all: string[]): string {

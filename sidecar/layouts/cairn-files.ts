@@ -1,13 +1,11 @@
 // What the task, session, live and config files of the cairn layout say. No I/O.
 
-import { defined, Fields, sentence } from './fields.ts'
-import { readFrontMatter } from './front-matter.ts'
+import { defined, Fields, isRecord, sentence } from './fields.ts'
+import { readFrontMatter, whyNoText } from './front-matter.ts'
 import type { Entry } from './layout.ts'
 import { utcTime } from './times.ts'
 import { readYamlMap, YAML_BYTES } from './yaml-map.ts'
-
-/** What the tool itself takes when its configuration names nothing. */
-const STALE_SECONDS = 180
+import type { Plain } from './yaml-scalar.ts'
 
 /** The id is the name of the file, whatever its front matter says. */
 export function parseTask(id: string, text: string): Entry {
@@ -109,8 +107,8 @@ export function parseConfig(text: string): Entry {
     extra: fields.rest(),
     invalid: invalid ?? sentence('The configuration', fields.problems),
   })
-  const staleAfterMs = 1000 * (stale !== undefined && stale > 0 ? stale : STALE_SECONDS)
-  return { kind: 'board', id: 'board', board, staleAfterMs }
+  const staleAfterMs = stale !== undefined && stale > 0 ? 1000 * stale : undefined
+  return { kind: 'board', id: 'board', board, ...(staleAfterMs && { staleAfterMs }) }
 }
 
 const timeOf = (fields: Fields, key: string): string | undefined => {
@@ -120,10 +118,8 @@ const timeOf = (fields: Fields, key: string): string | undefined => {
 
 function readYamlFile(text: string): { fields: Fields; invalid?: string } {
   const none = new Fields(new Map())
-  if (text.trim() === '') return { fields: none, invalid: 'The file is empty.' }
-  if (text.includes('\0')) {
-    return { fields: none, invalid: 'The file is not text: it holds NUL bytes.' }
-  }
+  const why = whyNoText(text)
+  if (why !== undefined) return { fields: none, invalid: why }
   const yaml = readYamlMap(text)
   if (!yaml.ok) return { fields: none, invalid: `The file is not valid YAML: ${yaml.why}.` }
   return { fields: new Fields(yaml.fields, yaml.problems) }
@@ -132,9 +128,8 @@ function readYamlFile(text: string): { fields: Fields; invalid?: string } {
 function readJsonFields(text: string): Fields | undefined {
   if (text.length > YAML_BYTES) return undefined
   try {
-    const value: unknown = JSON.parse(text.replace(/^\ufeff/, ''))
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined
-    return new Fields(new Map(Object.entries(value)))
+    const value: Plain = JSON.parse(text.replace(/^\ufeff/, ''))
+    return isRecord(value) ? new Fields(new Map(Object.entries(value))) : undefined
   } catch {
     // A half-written heartbeat: the next one follows within seconds.
     return undefined

@@ -75,7 +75,7 @@ export class Fields {
 const isScalar = (value: Plain): value is string | number | boolean =>
   value !== null && typeof value !== 'object'
 
-const isRecord = (value: Plain): value is { [key: string]: Plain } =>
+export const isRecord = (value: Plain | undefined): value is { [key: string]: Plain } =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** One sentence out of what was found wrong with `what`; undefined when nothing was. */

@@ -19,8 +19,8 @@ const CLOSING = /^---[ \t]*\r?$/gm
 
 /** Reads the file's text; tolerates a byte order mark and CRLF. Never throws. */
 export function readFrontMatter(text: string): FrontMatter {
-  if (text.trim() === '') return unread('The file is empty.')
-  if (text.includes('\0')) return unread('The file is not text: it holds NUL bytes.')
+  const why = whyNoText(text)
+  if (why !== undefined) return unread(why)
   const opening = OPENING.exec(text)
   if (!opening) return unread('The file does not begin with a "---" line of front matter.', text)
   const start = opening[0].length
@@ -35,6 +35,12 @@ export function readFrontMatter(text: string): FrontMatter {
   const yaml = readYamlMap(text.slice(start, closing.index), 2)
   if (!yaml.ok) return unread(`The front matter is not valid YAML: ${yaml.why}.`, body)
   return { fields: new Fields(yaml.fields, yaml.problems), body: limitText(body) }
+}
+
+/** Why a file holds nothing to read, in one sentence; undefined when it may. */
+export function whyNoText(text: string): string | undefined {
+  if (text.trim() === '') return 'The file is empty.'
+  return text.includes('\0') ? 'The file is not text: it holds NUL bytes.' : undefined
 }
 
 function unread(invalid: string, body?: string): FrontMatter {

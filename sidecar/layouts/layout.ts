@@ -32,6 +32,22 @@ export type Entry =
       staleAfterMs?: number
     }
 
+/** Why what a file says could not be read whole, in one sentence. */
+export function invalidOf(entry: Entry): string | undefined {
+  switch (entry.kind) {
+    case 'task':
+      return entry.task.invalid
+    case 'session':
+      return entry.session.invalid
+    case 'run':
+      return entry.run.invalid
+    case 'board':
+      return entry.board.invalid
+    case 'live':
+      return undefined
+  }
+}
+
 /** An opened store: everything the sidecar needs to know of one tool's files. Pure but for `open`. */
 export interface Store {
   readonly layout: LayoutName

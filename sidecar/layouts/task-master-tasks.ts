@@ -1,7 +1,7 @@
 // What a tasks.json of Task Master says. No I/O.
 
 import type { BoardConfig } from '../../worker/board/wire.ts'
-import { defined, Fields, sentence } from './fields.ts'
+import { defined, Fields, isRecord, sentence } from './fields.ts'
 import type { Entry, TaskSource } from './layout.ts'
 import { limitText } from './text-limit.ts'
 import { utcTime } from './times.ts'
@@ -26,12 +26,12 @@ const ID_CHARS = 200
  */
 export function parseTasks(text: string): Entry[] {
   const file = readJson(text)
-  if (!isMap(file)) return [boardEntry(file === undefined ? NOT_JSON : NOT_TAGS)]
+  if (!isRecord(file)) return [boardEntry(file === undefined ? NOT_JSON : NOT_TAGS)]
   // The tool's older files hold no tags.
   const tags = Array.isArray(file.tasks) ? [['master', file] as const] : Object.entries(file)
   const problems: string[] = []
   const tasks = tags.flatMap(([tag, value]) => {
-    if (isMap(value) && Array.isArray(value.tasks)) return tagEntries(tag, value.tasks)
+    if (isRecord(value) && Array.isArray(value.tasks)) return tagEntries(tag, value.tasks)
     problems.push(`the tag "${tag.slice(0, 40)}" holds no list of tasks`)
     return []
   })
@@ -48,7 +48,7 @@ function boardEntry(invalid: string | undefined): Entry {
 function tagEntries(tag: string, tasks: Plain[]): Entry[] {
   return tasks.flatMap((value, index) => {
     const number = numberOf(value, index)
-    const subtasks = isMap(value) && Array.isArray(value.subtasks) ? value.subtasks : []
+    const subtasks = isRecord(value) && Array.isArray(value.subtasks) ? value.subtasks : []
     const siblings = new Set(subtasks.map(numberOf))
     const inTag = (id: string): string => `${tag}:${id}`
     const inTask = (id: string): string => inTag(siblings.has(id) ? `${number}.${id}` : id)
@@ -63,7 +63,7 @@ function tagEntries(tag: string, tasks: Plain[]): Entry[] {
 
 /** The tool's own number of a task; one without any is named after its place in the list. */
 function numberOf(value: Plain, index: number): string {
-  const id = isMap(value) ? value.id : undefined
+  const id = isRecord(value) ? value.id : undefined
   const text = typeof id === 'number' || typeof id === 'string' ? String(id).trim() : ''
   return text === '' ? `unnumbered-${index + 1}` : text.slice(0, ID_CHARS)
 }
@@ -74,7 +74,7 @@ function taskEntry(
   value: Plain,
   resolve: (dep: string) => string,
 ): Entry {
-  const task = isMap(value)
+  const task = isRecord(value)
     ? readTask(id, parent, value, resolve)
     : { id, title: id, status: '', invalid: 'The task is not a map of fields.' }
   // The record itself, not the file's text: an id resolved through a sibling changes with it.
@@ -153,6 +153,3 @@ const MAYBE_PROTO = /__proto__|\\u00/
 
 const dropProto = (key: string, value: Plain): Plain | undefined =>
   key === '__proto__' ? undefined : value
-
-const isMap = (value: Plain | undefined): value is { [key: string]: Plain } =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -4,6 +4,7 @@
 
 import type { DataRecord, Key } from '../../worker/board/wire.ts'
 import type { Records } from '../board/records.ts'
+import { messageOf } from '../error-message.ts'
 import type { Log } from '../log.ts'
 import type { Edge, Failure } from './edge.ts'
 import type { Standing } from './reconcile.ts'
@@ -83,7 +84,7 @@ export class Change {
     try {
       return await this.#deps.records.read(key)
     } catch (error) {
-      this.unreadable.set(key, error instanceof Error ? error.message : String(error))
+      this.unreadable.set(key, messageOf(error))
       this.#pending.delete(key)
       return undefined
     }

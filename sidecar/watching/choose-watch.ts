@@ -1,5 +1,6 @@
 // Which watcher suits a store, and what to do where the system refuses it.
 
+import { messageOf } from '../error-message.ts'
 import type { Watch } from './watch.ts'
 import { watchChokidar } from './watch-chokidar.ts'
 import { watchNative } from './watch-native.ts'
@@ -30,8 +31,7 @@ export function withFallback(watch: Watch, fallback: Watch): Watch {
       return await watch(root, folders, events)
     } catch (error) {
       const watcher = await fallback(root, folders, events)
-      const why = error instanceof Error ? error.message : String(error)
-      events.onGap(`watching by ${watcher.name} instead: ${why}`)
+      events.onGap(`watching by ${watcher.name} instead: ${messageOf(error)}`)
       return watcher
     }
   }

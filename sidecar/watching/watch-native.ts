@@ -5,6 +5,7 @@
 
 import { type FSWatcher, watch } from 'node:fs'
 import { basename, join } from 'node:path'
+import { messageOf } from '../error-message.ts'
 import { burstTimer } from './burst.ts'
 import { FolderGuard, type Turn } from './folder-guard.ts'
 import type { Watch, WatchEvents, Watcher } from './watch.ts'
@@ -110,5 +111,3 @@ class NativeWatcher {
     if (!this.#closed) this.#events.onGap(why)
   }
 }
-
-const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error))

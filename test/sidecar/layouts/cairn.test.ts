@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { factOf } from '../../../sidecar/board/facts.ts'
 import { cairn, isMisnamed } from '../../../sidecar/layouts/cairn.ts'
 import { makeFolder, say, sayTask } from './store.ts'
 
@@ -186,7 +187,11 @@ test('reads the configuration', async () => {
       staleAfterMs: 60_000,
     },
   ])
-  expect(say(store, 'config.yaml', 'states: [a]\n')).toMatchObject([{ staleAfterMs: 180_000 }])
+  for (const text of ['states: [a]\n', 'states: [a]\nsession_stale_after: 0\n']) {
+    const [silent] = say(store, 'config.yaml', text)
+    const fact = silent && factOf('config.yaml', 'hash', silent, undefined)
+    expect(fact).toMatchObject({ staleAfterMs: 180_000 })
+  }
   const [broken] = say(store, 'config.yaml', 'states: [a')
   expect(broken).toMatchObject({ board: { invalid: expect.stringContaining('YAML') } })
 })
