@@ -3,7 +3,7 @@
 import { decodeJwt, type JWTPayload } from 'jose'
 import { messageOf } from '../error-message.ts'
 import type { Reply } from '../publishing/edge.ts'
-import type { Check } from './doctor.ts'
+import type { Finding } from './finding.ts'
 import { isPrivate } from './publishing.ts'
 
 const WRITE = 'board:write'
@@ -16,27 +16,27 @@ const SKEW_FAIL_MS = 300_000
 export async function checkToken(
   token: (() => Promise<string>) | undefined,
   repo: string,
-): Promise<{ check: Check; text?: string }> {
+): Promise<{ finding: Finding; text?: string }> {
   const name = 'token'
   if (!token) {
     const says = 'There is none: set SIGNALBOX_TOKEN, or name a file with --token-file.'
-    return { check: { name, state: 'fail', says } }
+    return { finding: { name, state: 'fail', says } }
   }
   let text: string
   try {
     text = await token()
   } catch (error) {
-    return { check: { name, state: 'fail', says: `It cannot be read: ${messageOf(error)}.` } }
+    return { finding: { name, state: 'fail', says: `It cannot be read: ${messageOf(error)}.` } }
   }
   try {
-    return { check: judge(decodeJwt(text), repo, Date.now()), text }
+    return { finding: judge(decodeJwt(text), repo, Date.now()), text }
   } catch {
-    return { check: { name, state: 'fail', says: 'It is no JSON Web Token.' }, text }
+    return { finding: { name, state: 'fail', says: 'It is no JSON Web Token.' }, text }
   }
 }
 
 /** `now` in ms. */
-export function judge({ exp, scope, repos }: JWTPayload, repo: string, now: number): Check {
+export function judge({ exp, scope, repos }: JWTPayload, repo: string, now: number): Finding {
   const name = 'token'
   const scopes = typeof scope === 'string' ? scope.split(' ') : []
   const covered = Array.isArray(repos) ? repos.map(String) : []
@@ -59,8 +59,8 @@ export function judge({ exp, scope, repos }: JWTPayload, repo: string, now: numb
 }
 
 /** `reply` to the probe: an edge that takes the token refuses the probe itself. */
-export function checkEdge(url: URL, reply: Reply<unknown>, hasToken: boolean): Check[] {
-  const checks: Check[] = !isPrivate(url)
+export function checkEdge(url: URL, reply: Reply<unknown>, hasToken: boolean): Finding[] {
+  const findings: Finding[] = !isPrivate(url)
     ? [
         {
           name: 'edge',
@@ -69,14 +69,14 @@ export function checkEdge(url: URL, reply: Reply<unknown>, hasToken: boolean): C
         },
       ]
     : []
-  if (reply.ok) return [...checks, unlike(url)]
+  if (reply.ok) return [...findings, unlike(url)]
   switch (reply.reason) {
     case 'refused':
       // Only Signalbox has codes; another server's 404 means a wrong URL.
-      return [...checks, reply.code && reply.status === 400 ? good(url) : unlike(url)]
+      return [...findings, reply.code && reply.status === 400 ? good(url) : unlike(url)]
     case 'unauthorized':
       return [
-        ...checks,
+        ...findings,
         { name: 'edge', state: 'ok', says: `${url.origin} answers.` },
         ...(hasToken
           ? [
@@ -91,28 +91,28 @@ export function checkEdge(url: URL, reply: Reply<unknown>, hasToken: boolean): C
     case 'malformed':
     case 'conflict':
     case 'too_large':
-      return [...checks, unlike(url)]
+      return [...findings, unlike(url)]
     case 'network':
     case 'timeout':
     case 'busy':
-      return [...checks, { name: 'edge', state: 'fail', says: reply.message }]
+      return [...findings, { name: 'edge', state: 'fail', says: reply.message }]
   }
 }
 
-const good = (url: URL): Check => ({
+const good = (url: URL): Finding => ({
   name: 'edge',
   state: 'ok',
   says: `${url.origin} answers and takes the token.`,
 })
 
-const unlike = (url: URL): Check => ({
+const unlike = (url: URL): Finding => ({
   name: 'edge',
   state: 'fail',
   says: `${url.href} is not a Signalbox edge.`,
 })
 
 /** `skewMs`: how far the edge's clock is ahead of ours, ±1 s. */
-export function checkClock(skewMs: number): Check {
+export function checkClock(skewMs: number): Finding {
   const seconds = Math.round(Math.abs(skewMs) / 1_000)
   const state =
     Math.abs(skewMs) > SKEW_FAIL_MS ? 'fail' : Math.abs(skewMs) > SKEW_WARN_MS ? 'warn' : 'ok'

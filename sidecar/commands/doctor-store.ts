@@ -6,14 +6,14 @@ import { isMisnamed } from '../layouts/cairn.ts'
 import { type FileKind, invalidOf, type Store } from '../layouts/layout.ts'
 import { readSource } from '../layouts/read.ts'
 import { openStore, StoreError } from '../layouts/registry.ts'
-import type { Check } from './doctor.ts'
+import type { Finding } from './finding.ts'
 
 const SHOWN = 3
 /** The kernel's queue of events that nobody read yet; a burst past it loses events. */
 const QUEUE = 16_384
 
 interface Found {
-  checks: Check[]
+  findings: Finding[]
   store?: Store
   files: number
 }
@@ -24,7 +24,7 @@ export async function checkStore(dir: string): Promise<Found> {
     store = await openStore(dir)
   } catch (error) {
     if (!(error instanceof StoreError)) throw error
-    return { checks: [{ name: 'board', state: 'fail', says: error.message }], files: 0 }
+    return { findings: [{ name: 'board', state: 'fail', says: error.message }], files: 0 }
   }
   const files = await listed(store)
   const known = files.flatMap((path) => {
@@ -34,7 +34,7 @@ export async function checkStore(dir: string): Promise<Found> {
   const counts = new Map<FileKind, number>()
   for (const { kind } of known) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   const counted = [...counts].map(([kind, n]) => `${n} ${kind}`).join(', ')
-  const checks: Check[] = [
+  const findings: Finding[] = [
     {
       name: 'board',
       state: 'ok',
@@ -43,7 +43,7 @@ export async function checkStore(dir: string): Promise<Found> {
     checkNames(files, store),
     checkFiles(store, known),
   ]
-  return { checks, store, files: known.length }
+  return { findings, store, files: known.length }
 }
 
 async function listed(store: Store): Promise<string[]> {
@@ -58,7 +58,7 @@ async function listed(store: Store): Promise<string[]> {
   return names.flat()
 }
 
-function checkNames(files: string[], store: Store): Check {
+function checkNames(files: string[], store: Store): Finding {
   const misnamed = store.layout === 'cairn' ? files.filter(isMisnamed) : []
   if (misnamed.length === 0) {
     return { name: 'names', state: 'ok', says: 'Every task file has a name that is an id.' }
@@ -67,7 +67,7 @@ function checkNames(files: string[], store: Store): Check {
   return { name: 'names', state: 'warn', says }
 }
 
-function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Check {
+function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Finding {
   const broken: string[] = []
   for (const { path, kind } of files) {
     const source = readSource(store, path)
@@ -92,7 +92,7 @@ function some(all: string[]): string {
 }
 
 /** Linux only: elsewhere watching has no such limits. `files` is what the watcher would see. */
-export async function checkInotify(store: Store, files: number): Promise<Check[]> {
+export async function checkInotify(store: Store, files: number): Promise<Finding[]> {
   const limit = async (name: string): Promise<number> =>
     Number(await readFile(`/proc/sys/fs/inotify/${name}`, 'utf8').catch(() => 'NaN'))
   const [watches, instances, queue] = await Promise.all([

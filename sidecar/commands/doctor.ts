@@ -6,13 +6,6 @@ import type { Command } from './command.ts'
 import { checkClock, checkEdge, checkToken } from './doctor-edge.ts'
 import { checkInotify, checkStore } from './doctor-store.ts'
 
-export interface Check {
-  name: string
-  state: 'ok' | 'warn' | 'fail'
-  /** One sentence. */
-  says: string
-}
-
 const EDGE_TIMEOUT_MS = 10_000
 
 export const doctor = {
@@ -24,11 +17,11 @@ reach and the token. Changes nothing, here or there. Prints one line a check: ok
   options: ['edge', 'repo', 'token-file', 'json', 'help'],
   async run(settings, io) {
     const { dir, edge, repo, token, json } = read(settings)
-    const { checks, store, files } = await checkStore(dir)
-    if (store) checks.push(...(await checkInotify(store, files)))
+    const { findings, store, files } = await checkStore(dir)
+    if (store) findings.push(...(await checkInotify(store, files)))
     if (edge && repo !== undefined) {
-      const { check, text } = await checkToken(token, repo)
-      checks.push(check)
+      const { finding, text } = await checkToken(token, repo)
+      findings.push(finding)
       const skews: number[] = []
       const http = new EdgeHttp({
         url: edge,
@@ -37,15 +30,15 @@ reach and the token. Changes nothing, here or there. Prints one line a check: ok
         timeoutMs: EDGE_TIMEOUT_MS,
         onSkew: (skewMs) => skews.push(skewMs),
       })
-      checks.push(...checkEdge(edge, await http.probe(), text !== undefined))
+      findings.push(...checkEdge(edge, await http.probe(), text !== undefined))
       http.close()
-      if (skews[0] !== undefined) checks.push(checkClock(skews[0]))
+      if (skews[0] !== undefined) findings.push(checkClock(skews[0]))
     } else {
-      checks.push({ name: 'edge', state: 'warn', says: 'Not checked: no --edge was given.' })
+      findings.push({ name: 'edge', state: 'warn', says: 'Not checked: no --edge was given.' })
     }
-    const isHealthy = checks.every((check) => check.state !== 'fail')
-    if (json) io.out(`${JSON.stringify({ ok: isHealthy, checks })}\n`)
-    else for (const c of checks) io.out(`${c.state.padEnd(4)}  ${c.name.padEnd(8)}${c.says}\n`)
+    const isHealthy = findings.every(({ state }) => state !== 'fail')
+    if (json) io.out(`${JSON.stringify({ ok: isHealthy, checks: findings })}\n`)
+    else for (const f of findings) io.out(`${f.state.padEnd(4)}  ${f.name.padEnd(8)}${f.says}\n`)
     return isHealthy ? 0 : 1
   },
 } satisfies Command
