@@ -81,11 +81,3 @@ export function openSidecar(plan: SidecarPlan): Sidecar {
 /** Two stores never share a cache, and the same one finds its own again. */
 const nameOf = ({ root, layout }: Store): string =>
   `${layout}-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`
-
-/** How many tasks the files say; of a duplicate each counts, as each is listed. */
-export function countTasks(board: Board): number {
-  let tasks = 0
-  for (const [, { facts }] of board.files())
-    for (const { kind } of facts) if (kind === 'task') tasks++
-  return tasks
-}

@@ -57,6 +57,13 @@ export class Board implements Records {
     return this.#files.size
   }
 
+  /** How many tasks the files say; of a duplicate each counts, as each is listed. */
+  countTasks(): number {
+    let tasks = 0
+    for (const { kind } of this.#files.facts()) if (kind === 'task') tasks++
+    return tasks
+  }
+
   /** Takes what a file says now; null: it is gone. The same bytes change nothing. */
   ingest(path: string, says: Says | null): void {
     if (says === null) {

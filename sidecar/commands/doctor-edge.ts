@@ -1,4 +1,5 @@
-// The doctor's checks of the edge and of the token. Pure but for reading the token.
+// The doctor's checks of the edge and of the token. Only the token is read, with
+// the time at which it is judged; nothing is asked over the network.
 
 import { decodeJwt, type JWTPayload } from 'jose'
 import { messageOf } from '../error-message.ts'

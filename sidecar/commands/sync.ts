@@ -1,7 +1,7 @@
 // Publishes a board once, for cron and CI.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { countTasks, openSidecar } from '../open-sidecar.ts'
+import { openSidecar } from '../open-sidecar.ts'
 import type { Failure } from '../publishing/edge.ts'
 import type { Watch } from '../watching/watch.ts'
 import type { Command } from './command.ts'
@@ -49,7 +49,7 @@ later than it would have told it.`,
     const { store: state, lastError } = publisher.status()
     const ms = Date.now() - startedAt
     if (why === undefined && state === 'present') {
-      log('info', 'sync.done', { files: board.size, tasks: countTasks(board), ms })
+      log('info', 'sync.done', { files: board.size, tasks: board.countTasks(), ms })
       return 0
     }
     log('error', 'sync.failed', { why: why ?? `The store is ${state}.`, lastError, ms })

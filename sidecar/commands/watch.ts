@@ -6,7 +6,7 @@ import { type Healthz, serveHealthz } from '../healthz.ts'
 import type { Store } from '../layouts/layout.ts'
 import { findStore } from '../layouts/registry.ts'
 import type { Log } from '../log.ts'
-import { countTasks, openSidecar, type Sidecar } from '../open-sidecar.ts'
+import { openSidecar, type Sidecar } from '../open-sidecar.ts'
 import type { Command } from './command.ts'
 import { readPublishing, readWatcher, storeIn } from './publishing.ts'
 
@@ -83,7 +83,7 @@ async function ready(
   if (end.aborted) return
   // Since the process began, its own loading included.
   const ms = Math.round(performance.now())
-  const tasks = countTasks(board)
+  const tasks = board.countTasks()
   log('info', 'sidecar.ready', { files: board.size, tasks, ms, watcher: watcherName() })
 }
 

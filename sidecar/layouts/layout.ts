@@ -1,5 +1,5 @@
 // The port of a board's layout: which files of a store matter, and what each of them says.
-// Adapters stand in layouts/, one file a tool.
+// Its adapters stand beside it, one a tool: cairn.ts, backlog-md.ts, task-master.ts.
 
 import type { BoardConfig, LayoutName, Live, Run, Session, Task } from '../../worker/board/wire.ts'
 
@@ -48,7 +48,7 @@ export function invalidOf(entry: Entry): string | undefined {
   }
 }
 
-/** An opened store: everything the sidecar needs to know of one tool's files. Pure but for `open`. */
+/** An opened store: everything the sidecar needs to know of one tool's files. Pure. */
 export interface Store {
   readonly layout: LayoutName
   /** Real path of the folder that holds all of it; nothing outside it is ever read. */

@@ -39,7 +39,7 @@ export async function openStore(dir: string): Promise<Store> {
   if (store) return store
   throw new StoreError(
     'no_board',
-    `There is no task board in ${path}: looked for .cairn/config.yaml, backlog/config.yml ` +
-      '(or .backlog/, or backlog.config.yml) and .taskmaster/tasks/tasks.json.',
+    `There is no task board in ${path}: looked for .cairn/config.yaml (or .cairn/tasks/), ` +
+      'backlog/config.yml (or .backlog/, or backlog.config.yml) and .taskmaster/tasks/tasks.json.',
   )
 }
