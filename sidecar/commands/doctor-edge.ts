@@ -5,7 +5,7 @@ import { decodeJwt, type JWTPayload } from 'jose'
 import { messageOf } from '../error-message.ts'
 import type { Reply } from '../publishing/edge.ts'
 import type { Finding } from './finding.ts'
-import { isPrivate } from './publishing.ts'
+import { isPrivate } from './publish-settings.ts'
 
 const WRITE = 'board:write'
 const SOON_MS = 7 * 86_400_000

@@ -5,7 +5,7 @@ import { openSidecar } from '../open-sidecar.ts'
 import type { Failure } from '../publishing/edge.ts'
 import type { Watch } from '../watching/watch.ts'
 import type { Command } from './command.ts'
-import { readPublishing, storeIn } from './publishing.ts'
+import { readPublishing, storeIn } from './publish-settings.ts'
 
 const TIMEOUT_MS = 300_000
 

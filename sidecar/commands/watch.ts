@@ -8,7 +8,7 @@ import { findStore } from '../layouts/registry.ts'
 import type { Log } from '../log.ts'
 import { openSidecar, type Sidecar } from '../open-sidecar.ts'
 import type { Command } from './command.ts'
-import { readPublishing, readWatcher, storeIn } from './publishing.ts'
+import { readPublishing, readWatcher, storeIn } from './publish-settings.ts'
 
 /** How often a folder without a board is looked at again. */
 const LOOK_AGAIN_MS = 1_000

@@ -3,7 +3,7 @@
 
 import { setImmediate as otherTurns } from 'node:timers/promises'
 import type { Board } from '../board/board.ts'
-import { HALF_WRITTEN_MS, type Look, type Looker } from '../board/reader.ts'
+import { HALF_WRITTEN_MS, type Look, type Looker } from '../board/look.ts'
 import type { Log } from '../log.ts'
 import type { SeenStat } from '../watching/stat-table.ts'
 

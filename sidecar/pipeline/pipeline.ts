@@ -4,7 +4,7 @@
 import type { Key, StoreState } from '../../worker/board/wire.ts'
 import type { Board } from '../board/board.ts'
 import type { HashCache } from '../board/hash-cache.ts'
-import type { Looker } from '../board/reader.ts'
+import type { Looker } from '../board/look.ts'
 import type { Clock } from '../clock.ts'
 import type { Store } from '../layouts/layout.ts'
 import type { Log } from '../log.ts'
@@ -14,7 +14,7 @@ import type { Watch } from '../watching/watch.ts'
 import { Alarms } from './alarms.ts'
 import { Hints } from './hints.ts'
 import { Intake, type ScanNotes } from './intake.ts'
-import { StoreTeller } from './store-state.ts'
+import { StoreTeller } from './store-teller.ts'
 
 /** More hints than this in a window are a burst, in which some are lost: look for the rest. */
 const MOST_HINTS = 100

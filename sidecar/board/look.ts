@@ -30,13 +30,13 @@ export type Look =
 
 export type Looker = (path: string, knownHash?: string) => Look
 
-export interface ReaderDeps {
+export interface LookDeps {
   store: Store
   readSource: (store: Store, path: string) => Source
   clock: Pick<Clock, 'now'>
 }
 
-export function createLooker({ store, readSource, clock }: ReaderDeps): Looker {
+export function createLooker({ store, readSource, clock }: LookDeps): Looker {
   return (path, knownHash) => {
     const kind = store.classify(path)
     if (kind === undefined) return { state: 'gone' }
