@@ -1,8 +1,0 @@
-import { watchChokidar } from '../../sidecar/watching/watch-chokidar.ts'
-import { watchNative } from '../../sidecar/watching/watch-native.ts'
-import { watchPolling } from '../../sidecar/watching/watch-polling.ts'
-import { watchContract } from './watch.ts'
-
-watchContract('native', watchNative)
-watchContract('chokidar', watchChokidar)
-watchContract('polling', watchPolling)
