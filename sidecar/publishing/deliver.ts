@@ -12,7 +12,10 @@ import { halve, keysOf, type Part, Splitter, slim } from './split.ts'
 
 /** Files read side by side: enough to hide the disk, few enough that 512 KiB bodies fit in memory. */
 const READS = 32
-/** So many refused alone means that the edge refuses everything: asking on would be a flood. */
+/**
+ * So many refused alone may mean that the edge refuses everything: asking on would be a flood. The
+ * next try goes on behind them.
+ */
 const MOST_REFUSED = 8
 const SMALLEST_PART_BYTES = 16 << 10
 
@@ -20,6 +23,8 @@ export interface Delivery {
   edge: Edge
   records: Records
   standing: Standing
+  /** What the edge refused lately: key → hash, or nothing for a removal. It is not asked again. */
+  refused: Map<Key, string | undefined>
   log: Log
   onProgress?: ((done: number, total: number) => void) | undefined
 }
@@ -81,8 +86,12 @@ export class Change {
   }
 
   async #read(key: Key): Promise<DataRecord | null | undefined> {
+    const { records, refused } = this.#deps
     try {
-      return await this.#deps.records.read(key)
+      const record = await records.read(key)
+      if (!refused.has(key) || refused.get(key) !== record?.hash) return record
+      this.#pending.delete(key)
+      return undefined
     } catch (error) {
       this.unreadable.set(key, messageOf(error))
       this.#pending.delete(key)
@@ -104,12 +113,10 @@ export class Change {
     }
     const tooLarge = reply.reason === 'too_large'
     if (!tooLarge && !(reply.reason === 'refused' && reply.status !== 404)) return reply
-    if (tooLarge && !slimmed) {
-      standing.partBytes = Math.max(SMALLEST_PART_BYTES, standing.partBytes >> 1)
-    }
 
     const halves = halve(part)
     if (halves) {
+      if (tooLarge) standing.partBytes = Math.max(SMALLEST_PART_BYTES, standing.partBytes >> 1)
       return (await this.#sendPart(halves[0], true)) ?? (await this.#sendPart(halves[1], more))
     }
     const [record] = part.upserts
@@ -119,6 +126,7 @@ export class Change {
     const [key] = keysOf(part)
     if (key === undefined || ++this.#refused > MOST_REFUSED) return reply
     log('error', 'publish.refused', { record: key, code: reply.code, why: reply.message })
+    this.#deps.refused.set(key, record?.hash)
     this.#pending.delete(key)
     return undefined
   }

@@ -8,7 +8,7 @@ import type { Records } from '../board/records.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { jittered } from './backoff.ts'
-import { Change } from './deliver.ts'
+import { Change, type Delivery } from './deliver.ts'
 import type { Edge, Failure } from './edge.ts'
 import { Outage } from './outage.ts'
 import type { PublisherStatus } from './publisher-status.ts'
@@ -37,6 +37,7 @@ export class Publisher {
   readonly #outage: Outage
   readonly #unreadable: Unreadable
   readonly #standing: Standing = { epoch: '', run: null, batch: 0, partBytes: PART_BYTES }
+  readonly #refused: Delivery['refused'] = new Map()
   #dirty = new Set<Key>()
   #change: Change | undefined
   #store: StoreState | undefined
@@ -220,12 +221,20 @@ export class Publisher {
   }
 
   async #publish(keys: Set<Key>): Promise<Failure | undefined> {
-    const change = new Change(keys, { ...this.#deps, standing: this.#standing })
+    const [standing, refused] = [this.#standing, this.#refused]
+    const change = new Change(keys, { ...this.#deps, standing, refused })
     this.#change = change
     try {
       const failure = await change.send()
-      if (!failure) this.#lastPublishedAt = this.#deps.clock.now()
-      return failure
+      if (failure) {
+        // All was applied, and the message that was to tell of it is lost: the sync tells.
+        if (change.pending.size === 0) this.#syncWanted = true
+        return failure
+      }
+      this.#lastPublishedAt = this.#deps.clock.now()
+      // Asked again at the next sync: the edge may have been mended by then.
+      this.#refused.clear()
+      return undefined
     } finally {
       this.#change = undefined
       for (const key of change.pending) this.#dirty.add(key)

@@ -376,6 +376,35 @@ describe('an edge that takes less', () => {
     expect(publisher.status().dirty).toBe(0)
   })
 
+  test('and refuses forty records in a row gets the others within seconds', async () => {
+    const { edge, records, clock, publisher } = await setUpSynced(50)
+    const isBad = (id: string) => Number(id.slice(2)) < 40
+    edge.fail = (b) =>
+      b.step === 'changes' && b.upserts.some((r) => isBad(r.id)) ? refused : undefined
+    publisher.changed(records.put(...Array.from({ length: 50 }, (_, n) => task(n, 2))))
+    await clock.pass(20_000)
+    for (let n = 40; n < 50; n++) expect(edge.held.map.get(`task:T-${n}`)).toEqual(task(n, 2))
+    edge.fail = () => undefined
+    await clock.pass(7 * MINUTE)
+    expect(edge.held.root()).toBe(records.root())
+  })
+
+  test('and refuses the last record, then is away, hears of a sync that tells of the others', async () => {
+    const { edge, records, clock, publisher } = await setUpSynced(2)
+    edge.fail = (b) => {
+      if (b.step !== 'changes') return undefined
+      if (b.upserts.length === 0) return network
+      return b.upserts.some((r) => r.id === 'T-1') ? refused : undefined
+    }
+    publisher.changed(records.put(task(0, 2), task(1, 2)))
+    await settle()
+    expect(edge.held.map.get('task:T-0')).toEqual(task(0, 2))
+    edge.fail = () => undefined
+    edge.log.length = 0
+    await clock.pass(1_000)
+    expect(edge.steps[0]).toBe('root')
+  })
+
   test('and refuses everything is not flooded', async () => {
     const { edge, records, clock, publisher } = await setUpSynced(1_000)
     edge.fail = () => refused
