@@ -34,8 +34,8 @@ async function atRoot(dir: string): Promise<Place | undefined> {
   if (root === undefined || !(await isFile(config))) return undefined
   const named = folderNamed(await readFile(config, 'utf8'))
   for (const name of named === undefined ? STORES : [named]) {
-    const folder = join(root, name)
-    if (await realFolder(folder)) return { root, folder, configFile: join(root, ROOT_CONFIG) }
+    const folder = await realFolder(join(root, name))
+    if (folder !== undefined) return { root, folder, configFile: join(root, ROOT_CONFIG) }
   }
   return undefined
 }

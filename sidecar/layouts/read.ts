@@ -39,11 +39,12 @@ export type Source =
       transient?: true
     }
 
+type ReadStore = Pick<Store, 'root' | 'classify'>
+
 /** Reads a path that `store.classify` knows. Never throws, never blocks on a pipe. */
-export function readSource(store: Pick<Store, 'root' | 'classify'>, path: string): Source {
-  const kind = store.classify(path)
+export function readSource(store: ReadStore, path: string): Source {
   for (let attempt = 1; ; attempt++) {
-    const { source, again } = tryRead(store.root, path, kind)
+    const { source, again } = tryRead(store, path)
     if (!again || attempt === TRIES) return source
   }
 }
@@ -54,13 +55,17 @@ interface Attempt {
   again: boolean
 }
 
-function tryRead(root: string, path: string, kind: FileKind | undefined): Attempt {
+function tryRead({ root, classify }: ReadStore, path: string): Attempt {
   try {
     const real = realpathSync.native(path)
     if (real !== root && !real.startsWith(root + sep)) {
       return settled({ state: 'refused', why: 'The file is a link that leaves the store.' })
     }
-    return readRegular(real, kind)
+    // The root may be a whole project: a link to its .env would publish what git was told to ignore.
+    if (real !== path && classify(real) === undefined) {
+      return settled({ state: 'refused', why: 'The file is a link to no file of the board.' })
+    }
+    return readRegular(real, classify(path))
   } catch (error) {
     return failure(path, error)
   }

@@ -48,6 +48,19 @@ test('follows a link within the store, and none that leaves it', () => {
   expect(read('loop.md')).toMatchObject({ state: 'refused', why: expect.stringContaining('link') })
 })
 
+test('follows no link to what is no file of the board, though it stands in the store', () => {
+  const root = makeFolder({ '.env': 'secret', 'a.md': 'here' })
+  symlinkSync('.env', join(root, 'env.md'))
+  symlinkSync('a.md', join(root, 'in.md'))
+  const classify = (path: string) => (path.endsWith('.md') ? ('task' as const) : undefined)
+  const read = (name: string) => readSource({ root, classify }, join(root, name))
+  expect(read('env.md')).toEqual({
+    state: 'refused',
+    why: 'The file is a link to no file of the board.',
+  })
+  expect(read('in.md')).toMatchObject({ state: 'read', text: 'here' })
+})
+
 test('does not take a folder beside the store for a part of it', () => {
   const { outer, root, read } = open()
   mkdirSync(join(outer, 'store-2'))
