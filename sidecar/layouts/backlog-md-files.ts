@@ -6,8 +6,11 @@ import type { Entry } from './layout.ts'
 import { utcTime } from './times.ts'
 import { readYamlMap } from './yaml-map.ts'
 
-/** `back-5.2 - Title.md`; old files are named `back-5-title.md`, or `back-5.md`. */
-export const TASK_NAME = /^([A-Za-z]+-\d+(?:\.\d+)*)(?:[ -].*)?\.md$/
+/**
+ * `back-5.2 - Title.md`; old files are named `back-5-title.md`, or `back-5.md`. A title may even
+ * hold a line break: such a task must not be skipped without a word.
+ */
+export const TASK_NAME = /^([A-Za-z]+-\d+(?:\.\d+)*)(?:[ -].*)?\.md$/s
 const ID = /^[A-Za-z]+-[\w.-]{1,100}$/
 
 /** What the tool itself takes when its configuration names no statuses. */

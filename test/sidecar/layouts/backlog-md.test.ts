@@ -1,3 +1,4 @@
+import { symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { backlogMd } from '../../../sidecar/layouts/backlog-md.ts'
@@ -138,4 +139,16 @@ test('finds the store wherever the tool may keep it', async () => {
 test('does not open a folder outside of the project that the configuration names', async () => {
   const dir = makeFolder({ 'p/backlog.config.yml': 'backlog_directory: ../other\n', 'other/a': '' })
   expect(await backlogMd.detect(join(dir, 'p'))).toBeUndefined()
+})
+
+test('finds a folder that is a link within the project where it really stands', async () => {
+  const dir = makeFolder({ 'backlog.config.yml': '', 'docs/board/tasks/back-1.md': '' })
+  symlinkSync('docs/board', join(dir, 'backlog'))
+  const store = await backlogMd.detect(dir)
+  expect(store?.classify(join(dir, 'docs/board/tasks/back-1.md'))).toBe('task')
+})
+
+test('does not skip a task whose title brought a line break into its name', async () => {
+  const name = 'tasks/back-5.2 - Watch\nfiles.md'
+  expect(sayTask(await open(), name, TASK)).toMatchObject({ id: 'BACK-5.2' })
 })
