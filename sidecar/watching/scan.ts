@@ -182,7 +182,7 @@ class Pass {
     if (this.#store.classify(path) === undefined) return undefined
     try {
       const stat = lstatSync(path, { throwIfNoEntry: false })
-      if (!stat || stat.isDirectory()) return undefined
+      if (!stat) return undefined
       const difference = this.#table.put(folder, name, stat, isRacy(stat, this.#now))
       if (difference === 'racy') this.#report.suspects.push(path)
       else if (difference !== 'same') this.#report.changed.push(path)
