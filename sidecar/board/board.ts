@@ -5,9 +5,9 @@
 import { basename, dirname } from 'node:path'
 import type { DataRecord, Key, Live } from '../../worker/board/wire.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
+import { compact, digest } from './compact.ts'
 import { compose } from './compose.ts'
-import type { Fact, FileFacts, Says } from './facts.ts'
-import { compact, digest, factOf, REVISION, saysOnlyBroken } from './facts.ts'
+import { type Fact, type FileFacts, factOf, REVISION, type Says, saysOnlyBroken } from './facts.ts'
 import { FileTable } from './file-table.ts'
 import { HashTree } from './hash-tree.ts'
 import type { Looker } from './look.ts'
@@ -59,9 +59,7 @@ export class Board implements Records {
 
   /** How many tasks the files say; of a duplicate each counts, as each is listed. */
   countTasks(): number {
-    let tasks = 0
-    for (const { kind } of this.#files.facts()) if (kind === 'task') tasks++
-    return tasks
+    return this.#files.count('task')
   }
 
   /** Takes what a file says now; null: it is gone. The same bytes change nothing. */

@@ -2,8 +2,8 @@
 // alone would be 15 MB to read before the sidecar is ready. No I/O.
 
 import type { SeenStat } from '../watching/stat-table.ts'
+import { word } from './compact.ts'
 import type { Fact, FileFacts } from './facts.ts'
-import { word } from './facts.ts'
 
 type CachedFact =
   | [

@@ -4,8 +4,8 @@
 
 import { type Key, parseKey } from '../../worker/board/wire.ts'
 import type { Store } from '../layouts/layout.ts'
-import type { Fact } from './facts.ts'
-import { compact, nameOf } from './facts.ts'
+import { compact } from './compact.ts'
+import { type Fact, nameOf } from './facts.ts'
 
 export interface Held {
   key: Key

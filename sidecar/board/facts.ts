@@ -1,9 +1,9 @@
 // What the sidecar remembers of a file: enough to derive from and to notice a change, never a
 // title or a body. At 100,000 tasks every byte here is a tenth of a megabyte.
 
-import { hash } from 'node:crypto'
 import type { Entry, Store } from '../layouts/layout.ts'
 import type { SeenStat } from '../watching/stat-table.ts'
+import { compact, digest, word } from './compact.ts'
 import { STALE_AFTER_MS } from './derive.ts'
 
 /** Raise it when a layout reads the same bytes differently than before: every record is sent anew. */
@@ -73,38 +73,6 @@ export interface FileFacts {
   hash: string
   facts: readonly Fact[]
   stat: SeenStat | undefined
-}
-
-/** Where short strings are copied; making a buffer for each would be most of the garbage. */
-const scratch = Buffer.alloc(1024)
-
-/** SHA-256, cut to 32 hex digits. Not by `slice`: the cut string would keep the long one alive. */
-export function digest(text: string): string {
-  scratch.write(hash('sha256', text, 'hex'), 0, 32, 'latin1')
-  return scratch.toString('latin1', 0, 32)
-}
-
-/**
- * A copy that shares nothing: what a parser returns is often a slice of the file's text, and would
- * keep the whole text in memory for as long as a status lives.
- */
-export function compact(text: string): string {
-  const isShort = text.length * 3 <= scratch.length
-  const copy = isShort
-    ? scratch.toString('utf8', 0, scratch.write(text, 'utf8'))
-    : Buffer.from(text, 'utf8').toString('utf8')
-  // Half a surrogate pair, which an escape in JSON can make, has no UTF-8.
-  return copy === text ? copy : text
-}
-
-/** Few statuses, many tasks. Bounded, since a broken board could hold a new one in every file. */
-const words = new Map<string, string>()
-export function word(text: string): string {
-  const known = words.get(text)
-  if (known !== undefined) return known
-  const made = compact(text)
-  if (words.size < 4096) words.set(made, made)
-  return made
 }
 
 const NO_DEPS: readonly string[] = []

@@ -65,6 +65,12 @@ export class FileTable {
     }
   }
 
+  count(kind: Fact['kind']): number {
+    let count = 0
+    for (const fact of this.facts()) if (fact.kind === kind) count++
+    return count
+  }
+
   /** Every file, made anew as it is asked for; files may come and go meanwhile. */
   *entries(): Generator<[string, FileFacts]> {
     for (const [path, slot] of this.#slots) {

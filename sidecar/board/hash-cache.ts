@@ -8,8 +8,8 @@ import { join, relative, sep } from 'node:path'
 import type { Store } from '../layouts/layout.ts'
 import type { Log } from '../log.ts'
 import { type CachedLine, fromLine, toLine } from './cache-line.ts'
-import type { FileFacts } from './facts.ts'
-import { compact, REVISION } from './facts.ts'
+import { compact } from './compact.ts'
+import { type FileFacts, REVISION } from './facts.ts'
 
 const FORMAT = 1
 /** Lines made in one go: under a millisecond, so a save elsewhere does not wait for this one. */
