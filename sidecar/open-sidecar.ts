@@ -13,7 +13,7 @@ import type { Log } from './log.ts'
 import { Pipeline } from './pipeline/pipeline.ts'
 import { createProgress } from './progress.ts'
 import type { Edge, Failure } from './publishing/edge.ts'
-import { Publisher } from './publishing/publish.ts'
+import { Publisher } from './publishing/publisher.ts'
 import { intervalMs, Scan } from './watching/scan.ts'
 import type { Watch } from './watching/watch.ts'
 
