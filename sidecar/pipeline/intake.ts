@@ -22,6 +22,15 @@ export interface Taken {
   later: boolean
 }
 
+/** Differs from every stat. */
+const LIKE_NONE: SeenStat = {
+  size: Number.NaN,
+  mtimeMs: Number.NaN,
+  ctimeMs: Number.NaN,
+  ino: Number.NaN,
+  isRacy: false,
+}
+
 export interface IntakeDeps {
   board: Board
   look: Looker
@@ -118,8 +127,8 @@ export class Intake {
     }
   }
 
-  /** Lets the next scan report the file again. */
+  /** Lets the next scan report the file again, also when it is gone by then. */
   #forget(path: string): void {
-    this.#deps.scan.note(path, null)
+    this.#deps.scan.note(path, LIKE_NONE)
   }
 }

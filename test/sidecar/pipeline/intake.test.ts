@@ -1,0 +1,31 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Board } from '../../../sidecar/board/board.ts'
+import { openStore } from '../../../sidecar/layouts/registry.ts'
+import { Intake } from '../../../sidecar/pipeline/intake.ts'
+import { Scan } from '../../../sidecar/watching/scan.ts'
+import { makeFolder } from '../layouts/store.ts'
+
+const never = () => false
+
+test('a file that could not be read, and was removed without a hint, is reported gone by the next scan', async () => {
+  const dir = makeFolder({ '.cairn/config.yaml': '', '.cairn/tasks/A.md': 'text' })
+  const store = await openStore(dir)
+  const path = join(store.root, 'tasks', 'A.md')
+  const scan = new Scan(store)
+  await scan.run(Date.now() + 60_000)
+  const board: Pick<Board, 'hashOf' | 'ingest'> = { hashOf: () => 'known', ingest: () => undefined }
+  const intake = new Intake({
+    board: board as Board,
+    look: () => ({ state: 'later', why: 'a disk that fails' }),
+    scan,
+    log: () => undefined,
+    now: Date.now,
+  })
+  expect(await intake.take([path], () => undefined, never)).toEqual({ news: [], later: true })
+  expect((await scan.run(Date.now() + 60_000)).changed).toEqual([path])
+  await intake.take([path], () => undefined, never)
+  rmSync(path)
+  expect((await scan.run(Date.now() + 60_000)).gone).toEqual([path])
+})
