@@ -31,8 +31,11 @@ export function parseTasks(text: string): Entry[] {
   const tags = Array.isArray(file.tasks) ? [['master', file] as const] : Object.entries(file)
   const problems: string[] = []
   const tasks = tags.flatMap(([tag, value]) => {
-    if (isRecord(value) && Array.isArray(value.tasks)) return tagEntries(tag, value.tasks)
-    problems.push(`the tag "${tag.slice(0, 40)}" holds no list of tasks`)
+    const name = idPart(tag)
+    const shown = tag.slice(0, 40).toWellFormed()
+    if (name !== tag) problems.push(`the tag "${shown}" has a name that no id can hold whole`)
+    if (isRecord(value) && Array.isArray(value.tasks)) return tagEntries(name, value.tasks)
+    problems.push(`the tag "${shown}" holds no list of tasks`)
     return []
   })
   return [boardEntry(sentence('The file', problems)), ...tasks]
@@ -61,11 +64,17 @@ function tagEntries(tag: string, tasks: Plain[]): Entry[] {
   })
 }
 
+/**
+ * The edge takes ids up to a length, and none with half of a surrogate pair, which JSON can hold: one
+ * such id in a sync would keep every other task from its clients.
+ */
+const idPart = (text: string): string => text.slice(0, ID_CHARS).toWellFormed()
+
 /** The tool's own number of a task; one without any is named after its place in the list. */
 function numberOf(value: Plain, index: number): string {
   const id = isRecord(value) ? value.id : undefined
   const text = typeof id === 'number' || typeof id === 'string' ? String(id).trim() : ''
-  return text === '' ? `unnumbered-${index + 1}` : text.slice(0, ID_CHARS)
+  return text === '' ? `unnumbered-${index + 1}` : idPart(text)
 }
 
 function taskEntry(

@@ -139,3 +139,15 @@ test('is not fooled by __proto__', async () => {
   expect(JSON.stringify(entries)).not.toContain('__proto__')
   expect(tasksOf(entries)).toMatchObject([{ title: 't:1' }])
 })
+
+test('cuts ids that the edge would not take, says so, and keeps deps within the tag right', async () => {
+  const long = 'x'.repeat(1_100)
+  const tasks = [{ id: 1, title: 'One', subtasks: [{ id: long, title: 'Sub' }] }]
+  const entries = await parse({ [long]: { tasks }, 'half \ud800': { tasks: [{ id: '\udc00' }] } })
+  expect(entries[0]).toMatchObject({
+    board: { invalid: expect.stringContaining('a name that no id can hold whole') as string },
+  })
+  const ids = tasksOf(entries).map(({ id }) => id)
+  const cut = 'x'.repeat(200)
+  expect(ids).toEqual([`${cut}:1`, `${cut}:1.${cut}`, 'half \ufffd:\ufffd'])
+})
