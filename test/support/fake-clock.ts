@@ -1,14 +1,14 @@
-// A clock that only moves when told to.
+// A clock that only moves when told to, for either side.
 
-import type { Clock } from '../../worker/shared/clock.ts'
+import type { Clock as SidecarClock } from '../../sidecar/clock.ts'
+import type { Clock as WorkerClock } from '../../worker/shared/clock.ts'
 
-export class FakeClock implements Clock {
+export class FakeClock implements WorkerClock, SidecarClock {
   #now = 1_000_000
   #timers = new Set<{ at: number; call: () => void }>()
-  jitter = 0.5
 
   now = (): number => this.#now
-  random = (): number => this.jitter
+  random = (): number => 0.5
   after = (ms: number, call: () => void): (() => void) => {
     const timer = { at: this.#now + ms, call }
     this.#timers.add(timer)
@@ -19,9 +19,15 @@ export class FakeClock implements Clock {
     return this.#timers.size
   }
 
+  /** How long each timer still has, the shortest first. */
+  get waits(): number[] {
+    return [...this.#timers].map(({ at }) => at - this.#now).sort((a, b) => a - b)
+  }
+
   /** Moves on by `ms`, calling every timer that falls due in its turn. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms
+    await settle()
     for (;;) {
       const due = [...this.#timers].filter((timer) => timer.at <= end)
       const next = due.sort((a, b) => a.at - b.at)[0]
@@ -30,8 +36,11 @@ export class FakeClock implements Clock {
       this.#now = Math.max(this.#now, next.at)
       next.call()
       // Lets what the call started go as far as it can before time goes on.
-      await new Promise((resolve) => setImmediate(resolve))
+      await settle()
     }
     this.#now = end
   }
 }
+
+/** Lets every promise that can go on without a timer do so. */
+export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

@@ -3,7 +3,7 @@ import type { Level } from '../../../sidecar/log.ts'
 import type { Failure } from '../../../sidecar/publishing/edge.ts'
 import { Publisher } from '../../../sidecar/publishing/publisher.ts'
 import type { Key, StoreState } from '../../../worker/board/wire.ts'
-import { FakeClock, settle } from '../fake-clock.ts'
+import { FakeClock, settle } from '../../support/fake-clock.ts'
 import { conflict, FakeEdge, FakeRecords, network, refused, task, tooLarge } from '../fake-edge.ts'
 
 const PRESENT: StoreState = { state: 'present', layout: 'cairn', version: '1' }
@@ -83,7 +83,7 @@ describe('the first sync', () => {
     edge.fail = once(network, isChanges)
     await start()
     expect(publisher.status()).toMatchObject({ lastSyncAt: null, behind: true })
-    await clock.pass(1_000)
+    await clock.advance(1_000)
     expect(edge.steps.filter((step) => step === 'root')).toHaveLength(2)
     expect(publisher.status()).toMatchObject({ lastSyncAt: 1_000_100, behind: false })
     expect(edge.held.root()).toBe(records.root())
@@ -156,13 +156,13 @@ describe('a change', () => {
     await settle()
     expect(edge.last).toMatchObject({ upserts: [task(0, 2), task(2, 2)] })
     expect(publisher.status()).toMatchObject({ dirty: 1, behind: true })
-    await clock.pass(20_000)
+    await clock.advance(20_000)
     expect(edge.held.map.get('task:T-1')).toEqual(task(1))
     expect(events.filter(([, event]) => event === 'publish.unreadable')).toHaveLength(1)
     expect(edge.steps).toEqual(['changes'])
 
     records.read = read
-    await clock.pass(6_000)
+    await clock.advance(6_000)
     expect(edge.last).toMatchObject({ upserts: [task(1, 2)] })
     expect(publisher.status()).toMatchObject({ dirty: 0, behind: false })
   })
@@ -178,7 +178,7 @@ describe('an edge that fails', () => {
     await settle()
     expect(edge.steps).toEqual(['changes+', 'changes+'])
     expect(edge.signals).toBe(0)
-    await clock.pass(1_000)
+    await clock.advance(1_000)
     expect(edge.steps).toEqual(['changes+', 'changes+', 'changes+', 'changes'])
     const batches = edge.changesSent().map((part) => part.batch)
     expect(batches).toEqual([...new Set(batches)].sort((a, b) => a - b))
@@ -193,7 +193,7 @@ describe('an edge that fails', () => {
     const { edge, records, clock, publisher } = await setUpSynced()
     edge.after = once(network, isChanges)
     publisher.changed(records.put(task(1, 2)))
-    await clock.pass(1_000)
+    await clock.advance(1_000)
     expect(edge.changesSent().map((part) => part.batch)).toEqual([3, 4])
     expect(edge.held.root()).toBe(records.root())
   })
@@ -203,7 +203,7 @@ describe('an edge that fails', () => {
     edge.fail = () => network
     for (let minute = 0; minute < 24 * 60; minute++) {
       publisher.changed(records.put(task(1, minute + 2)))
-      await clock.pass(MINUTE)
+      await clock.advance(MINUTE)
     }
     expect(publisher.status()).toMatchObject({ connected: false, behind: true })
     expect(edge.log.length).toBeLessThan((86_400 / 15) * 1.1)
@@ -211,7 +211,7 @@ describe('an edge that fails', () => {
 
     edge.fail = () => undefined
     edge.log.length = 0
-    await clock.pass(MINUTE)
+    await clock.advance(MINUTE)
     expect(edge.changesSent().flatMap((part) => part.upserts)).toEqual([task(1, 24 * 60 + 1)])
     expect(edge.held.root()).toBe(records.root())
     expect(events.at(-1)).toEqual(['info', 'edge.recovered'])
@@ -229,7 +229,7 @@ describe('an edge that fails', () => {
     expect(publisher.status().dirty).toBe(0)
     edge.fail = () => undefined
     edge.log.length = 0
-    await clock.pass(MINUTE)
+    await clock.advance(MINUTE)
     expect(edge.steps).toEqual(['root', 'buckets', 'entries', 'changes'])
     expect(edge.held.root()).toBe(records.root())
   })
@@ -245,9 +245,9 @@ describe('an edge that fails', () => {
     }
     edge.fail = once(busy)
     publisher.changed(records.put(task(1, 2)))
-    await clock.pass(19_000)
+    await clock.advance(19_000)
     expect(edge.steps).toEqual(['changes'])
-    await clock.pass(2_000)
+    await clock.advance(2_000)
     expect(edge.steps).toEqual(['changes', 'changes'])
   })
 
@@ -261,13 +261,13 @@ describe('an edge that fails', () => {
       message: 'expired',
     })
     publisher.changed(records.put(task(1, 2)))
-    await clock.pass(3 * MINUTE)
+    await clock.advance(3 * MINUTE)
     expect(edge.log.length).toBeGreaterThanOrEqual(6)
     expect(edge.log.length).toBeLessThanOrEqual(8)
     expect(events).toContainEqual(['error', 'edge.failed'])
     expect(publisher.status().lastError).toBe('token_expired: expired')
     edge.fail = () => undefined
-    await clock.pass(MINUTE)
+    await clock.advance(MINUTE)
     expect(edge.held.root()).toBe(records.root())
   })
 })
@@ -297,7 +297,7 @@ describe('an edge that disagrees', () => {
     const { edge, records, clock, publisher } = await setUpSynced()
     edge.fail = (body) => (isChanges(body) ? conflict('sync_required') : undefined)
     publisher.changed(records.put(task(1, 2)))
-    await clock.pass(10 * MINUTE)
+    await clock.advance(10 * MINUTE)
     expect(edge.changesSent().length).toBeLessThan(60)
   })
 
@@ -309,20 +309,20 @@ describe('an edge that disagrees', () => {
     }
     rival()
     publisher.changed(records.put(task(1, 2)))
-    await clock.pass(3_000)
+    await clock.advance(3_000)
     publisher.changed(records.put(task(2, 2)))
     await settle()
     expect(edge.steps).toEqual(['changes'])
     expect(events.filter(([, event]) => event === 'edge.failed')).toHaveLength(1)
 
-    await clock.pass(4_000)
+    await clock.advance(4_000)
     expect(edge.held.root()).toBe(records.root())
     rival()
     edge.log.length = 0
     publisher.changed(records.put(task(1, 3)))
-    await clock.pass(40_000)
+    await clock.advance(40_000)
     expect(edge.steps).toEqual(['changes'])
-    await clock.pass(40_000)
+    await clock.advance(40_000)
     expect(edge.held.root()).toBe(records.root())
     expect(events.filter(([, event]) => event === 'edge.failed')).toHaveLength(1)
   })
@@ -382,10 +382,10 @@ describe('an edge that takes less', () => {
     edge.fail = (b) =>
       b.step === 'changes' && b.upserts.some((r) => isBad(r.id)) ? refused : undefined
     publisher.changed(records.put(...Array.from({ length: 50 }, (_, n) => task(n, 2))))
-    await clock.pass(20_000)
+    await clock.advance(20_000)
     for (let n = 40; n < 50; n++) expect(edge.held.map.get(`task:T-${n}`)).toEqual(task(n, 2))
     edge.fail = () => undefined
-    await clock.pass(7 * MINUTE)
+    await clock.advance(7 * MINUTE)
     expect(edge.held.root()).toBe(records.root())
   })
 
@@ -401,7 +401,7 @@ describe('an edge that takes less', () => {
     expect(edge.held.map.get('task:T-0')).toEqual(task(0, 2))
     edge.fail = () => undefined
     edge.log.length = 0
-    await clock.pass(1_000)
+    await clock.advance(1_000)
     expect(edge.steps[0]).toBe('root')
   })
 
@@ -409,7 +409,7 @@ describe('an edge that takes less', () => {
     const { edge, records, clock, publisher } = await setUpSynced(1_000)
     edge.fail = () => refused
     publisher.changed(records.put(...Array.from({ length: 1_000 }, (_, n) => task(n, 2))))
-    await clock.pass(100)
+    await clock.advance(100)
     expect(edge.log.length).toBeLessThan(40)
   })
 })
@@ -418,11 +418,11 @@ describe('time', () => {
   test('brings a sync every five minutes or so, which finds what was lost', async () => {
     const { edge, clock, records } = await setUpSynced()
     records.put(task(1, 2))
-    await clock.pass(7 * MINUTE)
+    await clock.advance(7 * MINUTE)
     expect(edge.steps).toEqual(['root', 'buckets', 'entries', 'changes'])
     expect(edge.log[0]).toMatchObject({ run: 1 })
     expect(edge.held.root()).toBe(records.root())
-    await clock.pass(50 * MINUTE)
+    await clock.advance(50 * MINUTE)
     expect(edge.steps.filter((step) => step === 'root').length).toBeLessThan(16)
   })
 })
@@ -453,9 +453,9 @@ describe('the end', () => {
     const closing = slow.publisher.close().then(() => {
       isClosed = true
     })
-    await slow.clock.pass(2_900)
+    await slow.clock.advance(2_900)
     expect(isClosed).toBe(false)
-    await slow.clock.pass(200)
+    await slow.clock.advance(200)
     await closing
     expect(slow.edge.closed).toBe(true)
   })
@@ -469,7 +469,7 @@ describe('the end', () => {
     })
     await start()
     expect(isSynced).toBe(false)
-    await clock.pass(1_000)
+    await clock.advance(1_000)
     await synced
     expect(edge.held.root()).toBe(records.root())
   })
