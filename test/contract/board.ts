@@ -366,6 +366,18 @@ export function boardContract(name: string, host: Host): void {
       await stream.close()
     })
 
+    it('refuses a record larger than a row may be, so that its publisher sends less of it', async () => {
+      const repo = await published()
+      const body = '\u0001'.repeat(400_000)
+      const large = repo.part({ upserts: [taskRecord('A-1', { body })] })
+      const answer = await repo.post('changes', large)
+      expect(answer.status).toBe(413)
+      expect(await answer.json()).toMatchObject({ code: 'payload_too_large' })
+      expect(await repo.json('/tasks')).toEqual({ tasks: [] })
+      await repo.changes({ upserts: [taskRecord('A-1', { body: body.slice(0, 200_000) })] })
+      expect(await repo.json('/tasks/A-1')).toMatchObject({ id: 'A-1' })
+    })
+
     it('applies a batch once, refuses an older one, an older run and another epoch', async () => {
       const repo = await published(taskRecord('A-1'))
       const part = repo.part({ upserts: [taskRecord('A-2')] })

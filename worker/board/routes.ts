@@ -12,6 +12,7 @@ import type { PublishOutcome, Repositories, RepositoryHandle } from './repositor
 import type { PublishRefusal } from './repository.ts'
 import { pathProblem } from './repository-path.ts'
 import { openStream, type StreamLimits } from './stream.ts'
+import type { DataRecord } from './wire.ts'
 import { type Checked, checkChanges, checkSync } from './wire-schema.ts'
 
 export interface BoardDeps {
@@ -101,10 +102,24 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
   })
   app.post('/changes', limit, async (c) => {
     const repository = deps.repositories.open(pathOf(c, 'board:write'))
-    return publish(c, await repository.changes(await bodyOf(c, checkChanges)))
+    const request = await bodyOf(c, checkChanges)
+    // A message that is not larger holds no record that is.
+    const bytes = Number(c.req.header('Content-Length') ?? PUBLISH_BYTES)
+    const large = bytes > RECORD_BYTES && request.upserts.find((record) => !isStorable(record))
+    if (large) throw new Problem('payload_too_large', 'A record ends at 1.8 MB of JSON.')
+    return publish(c, await repository.changes(request))
   })
   return app
 }
+
+/**
+ * Rows of an object's database end at 2 MB. Found out there it would be a failure on our side, which
+ * publishers repeat for ever; told as too large, they send the record without its text.
+ */
+const RECORD_BYTES = 1_800_000
+
+const isStorable = (record: DataRecord): boolean =>
+  new TextEncoder().encode(JSON.stringify(record)).length <= RECORD_BYTES
 
 /** The repository the request is about, checked in the order: well-formed, in reach, in scope. */
 function pathOf(c: Context<ApiEnv>, scope: Scope): string {
