@@ -14,12 +14,6 @@ export interface SupervisorDeps {
   notice(sentence: string): void
 }
 
-/** A process died, and it is not started again. */
-export interface Failure {
-  name: string
-  sentence: string
-}
-
 interface Charge {
   spec: ChildSpec
   policy: RestartPolicy
@@ -32,7 +26,7 @@ export class Supervisor {
   readonly #limits: RestartLimits
   /** In the order of their start. */
   readonly #charges: Charge[] = []
-  readonly #failed = Promise.withResolvers<Failure>()
+  readonly #failed = Promise.withResolvers<{ sentence: string }>()
   #restarting = false
   #stopping = false
 
@@ -41,8 +35,8 @@ export class Supervisor {
     this.#limits = limits
   }
 
-  /** Resolves when a process is given up; never, when all goes well. */
-  get failed(): Promise<Failure> {
+  /** Resolves when a process is given up, with what is to be said; never, when all goes well. */
+  get failed(): Promise<{ sentence: string }> {
     return this.#failed.promise
   }
 
@@ -94,13 +88,13 @@ export class Supervisor {
     const { name, logFile } = charge.spec
     const what = `${name} (pid ${pid ?? 'none'}) ${endingText(ending)}`
     if (!this.#restarting) {
-      this.#failed.resolve({ name, sentence: `${what} before it was ready; see ${logFile}.` })
+      this.#failed.resolve({ sentence: `${what} before it was ready; see ${logFile}.` })
       return
     }
     const verdict = charge.policy.onDeath(this.#deps.now())
     if (!verdict.again) {
       const often = `${verdict.deaths} times within a minute`
-      this.#failed.resolve({ name, sentence: `${what}, ${often}; see ${logFile}.` })
+      this.#failed.resolve({ sentence: `${what}, ${often}; see ${logFile}.` })
       return
     }
     this.#deps.notice(`${what}; starting it again in ${verdict.delayMs} ms.`)

@@ -25,8 +25,6 @@ export type Source =
   | {
       state: 'read'
       text: string
-      size: number
-      mtimeMs: number
       /** It was still being written after several tries: another change is certain to follow. */
       changing?: true
     }
@@ -91,7 +89,7 @@ function readRegular(real: string, kind: FileKind | undefined): Attempt {
     if (text === undefined) {
       return { source: { state: 'refused', why: 'The file is not UTF-8 text.' }, again }
     }
-    const source = { state: 'read', text, size: bytes.length, mtimeMs } as const
+    const source = { state: 'read', text } as const
     return again ? { source: { ...source, changing: true }, again } : settled(source)
   } finally {
     closeSync(fd)

@@ -56,11 +56,6 @@ export class Scan {
     this.#store = store
   }
 
-  /** Files known now. */
-  get size(): number {
-    return this.#table.size
-  }
-
   /** Tells at the start what a cache knows of a file. */
   seed(path: string, stat: SeenStat): void {
     this.#table.put(dirname(path), basename(path), stat, stat.isRacy)

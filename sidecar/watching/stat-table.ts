@@ -35,10 +35,6 @@ export class StatTable {
   #racy = new Uint8Array(256)
   #round = 1
 
-  get size(): number {
-    return this.#slots - this.#free.length
-  }
-
   /** Begins a scan: `absent` then lists what was not put since. */
   beginRound(): void {
     this.#round += 1

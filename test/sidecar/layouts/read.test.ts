@@ -17,7 +17,7 @@ function open(files: Record<string, string | Uint8Array> = {}, kind: FileKind = 
 
 test('reads a file, without its byte order mark', () => {
   const { read } = open({ 'a.md': '\ufeffgrüße' })
-  expect(read('a.md')).toMatchObject({ state: 'read', text: 'grüße', size: 10 })
+  expect(read('a.md')).toMatchObject({ state: 'read', text: 'grüße' })
   expect(read('a.md')).not.toHaveProperty('changing')
 })
 
@@ -87,7 +87,7 @@ test('refuses a file that is too large, and names the sizes', () => {
   })
   const tasks = open({ 'a.json': '' }, 'tasks')
   truncateSync(join(tasks.root, 'a.json'), 33 << 20)
-  expect(tasks.read('a.json')).toMatchObject({ state: 'read', size: 33 << 20 })
+  expect(tasks.read('a.json')).toHaveProperty('text.length', 33 << 20)
 })
 
 test('refuses what is not UTF-8, but shows the output of a run that was cut within a character', () => {
