@@ -1,6 +1,6 @@
 // The edge of a local system, whichever runtime holds it.
 
-import { type ConfigError, readConfig } from '../worker/config.ts'
+import { ConfigError, readConfig } from '../worker/config.ts'
 import type { ChildSpec } from './child.ts'
 import { LOOPBACK } from './ports.ts'
 import { StartError } from './start-error.ts'
@@ -32,7 +32,8 @@ export function checkVariables(variables: Readonly<Record<string, string>>): voi
   try {
     readConfig(variables)
   } catch (error) {
-    throw new StartError('bad_configuration', (error as ConfigError).message, { cause: error })
+    if (!(error instanceof ConfigError)) throw error
+    throw new StartError('bad_configuration', error.message, { cause: error })
   }
 }
 
