@@ -48,7 +48,7 @@ test('says its version, which is that of the repository', async () => {
   expect((await sidecar('--version')).stdout).toBe(`${manifest.version}\n`)
 })
 
-test('explains itself', async () => {
+test('names its four commands in --help', async () => {
   const { stdout } = await sidecar('--help')
   for (const command of ['watch', 'sync', 'token', 'doctor']) expect(stdout).toContain(command)
 })
@@ -77,7 +77,7 @@ test('publishes a board, on the Node that the machine brings', async () => {
   await edge.close()
 })
 
-test('reads YAML, mints a token and meets no edge, each through a library of its own', async () => {
+test('mints a token, and refuses a sync that names no edge', async () => {
   const secret = { ...env, AUTH_SECRETS: 'x'.repeat(32), SIGNALBOX_TOKEN: '' }
   const args = ['--no-install', 'signalbox-sidecar', 'token', '--repo', 'a']
   const { stdout } = await run('npx', args, { cwd: folder, env: secret })
