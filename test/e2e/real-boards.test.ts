@@ -1,15 +1,15 @@
-// Boards as their tools write them. The real ones stand beside the repository where somebody put
-// them; the small ones are ours, in the same shapes. What a board holds is counted here once more,
-// by simpler means than the sidecar's.
+// Boards as their tools write them. The real ones stand in the folder that the environment variable
+// REAL_BOARDS names; the small ones are ours, in the same shapes. What a board holds is counted here
+// once more, by simpler means than the sidecar's.
 
-import { existsSync } from 'node:fs'
 import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Session, Task } from '../../worker/board/wire.ts'
 import { type Start, Starts } from '../support/local-system.ts'
 
-const REAL = '../shared/boards'
+/** Folder with one real board a layout: cairn/, backlog-md/, task-master/. */
+const { REAL_BOARDS = '' } = process.env
 
 const starts = new Starts()
 afterEach(() => starts.clear())
@@ -89,11 +89,11 @@ async function taskMasterIds(dir: string): Promise<string[]> {
   )
 }
 
-const missing = (name: string) => !existsSync(join(REAL, name))
+const why = REAL_BOARDS === '' ? ' (skipped: REAL_BOARDS names no folder of boards)' : ''
 
-describe('a real board (skipped where ../shared/boards does not hold it)', () => {
-  it.skipIf(missing('cairn'))('of cairn is served whole', async () => {
-    const from = join(REAL, 'cairn')
+describe.skipIf(REAL_BOARDS === '')(`a real board${why}`, () => {
+  it('of cairn is served whole', async () => {
+    const from = join(REAL_BOARDS, 'cairn')
     const start = await serve(from)
     const { layout, ids, tasks, sessionIds } = await listed(start)
     expect(layout).toBe('cairn')
@@ -103,8 +103,8 @@ describe('a real board (skipped where ../shared/boards does not hold it)', () =>
     await expectEachReadable(start, ids)
   })
 
-  it.skipIf(missing('backlog-md'))('of Backlog.md is served whole', async () => {
-    const from = join(REAL, 'backlog-md')
+  it('of Backlog.md is served whole', async () => {
+    const from = join(REAL_BOARDS, 'backlog-md')
     const start = await serve(from)
     const { layout, ids, tasks } = await listed(start)
     expect(layout).toBe('backlog-md')
@@ -113,23 +113,20 @@ describe('a real board (skipped where ../shared/boards does not hold it)', () =>
     await expectEachReadable(start, ids)
   })
 
-  it.skipIf(missing('task-master'))(
-    'of Task Master is served whole, and a task whose id is taken says so',
-    async () => {
-      const from = join(REAL, 'task-master')
-      const start = await serve(from)
-      const { layout, ids, tasks } = await listed(start)
-      const written = await taskMasterIds(from)
-      const unique = new Set(written)
-      expect(layout).toBe('task-master')
-      expect(ids).toHaveLength(written.length)
-      expect(new Set(ids).size).toBe(ids.length)
-      expect([...unique].filter((id) => !ids.includes(id))).toEqual([])
-      const taken = tasks.filter(({ invalid }) => invalid !== undefined)
-      expect(taken).toHaveLength(written.length - unique.size)
-      await expectEachReadable(start, ids)
-    },
-  )
+  it('of Task Master is served whole, and a task whose id is taken says so', async () => {
+    const from = join(REAL_BOARDS, 'task-master')
+    const start = await serve(from)
+    const { layout, ids, tasks } = await listed(start)
+    const written = await taskMasterIds(from)
+    const unique = new Set(written)
+    expect(layout).toBe('task-master')
+    expect(ids).toHaveLength(written.length)
+    expect(new Set(ids).size).toBe(ids.length)
+    expect([...unique].filter((id) => !ids.includes(id))).toEqual([])
+    const taken = tasks.filter(({ invalid }) => invalid !== undefined)
+    expect(taken).toHaveLength(written.length - unique.size)
+    await expectEachReadable(start, ids)
+  })
 })
 
 describe('a small board', () => {
