@@ -4,8 +4,14 @@ import * as z from 'zod'
 import { BUCKETS, type ChangesRequest, type SyncRequest } from './wire.ts'
 
 const hash = z.string().regex(/^[0-9a-f]{32}$/)
-const id = z.string().min(1).max(1_024)
-const key = z.templateLiteral([z.enum(['task', 'session', 'run', 'board']), ':', id])
+const idText = z.string().min(1).max(1_024)
+// Half of a surrogate pair is stored as another character: two ids would share one row, and the
+// sums would never again be those of the publisher.
+const isWhole = (text: string): boolean => text.isWellFormed()
+const id = idText.refine(isWhole)
+const key = z
+  .templateLiteral([z.enum(['task', 'session', 'run', 'board']), ':', idText])
+  .refine(isWhole)
 const counter = z.int().nonnegative()
 const text = z.string()
 
