@@ -5,7 +5,7 @@ import { defined, Fields, isRecord, sentence } from './fields.ts'
 import type { Entry, TaskSource } from './layout.ts'
 import { limitText } from './text-limit.ts'
 import { utcTime } from './times.ts'
-import { YAML_BYTES } from './yaml-map.ts'
+import { MAX_DEPTH, YAML_BYTES } from './yaml-map.ts'
 import type { Plain } from './yaml-scalar.ts'
 
 export const TASK_MASTER_BOARD = {
@@ -65,8 +65,8 @@ function tagEntries(tag: string, tasks: Plain[]): Entry[] {
 }
 
 /**
- * The edge takes ids up to a length, and none with half of a surrogate pair, which JSON can hold: one
- * such id in a sync would keep every other task from its clients.
+ * The edge takes ids up to a length, and none with half of a surrogate pair, which JSON can hold:
+ * one such id in a sync would keep every other task from its clients.
  */
 const idPart = (text: string): string => text.slice(0, ID_CHARS).toWellFormed()
 
@@ -138,14 +138,16 @@ const section = (title: string, text: string | undefined): string | undefined =>
 const joined = (parts: (string | undefined)[]): string =>
   parts.filter((part) => part !== undefined).join('\n\n')
 
-function isSmall(fields: object): boolean {
-  try {
-    return JSON.stringify(fields).length <= FIELDS_CHARS
-  } catch {
-    // JSON.parse reads any depth, JSON.stringify overflows the stack.
-    return false
-  }
-}
+/**
+ * JSON.parse reads any depth; whoever writes it again, here or at a client, overflows its stack.
+ */
+const isSmall = (fields: object): boolean =>
+  !isDeeperThan(MAX_DEPTH, fields) && JSON.stringify(fields).length <= FIELDS_CHARS
+
+const isDeeperThan = (levels: number, value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner)))
 
 function readJson(text: string): Plain | undefined {
   try {

@@ -8,7 +8,7 @@ import { readSimpleYaml } from './yaml-simple.ts'
 /** A front matter or YAML file larger than this is refused: parsing it would stall every save. */
 export const YAML_BYTES = 256 << 10
 /** Deeper nesting means an attack, and would overflow the stack of whoever serialises it next. */
-const MAX_DEPTH = 64
+export const MAX_DEPTH = 64
 const TOO_DEEP = `it is nested more than ${MAX_DEPTH} deep`
 
 export type YamlMap =
