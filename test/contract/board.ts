@@ -378,6 +378,25 @@ export function boardContract(name: string, host: Host): void {
       expect(await repo.json('/tasks/A-1')).toMatchObject({ id: 'A-1' })
     })
 
+    it('tells of sessions too when it is published for the first time, and of tasks alone later', async () => {
+      const repo = new Repo(host.edge())
+      const stream = await (await repo.stream('anotherepoch-7')).joined()
+      const [task, other] = [taskRecord('A-1'), taskRecord('A-2')]
+      await repo.begin(sums([task]).root)
+      await repo.changes({ upserts: [task, other, sessionRecord('ses_1')] })
+      await stream.until((s) => s.messages.length === 3)
+      await repo.changes({ upserts: [taskRecord('A-1'), sessionRecord('ses_1')] })
+      await stream.until((s) => s.messages.length === 4)
+      expect(stream.messages).toEqual([
+        { type: 'tasks-changed' },
+        { type: 'tasks-changed' },
+        { type: 'session-changed', session: 'ses_1' },
+        { type: 'task-changed', id: 'A-1' },
+      ])
+      expect(stream.lastId).toMatch(/-3$/)
+      await stream.close()
+    })
+
     it('applies a batch once, refuses an older one, an older run and another epoch', async () => {
       const repo = await published(taskRecord('A-1'))
       const part = repo.part({ upserts: [taskRecord('A-2')] })

@@ -172,12 +172,20 @@ export class Repository {
 
   /** Ends a change: what is pending becomes one message of the log. Undefined: nothing to tell. */
   #tell(state: RepositoryState, now: number): { message: Message; frame: string } | undefined {
+    const isFirst = !state.published
     state.published = true
     const message = messageOf(state.pending)
     if (!message) return undefined
+    const { session } = state.pending
     state.pending = NOTHING
-    const seq = this.#log.append(message, now)
-    return { message, frame: messageFrame({ epoch: state.epoch, seq }, message) }
+    const messages = [message]
+    // Streams that came with an id of an earlier epoch wait here, and know sessions of that one.
+    if (isFirst && session !== undefined && message.type !== 'session-changed')
+      messages.push({ type: 'session-changed', session: state.newestSession?.id ?? session })
+    const frames = messages.map((each) =>
+      messageFrame({ epoch: state.epoch, seq: this.#log.append(each, now) }, each),
+    )
+    return { message, frame: frames.join('') }
   }
 
   #seq(state: RepositoryState): string {
