@@ -10,7 +10,7 @@ import type { Edge, Failure } from './edge.ts'
 import type { Standing } from './reconcile.ts'
 import { halve, keysOf, type Part, Splitter, slim } from './split.ts'
 
-/** Files read side by side: enough to hide the disk, few enough that 512 KiB bodies fit in memory. */
+/** Files read side by side: enough to hide the disk, few enough for bodies of 512 KiB in memory. */
 const READS = 32
 /**
  * So many refused alone may mean that the edge refuses everything: asking on would be a flood. The
@@ -23,8 +23,6 @@ export interface Delivery {
   edge: Edge
   records: Records
   standing: Standing
-  /** What the edge refused lately: key → hash, or nothing for a removal. It is not asked again. */
-  refused: Map<Key, string | undefined>
   log: Log
   onProgress?: ((done: number, total: number) => void) | undefined
 }
@@ -63,9 +61,13 @@ export class Change {
       this.#deps.onProgress?.(this.#total - this.#pending.size, this.#total)
       if (!value.more) break
     }
-    if (!this.#untold) return undefined
-    // The last record was refused or not to be read: without this, clients would hear of the others at the next sync.
-    return this.#sendPart({ upserts: [], deletes: [] }, false)
+    // The last record was refused or not to be read: without this, clients would hear of the others
+    // at the next sync.
+    const failure = this.#untold && (await this.#sendPart({ upserts: [], deletes: [] }, false))
+    if (failure) return failure
+    // Asked again at the next sync: the edge may have been mended by then.
+    this.#deps.standing.refused.clear()
+    return undefined
   }
 
   async *#parts(): AsyncGenerator<{ part: Part; more: boolean }, undefined> {
@@ -86,7 +88,8 @@ export class Change {
   }
 
   async #read(key: Key): Promise<DataRecord | null | undefined> {
-    const { records, refused } = this.#deps
+    const { records, standing } = this.#deps
+    const { refused } = standing
     try {
       const record = await records.read(key)
       if (!refused.has(key) || refused.get(key) !== record?.hash) return record
@@ -126,7 +129,7 @@ export class Change {
     const [key] = keysOf(part)
     if (key === undefined || ++this.#refused > MOST_REFUSED) return reply
     log('error', 'publish.refused', { record: key, code: reply.code, why: reply.message })
-    this.#deps.refused.set(key, record?.hash)
+    standing.refused.set(key, record?.hash)
     this.#pending.delete(key)
     return undefined
   }

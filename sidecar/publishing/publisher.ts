@@ -3,16 +3,15 @@
 // the newest content.
 
 import type { Key, StoreState } from '../../worker/board/wire.ts'
-import { PART_BYTES } from '../../worker/board/wire.ts'
 import type { Records } from '../board/records.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { jittered } from './backoff.ts'
-import { Change, type Delivery } from './deliver.ts'
+import { Change } from './deliver.ts'
 import type { Edge, Failure } from './edge.ts'
 import { Outage } from './outage.ts'
 import type { PublisherStatus } from './publisher-status.ts'
-import { reconcile, type Standing } from './reconcile.ts'
+import { reconcile, unknownStanding } from './reconcile.ts'
 import { Unreadable } from './unreadable.ts'
 
 /** Past this many dirty keys a sync finds them again for less memory than remembering them. */
@@ -36,8 +35,7 @@ export class Publisher {
   readonly #random: () => number
   readonly #outage: Outage
   readonly #unreadable: Unreadable
-  readonly #standing: Standing = { epoch: '', run: null, batch: 0, partBytes: PART_BYTES }
-  readonly #refused: Delivery['refused'] = new Map()
+  readonly #standing = unknownStanding()
   #dirty = new Set<Key>()
   #change: Change | undefined
   #store: StoreState | undefined
@@ -141,7 +139,7 @@ export class Publisher {
     if (this.#started && !this.#busy && !this.#closed && !this.#cancelWait) void this.#drain()
   }
 
-  /** Runs without an await until its first read, so a change is under way in the tick it came in. */
+  /** Runs without an await until its first read: a change is under way in the tick it came in. */
   async #drain(): Promise<void> {
     this.#busy = true
     while (!this.#closed && this.#hasWork()) {
@@ -221,20 +219,14 @@ export class Publisher {
   }
 
   async #publish(keys: Set<Key>): Promise<Failure | undefined> {
-    const [standing, refused] = [this.#standing, this.#refused]
-    const change = new Change(keys, { ...this.#deps, standing, refused })
+    const change = new Change(keys, { ...this.#deps, standing: this.#standing })
     this.#change = change
     try {
       const failure = await change.send()
-      if (failure) {
-        // All was applied, and the message that was to tell of it is lost: the sync tells.
-        if (change.pending.size === 0) this.#syncWanted = true
-        return failure
-      }
-      this.#lastPublishedAt = this.#deps.clock.now()
-      // Asked again at the next sync: the edge may have been mended by then.
-      this.#refused.clear()
-      return undefined
+      if (!failure) this.#lastPublishedAt = this.#deps.clock.now()
+      // All was applied, and the message that was to tell of it is lost: the sync tells.
+      else if (change.pending.size === 0) this.#syncWanted = true
+      return failure
     } finally {
       this.#change = undefined
       for (const key of change.pending) this.#dirty.add(key)

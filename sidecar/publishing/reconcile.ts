@@ -1,7 +1,7 @@
 // One sync: narrows the difference between the board and the edge down to keys, from one root hash
 // over 256 buckets to single hashes. Sends no record: what the edge lacks is delivered as a change.
 
-import type { Key, StoreState } from '../../worker/board/wire.ts'
+import { type Key, PART_BYTES, type StoreState } from '../../worker/board/wire.ts'
 import type { Records } from '../board/records.ts'
 import type { Edge, Reply } from './edge.ts'
 import { splitBuckets } from './split.ts'
@@ -15,7 +15,18 @@ export interface Standing {
   batch: number
   /** Largest message; shrinks when something on the way takes less than the protocol allows. */
   partBytes: number
+  /** What the edge refused and is not asked again in this delivery: key → hash, if it has one. */
+  refused: Map<Key, string | undefined>
 }
+
+/** Before the first sync. */
+export const unknownStanding = (): Standing => ({
+  epoch: '',
+  run: null,
+  batch: 0,
+  partBytes: PART_BYTES,
+  refused: new Map(),
+})
 
 /** The keys whose newest content the edge lacks. */
 export async function reconcile(
