@@ -2,8 +2,9 @@
 -- object has a database of its own.
 --
 -- Every statement may run again, so this file is both the schema and its migration. Times are
--- integers, milliseconds since 1970. Amounts are integers in minor units. Ids are ULIDs, so ordering
--- by id is ordering by time. STRICT, because a text in an amount column must fail, not be kept.
+-- integers, milliseconds since 1970. Amounts are integers in minor units. Ids are ULIDs, so
+-- ordering by id is ordering by time. STRICT, because a text in an amount column must fail, not be
+-- kept.
 -- A CHECK stands only on what the public contract fixes: SQLite cannot change one without copying
 -- the table, and one that refuses what a gateway really sends would lose somebody's payment.
 
@@ -20,7 +21,7 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   gateway_transaction_id TEXT,
   -- Our name for it at the gateway, derived and not drawn: a repeated call names the same payment.
   external_reference_id TEXT,
-  -- From the caller, with a hash of the whole request: the same key with another request is refused.
+  -- From the caller, with a hash of the whole request: the same key with another is refused.
   idempotency_key TEXT,
   request_hash TEXT,
   status TEXT NOT NULL DEFAULT 'Pending' CHECK (status IN
@@ -54,7 +55,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS payment_transactions_by_external_reference
   ON payment_transactions (gateway, external_reference_id);
 CREATE UNIQUE INDEX IF NOT EXISTS payment_transactions_by_idempotency_key
   ON payment_transactions (gateway, idempotency_key);
--- Matching by reference takes the newest row without a gateway id; counting attempts takes them all.
+-- Matching by reference takes the newest row without a gateway id; counting attempts takes all.
 CREATE INDEX IF NOT EXISTS payment_transactions_by_reference
   ON payment_transactions (gateway, reference, id);
 CREATE INDEX IF NOT EXISTS payment_transactions_by_status
@@ -133,8 +134,8 @@ CREATE UNIQUE INDEX IF NOT EXISTS payment_refunds_under_way
 CREATE UNIQUE INDEX IF NOT EXISTS payment_refunds_by_idempotency_key
   ON payment_refunds (transaction_id, idempotency_key);
 
--- Lifecycle events that must reach the host application. Written in the transaction of the move they
--- tell of: an event without its move, or a move without its event, cannot happen.
+-- Lifecycle events that must reach the host application. Written in the transaction of the move
+-- they tell of: an event without its move, or a move without its event, cannot happen.
 CREATE TABLE IF NOT EXISTS payment_outbox (
   id TEXT PRIMARY KEY NOT NULL,
   transaction_id TEXT NOT NULL REFERENCES payment_transactions (id),

@@ -18,7 +18,7 @@ export interface DataFolder {
   release(): Promise<void>
 }
 
-/** Makes the folder, takes it for this process and puts the last run's logs aside. Throws StartError. */
+/** Makes and takes the folder, and puts the last run's logs aside. Throws StartError. */
 export async function openDataFolder(dir: string, host: string): Promise<DataFolder> {
   const logs = join(dir, 'logs')
   const edgeDir = join(dir, host)

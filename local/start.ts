@@ -1,5 +1,5 @@
-// `npm start`: the whole system on this machine, each part a process of its own. Wiring, the ways to
-// end, and exit codes.
+// `npm start`: the whole system on this machine, each part a process of its own. Wiring, the ways
+// to end, and exit codes.
 
 import { join, resolve } from 'node:path'
 import { openStore, StoreError } from '../sidecar/layouts/registry.ts'

@@ -27,7 +27,8 @@ export function workerdConfig(config: WorkerdConfig): string {
   // one all stored boards would be out of reach.
   const namespaces = settings.objects.map(
     ({ className }) =>
-      `(className = ${quote(className)}, uniqueKey = ${quote(`signalbox-${className}`)}, enableSql = true)`,
+      `(className = ${quote(className)}, ` +
+      `uniqueKey = ${quote(`signalbox-${className}`)}, enableSql = true)`,
   )
   return `using Workerd = import "/workerd/workerd.capnp";
 
@@ -62,5 +63,9 @@ const list = (items: string[]): string =>
 function quote(text: string): string {
   const escaped = text.replaceAll(/[\\"]/g, '\\$&')
   // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break would end the text.
-  return `"${escaped.replaceAll(/[\u0000-\u001f\u007f]/g, (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`)}"`
+  const printable = escaped.replaceAll(/[\u0000-\u001f\u007f]/g, hexEscape)
+  return `"${printable}"`
 }
+
+const hexEscape = (control: string): string =>
+  `\\x${control.charCodeAt(0).toString(16).padStart(2, '0')}`

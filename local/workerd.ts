@@ -1,5 +1,5 @@
 // The edge on workerd, the runtime that Cloudflare runs. It is started by itself and not through
-// Miniflare: one process fewer stands between us and its death, and it is up in a tenth of a second.
+// Miniflare: one process fewer stands between us and its death, and it is up in 0.1 s.
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'

@@ -1,5 +1,5 @@
-// Makes the publishable package of the sidecar in dist/signalbox-sidecar: one bundled file, with the
-// libraries it needs as dependencies in the exact versions that were tested here.
+// Makes the publishable package of the sidecar in dist/signalbox-sidecar: one bundled file, with
+// the libraries it needs as dependencies in the exact versions that were tested here.
 
 import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

@@ -57,7 +57,7 @@ export const OPTIONS = {
 
 export type OptionName = keyof typeof OPTIONS
 
-/** Exit code 2: what the operator asked for cannot be done as asked. The message is one sentence. */
+/** Exit code 2: what the operator asked for cannot be done so. The message is one sentence. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
   readonly code = 'usage'

@@ -9,7 +9,8 @@ const EXIT_CODES = `Exit codes:
   1  failed: a sync that could not finish, a check that failed
   2  wrong usage or configuration
 `
-const TOKEN = `The token is taken from SIGNALBOX_TOKEN or from a file, never from a flag: flags show in the
+const TOKEN = `\
+The token is taken from SIGNALBOX_TOKEN or from a file, never from a flag: flags show in the
 list of processes.
 `
 

@@ -6,7 +6,7 @@ import type { SeenStat } from '../watching/stat-table.ts'
 import { compact, digest, word } from './compact.ts'
 import { STALE_AFTER_MS } from './derive.ts'
 
-/** Raise it when a layout reads the same bytes differently than before: every record is sent anew. */
+/** Raise it when a layout reads the same bytes in another way: every record is sent anew. */
 export const REVISION = 1
 
 interface Origin {
@@ -80,7 +80,7 @@ const NO_DEPS: readonly string[] = []
 /** Milliseconds of a time as a file spells it; 0, long ago, when it cannot be read. */
 const timeOf = (text: string): number => Date.parse(text) || 0
 
-/** The facts of one entry; undefined when it says nothing that counts (a live file out of order). */
+/** The facts of one entry; undefined when nothing in it counts (a live file out of order). */
 export function factOf(
   path: string,
   fileHash: string,

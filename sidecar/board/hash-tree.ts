@@ -16,7 +16,7 @@ export class HashTree {
   /** Where a hash is taken apart. */
   readonly #parsed = new Uint32Array(WORDS)
   #words = new Uint32Array(WORDS * 256)
-  /** By bucket, from the first question on until a key comes or goes: a first sync asks 256 times. */
+  /** By bucket, from the first question until a key comes or goes: a first sync asks 256 times. */
   #keys: Key[][] | undefined
 
   /** Gives a key its hash, or takes the key out (undefined). False: it was so before. */

@@ -1,5 +1,5 @@
 // Which facts hang on which: tasks on their deps and sessions, sessions on their heartbeats, all of
-// them on the board's rules. Pure: no I/O, no clock.
+// them on the board's rules. No I/O, no clock.
 
 import { basename } from 'node:path'
 import type { Key } from '../../worker/board/wire.ts'

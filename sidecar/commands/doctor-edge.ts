@@ -44,7 +44,8 @@ export function judge({ exp, scope, repos }: JWTPayload, repo: string, now: numb
   const leftMs = (exp ?? 0) * 1_000 - now
   const until =
     exp === undefined ? 'without an end' : `until ${new Date(exp * 1_000).toISOString()}`
-  const says = `It is for ${covered.join(', ') || 'no repository'}, allows ${scopes.join(' ') || 'nothing'}, ${until}`
+  const repositories = covered.join(', ') || 'no repository'
+  const says = `It is for ${repositories}, allows ${scopes.join(' ') || 'nothing'}, ${until}`
   const isCovered = covered.some((it) =>
     it.endsWith('*') ? repo.startsWith(it.slice(0, -1)) : it === repo,
   )
@@ -121,6 +122,7 @@ export function checkClock(skewMs: number): Finding {
   const says =
     state === 'ok'
       ? 'This clock and that of the edge agree.'
-      : `This clock is ${seconds} s ${side} that of the edge: sessions look stale, and tokens expire at the wrong time.`
+      : `This clock is ${seconds} s ${side} that of the edge: sessions look stale, ` +
+        'and tokens expire at the wrong time.'
   return { name: 'clock', state, says }
 }

@@ -63,8 +63,8 @@ function checkNames(files: string[], store: Store): Finding {
   if (misnamed.length === 0) {
     return { name: 'names', state: 'ok', says: 'Every task file has a name that is an id.' }
   }
-  const says = `${misnamed.length} task files are ignored, since their names are no ids: ${some(misnamed)}.`
-  return { name: 'names', state: 'warn', says }
+  const says = `${misnamed.length} task files are ignored, since their names are no ids`
+  return { name: 'names', state: 'warn', says: `${says}: ${some(misnamed)}.` }
 }
 
 function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Finding {
@@ -82,8 +82,8 @@ function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Fi
     if (why !== undefined) broken.push(`${path} (${why})`)
   }
   if (broken.length === 0) return { name: 'files', state: 'ok', says: 'Every file can be read.' }
-  const says = `${broken.length} files cannot be read whole and are listed as invalid: ${some(broken)}.`
-  return { name: 'files', state: 'warn', says }
+  const says = `${broken.length} files cannot be read whole and are listed as invalid`
+  return { name: 'files', state: 'warn', says: `${says}: ${some(broken)}.` }
 }
 
 function some(all: string[]): string {
@@ -103,7 +103,9 @@ export async function checkInotify(store: Store, files: number): Promise<Finding
   if (Number.isNaN(watches)) return []
   // One a folder, and one for the folder above, which says when the store itself comes and goes.
   const needed = store.folders.length + 1
-  const says = `${watches} watches (${needed} needed for ${files} files), ${instances} instances, a queue of ${queue} events`
+  const says =
+    `${watches} watches (${needed} needed for ${files} files), ` +
+    `${instances} instances, a queue of ${queue} events`
   if (watches < needed * 2 || instances < 2) {
     const raise =
       'raise fs.inotify.max_user_watches and max_user_instances, or use --watcher polling'

@@ -12,7 +12,8 @@ export const doctor = {
   name: 'doctor',
   usage: 'DIR [--edge URL --repo NAME] [options]',
   summary: 'checks the board, this machine, the edge and the token',
-  about: `Looks at the board in DIR, at this machine's limits and, when an edge is named, at its clock, its
+  about: `\
+Looks at the board in DIR, at this machine's limits and, when an edge is named, at its clock, its
 reach and the token. Changes nothing, here or there. Prints one line a check: ok, warn or fail.`,
   options: ['edge', 'repo', 'token-file', 'json', 'help'],
   async run(settings, io) {

@@ -13,10 +13,11 @@ export const sync = {
   name: 'sync',
   usage: 'DIR --edge URL --repo NAME [options]',
   summary: 'tells the edge once what a board holds, for cron and CI',
-  about: `Compares the task board in DIR with what the edge holds, tells the edge what it lacks, and ends: with
-0 when the edge holds everything, with 1 when it could not be told. Short troubles of the network
-are waited out. A watch of the same repository takes it back with its next change, some seconds
-later than it would have told it.`,
+  about: `\
+Compares the task board in DIR with what the edge holds, tells the edge what it lacks, and ends:
+with 0 when the edge holds everything, with 1 when it could not be told. Short troubles of the
+network are waited out. A watch of the same repository takes it back with its next change, some
+seconds later than it would have told it.`,
   options: ['edge', 'repo', 'token-file', 'timeout', 'cache', 'log', 'verbose', 'help'],
   async run(settings, io) {
     const startedAt = Date.now()

@@ -13,7 +13,8 @@ export const token = {
   name: 'token',
   usage: '--repo NAME [--scope SCOPES] [--ttl TIME]',
   summary: 'mints an access token from AUTH_SECRETS',
-  about: `Signs an access token with the first secret of the environment variable AUTH_SECRETS, which the
+  about: `\
+Signs an access token with the first secret of the environment variable AUTH_SECRETS, which the
 edge must know too, and prints it. --repo may be given again; a NAME that ends in * covers all that
 begin like it. Scopes: ${SCOPES.join(', ')}.`,
   options: ['repo', 'scope', 'ttl', 'help'],

@@ -17,7 +17,8 @@ export const watch = {
   name: 'watch',
   usage: 'DIR --edge URL --repo NAME [options]',
   summary: 'tells the edge what changes in a board, for as long as it runs',
-  about: `Watches the task board in DIR and tells the edge what changes there. While the edge is away it
+  about: `\
+Watches the task board in DIR and tells the edge what changes there. While the edge is away it
 retries for ever and loses nothing. SIGTERM and SIGINT publish what is pending and end with 0. Of
 two sidecars of one repository the later wins; the earlier stays quiet, and tries again after
 seconds and then after minutes.`,

@@ -6,7 +6,7 @@ import type { BoardConfig, LayoutName, Live, Run, Session, Task } from '../../wo
 /** What a file of the store is. `tasks` is one file that holds many tasks. */
 export type FileKind = 'task' | 'tasks' | 'session' | 'live' | 'run' | 'board'
 
-/** A task as its file tells it: whatever follows from other files is derived later, by the board. */
+/** A task as its file tells it: what follows from other files is derived later, by the board. */
 export type TaskSource = Omit<Task, 'ready' | 'executionState' | 'sessionId'>
 export type SessionSource = Omit<Session, 'health' | 'live'>
 
@@ -64,7 +64,7 @@ export interface Store {
    * says why in one sentence, under the id that its name gives.
    */
   parse(path: string, kind: FileKind, text: string): Entry[]
-  /** The entries of a file that could not be read at all (too large, a link that leaves the store). */
+  /** The entries of a file that could not be read at all (too large, a link out of the store). */
   unreadable(path: string, kind: FileKind, why: string): Entry[]
   /** Ids that name the same task (a tool that ignores case); used to look deps up. */
   fold(id: string): string

@@ -59,7 +59,7 @@ function tryRead({ root, classify }: ReadStore, path: string): Attempt {
     if (real !== root && !real.startsWith(root + sep)) {
       return settled({ state: 'refused', why: 'The file is a link that leaves the store.' })
     }
-    // The root may be a whole project: a link to its .env would publish what git was told to ignore.
+    // The root may be a whole project: a link to its .env would publish what git ignores.
     if (real !== path && classify(real) === undefined) {
       return settled({ state: 'refused', why: 'The file is a link to no file of the board.' })
     }
@@ -85,7 +85,7 @@ function readRegular(real: string, kind: FileKind | undefined): Attempt {
     const { size, mtimeMs } = fstatSync(fd)
     const again = size !== bytes.length || mtimeMs !== before.mtimeMs
     const text = decode(bytes, kind)
-    // A write that was caught in the middle of a character is no reason to refuse the file: `again`.
+    // A write that was caught in the middle of a character is no reason to refuse: `again`.
     if (text === undefined) {
       return { source: { state: 'refused', why: 'The file is not UTF-8 text.' }, again }
     }

@@ -138,9 +138,7 @@ const section = (title: string, text: string | undefined): string | undefined =>
 const joined = (parts: (string | undefined)[]): string =>
   parts.filter((part) => part !== undefined).join('\n\n')
 
-/**
- * JSON.parse reads any depth; whoever writes it again, here or at a client, overflows its stack.
- */
+/** JSON.parse reads any depth; who writes it again, here or at a client, overflows its stack. */
 const isSmall = (fields: object): boolean =>
   !isDeeperThan(MAX_DEPTH, fields) && JSON.stringify(fields).length <= FIELDS_CHARS
 

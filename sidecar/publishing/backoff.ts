@@ -9,9 +9,9 @@ const LONGEST_RETRY_AFTER_MS = 600_000
 /** Tokens are rotated by people: asking more often than this only fills two logs. */
 const UNAUTHORIZED_MS = 30_000
 /**
- * Another sidecar publishes the same repository. The first wait is short, because it was most likely
- * a `sync` from cron that has ended by now; two that live must not take the board from each other
- * more often than the last step.
+ * Another sidecar publishes the same repository. The first wait is short, because it was most
+ * likely a `sync` from cron that has ended by now; two that live must not take the board from each
+ * other more often than the last step.
  */
 const SUPERSEDED_MS = [5_000, 60_000, 300_000]
 

@@ -19,7 +19,7 @@ export interface EdgeHttpOptions {
   /** Asked at the first request and again after a 401 or 403, since tokens are rotated. */
   token: () => Promise<string>
   timeoutMs?: number
-  /** Told at every answer that has a `Date`: how far the edge's clock is ahead of this one, ±1 s. */
+  /** Told at every answer with a `Date`: how far the edge's clock is ahead of this one, ±1 s. */
   onSkew?: (skewMs: number) => void
 }
 

@@ -8,7 +8,7 @@ export interface PublisherStatus {
   /** When the edge last held everything, in milliseconds since 1970. */
   lastSyncAt: number | null
   lastPublishedAt: number | null
-  /** Keys that the edge has not been told of; those that a coming sync will find are not counted. */
+  /** Keys that the edge has not been told of, without those that a coming sync will find. */
   dirty: number
   /** Something is left to tell: dirty keys, or a sync. */
   behind: boolean

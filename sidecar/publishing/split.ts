@@ -88,7 +88,7 @@ export function slim(record: DataRecord): DataRecord {
   }
 }
 
-/** Buckets into messages of entries. A bucket is never cut: the edge drops what it does not list. */
+/** Buckets into messages of entries. None is cut: the edge drops what a bucket does not list. */
 export function* splitBuckets(
   buckets: Iterable<[number, Record<Key, string>]>,
   limitBytes: number,

@@ -1,6 +1,7 @@
 // Notices a burst of hints. Why it matters: the system's own queue of changes is bounded (16,384 on
-// Linux) and what does not fit is dropped; neither Node nor the libraries on top of it say so. But no queue overflows without thousands of hints that did fit,
-// so whoever scans after every burst never trusts an overflowed queue.
+// Linux) and what does not fit is dropped; neither Node nor the libraries on top of it say so. But
+// no queue overflows without thousands of hints that did fit, so whoever scans after every burst
+// never trusts an overflowed queue.
 
 /** Ticks of this length are counted; the caller's timer runs only while hints come. */
 export const TICK_MS = 250

@@ -24,7 +24,7 @@ export function chooseWatch(option: WatchOption): Watch {
   }
 }
 
-/** Where `watch` cannot start (no watches left, none on this mount) `fallback` does, and says so. */
+/** Where `watch` cannot start (no watches left, none on this mount) `fallback` does, and tells. */
 export function withFallback(watch: Watch, fallback: Watch): Watch {
   return async (root, folders, events) => {
     try {

@@ -1,12 +1,12 @@
-// Tells when a watched folder appeared, vanished or was replaced. Every watcher of the platform goes
-// deaf there: its handle stays on the old folder, and a folder removed and made again often gets the
-// same inode number, so the time of its birth is compared too. Makes nothing on disk.
+// Tells when a watched folder appeared, vanished or was replaced. Every watcher of the platform
+// goes deaf there: its handle stays on the old folder, and a folder removed and made again often
+// gets the same inode number, so the time of its birth is compared too. Makes nothing on disk.
 
 import { type FSWatcher, watch } from 'node:fs'
 import { lstat } from 'node:fs/promises'
 import { basename, dirname } from 'node:path'
 
-/** How often the folders are looked at when no event told of them: six stats a second cost nothing. */
+/** How often the folders are looked at when no event tells: six stats a second cost nothing. */
 const LOOK_EVERY_MS = 1_000
 
 export interface Turn {
@@ -15,7 +15,7 @@ export interface Turn {
   present: boolean
 }
 
-/** What tells two folders of one name apart; null: no folder. A link is none: it may leave the store. */
+/** What tells two folders of one name apart; null: no folder, or a link, which may lead away. */
 async function identify(folder: string): Promise<string | null> {
   try {
     const stat = await lstat(folder, { bigint: true })

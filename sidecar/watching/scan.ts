@@ -1,5 +1,5 @@
-// Finds what changed in a store without being told: lists the folders, stats every file and compares
-// with the last time. Beneath every watcher, because what a watcher says may be lost.
+// Finds what changed in a store without being told: lists the folders, stats every file and
+// compares with the last time. Beneath every watcher, because what a watcher says may be lost.
 
 import { type Dirent, lstatSync, opendirSync } from 'node:fs'
 import { basename, dirname, sep } from 'node:path'
@@ -21,8 +21,8 @@ const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 /** Paths are absolute and counted by the layout. Each is a reason to read that file, not a fact. */
 export interface ScanReport {
   /**
-   * `missing`: the root is gone, which is not an empty board: nothing is reported. `unreadable`: the
-   * root or what `why` names could not be read, so nothing of it is reported gone.
+   * `missing`: the root is gone, which is not an empty board: nothing is reported. `unreadable`:
+   * the root or what `why` names could not be read, so nothing of it is reported gone.
    */
   state: 'present' | 'missing' | 'unreadable'
   why?: string

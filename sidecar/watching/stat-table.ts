@@ -22,7 +22,7 @@ export const youngest = (stat: FileStat): number => Math.max(stat.mtimeMs, stat.
 
 export const isRacy = (stat: FileStat, now: number): boolean => now - youngest(stat) < RACY_MS
 
-/** `racy`: the same, but the last look came so soon after a write that another may hide behind it. */
+/** `racy`: the same, but last looked at so soon after a write that another may hide behind it. */
 export type Difference = 'new' | 'differs' | 'racy' | 'same'
 
 export class StatTable {

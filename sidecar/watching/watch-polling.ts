@@ -1,6 +1,6 @@
 // The watcher for mounts that never report a change (WSL, network folders, some containers): it
-// scans the folders again and again. Not chokidar's polling, which keeps a timer and several objects
-// a file: at 20,000 files that took half a core and 290 MB, this takes 8 % and 24 MB.
+// scans the folders again and again. Not chokidar's polling, which keeps a timer and several
+// objects a file: at 20,000 files that took half a core and 290 MB, this takes 8 % and 24 MB.
 
 import { Scan, type ScanReport } from './scan.ts'
 import type { Watch, WatchEvents, Watcher } from './watch.ts'

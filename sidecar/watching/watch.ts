@@ -1,6 +1,6 @@
 // The port of a file watcher. What a watcher says is a hint, never a fact: it may be late, double
-// or lost, and the scan beneath it finds what was missed. Adapters: watch-native.ts, watch-chokidar.ts,
-// and watch-polling.ts for mounts that never fire.
+// or lost, and the scan beneath it finds what was missed. Adapters: watch-native.ts,
+// watch-chokidar.ts, and watch-polling.ts for mounts that never fire.
 
 export interface WatchEvents {
   /** Something happened to this absolute path: made, written, removed or replaced. */

@@ -17,7 +17,7 @@ export class Window {
     this.#longestMs = longestMs
   }
 
-  /** Opens the window or keeps it open. Returns when to call `close`, in ms of the caller's clock. */
+  /** Opens the window or keeps it open. Returns when to `close` it, in ms of the caller's clock. */
   hint(now: number): number {
     if (this.#first === undefined) {
       this.#first = now
