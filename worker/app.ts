@@ -44,8 +44,10 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   app.onError((error, c) => {
     const problem = error instanceof Problem ? error : undefined
     const fields = { method: c.req.method, route: c.req.path, requestId: c.get('requestId') }
-    if (problem) log('debug', 'http.refused', { ...fields, code: problem.reason })
-    else log('error', 'http.failed', { ...fields, error: error.stack ?? String(error) })
+    if (problem) {
+      const level = problem.cause === undefined ? 'debug' : 'warn'
+      log(level, 'http.refused', { ...fields, code: problem.reason, cause: String(problem.cause) })
+    } else log('error', 'http.failed', { ...fields, error: error.stack ?? String(error) })
     const known = problem ?? new Problem('internal', 'Something failed on our side.')
     const response = problemResponse(known)
     // A browser shows a refusal to its page only with the CORS headers that an answer has.

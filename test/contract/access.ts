@@ -1,9 +1,10 @@
 // Who gets in, over any host of the app: 400, 401, 403, 404 and 413, in the order of the contract.
 
+import { SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { cookieName } from '../../worker/shared/access.ts'
 import type { Edge } from '../support/edge.ts'
-import { freshPath, publishedRepo, Repo, taskRecord, token } from '../support/edge.ts'
+import { freshPath, publishedRepo, Repo, SECRET, taskRecord, token } from '../support/edge.ts'
 import { EventStream } from '../support/event-stream.ts'
 
 export function accessContract(name: string, host: { edge(): Edge }): void {
@@ -32,6 +33,10 @@ export function accessContract(name: string, host: { edge(): Edge }): void {
       const good = await token({})
       const tokens = {
         'signed by another secret': await token({}, 'another secret of thirty-two bytes or more'),
+        endless: await new SignJWT({ scope: 'board:read', repos: ['*'] })
+          .setProtectedHeader({ alg: 'HS256' })
+          .setAudience('signalbox')
+          .sign(new TextEncoder().encode(SECRET)),
         expired: await token({ exp: Math.floor(Date.now() / 1_000) - 5 }),
         'alg none': unsigned(claims),
         'for another audience': await token({ aud: 'somebody-else' }),
@@ -47,7 +52,14 @@ export function accessContract(name: string, host: { edge(): Edge }): void {
     it('answers 400 to a path that is missing, empty, too long or holds control characters', async () => {
       const wide = bearer(await token({ repos: ['*'] }))
       const long = 'ä'.repeat(257)
-      for (const query of ['', '?path=', `?path=${long}`, '?path=a%00b', '?path=a%0Ab']) {
+      for (const query of [
+        '',
+        '?path=',
+        `?path=${long}`,
+        '?path=a%00b',
+        '?path=a%0Ab',
+        '?path=a*',
+      ]) {
         const refused = await answer(`/api/events${query}`, wide)
         expect(refused, query).toMatchObject({ status: 400, code: 'invalid_path' })
         expect(refused.error).toMatch(/\.$/)

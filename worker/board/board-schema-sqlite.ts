@@ -4,6 +4,7 @@ import type { Sql } from './sql.ts'
 
 // `light` is what lists show, `rest` what only the whole task holds: a list of 100,000 tasks must
 // not read their bodies, and SQLite leaves the pages of a last, large column alone.
+// The indexes stand in the order of the lists: without them every page sorts all rows again.
 const TABLES = [
   `CREATE TABLE IF NOT EXISTS repository (
     one INTEGER PRIMARY KEY CHECK (one = 1), state TEXT NOT NULL)`,
@@ -16,11 +17,12 @@ const TABLES = [
     id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, task TEXT NOT NULL,
     actor TEXT NOT NULL, status TEXT NOT NULL, health TEXT NOT NULL, started_at REAL NOT NULL,
     json TEXT NOT NULL)`,
-  `CREATE INDEX IF NOT EXISTS sessions_of_task ON sessions (task)`,
+  `CREATE INDEX IF NOT EXISTS sessions_newest ON sessions (started_at DESC, id DESC)`,
+  `CREATE INDEX IF NOT EXISTS sessions_of_task ON sessions (task, started_at DESC, id DESC)`,
   `CREATE TABLE IF NOT EXISTS runs (
     id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, task TEXT NOT NULL,
     at REAL NOT NULL, json TEXT NOT NULL)`,
-  `CREATE INDEX IF NOT EXISTS runs_of_task ON runs (task)`,
+  `CREATE INDEX IF NOT EXISTS runs_of_task ON runs (task, at DESC, id DESC)`,
   `CREATE TABLE IF NOT EXISTS boards (
     id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, json TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS changes (

@@ -1,12 +1,16 @@
 // The read model in the repository's own SQLite.
 
-import type { BoardStore, RepositoryState } from './board-store.ts'
+import type { BoardStore, Place, RepositoryState } from './board-store.ts'
 import { bucketSums } from './bucket-sums-sqlite.ts'
 import { putRecord, TABLE_OF } from './record-rows-sqlite.ts'
 import type { Sql, SqlValue } from './sql.ts'
 import { bucketOf, EMPTY_HASH, type Key, keyOf, parseKey, toggleHash } from './wire.ts'
 
 type RowValues = { id: string; hash: string; json: string }
+type PlacedValues = RowValues & { at: number }
+
+/** Before every row. */
+const NEWEST: Place = { at: Number.MAX_VALUE, id: '' }
 
 /** `epoch` is used when this database is new: it names the life of its change log. */
 export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
@@ -106,30 +110,36 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
       )
       return row && { id, hash: row.hash, json: joinObjects(row.light, row.rest) }
     },
-    sessions(filter, offset, limit) {
+    sessions(filter, after, limit) {
       const where = conditions({
         'task = ?': filter.task,
         'actor = ?': filter.actor,
         'status = ?': filter.status,
         'health = ?': filter.health,
       })
-      return sql.all<RowValues>(
-        `SELECT id, hash, json FROM sessions WHERE ${where.text}
-          ORDER BY started_at DESC, id LIMIT ? OFFSET ?`,
+      const { at, id } = after ?? NEWEST
+      return sql.all<PlacedValues>(
+        `SELECT id, hash, started_at AS at, json FROM sessions
+          WHERE ${where.text} AND (started_at, id) < (?, ?)
+          ORDER BY started_at DESC, id DESC LIMIT ?`,
         ...where.values,
+        at,
+        id,
         limit,
-        offset,
       )
     },
     session: (id) => one('SELECT id, hash, json FROM sessions WHERE id = ?', id),
-    runs: (task, offset, limit) =>
-      sql.all<RowValues>(
-        `SELECT id, hash, json FROM runs WHERE task = ?
-          ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`,
+    runs(task, after, limit) {
+      const { at, id } = after ?? NEWEST
+      return sql.all<PlacedValues>(
+        `SELECT id, hash, at, json FROM runs WHERE task = ? AND (at, id) < (?, ?)
+          ORDER BY at DESC, id DESC LIMIT ?`,
         task,
+        at,
+        id,
         limit,
-        offset,
-      ),
+      )
+    },
     relatedHashes: (task) =>
       sql
         .all<{ hash: string }>(

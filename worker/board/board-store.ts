@@ -10,12 +10,15 @@ export interface RepositoryState {
   /** The sidecar run that may publish, and its last batch. 0 before the first sync. */
   run: number
   batch: number
-  /** A first sync was taken in whole: until then readers are told that the repository is unknown. */
+  /** A first sync was taken in whole: until then readers are told that there is no repository. */
   published: boolean
   /** Rise with every change to a task row, and to a session row. */
   tasksRev: number
   sessionsRev: number
-  /** Applied but not yet told to clients. A row, so that a sidecar's death between two parts of a change leaves no silent one. */
+  /**
+   * Applied but not yet told to clients. A row, so that a sidecar's death between two parts of a
+   * change leaves no silent one.
+   */
   pending: Touched
   /** The session that began last, kept when it is deleted. */
   newestSession?: { id: string; startedAt: string }
@@ -46,6 +49,14 @@ export interface Row {
   json: string
 }
 
+/** Where a row stands in a list that is ordered by time (ms), then id. */
+export interface Place {
+  at: number
+  id: string
+}
+
+export type PlacedRow = Row & Place
+
 export interface BoardStore {
   /** All of it or nothing; `run` must not await, and ends with `save` when it changed anything. */
   transaction<T>(run: () => T): T
@@ -54,7 +65,7 @@ export interface BoardStore {
 
   /** Writes the record unless the same hash is stored. False: nothing changed. */
   put(record: DataRecord): boolean
-  /** The key that clients know the removed record by (a run's is its task's); undefined: there was none. */
+  /** The key that clients know the removed record by (a run's is its task's); undefined: none. */
   remove(key: Key): Key | undefined
   root(): string
   /** The 256 bucket sums. */
@@ -66,11 +77,11 @@ export interface BoardStore {
   tasks(filter: TaskFilter, after: string, limit: number): Row[]
   /** The whole task, body included. */
   task(id: string): Row | undefined
-  /** One page of sessions, newest first, from `offset`. */
-  sessions(filter: SessionFilter, offset: number, limit: number): Row[]
+  /** One page of sessions, newest first, after `after`. */
+  sessions(filter: SessionFilter, after: Place | undefined, limit: number): PlacedRow[]
   session(id: string): Row | undefined
-  /** One page of a task's runs, newest first, from `offset`. */
-  runs(task: string, offset: number, limit: number): Row[]
+  /** One page of a task's runs, newest first, after `after`. */
+  runs(task: string, after: Place | undefined, limit: number): PlacedRow[]
   /** Hashes of a task's runs and sessions. */
   relatedHashes(task: string): string[]
   config(): Row | undefined

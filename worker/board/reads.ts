@@ -1,7 +1,7 @@
-// What the read endpoints answer, as JSON text in pieces, so that 100,000 tasks are never one string.
-// Pure but for its store and log.
+// What the read endpoints answer, as JSON text in pieces, so that 100,000 tasks are never one
+// string. Pure but for its store and log.
 
-import type { BoardStore, Row, SessionFilter, TaskFilter } from './board-store.ts'
+import type { BoardStore, Place, PlacedRow, Row, SessionFilter, TaskFilter } from './board-store.ts'
 import type { ChangeLog } from './change-log.ts'
 import { formatEventId } from './event-id.ts'
 import { type BoardConfig, EMPTY_HASH, toggleHash } from './wire.ts'
@@ -23,7 +23,7 @@ export interface HostStatus {
   awakeSince: string
 }
 
-/** `seq` is the newest change the answer surely includes; `etag` changes whenever `pieces` would. */
+/** `seq` is the newest change the answer surely includes; `etag` changes when `pieces` would. */
 export type Found =
   | { state: 'unpublished' }
   | { state: 'absent' }
@@ -75,7 +75,8 @@ export class Reads {
       }
       case 'status': {
         const json = this.#status(host)
-        const tag = `${seq}-${state.tasksRev}-${state.sessionsRev}-${state.store}-${state.lastSeenAt}`
+        const { tasksRev, sessionsRev, store, lastSeenAt } = state
+        const tag = `${seq}-${tasksRev}-${sessionsRev}-${store}-${lastSeenAt}`
         return found(`${tag}-${host.streams}-${Date.parse(host.awakeSince)}`, [json])
       }
     }
@@ -114,11 +115,11 @@ export class Reads {
 
   #runs(task: string): Iterable<string> {
     // One at a time: a run's output may be half a megabyte.
-    return pages((offset, limit) => this.#store.runs(task, offset, limit), 1)
+    return pages((after) => this.#store.runs(task, after, 1), 1)
   }
 
   #sessions(filter: SessionFilter): Iterable<string> {
-    return pages((offset, limit) => this.#store.sessions(filter, offset, limit), PAGE)
+    return pages((after) => this.#store.sessions(filter, after, PAGE), PAGE)
   }
 
   #status(host: HostStatus): string {
@@ -156,10 +157,12 @@ function* members(name: string, items: Iterable<string>): Iterable<string> {
   yield ']'
 }
 
-function* pages(read: (offset: number, limit: number) => Row[], size: number): Iterable<string> {
-  for (let offset = 0; ; offset += size) {
-    const rows = read(offset, size)
+function* pages(read: (after: Place | undefined) => PlacedRow[], size: number): Iterable<string> {
+  let after: Place | undefined
+  for (;;) {
+    const rows = read(after)
     for (const row of rows) yield row.json
     if (rows.length < size) return
+    after = rows.at(-1)
   }
 }

@@ -11,5 +11,7 @@ export function pathProblem(path: string): string | undefined {
   if (new TextEncoder().encode(path).length > MOST_BYTES) {
     return `The path is longer than ${MOST_BYTES} bytes.`
   }
+  // In a token's repos a final * makes a prefix: no grant could ever name this repository alone.
+  if (path.endsWith('*')) return 'The path ends in *.'
   return undefined
 }

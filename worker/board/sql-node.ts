@@ -6,7 +6,9 @@ import type { Sql } from './sql.ts'
 /** `file` may be `:memory:`. The caller closes it by `close()`. */
 export function openSql(file: string): Sql & { close(): void } {
   const database = new DatabaseSync(file)
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL')
+  // FULL: what was told may not be undone by a power loss, or its event id would be told again of
+  // something else, and a client that has seen it would miss the second.
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
   const statements = new Map<string, StatementSync>()
   const prepare = (query: string) => {
     const known = statements.get(query) ?? database.prepare(query)

@@ -21,7 +21,10 @@ export type ApiEnv = { Variables: { grant: Grant } }
 
 const AUDIENCE = 'signalbox'
 const TICKET_AUDIENCE = 'signalbox:ticket'
-const ASYMMETRIC = ['RS256', 'PS256', 'ES256', 'ES384', 'EdDSA', 'Ed25519']
+const ASYMMETRIC = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+]
 
 export interface Access {
   /** Verifies the request's token, cookie or (for the event stream) ticket. Throws a Problem. */
@@ -49,8 +52,14 @@ export function createAccess(config: Config, now: () => number): Access {
     }
     // Tickets are our own and never signed by somebody else's keys.
     if (jwks && audience === AUDIENCE && isWrongAlgorithm(failure)) {
-      const { payload } = await jwtVerify(token, jwks, { ...options, algorithms: ASYMMETRIC })
-      return payload
+      try {
+        const { payload } = await jwtVerify(token, jwks, { ...options, algorithms: ASYMMETRIC })
+        return payload
+      } catch (error) {
+        throw isKeyFault(error)
+          ? new Problem('keys_unavailable', 'The keys that verify tokens are out of reach.', error)
+          : error
+      }
     }
     throw failure
   }
@@ -98,7 +107,7 @@ export function onlyPath(grant: Grant): string | undefined {
   return others.length === 0 && !repo?.endsWith('*') ? repo : undefined
 }
 
-/** The session cookie's name: ports of one loopback host share cookies, so there it holds the port. */
+/** The session cookie's name. Ports of one loopback host share cookies: there it holds the port. */
 export function cookieName(url: URL): string {
   const loopback =
     url.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
@@ -134,14 +143,30 @@ function toGrant(payload: JWTPayload, via: Grant['via']): Grant {
   return { scopes: new Set(scope.split(' ')), repos, expiresAt: exp * 1_000, via }
 }
 
+/** What is wrong with a token, and not with the keys that we look it up in. */
+const TOKEN_FAULTS = [
+  errors.JWTInvalid,
+  errors.JWTClaimValidationFailed,
+  errors.JWSInvalid,
+  errors.JWSSignatureVerificationFailed,
+  errors.JOSEAlgNotAllowed,
+  errors.JOSENotSupported,
+  errors.JWKSNoMatchingKey,
+  errors.JWKSMultipleMatchingKeys,
+]
+
 const isWrongAlgorithm = (error: unknown): boolean =>
   error instanceof errors.JOSEAlgNotAllowed || error instanceof Problem
+
+/** The keys could not be fetched, or what came was no key set: not the client's fault. */
+const isKeyFault = (error: unknown): boolean =>
+  !(error instanceof errors.JWTExpired || TOKEN_FAULTS.some((fault) => error instanceof fault))
 
 function asProblem(error: unknown): unknown {
   if (error instanceof errors.JWTExpired)
     return new Problem('unauthorized', 'The token has expired.')
   // Vague outside on purpose: which check failed would help whoever forges tokens.
-  if (error instanceof errors.JOSEError) {
+  if (TOKEN_FAULTS.some((fault) => error instanceof fault)) {
     return new Problem('unauthorized', 'The token is not valid here.')
   }
   return error

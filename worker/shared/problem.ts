@@ -4,6 +4,7 @@ export type Reason =
   | 'not_configured'
   | 'misconfigured'
   | 'unauthorized'
+  | 'keys_unavailable'
   | 'forbidden'
   | 'bad_origin'
   | 'invalid_path'
@@ -23,8 +24,9 @@ export class Problem extends Error {
   override readonly name = 'Problem'
   readonly reason: Reason
 
-  constructor(reason: Reason, sentence: string) {
-    super(sentence)
+  /** `cause` is for the log: clients are told the sentence alone. */
+  constructor(reason: Reason, sentence: string, cause?: unknown) {
+    super(sentence, { cause })
     this.reason = reason
   }
 }
@@ -54,6 +56,7 @@ function statusOf(reason: Reason) {
       return 500
     case 'not_configured':
     case 'misconfigured':
+    case 'keys_unavailable':
       return 503
   }
 }

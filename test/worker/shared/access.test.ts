@@ -61,6 +61,27 @@ describe('access', () => {
     expect(own.repos).toEqual(['s'])
   })
 
+  it('does not blame the token when the keys are out of reach', async () => {
+    const { privateKey } = await generateKeyPair('ES256')
+    const signed = await new SignJWT({ scope: 'board:read', repos: ['r'] })
+      .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
+      .setAudience('signalbox')
+      .setExpirationTime('1h')
+      .sign(privateKey)
+    const failing = createServer((_, response) => response.writeHead(500).end())
+    await new Promise<void>((resolve) => failing.listen(0, '127.0.0.1', resolve))
+    const { port } = failing.address() as AddressInfo
+    const env = { AUTH_JWKS_URL: `http://127.0.0.1:${port}/keys` }
+    const refused = { reason: 'keys_unavailable' }
+    await expect(
+      createAccess(readConfig(env), Date.now).authenticate(request(signed)),
+    ).rejects.toMatchObject(refused)
+    await new Promise((resolve) => failing.close(resolve))
+    await expect(
+      createAccess(readConfig(env), Date.now).authenticate(request(signed)),
+    ).rejects.toMatchObject(refused)
+  })
+
   it('names the cookie after the port on plain loopback, and __Host- elsewhere', () => {
     expect(cookieName(new URL('http://127.0.0.1:8787/'))).toBe('signalbox-8787')
     expect(cookieName(new URL('http://localhost/'))).toBe('signalbox-80')
