@@ -42,7 +42,7 @@ export default {
     return app.fetch(request)
   },
 
-  // The heartbeat of the deployment: its log line each minute shows that triggers and this version run.
+  // The heartbeat of the deployment: a log line a minute shows that triggers and this version run.
   scheduled(controller: ScheduledController): void {
     consoleLog('info', 'cron.tick', { cron: controller.cron, at: controller.scheduledTime })
   },

@@ -1,5 +1,5 @@
-// Event ids: `<epoch>-<seq>`. The epoch names one life of a repository's change log (a new log has a
-// new epoch, so that an old id is never mistaken for a place in it), the seq a message in it.
+// Event ids: `<epoch>-<seq>`. The epoch names one life of a repository's change log (a new log has
+// a new epoch, so that an old id is never mistaken for a place in it), the seq a message in it.
 
 export interface EventId {
   epoch: string

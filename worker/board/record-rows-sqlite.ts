@@ -1,4 +1,4 @@
-// How one record becomes one row: which table, which columns a list filters by, which JSON it shows.
+// How one record becomes one row: which table, which columns a list filters by, what JSON it shows.
 
 import type { Sql } from './sql.ts'
 import type { DataRecord, Kind } from './wire.ts'

@@ -14,7 +14,7 @@ export interface RepositoryHandle {
   /** The caller has validated the request. Clients are told before this resolves. */
   sync(request: SyncRequest): Promise<PublishOutcome<SyncAnswer>>
   changes(request: ChangesRequest): Promise<PublishOutcome<ChangesAnswer>>
-  /** `ifNoneMatch` is the request's header, so that an unchanged body never leaves the repository. */
+  /** `ifNoneMatch` is the request's header, so an unchanged body never leaves the repository. */
   read(query: Query, ifNoneMatch: string | undefined): Promise<ReadAnswer>
   /** Joins the change stream. Throws when the repository cannot be reached now. */
   subscribe(from: Subscription, sink: FrameSink): Promise<Subscribed>

@@ -113,8 +113,8 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
 }
 
 /**
- * Rows of an object's database end at 2 MB. Found out there it would be a failure on our side, which
- * publishers repeat for ever; told as too large, they send the record without its text.
+ * Rows of an object's database end at 2 MB. Found out there it would be a failure on our side,
+ * which publishers repeat for ever; told as too large, they send the record without its text.
  */
 const RECORD_BYTES = 1_800_000
 

@@ -8,7 +8,7 @@ import { comment, frameId, retry } from './sse.ts'
 /** All times in ms. */
 export interface StreamLimits {
   pingMs: number
-  /** A stream ends by itself after `ageMs` plus up to as much again: a Worker's CPU budget is per stream. */
+  /** A stream ends after `ageMs` plus up to as much again: a Worker's CPU budget is per stream. */
   ageMs: number
   /** A reader is cut when more than this waits for it; it resumes by its last event id. */
   backlogBytes: number

@@ -195,7 +195,7 @@ export function parseKey(key: Key): { kind: Kind; id: string } {
   return { kind: key.slice(0, colon) as Kind, id: key.slice(colon + 1) }
 }
 
-/** The bucket of a key, 0–255: FNV-1a over UTF-16 units, folded. The same on both sides for ever. */
+/** The bucket of a key, 0–255: FNV-1a over UTF-16 units, folded. The same on both sides always. */
 export function bucketOf(key: Key): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < key.length; i++) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193)
