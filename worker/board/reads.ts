@@ -76,7 +76,6 @@ export class Reads {
       case 'status': {
         const json = this.#status(host)
         const { tasksRev, sessionsRev, store, lastSeenAt } = state
-        const { tasksRev, sessionsRev, store, lastSeenAt } = state
         const tag = `${seq}-${tasksRev}-${sessionsRev}-${store}-${lastSeenAt}`
         return found(`${tag}-${host.streams}-${Date.parse(host.awakeSince)}`, [json])
       }
