@@ -1,7 +1,7 @@
 // The Deno entry: the same app over repositories in this process. Wiring only.
 
 import { createHash } from 'node:crypto'
-import { mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApp } from './app.ts'
 import { processRepositories } from './board/repositories-process.ts'
@@ -21,9 +21,10 @@ const app = createApp({
   config,
   repositories: processRepositories({
     // A path may hold anything; its file's name must not.
-    openSql: (path) => {
+    openSql: (path, make) => {
       const name = createHash('sha256').update(path).digest('hex').slice(0, 32)
-      return openSql(join(host.dataDir, `${name}.sqlite`))
+      const file = join(host.dataDir, `${name}.sqlite`)
+      return make || existsSync(file) ? openSql(file) : undefined
     },
     now: hostClock.now,
     maxStreams: config.maxStreams,

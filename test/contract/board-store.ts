@@ -1,7 +1,7 @@
 // The read model and the change log, over any embedded SQLite.
 
 import { describe, expect, it } from 'vitest'
-import { createBoardTables } from '../../worker/board/board-schema.ts'
+import { createBoardTables } from '../../worker/board/board-schema-sqlite.ts'
 import type { BoardStore } from '../../worker/board/board-store.ts'
 import { sqliteBoardStore } from '../../worker/board/board-store-sqlite.ts'
 import { type ChangeLog, LOG_ROWS } from '../../worker/board/change-log.ts'

@@ -196,11 +196,11 @@ export function boardContract(name: string, host: Host): void {
       await resumed.close()
     })
 
-    it.each(['0000-5', 'nonsense', '', '-1'])(
+    it.each(['0000-5', 'nonsense', '-', '-1'])(
       'starts a client over whose id %j is of no log',
       async (id) => {
         const repo = await published(taskRecord('A-1'), sessionRecord('ses_7'))
-        const stream = await repo.stream(id === '' ? '-' : id)
+        const stream = await repo.stream(id)
         await stream.until((s) => s.messages.length === 2)
         expect(stream.messages).toEqual([
           { type: 'tasks-changed' },
@@ -229,6 +229,8 @@ export function boardContract(name: string, host: Host): void {
       expect(await ids('?execution=active')).toEqual(['A-1'])
       expect(await ids('?label=y')).toEqual(['A-2'])
       expect(await ids('?label=y&ready=true')).toEqual([])
+      expect(await ids('?ready=&status=')).toEqual(['A-1', 'A-2'])
+      expect((await repo.request('/tasks?ready=yes')).status).toBe(400)
       const { tasks } = await repo.json<{ tasks: object[] }>('/tasks')
       expect(tasks[0]).toEqual({
         id: 'A-1',
@@ -300,6 +302,14 @@ export function boardContract(name: string, host: Host): void {
       },
     )
 
+    it('answers HEAD as GET, without a body', async () => {
+      const repo = await published(taskRecord('A-1'))
+      const response = await repo.request('/tasks/A-1', { method: 'HEAD' })
+      expect(response.status).toBe(200)
+      expect(response.headers.get('ETag')).toMatch(/^W\//)
+      expect(await response.text()).toBe('')
+    })
+
     it('changes the tag of a task when only a run of it appeared', async () => {
       const repo = await published(taskRecord('A-1'))
       const before = (await repo.request('/tasks/A-1')).headers.get('ETag') ?? ''
@@ -338,6 +348,45 @@ export function boardContract(name: string, host: Host): void {
       expect(stream.messages).toEqual([{ type: 'tasks-changed' }])
       expect(await repo.begin(sums(mine).root)).toBe(true)
       await stream.close()
+    })
+
+    it('is not readable before what a sync of several messages lacks has come', async () => {
+      const records = Array.from({ length: 40 }, (_, i) => taskRecord(`A-${i}`))
+      const repo = new Repo(host.edge())
+      await repo.begin(sums(records).root)
+      const all = Object.entries(entries(records, [...sums(records).buckets.keys()]))
+      const filled = all.filter(([, bucket]) => Object.keys(bucket).length > 0)
+      const empty = all.filter(([, bucket]) => Object.keys(bucket).length === 0)
+      for (const [buckets, more] of [
+        [filled, true],
+        [empty, false],
+      ] as const) {
+        await repo.sync({
+          step: 'entries',
+          run: repo.run,
+          batch: ++repo.batch,
+          buckets: Object.fromEntries(buckets),
+          more,
+        })
+      }
+      expect((await repo.request('/tasks')).status).toBe(404)
+      const { message } = await repo.changes({ upserts: records })
+      expect(message).toEqual({ type: 'tasks-changed' })
+      expect((await repo.json<{ tasks: unknown[] }>('/tasks')).tasks).toHaveLength(40)
+    })
+
+    it('gives no run again that another sidecar may believe to hold', async () => {
+      const repo = new Repo(host.edge())
+      const root = (run: number): SyncRequest & { step: 'root' } => ({
+        step: 'root',
+        run,
+        root: sums([]).root,
+        store: { state: 'present', version: '0.0.0' },
+      })
+      expect(await repo.sync(root(2))).toMatchObject({ run: 3 })
+      const other = await repo.post('sync', root(1))
+      expect(other.status).toBe(409)
+      expect(await other.json()).toMatchObject({ code: 'superseded' })
     })
 
     it('drops nothing when the store is missing, and says so', async () => {

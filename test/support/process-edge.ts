@@ -23,7 +23,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): Edge {
   const app = createApp({
     config,
     repositories: processRepositories({
-      openSql: () => openSql(':memory:'),
+      openSql: (_path, make) => (make ? openSql(':memory:') : undefined),
       now: clock.now,
       maxStreams: config.maxStreams,
     }),

@@ -29,6 +29,10 @@ const TABLES = [
     seq INTEGER PRIMARY KEY, at REAL NOT NULL, message TEXT NOT NULL)`,
 ]
 
+/** Whether the tables were made: where not, nothing was ever published or subscribed to. */
+export const hasBoardTables = (sql: Sql): boolean =>
+  sql.all(`SELECT 1 AS found FROM sqlite_master WHERE name = 'repository'`).length > 0
+
 export function createBoardTables(sql: Sql): void {
   sql.transaction(() => {
     for (const table of TABLES) sql.all(table)

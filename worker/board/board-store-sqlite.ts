@@ -21,6 +21,7 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
     published: false,
     tasksRev: 0,
     sessionsRev: 0,
+    lacking: false,
     pending: {},
     store: 'missing',
   }

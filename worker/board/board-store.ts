@@ -15,6 +15,8 @@ export interface RepositoryState {
   /** Rise with every change to a task row, and to a session row. */
   tasksRev: number
   sessionsRev: number
+  /** A sync under way named records that the edge lacks: what it has is not whole yet. */
+  lacking: boolean
   /**
    * Applied but not yet told to clients. A row, so that a sidecar's death between two parts of a
    * change leaves no silent one.

@@ -7,7 +7,12 @@ import { Reads } from './reads.ts'
 import { Repository } from './repository.ts'
 import type { Sql } from './sql.ts'
 
-export function openRepository(sql: Sql): { repository: Repository; reads: Reads } {
+export interface OpenRepository {
+  repository: Repository
+  reads: Reads
+}
+
+export function openRepository(sql: Sql): OpenRepository {
   createBoardTables(sql)
   // Drawn for a new database only; an old one keeps the epoch that its clients' ids name.
   const epoch = crypto.randomUUID().replaceAll('-', '').slice(0, 12)

@@ -4,37 +4,38 @@
 import { DurableObject } from 'cloudflare:workers'
 import { consoleLog } from '../shared/log.ts'
 import { answer } from './answer.ts'
-import { openRepository } from './open-repository-sqlite.ts'
-import type { Query, Reads } from './reads.ts'
+import { hasBoardTables } from './board-schema-sqlite.ts'
+import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
+import type { Query } from './reads.ts'
 import type { PublishOutcome, ReadAnswer } from './repositories.ts'
-import type { Published, Repository } from './repository.ts'
+import type { Published } from './repository.ts'
 import type { Sql, SqlValue } from './sql.ts'
 import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
 
 export class RepositoryObject extends DurableObject {
-  readonly #repository: Repository
-  readonly #reads: Reads
+  readonly #sql: Sql
   readonly #awakeSince = new Date().toISOString()
   readonly #encoder = new TextEncoder()
+  #opened: OpenRepository | undefined
 
   constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
     super(ctx, env)
-    const { repository, reads } = openRepository(objectSql(ctx.storage))
-    this.#repository = repository
-    this.#reads = reads
+    this.#sql = objectSql(ctx.storage)
   }
 
   sync(request: SyncRequest): PublishOutcome<SyncAnswer> {
-    return this.#tell(this.#repository.sync(request, Date.now()))
+    return this.#tell(this.#open().repository.sync(request, Date.now()))
   }
 
   changes(request: ChangesRequest): PublishOutcome<ChangesAnswer> {
-    return this.#tell(this.#repository.changes(request, Date.now()))
+    return this.#tell(this.#open().repository.changes(request, Date.now()))
   }
 
   read(query: Query, ifNoneMatch: string | undefined): ReadAnswer {
+    // A question about any name at all must not leave a database behind.
+    if (!(this.#opened || hasBoardTables(this.#sql))) return { state: 'unpublished' }
     const host = { streams: this.ctx.getWebSockets().length, awakeSince: this.#awakeSince }
-    return answer(this.#reads.find(query, host), ifNoneMatch)
+    return answer(this.#open().reads.find(query, host), ifNoneMatch)
   }
 
   /**
@@ -50,7 +51,7 @@ export class RepositoryObject extends DurableObject {
     const { 0: client, 1: server } = new WebSocketPair()
     // Not server.accept(): that would keep the object in memory for as long as anybody listens.
     this.ctx.acceptWebSocket(server)
-    for (const frame of this.#repository.replay({ lastEventId, since })) {
+    for (const frame of this.#open().repository.replay({ lastEventId, since })) {
       server.send(this.#encoder.encode(frame))
     }
     return new Response(null, { status: 101, webSocket: client })
@@ -65,20 +66,26 @@ export class RepositoryObject extends DurableObject {
     socket.close(1011)
   }
 
+  #open(): OpenRepository {
+    this.#opened ??= openRepository(this.#sql)
+    return this.#opened
+  }
+
   #tell<Answer>(published: Published<Answer>): PublishOutcome<Answer> {
     if (!published.ok) return published
-    if (published.frame !== undefined) {
-      const bytes = this.#encoder.encode(published.frame)
-      for (const socket of this.ctx.getWebSockets()) {
-        try {
-          socket.send(bytes)
-        } catch (error) {
-          // One dead socket must not keep the message from the others; its Worker redials.
-          consoleLog('warn', 'board.send_failed', { error: String(error) })
-        }
+    for (const frame of published.frames) this.#broadcast(this.#encoder.encode(frame))
+    return { ok: true, answer: published.answer }
+  }
+
+  #broadcast(bytes: Uint8Array): void {
+    for (const socket of this.ctx.getWebSockets()) {
+      try {
+        socket.send(bytes)
+      } catch (error) {
+        // One dead socket must not keep the message from the others; its Worker redials.
+        consoleLog('warn', 'board.send_failed', { error: String(error) })
       }
     }
-    return { ok: true, answer: published.answer }
   }
 }
 

@@ -25,9 +25,9 @@ export type PublishRefusal =
   /** A newer batch of this run was applied before. */
   | { reason: 'stale_batch' }
 
-/** `frame` is what every connected stream must be sent, after the turn is stored. */
+/** `frames`: what every connected stream must be sent, one by one, after the turn is stored. */
 export type Published<Answer> =
-  | { ok: true; answer: Answer; frame?: string }
+  | { ok: true; answer: Answer; frames: string[] }
   | ({ ok: false } & PublishRefusal)
 
 export class Repository {
@@ -51,7 +51,7 @@ export class Repository {
         const ours = this.#store.buckets()
         const differ = [...ours.keys()].filter((n) => ours[n] !== request.buckets[n])
         this.#store.save(state)
-        return { ok: true, answer: { step: 'buckets', differ } }
+        return { ok: true, answer: { step: 'buckets', differ }, frames: [] }
       }
       return this.#syncEntries(request, state, now)
     })
@@ -66,7 +66,8 @@ export class Repository {
       if (refusal) return refusal
       if (request.batch < state.batch) return { ok: false, reason: 'stale_batch' }
       if (request.batch === state.batch) {
-        return { ok: true, answer: { seq: this.#seq(state), message: null, duplicate: true } }
+        const answer = { seq: this.#seq(state), message: null, duplicate: true } as const
+        return { ok: true, answer, frames: [] }
       }
       state.batch = request.batch
       state.lastSeenAt = now
@@ -78,10 +79,11 @@ export class Repository {
       }
       for (const key of request.deletes) this.#remove(key, state)
       for (const key of request.touched ?? []) state.pending = touch(state.pending, key)
+      if (!request.more) state.lacking = false
       const told = request.more ? undefined : this.#tell(state, now)
       this.#store.save(state)
       const answer = { seq: this.#seq(state), message: told?.message ?? null }
-      return { ok: true, answer, ...(told && { frame: told.frame }) }
+      return { ok: true, answer, frames: told?.frames ?? [] }
     })
   }
 
@@ -126,9 +128,12 @@ export class Repository {
   ): Published<SyncAnswer> {
     if (request.run !== null && request.run < state.run) return { ok: false, reason: 'superseded' }
     if (request.run === null || request.run > state.run) {
-      state.run++
+      // Above what was asked for, too: an edge that lost its state must not give a run again that
+      // another sidecar still believes to hold.
+      state.run = Math.max(state.run, request.run ?? 0) + 1
       state.batch = 0
     }
+    state.lacking = false
     state.store = request.store.state
     state.sidecarVersion = request.store.version
     const missing = request.store.state === 'missing'
@@ -136,7 +141,7 @@ export class Repository {
     const told = match && !missing ? this.#tell(state, now) : undefined
     this.#store.save(state)
     const answer = { step: 'root', run: state.run, epoch: state.epoch, match } as const
-    return { ok: true, answer, ...(told && { frame: told.frame }) }
+    return { ok: true, answer, frames: told?.frames ?? [] }
   }
 
   #syncEntries(
@@ -157,11 +162,12 @@ export class Repository {
       }
     }
     for (const key of ours.keys()) dropped += Number(this.#remove(key, state))
-    const done = !request.more && lack.length === 0
+    if (lack.length > 0) state.lacking = true
+    const done = !request.more && !state.lacking
     const told = done ? this.#tell(state, now) : undefined
     this.#store.save(state)
     const answer = { step: 'entries', lack, dropped } as const
-    return { ok: true, answer, ...(told && { frame: told.frame }) }
+    return { ok: true, answer, frames: told?.frames ?? [] }
   }
 
   #remove(key: Key, state: RepositoryState): boolean {
@@ -171,7 +177,7 @@ export class Repository {
   }
 
   /** Ends a change: what is pending becomes one message of the log. Undefined: nothing to tell. */
-  #tell(state: RepositoryState, now: number): { message: Message; frame: string } | undefined {
+  #tell(state: RepositoryState, now: number): { message: Message; frames: string[] } | undefined {
     const isFirst = !state.published
     state.published = true
     const message = messageOf(state.pending)
@@ -180,12 +186,13 @@ export class Repository {
     state.pending = NOTHING
     const messages = [message]
     // Streams that came with an id of an earlier epoch wait here, and know sessions of that one.
-    if (isFirst && session !== undefined && message.type !== 'session-changed')
+    if (isFirst && session !== undefined && message.type !== 'session-changed') {
       messages.push({ type: 'session-changed', session: state.newestSession?.id ?? session })
+    }
     const frames = messages.map((each) =>
       messageFrame({ epoch: state.epoch, seq: this.#log.append(each, now) }, each),
     )
-    return { message, frame: frames.join('') }
+    return { message, frames }
   }
 
   #seq(state: RepositoryState): string {

@@ -163,6 +163,11 @@ async function answerRead(
         'Cache-Control': 'private, no-cache',
       }
       if (answer.state === 'unchanged') return new Response(null, { status: 304, headers })
+      if (c.req.raw.method === 'HEAD') {
+        // Nobody would read it, and what nobody reads keeps the repository's answer open.
+        await answer.body.cancel()
+        return new Response(null, { headers })
+      }
       return new Response(answer.body, {
         headers: { ...headers, 'Content-Type': 'application/json; charset=UTF-8' },
       })
@@ -172,7 +177,7 @@ async function answerRead(
 
 function taskFilter(c: Context<ApiEnv>): TaskFilter {
   const { status, assignee, execution, label, ready } = c.req.query()
-  if (ready !== undefined && ready !== 'true' && ready !== 'false') {
+  if (ready && ready !== 'true' && ready !== 'false') {
     throw new Problem('invalid_request', 'The filter ready is true or false.')
   }
   return defined({ status, assignee, execution, label, ready: ready && ready === 'true' })
