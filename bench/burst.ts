@@ -18,7 +18,14 @@ const SETTLE_MS = 1_500
 /** Every run begins elsewhere in the board. */
 const STRIDE = 1_237
 
+/**
+ * On a disk the other process needs longer to write than anyone to notice: how long depends on the
+ * disk. In memory the files are there at once.
+ */
+export type Place = 'memory' | 'disk'
+
 export interface BurstPlan {
+  place: Place
   files: number
   runs: number
   /** A run in which something is still wrong after this has failed. */
@@ -39,6 +46,8 @@ export interface BurstRun {
 
 export interface BurstRow {
   system: System
+  /** Where the board stands. */
+  place: Place
   tasks: number
   files: number
   runs: BurstRun[]
@@ -69,7 +78,7 @@ export async function measureBursts(
   } finally {
     writer.disconnect()
   }
-  return { system: target.system, tasks: board.size, files: plan.files, runs }
+  return { system: target.system, place: plan.place, tasks: board.size, files: plan.files, runs }
 }
 
 async function measureBurst(

@@ -1,16 +1,22 @@
 // `npm run bench -- [latency] [watch] [--quick] [--out DIR]`: measures this system and the
 // alternatives in one run, on this machine, and writes numbers and plots.
 
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { runLatency } from './run-latency.ts'
 import { runWatch } from './run-watch.ts'
 
-/** One of the benchmarks of this folder. Boards and data go into `workDir`, which is removed. */
+/** Linux keeps it in memory. */
+const MEMORY = '/dev/shm'
+
+/** One of the benchmarks of this folder. Both work folders are removed at its end. */
 export interface BenchRun {
+  /** On the disk that holds the machine's temporary files. */
   workDir: string
+  /** In memory; undefined where there is no such place. */
+  memoryDir: string | undefined
   outDir: string
   /** Small boards and few repetitions: shows that everything runs, says nothing of speed. */
   isQuick: boolean
@@ -33,13 +39,19 @@ async function main(): Promise<number> {
   const { names, isQuick, outDir } = parsed
   let isReached = true
   for (const name of names) {
-    const workDir = mkdtempSync(join(tmpdir(), 'signalbox-bench-'))
+    const folder = (parent: string) => mkdtempSync(join(parent, 'signalbox-bench-'))
+    const workDir = folder(tmpdir())
+    const memoryDir = existsSync(MEMORY) ? folder(MEMORY) : undefined
     // Also when it is interrupted: children end at `exit`, see child.ts.
-    const clear = () => rmSync(workDir, { recursive: true, force: true, maxRetries: 3 })
+    const clear = () => {
+      for (const dir of [workDir, memoryDir]) {
+        if (dir) rmSync(dir, { recursive: true, force: true, maxRetries: 3 })
+      }
+    }
     process.once('exit', clear)
     const command = `npm run bench -- ${name}${isQuick ? ' --quick' : ''}`
     const say = (text: string) => void process.stdout.write(`${text}\n`)
-    const verdicts = await BENCHES[name]({ workDir, outDir, isQuick, command, say })
+    const verdicts = await BENCHES[name]({ workDir, memoryDir, outDir, isQuick, command, say })
     clear()
     process.off('exit', clear)
     for (const { what, target, measured, reached } of verdicts) {

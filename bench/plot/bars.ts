@@ -36,10 +36,17 @@ export function barPanel(box: Box, { title, target, format, bars }: BarPanel): s
     const y = box.y + HEAD + n * STEP
     const width = Math.max(at(value) - box.x, 1)
     drawn.push(element('rect', { x: box.x, y, width, height: BAR, rx: 2, fill: color }))
-    drawn.push(text(at(value) + 7, y + 12.5, format(value), { size: 12, fill: SOFT }))
   }
   const style = { stroke: ALARM, 'stroke-width': 1.5, 'stroke-dasharray': '5 4' }
   drawn.push(line(at(target), box.y + HEAD - 8, at(target), bottom, style))
+  // Over the target's line, on a ground of its own: the two are often close.
+  for (const [n, { value }] of bars.entries()) {
+    const y = box.y + HEAD + n * STEP
+    const words = format(value)
+    const width = words.length * 7 + 2
+    drawn.push(element('rect', { x: at(value) + 4, y, width, height: BAR, fill: '#ffffff' }))
+    drawn.push(text(at(value) + 7, y + 12.5, words, { size: 12, fill: SOFT }))
+  }
   const label = {
     size: 12,
     fill: ALARM,

@@ -37,7 +37,7 @@ export interface Box {
 }
 
 const LABELS = 190
-const NOTES = 190
+const NOTES = 220
 const ROW = 34
 const HEAD = 34
 const GAP = 10

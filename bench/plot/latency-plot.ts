@@ -8,7 +8,7 @@ import { heading, LOOKS, TUNED } from './systems.ts'
 const WIDTH = 900
 const TOP = 114
 const FROM_MS = 0.5
-const MOST_MS = 5_000
+const MOST_MS = 10_000
 
 export function latencyPlot({ rows, targets, machine }: LatencyResult): string {
   const groups: DotGroup[] = targets.map(({ tasks, p99Ms }) => ({

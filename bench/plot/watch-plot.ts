@@ -12,11 +12,14 @@ const WIDTH = 900
 const TOP = 114
 
 export function watchPlot({ bursts, idle, targets, machine }: WatchResult): string {
-  const sizes = [...new Set(bursts.map(({ tasks }) => tasks))]
-  const groups: DotGroup[] = sizes.map((tasks) => ({
-    label: `${tasks.toLocaleString('en')} tasks`,
-    target: { value: targets.burstMs / 1_000, label: `target ${targets.burstMs / 1_000} s` },
-    rows: bursts.filter((row) => row.tasks === tasks).map(dotRowOf),
+  const places = Map.groupBy(bursts, ({ tasks, place }) =>
+    place === 'memory' ? countOf(tasks) : `${countOf(tasks)}, on a disk`,
+  )
+  const goal = { value: targets.burstMs / 1_000, label: `target ${targets.burstMs / 1_000} s` }
+  const groups: DotGroup[] = [...places].map(([label, rows]) => ({
+    label,
+    target: goal,
+    rows: rows.map(dotRowOf),
   }))
   const most = Math.max(...bursts.flatMap(({ runs }) => runs.map(({ ms }) => ms ?? 0)))
   const axis = {
@@ -37,7 +40,7 @@ export function watchPlot({ bursts, idle, targets, machine }: WatchResult): stri
   const panels = panelsOf(idle, targets)
   const height = below + 54 + barsHeight(idle.length) + 16
   const width = (WIDTH - 64 - 2 * 24) / 3
-  const rest = `${idle[0]?.tasks.toLocaleString('en')} tasks, nothing changes: the process that watches`
+  const rest = `${countOf(idle[0]?.tasks ?? 0)}, nothing changes: the process that watches`
   return drawing(WIDTH, height, title, [
     ...heading(title, about),
     ...dotRows(box, axis, groups),
@@ -57,7 +60,11 @@ function dotRowOf({ system, runs }: BurstRow): DotRow {
   const values = runs.flatMap(({ ms }) => (ms === null ? [] : [ms / 1_000]))
   const missing = runs.length - values.length
   const median = percentile(values, 50)
-  const good = `median ${seconds(median)}, worst ${seconds(percentile(values, 100))} s`
+  const writing = percentile(
+    runs.map(({ writtenMs }) => writtenMs / 1_000),
+    50,
+  )
+  const good = `${seconds(median)} s, worst ${seconds(percentile(values, 100))} (writing ${seconds(writing)})`
   return {
     ...LOOKS[system],
     values,
@@ -67,6 +74,7 @@ function dotRowOf({ system, runs }: BurstRow): DotRow {
   }
 }
 
+const countOf = (tasks: number): string => `${tasks.toLocaleString('en')} tasks`
 const seconds = (value: number): string => value.toFixed(2)
 
 function panelsOf(idle: WatchResult['idle'], targets: WatchResult['targets']): BarPanel[] {

@@ -122,9 +122,8 @@ export async function publishedRepo(edge: Edge, records: DataRecord[] = []): Pro
   return repo
 }
 
-let hashes = 0
 /** 32 hex digits that no other record has. */
-export const freshHash = (): string => (++hashes).toString(16).padStart(32, '0')
+export const freshHash = (): string => crypto.randomUUID().replaceAll('-', '')
 
 export function taskRecord(id: string, fields: Partial<Task> = {}): DataRecord {
   const task: Task = { id, title: `Task ${id}`, status: 'backlog', ready: true, ...fields }

@@ -31,7 +31,6 @@ export class System {
   readonly project: string
   readonly logFile: string
   #sidecar: Child | undefined
-  #starts = 0
 
   private constructor(edge: Edge, home: string) {
     this.edge = edge
@@ -83,7 +82,7 @@ export class System {
     await run('git', [...who.flatMap((it) => ['-c', it]), ...args], { cwd: this.project })
   }
 
-  /** Resolves when its first sync is in; at once when the edge is away and `isPatient` is false. */
+  /** Resolves when its first sync is in; at once when `isPatient` is false. */
   async startSidecar(isPatient = true): Promise<void> {
     const spec = sidecarProcess({
       home: process.cwd(),
@@ -95,9 +94,15 @@ export class System {
       env: { PATH: process.env.PATH ?? '', HOME: this.home },
       logFile: this.logFile,
     })
+    const before = await this.#count('sidecar.ready')
     this.#sidecar = spawnChild(spec)
-    this.#starts++
-    if (isPatient) await this.logged('sidecar.ready', this.#starts)
+    if (isPatient) await this.logged('sidecar.ready', before + 1)
+  }
+
+  /** As an operator ends it: SIGTERM. */
+  async stopSidecar(): Promise<void> {
+    this.#sidecar?.stop()
+    await this.#sidecar?.ended
   }
 
   /** Without a word: SIGKILL. */
@@ -112,12 +117,15 @@ export class System {
 
   /** Waits until the sidecar has logged an event so often, or fails with its log. */
   async logged(event: string, times = 1): Promise<void> {
-    const count = async () => (await this.log()).split(`"event":"${event}"`).length - 1
     try {
-      await vi.waitUntil(async () => (await count()) >= times, PATIENT)
+      await vi.waitUntil(async () => (await this.#count(event)) >= times, PATIENT)
     } catch (cause) {
       throw new Error(`no ${event} in the sidecar's log:\n${await this.log()}`, { cause })
     }
+  }
+
+  async #count(event: string): Promise<number> {
+    return (await this.log()).split(`"event":"${event}"`).length - 1
   }
 
   /** Every task that the edge lists, by id. */
@@ -149,8 +157,7 @@ export class System {
   }
 
   async close(): Promise<void> {
-    this.#sidecar?.stop()
-    await this.#sidecar?.ended
+    await this.stopSidecar()
     await rm(this.home, { recursive: true, force: true, maxRetries: 5 })
   }
 }
