@@ -1,0 +1,125 @@
+// Processes die without a word, in the middle of their work: nothing that was saved is lost, and
+// clients that come back by their last id are told.
+
+import { mkdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { Session } from '../../worker/board/wire.ts'
+import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
+import { PATIENT, System, Systems, taskText } from '../support/system.ts'
+import { ModelClient } from './model-client.ts'
+
+const SESSION = 'ses_0123456789abcdef01234567'
+const ids = Array.from({ length: 100 }, (_, n) => `T-${n}`)
+
+let edge: EdgeProcess
+const systems = new Systems()
+beforeAll(async () => {
+  edge = await startEdge('workerd')
+})
+afterEach(() => systems.clear())
+afterAll(() => edge.close())
+
+const board = (tasks = ids) =>
+  systems.keep(System.cairn(edge, Object.fromEntries(tasks.map((id) => [id, taskText('before')]))))
+
+/** 500 saves, five of each task, with some room to die in. */
+async function burst(system: System): Promise<void> {
+  for (let round = 0; round < 5; round++) {
+    for (const id of ids) await system.save(id, taskText(`round ${round}`))
+    await sleep(30)
+  }
+}
+
+/** The titles that a follower of signals and the edge itself have: one, when all arrived. */
+async function titles(system: System, client: ModelClient) {
+  const edges = [...(await system.tasks()).values()].map(({ title }) => title)
+  const clients = [...client.tasks.values()].map(({ title }) => title)
+  return {
+    edge: [edges.length, ...new Set(edges)],
+    client: [clients.length, ...new Set(clients)],
+  }
+}
+const ALL = { edge: [100, 'round 4'], client: [100, 'round 4'] }
+
+it('a sidecar that is killed in the middle of 500 saves and started again tells all of them', async () => {
+  const system = await board()
+  const client = new ModelClient(system.repo)
+  const saving = burst(system)
+  await sleep(150)
+  await system.killSidecar()
+  await saving
+  await system.save('NEW', taskText('round 4'))
+  await rm(system.taskPath('T-0'))
+  await system.startSidecar()
+  await expect.poll(() => titles(system, client), PATIENT).toEqual(ALL)
+  expect(client.tasks.has('NEW')).toBe(true)
+  await client.close()
+})
+
+it('an edge that is killed in the middle of 500 saves comes back with all of them, and no stream misses one', async () => {
+  const system = await board()
+  const client = new ModelClient(system.repo)
+  await expect.poll(() => client.tasks.size, PATIENT).toBe(100)
+  const saving = burst(system)
+  await sleep(150)
+  await edge.crash()
+  await saving
+  await expect.poll(() => titles(system, client).catch(String), PATIENT).toEqual(ALL)
+  await client.close()
+})
+
+it('what an edge told before it was killed it knows after, and an up-to-date client is told nothing', async () => {
+  const system = await board(['A'])
+  const stream = await (await system.repo.stream()).joined()
+  await system.save('A', taskText('told'))
+  await stream.until((s) => s.messages.length === 1)
+  const { lastId } = stream
+  await edge.crash()
+  expect(await system.task('A')).toMatchObject({ title: 'told' })
+  const resumed = await (await system.repo.stream(lastId)).joined()
+  expect(resumed.messages).toEqual([])
+  expect(resumed.lastId).toBe(lastId)
+  await resumed.close()
+})
+
+it('an edge that lost everything is filled again at the next save, and tells old clients to start over', async () => {
+  const system = await board(['A', 'B'])
+  const session = `id: ${SESSION}\ntask: A\nstatus: finished\nstarted_at: 2026-01-01T10:00:00Z\n`
+  await system.write(`.cairn/sessions/${SESSION}.yaml`, session)
+  await system.untilTask('A', (task) => 'sessions' in task)
+  const hasSession = async () =>
+    (await system.repo.json<{ sessions: Session[] }>('/sessions').catch(() => undefined))?.sessions
+      .length
+  await expect.poll(hasSession, PATIENT).toBe(1)
+  const stream = await (await system.repo.stream()).joined()
+  const { lastId } = stream
+
+  await edge.crash(async () => {
+    await rm(join(edge.dir, 'objects'), { recursive: true })
+    await mkdir(join(edge.dir, 'objects'))
+  })
+  const early = await (await system.repo.stream(lastId)).joined()
+  expect(early.messages).toEqual([{ type: 'tasks-changed' }])
+  expect((await system.repo.request('/tasks')).status).toBe(404)
+  await system.save('A', taskText('after'))
+  await system.untilTask('A', ({ title }) => title === 'after')
+  expect((await system.task('B'))?.title).toBe('before')
+  expect(await hasSession()).toBe(1)
+  const both = [{ type: 'tasks-changed' }, { type: 'session-changed', session: SESSION }]
+  await early.until((s) => s.messages.length === 3)
+  expect(early.messages.slice(1)).toEqual(both)
+  const late = await (await system.repo.stream(lastId)).joined()
+  expect(late.messages).toEqual(both)
+  expect(late.lastId.split('-')[0]).not.toBe(lastId.split('-')[0])
+  await Promise.all([early.close(), late.close()])
+})
+
+it('a sidecar that is stopped tells what was saved a moment before', async () => {
+  const system = await board(['A'])
+  await system.save('A', taskText('last words'))
+  await sleep(20)
+  await system.stopSidecar()
+  expect(await system.task('A')).toMatchObject({ title: 'last words' })
+})

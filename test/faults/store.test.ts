@@ -1,0 +1,77 @@
+// The store as a whole comes, goes and turns.
+
+import { rename, rm } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
+import { PATIENT, System, Systems, taskText } from '../support/system.ts'
+import { ModelClient } from './model-client.ts'
+
+let edge: EdgeProcess
+const systems = new Systems()
+beforeAll(async () => {
+  edge = await startEdge('workerd')
+})
+afterEach(() => systems.clear())
+afterAll(() => edge.close())
+
+const board = () =>
+  systems.keep(System.cairn(edge, { A: taskText('a'), B: taskText('b'), C: taskText('c') }))
+
+const titles = (client: ModelClient) =>
+  [...client.tasks].map(([id, { title }]) => `${id} ${title}`).toSorted((a, b) => (a < b ? -1 : 1))
+
+it('a store that vanishes is told as missing, loses no task, and is followed again when it is back', async () => {
+  const system = await board()
+  const client = new ModelClient(system.repo)
+  const store = async () => (await system.repo.json<{ store: string }>('/status')).store
+  await rename(system.path('.cairn'), system.path('elsewhere'))
+  await expect.poll(store, PATIENT).toBe('missing')
+  expect([...(await system.tasks()).keys()]).toEqual(['A', 'B', 'C'])
+  expect(titles(client)).toEqual(['A a', 'B b', 'C c'])
+
+  await system.write('elsewhere/tasks/A.md', taskText('meanwhile'))
+  await rm(system.path('elsewhere/tasks/B.md'))
+  await rename(system.path('elsewhere'), system.path('.cairn'))
+  await expect.poll(store, PATIENT).toBe('present')
+  await expect.poll(() => titles(client), PATIENT).toEqual(['A meanwhile', 'C c'])
+  await system.save('C', taskText('watched again'))
+  await expect.poll(() => titles(client), PATIENT).toEqual(['A meanwhile', 'C watched again'])
+  await client.close()
+})
+
+it('a store that vanishes and comes back while its sidecar is dead is compared, not dropped', async () => {
+  const system = await board()
+  await system.killSidecar()
+  await rm(system.taskPath('B'))
+  await system.save('D', taskText('d'))
+  await system.startSidecar()
+  expect([...(await system.tasks()).keys()]).toEqual(['A', 'C', 'D'])
+})
+
+it('a checkout of another branch, and back, is told whole', async () => {
+  const system = await board()
+  await system.git('init', '-q', '-b', 'main')
+  await system.git('add', '.')
+  await system.git('commit', '-qm', 'one')
+  await system.git('checkout', '-qb', 'other')
+  for (let n = 0; n < 60; n++) await system.save(`N-${n}`, taskText('other'))
+  await system.save('A', taskText('other'))
+  await rm(system.taskPath('B'))
+  await system.git('add', '.')
+  await system.git('commit', '-qm', 'two')
+  const client = new ModelClient(system.repo)
+  const other = ['A other', 'C c', ...Array.from({ length: 60 }, (_, n) => `N-${n} other`)]
+  const sorted = other.toSorted((a, b) => (a < b ? -1 : 1))
+  await expect.poll(() => titles(client), PATIENT).toEqual(sorted)
+  for (const expected of [['A a', 'B b', 'C c'], sorted, ['A a', 'B b', 'C c']]) {
+    await system.git('checkout', '-q', expected === sorted ? 'other' : 'main')
+    await expect.poll(() => titles(client), PATIENT).toEqual(expected)
+  }
+  // Two more at once: what the first leaves behind must not hide the second.
+  await system.git('checkout', '-q', 'other')
+  await system.git('checkout', '-q', 'main')
+  await sleep(300)
+  await expect.poll(() => titles(client), PATIENT).toEqual(['A a', 'B b', 'C c'])
+  await client.close()
+})
