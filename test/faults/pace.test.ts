@@ -1,0 +1,145 @@
+// Time: writers that are slow, writers that never pause, and data that must be there before its
+// signal. Nothing here asserts how long something took.
+
+import { appendFile, truncate, writeFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
+import type { Task } from '../../worker/board/wire.ts'
+import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
+import { PATIENT, System, Systems, taskText } from '../support/system.ts'
+
+let edge: EdgeProcess
+const systems = new Systems()
+beforeAll(async () => {
+  edge = await startEdge('workerd')
+})
+afterEach(() => systems.clear())
+afterAll(() => edge.close())
+
+const board = (text = taskText('v0')) => systems.keep(System.cairn(edge, { A: text, B: text }))
+
+/** What a client that refetches at every signal gets to see of a task, in order. */
+async function refetches(system: System, id: string) {
+  const stream = await (await system.repo.stream()).joined()
+  const seen: Task[] = []
+  let isOver = false
+  const following = (async () => {
+    for (let told = 0; !isOver; await sleep(2)) {
+      for (; told < stream.messages.length; told++)
+        seen.push(await system.repo.json(`/tasks/${id}`))
+    }
+  })()
+  const end = async () => {
+    isOver = true
+    await following
+    await stream.close()
+  }
+  return { seen, stream, end }
+}
+
+it('a file that is cut and written again 300 ms later is never told as invalid', async () => {
+  const system = await board(taskText('before', '', 'body before'))
+  const { seen, end } = await refetches(system, 'A')
+  const path = system.taskPath('A')
+  await truncate(path)
+  await sleep(300)
+  await writeFile(path, taskText('after', '', 'body after'))
+  await system.untilTask('A', ({ title, body }) => title === 'after' && body === 'body after')
+  await expect.poll(() => seen.at(-1)?.title, PATIENT).toBe('after')
+  await end()
+  expect(seen.map(({ invalid }) => invalid).filter(Boolean)).toEqual([])
+})
+
+it('a file that is written in two halves with 300 ms between is never told as invalid', async () => {
+  const system = await board()
+  const { seen, end } = await refetches(system, 'A')
+  const text = taskText('whole', 'priority: high\n', 'the body')
+  const middle = text.indexOf('priority')
+  await writeFile(system.taskPath('A'), text.slice(0, middle))
+  await sleep(300)
+  await appendFile(system.taskPath('A'), text.slice(middle))
+  await system.untilTask('A', ({ priority, body }) => priority === 'high' && body === 'the body')
+  await expect.poll(() => seen.at(-1)?.priority, PATIENT).toBe('high')
+  await end()
+  expect(seen.map(({ invalid }) => invalid).filter(Boolean)).toEqual([])
+})
+
+it('a file that stays half-written is told as what it is, and mended when it is whole', async () => {
+  const system = await board()
+  await writeFile(system.taskPath('A'), '---\ntitle: half')
+  const half = await system.untilTask('A', ({ invalid }) => invalid !== undefined)
+  expect(half.invalid).toMatch(/no closing/)
+  await appendFile(system.taskPath('A'), '\nstatus: open\n---\n')
+  const whole = await system.untilTask('A', ({ title }) => title === 'half')
+  expect(whole.invalid).toBeUndefined()
+})
+
+it('a writer that saves every 50 ms for three seconds is heard all along, once a window at most', async () => {
+  const system = await board()
+  const stream = await (await system.repo.stream()).joined()
+  let saves = 0
+  let heardBeforeItsEnd = 0
+  for (const end = Date.now() + 3_000; Date.now() < end; await sleep(50)) {
+    await system.save('A', taskText(`v${++saves}`))
+    heardBeforeItsEnd = stream.messages.length
+  }
+  await system.untilTask('A', ({ title }) => title === `v${saves}`)
+  expect(heardBeforeItsEnd).toBeGreaterThanOrEqual(3)
+  expect(stream.messages.length).toBeLessThanOrEqual(saves)
+  expect(new Set(stream.messages.map((it) => JSON.stringify(it)))).toEqual(
+    new Set(['{"type":"task-changed","id":"A"}']),
+  )
+  await stream.close()
+})
+
+it('a signal never comes before its data: what was saved before it, or newer, is there to be read', async () => {
+  const system = await board()
+  const stream = await (await system.repo.stream()).joined()
+  // The version that a task had in the edge when a signal of it came can only rise.
+  let version = 0
+  let told = 0
+  const versions: number[] = []
+  const check = async () => {
+    for (; told < stream.messages.length; told++) {
+      const { title } = await system.repo.json<Task>('/tasks/A')
+      versions.push(Number(title.slice(1)))
+    }
+  }
+  for (let round = 0; round < 15; round++) {
+    await system.save('A', taskText(`v${++version}`))
+    // The signal after a quiet window is this save's: its data must be this save's too.
+    await stream.until((s) => s.messages.length > told)
+    await check()
+    expect(versions.at(-1)).toBe(version)
+  }
+  // And while others save in between.
+  for (let round = 0; round < 40; round++) {
+    await system.save('A', taskText(`v${++version}`))
+    await system.save('B', taskText(`v${version}`))
+    await sleep(20)
+    await check()
+  }
+  const newest = async () => {
+    await check()
+    return versions.at(-1)
+  }
+  await expect.poll(newest, PATIENT).toBe(version)
+  expect(versions).toEqual(versions.toSorted((a, b) => a - b))
+  await stream.close()
+})
+
+it('a touch, a rewrite of the same bytes, and churn of files that are no board send nothing', async () => {
+  const system = await board()
+  const stream = await (await system.repo.stream()).joined()
+  for (let round = 0; round < 10; round++) {
+    await system.save('A', taskText('v0'))
+    await system.write('.cairn/write.lock', `${round}`)
+    await system.write('.cairn/tasks/.tmp-x', `${round}`)
+    await system.write('.cairn/notes.txt', `${round}`)
+    await sleep(60)
+  }
+  await system.save('B', taskText('a real change'))
+  await stream.until((s) => s.messages.length > 0)
+  expect(stream.messages).toEqual([{ type: 'task-changed', id: 'B' }])
+  await stream.close()
+})
