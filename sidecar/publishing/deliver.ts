@@ -93,7 +93,7 @@ export class Change {
     try {
       const record = await records.read(key)
       if (!refused.has(key) || refused.get(key) !== record?.hash) return record
-      this.#pending.delete(key)
+      this.#leaveOut(key)
       return undefined
     } catch (error) {
       this.unreadable.set(key, messageOf(error))
@@ -130,8 +130,14 @@ export class Change {
     if (key === undefined || ++this.#refused > MOST_REFUSED) return reply
     log('error', 'publish.refused', { record: key, code: reply.code, why: reply.message })
     standing.refused.set(key, record?.hash)
-    this.#pending.delete(key)
+    this.#leaveOut(key)
     return undefined
+  }
+
+  /** What a sync dropped is told with what the edge lacked: something must follow all the same. */
+  #leaveOut(key: Key): void {
+    this.#pending.delete(key)
+    this.#untold = true
   }
 }
 

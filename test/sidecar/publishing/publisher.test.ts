@@ -389,6 +389,16 @@ describe('an edge that takes less', () => {
     expect(edge.held.root()).toBe(records.root())
   })
 
+  test('and refuses all that it lacks is told to tell what the same sync dropped', async () => {
+    const { edge, records, start } = setUp(1)
+    edge.held.put(task(9))
+    edge.fail = (b) => (b.step === 'changes' && b.upserts.length > 0 ? refused : undefined)
+    await start()
+    expect(records.map.has('task:T-9')).toBe(false)
+    expect(edge.held.map.size).toBe(0)
+    expect(edge.signals).toBe(1)
+  })
+
   test('and refuses the last record, then is away, hears of a sync that tells of the others', async () => {
     const { edge, records, clock, publisher } = await setUpSynced(2)
     edge.fail = (b) => {
