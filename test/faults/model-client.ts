@@ -1,6 +1,6 @@
 // A client that follows the protocol and does nothing else: it loads everything once, and from then
-// on refetches what each signal says. A reconnect brings it nothing but signals, so a signal that is
-// lost, or that comes before its data, leaves it with another board than the files.
+// on refetches what each signal says. A reconnect brings it nothing but signals, so a signal that
+// is lost, or that comes before its data, leaves it with another board than the files.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Task } from '../../worker/board/wire.ts'
