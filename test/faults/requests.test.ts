@@ -122,9 +122,19 @@ describe('a publisher', () => {
         expect(code, what).toMatchObject({ status: 400, code: 'invalid_request' })
     }
     expect(await repo.json('/tasks')).toMatchObject({ tasks: [{ id: 'A' }] })
-    const large = await post(repo, 'changes', 'x'.repeat(9 << 20))
-    expect(large).toMatchObject({ status: 413, code: 'payload_too_large' })
     await repo.changes({ upserts: [taskRecord('A')] })
+  })
+
+  it('that announces 9 MiB is told to send less before it has sent a byte of them', async () => {
+    const repo = await publishedRepo(edge)
+    const sent = request(`${edge.origin}/api/changes?path=${encodeURIComponent(repo.path)}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await token({})}`, 'content-length': 9 << 20 },
+    })
+    sent.flushHeaders()
+    const [response] = await once(sent, 'response')
+    expect(response.statusCode).toBe(413)
+    sent.on('error', () => undefined).destroy()
   })
 })
 
