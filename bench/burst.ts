@@ -50,6 +50,8 @@ export interface BurstRow {
   place: Place
   tasks: number
   files: number
+  /** A run in which something was still wrong after this has failed. */
+  withinMs: number
   runs: BurstRun[]
 }
 
@@ -59,10 +61,13 @@ export async function measureBursts(
   plan: BurstPlan,
 ): Promise<BurstRow> {
   const writer = fork(join(import.meta.dirname, 'replace.ts'))
+  const ended = new AbortController()
+  const { signal } = ended
+  writer.once('exit', () => ended.abort(new Error('The process that replaces files ended.')))
   const runs: BurstRun[] = []
   const endsAt = performance.now() + plan.longestMs
   try {
-    await once(writer, 'message')
+    await once(writer, 'message', { signal })
     while (runs.length < plan.runs && performance.now() < endsAt) {
       const { dir, size } = board
       const rank = nextRank(board)
@@ -70,7 +75,7 @@ export async function measureBursts(
       runs.push(
         await measureBurst(target, order, plan, async () => {
           writer.send(order)
-          const [replaced] = await once(writer, 'message')
+          const [replaced] = await once(writer, 'message', { signal })
           return (replaced as Replaced).ms
         }),
       )
@@ -78,7 +83,8 @@ export async function measureBursts(
   } finally {
     writer.disconnect()
   }
-  return { system: target.system, place: plan.place, tasks: board.size, files: plan.files, runs }
+  const { place, files, longestRunMs: withinMs } = plan
+  return { system: target.system, place, tasks: board.size, files, withinMs, runs }
 }
 
 async function measureBurst(

@@ -6,10 +6,15 @@ import { createInterface } from 'node:readline'
 /** A process that does not end when asked is killed after this. */
 const GRACE_MS = 10_000
 
-const running = new Set<ChildProcess>()
+const running = new Map<ChildProcess, () => Promise<void>>()
 process.on('exit', () => {
-  for (const child of running) child.kill('SIGTERM')
+  for (const child of running.keys()) child.kill('SIGTERM')
 })
+
+/** For a benchmark that is interrupted: resolves when no process of it is left. */
+export async function stopAll(): Promise<void> {
+  await Promise.all([...running.values()].map((stop) => stop()))
+}
 
 export interface Child {
   readonly pid: number
@@ -21,7 +26,6 @@ export interface Child {
 /** Resolves when a line of its output matches. Rejects when it ends before, or takes too long. */
 export async function startNode(args: string[], ready: RegExp, waitMs: number): Promise<Child> {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-  running.add(child)
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))
   void ended.then(() => running.delete(child))
   const stop = async () => {
@@ -30,6 +34,7 @@ export async function startNode(args: string[], ready: RegExp, waitMs: number): 
     await ended
     clearTimeout(killer)
   }
+  running.set(child, stop)
 
   let complaints = ''
   child.stderr.on('data', (text) => {

@@ -6,9 +6,6 @@ import { cpuMsOf, memoryOf } from './proc.ts'
 import { percentile, rounded } from './statistics.ts'
 import { type System, startTarget, type Target } from './target.ts'
 
-/** What a start leaves behind (a cache to write, memory to give back) is not idleness. */
-const SETTLE_MS = 10_000
-
 export interface IdlePlan {
   boardDir: string
   tasks: number
@@ -16,6 +13,8 @@ export interface IdlePlan {
   dataDir: (system: System) => string
   /** Starts with nothing changed since the last one. */
   warmStarts: number
+  /** What a start leaves behind (a cache to write, memory to give back) is not idleness. */
+  settleMs: number
   idleMs: number
 }
 
@@ -33,7 +32,7 @@ export interface IdleRow {
   cpuPercent: number
 }
 
-/** Idles both at the same time: what each of them uses is counted by the system, process by process. */
+/** Idles all at the same time: what each of them uses is counted by the system, process by process. */
 export async function measureIdle(
   systems: readonly System[],
   plan: IdlePlan,
@@ -70,16 +69,16 @@ export async function measureIdle(
       coldReadyMs,
       readyMs,
       readyMedianMs: percentile(readyMs, 50),
-      ...(await idle(target, plan.idleMs)),
+      ...(await idle(target, plan)),
     })),
   )
 }
 
-async function idle(target: Target, idleMs: number) {
+async function idle(target: Target, { settleMs, idleMs }: IdlePlan) {
   // Somebody looks on: a stream is open, and its pings are part of being idle.
   const events = await openEvents(target, ignore, ignore)
   try {
-    await sleep(SETTLE_MS)
+    await sleep(settleMs)
     const from = { at: performance.now(), cpuMs: cpuMsOf(target.pid) }
     await sleep(idleMs)
     const tookMs = performance.now() - from.at

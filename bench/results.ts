@@ -65,7 +65,8 @@ export function circumstances(command: string, startedAt: number): Omit<Result, 
 
 function commit(): string {
   const cwd = resolve(import.meta.dirname, '..')
-  const git = (...args: string[]) => execFileSync('git', args, { cwd, encoding: 'utf8' }).trim()
+  const git = (...args: string[]) =>
+    execFileSync('git', args, { cwd, encoding: 'utf8', stdio: 'pipe' }).trim()
   try {
     const isChanged =
       git('status', '--porcelain', 'worker', 'sidecar', 'local', 'bench/*.ts') !== ''

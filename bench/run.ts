@@ -5,6 +5,7 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
+import { stopAll } from './child.ts'
 import { runLatency } from './run-latency.ts'
 import { runWatch } from './run-watch.ts'
 
@@ -28,7 +29,20 @@ const BENCHES = { latency: runLatency, watch: runWatch }
 type BenchName = keyof typeof BENCHES
 const NAMES = Object.keys(BENCHES) as BenchName[]
 
-process.exitCode = await main()
+let isInterrupted = false
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.once(signal, () => {
+    isInterrupted = true
+    void stopAll().then(() => process.exit(130))
+  })
+}
+try {
+  process.exitCode = await main()
+} catch (error) {
+  // What was measured has just been stopped, so it fails: that is no news.
+  if (!isInterrupted) throw error
+  await stopAll()
+}
 
 async function main(): Promise<number> {
   const parsed = parse(process.argv.slice(2))
@@ -42,7 +56,7 @@ async function main(): Promise<number> {
     const folder = (parent: string) => mkdtempSync(join(parent, 'signalbox-bench-'))
     const workDir = folder(tmpdir())
     const memoryDir = existsSync(MEMORY) ? folder(MEMORY) : undefined
-    // Also when it is interrupted: children end at `exit`, see child.ts.
+    // Also when it fails or is interrupted.
     const clear = () => {
       for (const dir of [workDir, memoryDir]) {
         if (dir) rmSync(dir, { recursive: true, force: true, maxRetries: 3 })
@@ -81,5 +95,3 @@ function parse(args: string[]) {
     return error instanceof Error ? error.message : String(error)
   }
 }
-
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(130))

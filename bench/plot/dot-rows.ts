@@ -36,7 +36,7 @@ export interface Box {
   width: number
 }
 
-const LABELS = 190
+const LABELS = 200
 const NOTES = 220
 const ROW = 34
 const HEAD = 34

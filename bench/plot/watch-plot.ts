@@ -12,8 +12,9 @@ const WIDTH = 900
 const TOP = 114
 
 export function watchPlot({ bursts, idle, targets, machine }: WatchResult): string {
-  const places = Map.groupBy(bursts, ({ tasks, place }) =>
-    place === 'memory' ? countOf(tasks) : `${countOf(tasks)}, on a disk`,
+  const places = Map.groupBy(
+    bursts,
+    ({ tasks, place }) => `${countOf(tasks)}, ${place === 'memory' ? 'in memory' : 'on a disk'}`,
   )
   const goal = { value: targets.burstMs / 1_000, label: `target ${targets.burstMs / 1_000} s` }
   const groups: DotGroup[] = [...places].map(([label, rows]) => ({
@@ -33,7 +34,7 @@ export function watchPlot({ bursts, idle, targets, machine }: WatchResult): stri
   const about = [
     'One dot is one run: time until every id was right in what clients read, the writing itself included.',
     TUNED,
-    `A cross: never right in the time given. Stroke: median. ${machine.cores} cores, Node ${machine.node}, ${machine.platform}.`,
+    `A cross: some were still wrong when time was up. Stroke: median. ${machine.cores} cores, Node ${machine.node}, ${machine.platform}.`,
   ]
   const box = { x: 32, y: TOP, width: WIDTH - 64 }
   const below = TOP + dotRowsHeight(groups) + 30
@@ -56,7 +57,7 @@ export function watchPlot({ bursts, idle, targets, machine }: WatchResult): stri
   ])
 }
 
-function dotRowOf({ system, runs }: BurstRow): DotRow {
+function dotRowOf({ system, runs, withinMs }: BurstRow): DotRow {
   const values = runs.flatMap(({ ms }) => (ms === null ? [] : [ms / 1_000]))
   const missing = runs.length - values.length
   const median = percentile(values, 50)
@@ -69,7 +70,7 @@ function dotRowOf({ system, runs }: BurstRow): DotRow {
     ...LOOKS[system],
     values,
     marks: values.length > 0 ? [median] : [],
-    note: missing > 0 ? `${missing} of ${runs.length} never right` : good,
+    note: missing > 0 ? `${missing} of ${runs.length} not right in ${withinMs / 1_000} s` : good,
     missing,
   }
 }
