@@ -84,6 +84,26 @@ it('what an edge told before it was killed it knows after, and an up-to-date cli
   await resumed.close()
 })
 
+it('a client that was away while an edge told and died gets what it missed, with its ids, and no more', async () => {
+  const system = await board(['A', 'B'])
+  const stream = await (await system.repo.stream()).joined()
+  const { lastId } = stream
+  await stream.close()
+  for (const id of ['A', 'B']) {
+    await system.save(id, taskText('missed'))
+    await system.untilTask(id, ({ title }) => title === 'missed')
+  }
+  await edge.crash()
+  const resumed = await (await system.repo.stream(lastId)).joined()
+  await resumed.until((s) => s.messages.length === 2)
+  const [epoch, seq] = lastId.split('-')
+  expect(resumed.blocks.slice(2)).toEqual([
+    { id: `${epoch}-${Number(seq) + 1}`, data: { type: 'task-changed', id: 'A' } },
+    { id: `${epoch}-${Number(seq) + 2}`, data: { type: 'task-changed', id: 'B' } },
+  ])
+  await resumed.close()
+})
+
 it('an edge that lost everything is filled again at the next save, and tells old clients to start over', async () => {
   const system = await board(['A', 'B'])
   const session = `id: ${SESSION}\ntask: A\nstatus: finished\nstarted_at: 2026-01-01T10:00:00Z\n`
