@@ -1,7 +1,7 @@
 // What the read endpoints answer, as JSON text in pieces, so that 100,000 tasks are never one
 // string. Pure but for its store and log.
 
-import type { BoardStore, Place, PlacedRow, Row, SessionFilter, TaskFilter } from './board-store.ts'
+import type { BoardStore, PlacedRow, Row, SessionFilter, TaskFilter } from './board-store.ts'
 import type { ChangeLog } from './change-log.ts'
 import { formatEventId } from './event-id.ts'
 import { type BoardConfig, EMPTY_HASH, toggleHash } from './wire.ts'
@@ -54,7 +54,7 @@ export class Reads {
     })
     switch (query.kind) {
       case 'tasks':
-        return found(`t${state.tasksRev}`, this.#tasks(query.filter))
+        return found(`t${state.tasksRev}`, list('tasks', this.#tasks(query.filter)))
       case 'sessions':
         return found(`s${state.sessionsRev}`, list('sessions', this.#sessions(query.filter)))
       case 'task': {
@@ -91,18 +91,8 @@ export class Reads {
     return found(this.#store.relatedHashes(id).reduce(toggleHash, EMPTY_HASH), pieces())
   }
 
-  *#tasks(filter: TaskFilter): Iterable<string> {
-    yield '{"tasks":['
-    let after = ''
-    for (;;) {
-      const rows = this.#store.tasks(filter, after, PAGE)
-      const text = rows.map((row) => row.json).join(',')
-      yield after === '' || text === '' ? text : `,${text}`
-      const last = rows.at(-1)
-      if (!last || rows.length < PAGE) break
-      after = last.id
-    }
-    yield ']}'
+  #tasks(filter: TaskFilter): Iterable<string> {
+    return pages((after?: Row) => this.#store.tasks(filter, after?.id ?? '', PAGE), PAGE)
   }
 
   *#wholeTask(task: Row): Iterable<string> {
@@ -115,11 +105,11 @@ export class Reads {
 
   #runs(task: string): Iterable<string> {
     // One at a time: a run's output may be half a megabyte.
-    return pages((after) => this.#store.runs(task, after, 1), 1)
+    return pages((after?: PlacedRow) => this.#store.runs(task, after, 1), 1)
   }
 
   #sessions(filter: SessionFilter): Iterable<string> {
-    return pages((after) => this.#store.sessions(filter, after, PAGE), PAGE)
+    return pages((after?: PlacedRow) => this.#store.sessions(filter, after, PAGE), PAGE)
   }
 
   #status(host: HostStatus): string {
@@ -157,8 +147,11 @@ function* members(name: string, items: Iterable<string>): Iterable<string> {
   yield ']'
 }
 
-function* pages(read: (after: Place | undefined) => PlacedRow[], size: number): Iterable<string> {
-  let after: Place | undefined
+function* pages<R extends Row>(
+  read: (after: R | undefined) => R[],
+  size: number,
+): Iterable<string> {
+  let after: R | undefined
   for (;;) {
     const rows = read(after)
     for (const row of rows) yield row.json

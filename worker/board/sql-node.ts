@@ -15,14 +15,11 @@ export function openSql(file: string): Sql & { close(): void } {
     statements.set(query, known)
     return known
   }
-  let depth = 0
   const sql: Sql = {
     all: <Row>(query: string, ...values: (string | number | null)[]) =>
       prepare(query).all(...values) as Row[],
     transaction(run) {
-      if (depth > 0) return run()
       database.exec('BEGIN IMMEDIATE')
-      depth++
       try {
         const result = run()
         database.exec('COMMIT')
@@ -30,8 +27,6 @@ export function openSql(file: string): Sql & { close(): void } {
       } catch (error) {
         database.exec('ROLLBACK')
         throw error
-      } finally {
-        depth--
       }
     },
   }
