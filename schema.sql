@@ -29,15 +29,21 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   -- What was asked for. What was paid stands in the webhook event, which may differ.
   amount INTEGER NOT NULL CHECK (amount > 0),
   currency TEXT NOT NULL CHECK (length(currency) = 3),
-  -- Not limited by the amount: more may have been paid than was asked for, and is then given back.
+  -- Never more than the amount, which the ledger sees to: a gateway may say what it likes.
   refunded_amount INTEGER NOT NULL DEFAULT 0 CHECK (refunded_amount >= 0),
   description TEXT,
   metadata TEXT CHECK (metadata IS NULL OR json_valid(metadata)),
+  -- The charge as it was asked for, without the payer's phone: what PaymentInitiated tells, and what
+  -- the gateway is asked again with when its answer never came.
+  request TEXT CHECK (request IS NULL OR json_valid(request)),
   -- Where the payer was sent. Only the first answer of some gateways holds it, so it is kept.
   redirect_url TEXT,
-  -- The rest of that answer (codes to scan or type, deep link): a repeated request gets it again.
+  -- The whole answer to the charge, which a repeated request gets again.
   charge_answer TEXT CHECK (charge_answer IS NULL OR json_valid(charge_answer)),
   expires_at INTEGER,
+  -- Whoever talks to the gateway about the charge, and until when the same request must wait for it.
+  called_by TEXT,
+  called_until INTEGER,
   -- When the sweeper asks the gateway next; NULL: nothing is open.
   next_check_at INTEGER,
   correlation_id TEXT,
@@ -87,6 +93,8 @@ CREATE TABLE IF NOT EXISTS payment_webhook_events (
   mismatch INTEGER NOT NULL DEFAULT 0 CHECK (mismatch IN (0, 1)),
   outcome TEXT NOT NULL CHECK (outcome IN
     ('applied', 'unchanged', 'illegal', 'rejected', 'parked', 'late_payment')),
+  -- The kind of the alert that it raises: an event that moves nothing, and that a person should see.
+  alert TEXT,
   error TEXT CHECK (error IS NULL OR json_valid(error)),
   -- The body as it came, with what is secret or personal masked.
   raw TEXT,
@@ -114,9 +122,14 @@ CREATE TABLE IF NOT EXISTS payment_refunds (
   id TEXT PRIMARY KEY NOT NULL,
   transaction_id TEXT NOT NULL REFERENCES payment_transactions (id),
   amount INTEGER NOT NULL CHECK (amount > 0),
+  -- What had been given back before: with it the sum is right, whichever of the gateway's answer and
+  -- its webhook comes first.
+  refunded_before INTEGER NOT NULL,
   reason TEXT NOT NULL,
-  -- `claimed` also while the outcome is unknown: that is the sweeper's to find out.
-  status TEXT NOT NULL DEFAULT 'claimed' CHECK (status IN ('claimed', 'succeeded', 'failed')),
+  -- `claimed` also while the outcome is unknown: that is the sweeper's to find out. `accepted`: the
+  -- gateway will tell later whether the money went.
+  status TEXT NOT NULL DEFAULT 'claimed'
+    CHECK (status IN ('claimed', 'accepted', 'succeeded', 'failed')),
   -- The gateway's name for it.
   gateway_refund_id TEXT,
   idempotency_key TEXT,
@@ -130,7 +143,7 @@ CREATE TABLE IF NOT EXISTS payment_refunds (
 CREATE INDEX IF NOT EXISTS payment_refunds_by_transaction ON payment_refunds (transaction_id, id);
 -- Two refunds of one transaction at the same time would both pass the check of what is left.
 CREATE UNIQUE INDEX IF NOT EXISTS payment_refunds_under_way
-  ON payment_refunds (transaction_id) WHERE status = 'claimed';
+  ON payment_refunds (transaction_id) WHERE status IN ('claimed', 'accepted');
 CREATE UNIQUE INDEX IF NOT EXISTS payment_refunds_by_idempotency_key
   ON payment_refunds (transaction_id, idempotency_key);
 
@@ -185,7 +198,7 @@ CREATE INDEX IF NOT EXISTS payment_deliveries_dead ON payment_deliveries (id) WH
 CREATE TABLE IF NOT EXISTS payment_alerts (
   id TEXT PRIMARY KEY NOT NULL,
   kind TEXT NOT NULL,
-  -- What it is about: an event's, transaction's or refund's id. With the kind it is unique, so that
+  -- What it is about: an event's, transaction's, refund's or delivery's id. With the kind it is unique, so that
   -- a batch which is sent again does not raise an alert twice.
   subject TEXT NOT NULL,
   gateway TEXT NOT NULL,
@@ -198,3 +211,4 @@ CREATE TABLE IF NOT EXISTS payment_alerts (
 ) STRICT;
 
 CREATE INDEX IF NOT EXISTS payment_alerts_open ON payment_alerts (id) WHERE acknowledged_at IS NULL;
+CREATE INDEX IF NOT EXISTS payment_alerts_by_transaction ON payment_alerts (transaction_id, id);

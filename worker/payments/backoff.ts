@@ -1,0 +1,16 @@
+// How long to wait before something is tried again. Pure.
+
+export interface Backoff {
+  firstMs: number
+  mostMs: number
+}
+
+/**
+ * The wait after failure number `attempt` (from 1): doubled each time, and jittered down to its half
+ * so that those who failed together do not come back together. `random` is 0 to 1.
+ */
+export function backoffMs(attempt: number, { firstMs, mostMs }: Backoff, random: number): number {
+  // Beyond 2^30 a shift would turn negative; long before that it is at its most.
+  const whole = Math.min(firstMs * 2 ** Math.min(attempt - 1, 30), mostMs)
+  return Math.round(whole / 2 + (whole / 2) * random)
+}

@@ -1,0 +1,48 @@
+// What the public face throws. The names are the contract's; match `code`, never the message.
+
+/** A signature, token or callback that does not prove where it comes from. */
+export class InvalidWebhookSignatureException extends Error {
+  override readonly name = 'InvalidWebhookSignatureException'
+  readonly code = 'invalid_webhook_signature'
+}
+
+/**
+ * The gateway did not answer, or not as itself: a timeout, a 5xx, an HTML page, an answer without
+ * what it must hold. Whether it did what it was asked is unknown.
+ */
+export class GatewayUnavailableException extends Error {
+  override readonly name = 'GatewayUnavailableException'
+  readonly code = 'gateway_unavailable'
+  /** When to try again, if that is known. */
+  readonly retryAfterMs: number | undefined
+
+  constructor(message: string, options: { retryAfterMs?: number; cause?: unknown } = {}) {
+    super(message, { cause: options.cause })
+    this.retryAfterMs = options.retryAfterMs
+  }
+}
+
+/** The caller asked for what cannot be: nothing was sent to the gateway. */
+export class InvalidArgumentException extends Error {
+  override readonly name = 'InvalidArgumentException'
+  readonly code = 'invalid_argument'
+}
+
+/** The gateway understood and said no: nothing was charged or refunded. */
+export class GatewayRefusedException extends Error {
+  override readonly name = 'GatewayRefusedException'
+  readonly code = 'gateway_refused'
+  readonly error: PaymentError
+
+  constructor(error: PaymentError) {
+    super(error.message)
+    this.error = error
+  }
+}
+
+/** Why a payment, charge or refund failed. `code` is ours and stable, `rawCode` the gateway's. */
+export interface PaymentError {
+  code: string
+  rawCode?: string
+  message: string
+}

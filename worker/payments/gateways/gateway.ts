@@ -1,0 +1,190 @@
+// The port of a payment gateway. A driver is one short file: it builds requests, reads answers, and
+// leaves timeouts, retries, tokens and the breaker to the call that it is given.
+
+import type { PaymentError } from '../exceptions.ts'
+import type { PaymentStatus } from '../status.ts'
+import type { ChargeRequest } from '../transaction.ts'
+import type { WebhookPayload } from '../webhooks/payload.ts'
+
+/** How a driver reaches its gateway. */
+export interface GatewayCall {
+  /**
+   * Answers what the gateway answered, a refusal (4xx) included. Throws
+   * GatewayUnavailableException after a timeout, a lost connection, a 5xx, 408, 425 or 429, an
+   * HTML page or anything else that is not JSON, whatever its status.
+   */
+  send(request: GatewayRequest): Promise<GatewayReply>
+  /** A line for the operator, like `payments.redirect_gateway.unknown_status`. */
+  warn(event: string, fields: Record<string, unknown>): void
+}
+
+export interface GatewayRequest {
+  /** Its name in events and logs, like `transaction/init`: without ids or secrets. */
+  endpoint: string
+  method: 'GET' | 'POST'
+  /** Absolute. */
+  url: string
+  headers?: Record<string, string>
+  /** The body: one of the two, or none. */
+  json?: unknown
+  form?: Record<string, string>
+  /**
+   * The gateway does the same once, however often it is asked. Only then is it asked again after
+   * a failure: anything else could charge or refund twice.
+   */
+  isIdempotent: boolean
+  /** Sends the driver's access token along, and a fresh one after a `401`. */
+  withToken?: boolean
+}
+
+export interface GatewayReply {
+  status: number
+  /** Parsed JSON; undefined when the body was empty. */
+  body: unknown
+}
+
+/** A charge as a driver gets it: validated, with its names. */
+export interface GatewayCharge extends ChargeRequest {
+  externalReferenceId: string
+  /** Where this gateway is to call back; undefined when nobody knows our own address. */
+  callbackUrl: string | undefined
+  /** ms. */
+  now: number
+}
+
+export type ChargeAnswer =
+  | {
+      ok: true
+      gatewayTransactionId: string
+      redirectUrl?: string
+      /** ms */
+      expiresAt?: number
+      qrCode?: string
+      readableCode?: string
+      deepLink?: string
+    }
+  /** A definite refusal: the gateway made no payment. */
+  | { ok: false; error: PaymentError }
+
+/** A webhook request, its body read once and untouched. */
+export interface WebhookRequest {
+  headers: Headers
+  query: URLSearchParams
+  body: string
+  /** ms */
+  receivedAt: number
+}
+
+/** Verified, and about nothing that moves a payment. */
+export interface IgnoredWebhook {
+  ignored: string
+}
+
+export interface Gateway {
+  /** Key of the configuration. */
+  readonly key: string
+  /** Three capital letters each. */
+  readonly currencies: readonly string[] | 'any'
+  /** A repeated charge with the same external reference is the same charge to the gateway. */
+  readonly chargeIsIdempotent: boolean
+  /**
+   * Throws InvalidArgumentException before any call, GatewayUnavailableException when the outcome
+   * is unknown.
+   */
+  charge(charge: GatewayCharge, call: GatewayCall): Promise<ChargeAnswer>
+  /**
+   * Verifies before it parses. Throws InvalidWebhookSignatureException when the request does not
+   * prove where it comes from; anything else it throws asks the gateway to try again.
+   */
+  handleWebhook(
+    request: WebhookRequest,
+    call: GatewayCall,
+  ): Promise<WebhookPayload | IgnoredWebhook>
+}
+
+/** Names of a stored payment, as its gateway is asked about it. */
+export interface StoredNames {
+  gatewayTransactionId: string
+  externalReferenceId: string
+  reference: string
+  amount: number
+  currency: string
+}
+
+/** Without it a payment cannot be given back through us. */
+export interface SupportsRefund {
+  /** `full`: only all of a payment at once. */
+  readonly refunds: 'full' | 'partial'
+  /** Why no refund can be made as this gateway is configured; undefined when it can. */
+  refundProblem?(): string | undefined
+  refund(refund: GatewayRefund, call: GatewayCall): Promise<RefundAnswer>
+}
+
+export interface GatewayRefund extends StoredNames {
+  /** Ours: the same however often this refund is repeated. */
+  refundId: string
+  /** What to give back, in minor units. */
+  refundAmount: number
+  reason: string
+}
+
+export type RefundAnswer =
+  /** `isDone` false: taken, and the gateway tells later when the money went. */
+  | { ok: true; isDone: boolean; gatewayRefundId?: string }
+  /** A definite refusal. */
+  | { ok: false; error: PaymentError }
+
+/** Without it a payment whose webhook was lost stays open until a person looks. */
+export interface SupportsStatusCheck {
+  checkStatus(names: StoredNames, call: GatewayCall): Promise<StatusAnswer>
+}
+
+export type StatusAnswer =
+  | {
+      known: true
+      status: PaymentStatus
+      /** As in a WebhookPayload. */
+      amount: number
+      currency: string
+      error?: PaymentError
+      /** The gateway's untouched body. */
+      raw: string
+    }
+  /** The gateway knows no such payment. */
+  | { known: false }
+
+/** Without it a payment ends by itself alone. */
+export interface SupportsCancel {
+  cancel(names: StoredNames, call: GatewayCall): Promise<void>
+}
+
+/** Without it calls carry what the driver puts into their headers. */
+export interface SupportsAccessToken {
+  /** The request for a new token; it is sent without one. */
+  tokenRequest(): GatewayRequest
+}
+
+export type AnyGateway = Gateway &
+  Partial<SupportsRefund & SupportsStatusCheck & SupportsCancel & SupportsAccessToken>
+
+export const supportsRefund = (gateway: AnyGateway): gateway is Gateway & SupportsRefund =>
+  gateway.refund !== undefined
+
+export const supportsStatusCheck = (
+  gateway: AnyGateway,
+): gateway is Gateway & SupportsStatusCheck => gateway.checkStatus !== undefined
+
+/** What a driver's file exports, and the registry lists. */
+export interface Driver {
+  /** Environment variables are this and a setting's name in capitals: `STRIPE_` + `SECRET_KEY`. */
+  envPrefix: string
+  /** Every setting it knows. One without a default must be given, unless it is optional. */
+  settings: Readonly<Record<string, Setting>>
+  /** Why these settings cannot work, a sentence each; none: they can. */
+  check?(settings: Settings): string[]
+  create(key: string, settings: Settings): AnyGateway
+}
+
+export type Setting = { default: string } | { optional: true } | { required: true }
+/** Values by name; an optional one that is not set is missing. */
+export type Settings = Readonly<Record<string, string>>

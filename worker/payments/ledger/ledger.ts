@@ -1,0 +1,211 @@
+// The port of the one writer: every write that concerns money goes through it, one at a time for
+// each database. Each method is atomic: all of it is stored or none.
+//
+// Whatever draws an `id` draws it once and keeps it through its retries: a call that is repeated
+// because its outcome was unknown finds its own rows and answers as the first time.
+// All times are ms. Rejects with LedgerUnavailable when the database stays out of reach.
+
+import type { PaymentError } from '../exceptions.ts'
+import type { GatewayDesk, Verdict } from '../gateways/desk.ts'
+import type { PaymentStatus } from '../status.ts'
+import type { Told, Untold } from '../telling/events.ts'
+import type { ChargeRequest, PaymentResponse, RefundResult, Transaction } from '../transaction.ts'
+import type { WebhookPayload } from '../webhooks/payload.ts'
+
+export interface Ledger extends GatewayDesk {
+  /** Records a verified event and applies it to its transaction. */
+  webhook(arrival: Arrival): Promise<Recorded>
+  /** Has the sweeper ask the gateway about the payment of these names, if it is known and open. */
+  checkSoon(gateway: string, names: EventNames, now: number): Promise<void>
+
+  /** Stores a charge before its gateway is called, or finds the one that this request made before. */
+  beginCharge(start: ChargeStart): Promise<ChargeBegun>
+  /** What the gateway said. Applies events that were parked for it; never sets a status back. */
+  finishCharge(end: ChargeEnd): Promise<Finished>
+
+  /** Claims a refund before its gateway is called: one of a transaction at a time. */
+  beginRefund(start: RefundStart): Promise<RefundBegun>
+  finishRefund(end: RefundEnd): Promise<Finished>
+
+  /** Transactions whose check is due. They are due again at `until` if nothing comes of it. */
+  claimChecks(claim: { now: number; until: number; limit: number }): Promise<Check[]>
+  settleCheck(settled: CheckSettled): Promise<void>
+  /** Applies parked events whose transaction has appeared. */
+  applyParked(claim: { now: number; limit: number }): Promise<Untold[]>
+
+  /** Leases what is due to be told. */
+  claimUntold(claim: { now: number; limit: number }): Promise<Untold[]>
+  settleTold(told: readonly Told[], now: number): Promise<void>
+  /** Sends a delivery again, whatever became of it. False: there is none of this id. */
+  redeliver(deliveryId: string, now: number): Promise<boolean>
+
+  /** Marks an alert as seen; a second time changes nothing. False: there is none of this id. */
+  acknowledge(alertId: string, by: string, now: number): Promise<boolean>
+  /** Deletes settled webhook events that were received before; answers how many, `limit` at most. */
+  forget(before: number, limit: number): Promise<number>
+}
+
+/** Whoever tells an event holds it so long: longer than listeners and an endpoint may take. */
+export const LEASE_MS = 60_000
+
+/** The database was out of reach for longer than a caller waits. */
+export class LedgerUnavailable extends Error {
+  override readonly name = 'LedgerUnavailable'
+  readonly code = 'ledger_unavailable'
+}
+
+export const OUTCOMES = [
+  'applied',
+  'unchanged',
+  'illegal',
+  'rejected',
+  'parked',
+  'late_payment',
+] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+export type EventNames = Pick<
+  WebhookPayload,
+  'gatewayTransactionId' | 'reference' | 'externalReferenceId'
+>
+
+export interface Arrival {
+  /** ULID. */
+  id: string
+  /** `raw` is masked by the caller. */
+  payload: WebhookPayload
+  onMismatch: 'log' | 'reject'
+  correlationId?: string
+  receivedAt: number
+}
+
+export interface Recorded {
+  /** `duplicate`: this event was recorded before, and nothing happened now. */
+  outcome: Outcome | 'duplicate'
+  /** Paid with another amount or currency than was asked for. */
+  isMismatch: boolean
+  /** Undefined while parked. */
+  transactionId?: string
+  untold: Untold[]
+}
+
+export interface ChargeStart {
+  /** ULID: the transaction's, when this begins one. */
+  id: string
+  /** Validated. */
+  request: ChargeRequest
+  idempotencyKey?: string
+  /** Of the whole request. */
+  requestHash: string
+  correlationId?: string
+  /** As the gateway says: an unknown outcome may be asked for again. */
+  chargeIsIdempotent: boolean
+  now: number
+  /** Until then the caller talks to the gateway, and the same request is `in_progress`. */
+  until: number
+}
+
+export type ChargeBegun =
+  /** Call the gateway. A charge that is tried again after an unknown outcome has nothing untold. */
+  | { state: 'begun'; transaction: Transaction; untold: Untold[]; accessToken?: string }
+  /** This request was answered before: by its key or, without one, by its order. */
+  | { state: 'answered'; answer: PaymentResponse }
+  /** This key's charge was refused. */
+  | { state: 'refused'; error: PaymentError }
+  | { state: 'in_progress' }
+  /** Its outcome is unknown, and the gateway must not be asked twice: the sweeper settles it. */
+  | { state: 'unknown' }
+  /** The key, or an open payment of this order, belongs to another request. */
+  | { state: 'conflict'; over: 'key' | 'reference' }
+  /** Nothing was stored. */
+  | { state: 'circuit_open'; retryAfterMs: number }
+
+export interface ChargeEnd {
+  transactionId: string
+  /** ULID, for the event that a refusal fires. */
+  eventId: string
+  now: number
+  /** For the gateway's breaker. */
+  verdict: Verdict
+  result:
+    | {
+        kind: 'answered'
+        /** Kept as it is, for whoever asks the same again. */
+        answer: PaymentResponse
+        nextCheckAt: number
+      }
+    | { kind: 'refused'; error: PaymentError }
+    | { kind: 'unknown'; nextCheckAt: number }
+}
+
+export interface Finished {
+  transaction: Transaction
+  untold: Untold[]
+  /** This call opened the gateway's circuit. */
+  opened: boolean
+}
+
+export interface RefundStart {
+  /** ULID: the refund's. */
+  id: string
+  gateway: string
+  /** Ours, or the gateway's. */
+  transactionId: string
+  amount: number
+  reason: string
+  /** The gateway gives back all of a payment or nothing. */
+  fullOnly: boolean
+  idempotencyKey?: string
+  requestHash: string
+  correlationId?: string
+  now: number
+  until: number
+}
+
+export type RefundBegun =
+  | { state: 'begun'; transaction: Transaction; accessToken?: string }
+  | { state: 'answered'; result: RefundResult }
+  /** This key's refund was refused. */
+  | { state: 'refused'; error: PaymentError }
+  /** A refund of this transaction is under way. */
+  | { state: 'in_progress' }
+  /** The key belongs to another request. */
+  | { state: 'conflict' }
+  | { state: 'unknown_transaction' }
+  /** It was not paid, or all of it is back already. */
+  | { state: 'not_refundable'; status: PaymentStatus }
+  | { state: 'not_full'; transaction: Transaction }
+  | { state: 'too_much'; left: number; transaction: Transaction }
+  | { state: 'circuit_open'; retryAfterMs: number }
+
+export interface RefundEnd {
+  refundId: string
+  now: number
+  verdict: Verdict
+  result:
+    | { kind: 'done'; gatewayRefundId?: string }
+    /** The gateway will tell later. */
+    | { kind: 'accepted'; gatewayRefundId?: string; nextCheckAt: number }
+    | { kind: 'refused'; error: PaymentError }
+    | { kind: 'unknown'; nextCheckAt: number }
+}
+
+/** One transaction to ask the gateway about. */
+export interface Check {
+  transaction: Transaction
+  /** What was asked to be paid, for a charge that the gateway never answered. */
+  request: ChargeRequest
+  /** Under way since. */
+  refund?: { id: string; amount: number; createdAt: number; isAccepted: boolean }
+}
+
+export interface CheckSettled {
+  transactionId: string
+  now: number
+  /** Missing: it is not checked any more. */
+  nextCheckAt?: number
+  /** Raised once for each kind and transaction. */
+  alert?: { kind: 'unsettled' | 'refund_unsettled'; detail: Record<string, unknown> }
+  /** Gives the refund under way up, so that it can be asked for again. */
+  refundError?: PaymentError
+}

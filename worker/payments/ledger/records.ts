@@ -1,0 +1,121 @@
+// The port of what is read back. Reads go straight to the database, never through the ledger.
+
+import type { PaymentError } from '../exceptions.ts'
+import type { LifecycleEvent, PaymentStatus } from '../status.ts'
+import type { PaymentEvents } from '../telling/events.ts'
+import type { Transaction } from '../transaction.ts'
+import type { Outcome } from './ledger.ts'
+
+export interface PaymentRecords {
+  /** By our id or, within the gateway, by the gateway's. */
+  find(gateway: string, transactionId: string): Promise<Transaction | undefined>
+  /** Newest first. */
+  transactions(filter: TransactionFilter, page: Page): Promise<Transaction[]>
+  /** By our id. */
+  story(transactionId: string): Promise<Story | undefined>
+  /** Newest first. */
+  webhookEvents(filter: { outcome?: Outcome; gateway?: string }, page: Page): Promise<EventRecord[]>
+  /** Newest first; without `all` only those that nobody has acknowledged. */
+  alerts(filter: { all?: boolean }, page: Page): Promise<AlertRecord[]>
+  /** Whether anything is due now: the sweeper wakes the ledger only then. */
+  anythingDue(now: number): Promise<boolean>
+}
+
+/** Only what is older than `before`, an id. */
+export interface Page {
+  before?: string
+  limit: number
+}
+
+export interface TransactionFilter {
+  status?: PaymentStatus
+  gateway?: string
+  reference?: string
+}
+
+/** Everything that is known of one payment. Oldest first. */
+export interface Story {
+  transaction: Transaction
+  webhookEvents: EventRecord[]
+  refunds: RefundRecord[]
+  events: EventTold[]
+  alerts: AlertRecord[]
+}
+
+export interface EventRecord {
+  id: string
+  gateway: string
+  eventId: string
+  gatewayTransactionId?: string
+  reference?: string
+  transactionId?: string
+  fromStatus?: PaymentStatus
+  toStatus: PaymentStatus
+  amount: number
+  currency: string
+  isMismatch: boolean
+  outcome: Outcome
+  error?: PaymentError
+  /** Masked. */
+  raw?: string
+  correlationId?: string
+  occurredAt: string
+  receivedAt: string
+}
+
+export interface RefundRecord {
+  id: string
+  amount: number
+  reason: string
+  status: 'claimed' | 'accepted' | 'succeeded' | 'failed'
+  gatewayRefundId?: string
+  error?: PaymentError
+  correlationId?: string
+  createdAt: string
+  updatedAt: string
+}
+
+/** A lifecycle event and how it was told. */
+export interface EventTold {
+  id: string
+  type: LifecycleEvent
+  payload: PaymentEvents[LifecycleEvent]
+  createdAt: string
+  /** When the listeners in process had taken it. */
+  toldAt?: string
+  deliveries: DeliveryRecord[]
+}
+
+export interface DeliveryRecord {
+  id: string
+  endpoint: string
+  status: 'pending' | 'delivered' | 'dead'
+  attempts: number
+  lastStatus?: number
+  lastError?: string
+  nextAttemptAt?: string
+  deliveredAt?: string
+}
+
+export const ALERT_KINDS = [
+  'late_payment',
+  'amount_mismatch',
+  'refund_failed',
+  'unsettled',
+  'refund_unsettled',
+  'listener_dead',
+  'delivery_dead',
+] as const
+export type AlertKind = (typeof ALERT_KINDS)[number]
+
+export interface AlertRecord {
+  id: string
+  kind: AlertKind
+  gateway: string
+  transactionId?: string
+  /** What happened, as far as it is known. */
+  detail: Record<string, unknown>
+  createdAt: string
+  acknowledgedAt?: string
+  acknowledgedBy?: string
+}

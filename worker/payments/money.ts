@@ -1,0 +1,43 @@
+// Amounts are integers in minor units: 25,000 IQD is 25000, 12.50 USD is 1250. Pure.
+
+/** Minor units in one unit. What is not listed has a hundred, as ISO 4217 has it for most. */
+const FACTORS: Readonly<Record<string, number>> = {
+  // ISO 4217 gives the dinar three decimals; nobody has paid with fils for decades, and no gateway
+  // here takes them.
+  IQD: 1,
+  JPY: 1,
+  KRW: 1,
+  VND: 1,
+  CLP: 1,
+  BHD: 1_000,
+  JOD: 1_000,
+  KWD: 1_000,
+  OMR: 1_000,
+  TND: 1_000,
+}
+
+export const minorUnits = (currency: string): number => FACTORS[currency] ?? 100
+
+export const isCurrency = (text: string): boolean => /^[A-Z]{3}$/.test(text)
+
+/** An amount that can be charged or refunded. Past 2^53 − 1 the database's driver throws. */
+export const isAmount = (value: unknown): value is number =>
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0
+
+/**
+ * A gateway's number or decimal text, in whole units, as minor units. Undefined when it is none, or
+ * finer than the currency: rounding somebody's money would hide that something is wrong.
+ */
+export function toMinor(value: unknown, currency: string): number | undefined {
+  const text = typeof value === 'number' || typeof value === 'string' ? String(value).trim() : ''
+  const [, sign, whole, fraction = ''] = /^(-?)(\d{1,15})(?:\.(\d+))?$/.exec(text) ?? []
+  if (whole === undefined) return undefined
+  const digits = String(minorUnits(currency)).length - 1
+  const kept = fraction.slice(0, digits).padEnd(digits, '0')
+  if (/[1-9]/.test(fraction.slice(digits))) return undefined
+  const minor = Number(`${sign}${whole}${kept}`)
+  return Number.isSafeInteger(minor) ? minor + 0 : undefined
+}
+
+/** Minor units as the decimal number that a gateway takes. */
+export const fromMinor = (amount: number, currency: string): number => amount / minorUnits(currency)

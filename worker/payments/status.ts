@@ -1,0 +1,67 @@
+// The graph of a payment: which status may follow which. Everything else that knows of it, SQL
+// included, is derived from here. Pure.
+
+export const PAYMENT_STATUSES = [
+  'Pending',
+  'Paid',
+  'Failed',
+  'Cancelled',
+  'Expired',
+  'Refunded',
+  'PartiallyRefunded',
+] as const
+
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number]
+
+/**
+ * Where a payment may go from each status. PartiallyRefunded leads to itself: more is refunded,
+ * which is no change of status and fires nothing.
+ */
+export const NEXT: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
+  Pending: ['Paid', 'Failed', 'Cancelled', 'Expired'],
+  Paid: ['Refunded', 'PartiallyRefunded'],
+  PartiallyRefunded: ['Refunded', 'PartiallyRefunded'],
+  Failed: [],
+  Cancelled: [],
+  Expired: [],
+  Refunded: [],
+}
+
+/** A payment that came to nothing: the order may be paid again, and a late `Paid` is an alert. */
+export const UNPAID_ENDS: readonly PaymentStatus[] = ['Failed', 'Cancelled', 'Expired']
+
+/** The statuses from which `to` may be reached. */
+export const cameFrom = (to: PaymentStatus): readonly PaymentStatus[] =>
+  PAYMENT_STATUSES.filter((from) => NEXT[from].includes(to))
+
+export type Judgement = 'applied' | 'unchanged' | 'illegal' | 'late_payment'
+
+/** What becomes of a payment in `from` that is told to be `to`. */
+export function judge(from: PaymentStatus, to: PaymentStatus): Judgement {
+  if (NEXT[from].includes(to)) return 'applied'
+  if (from === to) return 'unchanged'
+  return to === 'Paid' && UNPAID_ENDS.includes(from) ? 'late_payment' : 'illegal'
+}
+
+export type LifecycleEvent =
+  | 'PaymentInitiated'
+  | 'PaymentSucceeded'
+  | 'PaymentFailed'
+  | 'PaymentCancelled'
+  | 'PaymentRefunded'
+
+/** The event that a change to this status fires. */
+export function eventOf(to: Exclude<PaymentStatus, 'Pending'>): LifecycleEvent {
+  switch (to) {
+    case 'Paid':
+      return 'PaymentSucceeded'
+    case 'Failed':
+      return 'PaymentFailed'
+    case 'Cancelled':
+    case 'Expired':
+      return 'PaymentCancelled'
+    case 'Refunded':
+    case 'PartiallyRefunded':
+      return 'PaymentRefunded'
+  }
+}

@@ -1,0 +1,83 @@
+// A payment as the API, the events and the host application see it.
+
+import type { PaymentError } from './exceptions.ts'
+import type { PaymentStatus } from './status.ts'
+
+export type Metadata = Readonly<Record<string, string | number | boolean | null>>
+
+/** One attempt to be paid. Amounts in minor units, times in ISO 8601. */
+export interface Transaction {
+  id: string
+  /** Key of the configuration. */
+  gateway: string
+  /** The host application's own name for what is paid. */
+  reference: string
+  attempt: number
+  /** Absent until the gateway has answered. */
+  gatewayTransactionId?: string
+  /** Our name for it at the gateway; the same however often a charge is repeated. */
+  externalReferenceId: string
+  status: PaymentStatus
+  amount: number
+  currency: string
+  refundedAmount: number
+  description?: string
+  metadata?: Metadata
+  redirectUrl?: string
+  expiresAt?: string
+  correlationId?: string
+  /** Of a failure. */
+  error?: PaymentError
+  createdAt: string
+  updatedAt: string
+  paidAt?: string
+}
+
+/** What the host application asks to be paid. */
+export interface ChargeRequest {
+  gateway: string
+  reference: string
+  /** Minor units. */
+  amount: number
+  currency: string
+  description: string
+  /** Where the payer comes back to; overrides the configured one. */
+  returnUrl?: string
+  customerPhone?: string
+  metadata?: Metadata
+}
+
+/** The answer to a charge. */
+export interface PaymentResponse {
+  /** `Pending` after a redirect charge. */
+  status: PaymentStatus
+  gateway: string
+  reference: string
+  /** Ours: what `GET /api/payments/transactions/{id}` takes. */
+  transactionId: string
+  gatewayTransactionId: string
+  /** Where to send the payer. */
+  redirectUrl?: string
+  /** ISO 8601. */
+  expiresAt?: string
+  qrCode?: string
+  readableCode?: string
+  deepLink?: string
+}
+
+export interface RefundRequest {
+  /** Ours, or the gateway's. */
+  transactionId: string
+  /** Minor units. */
+  amount: number
+  reason: string
+}
+
+export interface RefundResult {
+  /** The gateway took it. A bank that refunds by hand may take days until it tells `Refunded`. */
+  success: boolean
+  /** The gateway's name for it, or ours where it gives none. */
+  refundId: string
+  /** What this refund gives back, in minor units. */
+  refundedAmount: number
+}
