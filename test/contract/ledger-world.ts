@@ -1,0 +1,260 @@
+// What the ledger's contract is played with: a fake desk, and short ways to say a charge, an event
+// and a refund. It knows the ports alone, never an adapter.
+
+import { monotonicFactory } from 'ulid'
+import type { GatewayDesk, Verdict } from '../../worker/payments/gateways/desk.ts'
+import type {
+  Arrival,
+  ChargeBegun,
+  ChargeEnd,
+  ChargeStart,
+  Finished,
+  Ledger,
+  Recorded,
+  RefundBegun,
+  RefundEnd,
+  RefundStart,
+} from '../../worker/payments/ledger/ledger.ts'
+import type { AlertKind, PaymentRecords, Story } from '../../worker/payments/ledger/records.ts'
+import type { PaymentStatus } from '../../worker/payments/status.ts'
+import type { Audience } from '../../worker/payments/telling/events.ts'
+import type {
+  ChargeRequest,
+  PaymentResponse,
+  Transaction,
+} from '../../worker/payments/transaction.ts'
+import type { WebhookPayload } from '../../worker/payments/webhooks/payload.ts'
+
+/** A ledger over an empty store of its own. */
+export interface LedgerBed {
+  ledger: Ledger
+  records: PaymentRecords
+  close(): Promise<void>
+}
+
+export interface LedgerOptions {
+  desk: GatewayDesk
+  audience: Audience
+}
+
+export type MakeLedger = (options: LedgerOptions) => Promise<LedgerBed>
+
+export const T0 = Date.parse('2026-01-05T10:00:00Z')
+export const MINUTE = 60_000
+export const HOUR = 60 * MINUTE
+export const ENDPOINT = 'https://shop.example/events'
+
+export const BOTH: Audience = { hasListeners: () => true, endpoint: ENDPOINT }
+export const LISTENERS: Audience = { hasListeners: () => true, endpoint: undefined }
+export const POSTED: Audience = { hasListeners: () => false, endpoint: ENDPOINT }
+export const NOBODY: Audience = { hasListeners: () => false, endpoint: undefined }
+
+export const iso = (ms: number): string => new Date(ms).toISOString()
+
+/** Admits every call until `retryAfterMs` is set, and remembers what was reported. */
+export class FakeDesk implements GatewayDesk {
+  retryAfterMs: number | undefined
+  opens = false
+  readonly admitted: string[] = []
+  readonly reported: [gateway: string, verdict: Verdict][] = []
+
+  async admit(gateway: string) {
+    if (this.retryAfterMs !== undefined) {
+      const refused = {
+        ok: false,
+        reason: 'circuit_open',
+        retryAfterMs: this.retryAfterMs,
+      } as const
+      return refused
+    }
+    this.admitted.push(gateway)
+    return { ok: true, accessToken: `token of ${gateway}` } as const
+  }
+
+  async report(gateway: string, verdict: Verdict) {
+    this.reported.push([gateway, verdict])
+    return { opened: this.opens }
+  }
+
+  async accessToken(gateway: string) {
+    return { ok: true, token: `token of ${gateway}` } as const
+  }
+}
+
+type Payload = Partial<{ -readonly [Name in keyof WebhookPayload]: WebhookPayload[Name] }>
+export type ChargeWish = Partial<Omit<ChargeStart, 'request'>> & {
+  request?: Partial<ChargeRequest>
+}
+export type EventWish = Payload & Partial<Omit<Arrival, 'payload'>>
+
+export class World {
+  readonly ledger: Ledger
+  readonly records: PaymentRecords
+  readonly desk: FakeDesk
+  readonly #next = monotonicFactory()
+
+  constructor({ ledger, records }: LedgerBed, desk: FakeDesk) {
+    this.ledger = ledger
+    this.records = records
+    this.desk = desk
+  }
+
+  /** A ULID, after every one before. */
+  id = (): string => this.#next(T0)
+
+  /** A charge of 25,000 IQD for order-1, changed as wished. */
+  start(wish: ChargeWish = {}): ChargeStart {
+    const request: ChargeRequest = {
+      gateway: 'redirect',
+      reference: 'order-1',
+      amount: 25_000,
+      currency: 'IQD',
+      description: 'Three books',
+      ...wish.request,
+    }
+    const now = wish.now ?? T0
+    return {
+      id: this.id(),
+      requestHash: JSON.stringify(request),
+      correlationId: 'correlation-1',
+      chargeIsIdempotent: true,
+      now,
+      until: now + MINUTE,
+      ...wish,
+      request,
+    }
+  }
+
+  begin = (wish: ChargeWish = {}): Promise<ChargeBegun> => this.ledger.beginCharge(this.start(wish))
+
+  /** Begins a charge that must be new. */
+  async pending(wish: ChargeWish = {}): Promise<Transaction> {
+    const begun = await this.begin(wish)
+    if (begun.state !== 'begun') throw new Error(`the charge is ${begun.state}`)
+    return begun.transaction
+  }
+
+  answerOf = (transaction: Transaction, more: Partial<PaymentResponse> = {}): PaymentResponse => ({
+    status: 'Pending',
+    gateway: transaction.gateway,
+    reference: transaction.reference,
+    transactionId: transaction.id,
+    gatewayTransactionId: `gateway-${transaction.id}`,
+    redirectUrl: 'https://pay.example/hosted/1',
+    expiresAt: iso(T0 + HOUR),
+    ...more,
+  })
+
+  finish(
+    transaction: Transaction,
+    result: ChargeEnd['result'],
+    more: Partial<ChargeEnd> = {},
+  ): Promise<Finished> {
+    const { id: transactionId } = transaction
+    const verdict = result.kind === 'unknown' ? 'failure' : 'success'
+    const eventId = this.id()
+    return this.ledger.finishCharge({
+      transactionId,
+      eventId,
+      verdict,
+      now: T0 + 1_000,
+      ...more,
+      result,
+    })
+  }
+
+  /** A charge that the gateway has answered. */
+  async charged(wish: ChargeWish = {}): Promise<Transaction> {
+    const transaction = await this.pending(wish)
+    const answer = this.answerOf(transaction)
+    const result = { kind: 'answered', answer, nextCheckAt: T0 + 5 * MINUTE } as const
+    return (await this.finish(transaction, result)).transaction
+  }
+
+  /** A charge that came to this status by webhooks. */
+  async came(status: PaymentStatus, wish: ChargeWish = {}): Promise<Transaction> {
+    const transaction = await this.charged(wish)
+    if (status === 'Pending') return transaction
+    const isBack = status === 'Refunded' || status === 'PartiallyRefunded'
+    if (isBack) await this.tell(transaction, { status: 'Paid' })
+    const amount = status === 'PartiallyRefunded' ? 5_000 : transaction.amount
+    const told = await this.tell(transaction, { status, amount })
+    if (told.outcome !== 'applied') throw new Error(`${status} was ${told.outcome}`)
+    return this.read(transaction)
+  }
+
+  /** An event as the gateway of this transaction tells it: by default, that it was paid. */
+  arrival(of: Transaction, wish: EventWish = {}): Arrival {
+    const { id, onMismatch, correlationId, receivedAt = T0 + 10_000, ...payload } = wish
+    return {
+      id: id ?? this.id(),
+      onMismatch: onMismatch ?? 'log',
+      correlationId: correlationId ?? 'correlation-2',
+      receivedAt,
+      payload: {
+        gateway: of.gateway,
+        gatewayTransactionId: of.gatewayTransactionId ?? `gateway-${of.id}`,
+        reference: of.reference,
+        status: 'Paid',
+        amount: of.amount,
+        currency: of.currency,
+        eventId: `event-${this.id()}`,
+        occurredAt: receivedAt,
+        raw: '{"a":"body"}',
+        ...payload,
+      },
+    }
+  }
+
+  tell = (of: Transaction, wish: EventWish = {}): Promise<Recorded> =>
+    this.ledger.webhook(this.arrival(of, wish))
+
+  refundStart(of: Transaction, wish: Partial<RefundStart> = {}): RefundStart {
+    const amount = wish.amount ?? of.amount
+    const now = wish.now ?? T0 + 20_000
+    return {
+      id: this.id(),
+      gateway: of.gateway,
+      transactionId: of.id,
+      amount,
+      reason: 'Returned',
+      fullOnly: false,
+      requestHash: `refund of ${amount}`,
+      correlationId: 'correlation-3',
+      now,
+      until: now + MINUTE,
+      ...wish,
+    }
+  }
+
+  refund = (of: Transaction, wish: Partial<RefundStart> = {}): Promise<RefundBegun> =>
+    this.ledger.beginRefund(this.refundStart(of, wish))
+
+  /** Claims a refund that must be possible, and answers its id. */
+  async claimed(of: Transaction, wish: Partial<RefundStart> = {}): Promise<string> {
+    const start = this.refundStart(of, wish)
+    const begun = await this.ledger.beginRefund(start)
+    if (begun.state !== 'begun') throw new Error(`the refund is ${begun.state}`)
+    return start.id
+  }
+
+  endRefund = (refundId: string, result: RefundEnd['result'], now = T0 + 21_000) =>
+    this.ledger.finishRefund({ refundId, now, verdict: 'success', result })
+
+  async story(of: Transaction | string): Promise<Story> {
+    const id = typeof of === 'string' ? of : of.id
+    const story = await this.records.story(id)
+    if (!story) throw new Error(`nothing is known of ${id}`)
+    return story
+  }
+
+  read = async (of: Transaction): Promise<Transaction> => (await this.story(of)).transaction
+
+  /** The lifecycle events of a payment, in order. */
+  eventsOf = async (of: Transaction): Promise<string[]> =>
+    (await this.story(of)).events.map(({ type }) => type)
+
+  /** Kinds of the alerts that are open, newest first. */
+  alerts = async (): Promise<AlertKind[]> =>
+    (await this.records.alerts({}, { limit: 100 })).map(({ kind }) => kind)
+}

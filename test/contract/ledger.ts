@@ -1,0 +1,28 @@
+// The ledger and what is read back of it, over any adapter.
+
+import { describe } from 'vitest'
+import type { Audience } from '../../worker/payments/telling/events.ts'
+import { webhookContract } from './ledger-webhooks.ts'
+import { BOTH, FakeDesk, type MakeLedger, World } from './ledger-world.ts'
+
+/** Plays in a world of its own; by default there are listeners and an endpoint. */
+export type On = (play: (w: World) => Promise<void>, audience?: Audience) => () => Promise<void>
+
+/** `make` opens a ledger over a store that is empty, or that it has emptied. */
+export function ledgerContract(name: string, make: MakeLedger): void {
+  const on: On =
+    (play, audience = BOTH) =>
+    async () => {
+      const desk = new FakeDesk()
+      const bed = await make({ desk, audience })
+      try {
+        await play(new World(bed, desk))
+      } finally {
+        await bed.close()
+      }
+    }
+
+  describe(`the ledger on ${name}`, () => {
+    webhookContract(on)
+  })
+}
