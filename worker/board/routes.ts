@@ -2,7 +2,14 @@
 
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { type Access, type ApiEnv, coversPath, onlyPath, type Scope } from '../shared/access.ts'
+import {
+  type Access,
+  type ApiEnv,
+  coversPath,
+  onlyPath,
+  requireScope,
+  type Scope,
+} from '../shared/access.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import { Problem } from '../shared/problem.ts'
@@ -135,8 +142,7 @@ function pathOf(c: Context<ApiEnv>, scope: Scope): string {
   if (problem !== undefined) throw new Problem('invalid_path', problem)
   if (!coversPath(grant, path))
     throw new Problem('forbidden', 'The token is for another repository.')
-  if (!grant.scopes.has(scope))
-    throw new Problem('forbidden', `The token lacks the scope ${scope}.`)
+  requireScope(grant, scope)
   return path
 }
 

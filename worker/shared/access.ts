@@ -13,6 +13,8 @@ export interface Grant {
   repos: readonly string[]
   /** When the token expires, in ms. */
   expiresAt: number
+  /** Who it was given to, where the token says so. */
+  subject: string | undefined
   via: 'header' | 'cookie' | 'ticket'
 }
 
@@ -95,6 +97,12 @@ export function createAccess(config: Config, now: () => number): Access {
   }
 }
 
+/** Throws a Problem when the grant does not allow this. */
+export function requireScope(grant: Grant, scope: Scope): void {
+  if (grant.scopes.has(scope)) return
+  throw new Problem('forbidden', `The token lacks the scope ${scope}.`)
+}
+
 /** Whether the grant reaches this repository. */
 export const coversPath = (grant: Grant, path: string): boolean =>
   grant.repos.some((repo) =>
@@ -135,12 +143,12 @@ function findToken(request: Request): { token: string; via: Grant['via'] } | und
 }
 
 function toGrant(payload: JWTPayload, via: Grant['via']): Grant {
-  const { scope, repos, exp } = payload
+  const { scope, repos, exp, sub: subject } = payload
   const strings = Array.isArray(repos) && repos.every((repo) => typeof repo === 'string')
   if (typeof scope !== 'string' || !strings || exp === undefined) {
     throw new Problem('unauthorized', 'The token lacks its scope or repos claim.')
   }
-  return { scopes: new Set(scope.split(' ')), repos, expiresAt: exp * 1_000, via }
+  return { scopes: new Set(scope.split(' ')), repos, expiresAt: exp * 1_000, subject, via }
 }
 
 /** What is wrong with a token, and not with the keys that we look it up in. */

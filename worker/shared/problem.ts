@@ -13,10 +13,20 @@ export type Reason =
   | 'unknown_repository'
   | 'unknown_task'
   | 'unknown_session'
+  | 'unknown_transaction'
+  | 'unknown_alert'
+  | 'unknown_delivery'
   | 'payload_too_large'
   | 'sync_required'
   | 'superseded'
   | 'stale_batch'
+  | 'in_progress'
+  | 'idempotency_conflict'
+  | 'reference_conflict'
+  | 'invalid_argument'
+  | 'gateway_refused'
+  | 'gateway_unavailable'
+  | 'ledger_unavailable'
   | 'internal'
 
 /** A failure that a client is told of. `message` is its sentence, `reason` the stable code. */
@@ -24,10 +34,14 @@ export class Problem extends Error {
   override readonly name = 'Problem'
   readonly reason: Reason
 
+  /** With a 503: when to try again. */
+  readonly retryAfterS: number
+
   /** `cause` is for the log: clients are told the sentence alone. */
-  constructor(reason: Reason, sentence: string, cause?: unknown) {
+  constructor(reason: Reason, sentence: string, cause?: unknown, retryAfterS = 30) {
     super(sentence, { cause })
     this.reason = reason
+    this.retryAfterS = retryAfterS
   }
 }
 
@@ -45,18 +59,29 @@ function statusOf(reason: Reason) {
     case 'unknown_repository':
     case 'unknown_task':
     case 'unknown_session':
+    case 'unknown_transaction':
+    case 'unknown_alert':
+    case 'unknown_delivery':
       return 404
     case 'sync_required':
     case 'superseded':
     case 'stale_batch':
+    case 'in_progress':
+    case 'idempotency_conflict':
+    case 'reference_conflict':
       return 409
     case 'payload_too_large':
       return 413
+    case 'invalid_argument':
+    case 'gateway_refused':
+      return 422
     case 'internal':
       return 500
     case 'not_configured':
     case 'misconfigured':
     case 'keys_unavailable':
+    case 'gateway_unavailable':
+    case 'ledger_unavailable':
       return 503
   }
 }
@@ -67,6 +92,6 @@ export function problemResponse(problem: Problem): Response {
   const body = { error: problem.message, code: problem.reason }
   const headers = new Headers({ 'Cache-Control': 'no-store' })
   if (status === 401) headers.set('WWW-Authenticate', 'Bearer realm="signalbox"')
-  if (status === 503) headers.set('Retry-After', '30')
+  if (status === 503) headers.set('Retry-After', String(Math.ceil(problem.retryAfterS)))
   return Response.json(body, { status, headers })
 }
