@@ -46,3 +46,14 @@ export interface PaymentError {
   rawCode?: string
   message: string
 }
+
+/** The same request is under way, or its key or order belongs to another one. */
+export class PaymentConflictException extends Error {
+  override readonly name = 'PaymentConflictException'
+  readonly code: 'in_progress' | 'idempotency_conflict' | 'reference_conflict'
+
+  constructor(code: PaymentConflictException['code'], message: string) {
+    super(message)
+    this.code = code
+  }
+}

@@ -1,0 +1,39 @@
+// The shape of signalbox.config.ts: what an operator edits. Names are spelled as documented.
+
+import type { Listeners } from './telling/events.ts'
+
+export interface SignalboxFile {
+  payments?: {
+    /** By the key that stands in webhook URLs and requests. Several keys may share a driver. */
+    gateways?: Readonly<Record<string, GatewayEntry>>
+    webhooks?: {
+      /** Before `/{gateway}`; `payments/webhooks` unless set. */
+      route_prefix?: string
+      /** Names of middlewares around both routes, the outermost first; `['api']` unless set. */
+      middleware?: readonly string[]
+      /** How old an event may be; 300, or PAYMENT_TOLERANCE_SECONDS. */
+      tolerance_seconds?: number
+      /** `log` (or PAYMENT_ON_AMOUNT_MISMATCH) applies such a payment, `reject` refuses it. */
+      on_amount_mismatch?: 'log' | 'reject'
+    }
+    /** Further middlewares, by the names that `webhooks.middleware` uses. */
+    middlewares?: Readonly<Record<string, Middleware>>
+    /** Called in process. One that throws is called again later. */
+    listeners?: Listeners
+  }
+}
+
+/** A driver and, where they differ from the environment's, its settings. */
+export type GatewayEntry = {
+  driver: string
+  /** Where its variables are looked for, instead of the driver's own prefix: `SHOP_B_`. */
+  env_prefix?: string
+} & { readonly [setting: string]: string | undefined }
+
+/** Around a webhook: answers itself, or what `next` answers. */
+export type Middleware = (
+  request: Request,
+  next: () => Promise<Response>,
+) => Response | Promise<Response>
+
+export const defineConfig = (file: SignalboxFile): SignalboxFile => file

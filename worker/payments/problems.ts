@@ -1,0 +1,28 @@
+// What the room throws, as the answer that a client of the API gets.
+
+import { Problem } from '../shared/problem.ts'
+import {
+  GatewayRefusedException,
+  GatewayUnavailableException,
+  InvalidArgumentException,
+  PaymentConflictException,
+} from './exceptions.ts'
+import { LedgerUnavailable } from './ledger/ledger.ts'
+
+/** An error that is none of the room's own comes back as it is. */
+export function asProblem(error: unknown): unknown {
+  if (error instanceof InvalidArgumentException || error instanceof PaymentConflictException) {
+    return new Problem(error.code, error.message)
+  }
+  if (error instanceof GatewayRefusedException) {
+    return new Problem(error.code, error.message, error.error.rawCode)
+  }
+  if (error instanceof GatewayUnavailableException) {
+    const retryAfterS = error.retryAfterMs === undefined ? undefined : error.retryAfterMs / 1_000
+    return new Problem(error.code, error.message, error.cause ?? error.message, retryAfterS)
+  }
+  if (error instanceof LedgerUnavailable) {
+    return new Problem(error.code, 'The database of payments is out of reach.', error)
+  }
+  return error
+}

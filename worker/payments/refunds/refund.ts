@@ -1,0 +1,159 @@
+// A refund: claimed first, so that it can never be made twice, then asked of the gateway.
+
+import { ulid } from 'ulid'
+import { z } from 'zod'
+import {
+  asUnavailable,
+  CALL_PATIENCE_MS,
+  type ChargeContext,
+  type ChargeDeps,
+} from '../charges/charge.ts'
+import { faultsOf } from '../charges/check-charge.ts'
+import {
+  GatewayRefusedException,
+  GatewayUnavailableException,
+  InvalidArgumentException,
+  PaymentConflictException,
+} from '../exceptions.ts'
+import { type Gateway, type SupportsRefund, supportsRefund } from '../gateways/gateway.ts'
+import type { RefundBegun, RefundEnd } from '../ledger/ledger.ts'
+import { requestHash } from '../request-hash.ts'
+import type { RefundRequest, RefundResult } from '../transaction.ts'
+
+/** `gateway` is the configuration's key. Throws as a charge does. */
+export type Refund = (
+  gateway: string,
+  request: RefundRequest,
+  context?: ChargeContext,
+) => Promise<RefundResult>
+
+const FIRST_CHECK_MS = 5 * 60_000
+
+const refundSchema = z.strictObject({
+  transactionId: z.string().min(1).max(255),
+  amount: z.int().positive(),
+  reason: z.string().min(1).max(500),
+})
+
+export function createRefund(deps: ChargeDeps): Refund {
+  return async (key, asked, { idempotencyKey, correlationId } = {}) => {
+    const parsed = refundSchema.safeParse(asked)
+    if (!parsed.success) throw new InvalidArgumentException(faultsOf(parsed.error))
+    const request = parsed.data
+    const gateway = refunderOf(deps, key)
+    const now = deps.clock.now()
+    const id = ulid(now)
+    const begun = await deps.ledger.beginRefund({
+      id,
+      gateway: key,
+      ...request,
+      fullOnly: gateway.refunds === 'full',
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+      requestHash: await requestHash({ gateway: key, ...request }),
+      ...(correlationId !== undefined && { correlationId }),
+      now,
+      until: now + CALL_PATIENCE_MS,
+    })
+    if (begun.state !== 'begun') return answerAtOnce(begun, key)
+    return await callGateway(deps, gateway, id, request, begun)
+  }
+}
+
+function refunderOf({ gateways }: ChargeDeps, key: string): Gateway & SupportsRefund {
+  const gateway = gateways.get(key)
+  if (!gateway) throw new InvalidArgumentException(`There is no gateway ${key}.`)
+  if (!supportsRefund(gateway)) throw new InvalidArgumentException(`${key} gives nothing back.`)
+  const problem = gateway.refundProblem?.()
+  if (problem !== undefined) throw new InvalidArgumentException(problem)
+  return gateway
+}
+
+function answerAtOnce(
+  begun: Exclude<RefundBegun, { state: 'begun' }>,
+  gateway: string,
+): RefundResult {
+  switch (begun.state) {
+    case 'answered':
+      return begun.result
+    case 'refused':
+      throw new GatewayRefusedException(begun.error)
+    case 'in_progress':
+      throw new PaymentConflictException(
+        'in_progress',
+        'A refund of this transaction is under way.',
+      )
+    case 'conflict':
+      throw new PaymentConflictException(
+        'idempotency_conflict',
+        'This Idempotency-Key belongs to another request.',
+      )
+    case 'unknown_transaction':
+      throw new InvalidArgumentException(`${gateway} has no such transaction here.`)
+    case 'not_refundable':
+      throw new InvalidArgumentException(`A payment that is ${begun.status} cannot be given back.`)
+    case 'not_full':
+      throw new InvalidArgumentException(
+        `${gateway} gives back the whole ${amountOf(begun)} or nothing.`,
+      )
+    case 'too_much':
+      throw new InvalidArgumentException(
+        `Of ${amountOf(begun)} only ${begun.left} can still be given back.`,
+      )
+    case 'circuit_open':
+      throw new GatewayUnavailableException(`${gateway} is failing and is left alone for now.`, {
+        retryAfterMs: begun.retryAfterMs,
+      })
+  }
+}
+
+const amountOf = ({ transaction }: { transaction: { amount: number; currency: string } }) =>
+  `${transaction.amount} ${transaction.currency} (minor units)`
+
+async function callGateway(
+  { ledger, caller, telling, clock, log }: ChargeDeps,
+  gateway: Gateway & SupportsRefund,
+  refundId: string,
+  { amount, reason }: RefundRequest,
+  begun: Extract<RefundBegun, { state: 'begun' }>,
+): Promise<RefundResult> {
+  const { transaction } = begun
+  const call = caller.begun(gateway, begun.accessToken)
+  let result: RefundEnd['result']
+  let failure: unknown
+  try {
+    const { gatewayTransactionId } = transaction
+    if (gatewayTransactionId === undefined) {
+      throw new InvalidArgumentException('The gateway never named this payment.')
+    }
+    const { externalReferenceId, reference, currency } = transaction
+    const names = { gatewayTransactionId, externalReferenceId, reference }
+    const paid = { amount: transaction.amount, currency }
+    const refund = { ...names, ...paid, refundId, refundAmount: amount, reason }
+    const answer = await gateway.refund(refund, call)
+    if (answer.ok) {
+      const named = answer.gatewayRefundId !== undefined && {
+        gatewayRefundId: answer.gatewayRefundId,
+      }
+      result = answer.isDone
+        ? { kind: 'done', ...named }
+        : { kind: 'accepted', ...named, nextCheckAt: clock.now() + FIRST_CHECK_MS }
+    } else result = { kind: 'refused', error: answer.error }
+  } catch (error) {
+    failure = error
+    result =
+      error instanceof InvalidArgumentException
+        ? { kind: 'refused', error: { code: error.code, message: error.message } }
+        : { kind: 'unknown', nextCheckAt: clock.now() + FIRST_CHECK_MS }
+    const { id: transactionId, correlationId } = transaction
+    const about = { gateway: gateway.key, transactionId, refundId, correlationId }
+    log('warn', `payments.refund.${result.kind}`, { ...about, error: String(error) })
+  }
+  const end = { refundId, now: clock.now(), verdict: call.verdict(), result }
+  const finished = await ledger.finishRefund(end)
+  if (finished.opened) telling.pass('CircuitOpened', { gateway: gateway.key })
+  telling.tellLater(finished.untold)
+  if (failure !== undefined) throw asUnavailable(failure, gateway.key)
+  if (result.kind === 'refused') throw new GatewayRefusedException(result.error)
+  const named = 'gatewayRefundId' in result ? result.gatewayRefundId : undefined
+  return { success: true, refundId: named ?? refundId, refundedAmount: amount }
+}

@@ -1,0 +1,115 @@
+// A gateway's callback, in the seven steps of the contract, from its bytes to one short word.
+
+import { ulid } from 'ulid'
+import type { Clock } from '../../shared/clock.ts'
+import type { Log } from '../../shared/log.ts'
+import { InvalidWebhookSignatureException } from '../exceptions.ts'
+import type { Caller } from '../gateways/caller.ts'
+import type { AnyGateway, GatewayCall, WebhookRequest } from '../gateways/gateway.ts'
+import type { Ledger, Recorded } from '../ledger/ledger.ts'
+import { maskBody, maskHeaders } from '../telling/mask.ts'
+import type { Telling } from '../telling/telling.ts'
+import type { WebhookPayload } from './payload.ts'
+import { isStale } from './staleness.ts'
+
+export interface ReceiverDeps {
+  gateways: ReadonlyMap<string, AnyGateway>
+  ledger: Ledger
+  caller: Caller
+  telling: Telling
+  toleranceMs: number
+  onMismatch: 'log' | 'reject'
+  clock: Clock
+  log: Log
+}
+
+export interface WebhookAnswer {
+  status: 200 | 400 | 401 | 404 | 500 | 503
+  word: 'ok' | 'duplicate' | 'ignored' | 'stale' | 'invalid' | 'unknown' | 'error' | 'unavailable'
+}
+
+export type Receive = (
+  key: string,
+  request: WebhookRequest,
+  correlationId: string,
+) => Promise<WebhookAnswer>
+
+export function createReceiver(deps: ReceiverDeps): Receive {
+  const { gateways, ledger, telling, clock, log } = deps
+
+  return async (key, request, correlationId) => {
+    const gateway = gateways.get(key)
+    if (!gateway) return { status: 404, word: 'unknown' }
+    const said = { gateway: key, correlationId }
+
+    let payload: WebhookPayload
+    try {
+      const verified = await gateway.handleWebhook(request, lazyCall(deps, gateway, correlationId))
+      if ('ignored' in verified) {
+        log('info', 'payments.webhook.ignored', { ...said, why: verified.ignored })
+        return { status: 200, word: 'ignored' }
+      }
+      payload = verified
+    } catch (error) {
+      if (!(error instanceof InvalidWebhookSignatureException)) {
+        log('error', 'payments.webhook.failed', { ...said, error: String(error) })
+        return { status: 500, word: 'error' }
+      }
+      const headers = maskHeaders(request.headers)
+      telling.pass('WebhookVerificationFailed', { gateway: key, reason: error.message, headers })
+      log('warn', 'payments.webhook.not_verified', { ...said, reason: error.message })
+      return { status: 401, word: 'invalid' }
+    }
+
+    const now = clock.now()
+    const event = { ...said, eventId: payload.eventId, status: payload.status }
+    if (isStale(payload.occurredAt, now, deps.toleranceMs)) {
+      log('warn', 'payments.webhook.stale', { ...event, ageMs: now - payload.occurredAt })
+      // A retry of an old event can never become fresh: the gateway is asked instead.
+      telling.background(ledger.checkSoon(key, payload, now))
+      return { status: 400, word: 'stale' }
+    }
+    const masked = { ...payload, raw: maskBody(payload.raw) }
+    telling.pass('WebhookReceived', { payload: masked })
+    let recorded: Recorded
+    try {
+      recorded = await ledger.webhook({
+        id: ulid(now),
+        payload: masked,
+        onMismatch: deps.onMismatch,
+        correlationId,
+        receivedAt: now,
+      })
+    } catch (error) {
+      log('error', 'payments.webhook.not_recorded', { ...event, error: String(error) })
+      return { status: 503, word: 'unavailable' }
+    }
+    telling.tellLater(recorded.untold)
+    logRecorded(log, event, payload, recorded)
+    return { status: 200, word: recorded.outcome === 'duplicate' ? 'duplicate' : 'ok' }
+  }
+}
+
+/** Only a driver that sends asks the breaker; strangers can cause these calls, so they are limited. */
+function lazyCall(deps: ReceiverDeps, gateway: AnyGateway, correlationId: string): GatewayCall {
+  return {
+    send: (request) => deps.caller.run(gateway, 'reread', (call) => call.send(request)),
+    warn: (event, fields) =>
+      deps.log('warn', event, { gateway: gateway.key, correlationId, ...fields }),
+  }
+}
+
+function logRecorded(
+  log: Log,
+  event: Record<string, unknown>,
+  payload: WebhookPayload,
+  { outcome, isMismatch, transactionId }: Recorded,
+): void {
+  const fields = { ...event, transactionId, outcome }
+  if (isMismatch && outcome !== 'duplicate') {
+    const { amount, currency } = payload
+    log('warn', 'payments.webhook.amount_mismatch', { ...fields, amount, currency })
+  }
+  const isNews = outcome === 'illegal' || outcome === 'late_payment' || outcome === 'parked'
+  log(isNews ? 'warn' : 'info', `payments.webhook.${outcome}`, fields)
+}
