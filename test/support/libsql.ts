@@ -1,0 +1,86 @@
+// libSQL's own server for a test file: one process, its tables emptied between tests.
+
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Child, spawnChild } from '../../local/child.ts'
+import { databaseReady, databaseUrl, libsqlServer, migrate } from '../../local/libsql-server.ts'
+import { findPort } from '../../local/ports.ts'
+import {
+  type Database,
+  libsqlDatabase,
+  type Row,
+  statement,
+  type Value,
+} from '../../worker/payments/ledger/database-libsql.ts'
+
+export interface LibsqlServer {
+  url: string
+  database: Database
+  /** Rows of one statement, which may also write. */
+  query(sql: string, args?: Record<string, Value>): Promise<Row[]>
+  /** Leaves the tables of a fresh migration. */
+  wipe(): Promise<void>
+  /** SIGKILL; resolves when the process is gone. */
+  kill(): Promise<void>
+  /** The same folder and port again. */
+  restart(): Promise<void>
+  stop(): Promise<void>
+}
+
+/** Children before those that they refer to. */
+const TABLES = [
+  'payment_alerts',
+  'payment_deliveries',
+  'payment_outbox',
+  'payment_refunds',
+  'payment_webhook_events',
+  'payment_transactions',
+]
+
+export async function startLibsql(): Promise<LibsqlServer> {
+  const signal = AbortSignal.timeout(300_000)
+  const dir = await mkdtemp(join(tmpdir(), 'signalbox-libsql-'))
+  const claim = await findPort(0)
+  if (!claim.ok) throw new Error(claim.code)
+  const url = databaseUrl(claim.port)
+  const place = { dir: join(dir, 'db'), port: claim.port }
+  const spec = libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') })
+  const start = async (): Promise<Child> => {
+    const child = spawnChild(spec)
+    await databaseReady(url, { what: 'sqld', waitMs: 30_000, signal })
+    return child
+  }
+
+  let server = await start()
+  await migrate(url, await readFile('schema.sql', 'utf8'), signal)
+  const database = libsqlDatabase({ url })
+  const write = (sql: readonly string[]) =>
+    database.write(
+      sql.map((text) => statement(text)),
+      signal,
+    )
+  return {
+    url,
+    database,
+    async query(sql, args) {
+      const [rows = []] = await database.write([statement(sql, args)], signal)
+      return rows.map((row) => ({ ...row }))
+    },
+    async wipe() {
+      await write(TABLES.map((table) => `DELETE FROM ${table}`))
+    },
+    async kill() {
+      server.kill()
+      await server.ended
+    },
+    async restart() {
+      server = await start()
+    },
+    async stop() {
+      server.stop()
+      await server.ended
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,147 @@
+// Group commit: while one batch is in flight, the next group gathers. A pure algorithm; it knows
+// neither SQL nor a database.
+
+import type { Clock } from '../../shared/clock.ts'
+import { type Backoff, backoffMs } from '../backoff.ts'
+import { LedgerUnavailable } from './ledger.ts'
+
+export interface GroupCommitDeps<Unit, Result> {
+  clock: Clock
+  /**
+   * Writes the units as one transaction and answers a result for each, in their order. Repeating a
+   * unit must be harmless. `signal`: nobody waits for this attempt any more.
+   */
+  send(units: readonly Unit[], signal: AbortSignal): Promise<readonly Result[]>
+  /** The database's trouble, not the units': the same may succeed a moment later. */
+  isTransient(error: unknown): boolean
+  /** Told before each wait. */
+  retrying?(setback: { error: unknown; failures: number; waitMs: number }): void
+}
+
+export interface GroupCommit<Unit, Result> {
+  /** Rejects with LedgerUnavailable, or with what `send` threw for this unit alone. */
+  submit(unit: Unit): Promise<Result>
+}
+
+/** Beyond 64 a bigger batch made nothing faster, and every unit waits for the whole of its batch. */
+const MOST_UNITS = 64
+/** The server kills a transaction at 5 s; after one more the answer is lost, not late. */
+const DEADLINE_MS = 6_000
+/** Gateways wait 30 s or more for the answer to a webhook, and must get one of ours before that. */
+const PATIENCE_MS = 25_000
+const RETRY: Backoff = { firstMs: 50, mostMs: 2_000 }
+
+interface Waiting<Unit, Result> {
+  unit: Unit
+  /** Answered already, because its patience was over. */
+  isOver: boolean
+  resolve(result: Result): void
+  reject(error: unknown): void
+}
+
+/** What a transient failure left unwritten. */
+interface Setback<Unit, Result> {
+  error: unknown
+  left: Waiting<Unit, Result>[]
+}
+
+export function groupCommit<Unit, Result>(
+  deps: GroupCommitDeps<Unit, Result>,
+): GroupCommit<Unit, Result> {
+  const { clock, send, isTransient, retrying } = deps
+  let queue: Waiting<Unit, Result>[] = []
+  let isRunning = false
+
+  async function run(): Promise<void> {
+    // One turn's grace: what is submitted together goes together, though nothing was in flight.
+    await Promise.resolve()
+    let failures = 0
+    while (queue.length > 0) {
+      const setback = await commit(queue.splice(0, MOST_UNITS))
+      if (!setback) {
+        failures = 0
+        continue
+      }
+      // They keep their place, so that nobody's patience is spent on those who came later.
+      queue = [...setback.left, ...queue]
+      failures += 1
+      const waitMs = backoffMs(failures, RETRY, clock.random())
+      retrying?.({ error: setback.error, failures, waitMs })
+      await new Promise<void>((resolve) => clock.after(waitMs, resolve))
+      queue = queue.filter(({ isOver }) => !isOver)
+    }
+    isRunning = false
+  }
+
+  /** Halves what fails for a reason of its own, until that stands alone. */
+  async function commit(
+    group: readonly Waiting<Unit, Result>[],
+  ): Promise<Setback<Unit, Result> | undefined> {
+    const waiting = group.filter(({ isOver }) => !isOver)
+    if (waiting.length === 0) return undefined
+    try {
+      const results = await attempt(waiting.map(({ unit }) => unit))
+      for (const [at, result] of results.entries()) waiting[at]?.resolve(result)
+      return undefined
+    } catch (error) {
+      if (error instanceof DeadlinePassed || isTransient(error)) return { error, left: waiting }
+      if (waiting.length === 1) {
+        waiting[0]?.reject(error)
+        return undefined
+      }
+    }
+    const half = Math.ceil(waiting.length / 2)
+    const setback = await commit(waiting.slice(0, half))
+    if (!setback) return commit(waiting.slice(half))
+    return { error: setback.error, left: [...setback.left, ...waiting.slice(half)] }
+  }
+
+  async function attempt(units: readonly Unit[]): Promise<readonly Result[]> {
+    const controller = new AbortController()
+    let cancel: (() => void) | undefined
+    const deadline = new Promise<never>((_, reject) => {
+      cancel = clock.after(DEADLINE_MS, () => {
+        const error = new DeadlinePassed(`the batch did not end within ${DEADLINE_MS} ms`)
+        controller.abort(error)
+        reject(error)
+      })
+    })
+    try {
+      return await Promise.race([send(units, controller.signal), deadline])
+    } finally {
+      cancel?.()
+    }
+  }
+
+  return {
+    submit(unit) {
+      return new Promise((resolve, reject) => {
+        const cancel = clock.after(PATIENCE_MS, () => {
+          waiting.isOver = true
+          reject(new LedgerUnavailable(`the database was out of reach for ${PATIENCE_MS} ms`))
+        })
+        const waiting: Waiting<Unit, Result> = {
+          unit,
+          isOver: false,
+          resolve(result) {
+            cancel()
+            resolve(result)
+          },
+          reject(error) {
+            cancel()
+            reject(error)
+          },
+        }
+        queue.push(waiting)
+        if (isRunning) return
+        isRunning = true
+        void run()
+      })
+    },
+  }
+}
+
+/** The outcome of the batch is unknown: it is sent again, and finds what it wrote. */
+class DeadlinePassed extends Error {
+  override readonly name = 'DeadlinePassed'
+}

@@ -1,0 +1,130 @@
+// Rows of the payment tables as what the ports speak of.
+
+import type { PaymentStatus } from '../status.ts'
+import type { Untold } from '../telling/events.ts'
+import type { Metadata, Transaction } from '../transaction.ts'
+import type { Row } from './database-libsql.ts'
+
+const TRANSACTION_COLUMNS = [
+  'id',
+  'gateway',
+  'reference',
+  'attempt',
+  'gateway_transaction_id',
+  'external_reference_id',
+  'status',
+  'amount',
+  'currency',
+  'refunded_amount',
+  'description',
+  'metadata',
+  'redirect_url',
+  'expires_at',
+  'correlation_id',
+  'error',
+  'created_at',
+  'updated_at',
+  'paid_at',
+] as const
+
+/** The columns of a transaction, of the table's alias. */
+export const transactionColumns = (alias: string): string =>
+  TRANSACTION_COLUMNS.map((name) => `${alias}.${name}`).join(', ')
+
+/** The same as one JSON text: a transaction as it is at this moment of its batch. */
+export const transactionJson = (alias: string): string =>
+  `json_object(${TRANSACTION_COLUMNS.map((name) => `'${name}', ${alias}.${name}`).join(', ')})`
+
+/** Of a row with `transactionColumns`, or of a parsed `transactionJson`. */
+export function toTransaction(row: Row): Transaction {
+  return {
+    id: text(row.id),
+    gateway: text(row.gateway),
+    reference: text(row.reference),
+    attempt: Number(row.attempt),
+    externalReferenceId: text(row.external_reference_id),
+    status: text(row.status) as PaymentStatus,
+    amount: Number(row.amount),
+    currency: text(row.currency),
+    refundedAmount: Number(row.refunded_amount),
+    createdAt: isoTime(row.created_at),
+    updatedAt: isoTime(row.updated_at),
+    ...present({
+      gatewayTransactionId: row.gateway_transaction_id,
+      description: row.description,
+      redirectUrl: row.redirect_url,
+      correlationId: row.correlation_id,
+    }),
+    ...presentJson<{ metadata: Metadata }>('metadata', row.metadata),
+    ...presentJson<Pick<Transaction, 'error'>>('error', row.error),
+    ...presentTime('expiresAt', row.expires_at),
+    ...presentTime('paidAt', row.paid_at),
+  }
+}
+
+/** Of an outbox row `o` and its open delivery `d`, joined by UNTOLD_DELIVERY. */
+export const UNTOLD_COLUMNS = `o.id AS outbox_id, o.type, o.payload,
+  o.correlation_id AS told_correlation_id, o.created_at AS told_created_at,
+  o.attempts AS listener_attempts, o.done_at,
+  d.id AS delivery_id, d.endpoint, d.attempts AS delivery_attempts`
+
+export const UNTOLD_DELIVERY = `LEFT JOIN payment_deliveries d ON d.outbox_id = o.id AND d.status = 'pending'`
+
+/** Undefined when the row holds no event, or one that nobody is still to be told. */
+export function toUntold(row: Row | undefined): Untold | undefined {
+  if (typeof row?.outbox_id !== 'string') return undefined
+  const { delivery_id: deliveryId, endpoint } = row
+  const hasDelivery = typeof deliveryId === 'string'
+  if (row.done_at !== null && !hasDelivery) return undefined
+  return {
+    outboxId: row.outbox_id,
+    type: text(row.type) as Untold['type'],
+    payload: toPayload(text(row.payload)),
+    ...present({ correlationId: row.told_correlation_id }),
+    createdAt: Number(row.told_created_at),
+    ...(row.done_at === null && { listeners: { attempts: Number(row.listener_attempts) } }),
+    ...(hasDelivery && {
+      delivery: {
+        id: deliveryId,
+        endpoint: text(endpoint),
+        attempts: Number(row.delivery_attempts),
+      },
+    }),
+  }
+}
+
+/** A stored payload: PaymentInitiated's holds the request as well. */
+export function toPayload(stored: string): Untold['payload'] {
+  const payload = JSON.parse(stored) as { transaction: Row }
+  return { ...payload, transaction: toTransaction(payload.transaction) }
+}
+
+export const text = (value: Row[string] | undefined): string => String(value ?? '')
+
+export const isoTime = (ms: Row[string] | undefined): string => new Date(Number(ms)).toISOString()
+
+/** The texts that are there; NULL leaves its property out. */
+export function present<Name extends string>(
+  values: Record<Name, Row[string] | undefined>,
+): { [Key in Name]?: string } {
+  const there: { [Key in Name]?: string } = {}
+  for (const name in values) {
+    const value = values[name]
+    if (value !== null && value !== undefined) there[name] = String(value)
+  }
+  return there
+}
+
+export function presentTime<Name extends string>(
+  name: Name,
+  ms: Row[string] | undefined,
+): { [Key in Name]?: string } {
+  return present({ [name]: ms == null ? null : isoTime(ms) } as Record<Name, string | null>)
+}
+
+export function presentJson<Holder>(
+  name: keyof Holder & string,
+  json: Row[string] | undefined,
+): Partial<Holder> {
+  return typeof json === 'string' ? ({ [name]: JSON.parse(json) } as Partial<Holder>) : {}
+}
