@@ -2,6 +2,10 @@
 
 import { describe } from 'vitest'
 import type { Audience } from '../../worker/payments/telling/events.ts'
+import { chargeContract } from './ledger-charges.ts'
+import { recordsContract } from './ledger-records.ts'
+import { refundContract } from './ledger-refunds.ts'
+import { sweepContract } from './ledger-sweeps.ts'
 import { webhookContract } from './ledger-webhooks.ts'
 import { BOTH, FakeDesk, type MakeLedger, World } from './ledger-world.ts'
 
@@ -24,5 +28,9 @@ export function ledgerContract(name: string, make: MakeLedger): void {
 
   describe(`the ledger on ${name}`, () => {
     webhookContract(on)
+    chargeContract(on)
+    refundContract(on)
+    sweepContract(on)
+    recordsContract(on)
   })
 }

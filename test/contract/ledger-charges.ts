@@ -1,0 +1,353 @@
+// What the ledger keeps of a charge: begun once, answered the same, never made twice.
+
+import { describe, expect, it } from 'vitest'
+import type { On } from './ledger.ts'
+import { HOUR, iso, MINUTE, NOBODY, T0 } from './ledger-world.ts'
+
+const declined = { code: 'declined', rawCode: 'E51', message: 'Not enough money.' }
+
+export function chargeContract(on: On): void {
+  describe('a charge', () => {
+    it(
+      'is stored with its event before the gateway is called',
+      on(async (w) => {
+        const metadata = { table: 4, isGift: true, note: null }
+        const start = w.start({ request: { metadata, customerPhone: '9647800000000' } })
+        const begun = await w.ledger.beginCharge(start)
+        expect(begun).toMatchObject({
+          state: 'begun',
+          accessToken: 'token of redirect',
+          transaction: {
+            id: start.id,
+            gateway: 'redirect',
+            reference: 'order-1',
+            attempt: 1,
+            status: 'Pending',
+            amount: 25_000,
+            currency: 'IQD',
+            refundedAmount: 0,
+            description: 'Three books',
+            metadata,
+            correlationId: 'correlation-1',
+            createdAt: iso(T0),
+            updatedAt: iso(T0),
+          },
+          untold: [
+            {
+              outboxId: start.id,
+              type: 'PaymentInitiated',
+              correlationId: 'correlation-1',
+              createdAt: T0,
+              listeners: { attempts: 0 },
+              delivery: { attempts: 0 },
+            },
+          ],
+        })
+        const { transaction, events } = await w.story(start.id)
+        expect(begun).toMatchObject({ transaction })
+        expect(transaction.externalReferenceId).toMatch(/^[0-9a-f-]{36}$/)
+        expect(transaction).not.toHaveProperty('gatewayTransactionId')
+        const { customerPhone: _, ...request } = start.request
+        expect(events).toMatchObject([{ id: start.id, type: 'PaymentInitiated' }])
+        expect(events[0]?.payload).toEqual({ gateway: 'redirect', request, transaction })
+      }),
+    )
+
+    it(
+      'keeps the payer’s phone nowhere',
+      on(async (w) => {
+        const begun = await w.begin({ request: { customerPhone: '9647800000000' } })
+        const checks = await w.ledger.claimChecks({ now: T0 + HOUR, until: T0 + HOUR, limit: 9 })
+        if (begun.state !== 'begun') throw new Error('it begins')
+        const stored = [begun.untold, await w.story(begun.transaction), checks]
+        expect(JSON.stringify(stored)).not.toContain('9647800000000')
+      }),
+    )
+
+    it(
+      'has nothing to be told where nobody listens',
+      on(async (w) => {
+        expect(await w.begin()).toMatchObject({ state: 'begun', untold: [] })
+      }, NOBODY),
+    )
+
+    it(
+      'is not stored while the gateway’s circuit is open',
+      on(async (w) => {
+        w.desk.retryAfterMs = 12_000
+        expect(await w.begin()).toEqual({ state: 'circuit_open', retryAfterMs: 12_000 })
+        expect(await w.records.transactions({}, { limit: 9 })).toEqual([])
+        expect(await w.ledger.claimUntold({ now: T0 + HOUR, limit: 9 })).toEqual([])
+      }),
+    )
+
+    it(
+      'begins again as the first time when the same call is repeated',
+      on(async (w) => {
+        for (const idempotencyKey of [undefined, 'key-1']) {
+          const reference = `order of ${idempotencyKey}`
+          const key = idempotencyKey === undefined ? {} : { idempotencyKey }
+          const start = w.start({ ...key, request: { reference } })
+          const first = await w.ledger.beginCharge(start)
+          expect(await w.ledger.beginCharge(start)).toEqual(first)
+          expect(await w.records.transactions({ reference }, { limit: 9 })).toHaveLength(1)
+          expect((await w.story(start.id)).events).toHaveLength(1)
+        }
+      }),
+    )
+
+    it(
+      'has an external reference of its own for each key, order and attempt',
+      on(async (w) => {
+        const wishes = [
+          { request: { reference: 'order-1' } },
+          { request: { reference: 'order-2' } },
+          { idempotencyKey: 'key-1', request: { reference: 'order-3' } },
+          { idempotencyKey: 'key-2', request: { reference: 'order-4' } },
+        ]
+        const first = await Promise.all(wishes.map((wish) => w.pending(wish)))
+        const names = first.map(({ externalReferenceId }) => externalReferenceId)
+        expect(new Set(names).size).toBe(4)
+      }),
+    )
+
+    it(
+      'asked for fifty times at once is one charge',
+      on(async (w) => {
+        const all = await Promise.all(Array.from({ length: 50 }, () => w.begin()))
+        const states = all.map(({ state }) => state)
+        expect(states.filter((state) => state === 'begun')).toHaveLength(1)
+        expect(states.filter((state) => state === 'in_progress')).toHaveLength(49)
+        expect(await w.records.transactions({}, { limit: 99 })).toHaveLength(1)
+        // Whoever did not call the gateway gave its leave back.
+        expect(w.desk.reported).toEqual(Array(49).fill(['redirect', 'neutral']))
+      }),
+    )
+
+    it(
+      'of another gateway is another, though order and key are the same',
+      on(async (w) => {
+        const one = await w.pending({ idempotencyKey: 'key-1' })
+        const other = await w.pending({ idempotencyKey: 'key-1', request: { gateway: 'fib' } })
+        expect(other.id).not.toBe(one.id)
+      }),
+    )
+  })
+
+  describe('a charge that was answered', () => {
+    it(
+      'has the gateway’s names, and is told again exactly so',
+      on(async (w) => {
+        for (const idempotencyKey of [undefined, 'key-1']) {
+          const key = idempotencyKey === undefined ? {} : { idempotencyKey }
+          const wish = { ...key, request: { reference: `order of ${idempotencyKey}` } }
+          const transaction = await w.pending(wish)
+          const answer = w.answerOf(transaction, { qrCode: 'QR', deepLink: 'bank://1' })
+          const result = { kind: 'answered', answer, nextCheckAt: T0 + HOUR } as const
+          const finished = await w.finish(transaction, result)
+          expect(finished).toMatchObject({
+            opened: false,
+            untold: [],
+            transaction: {
+              status: 'Pending',
+              gatewayTransactionId: answer.gatewayTransactionId,
+              redirectUrl: 'https://pay.example/hosted/1',
+              expiresAt: iso(T0 + HOUR),
+              updatedAt: iso(T0 + 1_000),
+            },
+          })
+          expect(await w.read(transaction)).toEqual(finished.transaction)
+          expect(await w.begin({ ...wish, now: T0 + 2_000 })).toEqual({ state: 'answered', answer })
+          await w.tell(finished.transaction)
+          expect(await w.begin({ ...wish, now: T0 + 90_000 })).toEqual({
+            state: 'answered',
+            answer,
+          })
+        }
+      }),
+    )
+
+    it(
+      'is not set back by its answer when its webhook was faster',
+      on(async (w) => {
+        const transaction = await w.pending()
+        const { externalReferenceId } = transaction
+        expect((await w.tell(transaction, { externalReferenceId })).outcome).toBe('applied')
+        const finished = await w.finish(transaction, {
+          kind: 'answered',
+          answer: w.answerOf(transaction),
+          nextCheckAt: T0 + MINUTE,
+        })
+        expect(finished.transaction.status).toBe('Paid')
+        expect(finished.transaction.redirectUrl).toBe('https://pay.example/hosted/1')
+        expect(finished.untold).toEqual([])
+        expect(await w.ledger.claimChecks({ now: T0 + HOUR, until: T0, limit: 9 })).toEqual([])
+      }),
+    )
+
+    it(
+      'changes nothing when the same answer is stored again',
+      on(async (w) => {
+        const transaction = await w.pending()
+        await w.tell(transaction, { reference: '' })
+        const answer = w.answerOf(transaction)
+        const result = { kind: 'answered', answer, nextCheckAt: T0 + HOUR } as const
+        const first = await w.finish(transaction, result)
+        const before = await w.story(transaction)
+        const again = await w.finish(transaction, result)
+        expect(again.transaction).toEqual(first.transaction)
+        expect(await w.story(transaction)).toEqual(before)
+      }),
+    )
+
+    it(
+      'reports to the gateway’s breaker, and says when that opened it',
+      on(async (w) => {
+        const transaction = await w.pending()
+        w.desk.opens = true
+        const result = { kind: 'unknown', nextCheckAt: T0 + MINUTE } as const
+        expect((await w.finish(transaction, result)).opened).toBe(true)
+        expect(w.desk.reported).toEqual([['redirect', 'failure']])
+      }),
+    )
+  })
+
+  describe('a charge that was refused', () => {
+    it(
+      'has failed, with its reason, and tells so once',
+      on(async (w) => {
+        const transaction = await w.pending({ idempotencyKey: 'key-1' })
+        const eventId = w.id()
+        const result = { kind: 'refused', error: declined } as const
+        const finished = await w.finish(transaction, result, { eventId })
+        expect(finished.transaction).toMatchObject({ status: 'Failed', error: declined })
+        expect(finished.untold).toMatchObject([
+          { outboxId: eventId, type: 'PaymentFailed', correlationId: 'correlation-1' },
+        ])
+        await w.finish(transaction, result, { eventId })
+        expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated', 'PaymentFailed'])
+        expect(await w.begin({ idempotencyKey: 'key-1' })).toEqual({
+          state: 'refused',
+          error: declined,
+        })
+        expect(await w.ledger.claimChecks({ now: T0 + HOUR, until: T0, limit: 9 })).toEqual([])
+      }),
+    )
+
+    it(
+      'has not failed where a webhook said otherwise before',
+      on(async (w) => {
+        const transaction = await w.pending()
+        await w.tell(transaction)
+        const paid = await w.read(transaction)
+        const finished = await w.finish(transaction, { kind: 'refused', error: declined })
+        expect(finished.transaction).toEqual(paid)
+        expect(finished.untold).toEqual([])
+        expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
+      }),
+    )
+  })
+
+  describe('a charge of unknown outcome', () => {
+    const later = { now: T0 + 2 * MINUTE }
+
+    it(
+      'is asked for again under the same name where that is harmless, with nothing untold',
+      on(async (w) => {
+        const transaction = await w.pending()
+        await w.finish(transaction, { kind: 'unknown', nextCheckAt: T0 + HOUR })
+        const again = w.start(later)
+        const begun = await w.ledger.beginCharge(again)
+        expect(begun).toMatchObject({
+          state: 'begun',
+          untold: [],
+          accessToken: 'token of redirect',
+        })
+        expect(begun).toMatchObject({
+          transaction: {
+            id: transaction.id,
+            attempt: 1,
+            externalReferenceId: transaction.externalReferenceId,
+          },
+        })
+        expect(await w.ledger.beginCharge(again)).toEqual(begun)
+        expect(await w.begin({ now: later.now + 1 })).toEqual({ state: 'in_progress' })
+        expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated'])
+      }),
+    )
+
+    it(
+      'is left to the sweeper where asking twice could charge twice',
+      on(async (w) => {
+        const chargeIsIdempotent = false
+        const transaction = await w.pending({ chargeIsIdempotent })
+        await w.finish(transaction, { kind: 'unknown', nextCheckAt: T0 + HOUR })
+        expect(await w.begin({ ...later, chargeIsIdempotent })).toEqual({ state: 'unknown' })
+        expect(w.desk.reported).toEqual([
+          ['redirect', 'failure'],
+          ['redirect', 'neutral'],
+        ])
+      }),
+    )
+
+    it(
+      'because its caller never came back is in progress until its time is over, and due then',
+      on(async (w) => {
+        const transaction = await w.pending({ idempotencyKey: 'key-1' })
+        const idempotencyKey = 'key-1'
+        expect(await w.begin({ idempotencyKey, now: T0 + MINUTE - 1 })).toEqual({
+          state: 'in_progress',
+        })
+        const claim = { until: T0 + HOUR, limit: 9 }
+        expect(await w.ledger.claimChecks({ ...claim, now: T0 + MINUTE - 1 })).toEqual([])
+        const checks = await w.ledger.claimChecks({ ...claim, now: T0 + MINUTE })
+        expect(checks.map((check) => check.transaction.id)).toEqual([transaction.id])
+        expect(await w.begin({ idempotencyKey, now: T0 + MINUTE })).toMatchObject({
+          state: 'begun',
+          untold: [],
+        })
+      }),
+    )
+  })
+
+  describe('a charge in the way of another', () => {
+    it(
+      'is a conflict over its key when the request is another',
+      on(async (w) => {
+        await w.charged({ idempotencyKey: 'key-1' })
+        const other = { idempotencyKey: 'key-1', request: { reference: 'order-2' } }
+        expect(await w.begin(other)).toEqual({ state: 'conflict', over: 'key' })
+      }),
+    )
+
+    it(
+      'is a conflict over its order while that is open, paid or refunded',
+      on(async (w) => {
+        for (const status of ['Pending', 'Paid', 'PartiallyRefunded', 'Refunded'] as const) {
+          const reference = `order ${status}`
+          await w.came(status, { request: { reference } })
+          expect(await w.begin({ request: { reference, amount: 9 } })).toEqual({
+            state: 'conflict',
+            over: 'reference',
+          })
+        }
+      }),
+    )
+
+    it(
+      'gives way once it came to nothing: the next attempt is a payment of its own',
+      on(async (w) => {
+        let attempt = 1
+        const names = new Set<string>()
+        for (const status of ['Failed', 'Cancelled', 'Expired'] as const) {
+          const transaction = await w.came(status)
+          expect(transaction.attempt).toBe(attempt++)
+          names.add(transaction.externalReferenceId)
+        }
+        const last = await w.pending({ request: { amount: 9_000 } })
+        expect(last.attempt).toBe(4)
+        expect(names.add(last.externalReferenceId).size).toBe(4)
+      }),
+    )
+  })
+}

@@ -1,0 +1,169 @@
+// What can be read back: lists, pages, stories, alerts, and what is forgotten.
+
+import { describe, expect, it } from 'vitest'
+import type { On } from './ledger.ts'
+import { HOUR, iso, T0 } from './ledger-world.ts'
+
+export function recordsContract(on: On): void {
+  describe('what is read back', () => {
+    it(
+      'finds a payment by our id, and by the gateway’s within that gateway',
+      on(async (w) => {
+        const transaction = await w.charged()
+        const named = transaction.gatewayTransactionId ?? ''
+        expect(await w.records.find('redirect', transaction.id)).toEqual(transaction)
+        expect(await w.records.find('redirect', named)).toEqual(transaction)
+        expect(await w.records.find('fib', named)).toBeUndefined()
+        expect(await w.records.find('redirect', 'nobody')).toBeUndefined()
+        expect(await w.records.story('nobody')).toBeUndefined()
+        expect(await w.records.story(named)).toBeUndefined()
+      }),
+    )
+
+    it(
+      'lists payments newest first, by status, gateway and order, page by page',
+      on(async (w) => {
+        const a = await w.came('Paid', { request: { reference: 'a' } })
+        const b = await w.charged({ request: { reference: 'b' } })
+        const c = await w.came('Paid', { request: { reference: 'a', gateway: 'fib' } })
+        const d = await w.came('Failed', { request: { reference: 'd' } })
+        const list = async (filter: object, page: object = {}) =>
+          (await w.records.transactions(filter, { limit: 9, ...page })).map(({ id }) => id)
+        expect(await list({})).toEqual([d.id, c.id, b.id, a.id])
+        expect(await list({}, { limit: 2 })).toEqual([d.id, c.id])
+        expect(await list({}, { limit: 2, before: c.id })).toEqual([b.id, a.id])
+        expect(await list({}, { before: a.id })).toEqual([])
+        expect(await list({ status: 'Paid' })).toEqual([c.id, a.id])
+        expect(await list({ status: 'Paid', gateway: 'fib' })).toEqual([c.id])
+        expect(await list({ reference: 'a' })).toEqual([c.id, a.id])
+        expect(await list({ reference: 'a', status: 'Failed' })).toEqual([])
+        const [first] = await w.records.transactions({ reference: 'b' }, { limit: 1 })
+        expect(first).toEqual(b)
+      }),
+    )
+
+    it(
+      'lists webhook events newest first, by outcome and gateway, page by page',
+      on(async (w) => {
+        const transaction = await w.charged()
+        const other = await w.charged({ request: { gateway: 'fib' } })
+        const arrivals = [
+          w.arrival(transaction, { status: 'Pending' }),
+          w.arrival(transaction),
+          w.arrival(transaction, { status: 'Failed' }),
+          w.arrival(other, { gatewayTransactionId: 'nobody' }),
+        ]
+        for (const arrival of arrivals) await w.ledger.webhook(arrival)
+        const ids = arrivals.map(({ id }) => id).toReversed()
+        const list = async (filter: object, page: object = {}) =>
+          (await w.records.webhookEvents(filter, { limit: 9, ...page })).map(({ id }) => id)
+        expect(await list({})).toEqual(ids)
+        expect(await list({}, { limit: 2 })).toEqual(ids.slice(0, 2))
+        expect(await list({}, { limit: 2, before: ids[1] })).toEqual(ids.slice(2))
+        expect(await list({ outcome: 'illegal' })).toEqual([arrivals[2]?.id])
+        expect(await list({ outcome: 'unchanged' })).toEqual([arrivals[0]?.id])
+        expect(await list({ gateway: 'fib' })).toEqual([arrivals[3]?.id])
+        expect(await list({ outcome: 'applied', gateway: 'fib' })).toEqual([])
+      }),
+    )
+
+    it(
+      'tells the whole story of one payment, oldest first, and of no other',
+      on(async (w) => {
+        const transaction = await w.came('Paid', { request: { reference: 'a' } })
+        const other = await w.came('Failed', { request: { reference: 'b' } })
+        await w.tell(transaction, { status: 'Cancelled' })
+        await w.tell(other)
+        await w.endRefund(await w.claimed(transaction, { amount: 1_000 }), {
+          kind: 'refused',
+          error: { code: 'refused', message: 'No.' },
+        })
+        await w.endRefund(await w.claimed(transaction, { amount: 2_000 }), { kind: 'done' })
+        await w.tell(transaction, { status: 'Paid', alert: 'refund_failed' })
+        const story = await w.story(transaction)
+        expect(story.transaction).toMatchObject({ id: transaction.id, refundedAmount: 2_000 })
+        expect(story.webhookEvents.map(({ outcome }) => outcome)).toEqual([
+          'applied',
+          'illegal',
+          'unchanged',
+        ])
+        expect(story.refunds.map(({ amount, status }) => [amount, status])).toEqual([
+          [1_000, 'failed'],
+          [2_000, 'succeeded'],
+        ])
+        expect(story.events.map(({ type }) => type)).toEqual([
+          'PaymentInitiated',
+          'PaymentSucceeded',
+          'PaymentRefunded',
+        ])
+        expect(story.alerts.map(({ kind }) => kind)).toEqual(['refund_failed'])
+      }),
+    )
+  })
+
+  describe('an alert', () => {
+    it(
+      'is listed newest first, page by page',
+      on(async (w) => {
+        for (const reference of ['a', 'b', 'c']) {
+          await w.tell(await w.charged({ request: { reference } }), { amount: 1 })
+        }
+        const all = await w.records.alerts({}, { limit: 9 })
+        expect(all).toHaveLength(3)
+        const orders = await Promise.all(
+          all.map(async ({ transactionId = '' }) => {
+            const { transaction } = await w.story(transactionId)
+            return transaction.reference
+          }),
+        )
+        expect(orders).toEqual(['c', 'b', 'a'])
+        const before = all[0]?.id ?? ''
+        expect(await w.records.alerts({}, { limit: 1, before })).toEqual([all[1]])
+      }),
+    )
+
+    it(
+      'is open until somebody acknowledges it, and the first who did stays named',
+      on(async (w) => {
+        const transaction = await w.came('Expired')
+        await w.tell(transaction)
+        const [alert] = await w.records.alerts({}, { limit: 9 })
+        expect(alert).toMatchObject({
+          kind: 'late_payment',
+          gateway: 'redirect',
+          transactionId: transaction.id,
+          createdAt: iso(T0 + 10_000),
+        })
+        expect(alert).not.toHaveProperty('acknowledgedAt')
+        const id = alert?.id ?? ''
+        expect(await w.ledger.acknowledge('nobody', 'ada', T0)).toBe(false)
+        expect(await w.ledger.acknowledge(id, 'ada', T0 + HOUR)).toBe(true)
+        expect(await w.ledger.acknowledge(id, 'bob', T0 + 2 * HOUR)).toBe(true)
+        expect(await w.records.alerts({}, { limit: 9 })).toEqual([])
+        const seen = { ...alert, acknowledgedAt: iso(T0 + HOUR), acknowledgedBy: 'ada' }
+        expect(await w.records.alerts({ all: true }, { limit: 9 })).toEqual([seen])
+        expect((await w.story(transaction)).alerts).toEqual([seen])
+      }),
+    )
+  })
+
+  describe('what is forgotten', () => {
+    it(
+      'is every settled event received before, so many at a time, and nothing else',
+      on(async (w) => {
+        const transaction = await w.came('Expired')
+        await w.tell(transaction, { receivedAt: T0 + 20_000 })
+        const parked = { gatewayTransactionId: 'nobody', reference: '', receivedAt: T0 + 20_000 }
+        await w.tell(transaction, parked)
+        await w.tell(transaction, { status: 'Pending', receivedAt: T0 + HOUR })
+        expect(await w.ledger.forget(T0 + HOUR, 1)).toBe(1)
+        expect(await w.ledger.forget(T0 + HOUR, 9)).toBe(1)
+        expect(await w.ledger.forget(T0 + HOUR, 9)).toBe(0)
+        const left = await w.records.webhookEvents({}, { limit: 9 })
+        expect(left.map(({ outcome }) => outcome)).toEqual(['illegal', 'parked'])
+        expect(await w.alerts()).toEqual(['late_payment'])
+        expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated', 'PaymentCancelled'])
+      }),
+    )
+  })
+}

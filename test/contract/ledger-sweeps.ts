@@ -1,0 +1,327 @@
+// What the ledger hands to the sweeper: checks that are due, and events that must still be told.
+
+import { describe, expect, it } from 'vitest'
+import { LEASE_MS } from '../../worker/payments/ledger/ledger.ts'
+import type { On } from './ledger.ts'
+import { BOTH, ENDPOINT, HOUR, iso, LISTENERS, MINUTE, POSTED, T0 } from './ledger-world.ts'
+
+export function sweepContract(on: On): void {
+  describe('a check', () => {
+    it(
+      'is handed out when it is due, once until the next time',
+      on(async (w) => {
+        const transaction = await w.charged()
+        const due = T0 + 5 * MINUTE
+        const claim = { until: due + MINUTE, limit: 9 }
+        expect(await w.ledger.claimChecks({ ...claim, now: due - 1 })).toEqual([])
+        expect(await w.ledger.claimChecks({ ...claim, now: due })).toEqual([
+          { transaction, request: w.start().request },
+        ])
+        expect(await w.ledger.claimChecks({ ...claim, now: due })).toEqual([])
+        const again = { now: due + MINUTE, until: due + HOUR, limit: 9 }
+        expect(await w.ledger.claimChecks(again)).toHaveLength(1)
+      }),
+    )
+
+    it(
+      'is handed out no more often than asked for',
+      on(async (w) => {
+        for (const reference of ['a', 'b', 'c']) await w.charged({ request: { reference } })
+        const claim = { now: T0 + HOUR, until: T0 + 2 * HOUR, limit: 2 }
+        const first = await w.ledger.claimChecks(claim)
+        const rest = await w.ledger.claimChecks(claim)
+        expect([first.length, rest.length]).toEqual([2, 1])
+        const ids = [...first, ...rest].map(({ transaction }) => transaction.id)
+        expect(new Set(ids).size).toBe(3)
+      }),
+    )
+
+    it(
+      'is due soon after an event about an open payment was too old',
+      on(async (w) => {
+        const transaction = await w.charged()
+        const names = {
+          gatewayTransactionId: transaction.gatewayTransactionId ?? '',
+          reference: 'order-1',
+        }
+        const claim = { now: T0 + 2_000, until: T0 + HOUR, limit: 9 }
+        await w.ledger.checkSoon('fib', names, T0 + 2_000)
+        await w.ledger.checkSoon('redirect', { ...names, gatewayTransactionId: 'x' }, T0 + 2_000)
+        expect(await w.ledger.claimChecks(claim)).toEqual([])
+        await w.ledger.checkSoon('redirect', names, T0 + 2_000)
+        expect(await w.ledger.claimChecks(claim)).toHaveLength(1)
+      }),
+    )
+
+    it(
+      'is never due for a payment with nothing open, asked for or not',
+      on(async (w) => {
+        for (const status of ['Paid', 'Failed', 'Refunded', 'PartiallyRefunded'] as const) {
+          const transaction = await w.came(status, { request: { reference: status } })
+          const gatewayTransactionId = transaction.gatewayTransactionId ?? ''
+          await w.ledger.checkSoon('redirect', { gatewayTransactionId, reference: '' }, T0)
+        }
+        const claim = { now: T0 + 9 * HOUR, until: T0, limit: 9 }
+        expect(await w.ledger.claimChecks(claim)).toEqual([])
+      }),
+    )
+
+    it(
+      'tells of a refund under way, from its claim on',
+      on(async (w) => {
+        const transaction = await w.came('Paid')
+        const refundId = await w.claimed(transaction, { amount: 4_000 })
+        const refund = { id: refundId, amount: 4_000, createdAt: T0 + 20_000, isAccepted: false }
+        const until = T0 + 2 * HOUR
+        const claim = { until, limit: 9 }
+        const early = { ...claim, now: T0 + 20_000 + MINUTE - 1 }
+        expect(await w.ledger.claimChecks(early)).toEqual([])
+        const checks = await w.ledger.claimChecks({ ...claim, now: T0 + 20_000 + MINUTE })
+        expect(checks).toMatchObject([{ transaction: { id: transaction.id }, refund }])
+        await w.endRefund(refundId, { kind: 'accepted', nextCheckAt: T0 + HOUR })
+        expect(await w.ledger.claimChecks({ ...claim, now: T0 + HOUR - 1 })).toEqual([])
+        expect(await w.ledger.claimChecks({ ...claim, now: T0 + HOUR })).toMatchObject([
+          { refund: { ...refund, isAccepted: true } },
+        ])
+      }),
+    )
+
+    it(
+      'is settled to its next time, or for good',
+      on(async (w) => {
+        const transaction = await w.charged()
+        const transactionId = transaction.id
+        const at = T0 + HOUR
+        const until = T0 + 9 * HOUR
+        await w.ledger.claimChecks({ now: at, until, limit: 9 })
+        await w.ledger.settleCheck({ transactionId, now: at, nextCheckAt: at + MINUTE })
+        expect(await w.ledger.claimChecks({ now: at + MINUTE - 1, until, limit: 9 })).toEqual([])
+        expect(await w.ledger.claimChecks({ now: at + MINUTE, until, limit: 9 })).toHaveLength(1)
+        await w.ledger.settleCheck({ transactionId, now: at + MINUTE })
+        expect(await w.ledger.claimChecks({ now: until, until, limit: 9 })).toEqual([])
+      }),
+    )
+
+    it(
+      'raises an alert once for each kind and payment',
+      on(async (w) => {
+        const transaction = await w.charged()
+        const transactionId = transaction.id
+        const alert = { kind: 'unsettled', detail: { checks: 12 } } as const
+        await w.ledger.settleCheck({ transactionId, now: T0 + HOUR, alert })
+        await w.ledger.settleCheck({ transactionId, now: T0 + 2 * HOUR, alert })
+        const [raised, ...more] = await w.records.alerts({}, { limit: 9 })
+        expect(more).toEqual([])
+        expect(raised).toMatchObject({
+          kind: 'unsettled',
+          gateway: 'redirect',
+          transactionId,
+          detail: { checks: 12 },
+          createdAt: iso(T0 + HOUR),
+        })
+      }),
+    )
+
+    it(
+      'gives a refund up that never came about, so that it can be asked for again',
+      on(async (w) => {
+        const transaction = await w.came('Paid')
+        await w.claimed(transaction, { amount: 4_000 })
+        const refundError = { code: 'not_refunded', message: 'The gateway knows of none.' }
+        await w.ledger.settleCheck({ transactionId: transaction.id, now: T0 + HOUR, refundError })
+        expect((await w.story(transaction)).refunds).toMatchObject([
+          { status: 'failed', error: refundError },
+        ])
+        expect((await w.refund(transaction, { amount: 4_000 })).state).toBe('begun')
+      }),
+    )
+  })
+
+  describe('an event to be told', () => {
+    it(
+      'is leased to whoever caused it, and handed out when that lease is over',
+      on(async (w) => {
+        const begun = await w.begin()
+        if (begun.state !== 'begun') throw new Error('it begins')
+        const claim = (now: number) => w.ledger.claimUntold({ now, limit: 9 })
+        expect(await claim(T0 + LEASE_MS - 1)).toEqual([])
+        expect(await claim(T0 + LEASE_MS)).toEqual(begun.untold)
+        expect(await claim(T0 + LEASE_MS)).toEqual([])
+        expect(await claim(T0 + 2 * LEASE_MS)).toEqual(begun.untold)
+      }),
+    )
+
+    it(
+      'is handed out to one of many that ask at once, the oldest first',
+      on(async (w) => {
+        const ids: string[] = []
+        for (const reference of ['a', 'b', 'c']) {
+          ids.push((await w.pending({ request: { reference } })).id)
+        }
+        const claim = { now: T0 + HOUR, limit: 1 }
+        const first = await w.ledger.claimUntold(claim)
+        expect(first.map(({ outboxId }) => outboxId)).toEqual(ids.slice(0, 1))
+        const all = await Promise.all(Array.from({ length: 9 }, () => w.ledger.claimUntold(claim)))
+        const rest = all.flat().map(({ outboxId }) => outboxId)
+        expect(new Set(rest)).toEqual(new Set(ids.slice(1)))
+        expect(rest).toHaveLength(2)
+      }),
+    )
+
+    it(
+      'is told when the listeners took it, and never handed out again',
+      on(async (w) => {
+        const { id } = await w.pending()
+        await w.ledger.settleTold([{ outboxId: id, listeners: { ok: true } }], T0 + 5)
+        expect((await w.story(id)).events).toMatchObject([{ toldAt: iso(T0 + 5), deliveries: [] }])
+        expect(await w.ledger.claimUntold({ now: T0 + 9 * HOUR, limit: 9 })).toEqual([])
+      }, LISTENERS),
+    )
+
+    it(
+      'has no listeners to be told where there is only an endpoint',
+      on(async (w) => {
+        const begun = await w.begin()
+        if (begun.state !== 'begun') throw new Error('it begins')
+        const [untold] = begun.untold
+        expect(untold?.delivery).toMatchObject({ endpoint: ENDPOINT, attempts: 0 })
+        expect(untold).not.toHaveProperty('listeners')
+        expect((await w.story(begun.transaction)).events).toMatchObject([
+          { deliveries: [{ id: untold?.delivery?.id, status: 'pending', attempts: 0 }] },
+        ])
+      }, POSTED),
+    )
+
+    it(
+      'that a listener threw at is handed out at its next time, with its attempts',
+      on(async (w) => {
+        const { id } = await w.pending()
+        const nextAttemptAt = T0 + HOUR
+        const failed = { ok: false, error: 'TypeError', nextAttemptAt }
+        await w.ledger.settleTold([{ outboxId: id, listeners: failed }], T0 + 5)
+        expect(await w.ledger.claimUntold({ now: nextAttemptAt - 1, limit: 9 })).toEqual([])
+        const [again] = await w.ledger.claimUntold({ now: nextAttemptAt, limit: 9 })
+        expect(again).toMatchObject({ outboxId: id, listeners: { attempts: 1 } })
+        expect((await w.story(id)).events[0]).not.toHaveProperty('toldAt')
+      }, LISTENERS),
+    )
+
+    it(
+      'is told to listeners and endpoint apart: what one took is not told to it again',
+      on(async (w) => {
+        const begun = await w.begin()
+        const [untold] = begun.state === 'begun' ? begun.untold : []
+        const outboxId = untold?.outboxId ?? ''
+        const id = untold?.delivery?.id ?? ''
+        const delivery = { id, ok: false, status: 503, nextAttemptAt: T0 + HOUR }
+        await w.ledger.settleTold([{ outboxId, listeners: { ok: true }, delivery }], T0 + 5)
+        const [again] = await w.ledger.claimUntold({ now: T0 + HOUR, limit: 9 })
+        expect(again).toMatchObject({ outboxId, delivery: { id, attempts: 1 } })
+        expect(again).not.toHaveProperty('listeners')
+        expect((await w.story(outboxId)).events).toMatchObject([
+          { toldAt: iso(T0 + 5), deliveries: [{ id, attempts: 1, lastStatus: 503 }] },
+        ])
+        const done = { id, ok: true, status: 204 }
+        await w.ledger.settleTold([{ outboxId, delivery: done }], T0 + HOUR + 5)
+        const [event] = (await w.story(outboxId)).events
+        expect(event?.deliveries).toMatchObject([
+          {
+            id,
+            endpoint: ENDPOINT,
+            status: 'delivered',
+            attempts: 2,
+            lastStatus: 204,
+            deliveredAt: iso(T0 + HOUR + 5),
+          },
+        ])
+        expect(await w.ledger.claimUntold({ now: T0 + 9 * HOUR, limit: 9 })).toEqual([])
+      }, BOTH),
+    )
+
+    it(
+      'that listeners never took is given up with an alert',
+      on(async (w) => {
+        const { id } = await w.pending()
+        await w.ledger.settleTold([{ outboxId: id, listeners: { ok: false, error: 'x' } }], T0 + 5)
+        expect(await w.ledger.claimUntold({ now: T0 + 99 * HOUR, limit: 9 })).toEqual([])
+        expect(await w.records.alerts({}, { limit: 9 })).toMatchObject([
+          { kind: 'listener_dead', transactionId: id, gateway: 'redirect' },
+        ])
+      }, LISTENERS),
+    )
+
+    it(
+      'that the endpoint never took is dead with an alert, until somebody sends it again',
+      on(async (w) => {
+        const begun = await w.begin()
+        const [untold] = begun.state === 'begun' ? begun.untold : []
+        const outboxId = untold?.outboxId ?? ''
+        const id = untold?.delivery?.id ?? ''
+        const delivery = { id, ok: false, error: 'refused' }
+        await w.ledger.settleTold([{ outboxId, delivery }], T0 + 5)
+        expect(await w.alerts()).toEqual(['delivery_dead'])
+        expect((await w.story(outboxId)).events).toMatchObject([
+          { deliveries: [{ status: 'dead', attempts: 1, lastError: 'refused' }] },
+        ])
+        expect(await w.ledger.claimUntold({ now: T0 + 99 * HOUR, limit: 9 })).toEqual([])
+
+        expect(await w.ledger.redeliver('nobody', T0 + HOUR)).toBe(false)
+        expect(await w.ledger.redeliver(id, T0 + HOUR)).toBe(true)
+        const [again] = await w.ledger.claimUntold({ now: T0 + HOUR, limit: 9 })
+        expect(again).toMatchObject({ outboxId, delivery: { id, endpoint: ENDPOINT, attempts: 0 } })
+        expect(again?.payload).toEqual(untold?.payload)
+      }, POSTED),
+    )
+
+    it(
+      'is sent again on wish even when it was delivered',
+      on(async (w) => {
+        const begun = await w.begin()
+        const [untold] = begun.state === 'begun' ? begun.untold : []
+        const outboxId = untold?.outboxId ?? ''
+        const id = untold?.delivery?.id ?? ''
+        await w.ledger.settleTold([{ outboxId, delivery: { id, ok: true, status: 200 } }], T0 + 5)
+        expect(await w.ledger.redeliver(id, T0 + HOUR)).toBe(true)
+        expect(await w.ledger.claimUntold({ now: T0 + HOUR, limit: 9 })).toMatchObject([
+          { outboxId, delivery: { id, attempts: 0 } },
+        ])
+      }, POSTED),
+    )
+  })
+
+  describe('whether anything is due', () => {
+    it(
+      'is no while nothing is, and yes for a check, an untold event and a parked one',
+      on(async (w) => {
+        expect(await w.records.anythingDue(T0 + 99 * HOUR)).toBe(false)
+        const { id } = await w.pending()
+        await w.ledger.settleTold([{ outboxId: id, listeners: { ok: true } }], T0)
+        expect(await w.records.anythingDue(T0 + MINUTE - 1)).toBe(false)
+        expect(await w.records.anythingDue(T0 + MINUTE)).toBe(true)
+        await w.ledger.settleCheck({ transactionId: id, now: T0 })
+        expect(await w.records.anythingDue(T0 + 99 * HOUR)).toBe(false)
+
+        const other = w.start({ request: { reference: 'order-2' }, until: T0 + 99 * HOUR })
+        await w.ledger.beginCharge(other)
+        expect(await w.records.anythingDue(T0 + LEASE_MS - 1)).toBe(false)
+        expect(await w.records.anythingDue(T0 + LEASE_MS)).toBe(true)
+        await w.ledger.settleTold([{ outboxId: other.id, listeners: { ok: true } }], T0)
+        expect(await w.records.anythingDue(T0 + LEASE_MS)).toBe(false)
+
+        const paid = w.arrival(await w.read((await w.story(id)).transaction), {
+          reference: 'order-3',
+          gatewayTransactionId: 'gateway-3',
+        })
+        await w.ledger.webhook(paid)
+        const third = w.start({ request: { reference: 'order-3' }, until: T0 + 99 * HOUR })
+        await w.ledger.beginCharge(third)
+        await w.ledger.settleTold([{ outboxId: third.id, listeners: { ok: true } }], T0)
+        expect(await w.records.anythingDue(T0 + LEASE_MS)).toBe(true)
+        const applied = await w.ledger.applyParked({ now: T0, limit: 9 })
+        const told = applied.map(({ outboxId }) => ({ outboxId, listeners: { ok: true } }))
+        await w.ledger.settleTold(told, T0)
+        expect(await w.records.anythingDue(T0 + LEASE_MS)).toBe(false)
+      }, LISTENERS),
+    )
+  })
+}
