@@ -1,0 +1,39 @@
+// Whether and when an exchange is tried again. Owns no clock and no fetch.
+
+import type { Clock } from '../../shared/clock.ts'
+import { type Backoff, backoffMs } from '../backoff.ts'
+import type { Exchanged, Trouble } from './exchange.ts'
+
+const ATTEMPTS = 3
+/** A payer is waiting: a gateway that is not back after this is not waited for. */
+const BACKOFF: Backoff = { firstMs: 200, mostMs: 2_000 }
+
+/** Tries until it is answered, was tried three times, or must not be repeated. */
+export async function withRetries(
+  once: () => Promise<Exchanged>,
+  {
+    clock,
+    mayRepeat,
+    onTrouble,
+  }: {
+    clock: Clock
+    mayRepeat: (trouble: Trouble) => boolean
+    onTrouble: (trouble: Trouble, attempt: number) => void
+  },
+): Promise<Exchanged> {
+  for (let attempt = 1; ; attempt++) {
+    const exchanged = await once()
+    if (exchanged.ok) return exchanged
+    onTrouble(exchanged, attempt)
+    const waitMs = Math.max(
+      backoffMs(attempt, BACKOFF, clock.random()),
+      exchanged.retryAfterMs ?? 0,
+    )
+    // One that asks for more patience than ours is not asked again before its time.
+    const isTooLong = waitMs > BACKOFF.mostMs
+    if (attempt === ATTEMPTS || isTooLong || !mayRepeat(exchanged)) return exchanged
+    await new Promise<void>((resolve) => {
+      clock.after(waitMs, resolve)
+    })
+  }
+}
