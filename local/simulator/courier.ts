@@ -1,0 +1,101 @@
+// Sends webhooks, again where they were not answered with 2xx, and remembers how each one went.
+
+import type { Clock } from '../../worker/shared/clock.ts'
+import type { Wave, Webhook } from './webhook.ts'
+
+export interface CourierDeps {
+  clock: Pick<Clock, 'now' | 'after'>
+  /** The bytes of a webhook. */
+  encode(webhook: Webhook): Promise<string>
+  /** Rejects when there was no answer. */
+  post(url: string, body: string): Promise<{ status: number; text: string }>
+  /** Waits before the second attempt, the third, and so on; after the last it gives up. */
+  retriesMs: readonly number[]
+}
+
+/** One attempt. */
+export interface Sent {
+  eventId: string
+  paymentId: string
+  gateway: string
+  url: string
+  /** From 1. */
+  attempt: number
+  /** ms */
+  at: number
+  body: string
+  /** null: no answer, and `error` says why. */
+  status: number | null
+  answer?: string
+  error?: string
+}
+
+/** Enough for a test of a thousand; a bench of a million must not fill the memory. */
+const REMEMBERED = 5_000
+
+export class Courier {
+  readonly #deps: CourierDeps
+  readonly #sent: Sent[] = []
+  readonly #timers = new Set<() => void>()
+
+  constructor(deps: CourierDeps) {
+    this.#deps = deps
+  }
+
+  /** Every attempt in the order in which they were answered. */
+  get sent(): readonly Sent[] {
+    return this.#sent
+  }
+
+  /** Resolves when every webhook is taken or given up. */
+  async send(waves: readonly Wave[]): Promise<void> {
+    for (const { afterMs, webhooks } of waves) {
+      if (afterMs > 0) await this.#wait(afterMs)
+      await Promise.all(webhooks.map((webhook) => this.#deliver(webhook)))
+    }
+  }
+
+  /** Whatever still waits never goes out. */
+  close(): void {
+    for (const cancel of this.#timers) cancel()
+    this.#timers.clear()
+  }
+
+  async #deliver(webhook: Webhook): Promise<void> {
+    const body = await this.#deps.encode(webhook)
+    for (let attempt = 1; ; attempt++) {
+      if (await this.#attempt(webhook, body, attempt)) return
+      const waitMs = this.#deps.retriesMs[attempt - 1]
+      if (waitMs === undefined) return
+      await this.#wait(waitMs)
+    }
+  }
+
+  async #attempt(webhook: Webhook, body: string, attempt: number): Promise<boolean> {
+    const { eventId, paymentId, gateway, url } = webhook
+    const at = this.#deps.clock.now()
+    const answer = await this.#deps.post(url, body).then(
+      ({ status, text }) => ({ status, answer: text.slice(0, 200) }),
+      (error: unknown) => ({ status: null, error: reasonOf(error) }),
+    )
+    this.#sent.push({ eventId, paymentId, gateway, url, attempt, at, body, ...answer })
+    if (this.#sent.length > REMEMBERED) this.#sent.shift()
+    return answer.status !== null && answer.status >= 200 && answer.status < 300
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const cancel = this.#deps.clock.after(ms, () => {
+        this.#timers.delete(cancel)
+        resolve()
+      })
+      this.#timers.add(cancel)
+    })
+  }
+}
+
+/** fetch says no more than "fetch failed"; why stands in its cause. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? error.cause.message : error.message
+}

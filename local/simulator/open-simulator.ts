@@ -1,0 +1,42 @@
+// A simulator on a real port, with the host's clock and network: what main.ts runs, and tests open.
+
+import { randomUUID } from 'node:crypto'
+import { hostClock } from '../../worker/shared/clock.ts'
+import { createApp } from './app.ts'
+import type { Settings } from './config.ts'
+import { type NodeServer, serve } from './node-server.ts'
+import { Simulator } from './simulator.ts'
+
+/** As long as a gateway waits for a merchant. */
+const WEBHOOK_TIMEOUT_MS = 15_000
+
+export interface OpenSimulator extends NodeServer {
+  simulator: Simulator
+}
+
+export async function openSimulator(settings: Settings): Promise<OpenSimulator> {
+  const simulator = new Simulator({ settings, clock: hostClock, newId: randomUUID, post })
+  let url = ''
+  const server = await serve(settings.port, createApp(simulator, () => url).fetch)
+  url = server.url
+  return {
+    url,
+    simulator,
+    async close() {
+      simulator.close()
+      await server.close()
+    },
+  }
+}
+
+async function post(url: string, body: string) {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body,
+    // A merchant that sends its gateway elsewhere has not taken the webhook.
+    redirect: 'manual',
+    signal: AbortSignal.timeout(WEBHOOK_TIMEOUT_MS),
+  })
+  return { status: response.status, text: await response.text() }
+}

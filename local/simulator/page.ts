@@ -1,0 +1,97 @@
+// The hosted page as HTML, for both gateways. Pure; no script, nothing from elsewhere.
+
+import { readableCode } from './fib-wire.ts'
+import { type Payment, type State, worth } from './payment.ts'
+
+const GATEWAYS = {
+  redirect: { name: 'Redirect gateway', accent: '#0f766e' },
+  fib: { name: 'First Iraqi Bank', accent: '#1d4ed8' },
+}
+
+const ENDS: Record<Exclude<State, 'open'>, string> = {
+  paid: 'This payment is paid.',
+  failed: 'This payment failed.',
+  cancelled: 'This payment was cancelled.',
+  expired: 'This payment has expired.',
+  refund_requested: 'This payment is being refunded.',
+  refunded: 'This payment was refunded.',
+}
+
+/** The form while it is open, else what happened. */
+export function paymentPage(payment: Payment, merchant: string): string {
+  const { amount, currency } = worth(payment)
+  const sum = `${new Intl.NumberFormat('en').format(amount)} ${htmlOf(currency)}`
+  const order = payment.reference === '' ? payment.id : payment.reference
+  const isFib = payment.gateway === 'fib'
+  const code = isFib ? `<dt>Code</dt><dd>${readableCode(payment.id)}</dd>` : ''
+  const about = `<p class="sum">${sum}</p>
+<dl><dt>To</dt><dd>${htmlOf(merchant)}</dd><dt>Order</dt><dd>${htmlOf(order)}</dd>${code}</dl>`
+  const rest =
+    payment.state === 'open' ? FORM : `<p role="status" class="end">${ENDS[payment.state]}</p>`
+  return pageOf(payment.gateway, `Pay ${sum}`, `${about}\n${rest}`)
+}
+
+export const noPaymentPage = (): string =>
+  pageOf(
+    'redirect',
+    'No such payment',
+    '<p role="status" class="end">There is no such payment.</p>',
+  )
+
+const FORM = `<form method="post">
+<button name="action" value="pay" class="main">Pay</button>
+<div class="rest">
+<button name="action" value="fail">Fail</button>
+<button name="action" value="cancel">Cancel</button>
+<button name="action" value="expire">Let it expire</button>
+</div>
+</form>`
+
+const pageOf = (gateway: Payment['gateway'], title: string, body: string): string => {
+  const { name, accent } = GATEWAYS[gateway]
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>${styleOf(accent)}</style>
+</head>
+<body>
+<main>
+<h1>${name}</h1>
+${body}
+</main>
+<footer>A simulator: no money moves.</footer>
+</body>
+</html>
+`
+}
+
+const styleOf = (accent: string): string => `
+:root { color-scheme: light dark; --accent: ${accent}; --line: #8886; }
+* { box-sizing: border-box; }
+body { margin: 0; min-height: 100vh; display: grid; place-content: center; gap: 1rem; padding: 1rem;
+  font: 1rem/1.5 system-ui, sans-serif; background: light-dark(#f4f4f5, #18181b);
+  color: light-dark(#18181b, #f4f4f5); }
+main { width: min(24rem, calc(100vw - 2rem)); padding: 2rem; border-radius: 1rem;
+  background: light-dark(#fff, #27272a); border-top: .4rem solid var(--accent); }
+h1 { margin: 0; font-size: 1rem; font-weight: 600; }
+.sum { margin: 1rem 0; font-size: 2.25rem; font-weight: 700; font-variant-numeric: tabular-nums; }
+dl { display: grid; grid-template-columns: auto 1fr; gap: .25rem 1rem; margin: 0 0 1.5rem; }
+dt { color: light-dark(#52525b, #a1a1aa); } dd { margin: 0; overflow-wrap: anywhere; }
+button { font: inherit; width: 100%; padding: .75rem; border-radius: .6rem; cursor: pointer;
+  border: 1px solid var(--line); background: none; color: inherit; }
+button:hover { border-color: currentColor; }
+button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+.main { border: 0; background: var(--accent); color: #fff; font-weight: 600; }
+.main:hover { filter: brightness(1.1); }
+.rest { display: grid; grid-template-columns: repeat(3, auto); gap: .5rem; margin-top: .5rem; }
+.end { margin: 0; font-weight: 600; }
+footer { text-align: center; font-size: .85rem; color: light-dark(#52525b, #a1a1aa); }
+`
+
+/** The merchant's words are whatever somebody sent. */
+const htmlOf = (text: string): string =>
+  text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)

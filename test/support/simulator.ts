@@ -1,0 +1,135 @@
+// A simulator on a real port, the calls that a gateway's client makes, and a merchant that takes
+// its webhooks.
+
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { vi } from 'vitest'
+import { readSettings } from '../../local/simulator/config.ts'
+import type { FaultPlan } from '../../local/simulator/faults.ts'
+import { type OpenSimulator, openSimulator } from '../../local/simulator/open-simulator.ts'
+
+export const API_KEY = 'the-merchants-api-key-of-32-bytes-or-more'
+export const CLIENT = { id: 'merchant', secret: 'client-secret' }
+
+type Json = Record<string, unknown>
+
+/** Takes webhooks, and answers what the test says. */
+export class Merchant {
+  readonly bodies: string[] = []
+  /** Statuses of the next answers; then 200. */
+  answers: number[] = []
+  readonly #server: Server
+
+  constructor() {
+    this.#server = createServer((request, response) => {
+      void text(request).then((body) => {
+        this.bodies.push(body)
+        response.writeHead(this.answers.shift() ?? 200).end('ok')
+      })
+    })
+  }
+
+  async listen(): Promise<string> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/callback`
+  }
+
+  /** Waits until so many came. */
+  async got(count: number): Promise<string[]> {
+    await vi.waitUntil(() => this.bodies.length >= count, { timeout: 10_000, interval: 5 })
+    return this.bodies
+  }
+
+  close(): void {
+    this.#server.close()
+    this.#server.closeAllConnections()
+  }
+}
+
+export interface SimulatorBed extends AsyncDisposable {
+  url: string
+  /** Where the merchant takes webhooks. */
+  callback: string
+  merchant: Merchant
+  simulator: OpenSimulator['simulator']
+  faults(plan: Partial<FaultPlan>): void
+  call(path: string, init?: RequestInit): Promise<Response>
+  /** A token of the redirect gateway. */
+  token(scope?: string): Promise<string>
+  /** A charge at the redirect gateway. */
+  init(orderId?: string, more?: Json): Promise<Response>
+  charged(orderId?: string): Promise<string>
+  inquiry(id: string): Promise<Json>
+  act(id: string, action: string): Promise<Response>
+}
+
+export async function openBed(env: Record<string, string> = {}): Promise<SimulatorBed> {
+  const merchant = new Merchant()
+  const callback = await merchant.listen()
+  const open = await openSimulator(
+    readSettings({
+      SIMULATOR_REDIRECT_CALLBACK_URL: callback,
+      SIMULATOR_REDIRECT_CLIENT_ID: CLIENT.id,
+      SIMULATOR_REDIRECT_CLIENT_SECRET: CLIENT.secret,
+      SIMULATOR_REDIRECT_API_KEY: API_KEY,
+      SIMULATOR_FIB_CLIENT_ID: CLIENT.id,
+      SIMULATOR_FIB_CLIENT_SECRET: CLIENT.secret,
+      SIMULATOR_FIB_REFUND_MS: '20',
+      SIMULATOR_RETRIES_MS: '10 10',
+      ...env,
+    }),
+  )
+  const call = (path: string, init?: RequestInit) =>
+    fetch(`${open.url}${path}`, { redirect: 'manual', ...init })
+  const token = async (scope = 'payment:read payment:write reverse:write') => {
+    const body = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: CLIENT.id,
+      client_secret: CLIENT.secret,
+      scope,
+    })
+    const answer = await call('/oauth2/token', { method: 'POST', body })
+    return ((await answer.json()) as { access_token: string }).access_token
+  }
+  const init = async (orderId = 'order-1', more: Json = {}) =>
+    call(`${TRANSACTION}/init`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${await token()}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        language: 'En',
+        externalReferenceId: `ext-${orderId}`,
+        orderId,
+        serviceType: 'Delivery',
+        amount: { value: 25_000, currency: 'IQD' },
+        ...more,
+      }),
+    })
+  return {
+    url: open.url,
+    callback,
+    merchant,
+    simulator: open.simulator,
+    faults: (plan) => open.simulator.faults.set({ all: {}, orders: {}, ...plan }),
+    call,
+    token,
+    init,
+    async charged(orderId) {
+      const answer = (await (await init(orderId)).json()) as {
+        transactionDetails: { transactionId: string }
+      }
+      return answer.transactionDetails.transactionId
+    },
+    async inquiry(id) {
+      const headers = { authorization: `Bearer ${await token()}` }
+      return (await (await call(`${TRANSACTION}/inquiry/${id}`, { headers })).json()) as Json
+    },
+    act: (id, action) => call(`/_control/payments/${id}/${action}?wait`, { method: 'POST' }),
+    async [Symbol.asyncDispose]() {
+      await open.close()
+      merchant.close()
+    },
+  }
+}
+
+export const TRANSACTION = '/api/v2/payment-gateway/transaction'
