@@ -1,0 +1,240 @@
+// The ledger's maps, and what all of its parts do with them: match a payment, move it, fire its
+// event, raise an alert. Each call is one synchronous turn, and so atomic.
+
+import type { PaymentError } from '../exceptions.ts'
+import { eventOf, type LifecycleEvent, type PaymentStatus } from '../status.ts'
+import type { Audience, PaymentEvents, Untold } from '../telling/events.ts'
+import type { ChargeRequest, PaymentResponse, Transaction } from '../transaction.ts'
+import { type Arrival, type EventNames, LEASE_MS } from './ledger.ts'
+import type {
+  AlertKind,
+  AlertRecord,
+  DeliveryRecord,
+  EventRecord,
+  RefundRecord,
+} from './records.ts'
+
+export interface PaymentRow {
+  transaction: Transaction
+  /** Without the payer's phone. */
+  request: ChargeRequest
+  idempotencyKey: string | undefined
+  requestHash: string
+  /** Id of the call that talks to the gateway, and until when others wait for it. */
+  calledBy: string
+  calledUntil: number
+  answer: PaymentResponse | undefined
+  nextCheckAt: number | undefined
+}
+
+export interface EventRow {
+  arrival: Arrival
+  record: EventRecord
+}
+
+export interface RefundRow {
+  transactionId: string
+  refundedBefore: number
+  idempotencyKey: string | undefined
+  requestHash: string
+  createdAt: number
+  record: RefundRecord
+}
+
+/** When to try next, and who tries now. */
+export interface Turn {
+  attempts: number
+  nextAttemptAt: number
+  leasedUntil: number | undefined
+}
+
+export interface OutboxRow {
+  id: string
+  transactionId: string
+  type: LifecycleEvent
+  payload: PaymentEvents[LifecycleEvent]
+  correlationId: string | undefined
+  createdAt: number
+  /** `isOpen`: the listeners are still to be told. */
+  listeners: Turn & { isOpen: boolean; toldAt: number | undefined }
+  delivery: (Turn & { record: DeliveryRecord }) | undefined
+}
+
+export interface AlertRow {
+  subject: string
+  record: AlertRecord
+}
+
+/** One change of a payment. */
+export interface Move {
+  to: PaymentStatus
+  /** The outbox's id, if it fires an event. */
+  eventId: string
+  now: number
+  correlationId: string | undefined
+  refundedAmount?: number
+  paidAt?: number
+  error?: PaymentError
+}
+
+export const iso = (ms: number): string => new Date(ms).toISOString()
+
+export class Book {
+  readonly payments = new Map<string, PaymentRow>()
+  readonly events = new Map<string, EventRow>()
+  readonly refunds = new Map<string, RefundRow>()
+  readonly outbox = new Map<string, OutboxRow>()
+  readonly alerts = new Map<string, AlertRow>()
+  readonly #audience: Audience
+
+  constructor(audience: Audience) {
+    this.#audience = audience
+  }
+
+  payment(id: string): PaymentRow {
+    const row = this.payments.get(id)
+    if (!row) throw new Error(`there is no payment ${id}`)
+    return row
+  }
+
+  /** By our id or, within the gateway, by the gateway's. */
+  find(gateway: string, transactionId: string): PaymentRow | undefined {
+    return this.#newest(
+      ({ transaction }) =>
+        transaction.gateway === gateway &&
+        (transaction.id === transactionId || transaction.gatewayTransactionId === transactionId),
+    )
+  }
+
+  /** By the gateway's name, then by ours, then by the order's newest row that has no name yet. */
+  match(gateway: string, names: EventNames): PaymentRow | undefined {
+    const { gatewayTransactionId, externalReferenceId, reference } = names
+    const newest = (isIt: (transaction: Transaction) => boolean) =>
+      this.#newest(({ transaction }) => transaction.gateway === gateway && isIt(transaction))
+    return (
+      newest((of) => of.gatewayTransactionId === gatewayTransactionId) ??
+      newest((of) => of.externalReferenceId === externalReferenceId) ??
+      newest((of) => of.reference === reference && of.gatewayTransactionId === undefined)
+    )
+  }
+
+  #newest(isIt: (row: PaymentRow) => boolean): PaymentRow | undefined {
+    return newestFirst(this.payments).find(isIt)
+  }
+
+  /** Attempts to pay an order, newest first. */
+  attempts(gateway: string, reference: string): PaymentRow[] {
+    return [...this.payments.values()]
+      .filter(({ transaction: of }) => of.gateway === gateway && of.reference === reference)
+      .sort((a, b) => b.transaction.attempt - a.transaction.attempt)
+  }
+
+  refundUnderWay(transactionId: string): RefundRow | undefined {
+    return [...this.refunds.values()].find(
+      (row) => row.transactionId === transactionId && isUnderWay(row),
+    )
+  }
+
+  /** The caller has asked the graph. What is not a change of status fires nothing. */
+  move(row: PaymentRow, move: Move): Untold[] {
+    const { transaction } = row
+    const isChange = transaction.status !== move.to
+    transaction.status = move.to
+    transaction.updatedAt = iso(move.now)
+    if (move.refundedAmount !== undefined) transaction.refundedAmount = move.refundedAmount
+    if (move.paidAt !== undefined) transaction.paidAt = iso(move.paidAt)
+    if (move.error) transaction.error = move.error
+    this.#settleRefund(transaction, move.now)
+    if (!this.refundUnderWay(transaction.id)) row.nextCheckAt = undefined
+    if (!isChange || move.to === 'Pending') return []
+    const payload = { transaction: structuredClone(transaction) }
+    return this.fire(row, eventOf(move.to), payload, move)
+  }
+
+  #settleRefund(transaction: Transaction, now: number): void {
+    const refund = this.refundUnderWay(transaction.id)
+    if (!refund) return
+    const { record, refundedBefore } = refund
+    if (transaction.refundedAmount < refundedBefore + record.amount) return
+    record.status = 'succeeded'
+    record.updatedAt = iso(now)
+  }
+
+  /** Stores an event, leased to whoever calls; nothing where nobody is to be told. */
+  fire(
+    { transaction }: PaymentRow,
+    type: LifecycleEvent,
+    payload: PaymentEvents[LifecycleEvent],
+    { eventId, now, correlationId }: Pick<Move, 'eventId' | 'now' | 'correlationId'>,
+  ): Untold[] {
+    const turn = { attempts: 0, nextAttemptAt: now, leasedUntil: now + LEASE_MS }
+    const isOpen = this.#audience.hasListeners(type)
+    const { endpoint } = this.#audience
+    const id = `delivery of ${eventId}`
+    const row: OutboxRow = {
+      id: eventId,
+      transactionId: transaction.id,
+      type,
+      payload,
+      correlationId: correlationId ?? transaction.correlationId,
+      createdAt: now,
+      listeners: { ...turn, isOpen, toldAt: isOpen ? undefined : now },
+      delivery:
+        endpoint === undefined
+          ? undefined
+          : { ...turn, record: { id, endpoint, status: 'pending', attempts: 0 } },
+    }
+    this.outbox.set(eventId, row)
+    return this.untold(eventId)
+  }
+
+  /** What of an event is not told yet, whoever holds it. */
+  untold(eventId: string): Untold[] {
+    const row = this.outbox.get(eventId)
+    return row ? untoldOf(row, () => true) : []
+  }
+
+  /** Once for each kind and subject. */
+  raise(
+    kind: AlertKind,
+    subject: string,
+    of: { gateway: string; transactionId: string; detail: AlertRecord['detail']; now: number },
+  ): boolean {
+    const known = [...this.alerts.values()].some(
+      (row) => row.subject === subject && row.record.kind === kind,
+    )
+    if (known) return false
+    const id = `alert-${String(this.alerts.size).padStart(9, '0')}`
+    const { now, ...about } = of
+    this.alerts.set(id, { subject, record: { id, kind, ...about, createdAt: iso(now) } })
+    return true
+  }
+}
+
+export const isUnderWay = ({ record }: RefundRow): boolean =>
+  record.status === 'claimed' || record.status === 'accepted'
+
+/** Ids are ordered by time. */
+export const newestFirst = <Row>(rows: ReadonlyMap<string, Row>): Row[] =>
+  [...rows].sort(([a], [b]) => (a < b ? 1 : -1)).map(([, row]) => row)
+
+/** The parts of an event that are still to be told, as far as they pass. */
+export function untoldOf(row: OutboxRow, passes: (turn: Turn) => boolean): Untold[] {
+  const { listeners, delivery } = row
+  const tellsListeners = listeners.isOpen && passes(listeners)
+  const delivers = delivery?.record.status === 'pending' && passes(delivery)
+  if (!tellsListeners && !delivers) return []
+  const untold: Untold = {
+    outboxId: row.id,
+    type: row.type,
+    payload: structuredClone(row.payload),
+    createdAt: row.createdAt,
+  }
+  if (row.correlationId !== undefined) untold.correlationId = row.correlationId
+  if (tellsListeners) untold.listeners = { attempts: listeners.attempts }
+  if (delivers) {
+    const { id, endpoint } = delivery.record
+    untold.delivery = { id, endpoint, attempts: delivery.attempts }
+  }
+  return [untold]
+}

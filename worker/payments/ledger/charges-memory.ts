@@ -1,0 +1,114 @@
+// Charges in memory: begun once, answered the same, never made twice.
+
+import { externalReference } from '../external-reference.ts'
+import { UNPAID_ENDS } from '../status.ts'
+import type { Untold } from '../telling/events.ts'
+import type { Transaction } from '../transaction.ts'
+import { type Book, iso, type PaymentRow } from './book-memory.ts'
+import type { ChargeBegun, ChargeEnd, ChargeStart } from './ledger.ts'
+import { applyParked } from './webhooks-memory.ts'
+
+export function beginCharge(book: Book, start: ChargeStart): ChargeBegun {
+  const { idempotencyKey, requestHash, request } = start
+  const byKey =
+    idempotencyKey === undefined
+      ? undefined
+      : [...book.payments.values()].find(
+          (row) =>
+            row.idempotencyKey === idempotencyKey && row.transaction.gateway === request.gateway,
+        )
+  const attempts = book.attempts(request.gateway, request.reference)
+  const found = byKey ?? attempts.find(({ transaction }) => !cameToNothing(transaction))
+  if (!found) return create(book, start, attempts[0]?.transaction.attempt ?? 0)
+  if (found.requestHash !== requestHash) {
+    return { state: 'conflict', over: byKey ? 'key' : 'reference' }
+  }
+  return again(book, found, start)
+}
+
+const cameToNothing = ({ status }: Transaction) => UNPAID_ENDS.includes(status)
+
+function create(book: Book, start: ChargeStart, lastAttempt: number): ChargeBegun {
+  const { id, idempotencyKey, correlationId, now, until } = start
+  const { customerPhone: _, ...request } = structuredClone(start.request)
+  const { gateway, reference, amount, currency, description, metadata } = request
+  const attempt = lastAttempt + 1
+  const key = idempotencyKey === undefined ? {} : { idempotencyKey }
+  const transaction: Transaction = {
+    id,
+    gateway,
+    reference,
+    attempt,
+    externalReferenceId: externalReference({ ...request, ...key }, attempt),
+    status: 'Pending',
+    amount,
+    currency,
+    refundedAmount: 0,
+    description,
+    ...(metadata && { metadata }),
+    ...(correlationId !== undefined && { correlationId }),
+    createdAt: iso(now),
+    updatedAt: iso(now),
+  }
+  const row: PaymentRow = {
+    transaction,
+    request,
+    idempotencyKey,
+    requestHash: start.requestHash,
+    calledBy: id,
+    calledUntil: until,
+    answer: undefined,
+    nextCheckAt: until,
+  }
+  book.payments.set(id, row)
+  const payload = { gateway, request, transaction: structuredClone(transaction) }
+  const untold = book.fire(row, 'PaymentInitiated', payload, { eventId: id, now, correlationId })
+  return { state: 'begun', transaction, untold }
+}
+
+/** The same request, for a charge that stands. */
+function again(book: Book, row: PaymentRow, start: ChargeStart): ChargeBegun {
+  const { transaction, answer } = row
+  if (answer) return { state: 'answered', answer }
+  if (cameToNothing(transaction)) {
+    const { error, status } = transaction
+    const ended = { code: status.toLowerCase(), message: `The payment is ${status}.` }
+    return { state: 'refused', error: error ?? ended }
+  }
+  // Its own call again: the outcome of the first was lost on its way back.
+  if (row.calledBy === start.id)
+    return { state: 'begun', transaction, untold: book.untold(start.id) }
+  if (row.calledUntil > start.now) return { state: 'in_progress' }
+  if (!start.chargeIsIdempotent) return { state: 'unknown' }
+  row.calledBy = start.id
+  row.calledUntil = start.until
+  return { state: 'begun', transaction, untold: [] }
+}
+
+export function finishCharge(
+  book: Book,
+  { transactionId, eventId, now, result }: ChargeEnd,
+): { transaction: Transaction; untold: Untold[] } {
+  const row = book.payment(transactionId)
+  const { transaction } = row
+  const isOpen = transaction.status === 'Pending'
+  let untold: Untold[] = []
+  if (result.kind === 'refused') {
+    const { error } = result
+    const failed = { to: 'Failed', eventId, now, correlationId: undefined, error } as const
+    untold = isOpen ? book.move(row, failed) : book.untold(eventId)
+  } else if (!row.answer) {
+    if (isOpen) row.nextCheckAt = result.nextCheckAt
+    row.calledUntil = now
+    if (result.kind === 'answered') {
+      const { gatewayTransactionId, redirectUrl, expiresAt } = result.answer
+      row.answer = structuredClone(result.answer)
+      transaction.gatewayTransactionId ??= gatewayTransactionId
+      transaction.updatedAt = iso(now)
+      if (redirectUrl !== undefined) transaction.redirectUrl = redirectUrl
+      if (expiresAt !== undefined) transaction.expiresAt = expiresAt
+      untold = applyParked(book, { now, limit: Number.POSITIVE_INFINITY, to: row })
+    }
+  }
+  return { transaction, untold }
+}

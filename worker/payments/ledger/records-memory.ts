@@ -1,0 +1,83 @@
+// What is read back of the maps. Every answer is a copy: whoever reads cannot move a payment.
+
+import { type Book, iso, newestFirst, type OutboxRow } from './book-memory.ts'
+import type { DeliveryRecord, EventTold, Page, PaymentRecords } from './records.ts'
+import { dueChecks, dueToTell } from './sweeps-memory.ts'
+import { hasParked } from './webhooks-memory.ts'
+
+export const memoryRecords = (book: Book): PaymentRecords => ({
+  async find(gateway, transactionId) {
+    return structuredClone(book.find(gateway, transactionId)?.transaction)
+  },
+  async transactions({ status, gateway, reference }, page) {
+    const rows = newestFirst(book.payments).map(({ transaction }) => transaction)
+    const wanted = rows.filter(
+      (of) =>
+        (status === undefined || of.status === status) &&
+        (gateway === undefined || of.gateway === gateway) &&
+        (reference === undefined || of.reference === reference),
+    )
+    return paged(wanted, page)
+  },
+  async story(transactionId) {
+    const row = book.payments.get(transactionId)
+    if (!row) return undefined
+    const isOurs = (of: { transactionId?: string }) => of.transactionId === transactionId
+    return structuredClone({
+      transaction: row.transaction,
+      webhookEvents: newestFirst(book.events)
+        .map(({ record }) => record)
+        .filter(isOurs)
+        .reverse(),
+      refunds: newestFirst(book.refunds)
+        .filter(isOurs)
+        .map(({ record }) => record)
+        .reverse(),
+      events: newestFirst(book.outbox).filter(isOurs).map(toldOf).reverse(),
+      alerts: newestFirst(book.alerts)
+        .map(({ record }) => record)
+        .filter(isOurs)
+        .reverse(),
+    })
+  },
+  async webhookEvents({ outcome, gateway }, page) {
+    const rows = newestFirst(book.events).map(({ record }) => record)
+    const wanted = rows.filter(
+      (of) =>
+        (outcome === undefined || of.outcome === outcome) &&
+        (gateway === undefined || of.gateway === gateway),
+    )
+    return paged(wanted, page)
+  },
+  async alerts({ all = false }, page) {
+    const rows = newestFirst(book.alerts).map(({ record }) => record)
+    return paged(
+      rows.filter((of) => all || of.acknowledgedAt === undefined),
+      page,
+    )
+  },
+  async anythingDue(now) {
+    return dueChecks(book, now).length > 0 || dueToTell(book, now).length > 0 || hasParked(book)
+  },
+})
+
+const paged = <Row extends { id: string }>(rows: Row[], { before, limit }: Page): Row[] =>
+  structuredClone(rows.filter(({ id }) => before === undefined || id < before).slice(0, limit))
+
+function toldOf({ id, type, payload, createdAt, listeners, delivery }: OutboxRow): EventTold {
+  const { toldAt } = listeners
+  const deliveries: DeliveryRecord[] = []
+  if (delivery) {
+    const isPending = delivery.record.status === 'pending'
+    const next = isPending ? { nextAttemptAt: iso(delivery.nextAttemptAt) } : {}
+    deliveries.push({ ...delivery.record, ...next })
+  }
+  return {
+    id,
+    type,
+    payload,
+    createdAt: iso(createdAt),
+    ...(toldAt !== undefined && { toldAt: iso(toldAt) }),
+    deliveries,
+  }
+}

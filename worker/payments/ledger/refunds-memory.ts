@@ -1,0 +1,113 @@
+// Refunds in memory: one at a time, never more than was paid.
+
+import { judge } from '../status.ts'
+import type { Untold } from '../telling/events.ts'
+import type { Transaction } from '../transaction.ts'
+import { type Book, iso, isUnderWay, type PaymentRow, type RefundRow } from './book-memory.ts'
+import type { RefundBegun, RefundEnd, RefundStart } from './ledger.ts'
+
+export function beginRefund(book: Book, start: RefundStart): RefundBegun {
+  const row = book.find(start.gateway, start.transactionId)
+  if (!row) return { state: 'unknown_transaction' }
+  const { transaction } = row
+  const { idempotencyKey, requestHash, amount } = start
+  const mine = book.refunds.get(start.id)
+  if (mine && isUnderWay(mine)) return { state: 'begun', transaction }
+  const byKey =
+    idempotencyKey === undefined
+      ? undefined
+      : [...book.refunds.values()].find(
+          (refund) =>
+            refund.transactionId === transaction.id && refund.idempotencyKey === idempotencyKey,
+        )
+  if (byKey) return byKey.requestHash === requestHash ? again(byKey) : { state: 'conflict' }
+  if (book.refundUnderWay(transaction.id)) return { state: 'in_progress' }
+  const { status } = transaction
+  if (status !== 'Paid' && status !== 'PartiallyRefunded') {
+    return { state: 'not_refundable', status }
+  }
+  if (start.fullOnly && amount !== transaction.amount) return { state: 'not_full', transaction }
+  const left = transaction.amount - transaction.refundedAmount
+  if (amount > left) return { state: 'too_much', left, transaction }
+  claim(book, row, start)
+  return { state: 'begun', transaction }
+}
+
+function claim(book: Book, row: PaymentRow, start: RefundStart): void {
+  const { id, amount, reason, correlationId, now } = start
+  row.nextCheckAt = start.until
+  book.refunds.set(id, {
+    transactionId: row.transaction.id,
+    refundedBefore: row.transaction.refundedAmount,
+    idempotencyKey: start.idempotencyKey,
+    requestHash: start.requestHash,
+    createdAt: now,
+    record: {
+      id,
+      amount,
+      reason,
+      status: 'claimed',
+      ...(correlationId !== undefined && { correlationId }),
+      createdAt: iso(now),
+      updatedAt: iso(now),
+    },
+  })
+}
+
+/** The same request, for a refund that stands. */
+function again({ record }: RefundRow): RefundBegun {
+  const { id, status, gatewayRefundId, amount, error } = record
+  if (status === 'claimed') return { state: 'in_progress' }
+  if (status === 'failed') {
+    const failed = { code: 'refund_failed', message: 'The gateway did not give it back.' }
+    return { state: 'refused', error: error ?? failed }
+  }
+  const result = { success: true, refundId: gatewayRefundId ?? id, refundedAmount: amount }
+  return { state: 'answered', result }
+}
+
+export function finishRefund(
+  book: Book,
+  { refundId, now, result }: RefundEnd,
+): { transaction: Transaction; untold: Untold[] } {
+  const refund = book.refunds.get(refundId)
+  if (!refund) throw new Error(`there is no refund ${refundId}`)
+  const row = book.payment(refund.transactionId)
+  const { transaction } = row
+  const { record } = refund
+  if ('gatewayRefundId' in result && result.gatewayRefundId !== undefined) {
+    record.gatewayRefundId ??= result.gatewayRefundId
+  }
+  // A webhook, the sweeper or this call itself has settled it before.
+  if (!isUnderWay(refund)) return { transaction, untold: book.untold(refundId) }
+  record.updatedAt = iso(now)
+  switch (result.kind) {
+    case 'done':
+      return { transaction, untold: giveBack(book, row, refund, now) }
+    case 'refused':
+      record.status = 'failed'
+      record.error = result.error
+      row.nextCheckAt = undefined
+      break
+    case 'accepted':
+      record.status = 'accepted'
+      row.nextCheckAt = result.nextCheckAt
+      break
+    case 'unknown':
+      row.nextCheckAt = result.nextCheckAt
+  }
+  return { transaction, untold: [] }
+}
+
+function giveBack(book: Book, row: PaymentRow, refund: RefundRow, now: number): Untold[] {
+  const { transaction } = row
+  const { record, refundedBefore } = refund
+  const sum = Math.min(refundedBefore + record.amount, transaction.amount)
+  const refundedAmount = Math.max(transaction.refundedAmount, sum)
+  const to = refundedAmount === transaction.amount ? 'Refunded' : 'PartiallyRefunded'
+  if (judge(transaction.status, to) !== 'applied') {
+    throw new Error(`a ${transaction.status} payment cannot become ${to}`)
+  }
+  const { correlationId } = record
+  return book.move(row, { to, eventId: record.id, now, correlationId, refundedAmount })
+}

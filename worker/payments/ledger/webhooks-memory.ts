@@ -1,0 +1,149 @@
+// Verified events in memory: recorded once, judged by the graph, applied or parked.
+
+import { judge } from '../status.ts'
+import type { Untold } from '../telling/events.ts'
+import type { WebhookPayload } from '../webhooks/payload.ts'
+import { type Book, type EventRow, iso, isUnderWay, type PaymentRow } from './book-memory.ts'
+import type { Arrival, Outcome, Recorded } from './ledger.ts'
+import type { EventRecord } from './records.ts'
+
+export function recordEvent(book: Book, arrival: Arrival): Recorded {
+  const { payload, id } = arrival
+  const known = [...book.events.values()].find(
+    ({ record }) => record.gateway === payload.gateway && record.eventId === payload.eventId,
+  )
+  if (known) {
+    const isMine = known.record.id === id
+    return isMine
+      ? answer(known.record, known.record.outcome, book.untold(id))
+      : answer(known.record, 'duplicate', [])
+  }
+  const row = { arrival: structuredClone(arrival), record: recordOf(arrival) }
+  book.events.set(id, row)
+  const payment = book.match(payload.gateway, payload)
+  const untold = payment ? apply(book, row, payment, arrival.receivedAt) : []
+  return answer(row.record, row.record.outcome, untold)
+}
+
+/** Parked events that match `payment`, or any, in the order in which they occurred. */
+export function applyParked(
+  book: Book,
+  { now, limit, to }: { now: number; limit: number; to?: PaymentRow },
+): Untold[] {
+  const untold: Untold[] = []
+  let left = limit
+  for (const row of parked(book)) {
+    if (left === 0) break
+    const { payload } = row.arrival
+    // Asked anew for each: one that was applied may have given its payment the gateway's name.
+    const payment = book.match(payload.gateway, payload)
+    if (!payment || (to && payment !== to)) continue
+    untold.push(...apply(book, row, payment, now))
+    left--
+  }
+  return untold
+}
+
+/** Whether an event waits for a payment that has appeared. */
+export const hasParked = (book: Book): boolean =>
+  parked(book).some(({ arrival: { payload } }) => book.match(payload.gateway, payload))
+
+const parked = (book: Book): EventRow[] =>
+  [...book.events.values()]
+    .filter(({ record }) => record.outcome === 'parked')
+    .sort((a, b) => a.arrival.payload.occurredAt - b.arrival.payload.occurredAt)
+
+function apply(book: Book, { arrival, record }: EventRow, row: PaymentRow, now: number): Untold[] {
+  const { payload, onMismatch } = arrival
+  const { transaction } = row
+  record.transactionId = transaction.id
+  record.fromStatus = transaction.status
+  if (payload.alert) {
+    record.outcome = 'unchanged'
+    failRefund(book, row, payload, now)
+    book.raise(payload.alert, record.id, about(row, payload, now))
+    return []
+  }
+  record.isMismatch =
+    payload.status === 'Paid' &&
+    (payload.amount !== transaction.amount || payload.currency !== transaction.currency)
+  const verdict = judge(transaction.status, payload.status)
+  const isRejected = verdict === 'applied' && record.isMismatch && onMismatch === 'reject'
+  record.outcome = isRejected ? 'rejected' : verdict
+  if (verdict === 'late_payment') book.raise(verdict, record.id, about(row, payload, now))
+  if (record.isMismatch) book.raise('amount_mismatch', record.id, about(row, payload, now))
+  if (record.outcome !== 'applied') return []
+  if (payload.gatewayTransactionId) {
+    transaction.gatewayTransactionId ??= payload.gatewayTransactionId
+  }
+  return book.move(row, {
+    to: payload.status,
+    eventId: record.id,
+    now,
+    correlationId: arrival.correlationId,
+    ...(payload.status === 'Paid' && { paidAt: payload.occurredAt }),
+    ...(payload.error && { error: payload.error }),
+    refundedAmount: refundedAmount(row, payload),
+  })
+}
+
+/** As the gateway counts it, but never less than before and never more than was paid. */
+function refundedAmount({ transaction }: PaymentRow, payload: WebhookPayload): number {
+  if (payload.status === 'Refunded') return transaction.amount
+  if (payload.status !== 'PartiallyRefunded') return transaction.refundedAmount
+  return Math.max(transaction.refundedAmount, Math.min(payload.amount, transaction.amount))
+}
+
+function failRefund(book: Book, row: PaymentRow, { error }: WebhookPayload, now: number): void {
+  const refund = book.refundUnderWay(row.transaction.id)
+  if (!refund || !isUnderWay(refund)) return
+  refund.record.status = 'failed'
+  refund.record.updatedAt = iso(now)
+  if (error) refund.record.error = error
+  row.nextCheckAt = undefined
+}
+
+const about = ({ transaction }: PaymentRow, payload: WebhookPayload, now: number) => ({
+  gateway: transaction.gateway,
+  transactionId: transaction.id,
+  detail: {
+    eventId: payload.eventId,
+    amount: payload.amount,
+    currency: payload.currency,
+    expectedAmount: transaction.amount,
+    expectedCurrency: transaction.currency,
+  },
+  now,
+})
+
+function recordOf({ id, payload, receivedAt, correlationId }: Arrival): EventRecord {
+  const { gatewayTransactionId, reference, error } = payload
+  return {
+    id,
+    gateway: payload.gateway,
+    eventId: payload.eventId,
+    ...(gatewayTransactionId && { gatewayTransactionId }),
+    ...(reference && { reference }),
+    toStatus: payload.status,
+    amount: payload.amount,
+    currency: payload.currency,
+    isMismatch: false,
+    outcome: 'parked',
+    ...(error && { error: { ...error } }),
+    raw: payload.raw,
+    ...(correlationId !== undefined && { correlationId }),
+    occurredAt: iso(payload.occurredAt),
+    receivedAt: iso(receivedAt),
+  }
+}
+
+const answer = (
+  { isMismatch, transactionId }: EventRecord,
+  outcome: Outcome | 'duplicate',
+  untold: Untold[],
+): Recorded => ({
+  outcome,
+  isMismatch,
+  ...(transactionId !== undefined && { transactionId }),
+  untold,
+})
