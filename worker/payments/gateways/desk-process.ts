@@ -1,0 +1,68 @@
+// The desk in one process: the ledger's object holds it on Cloudflare, the server itself elsewhere.
+
+import type { Clock } from '../../shared/clock.ts'
+import type { Log } from '../../shared/log.ts'
+import { createAccessTokens } from './access-token.ts'
+import { admit, type BreakerState, CLOSED, report } from './breaker.ts'
+import type { GatewayDesk } from './desk.ts'
+import type { AnyGateway } from './gateway.ts'
+import { type BucketRule, type BucketState, take } from './token-bucket.ts'
+
+/** What strangers can cause with unsigned callbacks; more than a busy shop's payers do. */
+const REREADS: BucketRule = { burst: 60, perSecond: 10 }
+
+/** Keeps each gateway's breaker; a Map will do. Kept longer than the process where that ends often. */
+export interface BreakerStore {
+  get(gateway: string): BreakerState | undefined
+  set(gateway: string, state: BreakerState): void
+}
+
+export interface DeskDeps {
+  gateways: ReadonlyMap<string, AnyGateway>
+  clock: Clock
+  store: BreakerStore
+  fetch: typeof fetch
+  log: Log
+}
+
+export function createDesk({ gateways, clock, store, fetch, log }: DeskDeps): GatewayDesk {
+  const tokens = createAccessTokens({ clock, fetch, log })
+  const rereads = new Map<string, BucketState>()
+
+  return {
+    async admit(gateway, purpose) {
+      const now = clock.now()
+      if (purpose === 'reread') {
+        const taken = take(rereads.get(gateway), REREADS, now)
+        if (!taken.ok) return { ...taken, reason: 'rate_limited' }
+        rereads.set(gateway, taken.state)
+      }
+      const before = store.get(gateway) ?? CLOSED
+      const leave = admit(before, now)
+      if (!leave.ok) return { ...leave, reason: 'circuit_open' }
+      if (leave.state !== before) store.set(gateway, leave.state)
+      const accessToken = tokens.kept(gateway)
+      return { ok: true, ...(accessToken !== undefined && { accessToken }) }
+    },
+
+    async report(gateway, verdict) {
+      const before = store.get(gateway) ?? CLOSED
+      const { state, opened } = report(before, verdict, clock.now())
+      // Nearly every call succeeds: a store that is a disk is not written for that.
+      if (!isSame(before, state)) store.set(gateway, state)
+      if (opened) log('error', 'payments.gateway.circuit_opened', { gateway })
+      return { opened }
+    },
+
+    async accessToken(gateway, refused) {
+      const request = gateways.get(gateway)?.tokenRequest?.()
+      if (!request) return { ok: false, message: `${gateway} takes no access token` }
+      return await tokens.get(gateway, request, refused)
+    },
+  }
+}
+
+const isSame = (one: BreakerState, other: BreakerState): boolean =>
+  one.failures === other.failures &&
+  one.openUntil === other.openUntil &&
+  one.probeUntil === other.probeUntil
