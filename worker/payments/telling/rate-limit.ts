@@ -1,0 +1,37 @@
+// At most so many in any span of time, and a count of the others. Pure.
+
+export interface RateLimit {
+  /** Whether one more is within the limit; otherwise it is counted. */
+  admits(now: number): boolean
+  /** How many were not since the count began. */
+  readonly missed: number
+  /** The same, once the span since the first of them is over; then the count begins anew. */
+  takeMissed(now: number): number
+}
+
+export function createRateLimit(most: number, spanMs: number): RateLimit {
+  const admitted: number[] = []
+  let missed = 0
+  let missedSince = 0
+  return {
+    get missed() {
+      return missed
+    },
+    admits(now) {
+      while (admitted[0] !== undefined && admitted[0] <= now - spanMs) admitted.shift()
+      if (admitted.length < most) {
+        admitted.push(now)
+        return true
+      }
+      if (missed === 0) missedSince = now
+      missed++
+      return false
+    },
+    takeMissed(now) {
+      if (missed === 0 || now < missedSince + spanMs) return 0
+      const count = missed
+      missed = 0
+      return count
+    },
+  }
+}
