@@ -2,6 +2,7 @@
 
 import { fib } from './fib.ts'
 import type { Driver } from './gateway.ts'
+import { redirect } from './redirect.ts'
 import { stripe } from './stripe.ts'
 
-export const DRIVERS = { fib, stripe } as const satisfies Record<string, Driver>
+export const DRIVERS = { redirect, fib, stripe } as const satisfies Record<string, Driver>
