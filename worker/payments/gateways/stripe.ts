@@ -86,6 +86,8 @@ export const stripe = {
         const form = wire.sessionOf(charge, successUrl, settings.cancel_url)
         const endpoint = 'checkout/sessions'
         const reply = await call.send(post(endpoint, SESSIONS, externalReferenceId, form))
+        // Not this payment is refused, but our key: it can go on when that is right again.
+        if (reply.status === 401 || reply.status === 403) throw notUnderstood(endpoint, reply)
         if (!isSuccess(reply)) return { ok: false, error: wire.refusalIn(endpoint, reply) }
         const { id, url, expires_at } = shaped(wire.madeSession, reply.body, endpoint)
         return {

@@ -190,7 +190,8 @@ describe('a charge at Stripe', () => {
   it.each([
     ['the same key is in use', no(409, { type: 'invalid_request_error' })],
     ['the same key came with other parameters', no(400, { type: 'idempotency_error' })],
-    ['a 4xx is not Stripe’s', { status: 403, body: { message: 'blocked' } }],
+    ['our key is refused', no(401, { type: 'invalid_request_error', message: 'Invalid key.' })],
+    ['a 4xx is not Stripe’s', { status: 400, body: { message: 'blocked' } }],
     ['Stripe is busy', no(429, { type: 'rate_limit' })],
     ['Stripe is broken', no(500, { type: 'api_error' })],
     ['it has no page', ok({ ...made, url: null })],
