@@ -10,7 +10,7 @@ export interface Backoff {
  * so that those who failed together do not come back together. `random` is 0 to 1.
  */
 export function backoffMs(attempt: number, { firstMs, mostMs }: Backoff, random: number): number {
-  // Beyond 2^30 a shift would turn negative; long before that it is at its most.
+  // Doubled for ever it would be infinite, and nothing times infinity is no number.
   const whole = Math.min(firstMs * 2 ** Math.min(attempt - 1, 30), mostMs)
   return Math.round(whole / 2 + (whole / 2) * random)
 }

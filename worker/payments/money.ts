@@ -1,28 +1,31 @@
 // Amounts are integers in minor units: 25,000 IQD is 25000, 12.50 USD is 1250. Pure.
 
 /** Minor units in one unit. What is not listed has a hundred, as ISO 4217 has it for most. */
-const FACTORS: Readonly<Record<string, number>> = {
+const FACTORS: ReadonlyMap<string, number> = new Map([
   // ISO 4217 gives the dinar three decimals; nobody has paid with fils for decades, and no gateway
   // here takes them.
-  IQD: 1,
-  JPY: 1,
-  KRW: 1,
-  VND: 1,
-  CLP: 1,
-  BHD: 1_000,
-  JOD: 1_000,
-  KWD: 1_000,
-  OMR: 1_000,
-  TND: 1_000,
-}
+  ['IQD', 1],
+  ['JPY', 1],
+  ['KRW', 1],
+  ['VND', 1],
+  ['CLP', 1],
+  ['BHD', 1_000],
+  ['JOD', 1_000],
+  ['KWD', 1_000],
+  ['OMR', 1_000],
+  ['TND', 1_000],
+])
 
-export const minorUnits = (currency: string): number => FACTORS[currency] ?? 100
+export const minorUnits = (currency: string): number => FACTORS.get(currency) ?? 100
 
 export const isCurrency = (text: string): boolean => /^[A-Z]{3}$/.test(text)
 
-/** An amount that can be charged or refunded. Past 2^53 − 1 the database's driver throws. */
+/** With more digits two amounts can be one and the same decimal number, as gateways take them. */
+const MOST = 999_999_999_999_999
+
+/** An amount that can be charged or refunded. */
 export const isAmount = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value > 0
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value <= MOST
 
 /**
  * A gateway's number or decimal text, in whole units, as minor units. Undefined when it is none, or
