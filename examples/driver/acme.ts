@@ -1,0 +1,136 @@
+// Acme Pay: a hosted page, and callbacks signed with HMAC-SHA256 over the time and the body.
+
+import * as z from 'zod'
+import {
+  InvalidArgumentException,
+  InvalidWebhookSignatureException,
+} from '../../worker/payments/exceptions.ts'
+import type {
+  Driver,
+  Gateway,
+  GatewayCall,
+  SupportsStatusCheck,
+} from '../../worker/payments/gateways/gateway.ts'
+import { isSuccess, notUnderstood, refusal, shaped } from '../../worker/payments/gateways/reply.ts'
+import type { PaymentStatus } from '../../worker/payments/status.ts'
+
+const PAYMENTS = '/v1/payments'
+
+// What must be in an answer before it is believed. Acme counts in minor units, as we do.
+const created = z.object({ id: z.string().min(1), page: z.string().min(1) })
+const payment = z.object({
+  id: z.string().min(1),
+  order: z.string(),
+  state: z.string(),
+  amount: z.int(),
+  currency: z.string(),
+})
+const callback = z.object({ event: z.string().min(1), payment })
+const failure = z.object({ code: z.string(), message: z.string() })
+
+/** Acme's words in ours. */
+const STATUSES: ReadonlyMap<string, PaymentStatus> = new Map([
+  ['open', 'Pending'],
+  ['paid', 'Paid'],
+  ['declined', 'Failed'],
+  ['cancelled', 'Cancelled'],
+  ['expired', 'Expired'],
+  ['refunded', 'Refunded'],
+])
+
+export const acme = {
+  envPrefix: 'ACME_',
+  settings: {
+    base_url: { default: 'https://api.acme.example' },
+    api_key: { required: true },
+    signing_secret: { required: true },
+  },
+  create(key, { base_url = '', api_key = '', signing_secret = '' }) {
+    const headers = { 'x-api-key': api_key }
+
+    return {
+      key,
+      currencies: ['IQD', 'USD'],
+      // Acme makes one payment for each Idempotency-Key, however often it is sent.
+      chargeIsIdempotent: true,
+
+      async charge(
+        { externalReferenceId, reference, amount, currency, description, returnUrl },
+        call,
+      ) {
+        if (returnUrl === undefined) throw new InvalidArgumentException(`${key} needs a returnUrl.`)
+        const reply = await call.send({
+          endpoint: 'payments',
+          method: 'POST',
+          url: `${base_url}${PAYMENTS}`,
+          headers: { ...headers, 'idempotency-key': externalReferenceId },
+          json: { order: reference, amount, currency, description, back: returnUrl },
+          isIdempotent: true,
+        })
+        // A plain no, so the charge is Failed. Anything else that is no yes leaves it open.
+        const no = failure.safeParse(reply.body)
+        if (reply.status === 422 && no.success) {
+          return { ok: false, error: refusal(no.data.code, no.data.message) }
+        }
+        if (!isSuccess(reply)) throw notUnderstood('payments', reply)
+        const { id, page } = shaped(created, reply.body, 'payments')
+        return { ok: true, gatewayTransactionId: id, redirectUrl: page }
+      },
+
+      async handleWebhook({ headers: sent, body }, call) {
+        const time = sent.get('acme-time') ?? ''
+        const isGenuine = await verify(
+          signing_secret,
+          `${time}.${body}`,
+          sent.get('acme-signature'),
+        )
+        // Only what is proven is parsed.
+        if (!isGenuine) throw new InvalidWebhookSignatureException('The signature does not match')
+        const { event, payment: told } = shaped(callback, JSON.parse(body), 'the callback')
+        return {
+          gateway: key,
+          gatewayTransactionId: told.id,
+          reference: told.order,
+          status: statusOf(told.state, call),
+          amount: told.amount,
+          currency: told.currency,
+          eventId: event,
+          occurredAt: Number(time) * 1_000,
+          raw: body,
+        }
+      },
+
+      async checkStatus({ gatewayTransactionId }, call) {
+        const reply = await call.send({
+          endpoint: 'payments/{id}',
+          method: 'GET',
+          url: `${base_url}${PAYMENTS}/${encodeURIComponent(gatewayTransactionId)}`,
+          headers,
+          isIdempotent: true,
+        })
+        if (reply.status === 404) return { known: false }
+        if (!isSuccess(reply)) throw notUnderstood('payments/{id}', reply)
+        const { state, amount, currency } = shaped(payment, reply.body, 'payments/{id}')
+        const raw = JSON.stringify(reply.body)
+        return { known: true, status: statusOf(state, call), amount, currency, raw }
+      },
+    } satisfies Gateway & SupportsStatusCheck
+  },
+} satisfies Driver
+
+/** A word that Acme adds later moves nothing, and the operator reads of it. */
+function statusOf(state: string, call: GatewayCall): PaymentStatus {
+  const status = STATUSES.get(state)
+  if (status === undefined) call.warn('payments.acme.unknown_status', { state })
+  return status ?? 'Pending'
+}
+
+/** Compares in constant time, which `===` on two digests does not. */
+async function verify(secret: string, text: string, hex: string | null): Promise<boolean> {
+  if (hex === null || !/^[0-9a-f]{64}$/.test(hex)) return false
+  const encode = new TextEncoder()
+  const hash = { name: 'HMAC', hash: 'SHA-256' }
+  const key = await crypto.subtle.importKey('raw', encode.encode(secret), hash, false, ['verify'])
+  const signature = Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16))
+  return await crypto.subtle.verify('HMAC', key, signature, encode.encode(text))
+}
