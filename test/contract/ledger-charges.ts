@@ -235,6 +235,19 @@ export function chargeContract(on: On): void {
     )
 
     it(
+      'is not begun anew by its own call, repeated late',
+      on(async (w) => {
+        const start = w.start()
+        await w.ledger.beginCharge(start)
+        const { transaction } = await w.story(start.id)
+        await w.finish(transaction, { kind: 'refused', error: declined })
+        expect(await w.ledger.beginCharge(start)).toEqual({ state: 'refused', error: declined })
+        expect(await w.records.transactions({}, { limit: 9 })).toHaveLength(1)
+        expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated', 'PaymentFailed'])
+      }),
+    )
+
+    it(
       'has not failed where a webhook said otherwise before',
       on(async (w) => {
         const transaction = await w.pending()

@@ -172,6 +172,18 @@ export function refundContract(on: On): void {
     )
 
     it(
+      'is not begun anew by its own call, repeated late',
+      on(async (w) => {
+        const transaction = await w.came('Paid')
+        const start = w.refundStart(transaction, { amount: 4_000 })
+        await w.ledger.beginRefund(start)
+        await w.endRefund(start.id, { kind: 'refused', error: refused })
+        expect(await w.ledger.beginRefund(start)).toEqual({ state: 'refused', error: refused })
+        expect((await w.story(transaction)).refunds).toMatchObject([{ status: 'failed' }])
+      }),
+    )
+
+    it(
       'changes nothing when its end is told again',
       on(async (w) => {
         const transaction = await w.came('Paid')

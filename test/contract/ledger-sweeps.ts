@@ -308,7 +308,7 @@ export function sweepContract(on: On): void {
         await w.ledger.settleTold([{ outboxId: other.id, listeners: { ok: true } }], T0)
         expect(await w.records.anythingDue(T0 + LEASE_MS)).toBe(false)
 
-        const paid = w.arrival(await w.read((await w.story(id)).transaction), {
+        const paid = w.arrival((await w.story(id)).transaction, {
           reference: 'order-3',
           gatewayTransactionId: 'gateway-3',
         })

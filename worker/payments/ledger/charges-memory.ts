@@ -18,7 +18,11 @@ export function beginCharge(book: Book, start: ChargeStart): ChargeBegun {
             row.idempotencyKey === idempotencyKey && row.transaction.gateway === request.gateway,
         )
   const attempts = book.attempts(request.gateway, request.reference)
-  const found = byKey ?? attempts.find(({ transaction }) => !cameToNothing(transaction))
+  const found =
+    byKey ??
+    // What this very call has begun before, whatever became of it.
+    book.payments.get(start.id) ??
+    attempts.find(({ transaction }) => !cameToNothing(transaction))
   if (!found) return create(book, start, attempts[0]?.transaction.attempt ?? 0)
   if (found.requestHash !== requestHash) {
     return { state: 'conflict', over: byKey ? 'key' : 'reference' }

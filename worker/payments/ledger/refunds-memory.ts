@@ -12,7 +12,7 @@ export function beginRefund(book: Book, start: RefundStart): RefundBegun {
   const { transaction } = row
   const { idempotencyKey, requestHash, amount } = start
   const mine = book.refunds.get(start.id)
-  if (mine && isUnderWay(mine)) return { state: 'begun', transaction }
+  if (mine) return isUnderWay(mine) ? { state: 'begun', transaction } : again(mine)
   const byKey =
     idempotencyKey === undefined
       ? undefined
