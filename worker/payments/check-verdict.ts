@@ -1,0 +1,91 @@
+// What an answer about a payment, or none, means for it: news for the ledger, another check, or an
+// alert. Pure.
+
+import { nextCheckAt } from './check-times.ts'
+import type { StatusAnswer } from './gateways/gateway.ts'
+import type { Check, CheckSettled } from './ledger/ledger.ts'
+import { judge } from './status.ts'
+import { maskBody } from './telling/mask.ts'
+import type { Transaction } from './transaction.ts'
+import type { WebhookPayload } from './webhooks/payload.ts'
+
+export type KnownStatus = Extract<StatusAnswer, { known: true }>
+
+export const DAY_MS = 24 * 3_600_000
+
+/** Whether the ledger should hear of it: also of what no payment in this status can become. */
+export function isNews(transaction: Transaction, { status, amount }: KnownStatus): boolean {
+  if (status === 'Pending') return false
+  switch (judge(transaction.status, status)) {
+    case 'applied':
+      return status !== 'PartiallyRefunded' || amount > transaction.refundedAmount
+    case 'late_payment':
+      return true
+    case 'illegal':
+      // Some gateways call a payment paid whatever was given back of it.
+      return status !== 'Paid'
+    case 'unchanged':
+      return false
+  }
+}
+
+/** As a webhook would have told it; the same answer is the same event, however often it is given. */
+export function payloadOf(
+  transaction: Transaction,
+  { status, amount, currency, error, raw }: KnownStatus,
+  now: number,
+): WebhookPayload {
+  const { id, gateway, gatewayTransactionId = '', reference, externalReferenceId } = transaction
+  return {
+    gateway,
+    gatewayTransactionId,
+    reference,
+    externalReferenceId,
+    status,
+    amount,
+    currency,
+    eventId: `recheck:${id}:${status}:${amount}`,
+    occurredAt: now,
+    ...(error && { error }),
+    raw: maskBody(raw),
+  }
+}
+
+/** A payment that stays as it is. Without an answer its gateway could not be asked. */
+export function settledAs(check: Check, now: number, answer?: KnownStatus): CheckSettled {
+  const { transaction, refund } = check
+  const base = { transactionId: transaction.id, now }
+  if (refund) return { ...base, ...refundSettledAs(refund, now, answer) }
+  // Nothing is open any more.
+  if (transaction.status !== 'Pending') return base
+  const createdAt = Date.parse(transaction.createdAt)
+  const next = nextCheckAt(createdAt, now, givenUpAt(transaction, createdAt))
+  if (next !== undefined) return { ...base, nextCheckAt: next }
+  const detail = { since: transaction.createdAt, said: answer?.status ?? 'nothing' }
+  return { ...base, alert: { kind: 'unsettled', detail } }
+}
+
+/** A charge that its gateway never named is let go after a day. */
+const givenUpAt = ({ expiresAt, gatewayTransactionId }: Transaction, createdAt: number) => {
+  if (gatewayTransactionId === undefined) return createdAt + DAY_MS
+  return expiresAt === undefined ? undefined : Date.parse(expiresAt)
+}
+
+function refundSettledAs(
+  refund: NonNullable<Check['refund']>,
+  now: number,
+  answer: KnownStatus | undefined,
+): Omit<CheckSettled, 'transactionId' | 'now'> {
+  const { id: refundId, amount, createdAt, isAccepted } = refund
+  const said = answer?.status ?? 'nothing'
+  const alert = { kind: 'refund_unsettled' as const, detail: { refundId, amount, said } }
+  // The gateway knows of no refund a day after it was asked for one. An accepted refund is not
+  // given up so: it would be made twice, and by hand a bank may take days for it.
+  if (answer && !isAccepted && now - createdAt >= DAY_MS) {
+    const message = 'The gateway never told what became of this refund, and has not made it.'
+    return { refundError: { code: 'outcome_unknown', message }, alert }
+  }
+  const next = nextCheckAt(createdAt, now, createdAt + DAY_MS)
+  // Somebody's money: it is asked about for as long as it is under way, though a person knows.
+  return next === undefined ? { nextCheckAt: now + DAY_MS, alert } : { nextCheckAt: next }
+}

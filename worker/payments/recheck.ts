@@ -1,0 +1,170 @@
+// One payment that should have been heard of: asks its gateway, and has the ledger apply what comes
+// of it, by the same graph and the same rule of amounts as a webhook.
+
+import { ulid } from 'ulid'
+import type { Clock } from '../shared/clock.ts'
+import type { Fields, Log } from '../shared/log.ts'
+import { chargeResult } from './charges/charge-result.ts'
+import { DAY_MS, isNews, type KnownStatus, payloadOf, settledAs } from './check-verdict.ts'
+import { GatewayUnavailableException } from './exceptions.ts'
+import type { Caller } from './gateways/caller.ts'
+import {
+  type AnyGateway,
+  type ChargeAnswer,
+  type StatusAnswer,
+  supportsStatusCheck,
+} from './gateways/gateway.ts'
+import type { Check, Ledger } from './ledger/ledger.ts'
+import type { Untold } from './telling/events.ts'
+import { reasonOf } from './telling/reason.ts'
+import type { Transaction } from './transaction.ts'
+
+export interface RecheckDeps {
+  ledger: Pick<Ledger, 'webhook' | 'settleCheck' | 'finishCharge'>
+  gateways: ReadonlyMap<string, AnyGateway>
+  caller: Pick<Caller, 'run'>
+  onMismatch: 'log' | 'reject'
+  /** Where a gateway is to call back; without it, where it is configured to. */
+  callbackUrl?: (gateway: string, origin: string | undefined) => string | undefined
+  clock: Clock
+  log: Log
+}
+
+export interface Rechecked {
+  /**
+   * `moved`: something was applied. `answered`, `refused`: a charge, asked for again. `waits`: as it
+   * was. `unreachable`: the gateway did not say.
+   */
+  what: 'moved' | 'answered' | 'refused' | 'waits' | 'unreachable'
+  /** A person was told that it does not settle. */
+  alerted: boolean
+  untold: Untold[]
+}
+
+/** Rejects with what the ledger rejects with; what a gateway does is an answer. */
+export type Recheck = (check: Check) => Promise<Rechecked>
+
+export function createRecheck(deps: RecheckDeps): Recheck {
+  const { ledger, gateways, clock, log } = deps
+
+  return async (check) => {
+    const { transaction } = check
+    const gateway = gateways.get(transaction.gateway)
+    if (!gateway) {
+      log('warn', 'payments.check.unknown_gateway', about(transaction))
+      return await settle(check, 'unreachable')
+    }
+    if (transaction.gatewayTransactionId !== undefined) {
+      return await askStatus(gateway, check, transaction.gatewayTransactionId)
+    }
+    // Paid by a webhook that named it by its reference alone: there is nothing to ask by.
+    if (transaction.status !== 'Pending') return await settle(check)
+    if (clock.now() - Date.parse(transaction.createdAt) >= DAY_MS) return await expire(check)
+    return gateway.chargeIsIdempotent ? await chargeAgain(gateway, check) : await settle(check)
+  }
+
+  async function askStatus(
+    gateway: AnyGateway,
+    check: Check,
+    gatewayTransactionId: string,
+  ): Promise<Rechecked> {
+    // Without it only its webhook tells, or a person.
+    if (!supportsStatusCheck(gateway)) return await settle(check)
+    const { transaction } = check
+    const { externalReferenceId, reference, amount, currency } = transaction
+    const names = { gatewayTransactionId, externalReferenceId, reference, amount, currency }
+    let answer: StatusAnswer
+    try {
+      answer = await deps.caller.run(gateway, 'call', (call) => gateway.checkStatus(names, call))
+    } catch (error) {
+      return await unreachable(check, error)
+    }
+    if (!answer.known) {
+      log('warn', 'payments.check.unknown_to_gateway', about(transaction))
+      return await settle(check)
+    }
+    if (!isNews(transaction, answer)) return await settle(check, 'waits', answer)
+    return await apply(check, answer)
+  }
+
+  async function apply(check: Check, answer: KnownStatus): Promise<Rechecked> {
+    const { transaction } = check
+    const { correlationId } = transaction
+    const { status, amount } = answer
+    const now = clock.now()
+    const payload = payloadOf(transaction, answer, now)
+    const recorded = await ledger.webhook({
+      id: ulid(now),
+      payload,
+      onMismatch: deps.onMismatch,
+      ...(correlationId !== undefined && { correlationId }),
+      receivedAt: now,
+    })
+    const { outcome, isMismatch, untold } = recorded
+    const isDone = outcome === 'applied'
+    const fields = { ...about(transaction), eventId: payload.eventId, status, outcome }
+    log(isDone ? 'info' : 'warn', `payments.check.${outcome}`, fields)
+    if (isMismatch && outcome !== 'duplicate') {
+      const { currency } = answer
+      log('warn', 'payments.webhook.amount_mismatch', { ...fields, amount, currency })
+    }
+    if (isDone) return { what: 'moved', alerted: false, untold }
+    return { ...(await settle(check, 'waits', answer)), untold }
+  }
+
+  /** Its answer never came, and the same external reference can only ever be one payment. */
+  async function chargeAgain(gateway: AnyGateway, check: Check): Promise<Rechecked> {
+    const { transaction, request } = check
+    const { externalReferenceId, id: transactionId } = transaction
+    const callbackUrl = deps.callbackUrl?.(gateway.key, undefined)
+    const charge = { ...request, externalReferenceId, callbackUrl, now: clock.now() }
+    let answer: ChargeAnswer
+    try {
+      answer = await deps.caller.run(gateway, 'call', (call) => gateway.charge(charge, call))
+    } catch (error) {
+      return await unreachable(check, error)
+    }
+    const now = clock.now()
+    const result = chargeResult(request, transaction, answer, now)
+    // The breaker has heard from the caller how that went.
+    const end = { transactionId, eventId: ulid(now), now, verdict: 'neutral' as const, result }
+    const { untold } = await ledger.finishCharge(end)
+    log('info', 'payments.check.charged_again', { ...about(transaction), result: result.kind })
+    return { what: answer.ok ? 'answered' : 'refused', alerted: false, untold }
+  }
+
+  /** Nobody was ever sent to pay it: it never got to where it could be paid. */
+  async function expire(check: Check): Promise<Rechecked> {
+    const { amount, currency } = check.transaction
+    return await apply(check, { known: true, status: 'Expired', amount, currency, raw: '' })
+  }
+
+  async function unreachable(check: Check, error: unknown): Promise<Rechecked> {
+    // A driver that breaks is a fault of ours; a gateway that does not answer is everyday.
+    const level = error instanceof GatewayUnavailableException ? 'warn' : 'error'
+    const fields = { ...about(check.transaction), error: reasonOf(error) }
+    log(level, 'payments.check.no_answer', fields)
+    return await settle(check, 'unreachable')
+  }
+
+  async function settle(
+    check: Check,
+    what: 'waits' | 'unreachable' = 'waits',
+    answer?: KnownStatus,
+  ): Promise<Rechecked> {
+    const settled = settledAs(check, clock.now(), answer)
+    await ledger.settleCheck(settled)
+    const { alert, nextCheckAt: next } = settled
+    const fields = { ...about(check.transaction), nextCheckAt: next, status: answer?.status }
+    if (alert) log('error', `payments.check.${alert.kind}`, fields)
+    else log('debug', 'payments.check.waits', fields)
+    return { what, alerted: alert !== undefined, untold: [] }
+  }
+}
+
+const about = ({ id, gateway, reference, correlationId }: Transaction): Fields => ({
+  transactionId: id,
+  gateway,
+  reference,
+  correlationId,
+})
