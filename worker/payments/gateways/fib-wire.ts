@@ -5,7 +5,7 @@ import type { PaymentError } from '../exceptions.ts'
 import { fromMinor } from '../money.ts'
 import type { PaymentStatus } from '../status.ts'
 import type { GatewayCall, GatewayCharge, GatewayReply } from './gateway.ts'
-import { optionalText, refusal } from './reply.ts'
+import { cutTo, optionalText, refusal } from './reply.ts'
 
 /** The bank refuses a longer one. */
 const DESCRIPTION_CHARS = 50
@@ -40,8 +40,7 @@ export const paymentOf = ({
   returnUrl,
 }: GatewayCharge) => ({
   monetaryValue: { amount: fromMinor(amount, currency), currency },
-  // By characters: half of a surrogate pair is no text.
-  description: [...description].slice(0, DESCRIPTION_CHARS).join(''),
+  description: cutTo(DESCRIPTION_CHARS, description),
   ...(callbackUrl !== undefined && { statusCallbackUrl: callbackUrl }),
   ...(returnUrl !== undefined && { redirectUri: returnUrl }),
 })

@@ -1,4 +1,5 @@
-// Reads what a gateway answered: nothing of it is believed before it has the expected shape. Pure.
+// What drivers need to read an answer: nothing of it is believed before it has the expected shape.
+// Pure.
 
 import * as z from 'zod'
 import { GatewayUnavailableException, type PaymentError } from '../exceptions.ts'
@@ -19,6 +20,13 @@ export function shaped<T>(schema: z.ZodType<T>, value: unknown, what: string): T
   const where = read.error.issues.map(({ path }) => path.join('.') || 'all of it').join(', ')
   throw new GatewayUnavailableException(`${what} cannot be read: ${where}`)
 }
+
+/**
+ * The text as a gateway takes it that counts as Java and JavaScript do. Half a pair at the end would
+ * be no character.
+ */
+export const cutTo = (longest: number, text: string): string =>
+  text.slice(0, longest).replace(/[\uD800-\uDBFF]$/, '')
 
 /** Answered, and neither done nor plainly refused. */
 export const notUnderstood = (what: string, { status }: GatewayReply): Error =>

@@ -5,7 +5,7 @@ import { GatewayUnavailableException, type PaymentError } from '../exceptions.ts
 import { minorUnits } from '../money.ts'
 import type { PaymentStatus } from '../status.ts'
 import type { GatewayCharge, GatewayRefund, GatewayReply } from './gateway.ts'
-import { notUnderstood, optionalText, refusal } from './reply.ts'
+import { cutTo, notUnderstood, optionalText, refusal } from './reply.ts'
 
 /** Shapes of answers depend on it; events have the version that their endpoint was made with. */
 export const API_VERSION = '2026-10-28.endive'
@@ -116,9 +116,7 @@ export const sessionOf = (
   'line_items[0][quantity]': '1',
   'line_items[0][price_data][currency]': currency.toLowerCase(),
   'line_items[0][price_data][unit_amount]': String(amount),
-  'line_items[0][price_data][product_data][name]': [...description]
-    .slice(0, PRODUCT_NAME_CHARS)
-    .join(''),
+  'line_items[0][price_data][product_data][name]': cutTo(PRODUCT_NAME_CHARS, description),
   // Else Stripe may let the payer pay in another currency than was asked for.
   'adaptive_pricing[enabled]': 'false',
   [`metadata[${OUR_NAME}]`]: externalReferenceId,

@@ -139,7 +139,7 @@ describe('a charge at Stripe', () => {
     const form: Record<string, string> = call.requests[0]?.form ?? {}
     expect(form.client_reference_id).toBeUndefined()
     expect(form['metadata[reference]']).toBe(reference)
-    expect(form['line_items[0][price_data][product_data][name]']).toBe('😀'.repeat(250))
+    expect(form['line_items[0][price_data][product_data][name]']).toBe('😀'.repeat(125))
   })
 
   it.each<[string, Partial<GatewayCharge>]>([
