@@ -4,7 +4,7 @@
 export interface Client {
   clientId: string
   clientSecret: string
-  /** All that it may ask for; empty: the gateway knows no scopes, and grants its own name for it. */
+  /** All that it may ask for; empty: the gateway knows no scopes. */
   scopes: readonly string[]
   lifetimeMs: number
 }

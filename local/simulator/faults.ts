@@ -25,7 +25,7 @@ export interface Faults {
   /** What is paid, instead of what was asked for. */
   amount?: number
   currency?: string
-  /** What a webhook says was changed after it was signed. FIB signs nothing: it names a stranger. */
+  /** A webhook was changed after it was signed. FIB signs none: it names an unknown payment. */
   tampered?: boolean
   /** A webhook's token says that it needs no signature, and has none. */
   algNone?: boolean

@@ -34,7 +34,8 @@ function decliningReason(state: State): string | null {
 
 /** One dot: an app would show the code, and nobody scans the simulator. */
 const QR_CODE =
-  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
+  'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA' +
+  '60e6kgAAAABJRU5ErkJggg=='
 
 /** `payUrl` stands in for the links that open the bank's app. */
 export const paymentAnswer = (payment: Payment, payUrl: string) => ({

@@ -1,4 +1,4 @@
-// The hosted page of both gateways: a button moves the payment, and the payer goes back to the shop.
+// The hosted page of both gateways: a button moves the payment and leads back to the shop.
 
 import { type Context, Hono } from 'hono'
 import { noPaymentPage, paymentPage } from './page.ts'
