@@ -12,6 +12,7 @@ export interface DataFolder {
   /** Of the sidecar. */
   cacheDir: string
   edgeDir: string
+  logsDir: string
   logFile(name: string): string
   /** Who held the folder before died; what it left behind may still be ending. */
   inherited: boolean
@@ -36,6 +37,7 @@ export async function openDataFolder(dir: string, host: string): Promise<DataFol
     databaseDir: join(dir, 'sqld'),
     cacheDir: join(dir, 'cache'),
     edgeDir,
+    logsDir: logs,
     logFile: (name) => join(logs, `${name}.log`),
     inherited: lock.inherited,
     release: lock.release,

@@ -2,6 +2,8 @@
 
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import type { Driver } from '../worker/payments/gateways/gateway.ts'
+import { DRIVERS } from '../worker/payments/gateways/registry.ts'
 import { EDGE_GRACE_MS, type PrepareEdge } from './edge.ts'
 import { LOOPBACK } from './ports.ts'
 import { StartError } from './start-error.ts'
@@ -35,9 +37,18 @@ export const prepareDeno: PrepareEdge = async (plan) => {
   }
 }
 
-/** Hosts that the edge may listen on or call: its own, and those that its variables name. */
-function reachable(port: number, variables: Readonly<Record<string, string>>): string[] {
-  const named = Object.values(variables)
+/**
+ * Hosts that the edge may listen on or call: those of this machine (its own, the database, the
+ * simulator), those that its variables name, and a gateway's own where its variables name none.
+ */
+export function reachable(port: number, variables: Readonly<Record<string, string>>): string[] {
+  const drivers: Driver[] = Object.values(DRIVERS)
+  const gateways = drivers.flatMap(({ envPrefix, settings }) => {
+    const { base_url: base } = settings
+    const isNamed = `${envPrefix}BASE_URL` in variables
+    return base !== undefined && 'default' in base && !isNamed ? base.default : []
+  })
+  const named = [...Object.values(variables), ...gateways]
     .filter((value) => /^https?:\/\//.test(value) && URL.canParse(value))
     .map((value) => new URL(value).host)
   return [...new Set([`${LOOPBACK}:${port}`, LOOPBACK, ...named])]

@@ -23,6 +23,7 @@ board       ${near(options.storeDir, cwd)} (${layout})
 repository  ${local.path}
 edge        ${local.url} (${options.host})
 database    ${local.database}
+gateways    ${local.simulator} (simulated)
 logs        ${near(options.dataDir, cwd)}/logs
 `
 

@@ -3,6 +3,7 @@
 
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { LocalGateways } from './gateways.ts'
 import type { LocalTokens } from './tokens.ts'
 
 export interface LocalJson {
@@ -12,7 +13,11 @@ export interface LocalJson {
   path: string
   /** URL of the libSQL server. */
   database: string
+  /** URL of the gateway simulator. */
+  simulator: string
   tokens: LocalTokens
+  /** What it takes to speak for a gateway: its webhooks are signed with these. */
+  gateways: LocalGateways
 }
 
 const fileIn = (dataDir: string): string => join(dataDir, 'local.json')

@@ -25,7 +25,9 @@ export type ParsedOptions =
   | { kind: 'refused'; sentence: string }
 
 export const HELP = `\
-Runs all of Signalbox on this machine: the edge, its database and the sidecar of one board.
+Runs all of Signalbox on this machine: the edge, its database, the sidecar of one board and a
+simulator of payment gateways. REDIRECT_GATEWAY_*, FIB_* and STRIPE_* variables put the real
+gateway in its place, each by itself; PAYMENT_* are passed on.
 
   npm start -- [options]
 

@@ -6,13 +6,16 @@ import type { DataFolder } from './data-folder.ts'
 import { prepareDeno } from './deno.ts'
 import { checkVariables, edgeReady, edgeUrl } from './edge.ts'
 import { machineVariables, sidecarVariables, workerVariables } from './environment.ts'
+import { describeGateways, gatewaySecrets, simulatedGateways } from './gateways.ts'
 import { databaseReady, databaseUrl, libsqlServer, migrate } from './libsql-server.ts'
 import type { LocalJson } from './local-json.ts'
 import type { StartOptions } from './options.ts'
-import { findPort, LOOPBACK } from './ports.ts'
+import { findPort, findPorts, LOOPBACK } from './ports.ts'
 import { boardReady, sidecarProcess } from './sidecar-process.ts'
+import { simulatorProcess, simulatorReady, simulatorUrl } from './simulator-process.ts'
 import { StartError } from './start-error.ts'
 import type { Supervisor } from './supervisor.ts'
+import { startSweeping, unrefAfter } from './sweeping.ts'
 import { mintTokens, readSecret } from './tokens.ts'
 import { until } from './until.ts'
 import { prepareWorkerd } from './workerd.ts'
@@ -39,26 +42,42 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
   const { options, home, data, env, supervisor, signal } = plan
   const { repo, storeDir } = options
   const machine = machineVariables(env)
-  const [secret, port] = await Promise.all([readSecret(data.secretFile), claimPort(plan)])
-  const variables = { ...workerVariables(env), AUTH_SECRETS: secret }
+  const [secret, ports] = await Promise.all([readSecret(data.secretFile), claimPorts(plan)])
+  const secrets = gatewaySecrets(secret)
+  const edge = edgeUrl(ports.edge)
+  const database = databaseUrl(ports.database)
+  const simulator = simulatorUrl(ports.simulator)
+  const given = workerVariables(env)
+  const variables = {
+    // Where gateways call back; whoever has a tunnel to the internet sets it in the environment.
+    PAYMENT_PUBLIC_URL: edge,
+    ...simulatedGateways(given, secrets, simulator),
+    ...given,
+    AUTH_SECRETS: secret,
+    LIBSQL_URL: database,
+  }
   checkVariables(variables)
   const tokens = await mintTokens(secret, repo, Date.now())
 
   const bringDatabaseUp = async () => {
-    const dbPort = await freePort()
-    const url = databaseUrl(dbPort)
-    const place = { dir: data.databaseDir, port: dbPort }
+    const place = { dir: data.databaseDir, port: ports.database }
     supervisor.start(libsqlServer(place, { env: machine, logFile: data.logFile('sqld') }))
-    await databaseReady(url, { what: 'The database', waitMs: PROCESS_WAIT_MS, signal })
-    await migrate(url, await readFile(join(home, 'schema.sql'), 'utf8'), signal)
-    return url
+    await databaseReady(database, { what: 'The database', waitMs: PROCESS_WAIT_MS, signal })
+    await migrate(database, await readFile(join(home, 'schema.sql'), 'utf8'), signal)
   }
-  const edge = edgeUrl(port)
+  const bringSimulatorUp = async () => {
+    const { cacheDir, logsDir } = data
+    const told = { port: ports.simulator, edge, secrets, logsDir, cacheDir, env: machine }
+    const logFile = data.logFile('simulator')
+    supervisor.start(simulatorProcess({ home, ...told, logFile }))
+    await simulatorReady(simulator, { what: 'The simulator', waitMs: PROCESS_WAIT_MS, signal })
+  }
   const bringEdgeUp = async () => {
     const prepare = options.host === 'deno' ? prepareDeno : prepareWorkerd
     const logFile = data.logFile(options.host)
     const dir = data.edgeDir
-    supervisor.start(await prepare({ port, dir, home, variables, env: machine, logFile }))
+    const told = { port: ports.edge, dir, home, variables, env: machine, logFile }
+    supervisor.start(await prepare(told))
     await edgeReady(edge, { what: 'The edge', waitMs: PROCESS_WAIT_MS, signal })
   }
   const bringBoardUp = async () => {
@@ -71,8 +90,17 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
     await boardReady(question, { what: 'The board', waitMs: BOARD_WAIT_MS, signal })
   }
 
-  const [database] = await Promise.all([bringDatabaseUp(), bringEdgeUp().then(bringBoardUp)])
-  return { url: edge, path: repo, database, tokens }
+  await Promise.all([bringDatabaseUp(), bringSimulatorUp(), bringEdgeUp().then(bringBoardUp)])
+  startSweeping({ edge, token: tokens.payments, fetch, after: unrefAfter, signal })
+  const gateways = describeGateways(variables)
+  return { url: edge, path: repo, database, simulator, tokens, gateways }
+}
+
+/** The edge is told of the others when it starts, so all are found before anything is started. */
+async function claimPorts(plan: SystemPlan) {
+  const edge = await claimPort(plan)
+  const [database, simulator] = await freePorts(edge)
+  return { edge, database, simulator }
 }
 
 async function claimPort({ options, data, signal }: SystemPlan): Promise<number> {
@@ -90,8 +118,14 @@ async function claimPort({ options, data, signal }: SystemPlan): Promise<number>
   throw new StartError('port_taken', `${where} ${why}; choose another with --port.`)
 }
 
-async function freePort(): Promise<number> {
-  const claim = await findPort(0)
-  if (claim.ok) return claim.port
-  throw new StartError('port_taken', `No free port on ${LOOPBACK} was found (${claim.code}).`)
+/** `taken`: nobody listens there yet, and somebody will. */
+async function freePorts(taken: number): Promise<[number, number]> {
+  // One more than needed, because one of them may be the one that is taken.
+  const claims = await findPorts([0, 0, 0])
+  const [first, second] = claims.flatMap((claim) =>
+    claim.ok && claim.port !== taken ? claim.port : [],
+  )
+  if (first !== undefined && second !== undefined) return [first, second]
+  const code = claims.map((claim) => (claim.ok ? '' : claim.code)).join('')
+  throw new StartError('port_taken', `No free ports on ${LOOPBACK} were found (${code}).`)
 }

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Task } from '../../worker/board/wire.ts'
 import { PATIENT, type Start, Starts } from '../support/local-system.ts'
 
+const STRIPE = { STRIPE_SECRET_KEY: 'sk_test_hidden', STRIPE_WEBHOOK_SECRET: 'whsec_hidden' }
 const EXAMPLE = ['LAMP-1', 'LAMP-2', 'LAMP-3', 'LAMP-4', 'LAMP-5', 'LAMP-6', 'LAMP-7']
 
 /** Saves a task as its tools do: written beside, then renamed. */
@@ -41,19 +42,18 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
     const starts = new Starts()
     let start: Start
     beforeAll(async () => {
-      start = await (
-        await starts.start({ args, env: { STRIPE_SECRET_KEY: 'sk_test_hidden' } })
-      ).ready()
+      start = await (await starts.start({ args, env: STRIPE })).ready()
     })
     afterAll(() => starts.clear())
 
     it('says so in one line, and by then everything answers', async () => {
-      const { url, path, database, tokens } = await start.local()
+      const { url, path, database, simulator, tokens } = await start.local()
       expect(start.readyLines).toEqual([`signalbox ready ${url}`])
       expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
       expect(path).toBe(start.storeDir)
       expect(Object.keys(tokens)).toEqual(['board', 'sidecar', 'payments'])
       expect(await query(database, 'SELECT count(*) FROM payment_outbox')).toContain('"0"')
+      expect(await (await fetch(`${simulator}/health`)).text()).toBe('ok')
       const { tasks } = await start.json<{ tasks: Task[] }>('/tasks')
       expect(tasks.map(({ id }) => id)).toEqual(EXAMPLE)
       expect(start.stderr).toBe('')
@@ -66,11 +66,39 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
 
     it('shows no secret in the list of processes', async () => {
       const secret = (await readFile(join(start.dataDir, 'secret'), 'utf8')).trim()
-      const { tokens } = await start.local()
+      const { tokens, gateways } = await start.local()
       const commands = (await start.children()).map(({ command }) => command).join('\n')
-      for (const hidden of [secret, tokens.sidecar, tokens.board, 'sk_test_hidden']) {
+      const shown = [...Object.values(tokens), gateways.redirect?.api_key ?? 'no key']
+      for (const hidden of [secret, ...shown, ...Object.values(STRIPE)]) {
         expect(commands).not.toContain(hidden)
       }
+    })
+
+    it('simulates the gateways that the environment does not name', async () => {
+      const { url, simulator, gateways } = await start.local()
+      expect(gateways).toEqual({
+        redirect: { api_key: expect.stringMatching(/^[\w-]{43}$/) },
+        fib: { client_id: 'signalbox-local' },
+        stripe: { webhook_secret: 'whsec_hidden' },
+      })
+      // Nobody but its own system has its credentials.
+      const granted = await fetch(`${simulator}/oauth2/token`, {
+        method: 'POST',
+        body: new URLSearchParams({ grant_type: 'client_credentials', client_id: 'x' }),
+      })
+      expect(granted.status).toBe(401)
+      expect(new URL(simulator).hostname).toBe(new URL(url).hostname)
+    })
+
+    it('brings the simulator back at the same place', async () => {
+      const { simulator } = await start.local()
+      await start.killAndWait('simulator')
+      const health = () =>
+        fetch(`${simulator}/health`).then(
+          (answer) => answer.status,
+          () => 0,
+        )
+      await expect.poll(health, PATIENT).toBe(200)
     })
 
     it('tells a client of a saved task', async () => {
@@ -132,7 +160,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       const stream = await (await start.stream()).joined()
       const names = (await start.children()).map(({ name }) => name).filter((it) => it !== 'tie')
       expect(names.toSorted((a, b) => a.localeCompare(b))).toEqual(
-        [host, 'sidecar', 'sqld'].toSorted((a, b) => a.localeCompare(b)),
+        [host, 'sidecar', 'simulator', 'sqld'].toSorted((a, b) => a.localeCompare(b)),
       )
       start.process.kill('SIGTERM')
       expect(await start.ended).toEqual({ code: 0, signal: null })

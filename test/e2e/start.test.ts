@@ -82,8 +82,8 @@ describe('a running system', () => {
 
   it.skipIf(elsewhere === undefined)('cannot be reached from another machine', async () => {
     const start = await (await starts.start()).ready()
-    const { url, database } = await start.local()
-    for (const place of [url, database]) {
+    const { url, database, simulator } = await start.local()
+    for (const place of [url, database, simulator]) {
       const socket = connect({ host: elsewhere ?? '', port: Number(new URL(place).port) })
       const outcome = await new Promise((resolve) => {
         socket.once('connect', () => resolve('connected'))

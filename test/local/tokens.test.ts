@@ -52,7 +52,14 @@ describe('local.json', () => {
     const file = join(dir, 'local.json')
     await writeFile(file, 'an old one', { mode: 0o644 })
     const tokens = { board: 'b', sidecar: 's', payments: 'p' }
-    const local = { url: 'http://127.0.0.1:1', path: 'r', database: 'http://127.0.0.1:2', tokens }
+    const local = {
+      url: 'http://127.0.0.1:1',
+      path: 'r',
+      database: 'http://127.0.0.1:2',
+      simulator: 'http://127.0.0.1:3',
+      tokens,
+      gateways: { redirect: { api_key: 'k' } },
+    }
     await writeLocalJson(dir, local)
     expect(JSON.parse(await readFile(file, 'utf8'))).toEqual(local)
     expect((await stat(file)).mode & 0o777).toBe(0o600)

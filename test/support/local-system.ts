@@ -120,6 +120,7 @@ export class Start {
 function nameOf(command: string): string {
   const [program = ''] = command.split(' ')
   if (program === '/bin/sh') return 'tie'
+  if (command.includes('local/simulator/main.ts')) return 'simulator'
   return command.includes('sidecar/cli.ts') ? 'sidecar' : program.replace(/^.*\//, '')
 }
 

@@ -1,0 +1,24 @@
+import { describe, expect, it } from 'vitest'
+import { reachable } from '../../local/deno.ts'
+
+describe('what the edge under Deno may reach', () => {
+  it('is this machine, and the hosts that its variables name', () => {
+    const hosts = reachable(8787, {
+      LIBSQL_URL: 'http://127.0.0.1:9000',
+      REDIRECT_GATEWAY_BASE_URL: 'https://pay.example',
+      FIB_BASE_URL: 'http://127.0.0.1:9001',
+      STRIPE_BASE_URL: 'http://127.0.0.1:9001',
+      PAYMENT_EVENTS_URL: 'https://shop.example:8443/events',
+      FIB_CLIENT_ID: 'no url',
+    })
+    const local = ['127.0.0.1:8787', '127.0.0.1', '127.0.0.1:9000', '127.0.0.1:9001']
+    expect(new Set(hosts)).toEqual(new Set([...local, 'pay.example', 'shop.example:8443']))
+  })
+
+  it('is a gateway’s own host where no variable names another', () => {
+    const simulated = { FIB_BASE_URL: 'http://127.0.0.1:9', REDIRECT_GATEWAY_BASE_URL: '' }
+    expect(reachable(1, simulated)).toContain('api.stripe.com')
+    expect(reachable(1, {})).toContain('fib.prod.fib.iq')
+    expect(reachable(1, simulated)).not.toContain('fib.prod.fib.iq')
+  })
+})
