@@ -233,8 +233,9 @@ describe('schema.sql', () => {
     await transaction('back', { status: 'Paid' })
     const refund = (id: string) =>
       query(
-        `INSERT INTO payment_refunds (id, transaction_id, amount, reason, created_at, updated_at)
-          VALUES (:id, 'back', 1, 'broken', 1, 1)`,
+        `INSERT INTO payment_refunds
+          (id, transaction_id, amount, refunded_before, reason, created_at, updated_at)
+          VALUES (:id, 'back', 1, 0, 'broken', 1, 1)`,
         { id },
       )
     await refund('f1')
