@@ -89,6 +89,8 @@ CREATE TABLE IF NOT EXISTS payment_webhook_events (
   -- What the gateway said, whatever it said: it is compared with the transaction, not checked here.
   amount INTEGER NOT NULL,
   currency TEXT NOT NULL,
+  -- What was to become of a mismatch when the event came: a parked one keeps to it.
+  on_mismatch TEXT NOT NULL DEFAULT 'log' CHECK (on_mismatch IN ('log', 'reject')),
   -- Paid with another amount or currency than was asked for.
   mismatch INTEGER NOT NULL DEFAULT 0 CHECK (mismatch IN (0, 1)),
   outcome TEXT NOT NULL CHECK (outcome IN
@@ -112,6 +114,11 @@ CREATE INDEX IF NOT EXISTS payment_webhook_events_by_outcome
 -- A charge that has just got its gateway id asks whether its webhook was faster than the answer.
 CREATE INDEX IF NOT EXISTS payment_webhook_events_parked
   ON payment_webhook_events (gateway, gateway_transaction_id) WHERE outcome = 'parked';
+-- Somebody else's payments may share the gateway's account, and all of their events are parked.
+CREATE INDEX IF NOT EXISTS payment_webhook_events_parked_by_external_reference
+  ON payment_webhook_events (gateway, external_reference_id) WHERE outcome = 'parked';
+CREATE INDEX IF NOT EXISTS payment_webhook_events_parked_by_reference
+  ON payment_webhook_events (gateway, reference) WHERE outcome = 'parked';
 -- Events are kept for 90 days.
 CREATE INDEX IF NOT EXISTS payment_webhook_events_by_age
   ON payment_webhook_events (received_at);
@@ -162,7 +169,8 @@ CREATE TABLE IF NOT EXISTS payment_outbox (
   leased_until INTEGER,
   attempts INTEGER NOT NULL DEFAULT 0,
   next_attempt_at INTEGER NOT NULL,
-  -- The listeners in process took it, and its HTTP deliveries stand in their own table.
+  -- The listeners in process are through with it: they took it, nobody listens, or it was given up,
+  -- which an alert says. Its HTTP deliveries stand in their own table.
   done_at INTEGER
 ) STRICT;
 

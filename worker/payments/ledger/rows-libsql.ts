@@ -62,11 +62,13 @@ export function toTransaction(row: Row): Transaction {
   }
 }
 
-/** Of an outbox row `o` and its open delivery `d`, joined by UNTOLD_DELIVERY. */
-export const UNTOLD_COLUMNS = `o.id AS outbox_id, o.type, o.payload,
+/** Of an outbox row `o` and its delivery `d`. `doneAt`: when the listeners were through with it. */
+export const untoldColumns = (doneAt: string): string => `o.id AS outbox_id, o.type, o.payload,
   o.correlation_id AS told_correlation_id, o.created_at AS told_created_at,
-  o.attempts AS listener_attempts, o.done_at,
+  o.attempts AS listener_attempts, ${doneAt} AS done_at,
   d.id AS delivery_id, d.endpoint, d.attempts AS delivery_attempts`
+
+export const UNTOLD_COLUMNS = untoldColumns('o.done_at')
 
 export const UNTOLD_DELIVERY = `LEFT JOIN payment_deliveries d ON d.outbox_id = o.id AND d.status = 'pending'`
 

@@ -1,0 +1,96 @@
+// What the sweeper asks the gateways about, and when again.
+
+import type { ChargeRequest } from '../transaction.ts'
+import { type Row, type Statement, statement } from './database-libsql.ts'
+import { matchSql } from './judgement-libsql.ts'
+import type { Check, CheckSettled, EventNames } from './ledger.ts'
+import { text, toTransaction, transactionColumns } from './rows-libsql.ts'
+import type { Unit } from './unit-libsql.ts'
+import { raise } from './upkeep-libsql.ts'
+
+const UNDER_WAY = `SELECT 1 FROM payment_refunds r
+  WHERE r.transaction_id = payment_transactions.id AND r.status IN ('claimed', 'accepted')`
+/** There is something that the gateway could tell. */
+const IS_OPEN = `(status = 'Pending' OR EXISTS (${UNDER_WAY}))`
+
+export const checkSoon = (gateway: string, names: EventNames, now: number): Statement =>
+  statement(
+    `UPDATE payment_transactions SET next_check_at = :now
+      WHERE id = ${matchSql(':gateway', ':gtid', ':extref', ':reference')} AND ${IS_OPEN}
+        AND (next_check_at IS NULL OR next_check_at > :now)`,
+    {
+      gateway,
+      gtid: names.gatewayTransactionId || null,
+      extref: names.externalReferenceId || null,
+      reference: names.reference || null,
+      now,
+    },
+  )
+
+const DUE = `SELECT id FROM payment_transactions WHERE next_check_at <= :now
+  ORDER BY next_check_at, id LIMIT :limit`
+
+// Both see the same rows. Sent again, it finds none: those of the first time are due at `until`.
+export const claimChecksUnit = (claim: {
+  now: number
+  until: number
+  limit: number
+}): Unit<Check[]> => ({
+  statements: [
+    statement(
+      `SELECT ${transactionColumns('t')}, t.request, r.id AS refund_id, r.amount AS refund_amount,
+        r.created_at AS refund_created_at, r.status AS refund_status
+      FROM payment_transactions t LEFT JOIN payment_refunds r ON r.transaction_id = t.id
+        AND r.status IN ('claimed', 'accepted')
+      WHERE t.id IN (${DUE}) ORDER BY t.next_check_at, t.id`,
+      claim,
+    ),
+    statement(`UPDATE payment_transactions SET next_check_at = :until WHERE id IN (${DUE})`, claim),
+  ],
+  read: ([rows = []]) => rows.map(toCheck),
+})
+
+function toCheck(row: Row): Check {
+  const transaction = toTransaction(row)
+  const { gateway, reference, amount, currency, description = '' } = transaction
+  const request: ChargeRequest =
+    row.request === null
+      ? { gateway, reference, amount, currency, description }
+      : (JSON.parse(text(row.request)) as ChargeRequest)
+  return {
+    transaction,
+    request,
+    ...(typeof row.refund_id === 'string' && {
+      refund: {
+        id: row.refund_id,
+        amount: Number(row.refund_amount),
+        createdAt: Number(row.refund_created_at),
+        isAccepted: row.refund_status === 'accepted',
+      },
+    }),
+  }
+}
+
+export function settleCheck(settled: CheckSettled): Statement[] {
+  const { transactionId: id, now, nextCheckAt, alert, refundError } = settled
+  const statements: Statement[] = []
+  if (refundError) {
+    statements.push(statement(GIVE_UP_REFUND, { id, now, error: JSON.stringify(refundError) }))
+  }
+  statements.push(statement(CHECK_NEXT, { id, next: nextCheckAt ?? null }))
+  if (alert) {
+    const from = 'payment_transactions t WHERE t.id = :subject'
+    const detail = JSON.stringify(alert.detail)
+    statements.push(raise(from, { kind: alert.kind, subject: id, detail, now }))
+  }
+  return statements
+}
+
+// A refund that began meanwhile is another one.
+const GIVE_UP_REFUND = `UPDATE payment_refunds
+  SET status = 'failed', error = :error, updated_at = :now
+  WHERE transaction_id = :id AND status IN ('claimed', 'accepted') AND created_at <= :now`
+
+// What the check has settled is not checked again.
+const CHECK_NEXT = `UPDATE payment_transactions
+  SET next_check_at = CASE WHEN ${IS_OPEN} THEN :next END WHERE id = :id`

@@ -1,0 +1,106 @@
+// Events that came before their transaction: found when it has appeared, and then treated by the
+// same graph and rules as any other.
+
+import type { PaymentStatus } from '../status.ts'
+import type { Audience, Untold } from '../telling/events.ts'
+import type { Transaction } from '../transaction.ts'
+import { statement } from './database-libsql.ts'
+import { matchSql, mismatchSql, outcomeSql } from './judgement-libsql.ts'
+import { applied } from './move-libsql.ts'
+import {
+  toTransaction,
+  toUntold,
+  transactionColumns,
+  UNTOLD_COLUMNS,
+  UNTOLD_DELIVERY,
+} from './rows-libsql.ts'
+import type { Unit } from './unit-libsql.ts'
+
+export interface Parked {
+  id: string
+  to: PaymentStatus
+  alert: boolean
+}
+
+const MATCH = matchSql(
+  'e.gateway',
+  'e.gateway_transaction_id',
+  'e.external_reference_id',
+  'e.reference',
+)
+
+const AS_JSON = `json_object('id', e.id, 'to', e.to_status,
+  'alert', json(iif(e.alert IS NULL, 'false', 'true')))`
+
+/** A JSON array of what is parked and belongs to the transaction `t`, in the order it occurred. */
+export const PARKED_JSON = `(SELECT json_group_array(json(parked)) FROM (
+    SELECT ${AS_JSON} AS parked FROM payment_webhook_events e
+    WHERE e.outcome = 'parked' AND e.gateway = t.gateway
+      AND (e.gateway_transaction_id = t.gateway_transaction_id
+        OR e.external_reference_id = t.external_reference_id OR e.reference = t.reference)
+      AND ${MATCH} = t.id
+    ORDER BY e.occurred_at, e.id))`
+
+/** Whether the transaction of anything that is parked has appeared. */
+export const HAS_PARKED = `EXISTS (SELECT 1 FROM payment_webhook_events e
+  WHERE e.outcome = 'parked' AND ${MATCH} IS NOT NULL)`
+
+/** Of every transaction, in the order it occurred. */
+export const findParkedUnit = (limit: number): Unit<Parked[]> => ({
+  statements: [
+    statement(
+      `SELECT ${AS_JSON} AS parked FROM payment_webhook_events e
+        WHERE e.outcome = 'parked' AND ${MATCH} IS NOT NULL
+        ORDER BY e.occurred_at, e.id LIMIT :limit`,
+      { limit },
+    ),
+  ],
+  read: ([rows = []]) => rows.map(({ parked }) => JSON.parse(String(parked)) as Parked),
+})
+
+/** Settles these, each on the state that the one before it left. */
+export function parkedUnit(
+  events: readonly Parked[],
+  audience: Audience,
+  now: number,
+): Unit<Untold[]> {
+  const ids = JSON.stringify(events.map(({ id }) => id))
+  return {
+    statements: [
+      ...events.flatMap((event) => [
+        statement(settleSql(event.to), { id: event.id }),
+        ...applied(event, audience, now),
+      ]),
+      statement(TOLD, { ids }),
+    ],
+    read: (results) => (results.at(-1) ?? []).flatMap((row) => toUntold(row) ?? []),
+  }
+}
+
+/** A transaction as it is, when nothing waits before it. */
+export const transactionUnit = (id: string): Unit<Transaction> => ({
+  statements: [statement(TRANSACTION, { id })],
+  read([rows = []]) {
+    const [row] = rows
+    if (!row) throw new Error(`there is no transaction ${id}`)
+    return toTransaction(row)
+  },
+})
+
+const TRANSACTION = `SELECT ${transactionColumns('t')} FROM payment_transactions t WHERE t.id = :id`
+
+const VALUES = {
+  amount: 'e.amount',
+  currency: 'e.currency',
+  policy: 'e.on_mismatch',
+  alert: 'e.alert',
+}
+
+const settleSql = (to: PaymentStatus): string =>
+  `UPDATE payment_webhook_events AS e SET transaction_id = t.id, from_status = t.status,
+      mismatch = ${mismatchSql(to, VALUES)}, outcome = ${outcomeSql(to, VALUES)}
+    FROM payment_transactions t
+    WHERE e.id = :id AND e.outcome = 'parked' AND t.id = ${MATCH}`
+
+const TOLD = `SELECT ${UNTOLD_COLUMNS} FROM json_each(:ids) each
+    JOIN payment_outbox o ON o.id = each.value ${UNTOLD_DELIVERY} ORDER BY each.key`

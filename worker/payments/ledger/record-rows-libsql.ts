@@ -1,0 +1,83 @@
+// Rows as the records that the API shows.
+
+import type { PaymentError } from '../exceptions.ts'
+import type { LifecycleEvent, PaymentStatus } from '../status.ts'
+import type { Row } from './database-libsql.ts'
+import type { Outcome } from './ledger.ts'
+import type {
+  AlertKind,
+  AlertRecord,
+  DeliveryRecord,
+  EventRecord,
+  EventTold,
+  RefundRecord,
+} from './records.ts'
+import { isoTime, present, presentJson, presentTime, text, toPayload } from './rows-libsql.ts'
+
+interface Failed {
+  error: PaymentError
+}
+
+export const toEventRecord = (row: Row): EventRecord => ({
+  id: text(row.id),
+  gateway: text(row.gateway),
+  eventId: text(row.event_id),
+  toStatus: text(row.to_status) as PaymentStatus,
+  amount: Number(row.amount),
+  currency: text(row.currency),
+  isMismatch: row.mismatch === 1,
+  outcome: text(row.outcome) as Outcome,
+  occurredAt: isoTime(row.occurred_at),
+  receivedAt: isoTime(row.received_at),
+  ...(row.from_status !== null && { fromStatus: text(row.from_status) as PaymentStatus }),
+  ...present({
+    gatewayTransactionId: row.gateway_transaction_id,
+    reference: row.reference,
+    transactionId: row.transaction_id,
+    raw: row.raw,
+    correlationId: row.correlation_id,
+  }),
+  ...presentJson<Failed>('error', row.error),
+})
+
+export const toRefund = (row: Row): RefundRecord => ({
+  id: text(row.id),
+  amount: Number(row.amount),
+  reason: text(row.reason),
+  status: text(row.status) as RefundRecord['status'],
+  createdAt: isoTime(row.created_at),
+  updatedAt: isoTime(row.updated_at),
+  ...present({ gatewayRefundId: row.gateway_refund_id, correlationId: row.correlation_id }),
+  ...presentJson<Failed>('error', row.error),
+})
+
+export const toEventsTold = (outbox: readonly Row[], deliveries: readonly Row[]): EventTold[] =>
+  outbox.map((row) => ({
+    id: text(row.id),
+    type: text(row.type) as LifecycleEvent,
+    payload: toPayload(text(row.payload)),
+    createdAt: isoTime(row.created_at),
+    ...(row.was_given_up === 0 && presentTime('toldAt', row.done_at)),
+    deliveries: deliveries.filter((each) => each.outbox_id === row.id).map(toDelivery),
+  }))
+
+const toDelivery = (row: Row): DeliveryRecord => ({
+  id: text(row.id),
+  endpoint: text(row.endpoint),
+  status: text(row.status) as DeliveryRecord['status'],
+  attempts: Number(row.attempts),
+  ...(row.last_status !== null && { lastStatus: Number(row.last_status) }),
+  ...present({ lastError: row.last_error }),
+  ...(row.status === 'pending' && presentTime('nextAttemptAt', row.next_attempt_at)),
+  ...presentTime('deliveredAt', row.delivered_at),
+})
+
+export const toAlert = (row: Row): AlertRecord => ({
+  id: text(row.id),
+  kind: text(row.kind) as AlertKind,
+  gateway: text(row.gateway),
+  detail: row.detail === null ? {} : (JSON.parse(text(row.detail)) as Record<string, unknown>),
+  createdAt: isoTime(row.created_at),
+  ...present({ transactionId: row.transaction_id, acknowledgedBy: row.acknowledged_by }),
+  ...presentTime('acknowledgedAt', row.acknowledged_at),
+})

@@ -1,0 +1,98 @@
+// What is read back, straight from libSQL.
+
+import { type Database, type Row, statement, type Value } from './database-libsql.ts'
+import { HAS_PARKED } from './parked-libsql.ts'
+import { toAlert, toEventRecord, toEventsTold, toRefund } from './record-rows-libsql.ts'
+import type { Page, PaymentRecords } from './records.ts'
+import { toTransaction } from './rows-libsql.ts'
+import { HAS_UNTOLD } from './telling-libsql.ts'
+import { type Unit, unitReader } from './unit-libsql.ts'
+
+export function libsqlRecords(database: Database): PaymentRecords {
+  const read = unitReader(database)
+  const page = <Item>(
+    table: string,
+    where: Record<string, Value | undefined>,
+    { before, limit }: Page,
+    toItem: (row: Row) => Item,
+    more = '',
+  ) => read(pageUnit(table, { where, more, before, limit }, toItem))
+
+  return {
+    find: (gateway, transactionId) =>
+      read({
+        statements: [statement(FIND, { gateway, id: transactionId })],
+        read: ([rows = []]) => rows.map(toTransaction)[0],
+      }),
+    transactions: ({ status, gateway, reference }, at) =>
+      page('payment_transactions', { status, gateway, reference }, at, toTransaction),
+    webhookEvents: ({ outcome, gateway }, at) =>
+      page('payment_webhook_events', { outcome, gateway }, at, toEventRecord),
+    alerts: ({ all = false }, at) =>
+      page('payment_alerts', {}, at, toAlert, all ? '' : 'AND acknowledged_at IS NULL'),
+    story: (id) =>
+      read({
+        statements: STORY.map((sql) => statement(sql, { id })),
+        read([rows = [], events = [], refunds = [], outbox = [], deliveries = [], alerts = []]) {
+          const [row] = rows
+          if (!row) return undefined
+          return {
+            transaction: toTransaction(row),
+            webhookEvents: events.map(toEventRecord),
+            refunds: refunds.map(toRefund),
+            events: toEventsTold(outbox, deliveries),
+            alerts: alerts.map(toAlert),
+          }
+        },
+      }),
+    anythingDue: (now) =>
+      read({
+        statements: [statement(IS_ANYTHING_DUE, { now })],
+        read: ([rows = []]) => rows[0]?.due === 1,
+      }),
+  } satisfies PaymentRecords
+}
+
+/** Newest first: ids are ordered by time. */
+function pageUnit<Item>(
+  table: string,
+  wanted: {
+    where: Record<string, Value | undefined>
+    more: string
+    before: string | undefined
+    limit: number
+  },
+  toItem: (row: Row) => Item,
+): Unit<Item[]> {
+  const { before, limit, more } = wanted
+  const given = Object.entries(wanted.where).flatMap(([name, value]) =>
+    value === undefined ? [] : [[name, value] as const],
+  )
+  const conditions = given.map(([name]) => `AND ${name} = :${name}`)
+  if (before !== undefined) conditions.push('AND id < :before')
+  const sql = `SELECT * FROM ${table} WHERE true ${conditions.join(' ')} ${more}
+    ORDER BY id DESC LIMIT :limit`
+  const args = { ...Object.fromEntries(given), before: before ?? null, limit }
+  return { statements: [statement(sql, args)], read: ([rows = []]) => rows.map(toItem) }
+}
+
+const IS_ANYTHING_DUE = `SELECT EXISTS (SELECT 1 FROM payment_transactions
+  WHERE next_check_at <= :now) OR ${HAS_UNTOLD} OR ${HAS_PARKED} AS due`
+
+const FIND = `SELECT * FROM payment_transactions WHERE id = COALESCE(
+  (SELECT id FROM payment_transactions WHERE id = :id AND gateway = :gateway),
+  (SELECT id FROM payment_transactions
+    WHERE gateway = :gateway AND gateway_transaction_id = :id))`
+
+const STORY = [
+  'SELECT * FROM payment_transactions WHERE id = :id',
+  'SELECT * FROM payment_webhook_events WHERE transaction_id = :id ORDER BY id',
+  'SELECT * FROM payment_refunds WHERE transaction_id = :id ORDER BY id',
+  // What was given up is done as well: only the alert tells it from what was told.
+  `SELECT o.*, EXISTS (SELECT 1 FROM payment_alerts a
+      WHERE a.kind = 'listener_dead' AND a.subject = o.id) AS was_given_up
+    FROM payment_outbox o WHERE o.transaction_id = :id ORDER BY o.id`,
+  `SELECT d.* FROM payment_deliveries d JOIN payment_outbox o ON o.id = d.outbox_id
+    WHERE o.transaction_id = :id ORDER BY d.id`,
+  'SELECT * FROM payment_alerts WHERE transaction_id = :id ORDER BY id',
+]

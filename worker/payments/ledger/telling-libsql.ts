@@ -1,0 +1,128 @@
+// The way of stored lifecycle events to whoever listens: leased, tried, settled.
+
+import type { Told, Untold } from '../telling/events.ts'
+import { type Statement, statement } from './database-libsql.ts'
+import { LEASE_MS } from './ledger.ts'
+import { toUntold, untoldColumns } from './rows-libsql.ts'
+import type { Unit } from './unit-libsql.ts'
+import { raise } from './upkeep-libsql.ts'
+
+const due = (alias: string) => `${alias}.next_attempt_at <= :now
+  AND (${alias}.leased_until IS NULL OR ${alias}.leased_until <= :now)`
+const LISTENERS_DUE = `o.done_at IS NULL AND ${due('o')}`
+const DELIVERY_DUE = `d.status = 'pending' AND ${due('d')}`
+
+/** Whether anything is due to be told at `:now`, in either way. */
+export const HAS_UNTOLD = `(EXISTS (SELECT 1 FROM payment_outbox o WHERE ${LISTENERS_DUE})
+  OR EXISTS (SELECT 1 FROM payment_deliveries d WHERE ${DELIVERY_DUE}))`
+
+const DUE = `SELECT id FROM (
+    SELECT o.id, o.created_at FROM payment_outbox o WHERE ${LISTENERS_DUE}
+    UNION SELECT d.outbox_id, d.created_at FROM payment_deliveries d WHERE ${DELIVERY_DUE}
+    ORDER BY 2, 1 LIMIT :limit)`
+
+const READ = `SELECT ${untoldColumns(`iif(${LISTENERS_DUE}, NULL, :now)`)}
+  FROM payment_outbox o
+    LEFT JOIN payment_deliveries d ON d.outbox_id = o.id AND ${DELIVERY_DUE}
+  WHERE o.id IN (${DUE}) ORDER BY o.created_at, o.id`
+
+// A lease that is long over: whose deliveries carry it are still due, so that the next statement
+// finds the same events, and they get their real lease last.
+const MARK_DELIVERIES = `UPDATE payment_deliveries AS d SET leased_until = -1
+  WHERE ${DELIVERY_DUE} AND d.outbox_id IN (${DUE})`
+
+const LEASE_LISTENERS = `UPDATE payment_outbox AS o SET leased_until = :until
+  WHERE ${LISTENERS_DUE} AND o.id IN (${DUE})`
+
+const LEASE_DELIVERIES = `UPDATE payment_deliveries SET leased_until = :until
+  WHERE status = 'pending' AND next_attempt_at <= :now AND leased_until = -1`
+
+/** Sent again it leases others: the first ones are due again when their lease is over. */
+export function claimUntoldUnit({ now, limit }: { now: number; limit: number }): Unit<Untold[]> {
+  const args = { now, limit, until: now + LEASE_MS }
+  const steps = [READ, MARK_DELIVERIES, LEASE_LISTENERS, LEASE_DELIVERIES]
+  return {
+    statements: steps.map((sql) => statement(sql, args)),
+    read: ([rows = []]) => rows.flatMap((row) => toUntold(row) ?? []),
+  }
+}
+
+/**
+ * An attempt ends with its lease, so a failure that is told twice counts once. What was given up
+ * is done as well, and the alert says that it was not told.
+ */
+export function settleTold({ outboxId: id, listeners, delivery }: Told, now: number): Statement[] {
+  const statements: Statement[] = []
+  if (listeners) {
+    const { ok, nextAttemptAt, error } = listeners
+    const isOver = ok || nextAttemptAt === undefined
+    statements.push(
+      statement(SETTLE_LISTENERS, {
+        id,
+        ok: ok ? 1 : 0,
+        done: isOver ? now : null,
+        next: nextAttemptAt ?? null,
+      }),
+    )
+    if (isOver && !ok) statements.push(dead('listener_dead', id, error, now))
+  }
+  if (delivery) {
+    const { ok, nextAttemptAt, status, error } = delivery
+    const failed = nextAttemptAt === undefined ? 'dead' : 'pending'
+    statements.push(
+      statement(SETTLE_DELIVERY, {
+        id: delivery.id,
+        ok: ok ? 1 : 0,
+        status: ok ? 'delivered' : failed,
+        delivered: ok ? now : null,
+        next: nextAttemptAt ?? null,
+        last_status: status ?? null,
+        last_error: error ?? null,
+      }),
+    )
+    if (!ok && failed === 'dead') {
+      statements.push(dead('delivery_dead', delivery.id, error, now))
+    }
+  }
+  return statements
+}
+
+/** Right after the statement that gave it up. */
+function dead(
+  kind: 'listener_dead' | 'delivery_dead',
+  subject: string,
+  error: string | undefined,
+  now: number,
+): Statement {
+  const from = `payment_outbox o JOIN payment_transactions t ON t.id = o.transaction_id
+    WHERE changes() = 1 AND o.id = ${
+      kind === 'listener_dead'
+        ? ':subject'
+        : '(SELECT outbox_id FROM payment_deliveries WHERE id = :subject)'
+    }`
+  const detail = `json_patch(json_object('event', o.id, 'type', o.type), :detail)`
+  const said = error === undefined ? {} : { error }
+  return raise(from, { kind, subject, detail: JSON.stringify(said), now }, detail)
+}
+
+const SETTLE_LISTENERS = `UPDATE payment_outbox SET attempts = attempts + 1, leased_until = NULL,
+    done_at = :done, next_attempt_at = COALESCE(:next, next_attempt_at)
+  WHERE id = :id AND done_at IS NULL AND (:ok = 1 OR leased_until IS NOT NULL)`
+
+const SETTLE_DELIVERY = `UPDATE payment_deliveries SET attempts = attempts + 1,
+    leased_until = NULL, status = :status, delivered_at = :delivered,
+    next_attempt_at = COALESCE(:next, next_attempt_at),
+    last_status = COALESCE(:last_status, last_status), last_error = COALESCE(:last_error, last_error)
+  WHERE id = :id AND status = 'pending' AND (:ok = 1 OR leased_until IS NOT NULL)`
+
+export const redeliverUnit = (id: string, now: number): Unit<boolean> => ({
+  statements: [
+    statement(
+      `UPDATE payment_deliveries SET status = 'pending', attempts = 0, next_attempt_at = :now,
+          leased_until = NULL, delivered_at = NULL WHERE id = :id`,
+      { id, now },
+    ),
+    statement('SELECT id FROM payment_deliveries WHERE id = :id', { id }),
+  ],
+  read: ([, rows = []]) => rows.length > 0,
+})
