@@ -1,0 +1,103 @@
+// A gateway's driver over the real desk and the real call, with a gateway of the test's own on the
+// other side of fetch and a clock that only moves when told to.
+
+import type { BreakerState } from '../../worker/payments/gateways/breaker.ts'
+import { type Caller, createCaller } from '../../worker/payments/gateways/caller.ts'
+import type { GatewayDesk } from '../../worker/payments/gateways/desk.ts'
+import { createDesk } from '../../worker/payments/gateways/desk-process.ts'
+import type { AnyGateway } from '../../worker/payments/gateways/gateway.ts'
+import type { PaymentEvents } from '../../worker/payments/telling/events.ts'
+import { FakeClock } from './fake-clock.ts'
+
+export type Answer = (request: Request) => Response | Promise<Response>
+
+export interface Sent {
+  method: string
+  /** Without its origin. */
+  path: string
+  headers: Headers
+  body: string
+}
+
+export class GatewayBed {
+  readonly clock = new FakeClock()
+  readonly breakers = new Map<string, BreakerState>()
+  readonly sent: Sent[] = []
+  readonly lines: { event: string; fields: Record<string, unknown> }[] = []
+  readonly timeouts: PaymentEvents['GatewayTimeout'][] = []
+  readonly openings: PaymentEvents['CircuitOpened'][] = []
+  readonly gateway: AnyGateway
+  readonly desk: GatewayDesk
+  readonly caller: Caller
+  /** May be put in the place of the first one at any time. */
+  answer: Answer
+
+  constructor(gateway: AnyGateway, answer: Answer) {
+    this.gateway = gateway
+    this.answer = answer
+    const { clock, breakers: store } = this
+    const log = (_: string, event: string, fields: Record<string, unknown>) => {
+      this.lines.push({ event, fields })
+    }
+    const gateways = new Map([[gateway.key, gateway]])
+    this.desk = createDesk({ gateways, clock, store, fetch: this.fetch, log })
+    this.caller = createCaller({
+      desk: this.desk,
+      clock,
+      log,
+      fetch: this.fetch,
+      onTimeout: (timeout) => this.timeouts.push(timeout),
+      onOpened: (opened) => this.openings.push(opened),
+    })
+  }
+
+  readonly fetch: typeof fetch = async (input, init) => {
+    const request = new Request(input, init)
+    const { pathname, search } = new URL(request.url)
+    const { method, headers } = request
+    const body = await request.clone().text()
+    this.sent.push({ method, path: pathname + search, headers, body })
+    return await this.answer(request)
+  }
+
+  call() {
+    return this.caller.begun(this.gateway)
+  }
+
+  /** `METHOD path` of each request. */
+  get asked(): string[] {
+    return this.sent.map(({ method, path }) => `${method} ${path}`)
+  }
+
+  /** Lets time go on until it has ended, either way. */
+  async end<T>(work: Promise<T>): Promise<T> {
+    let isOver = false
+    const over = () => {
+      isOver = true
+    }
+    work.then(over, over)
+    for (let waits = 0; !isOver; waits++) {
+      if (waits > 1_000) throw new Error('It does not end')
+      await this.clock.advance(500)
+    }
+    return await work
+  }
+}
+
+export const json = (body: unknown, status = 200): Response => Response.json(body, { status })
+
+export const page = (html: string, status = 200): Response =>
+  new Response(`<!doctype html><title>Sorry</title>${html}`, {
+    status,
+    headers: { 'content-type': 'text/html' },
+  })
+
+/** Takes the connection and says nothing. */
+export const silence: Answer = ({ signal }) =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
+  })
+
+export const noConnection: Answer = () => {
+  throw new TypeError('fetch failed')
+}
