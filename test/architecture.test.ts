@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 const PLATFORM = /^(cloudflare:|node:|hono|@libsql\/|chokidar|@parcel\/watcher)/
 /** Files that may know a platform: adapters (`noun-tech.ts`), and what mounts or wires the parts. */
 const WORKER_ADAPTERS = [
-  /-(object|sqlite|node|process|deno)\.ts$/,
+  /-(object|sqlite|libsql|node|process|deno)\.ts$/,
   /^worker\/(app|index|deno)\.ts$/,
   /(^|\/)routes\.ts$/,
 ]
@@ -134,9 +134,12 @@ describe('the house', () => {
   it('lets no port import an adapter of it', () => {
     const ports = [
       ...named('worker/board', ['board-store', 'change-log', 'repositories', 'sql']),
+      ...named('worker/payments', [
+        ...['gateways/gateway', 'gateways/desk', 'ledger/ledger', 'ledger/records'],
+      ]),
       ...named('sidecar', ['watching/watch', 'publishing/edge', 'layouts/layout', 'board/records']),
     ]
-    expect(ports).toHaveLength(8)
+    expect(ports).toHaveLength(12)
     const adapter = (file: string) => `${file.slice(0, -3)}-`
     expect(offences(ports, (name, { file }) => name.startsWith(adapter(file)))).toEqual([])
   })
@@ -155,6 +158,7 @@ describe('the house', () => {
         'board-store',
         'change-log',
       ]),
+      ...inside('worker/payments').filter(({ file }) => !file.endsWith('-object.ts')),
     ]
     const clocks = core.filter(({ text }) =>
       /Date\.now\(|new Date\(\)|performance\.now|setTimeout\(|setInterval\(|Math\.random/.test(

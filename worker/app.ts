@@ -5,21 +5,31 @@ import { cors } from 'hono/cors'
 import { requestId } from 'hono/request-id'
 import { type BoardDeps, boardRoutes } from './board/routes.ts'
 import type { Config } from './config.ts'
+import type { Payments } from './payments/payments.ts'
+import { paymentRoutes } from './payments/routes.ts'
+import { webhookRoutes } from './payments/webhooks/routes.ts'
 import type { ApiEnv } from './shared/access.ts'
 import { Problem, problemResponse } from './shared/problem.ts'
 
-export type AppDeps = BoardDeps & { config: Config }
+export type AppDeps = BoardDeps & {
+  config: Config
+  /** Undefined: neither a gateway nor a database is configured. */
+  payments: Payments | undefined
+}
 
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
-  const { access, config, log } = deps
+  const { access, config, log, payments, clock } = deps
   const app = new Hono<ApiEnv>()
   app.use(requestId({ headerName: 'X-Request-Id' }))
   app.use(
     cors({
       origin: config.allowedOrigins,
       credentials: true,
-      allowHeaders: ['Authorization', 'Content-Type', 'If-None-Match', 'Last-Event-ID'],
-      exposeHeaders: ['ETag', 'X-Signalbox-Seq', 'X-Request-Id'],
+      allowHeaders: [
+        ...['Authorization', 'Content-Type', 'If-None-Match', 'Last-Event-ID'],
+        ...['Idempotency-Key', 'X-Correlation-Id'],
+      ],
+      exposeHeaders: ['ETag', 'X-Signalbox-Seq', 'X-Request-Id', 'X-Correlation-Id'],
       maxAge: 600,
     }),
   )
@@ -38,6 +48,14 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
     c.set('grant', grant)
     await next()
   })
+  if (payments) {
+    app.route('/api/payments', paymentRoutes(payments, clock.now))
+    app.route('/', webhookRoutes(payments, clock.now))
+  } else {
+    app.all('/api/payments/*', () => {
+      throw new Problem('not_configured', 'No payments are configured: set LIBSQL_URL.')
+    })
+  }
   app.route('/api', boardRoutes(deps))
 
   app.notFound(() => problemResponse(new Problem('not_found', 'There is nothing here.')))

@@ -1,5 +1,9 @@
 // Environment to Config: the only place of the worker where it is read.
 
+import { type PaymentsConfig, readPayments } from './payments/config.ts'
+import type { SignalboxFile } from './payments/define-config.ts'
+import { DRIVERS } from './payments/gateways/registry.ts'
+
 export type Environment = Record<string, unknown>
 
 export interface Config {
@@ -10,6 +14,8 @@ export interface Config {
   allowedOrigins: string[]
   /** Streams that one repository holds at most. */
   maxStreams: number
+  /** Undefined: neither a gateway nor a database is configured. */
+  payments: PaymentsConfig | undefined
 }
 
 /** Every missing or malformed variable in one message. */
@@ -22,7 +28,8 @@ const DEFAULT_MAX_STREAMS = 10_000
 /** The platform's own limit on the sockets of one object. */
 const MOST_STREAMS = 32_768
 
-export function readConfig(env: Environment): Config {
+/** `file` is signalbox.config.ts. */
+export function readConfig(env: Environment, file: SignalboxFile = {}): Config {
   const wrong: string[] = []
   const words = (name: string) => {
     const value = env[name]
@@ -51,8 +58,9 @@ export function readConfig(env: Environment): Config {
   if (!Number.isInteger(maxStreams) || maxStreams < 1 || maxStreams > MOST_STREAMS) {
     wrong.push(`MAX_STREAMS must be a whole number from 1 to ${MOST_STREAMS}`)
   }
+  const payments = readPayments(env, file, DRIVERS, wrong)
   if (wrong.length > 0) throw new ConfigError(`${wrong.join('; ')}.`)
-  return { authSecrets, authJwksUrl, allowedOrigins, maxStreams }
+  return { authSecrets, authJwksUrl, allowedOrigins, maxStreams, payments }
 }
 
 /** What a host that is a process of its own (Deno) needs besides. */

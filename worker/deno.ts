@@ -3,22 +3,32 @@
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import file from '../signalbox.config.ts'
 import { createApp } from './app.ts'
 import { processRepositories } from './board/repositories-process.ts'
 import { openSql } from './board/sql-node.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
 import { readConfig, readHostConfig } from './config.ts'
+import type { PaymentsConfig } from './payments/config.ts'
+import { libsqlDatabase } from './payments/ledger/database-libsql.ts'
+import { openLibsqlLedger } from './payments/ledger/open-ledger-libsql.ts'
+import { libsqlRecords } from './payments/ledger/records-libsql.ts'
+import { createPayments, type Payments } from './payments/payments.ts'
 import { createAccess } from './shared/access.ts'
 import { hostClock } from './shared/clock.ts'
 import { consoleLog } from './shared/log.ts'
 
+const SWEEP_MS = 60_000
+
 const environment = Deno.env.toObject()
-const config = readConfig(environment)
+const config = readConfig(environment, file)
 const host = readHostConfig(environment)
 mkdirSync(host.dataDir, { recursive: true })
 
+const payments = config.payments && openPayments(config.payments)
 const app = createApp({
   config,
+  payments,
   repositories: processRepositories({
     // A path may hold anything; its file's name must not.
     openSql: (path, make) => {
@@ -35,6 +45,9 @@ const app = createApp({
   limits: STREAM_LIMITS,
 })
 
+// What the cron trigger does on Cloudflare.
+if (payments) setInterval(() => payments.sweepLater(), SWEEP_MS)
+
 const server = Deno.serve(
   {
     hostname: host.hostname,
@@ -48,3 +61,15 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
   Deno.addSignalListener(signal, () => Deno.exit(0))
 }
 await server.finished
+
+function openPayments(settings: PaymentsConfig): Payments {
+  const host = { clock: hostClock, log: consoleLog, fetch }
+  return createPayments({
+    config: settings,
+    ledger: openLibsqlLedger({ config: settings, breakers: new Map(), ...host }),
+    records: libsqlRecords(libsqlDatabase(settings.database)),
+    ...host,
+    // The process goes on anyway.
+    keepAlive: () => undefined,
+  })
+}

@@ -5,6 +5,7 @@ import { processRepositories } from '../../worker/board/repositories-process.ts'
 import { openSql } from '../../worker/board/sql-node.ts'
 import { STREAM_LIMITS, type StreamLimits } from '../../worker/board/stream.ts'
 import { type Environment, readConfig } from '../../worker/config.ts'
+import type { Payments } from '../../worker/payments/payments.ts'
 import { createAccess } from '../../worker/shared/access.ts'
 import { type Clock, hostClock } from '../../worker/shared/clock.ts'
 import type { Log } from '../../worker/shared/log.ts'
@@ -15,6 +16,7 @@ export interface ProcessEdgeOptions {
   clock?: Clock
   limits?: Partial<StreamLimits>
   log?: Log
+  payments?: Payments
 }
 
 export function processEdge(options: ProcessEdgeOptions = {}): Edge {
@@ -30,6 +32,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): Edge {
     access: createAccess(config, clock.now),
     clock,
     log: options.log ?? (() => undefined),
+    payments: options.payments,
     limits: { ...STREAM_LIMITS, ...options.limits },
   })
   const origin = 'https://edge.test'

@@ -4,24 +4,16 @@
 import { ulid } from 'ulid'
 import type { Clock } from '../../shared/clock.ts'
 import type { Fields, Log } from '../../shared/log.ts'
+import { listenersOf } from './audience.ts'
 import { within } from './deadline.ts'
 import { createSend, type Send } from './endpoint.ts'
-import type {
-  Audience,
-  EventName,
-  Listeners,
-  PassingEvent,
-  PaymentEvents,
-  Told,
-  Untold,
-} from './events.ts'
+import type { EventName, Listeners, PassingEvent, PaymentEvents, Told, Untold } from './events.ts'
 import { maskValue } from './mask.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { reasonOf } from './reason.ts'
 import { nextAttemptAt } from './retry-times.ts'
 
 export interface Teller {
-  audience: Audience
   /**
    * Tells each of them at once, in no order. Never rejects, and takes no longer than the lease:
    * with what came of it the ledger settles them.
@@ -55,7 +47,7 @@ export function createTeller(options: TellerOptions): Teller {
 
   /** Calls all of them, and answers why the first failed that did. */
   const callListeners = async (name: EventName, payload: unknown, about: Fields) => {
-    const call = async (listener: AnyListener) => {
+    const call = async (listener: (payload: never) => unknown) => {
       // A copy for each: what one does to it must not reach the next.
       await within(clock, LISTENER_PATIENCE_MS, async () => listener(maskValue(payload) as never))
     }
@@ -109,10 +101,6 @@ export function createTeller(options: TellerOptions): Teller {
   }
 
   return {
-    audience: {
-      hasListeners: (type) => listenersOf(options.listeners, type).length > 0,
-      endpoint: endpoint?.url,
-    },
     tell: (untold) => Promise.all(untold.map(tellOne)),
     async pass(name, payload) {
       if (name === 'WebhookVerificationFailed') {
@@ -140,13 +128,6 @@ export function createTeller(options: TellerOptions): Teller {
 
 /** The endpoint was taken out of the configuration: it may come back, so that is tried again too. */
 const NO_ENDPOINT: Awaited<ReturnType<Send>> = { ok: false, error: 'No endpoint is configured.' }
-
-type AnyListener = (payload: never) => unknown
-
-function listenersOf(listeners: Listeners, name: EventName): readonly AnyListener[] {
-  const found: AnyListener | readonly AnyListener[] = listeners[name] ?? []
-  return typeof found === 'function' ? [found] : found
-}
 
 const aboutUntold = ({ outboxId, type, payload, correlationId }: Untold): Fields => ({
   outboxId,

@@ -1,0 +1,27 @@
+// What an operator edits: which gateways there are, how strict webhooks are, and who listens.
+// Secrets stay in the environment; docs/payments.md lists the variables.
+
+import { defineConfig } from './worker/payments/define-config.ts'
+
+export default defineConfig({
+  payments: {
+    // By the key in /payments/webhooks/{key}. One whose variables are not set is left out. A second
+    // account of the same gateway: `'shop-b': { driver: 'redirect', env_prefix: 'SHOP_B_' }`.
+    gateways: {
+      redirect: { driver: 'redirect' },
+      fib: { driver: 'fib' },
+      stripe: { driver: 'stripe' },
+    },
+    webhooks: {
+      route_prefix: 'payments/webhooks',
+      middleware: ['api'],
+    },
+    // At least once each: whoever changes something by an event remembers transaction.id and status.
+    listeners: {
+      PaymentSucceeded: ({ transaction }) => {
+        const { reference, amount, currency } = transaction
+        console.log(`PaymentSucceeded ${reference}: ${amount} ${currency}`)
+      },
+    },
+  },
+})

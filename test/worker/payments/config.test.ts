@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest'
+import { readConfig } from '../../../worker/config.ts'
+import { defineConfig, type SignalboxFile } from '../../../worker/payments/define-config.ts'
+
+const WHSEC = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+const REDIRECT = {
+  REDIRECT_GATEWAY_CLIENT_ID: 'shop',
+  REDIRECT_GATEWAY_CLIENT_SECRET: 'a-client-secret-of-some-length',
+  REDIRECT_GATEWAY_API_KEY: 'an-api-key-of-some-length-too',
+}
+const DATABASE = { LIBSQL_URL: 'http://127.0.0.1:8080' }
+const file = (payments: SignalboxFile['payments'] = {}) =>
+  defineConfig({
+    payments: { gateways: { redirect: { driver: 'redirect' } }, ...payments },
+  })
+
+function faultOf(env: Record<string, string>, config: SignalboxFile): string {
+  try {
+    readConfig(env, config)
+  } catch (error) {
+    return (error as Error).message
+  }
+  throw new Error('it was taken')
+}
+
+describe('the configuration of payments', () => {
+  it('is none where neither a gateway nor a database is configured', () => {
+    expect(readConfig({}, file()).payments).toBeUndefined()
+    expect(readConfig({}).payments).toBeUndefined()
+  })
+
+  it('has the contract’s defaults', () => {
+    const { payments } = readConfig({ ...DATABASE, ...REDIRECT }, file())
+    expect(payments).toMatchObject({
+      routePrefix: 'payments/webhooks',
+      toleranceMs: 300_000,
+      onMismatch: 'log',
+      endpoint: undefined,
+      publicUrl: undefined,
+    })
+    expect(payments?.middleware).toHaveLength(1)
+    expect([...(payments?.gateways.keys() ?? [])]).toEqual(['redirect'])
+  })
+
+  it('takes tolerance and mismatch policy from the environment, and the file before it', () => {
+    const env = {
+      ...DATABASE,
+      ...REDIRECT,
+      PAYMENT_TOLERANCE_SECONDS: '60',
+      PAYMENT_ON_AMOUNT_MISMATCH: 'reject',
+    }
+    expect(readConfig(env, file()).payments).toMatchObject({
+      toleranceMs: 60_000,
+      onMismatch: 'reject',
+    })
+    const own = file({ webhooks: { tolerance_seconds: 30, on_amount_mismatch: 'log' } })
+    expect(readConfig(env, own).payments).toMatchObject({ toleranceMs: 30_000, onMismatch: 'log' })
+  })
+
+  it('leaves a gateway out of which nothing is set', () => {
+    const config = file({ gateways: { redirect: { driver: 'redirect' }, fib: { driver: 'fib' } } })
+    const { payments } = readConfig({ ...DATABASE, ...REDIRECT }, config)
+    expect([...(payments?.gateways.keys() ?? [])]).toEqual(['redirect'])
+  })
+
+  it('holds several configurations of one driver side by side', () => {
+    const config = file({
+      gateways: {
+        redirect: { driver: 'redirect' },
+        'shop-b': { driver: 'redirect', env_prefix: 'SHOP_B_' },
+        'shop-c': { driver: 'redirect', client_id: 'c', client_secret: 's', api_key: 'k' },
+      },
+    })
+    const shopB = { SHOP_B_CLIENT_ID: 'b', SHOP_B_CLIENT_SECRET: 'x', SHOP_B_API_KEY: 'y' }
+    const { payments } = readConfig({ ...DATABASE, ...REDIRECT, ...shopB }, config)
+    expect([...(payments?.gateways.keys() ?? [])]).toEqual(['redirect', 'shop-b', 'shop-c'])
+    expect(payments?.gateways.get('shop-b')?.key).toBe('shop-b')
+  })
+
+  it('names in one error everything that is missing or malformed', () => {
+    const env = {
+      REDIRECT_GATEWAY_CLIENT_ID: 'shop',
+      PAYMENT_TOLERANCE_SECONDS: 'soon',
+      PAYMENT_ON_AMOUNT_MISMATCH: 'shrug',
+      PAYMENT_EVENTS_URL: 'https://shop.example/events',
+      PAYMENT_PUBLIC_URL: 'ftp://edge.example',
+      MAX_STREAMS: 'many',
+    }
+    const config = file({
+      gateways: { redirect: { driver: 'redirect' }, other: { driver: 'carrier-pigeon' } },
+      webhooks: { middleware: ['api', 'nope'], route_prefix: 'api/hooks' },
+    })
+    const fault = faultOf({ ...env, LIBSQL_URL: 'file:money.db' }, config)
+    for (const named of [
+      'REDIRECT_GATEWAY_CLIENT_SECRET',
+      'REDIRECT_GATEWAY_API_KEY',
+      'PAYMENT_TOLERANCE_SECONDS',
+      'PAYMENT_ON_AMOUNT_MISMATCH',
+      'PAYMENT_EVENTS_SECRET',
+      'PAYMENT_PUBLIC_URL',
+      'LIBSQL_URL',
+      'MAX_STREAMS',
+      'carrier-pigeon',
+      'nope',
+      'route_prefix',
+    ]) {
+      expect(fault).toContain(named)
+    }
+  })
+
+  it('asks for the database as soon as a gateway is configured', () => {
+    expect(faultOf(REDIRECT, file())).toContain('LIBSQL_URL is missing')
+  })
+
+  it('refuses a signing secret that is none, without showing it', () => {
+    const env = { ...DATABASE, PAYMENT_EVENTS_URL: 'https://shop.example' }
+    const fault = faultOf({ ...env, PAYMENT_EVENTS_SECRET: `${WHSEC} hunter2` }, file())
+    expect(fault).toContain('PAYMENT_EVENTS_SECRET')
+    expect(fault).not.toContain('hunter2')
+    const { payments } = readConfig({ ...env, PAYMENT_EVENTS_SECRET: `${WHSEC} ${WHSEC}` }, file())
+    expect(payments?.endpoint?.secrets).toHaveLength(2)
+  })
+
+  it('refuses a listener of an event that there is not, and a setting that a driver lacks', () => {
+    const config = file({
+      gateways: { redirect: { driver: 'redirect', colour: 'red' } },
+      listeners: { PaymentSuceeded: () => undefined } as object,
+    })
+    const fault = faultOf({ ...DATABASE, ...REDIRECT }, config)
+    expect(fault).toContain('PaymentSuceeded')
+    expect(fault).toContain('colour')
+  })
+})

@@ -1,0 +1,175 @@
+// signalbox.config.ts and the environment, as the payments room uses them. Every fault is named.
+
+import type { Middleware, SignalboxFile } from './define-config.ts'
+import type { AnyGateway, Driver, Settings } from './gateways/gateway.ts'
+import { EVENT_NAMES, type Listeners } from './telling/events.ts'
+import { whsecProblem } from './telling/standard-webhook.ts'
+import { apiMiddleware } from './webhooks/api-middleware.ts'
+
+export interface PaymentsConfig {
+  gateways: ReadonlyMap<string, AnyGateway>
+  /** Without slashes around it. */
+  routePrefix: string
+  /** The outermost first. */
+  middleware: readonly Middleware[]
+  toleranceMs: number
+  onMismatch: 'log' | 'reject'
+  listeners: Listeners
+  /** Where the durable and the passing events are posted to. */
+  endpoint: { url: string; secrets: readonly string[] } | undefined
+  database: { url: string; authToken?: string }
+  /** Our own address, for gateways that are told where to call back with each charge. */
+  publicUrl: string | undefined
+  /** Where the ledger is to live: one of Cloudflare's location hints. */
+  ledgerLocation: string | undefined
+}
+
+const DEFAULT_TOLERANCE_SECONDS = 300
+const KEY = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
+
+/**
+ * Undefined: no gateway and no database is configured, so there are no payments here. What is wrong
+ * is pushed into `wrong`, a clause each, and what is returned must then not be used.
+ */
+export function readPayments(
+  env: Readonly<Record<string, unknown>>,
+  file: SignalboxFile,
+  drivers: Readonly<Record<string, Driver>>,
+  wrong: string[],
+): PaymentsConfig | undefined {
+  const text = (name: string): string | undefined => {
+    const value = env[name]
+    return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
+  }
+  const { gateways = {}, webhooks = {}, middlewares = {}, listeners = {} } = file.payments ?? {}
+  const gatewayMap = new Map<string, AnyGateway>()
+  for (const [key, entry] of Object.entries(gateways)) {
+    const gateway = readGateway(key, entry, drivers[entry.driver], text, wrong)
+    if (gateway) gatewayMap.set(key, gateway)
+  }
+  const url = text('LIBSQL_URL')
+  if (url === undefined && gatewayMap.size === 0) return undefined
+  if (url === undefined) wrong.push('LIBSQL_URL is missing: payments are kept in a database')
+  else if (!/^(libsql|https?):\/\//.test(url))
+    wrong.push('LIBSQL_URL is no libsql: or http(s): URL')
+  const authToken = text('LIBSQL_AUTH_TOKEN')
+  const publicUrl = httpUrl('PAYMENT_PUBLIC_URL', text, wrong)
+
+  return {
+    gateways: gatewayMap,
+    routePrefix: readPrefix(webhooks.route_prefix ?? 'payments/webhooks', wrong),
+    middleware: readMiddleware(webhooks.middleware ?? ['api'], middlewares, wrong),
+    toleranceMs: readTolerance(webhooks.tolerance_seconds, text, wrong) * 1_000,
+    onMismatch: readPolicy(webhooks.on_amount_mismatch, text, wrong),
+    listeners: readListeners(listeners, wrong),
+    endpoint: readEndpoint(text, wrong),
+    database: { url: url ?? '', ...(authToken !== undefined && { authToken }) },
+    publicUrl: publicUrl?.replace(/\/+$/, ''),
+    ledgerLocation: text('PAYMENT_LEDGER_LOCATION'),
+  }
+}
+
+type Text = (name: string) => string | undefined
+
+/** Undefined also when nothing of it is set: a gateway that nobody uses is not an error. */
+function readGateway(
+  key: string,
+  entry: { driver: string; env_prefix?: string; [setting: string]: string | undefined },
+  driver: Driver | undefined,
+  text: Text,
+  wrong: string[],
+): AnyGateway | undefined {
+  const where = `payments.gateways.${key}`
+  if (!KEY.test(key)) wrong.push(`${where}: a key holds letters, digits, - and _ alone`)
+  if (!driver) {
+    wrong.push(`${where}: there is no driver ${entry.driver}`)
+    return undefined
+  }
+  const { driver: _, env_prefix: prefix = driver.envPrefix, ...own } = entry
+  for (const name of Object.keys(own)) {
+    if (!(name in driver.settings)) wrong.push(`${where}: ${entry.driver} has no setting ${name}`)
+  }
+  const settings: Record<string, string> = {}
+  const missing: string[] = []
+  let isTouched = false
+  for (const [name, setting] of Object.entries(driver.settings)) {
+    const variable = `${prefix}${name.toUpperCase()}`
+    const given = own[name] ?? text(variable)
+    if (given !== undefined) settings[name] = given
+    else if ('default' in setting) settings[name] = setting.default
+    else if ('required' in setting) missing.push(variable)
+    if (given !== undefined && 'required' in setting) isTouched = true
+  }
+  if (!isTouched) return undefined
+  wrong.push(...missing.map((variable) => `${variable} is missing (${where})`))
+  if (missing.length > 0) return undefined
+  const problems = driver.check?.(settings satisfies Settings) ?? []
+  wrong.push(...problems.map((problem) => `${where}: ${problem}`))
+  return problems.length === 0 ? driver.create(key, settings) : undefined
+}
+
+function readPrefix(prefix: string, wrong: string[]): string {
+  const bare = prefix.replace(/^\/+|\/+$/g, '')
+  if (!/^[\w-]+(\/[\w-]+)*$/.test(bare) || /^api(\/|$)/.test(bare)) {
+    wrong.push('payments.webhooks.route_prefix must be a plain path that is not below api/')
+  }
+  return bare
+}
+
+function readMiddleware(
+  names: readonly string[],
+  own: Readonly<Record<string, Middleware>>,
+  wrong: string[],
+): Middleware[] {
+  const known: Readonly<Record<string, Middleware>> = { api: apiMiddleware, ...own }
+  return names.flatMap((name) => {
+    const found = known[name]
+    if (!found) wrong.push(`payments.webhooks.middleware: there is no middleware ${name}`)
+    return found ?? []
+  })
+}
+
+function readTolerance(own: number | undefined, text: Text, wrong: string[]): number {
+  const seconds = own ?? Number(text('PAYMENT_TOLERANCE_SECONDS') ?? DEFAULT_TOLERANCE_SECONDS)
+  if (!Number.isFinite(seconds) || seconds <= 0) {
+    wrong.push('tolerance_seconds (PAYMENT_TOLERANCE_SECONDS) must be a number of seconds above 0')
+  }
+  return seconds
+}
+
+function readPolicy(own: string | undefined, text: Text, wrong: string[]): 'log' | 'reject' {
+  const policy = own ?? text('PAYMENT_ON_AMOUNT_MISMATCH') ?? 'log'
+  if (policy === 'log' || policy === 'reject') return policy
+  wrong.push('on_amount_mismatch (PAYMENT_ON_AMOUNT_MISMATCH) must be log or reject')
+  return 'log'
+}
+
+function readListeners(listeners: Listeners, wrong: string[]): Listeners {
+  for (const name of Object.keys(listeners)) {
+    if (!EVENT_NAMES.some((known) => known === name)) {
+      wrong.push(`payments.listeners: there is no event ${name}`)
+    }
+  }
+  return listeners
+}
+
+function readEndpoint(text: Text, wrong: string[]): PaymentsConfig['endpoint'] {
+  const url = httpUrl('PAYMENT_EVENTS_URL', text, wrong)
+  const secrets = text('PAYMENT_EVENTS_SECRET')?.split(/\s+/) ?? []
+  if (url === undefined) return undefined
+  if (secrets.length === 0) wrong.push('PAYMENT_EVENTS_SECRET is missing: events are told signed')
+  for (const secret of secrets) {
+    const problem = whsecProblem(secret)
+    if (problem !== undefined) wrong.push(`PAYMENT_EVENTS_SECRET: ${problem}`)
+  }
+  return { url, secrets }
+}
+
+function httpUrl(name: string, text: Text, wrong: string[]): string | undefined {
+  const value = text(name)
+  if (value === undefined) return undefined
+  if (!(URL.canParse(value) && /^https?:$/.test(new URL(value).protocol))) {
+    wrong.push(`${name} is no http(s) URL`)
+  }
+  return value
+}

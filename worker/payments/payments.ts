@@ -1,0 +1,108 @@
+// The payments of one deployment: everything of the room, put together over its ports. The host
+// application uses `for(order)` and `driver(key)`; the routes use the rest.
+
+import type { Clock } from '../shared/clock.ts'
+import type { Log } from '../shared/log.ts'
+import { type ChargeBuilder, chargeBuilder, type Order } from './charges/builder.ts'
+import { type Charge, createCharge } from './charges/charge.ts'
+import type { PaymentsConfig } from './config.ts'
+import { InvalidArgumentException } from './exceptions.ts'
+import { createCaller } from './gateways/caller.ts'
+import { supportsRefund } from './gateways/gateway.ts'
+import type { Ledger } from './ledger/ledger.ts'
+import type { PaymentRecords } from './ledger/records.ts'
+import { createRefund, type Refund } from './refunds/refund.ts'
+import { createSweeper, type Sweeper } from './sweeper.ts'
+import { createTeller } from './telling/teller.ts'
+import { createTelling } from './telling/telling.ts'
+import type { RefundRequest, RefundResult } from './transaction.ts'
+import { createReceiver, type Receive } from './webhooks/receive.ts'
+
+export interface PaymentsDeps {
+  config: PaymentsConfig
+  ledger: Ledger
+  records: PaymentRecords
+  clock: Clock
+  log: Log
+  fetch: typeof fetch
+  /** Lets work outlive the request that caused it. */
+  keepAlive: (work: Promise<unknown>) => void
+}
+
+export interface Payments {
+  /** Begins a charge for an order of the host application. */
+  for(order: Order): ChargeBuilder
+  /** One configured gateway. Throws InvalidArgumentException when there is none of this key. */
+  driver(key: string): DriverFace
+  config: PaymentsConfig
+  charge: Charge
+  refund: Refund
+  receive: Receive
+  ledger: Ledger
+  records: PaymentRecords
+  sweeper: Sweeper
+  /** Sweeps without anybody waiting for it. */
+  sweepLater(): void
+}
+
+/** A gateway as the host application sees it. */
+export interface DriverFace {
+  key: string
+  /** Missing where the gateway gives nothing back. */
+  refund?: (request: RefundRequest) => Promise<RefundResult>
+}
+
+export function createPayments(deps: PaymentsDeps): Payments {
+  const { config, ledger, records, clock, log } = deps
+  const { gateways, listeners, endpoint, onMismatch, toleranceMs } = config
+  const teller = createTeller({
+    listeners,
+    ...(endpoint && { endpoint }),
+    clock,
+    log,
+    fetch: deps.fetch,
+  })
+  const telling = createTelling({ ledger, teller, clock, log, keepAlive: deps.keepAlive })
+  const caller = createCaller({
+    desk: ledger,
+    clock,
+    log,
+    fetch: deps.fetch,
+    onTimeout: (timeout) => telling.pass('GatewayTimeout', timeout),
+    onOpened: (opened) => telling.pass('CircuitOpened', opened),
+  })
+  const callbackUrl = (gateway: string, origin: string | undefined) => {
+    const own = config.publicUrl ?? origin
+    return own && `${own}/${config.routePrefix}/${gateway}`
+  }
+  const calling = { gateways, ledger, caller, telling, clock, log, callbackUrl }
+  const charge = createCharge(calling)
+  const refund = createRefund(calling)
+  const sweeper = createSweeper({
+    gateways,
+    ledger,
+    records,
+    teller,
+    caller,
+    onMismatch,
+    clock,
+    log,
+  })
+  return {
+    for: (order) => chargeBuilder(order, charge),
+    driver(key) {
+      const gateway = gateways.get(key)
+      if (!gateway) throw new InvalidArgumentException(`There is no gateway ${key}.`)
+      if (!supportsRefund(gateway)) return { key }
+      return { key, refund: (request) => refund(key, request) }
+    },
+    config,
+    charge,
+    refund,
+    receive: createReceiver({ ...calling, toleranceMs, onMismatch }),
+    ledger,
+    records,
+    sweeper,
+    sweepLater: () => telling.background(sweeper.sweep()),
+  }
+}
