@@ -56,7 +56,7 @@ const TOLD_AT_ONCE = 6
 const PARKED_AT_ONCE = 100
 const CHECKS = 50
 const CHECKED_AT_ONCE = 8
-/** Nothing is begun after that. */
+/** No check is begun after that, nor another round of telling. */
 const BEGINS_FOR_MS = 25_000
 /** Longer than a gateway takes with its retries: another sweep must not ask at the same time. */
 const CLAIMED_FOR_MS = 120_000
@@ -134,7 +134,8 @@ class Sweep {
   /** What it does not get to, or what fails, is due again when its lease is over. */
   async #tell(untold: readonly Untold[]): Promise<void> {
     const { ledger, teller, clock } = this.#deps
-    for (let at = 0; at < untold.length && !this.#isOver(); at += TOLD_AT_ONCE) {
+    // What a check took its time for is told now, and not a minute later.
+    for (let at = 0; at < untold.length && !(at > 0 && this.#isOver()); at += TOLD_AT_ONCE) {
       const told = await teller.tell(untold.slice(at, at + TOLD_AT_ONCE))
       await ledger.settleTold(told, clock.now())
       const taken = told.filter(isTaken).length

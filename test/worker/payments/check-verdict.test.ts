@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import { isNews, type KnownStatus, payloadOf } from '../../../worker/payments/check-verdict.ts'
+import { PAYMENT_STATUSES, type PaymentStatus } from '../../../worker/payments/status.ts'
+import { transaction } from '../../support/payments.ts'
+
+const answer = (status: PaymentStatus, amount = 25_000): KnownStatus => ({
+  known: true,
+  status,
+  amount,
+  currency: 'IQD',
+  raw: '{"token":"abc"}',
+})
+
+describe('what a gateway says of a payment', () => {
+  const ends = ['Failed', 'Cancelled', 'Expired', 'Refunded', 'PartiallyRefunded'] as const
+  const unlike = (...statuses: PaymentStatus[]) => ends.filter((end) => !statuses.includes(end))
+  /** By the status we have: those that the ledger hears of. */
+  const heard: Record<PaymentStatus, readonly PaymentStatus[]> = {
+    Pending: ['Paid', ...ends],
+    Paid: ends,
+    Failed: ['Paid', ...unlike('Failed')],
+    Cancelled: ['Paid', ...unlike('Cancelled')],
+    Expired: ['Paid', ...unlike('Expired')],
+    Refunded: unlike('Refunded'),
+    PartiallyRefunded: ends,
+  }
+
+  it.each(PAYMENT_STATUSES)('is news for one that is %s when it differs', (from) => {
+    const had = transaction({ status: from, refundedAmount: 10_000 })
+    const news = PAYMENT_STATUSES.filter((to) => isNews(had, answer(to)))
+    expect(new Set(news)).toEqual(new Set(heard[from]))
+  })
+
+  it('is no news when no more was given back than before', () => {
+    const had = transaction({ status: 'PartiallyRefunded', refundedAmount: 10_000 })
+    expect(isNews(had, answer('PartiallyRefunded', 10_000))).toBe(false)
+    expect(isNews(had, answer('PartiallyRefunded', 10_001))).toBe(true)
+  })
+
+  it('is one event for one status and amount, whenever it is said, and masked', () => {
+    const had = transaction({ gatewayTransactionId: 'g-1' })
+    const [first, later] = [payloadOf(had, answer('Paid'), 1), payloadOf(had, answer('Paid'), 2)]
+    expect(first).toEqual({
+      gateway: 'bank',
+      gatewayTransactionId: 'g-1',
+      reference: 'order-1',
+      externalReferenceId: 'external-1',
+      status: 'Paid',
+      amount: 25_000,
+      currency: 'IQD',
+      eventId: 'recheck:01TX:Paid:25000',
+      occurredAt: 1,
+      raw: '{"token":"[redacted]"}',
+    })
+    expect(later.eventId).toBe(first.eventId)
+    expect(payloadOf(had, answer('Paid', 1), 1).eventId).not.toBe(first.eventId)
+  })
+})
