@@ -29,7 +29,7 @@ export function isNews(transaction: Transaction, { status, amount }: KnownStatus
   }
 }
 
-/** As a webhook would have told it; the same answer is the same event, however often it is given. */
+/** As a webhook would have told it. The same answer, given again, is the same event. */
 export function payloadOf(
   transaction: Transaction,
   { status, amount, currency, error, raw }: KnownStatus,

@@ -32,8 +32,8 @@ export interface RecheckDeps {
 
 export interface Rechecked {
   /**
-   * `moved`: something was applied. `answered`, `refused`: a charge, asked for again. `waits`: as it
-   * was. `unreachable`: the gateway did not say.
+   * `moved`: something was applied. `answered`, `refused`: a charge, asked for again. `waits`: it
+   * stays as it was. `unreachable`: the gateway did not say.
    */
   what: 'moved' | 'answered' | 'refused' | 'waits' | 'unreachable'
   /** A person was told that it does not settle. */

@@ -1,5 +1,5 @@
-// Finishes what did not finish by itself: events that were not told, webhooks that came before their
-// payment, payments that nobody told us the end of. Bounded, so that it can run every minute.
+// Finishes what did not finish by itself: events that were not told, webhooks that came before
+// their payment, payments that nobody told us the end of. Bounded, so that it can run every minute.
 
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'

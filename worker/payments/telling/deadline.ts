@@ -6,7 +6,7 @@ export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded'
 }
 
-/** The signal tells the work to stop. Work that does not heed it goes on, and nobody waits for it. */
+/** The signal tells the work to stop. Work that does not heed it goes on, unwaited for. */
 export async function within<Result>(
   clock: Clock,
   ms: number,

@@ -11,8 +11,8 @@ const TOLD_FOR_MS = 24 * 3_600_000
 const FAIR_ATTEMPTS = 12
 
 /**
- * After one more try failed at `now`; undefined: it was the last. `attempts` are those before, since
- * the event, of `createdAt`, was last sent again by hand. `random` is 0 to 1.
+ * After one more try failed at `now`; undefined: it was the last. `attempts` are those before,
+ * since the event, of `createdAt`, was last sent again by hand. `random` is 0 to 1.
  */
 export function nextAttemptAt(
   createdAt: number,

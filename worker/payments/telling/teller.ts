@@ -4,16 +4,25 @@
 import { ulid } from 'ulid'
 import type { Clock } from '../../shared/clock.ts'
 import type { Fields, Log } from '../../shared/log.ts'
-import { listenersOf } from './audience.ts'
+import { audienceOf, listenersOf } from './audience.ts'
 import { within } from './deadline.ts'
 import { createSend, type Send } from './endpoint.ts'
-import type { EventName, Listeners, PassingEvent, PaymentEvents, Told, Untold } from './events.ts'
+import type {
+  Audience,
+  EventName,
+  Listeners,
+  PassingEvent,
+  PaymentEvents,
+  Told,
+  Untold,
+} from './events.ts'
 import { maskValue } from './mask.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { reasonOf } from './reason.ts'
 import { nextAttemptAt } from './retry-times.ts'
 
 export interface Teller {
+  audience: Audience
   /**
    * Tells each of them at once, in no order. Never rejects, and takes no longer than the lease:
    * with what came of it the ledger settles them.
@@ -101,6 +110,7 @@ export function createTeller(options: TellerOptions): Teller {
   }
 
   return {
+    audience: audienceOf(options.listeners, endpoint),
     tell: (untold) => Promise.all(untold.map(tellOne)),
     async pass(name, payload) {
       if (name === 'WebhookVerificationFailed') {
@@ -126,7 +136,7 @@ export function createTeller(options: TellerOptions): Teller {
   }
 }
 
-/** The endpoint was taken out of the configuration: it may come back, so that is tried again too. */
+/** The endpoint was taken out of the configuration: it may come back, so it is tried again. */
 const NO_ENDPOINT: Awaited<ReturnType<Send>> = { ok: false, error: 'No endpoint is configured.' }
 
 const aboutUntold = ({ outboxId, type, payload, correlationId }: Untold): Fields => ({
