@@ -15,6 +15,7 @@ import { isSuccess, notUnderstood, refusal, shaped } from '../../worker/payments
 import type { PaymentStatus } from '../../worker/payments/status.ts'
 
 const PAYMENTS = '/v1/payments'
+const CURRENCIES = ['IQD', 'USD']
 
 // What must be in an answer before it is believed. Acme counts in minor units, as we do.
 const created = z.object({ id: z.string().min(1), page: z.string().min(1) })
@@ -50,7 +51,7 @@ export const acme = {
 
     return {
       key,
-      currencies: ['IQD', 'USD'],
+      currencies: CURRENCIES,
       // Acme makes one payment for each Idempotency-Key, however often it is sent.
       chargeIsIdempotent: true,
 
@@ -58,6 +59,9 @@ export const acme = {
         { externalReferenceId, reference, amount, currency, description, returnUrl },
         call,
       ) {
+        if (!CURRENCIES.includes(currency)) {
+          throw new InvalidArgumentException(`${key} does not take ${currency}.`)
+        }
         if (returnUrl === undefined) throw new InvalidArgumentException(`${key} needs a returnUrl.`)
         const reply = await call.send({
           endpoint: 'payments',

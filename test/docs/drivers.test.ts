@@ -9,22 +9,24 @@ import { readPayments } from '../../worker/payments/config.ts'
 import {
   GatewayUnavailableException,
   InvalidArgumentException,
-  InvalidWebhookSignatureException,
 } from '../../worker/payments/exceptions.ts'
 import type { GatewayCharge } from '../../worker/payments/gateways/gateway.ts'
 import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
+import { gatewayContract } from '../contract/gateway.ts'
 import { FakeGatewayCall } from '../support/fake-gateway-call.ts'
+import { type Answer, json } from '../support/gateway-bed.ts'
 
 const ENV = {
   LIBSQL_URL: 'http://127.0.0.1:8080',
   ACME_API_KEY: 'key-1',
   ACME_SIGNING_SECRET: 'secret-1',
 }
-const gateway = acme.create('acme', {
+const settings = {
   base_url: 'https://api.acme.example',
   api_key: 'key-1',
   signing_secret: 'secret-1',
-})
+}
+const gateway = acme.create('acme', settings)
 
 const charge: GatewayCharge = {
   gateway: 'acme',
@@ -141,19 +143,6 @@ describe('its driver', () => {
     })
   })
 
-  it.each([
-    ['another body', { ...callback(PAID), body: PAID.replace('1250', '1') }],
-    ['another time', callback(PAID, { time: '1700000001', signature: sign('1700000000', PAID) })],
-    ['another secret', callback(PAID, { signature: sign('1700000000', PAID, 'key-1') })],
-    ['half a signature', callback(PAID, { signature: sign('1700000000', PAID).slice(32) })],
-    ['no signature', { ...callback(PAID), headers: new Headers() }],
-    ['a body that cannot be parsed', callback('{', { signature: '0'.repeat(64) })],
-  ])('believes no callback with %s', async (_, request) => {
-    await expect(gateway.handleWebhook(request, new FakeGatewayCall())).rejects.toThrow(
-      InvalidWebhookSignatureException,
-    )
-  })
-
   it('moves nothing for a word that it does not know, and says so', async () => {
     for (const state of ['on_hold', 'constructor']) {
       const call = new FakeGatewayCall()
@@ -169,4 +158,30 @@ describe('its driver', () => {
     const gone = new FakeGatewayCall({ status: 404, body: {} })
     expect(await gateway.checkStatus(names, gone)).toEqual({ known: false })
   })
+})
+
+const healthy: Answer = ({ method }) =>
+  method === 'POST' ? json({ id: 'p-1', page: 'https://acme.example/pay/p-1' }) : json(payment)
+
+gatewayContract('the driver in docs/drivers.md', {
+  driver: acme,
+  settings,
+  charge,
+  unsupportedCurrency: 'EUR',
+  healthy,
+  isMoney: ({ method }) => method === 'POST',
+  isSigned: true,
+  genuine: async () => ({
+    first: callback(PAID),
+    again: callback(PAID, { time: '1700000060' }),
+    other: callback(PAID.replace('e-1', 'e-2')),
+  }),
+  forged: async () => ({
+    'no signature': { ...callback(PAID), headers: new Headers() },
+    'half a signature': callback(PAID, { signature: sign('1700000000', PAID).slice(32) }),
+    'another secret': callback(PAID, { signature: sign('1700000000', PAID, 'key-1') }),
+    'another body': { ...callback(PAID), body: PAID.replace('1250', '1') },
+    'another time': callback(PAID, { time: '1700000001', signature: sign('1700000000', PAID) }),
+    'a body that cannot be parsed': callback('{', { signature: '0'.repeat(64) }),
+  }),
 })
