@@ -1,9 +1,19 @@
 // The Cloudflare entry: fetch, scheduled, and the object classes. Wiring only.
 
+import { waitUntil } from 'cloudflare:workers'
+import file from '../signalbox.config.ts'
 import { createApp } from './app.ts'
 import { objectRepositories, type RepositoryNamespace } from './board/repositories-object.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
-import { type Environment, readConfig } from './config.ts'
+import { ConfigError, type Environment, readConfig } from './config.ts'
+import type { PaymentsConfig } from './payments/config.ts'
+import type { BreakerState } from './payments/gateways/breaker.ts'
+import { libsqlDatabase } from './payments/ledger/database-libsql.ts'
+import { ledgerObject } from './payments/ledger/ledger-object.ts'
+import { type LedgerNamespace, objectLedger } from './payments/ledger/ledgers-object.ts'
+import { openLibsqlLedger } from './payments/ledger/open-ledger-libsql.ts'
+import { libsqlRecords } from './payments/ledger/records-libsql.ts'
+import { createPayments, type Payments } from './payments/payments.ts'
 import { createAccess } from './shared/access.ts'
 import { hostClock } from './shared/clock.ts'
 import { consoleLog } from './shared/log.ts'
@@ -13,37 +23,80 @@ export { RepositoryObject } from './board/repository-object.ts'
 
 interface Env extends Environment {
   REPOSITORY: RepositoryNamespace
+  LEDGER: LedgerNamespace
 }
 
-let app: ReturnType<typeof createApp> | undefined
+const host = {
+  clock: hostClock,
+  log: consoleLog,
+  // Taken off the global it would be called without it, which the runtime refuses.
+  fetch: (input: RequestInfo | URL, init?: RequestInit) => fetch(input, init),
+}
 
-function appFor(env: Env): ReturnType<typeof createApp> {
-  const config = readConfig(env)
-  return createApp({
+export class LedgerObject extends ledgerObject<Env>((env, { storage }) => {
+  const { payments } = readConfig(env, file)
+  if (!payments) throw new ConfigError('The ledger needs LIBSQL_URL.')
+  // Kept on disk: an object with nothing to do is put away long before a circuit closes again.
+  const breakers = {
+    get: (gateway: string) => storage.kv.get<BreakerState>(`breaker:${gateway}`),
+    set: (gateway: string, state: BreakerState) => storage.kv.put(`breaker:${gateway}`, state),
+  }
+  return openLibsqlLedger({ config: payments, breakers, ...host })
+}) {}
+
+function openPayments(config: PaymentsConfig, namespace: LedgerNamespace): Payments {
+  // One object a database, whoever asks: two would be two writers.
+  const name = new URL(config.database.url).host
+  const { ledgerLocation: locationHint } = config
+  const hint = locationHint !== undefined && { locationHint }
+  return createPayments({
+    config,
+    ledger: objectLedger({ namespace, name, ...hint, clock: hostClock }),
+    records: libsqlRecords(libsqlDatabase(config.database)),
+    keepAlive: waitUntil,
+    ...host,
+  })
+}
+
+interface Edge {
+  app: ReturnType<typeof createApp>
+  payments: Payments | undefined
+}
+
+let opened: Edge | undefined
+
+function edgeFor(env: Env): Edge {
+  if (opened) return opened
+  const config = readConfig(env, file)
+  const payments = config.payments && openPayments(config.payments, env.LEDGER)
+  const app = createApp({
     config,
     repositories: objectRepositories(env.REPOSITORY, config.maxStreams),
+    payments,
     access: createAccess(config, hostClock.now),
     clock: hostClock,
     log: consoleLog,
     limits: STREAM_LIMITS,
   })
+  opened = { app, payments }
+  return opened
 }
 
 export default {
   fetch(request: Request, env: Env): Response | Promise<Response> {
+    let edge: Edge
     try {
-      app ??= appFor(env)
+      edge = edgeFor(env)
     } catch (error) {
       consoleLog('error', 'config.refused', { error: String(error) })
       return problemResponse(
         new Problem('misconfigured', 'The edge is misconfigured: see its log.'),
       )
     }
-    return app.fetch(request)
+    return edge.app.fetch(request)
   },
 
-  // The heartbeat of the deployment: a log line a minute shows that triggers and this version run.
-  scheduled(controller: ScheduledController): void {
-    consoleLog('info', 'cron.tick', { cron: controller.cron, at: controller.scheduledTime })
+  async scheduled(_controller: ScheduledController, env: Env): Promise<void> {
+    await edgeFor(env).payments?.sweeper.sweep()
   },
 }

@@ -21,8 +21,12 @@ export interface PaymentsConfig {
   /** Our own address, for gateways that are told where to call back with each charge. */
   publicUrl: string | undefined
   /** Where the ledger is to live: one of Cloudflare's location hints. */
-  ledgerLocation: string | undefined
+  ledgerLocation: Location | undefined
 }
+
+/** Cloudflare's regions for an object. */
+const LOCATIONS = ['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me'] as const
+export type Location = (typeof LOCATIONS)[number]
 
 const DEFAULT_TOLERANCE_SECONDS = 300
 const KEY = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
@@ -65,7 +69,7 @@ export function readPayments(
     endpoint: readEndpoint(text, wrong),
     database: { url: url ?? '', ...(authToken !== undefined && { authToken }) },
     publicUrl: publicUrl?.replace(/\/+$/, ''),
-    ledgerLocation: text('PAYMENT_LEDGER_LOCATION'),
+    ledgerLocation: readLocation(text, wrong),
   }
 }
 
@@ -142,6 +146,15 @@ function readPolicy(own: string | undefined, text: Text, wrong: string[]): 'log'
   if (policy === 'log' || policy === 'reject') return policy
   wrong.push('on_amount_mismatch (PAYMENT_ON_AMOUNT_MISMATCH) must be log or reject')
   return 'log'
+}
+
+function readLocation(text: Text, wrong: string[]): Location | undefined {
+  const asked = text('PAYMENT_LEDGER_LOCATION')
+  const found = LOCATIONS.find((location) => location === asked)
+  if (asked !== undefined && found === undefined) {
+    wrong.push(`PAYMENT_LEDGER_LOCATION must be one of ${LOCATIONS.join(', ')}`)
+  }
+  return found
 }
 
 function readListeners(listeners: Listeners, wrong: string[]): Listeners {
