@@ -1,0 +1,222 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { groupCommit } from '../../../../worker/payments/ledger/group-commit.ts'
+import { LedgerUnavailable } from '../../../../worker/payments/ledger/ledger.ts'
+import { FakeClock, settle } from '../../../support/fake-clock.ts'
+
+const BUSY = new Error('busy')
+
+let clock: FakeClock
+/** Each batch as it was sent. */
+let sent: string[][]
+/** How the batches go, in their order; then as `answer` says. */
+let script: ((units: readonly string[], signal: AbortSignal) => Promise<readonly string[]>)[]
+let setbacks: number[]
+
+beforeEach(() => {
+  clock = new FakeClock()
+  sent = []
+  script = []
+  setbacks = []
+})
+
+const answer = async (units: readonly string[]) => units.map((unit) => `${unit}!`)
+const busy = () => Promise.reject(BUSY)
+const silence = () => new Promise<never>(() => undefined)
+
+/** Answers that wait until they are let go. */
+function held() {
+  let release: (() => void) | undefined
+  const gate = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  return {
+    release: () => release?.(),
+    send: async (units: readonly string[]) => {
+      await gate
+      return answer(units)
+    },
+  }
+}
+
+/** What rejects is a unit of this name, when it stands in a batch. */
+const failsOn = (poison: string) => async (units: readonly string[]) => {
+  if (units.includes(poison)) throw new RangeError(poison)
+  return answer(units)
+}
+
+const commit = (otherwise: (units: readonly string[]) => Promise<readonly string[]> = answer) =>
+  groupCommit<string, string>({
+    clock,
+    send(units, signal) {
+      sent.push([...units])
+      return (script.shift() ?? otherwise)(units, signal)
+    },
+    isTransient: (error) => error === BUSY,
+    retrying: ({ waitMs }) => setbacks.push(waitMs),
+  })
+
+const names = (count: number, prefix = 'u') =>
+  Array.from({ length: count }, (_, n) => `${prefix}${n}`)
+
+describe('group commit', () => {
+  it('sends what is submitted together as one batch, and gives each its own answer', async () => {
+    const { submit } = commit()
+    expect(await Promise.all(['a', 'b', 'c'].map(submit))).toEqual(['a!', 'b!', 'c!'])
+    expect(sent).toEqual([['a', 'b', 'c']])
+    expect(clock.pending).toBe(0)
+  })
+
+  it('gathers the next group while a batch is in flight, never two at once', async () => {
+    const first = held()
+    script = [first.send]
+    const { submit } = commit()
+    const answers = [submit('a')]
+    await settle()
+    answers.push(submit('b'), submit('c'))
+    await settle()
+    answers.push(submit('d'))
+    await settle()
+    expect(sent).toEqual([['a']])
+    first.release()
+    expect(await Promise.all(answers)).toEqual(['a!', 'b!', 'c!', 'd!'])
+    expect(sent).toEqual([['a'], ['b', 'c', 'd']])
+  })
+
+  it('sends at most 64 units in a batch, first come, first served', async () => {
+    const units = names(150)
+    const { submit } = commit()
+    expect(await Promise.all(units.map(submit))).toEqual(units.map((unit) => `${unit}!`))
+    expect(sent).toEqual([units.slice(0, 64), units.slice(64, 128), units.slice(128)])
+  })
+
+  it('halves a batch that fails until the poison stands alone, and only that rejects', async () => {
+    const { submit } = commit(failsOn('c'))
+    const answers = await Promise.allSettled(['a', 'b', 'c', 'd'].map(submit))
+    expect(sent).toEqual([['a', 'b', 'c', 'd'], ['a', 'b'], ['c', 'd'], ['c'], ['d']])
+    expect(answers.map((each) => (each.status === 'fulfilled' ? each.value : 'no'))).toEqual([
+      'a!',
+      'b!',
+      'no',
+      'd!',
+    ])
+    expect(answers[2]).toMatchObject({ reason: new RangeError('c') })
+    expect(setbacks).toEqual([])
+  })
+
+  it('finds one poison among 64 with 13 batches', async () => {
+    const units = names(64)
+    const { submit } = commit(failsOn('u41'))
+    const answers = await Promise.allSettled(units.map(submit))
+    expect(answers.filter(({ status }) => status === 'rejected')).toHaveLength(1)
+    expect(answers[41]?.status).toBe('rejected')
+    expect(sent).toHaveLength(13)
+  })
+
+  it('retries what is transient after a jittered wait, together with who came meanwhile', async () => {
+    script = [busy, busy]
+    const { submit } = commit()
+    const first = submit('a')
+    await settle()
+    const second = submit('b')
+    await clock.advance(37)
+    expect(sent).toEqual([['a']])
+    await clock.advance(1)
+    expect(sent).toEqual([['a'], ['a', 'b']])
+    await clock.advance(75)
+    expect(await Promise.all([first, second])).toEqual(['a!', 'b!'])
+    expect(sent).toEqual([['a'], ['a', 'b'], ['a', 'b']])
+    expect(setbacks).toEqual([38, 75])
+    expect(clock.pending).toBe(0)
+  })
+
+  it('does not lose a half that waits when the other one meets trouble', async () => {
+    script = [failsOn('a'), failsOn('a'), failsOn('a'), busy]
+    const { submit } = commit()
+    const answers = Promise.allSettled(['a', 'b', 'c', 'd'].map(submit))
+    await clock.advance(1_000)
+    expect((await answers).map(({ status }) => status)).toEqual([
+      'rejected',
+      'fulfilled',
+      'fulfilled',
+      'fulfilled',
+    ])
+    expect(sent.at(-1)).toEqual(['b', 'c', 'd'])
+  })
+
+  it('sends a batch again that did not end within 6 s, and tells it that nobody waits', async () => {
+    let signal: AbortSignal | undefined
+    script = [
+      (_, given) => {
+        signal = given
+        return silence()
+      },
+    ]
+    const { submit } = commit()
+    const only = submit('a')
+    await clock.advance(5_999)
+    expect([sent.length, signal?.aborted]).toEqual([1, false])
+    await clock.advance(1)
+    expect(signal?.aborted).toBe(true)
+    await clock.advance(100)
+    expect(await only).toBe('a!')
+    expect(sent).toEqual([['a'], ['a']])
+  })
+
+  it('is not disturbed by the late answer of a batch that it gave up', async () => {
+    const late = held()
+    script = [late.send]
+    const { submit } = commit(async (units) => units.map((unit) => `${unit} second`))
+    const only = submit('a')
+    await clock.advance(6_100)
+    late.release()
+    expect(await only).toBe('a second')
+  })
+
+  it('rejects a unit as unavailable when its patience of 25 s is over, not before', async () => {
+    const { submit } = commit(busy)
+    const early = expect(submit('early')).rejects.toBeInstanceOf(LedgerUnavailable)
+    await clock.advance(20_000)
+    let isOver = false
+    const late = submit('late').catch((error: unknown) => {
+      isOver = true
+      return error
+    })
+    await clock.advance(5_000)
+    await early
+    expect(isOver).toBe(false)
+    await clock.advance(19_999)
+    expect(isOver).toBe(false)
+    await clock.advance(1)
+    expect(await late).toMatchObject({ code: 'ledger_unavailable' })
+    const before = sent.length
+    await clock.advance(60_000)
+    expect(sent).toHaveLength(before)
+    expect(clock.pending).toBe(0)
+  })
+
+  it('rejects those in time as well who wait behind a full batch', async () => {
+    const { submit } = commit(silence)
+    const answers = Promise.allSettled(names(200).map(submit))
+    await clock.advance(25_000)
+    const reasons = (await answers).map((each) => each.status === 'rejected' && each.reason)
+    expect(reasons.every((reason) => reason instanceof LedgerUnavailable)).toBe(true)
+  })
+
+  it('sends no unit again whose patience is over', async () => {
+    script = [silence, silence, silence, silence, silence]
+    const { submit } = commit()
+    const old = submit('old').catch(() => 'over')
+    await clock.advance(24_900)
+    const young = submit('young')
+    await clock.advance(10_000)
+    expect(await old).toBe('over')
+    expect(await young).toBe('young!')
+    expect(sent.at(-1)).toEqual(['young'])
+  })
+
+  it('works again after a batch that failed', async () => {
+    const { submit } = commit(failsOn('bad'))
+    await expect(submit('bad')).rejects.toThrow('bad')
+    expect(await submit('good')).toBe('good!')
+  })
+})

@@ -1,0 +1,123 @@
+// The two ends of the way to the ledger's Durable Object. Failures cross as data, because an error
+// loses its class on the way.
+
+import type { Clock } from '../../shared/clock.ts'
+import type { Log } from '../../shared/log.ts'
+import { type Backoff, backoffMs } from '../backoff.ts'
+import { type Ledger, LedgerUnavailable } from './ledger.ts'
+
+export type LedgerMethod = keyof Ledger
+
+const METHODS: Readonly<Record<LedgerMethod, true>> = {
+  admit: true,
+  report: true,
+  accessToken: true,
+  webhook: true,
+  checkSoon: true,
+  beginCharge: true,
+  finishCharge: true,
+  beginRefund: true,
+  finishRefund: true,
+  claimChecks: true,
+  settleCheck: true,
+  applyParked: true,
+  claimUntold: true,
+  settleTold: true,
+  redeliver: true,
+  acknowledge: true,
+  forget: true,
+}
+
+const isLedgerMethod = (name: string): name is LedgerMethod => Object.hasOwn(METHODS, name)
+
+export type LedgerReply =
+  | { ok: true; value: unknown }
+  | { ok: false; code: 'ledger_unavailable' | 'failed'; message: string }
+
+/**
+ * The object's end: one method of the ledger, and nothing else that an object has. `ledger` is asked
+ * for in here, so that what is misconfigured is an answer too.
+ */
+export async function answerCall(
+  ledger: () => Ledger,
+  { name, args }: { name: string; args: readonly unknown[] },
+  log: Log,
+): Promise<LedgerReply> {
+  if (!isLedgerMethod(name)) return { ok: false, code: 'failed', message: `there is no ${name}` }
+  try {
+    const method = ledger()[name] as (...given: readonly unknown[]) => Promise<unknown>
+    return { ok: true, value: await method(...args) }
+  } catch (error) {
+    if (error instanceof LedgerUnavailable) {
+      return { ok: false, code: error.code, message: error.message }
+    }
+    log('error', 'payments.ledger.failed', { method: name, error: String(error) })
+    return { ok: false, code: 'failed', message: String(error) }
+  }
+}
+
+/** The platform's regions. */
+export type LocationHint = 'wnam' | 'enam' | 'sam' | 'weur' | 'eeur' | 'apac' | 'oc' | 'afr' | 'me'
+
+/** What this file needs of the binding: the object's one public method, as it looks over RPC. */
+export interface LedgerNamespace {
+  getByName(
+    name: string,
+    options?: { locationHint?: LocationHint },
+  ): { call(name: LedgerMethod, args: readonly unknown[]): Promise<LedgerReply> }
+}
+
+export interface ObjectLedgerDeps {
+  namespace: LedgerNamespace
+  /** One for each database: two objects would be two writers. */
+  name: string
+  /** Beside the database, so that only the first hop is a long one. Only the first call decides. */
+  locationHint?: LocationHint
+  clock: Clock
+}
+
+/** A deploy resets the object; the next one is there at once. */
+const MOST_TRIES = 4
+const RETRY: Backoff = { firstMs: 50, mostMs: 500 }
+
+/** The Worker's end. */
+export function objectLedger({ namespace, name, locationHint, clock }: ObjectLedgerDeps): Ledger {
+  const hint = locationHint === undefined ? undefined : { locationHint }
+
+  const call = async (method: LedgerMethod, args: readonly unknown[]): Promise<unknown> => {
+    for (let tries = 1; ; tries++) {
+      let reply: LedgerReply
+      try {
+        // A stub breaks for good when its object is reset, so each try gets a fresh one.
+        reply = await namespace.getByName(name, hint).call(method, args)
+      } catch (cause) {
+        // Whether the call was carried out is unknown; its ids make a repetition harmless.
+        if (tries < MOST_TRIES && isPassing(cause)) {
+          const waitMs = backoffMs(tries, RETRY, clock.random())
+          await new Promise<void>((resolve) => clock.after(waitMs, resolve))
+          continue
+        }
+        throw new LedgerUnavailable('the ledger’s object did not answer', { cause })
+      }
+      if (reply.ok) return reply.value
+      if (reply.code === 'ledger_unavailable') throw new LedgerUnavailable(reply.message)
+      throw new Error(reply.message)
+    }
+  }
+
+  const methods = Object.keys(METHODS).filter(isLedgerMethod)
+  return Object.fromEntries(
+    methods.map((method) => [method, (...args: unknown[]) => call(method, args)]),
+  ) as unknown as Ledger
+}
+
+/** The runtime's marks: the object was reset under the call, or the way to it broke. */
+function isPassing(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false
+  // An object with too much to do is not helped by more of it.
+  if ('overloaded' in error && error.overloaded === true) return false
+  return (
+    ('retryable' in error && error.retryable === true) ||
+    ('durableObjectReset' in error && error.durableObjectReset === true)
+  )
+}
