@@ -248,6 +248,16 @@ export function chargeContract(on: On): void {
     )
 
     it(
+      'has not failed where another call got an answer before',
+      on(async (w) => {
+        const transaction = await w.charged()
+        const finished = await w.finish(transaction, { kind: 'refused', error: declined })
+        expect(finished).toMatchObject({ transaction, untold: [] })
+        expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated'])
+      }),
+    )
+
+    it(
       'has not failed where a webhook said otherwise before',
       on(async (w) => {
         const transaction = await w.pending()
@@ -300,6 +310,15 @@ export function chargeContract(on: On): void {
           ['redirect', 'failure'],
           ['redirect', 'neutral'],
         ])
+      }),
+    )
+
+    it(
+      'is not asked for again once a webhook has told of it',
+      on(async (w) => {
+        const transaction = await w.pending()
+        await w.tell(transaction)
+        expect(await w.begin(later)).toEqual({ state: 'unknown' })
       }),
     )
 

@@ -95,6 +95,12 @@ export function refundContract(on: On): void {
           const transaction = await w.came(status, { request: { reference: status } })
           expect(await w.refund(transaction)).toEqual({ state: 'not_refundable', status })
         }
+        const all = await w.came('PartiallyRefunded')
+        await w.tell(all, { status: 'PartiallyRefunded', amount: 25_000 })
+        expect(await w.refund(all, { amount: 1 })).toEqual({
+          state: 'not_refundable',
+          status: 'PartiallyRefunded',
+        })
       }),
     )
 

@@ -274,6 +274,25 @@ export function sweepContract(on: On): void {
     )
 
     it(
+      'that is dead again after it was sent again is an open alert again',
+      on(async (w) => {
+        const begun = await w.begin()
+        const [untold] = begun.state === 'begun' ? begun.untold : []
+        const outboxId = untold?.outboxId ?? ''
+        const id = untold?.delivery?.id ?? ''
+        const told = [{ outboxId, delivery: { id, ok: false, status: 410 } }]
+        await w.ledger.settleTold(told, T0 + 5)
+        const [alert] = await w.records.alerts({}, { limit: 9 })
+        await w.ledger.acknowledge(alert?.id ?? '', 'ada', T0 + HOUR)
+        await w.ledger.redeliver(id, T0 + HOUR)
+        expect(await w.alerts()).toEqual([])
+        await w.ledger.claimUntold({ now: T0 + HOUR, limit: 9 })
+        await w.ledger.settleTold(told, T0 + HOUR + 5)
+        expect(await w.alerts()).toEqual(['delivery_dead'])
+      }, POSTED),
+    )
+
+    it(
       'is sent again on wish even when it was delivered',
       on(async (w) => {
         const begun = await w.begin()

@@ -194,20 +194,19 @@ export class Book {
     return row ? untoldOf(row, () => true) : []
   }
 
-  /** Once for each kind and subject. */
+  /** Once for each kind and subject; one that somebody had acknowledged is open again. */
   raise(
     kind: AlertKind,
     subject: string,
     of: { gateway: string; transactionId: string; detail: AlertRecord['detail']; now: number },
-  ): boolean {
-    const known = [...this.alerts.values()].some(
-      (row) => row.subject === subject && row.record.kind === kind,
-    )
-    if (known) return false
-    const id = `alert-${String(this.alerts.size).padStart(9, '0')}`
+  ): void {
     const { now, ...about } = of
+    const known = [...this.alerts.values()].find(
+      (row) => row.subject === subject && row.record.kind === kind,
+    )?.record
+    if (known && known.acknowledgedAt === undefined) return
+    const id = known?.id ?? `alert-${String(this.alerts.size).padStart(9, '0')}`
     this.alerts.set(id, { subject, record: { id, kind, ...about, createdAt: iso(now) } })
-    return true
   }
 }
 

@@ -83,7 +83,8 @@ function again(book: Book, row: PaymentRow, start: ChargeStart): ChargeBegun {
   if (row.calledBy === start.id)
     return { state: 'begun', transaction, untold: book.untold(start.id) }
   if (row.calledUntil > start.now) return { state: 'in_progress' }
-  if (!start.chargeIsIdempotent) return { state: 'unknown' }
+  // What a webhook has told of since needs no second call.
+  if (!start.chargeIsIdempotent || transaction.status !== 'Pending') return { state: 'unknown' }
   row.calledBy = start.id
   row.calledUntil = start.until
   return { state: 'begun', transaction, untold: [] }
@@ -100,7 +101,8 @@ export function finishCharge(
   if (result.kind === 'refused') {
     const { error } = result
     const failed = { to: 'Failed', eventId, now, correlationId: undefined, error } as const
-    untold = isOpen ? book.move(row, failed) : book.untold(eventId)
+    // An answer that another call got in the meantime is a payment that can still be paid.
+    untold = isOpen && !row.answer ? book.move(row, failed) : book.untold(eventId)
   } else if (!row.answer) {
     if (isOpen) row.nextCheckAt = result.nextCheckAt
     row.calledUntil = now

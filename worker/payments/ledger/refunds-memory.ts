@@ -23,11 +23,11 @@ export function beginRefund(book: Book, start: RefundStart): RefundBegun {
   if (byKey) return byKey.requestHash === requestHash ? again(byKey) : { state: 'conflict' }
   if (book.refundUnderWay(transaction.id)) return { state: 'in_progress' }
   const { status } = transaction
-  if (status !== 'Paid' && status !== 'PartiallyRefunded') {
+  const left = transaction.amount - transaction.refundedAmount
+  if ((status !== 'Paid' && status !== 'PartiallyRefunded') || left === 0) {
     return { state: 'not_refundable', status }
   }
   if (start.fullOnly && amount !== transaction.amount) return { state: 'not_full', transaction }
-  const left = transaction.amount - transaction.refundedAmount
   if (amount > left) return { state: 'too_much', left, transaction }
   claim(book, row, start)
   return { state: 'begun', transaction }
