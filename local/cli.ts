@@ -1,0 +1,71 @@
+#!/usr/bin/env node
+// The command line of this checkout: picks the command and turns what it throws into an exit code.
+// (The sidecar's own, which is installed beside boards, is sidecar/cli.ts.)
+
+import { realpathSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import type { SignalboxFile } from '../worker/payments/define-config.ts'
+import type { Command, Environment, Io } from './payments/command.ts'
+import { Flags, UsageError } from './payments/flags.ts'
+import { helpOf, helpOfAll } from './payments/help.ts'
+import { simulate } from './payments/simulate.ts'
+
+export const COMMANDS: readonly Command[] = [simulate]
+
+export interface World {
+  env: Environment
+  /** signalbox.config.ts, which is a program of the operator's and may throw. */
+  loadFile(): Promise<SignalboxFile>
+}
+
+/** Runs one command line to its exit code; `argv` without the program. */
+export async function main(argv: readonly string[], io: Io, world: World): Promise<number> {
+  const [room = '', name = '', ...rest] = argv
+  const asked = `${room} ${name}`
+  const command = COMMANDS.find((it) => it.name === asked)
+  if (!command) {
+    if (argv.some((word) => ['--help', '-h', 'help'].includes(word))) {
+      io.out(helpOfAll(COMMANDS))
+      return 0
+    }
+    io.err(argv.length === 0 ? helpOfAll(COMMANDS) : `There is no ${asked.trim()}; try --help.\n`)
+    return 2
+  }
+  if (rest.includes('--help') || rest.includes('-h')) {
+    io.out(helpOf(command))
+    return 0
+  }
+  try {
+    const flags = new Flags(rest, command.options, world.env)
+    return await command.run(flags, io, { env: world.env, file: await load(world) })
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error
+    io.err(`signalbox ${command.name}: ${error.message}\n`)
+    return 2
+  }
+}
+
+async function load(world: World): Promise<SignalboxFile> {
+  try {
+    return await world.loadFile()
+  } catch (error) {
+    throw new UsageError(`signalbox.config.ts cannot be loaded: ${String(error)}`)
+  }
+}
+
+function isMain(): boolean {
+  const script = process.argv[1]
+  // npx may run a link to it.
+  return script !== undefined && realpathSync(script) === fileURLToPath(import.meta.url)
+}
+
+if (isMain()) {
+  const io = {
+    out: (text: string) => void process.stdout.write(text),
+    err: (text: string) => void process.stderr.write(text),
+  }
+  process.exitCode = await main(process.argv.slice(2), io, {
+    env: process.env,
+    loadFile: async () => (await import('../signalbox.config.ts')).default,
+  })
+}
