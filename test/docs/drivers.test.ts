@@ -1,5 +1,5 @@
-// docs/drivers.md promises that a driver is one file and one line, and shows a whole one: here it is
-// held to both.
+// docs/drivers.md promises that a driver is one file and one line, and shows a whole one: here it
+// is held to both.
 
 import { createHmac } from 'node:crypto'
 import { readFile } from 'node:fs/promises'

@@ -22,8 +22,8 @@ export function shaped<T>(schema: z.ZodType<T>, value: unknown, what: string): T
 }
 
 /**
- * The text as a gateway takes it that counts as Java and JavaScript do. Half a pair at the end would
- * be no character.
+ * The text as a gateway takes it that counts as Java and JavaScript do. Half a pair at the end
+ * would be no character.
  */
 export const cutTo = (longest: number, text: string): string =>
   text.slice(0, longest).replace(/[\uD800-\uDBFF]$/, '')

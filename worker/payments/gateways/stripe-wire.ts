@@ -11,8 +11,8 @@ import { cutTo, notUnderstood, optionalText, refusal } from './reply.ts'
 export const API_VERSION = '2026-10-28.endive'
 
 /**
- * Where Stripe's minor units are ours (money.ts). Not IQD, which Stripe does not take; nor the likes
- * of XAF, which Stripe counts whole and money.ts in hundredths: the payer would pay a hundredfold.
+ * Where Stripe's minor units are ours (money.ts). Not IQD, which Stripe does not take; nor the
+ * likes of XAF, which Stripe counts whole and money.ts in hundredths: a hundredfold charge.
  */
 // biome-ignore format: a list to look things up in.
 export const CURRENCIES = [

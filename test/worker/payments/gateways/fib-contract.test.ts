@@ -1,4 +1,5 @@
-// FIB keeps the contract. Its callbacks prove nothing, so a forged one is one that names no payment.
+// FIB keeps the contract. Its callbacks prove nothing, so a forged one is one that names no
+// payment.
 
 import { fib } from '../../../../worker/payments/gateways/fib.ts'
 import { gatewayContract } from '../../../contract/gateway.ts'
