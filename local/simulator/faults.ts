@@ -140,7 +140,7 @@ export class FaultBook {
     if (times === undefined) return faults
     const spent = this.#spent.get(source) ?? 0
     if (spent >= times) return {}
-    if (faults.slowMs ?? faults.timeout ?? faults.outage) this.#spent.set(source, spent + 1)
+    if (faults.slowMs || faults.timeout || faults.outage) this.#spent.set(source, spent + 1)
     return faults
   }
 

@@ -31,6 +31,8 @@ export type Acted =
   | { ok: false; state: State }
 
 const REDIRECT_SCOPES = ['payment:read', 'payment:write', 'reverse:write']
+/** A webhook that nobody takes must not become a charge that times out. */
+const MOST_BEFORE_ANSWER_MS = 5_000
 /** Longer, and a timer fires at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
@@ -78,7 +80,8 @@ export class Simulator {
     if (!this.faultsOf(payment).beforeAnswer) return opened
     const acted = this.act(payment, 'pay')
     if (!acted.ok) return opened
-    await acted.told
+    const patience = new Promise<void>((resolve) => this.#later(MOST_BEFORE_ANSWER_MS, resolve))
+    await Promise.race([acted.told, patience])
     return { ok: true, payment: acted.payment }
   }
 

@@ -39,7 +39,7 @@ describe('the faults of an order', () => {
 
   it('spoil only so many requests, until they are set again', () => {
     const book = new FaultBook()
-    const plan = { all: { outage: 502, times: 2 }, orders: {} }
+    const plan = { all: { slowMs: 0, timeout: false, outage: 502, times: 2 }, orders: {} }
     book.set(plan)
     const outages = () => [1, 2, 3].map(() => book.ofRequest('init', []).outage)
     expect(outages()).toEqual([502, 502, undefined])
