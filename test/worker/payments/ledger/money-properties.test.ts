@@ -1,0 +1,194 @@
+// Whatever the order, doubling and delay of charges, webhooks, refunds and sweeps.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { createMemoryLedger } from '../../../../worker/payments/ledger/ledger-memory.ts'
+import type { Story } from '../../../../worker/payments/ledger/records.ts'
+import { eventOf, judge, type PaymentStatus } from '../../../../worker/payments/status.ts'
+import { FakeDesk, LISTENERS, T0, World } from '../../../contract/ledger-world.ts'
+import { type Call, steps } from './money-steps.ts'
+
+const RANK: Record<PaymentStatus, number> = {
+  Pending: 0,
+  Paid: 1,
+  PartiallyRefunded: 2,
+  Refunded: 3,
+  Failed: 4,
+  Cancelled: 4,
+  Expired: 4,
+}
+
+/** Everything that is stored of all payments, but for who is telling it just now. */
+async function everything(w: World) {
+  const page = { limit: 1_000 }
+  const transactions = await w.records.transactions({}, page)
+  return {
+    stories: await Promise.all(transactions.map(({ id }) => w.story(id))),
+    webhookEvents: await w.records.webhookEvents({}, page),
+    alerts: await w.records.alerts({ all: true }, page),
+  }
+}
+
+type Everything = Awaited<ReturnType<typeof everything>>
+
+/** The statuses that a payment was told to have, in the only order that the graph could have. */
+function pathOf({ events }: Story): PaymentStatus[] {
+  const told = events.map(({ payload }) => payload.transaction.status)
+  return told.toSorted((a, b) => RANK[a] - RANK[b])
+}
+
+function checkStory(story: Story): void {
+  const { transaction, events, webhookEvents, refunds } = story
+  const path = pathOf(story)
+  // The end state is one that the graph allows, and each change of status fired one event.
+  expect(path[0]).toBe('Pending')
+  expect(path.at(-1)).toBe(transaction.status)
+  for (const [at, to] of path.slice(1).entries()) {
+    expect(judge(path[at] as PaymentStatus, to)).toBe('applied')
+    expect(path[at]).not.toBe(to)
+  }
+  // Each event has its change, and its change a cause.
+  for (const { id, type, payload } of events) {
+    const { status } = payload.transaction
+    expect(type).toBe(status === 'Pending' ? 'PaymentInitiated' : eventOf(status))
+    const webhook = webhookEvents.find((each) => each.id === id)
+    const refund = refunds.find((each) => each.id === id)
+    if (webhook) expect(webhook).toMatchObject({ outcome: 'applied', toStatus: status })
+    else if (refund) expect(refund.status).toBe('succeeded')
+    else expect(status).toBe(type === 'PaymentInitiated' ? 'Pending' : 'Failed')
+  }
+  for (const each of webhookEvents) {
+    const { outcome, fromStatus, toStatus, id } = each
+    const isChange = outcome === 'applied' && fromStatus !== toStatus
+    expect(events.some((event) => event.id === id)).toBe(isChange)
+  }
+  // Money that is back was paid before.
+  const back = refunds.filter(({ status }) => status === 'succeeded')
+  const sum = back.reduce((total, { amount }) => total + amount, 0)
+  expect(transaction.refundedAmount).toBeGreaterThanOrEqual(sum)
+  expect(transaction.refundedAmount).toBeLessThanOrEqual(transaction.amount)
+  const isBack = transaction.status === 'Refunded' || transaction.status === 'PartiallyRefunded'
+  if (!isBack) expect(transaction.refundedAmount).toBe(0)
+  if (transaction.status === 'Refunded') {
+    expect(transaction.refundedAmount).toBe(transaction.amount)
+  }
+  const underWay = refunds.filter(({ status }) => status === 'claimed' || status === 'accepted')
+  expect(underWay.length).toBeLessThanOrEqual(1)
+}
+
+/** One step of one payment. */
+function checkChange(before: Story | undefined, after: Story): void {
+  const then = before?.transaction
+  const now = after.transaction
+  expect(now.refundedAmount).toBeGreaterThanOrEqual(then?.refundedAmount ?? 0)
+  const known = new Set(before?.events.map(({ id }) => id))
+  const fresh = pathOf({ ...after, events: after.events.filter(({ id }) => !known.has(id)) })
+  // What was told since is exactly the way from there to here.
+  const way = then ? [then.status, ...fresh] : fresh
+  expect(way.at(-1)).toBe(now.status)
+  for (const [at, to] of way.slice(1).entries()) {
+    expect(judge(way[at] as PaymentStatus, to)).toBe('applied')
+  }
+  expect(after.events).toHaveLength(known.size + fresh.length)
+}
+
+/** A webhook did what the graph says of the payment as it was, and nothing to any other. */
+function checkWebhook(
+  event: NonNullable<Call['event']>,
+  { outcome, transactionId }: { outcome?: string; transactionId?: string },
+  before: Everything,
+  after: Everything,
+): void {
+  const storyOf = ({ stories }: Everything, id = transactionId) =>
+    stories.find(({ transaction }) => transaction.id === id)
+  for (const { transaction } of before.stories) {
+    const isStill = transaction.id !== transactionId || outcome !== 'applied'
+    if (isStill) expect(storyOf(after, transaction.id)?.transaction).toEqual(transaction)
+  }
+  const from = storyOf(before)?.transaction.status
+  if (outcome === 'duplicate') {
+    expect(after).toEqual(before)
+    return
+  }
+  if (from === undefined) {
+    expect(outcome).toBe('parked')
+    return
+  }
+  const verdict = event.isAlert ? 'unchanged' : judge(from, event.status as PaymentStatus)
+  const mayReject = verdict === 'applied' && event.onMismatch === 'reject'
+  expect(mayReject ? ['applied', 'rejected'] : [verdict]).toContain(outcome)
+}
+
+type Life = typeof steps extends fc.Arbitrary<infer Drawn> ? Drawn : never
+
+/** Plays it, checking each step; answers the events that whoever caused them was given to tell. */
+async function live(w: World, life: Life, seen: Set<string>): Promise<string[]> {
+  const told: string[] = []
+  const lasting: Call[] = []
+  let now = T0
+  let before = await everything(w)
+  for (const { step, waitMs, again } of life) {
+    now += waitMs
+    const call = await step(w, now)
+    if (!call) continue
+    const answer = await call.make()
+    const after = await everything(w)
+    told.push(...answer.untold.map(({ outboxId }) => outboxId))
+    for (const story of after.stories) {
+      const old = before.stories.find((each) => each.transaction.id === story.transaction.id)
+      checkChange(old, story)
+      checkStory(story)
+    }
+    if (call.event) checkWebhook(call.event, answer, before, after)
+    note(after, seen)
+
+    // A repetition changes nothing: at once, or of any call before.
+    if (call.isLasting) lasting.push(call)
+    const old = again === undefined ? undefined : lasting[again % lasting.length]
+    for (const repeated of call.goesOn ? [old] : [call, old]) {
+      if (!repeated) continue
+      await repeated.make()
+      expect(await everything(w)).toEqual(after)
+    }
+    before = after
+  }
+  return told
+}
+
+function note({ stories, alerts, webhookEvents }: Everything, seen: Set<string>): void {
+  for (const { transaction, refunds } of stories) {
+    seen.add(transaction.status)
+    for (const { status } of refunds) seen.add(`refund ${status}`)
+  }
+  for (const { kind } of alerts) seen.add(kind)
+  for (const { outcome } of webhookEvents) seen.add(outcome)
+}
+
+describe('money', () => {
+  it('moves only as the graph allows, is told once, and never comes back twice', async () => {
+    const seen = new Set<string>()
+    await fc.assert(
+      fc.asyncProperty(steps, async (life) => {
+        const desk = new FakeDesk()
+        const memory = createMemoryLedger({ desk, audience: LISTENERS })
+        const w = new World({ ...memory, close: async () => undefined }, desk)
+        const told = await live(w, life, seen)
+        const { stories } = await everything(w)
+        // Whoever caused an event was given it once, to tell it; none is left out.
+        const stored = stories.flatMap(({ events }) => events.map(({ id }) => id))
+        expect(told.toSorted(byText)).toEqual(stored.toSorted(byText))
+      }),
+      { numRuns: 150 },
+    )
+    // The lives were not too dull to prove anything.
+    const dull = [
+      ...['Pending', 'Paid', 'Failed', 'Cancelled', 'Expired', 'Refunded', 'PartiallyRefunded'],
+      ...['applied', 'unchanged', 'illegal', 'rejected', 'parked', 'late_payment'],
+      ...['amount_mismatch', 'refund_failed'],
+      ...['refund claimed', 'refund accepted', 'refund succeeded', 'refund failed'],
+    ].filter((each) => !seen.has(each))
+    expect(dull).toEqual([])
+  }, 60_000)
+})
+
+const byText = (a: string, b: string) => (a < b ? -1 : 1)

@@ -1,0 +1,216 @@
+// Steps of a random life of a few payments: charges, webhooks, refunds and sweeps in any order. Each
+// step draws its ids before its call, so that the call can be made again as it was.
+
+import fc from 'fast-check'
+import type { Arrival } from '../../../../worker/payments/ledger/ledger.ts'
+import type { Untold } from '../../../../worker/payments/telling/events.ts'
+import type { Transaction } from '../../../../worker/payments/transaction.ts'
+import { MINUTE, type World } from '../../../contract/ledger-world.ts'
+
+const AMOUNT = 1_000
+const ORDERS = ['order-0', 'order-1'] as const
+const error = { code: 'declined', message: 'No.' }
+
+/** A call of the ledger, ready to be made any number of times. */
+export interface Call {
+  /** It goes on where it stopped; anything else changes nothing when it is made again. */
+  goesOn?: true
+  /** It stored a row of its own: made again, however late, it finds that. */
+  isLasting?: boolean
+  /** Of a webhook: what it was about. */
+  event?: { status: string; onMismatch: string; isAlert: boolean }
+  make(): Promise<{ outcome?: string; transactionId?: string; untold: Untold[] }>
+}
+
+export type Step = (w: World, now: number) => Promise<Call | undefined>
+
+const order = fc.constantFrom(...ORDERS)
+const part = fc.constantFrom(1, 300, 700, AMOUNT, AMOUNT + 1)
+const NOTHING = { untold: [] }
+
+const gatewayIdOf = (reference: string, attempt: number) => `gateway of ${reference}, ${attempt}`
+
+const newest = async (w: World, reference: string): Promise<Transaction | undefined> =>
+  (await w.records.transactions({ reference }, { limit: 1 }))[0]
+
+const begin: fc.Arbitrary<Step> = fc
+  .record({
+    reference: order,
+    key: fc.constantFrom(undefined, 'key-1', 'key-2'),
+    amount: fc.constantFrom(AMOUNT, AMOUNT, AMOUNT, 5),
+    chargeIsIdempotent: fc.boolean(),
+  })
+  .map(({ reference, key, amount, chargeIsIdempotent }) => async (w, now) => {
+    const idempotencyKey = key === undefined ? {} : { idempotencyKey: `${key} of ${reference}` }
+    const request = { reference, amount }
+    const start = w.start({ ...idempotencyKey, request, chargeIsIdempotent, now })
+    const call: Call = {
+      async make() {
+        const begun = await w.ledger.beginCharge(start)
+        if (begun.state !== 'begun') return NOTHING
+        call.isLasting = begun.transaction.id === start.id
+        return begun
+      },
+    }
+    return call
+  })
+
+const finish: fc.Arbitrary<Step> = fc
+  .record({ reference: order, kind: fc.constantFrom('answered', 'answered', 'refused', 'unknown') })
+  .map(({ reference, kind }) => async (w, now) => {
+    const transaction = await newest(w, reference)
+    if (!transaction) return undefined
+    const nextCheckAt = now + 5 * MINUTE
+    const gatewayTransactionId = gatewayIdOf(reference, transaction.attempt)
+    const answer = w.answerOf(transaction, { gatewayTransactionId })
+    const eventId = w.id()
+    return {
+      make: () => {
+        if (kind === 'refused') return w.finish(transaction, { kind, error }, { eventId, now })
+        if (kind === 'unknown') return w.finish(transaction, { kind, nextCheckAt }, { now })
+        return w.finish(transaction, { kind: 'answered', answer, nextCheckAt }, { now })
+      },
+    }
+  })
+
+const webhook: fc.Arbitrary<Step> = fc
+  .record({
+    reference: order,
+    attempt: fc.constantFrom(1, 1, 2),
+    isNamed: fc.boolean(),
+    status: fc.constantFrom(
+      ...(['Pending', 'Paid', 'Paid', 'Paid', 'Failed', 'Cancelled', 'Expired'] as const),
+      ...(['Refunded', 'PartiallyRefunded', 'PartiallyRefunded'] as const),
+    ),
+    amount: fc.constantFrom(AMOUNT, AMOUNT, AMOUNT, 0, 1, 400, 999, 5_000),
+    currency: fc.constantFrom('IQD', 'IQD', 'IQD', 'USD'),
+    event: fc.integer({ min: 0, max: 40 }),
+    onMismatch: fc.constantFrom('log' as const, 'reject' as const),
+    delayMs: fc.integer({ min: 0, max: 90_000 }),
+    isAlert: fc.constantFrom(false, false, false, false, false, true),
+  })
+  .map(({ reference, attempt, isNamed, event, delayMs, isAlert, ...wish }) => async (w, now) => {
+    const { status, onMismatch, amount, currency } = wish
+    const arrival: Arrival = {
+      id: w.id(),
+      onMismatch,
+      receivedAt: now,
+      payload: {
+        gateway: 'redirect',
+        gatewayTransactionId: gatewayIdOf(reference, attempt),
+        reference: isNamed ? reference : '',
+        status,
+        amount,
+        currency,
+        eventId: `event-${event}`,
+        occurredAt: now - delayMs,
+        ...(isAlert && { alert: 'refund_failed' }),
+        raw: '{}',
+      },
+    }
+    return {
+      isLasting: true,
+      event: { status, onMismatch, isAlert },
+      make: () => w.ledger.webhook(arrival),
+    }
+  })
+
+const refund: fc.Arbitrary<Step> = fc
+  .record({ reference: order, amount: part, fullOnly: fc.constantFrom(false, false, true) })
+  .map(({ reference, ...wish }) => async (w, now) => {
+    const transaction = await newest(w, reference)
+    if (!transaction) return undefined
+    const start = w.refundStart(transaction, { ...wish, now })
+    const call: Call = {
+      async make() {
+        const { state } = await w.ledger.beginRefund(start)
+        if (state === 'begun') call.isLasting = true
+        return NOTHING
+      },
+    }
+    return call
+  })
+
+const endRefund: fc.Arbitrary<Step> = fc
+  .record({
+    reference: order,
+    kind: fc.constantFrom('done', 'done', 'accepted', 'refused', 'unknown'),
+  })
+  .map(({ reference, kind }) => async (w, now) => {
+    const transaction = await newest(w, reference)
+    const story = transaction && (await w.story(transaction))
+    const refundId = story?.refunds.at(-1)?.id
+    if (refundId === undefined) return undefined
+    // Its one caller has ended it, and was given its event.
+    if (story?.events.some(({ id }) => id === refundId)) return undefined
+    const nextCheckAt = now + 5 * MINUTE
+    return {
+      make: () => {
+        if (kind === 'done') return w.endRefund(refundId, { kind }, now)
+        if (kind === 'refused') return w.endRefund(refundId, { kind, error }, now)
+        const isTaken = kind === 'accepted' ? 'accepted' : 'unknown'
+        return w.endRefund(refundId, { kind: isTaken, nextCheckAt }, now)
+      },
+    }
+  })
+
+/** What the sweeper does: the gateway tells where a payment is, by an event of its own making. */
+const check: fc.Arbitrary<Step> = fc
+  .record({
+    status: fc.constantFrom('Pending', 'Paid', 'Expired', 'Refunded'),
+    givesUp: fc.boolean(),
+  })
+  .map(({ status, givesUp }) => async (w, now) => {
+    const until = now + 5 * MINUTE
+    const [due] = await w.ledger.claimChecks({ now, until, limit: 1 })
+    if (!due) return undefined
+    const { id: transactionId, reference, attempt } = due.transaction
+    const gatewayTransactionId = gatewayIdOf(reference, attempt)
+    const arrival = w.arrival(due.transaction, {
+      ...{ gatewayTransactionId, status: status as Transaction['status'], receivedAt: now },
+    })
+    const settled = { transactionId, now, ...(givesUp && due.refund && { refundError: error }) }
+    return {
+      async make() {
+        const recorded = await w.ledger.webhook(arrival)
+        await w.ledger.settleCheck(settled)
+        return { untold: recorded.outcome === 'duplicate' ? [] : recorded.untold }
+      },
+    }
+  })
+
+const applyParked: fc.Arbitrary<Step> = fc.constant(async (w, now) => ({
+  // One that it applied may have given its payment the name by which another is matched.
+  goesOn: true,
+  make: async () => ({ untold: await w.ledger.applyParked({ now, limit: 9 }) }),
+}))
+
+const tell: fc.Arbitrary<Step> = fc.boolean().map((ok) => async (w, now) => ({
+  goesOn: true,
+  async make() {
+    const untold = await w.ledger.claimUntold({ now, limit: 9 })
+    const went = ok ? { ok } : { ok, nextAttemptAt: now + MINUTE }
+    const told = untold.map(({ outboxId }) => ({ outboxId, listeners: went }))
+    await w.ledger.settleTold(told, now)
+    return NOTHING
+  },
+}))
+
+/** Each with how long after the one before it comes, and which earlier call is then made again. */
+export const steps = fc.array(
+  fc.record({
+    step: fc.oneof(
+      { arbitrary: begin, weight: 4 },
+      { arbitrary: finish, weight: 4 },
+      { arbitrary: webhook, weight: 8 },
+      { arbitrary: refund, weight: 4 },
+      { arbitrary: endRefund, weight: 4 },
+      { arbitrary: check, weight: 1 },
+      { arbitrary: applyParked, weight: 1 },
+      { arbitrary: tell, weight: 1 },
+    ),
+    waitMs: fc.constantFrom(0, 1, 1_000, 90_000, 600_000),
+    again: fc.option(fc.nat(), { nil: undefined, freq: 2 }),
+  }),
+  { minLength: 8, maxLength: 60, size: 'max' },
+)
