@@ -1,5 +1,6 @@
 // The edge of a local system, whichever runtime holds it.
 
+import signalbox from '../signalbox.config.ts'
 import { ConfigError, readConfig } from '../worker/config.ts'
 import type { ChildSpec } from './child.ts'
 import { LOOPBACK } from './ports.ts'
@@ -30,7 +31,7 @@ export const EDGE_GRACE_MS = 1_000
 /** Refuses here what the Worker would refuse at every request. Throws StartError. */
 export function checkVariables(variables: Readonly<Record<string, string>>): void {
   try {
-    readConfig(variables)
+    readConfig(variables, signalbox)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     throw new StartError('bad_configuration', error.message, { cause: error })

@@ -38,4 +38,9 @@ describe('a broken configuration', () => {
     expect(() => checkVariables(variables)).toThrow(/ALLOWED_ORIGINS is not a URL/)
     expect(() => checkVariables({ ...variables, ALLOWED_ORIGINS: 'https://a.org' })).not.toThrow()
   })
+
+  it('of a gateway that the environment names by half is refused just the same', () => {
+    const variables = { LIBSQL_URL: 'http://127.0.0.1:1', STRIPE_SECRET_KEY: 'sk_test_half' }
+    expect(() => checkVariables(variables)).toThrow(/STRIPE_WEBHOOK_SECRET is missing/)
+  })
 })
