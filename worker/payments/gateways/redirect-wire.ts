@@ -38,7 +38,10 @@ export const inquired = z.object({
 
 export const reversed = z.object({ status: z.literal('COMPLETED'), reversalReferenceId: id })
 
-const LANGUAGES: Readonly<Record<string, string>> = { en: 'En', ar: 'Ar', ku: 'Ku' }
+const LANGUAGES = new Map([
+  ['ar', 'Ar'],
+  ['ku', 'Ku'],
+])
 
 /** The body of `transaction/init`. What is not set is left out: the gateway has its own defaults. */
 export function transactionOf(
@@ -51,7 +54,7 @@ export function transactionOf(
     ...(failure_url !== undefined && { failureUrl: failure_url }),
   }
   return {
-    language: LANGUAGES[lang.toLowerCase()] ?? 'En',
+    language: LANGUAGES.get(lang.toLowerCase()) ?? 'En',
     externalReferenceId: charge.externalReferenceId,
     orderId: charge.reference,
     serviceType: String(metadata?.service_type || service_type),
