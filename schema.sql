@@ -33,15 +33,15 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   refunded_amount INTEGER NOT NULL DEFAULT 0 CHECK (refunded_amount >= 0),
   description TEXT,
   metadata TEXT CHECK (metadata IS NULL OR json_valid(metadata)),
-  -- The charge as it was asked for, without the payer's phone: what PaymentInitiated tells, and what
-  -- the gateway is asked again with when its answer never came.
+  -- The charge as it was asked for, without the payer's phone: what PaymentInitiated tells, and
+  -- what the gateway is asked again with when its answer never came.
   request TEXT CHECK (request IS NULL OR json_valid(request)),
   -- Where the payer was sent. Only the first answer of some gateways holds it, so it is kept.
   redirect_url TEXT,
   -- The whole answer to the charge, which a repeated request gets again.
   charge_answer TEXT CHECK (charge_answer IS NULL OR json_valid(charge_answer)),
   expires_at INTEGER,
-  -- Whoever talks to the gateway about the charge, and until when the same request must wait for it.
+  -- Whoever talks to the gateway about the charge, and until when the same request must wait.
   called_by TEXT,
   called_until INTEGER,
   -- When the sweeper asks the gateway next; NULL: nothing is open.
@@ -95,7 +95,7 @@ CREATE TABLE IF NOT EXISTS payment_webhook_events (
   mismatch INTEGER NOT NULL DEFAULT 0 CHECK (mismatch IN (0, 1)),
   outcome TEXT NOT NULL CHECK (outcome IN
     ('applied', 'unchanged', 'illegal', 'rejected', 'parked', 'late_payment')),
-  -- The kind of the alert that it raises: an event that moves nothing, and that a person should see.
+  -- The kind of the alert that it raises: it moves nothing, and a person should see it.
   alert TEXT,
   error TEXT CHECK (error IS NULL OR json_valid(error)),
   -- The body as it came, with what is secret or personal masked.
@@ -129,8 +129,8 @@ CREATE TABLE IF NOT EXISTS payment_refunds (
   id TEXT PRIMARY KEY NOT NULL,
   transaction_id TEXT NOT NULL REFERENCES payment_transactions (id),
   amount INTEGER NOT NULL CHECK (amount > 0),
-  -- What had been given back before: with it the sum is right, whichever of the gateway's answer and
-  -- its webhook comes first.
+  -- What had been given back before: with it the sum is right, whichever of the gateway's answer
+  -- and its webhook comes first.
   refunded_before INTEGER NOT NULL,
   reason TEXT NOT NULL,
   -- `claimed` also while the outcome is unknown: that is the sweeper's to find out. `accepted`: the
@@ -206,8 +206,8 @@ CREATE INDEX IF NOT EXISTS payment_deliveries_dead ON payment_deliveries (id) WH
 CREATE TABLE IF NOT EXISTS payment_alerts (
   id TEXT PRIMARY KEY NOT NULL,
   kind TEXT NOT NULL,
-  -- What it is about: an event's, transaction's, refund's or delivery's id. With the kind it is unique, so that
-  -- a batch which is sent again does not raise an alert twice.
+  -- What it is about: an event's, transaction's, refund's or delivery's id. With the kind it is
+  -- unique, so that a batch which is sent again does not raise an alert twice.
   subject TEXT NOT NULL,
   gateway TEXT NOT NULL,
   transaction_id TEXT REFERENCES payment_transactions (id),

@@ -121,7 +121,8 @@ const TELL = tellSql({
 })
 
 /** Ours first: what was just stored, or was by the same call before. */
-const FOUND = `COALESCE((SELECT id FROM payment_transactions WHERE id = :id), (${BY_KEY}), (${OPEN}))`
+const FOUND = `COALESCE(
+  (SELECT id FROM payment_transactions WHERE id = :id), (${BY_KEY}), (${OPEN}))`
 
 // A charge whose outcome is unknown, and that may be asked for again.
 const CALL_AGAIN = `UPDATE payment_transactions

@@ -81,7 +81,7 @@ const CHECK = `UPDATE payment_transactions SET next_check_at = :next
 const CHECK_CLAIMED = `UPDATE payment_transactions SET next_check_at = :next
   WHERE id = (SELECT transaction_id FROM payment_refunds WHERE id = :id AND status = 'claimed')`
 
-/** All that was given back, this refund included: right whichever of answer and webhook is first. */
+/** All that was given back, this refund included, whichever of answer and webhook is first. */
 const SUM = 'MIN(t.amount, MAX(t.refunded_amount, r.refunded_before + r.amount))'
 const NEW_STATUS = `CASE WHEN ${SUM} = t.amount THEN 'Refunded' ELSE 'PartiallyRefunded' END`
 

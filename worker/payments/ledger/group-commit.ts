@@ -23,7 +23,7 @@ export interface GroupCommit<Unit, Result> {
   submit(unit: Unit): Promise<Result>
 }
 
-/** Beyond 64 a bigger batch made nothing faster, and every unit waits for the whole of its batch. */
+/** Bigger batches were no faster, and every unit waits for the whole of its batch. */
 const MOST_UNITS = 64
 /** The server kills a transaction at 5 s; after one more the answer is lost, not late. */
 const DEADLINE_MS = 6_000

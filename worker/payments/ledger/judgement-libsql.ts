@@ -28,11 +28,12 @@ export function outcomeSql(to: PaymentStatus, values: EventValues): string {
     to === 'Paid'
       ? `CASE WHEN t.status IN (${list(UNPAID_ENDS)}) THEN 'late_payment' ELSE 'illegal' END`
       : `'illegal'`
+  const rejected = `WHEN ${values.policy} = 'reject' AND ${isOther(values)} THEN 'rejected'`
   return `CASE WHEN t.id IS NULL THEN 'parked'
     WHEN ${values.alert} IS NOT NULL THEN 'unchanged'
     ${from.includes(to) ? '' : `WHEN t.status = '${to}' THEN 'unchanged'`}
     WHEN t.status NOT IN (${list(from)}) THEN ${illegal}
-    ${to === 'Paid' ? `WHEN ${values.policy} = 'reject' AND ${isOther(values)} THEN 'rejected'` : ''}
+    ${to === 'Paid' ? rejected : ''}
     ELSE 'applied' END`
 }
 

@@ -35,8 +35,8 @@ export type LedgerReply =
   | { ok: false; code: 'ledger_unavailable' | 'failed'; message: string }
 
 /**
- * The object's end: one method of the ledger, and nothing else that an object has. `ledger` is asked
- * for in here, so that what is misconfigured is an answer too.
+ * The object's end: one method of the ledger, and nothing else that an object has. `ledger` is
+ * asked for in here, so that what is misconfigured is an answer too.
  */
 export async function answerCall(
   ledger: () => Ledger,

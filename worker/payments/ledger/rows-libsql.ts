@@ -70,7 +70,8 @@ export const untoldColumns = (doneAt: string): string => `o.id AS outbox_id, o.t
 
 export const UNTOLD_COLUMNS = untoldColumns('o.done_at')
 
-export const UNTOLD_DELIVERY = `LEFT JOIN payment_deliveries d ON d.outbox_id = o.id AND d.status = 'pending'`
+export const UNTOLD_DELIVERY = `LEFT JOIN payment_deliveries d
+  ON d.outbox_id = o.id AND d.status = 'pending'`
 
 /** Undefined when the row holds no event, or one that nobody is still to be told. */
 export function toUntold(row: Row | undefined): Untold | undefined {

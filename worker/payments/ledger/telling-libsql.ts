@@ -112,7 +112,8 @@ const SETTLE_LISTENERS = `UPDATE payment_outbox SET attempts = attempts + 1, lea
 const SETTLE_DELIVERY = `UPDATE payment_deliveries SET attempts = attempts + 1,
     leased_until = NULL, status = :status, delivered_at = :delivered,
     next_attempt_at = COALESCE(:next, next_attempt_at),
-    last_status = COALESCE(:last_status, last_status), last_error = COALESCE(:last_error, last_error)
+    last_status = COALESCE(:last_status, last_status),
+    last_error = COALESCE(:last_error, last_error)
   WHERE id = :id AND status = 'pending' AND (:ok = 1 OR leased_until IS NOT NULL)`
 
 export const redeliverUnit = (id: string, now: number): Unit<boolean> => ({

@@ -1,0 +1,219 @@
+// The ledger on libSQL under load and under a server that dies.
+
+import { monotonicFactory } from 'ulid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import {
+  DatabaseUnreachable,
+  isTransient,
+  libsqlDatabase,
+  statement,
+} from '../../../../worker/payments/ledger/database-libsql.ts'
+import type { Arrival, Ledger } from '../../../../worker/payments/ledger/ledger.ts'
+import { createLibsqlLedger } from '../../../../worker/payments/ledger/ledger-libsql.ts'
+import { hostClock } from '../../../../worker/shared/clock.ts'
+import { FakeDesk, LISTENERS } from '../../../contract/ledger-world.ts'
+import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
+
+let libsql: LibsqlServer
+let ledger: Ledger
+/** Lines that the ledger logged: one for each batch that it had to send again. */
+let retries: number
+
+beforeAll(async () => {
+  libsql = await startLibsql()
+}, 40_000)
+afterAll(() => libsql.stop())
+beforeEach(async () => {
+  await libsql.wipe()
+  retries = 0
+  ledger = createLibsqlLedger({
+    database: libsql.database,
+    desk: new FakeDesk(),
+    audience: LISTENERS,
+    clock: hostClock,
+    log: () => {
+      retries++
+    },
+  })
+})
+
+const nextId = monotonicFactory()
+
+/** Pending payments `g-0`, `g-1`, … of 25,000 IQD. */
+const charged = (count: number) =>
+  libsql.query(
+    `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < :count - 1)
+      INSERT INTO payment_transactions (id, gateway, reference, gateway_transaction_id,
+        external_reference_id, amount, currency, created_at, updated_at)
+      SELECT 't-' || i, 'shop', 'order-' || i, 'g-' || i, 'x-' || i, 25000, 'IQD', 1, 1 FROM n`,
+    { count },
+  )
+
+function paid(number: number, more: Partial<Arrival['payload']> = {}): Arrival {
+  const now = Date.now()
+  return {
+    id: nextId(now),
+    onMismatch: 'log',
+    receivedAt: now,
+    payload: {
+      gateway: 'shop',
+      gatewayTransactionId: `g-${number}`,
+      reference: `order-${number}`,
+      status: 'Paid',
+      amount: 25_000,
+      currency: 'IQD',
+      eventId: `e-${number}`,
+      occurredAt: now,
+      raw: '{}',
+      ...more,
+    },
+  }
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
+
+/** Works through `numbers`, so many at a time. */
+async function atATime<Item>(most: number, items: Item[], work: (item: Item) => Promise<unknown>) {
+  const left = [...items]
+  const worker = async () => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item)
+  }
+  await Promise.all(Array.from({ length: most }, worker))
+}
+
+const count = async (sql: string) =>
+  Number((await libsql.query(`SELECT count(*) AS n ${sql}`))[0]?.n)
+
+const expectEachPaidOnce = async (of: number) => {
+  expect(await count(`FROM payment_transactions WHERE status = 'Paid'`)).toBe(of)
+  expect(await count(`FROM payment_webhook_events WHERE outcome = 'applied'`)).toBe(of)
+  expect(await count('FROM payment_webhook_events')).toBe(of)
+  expect(await count(`FROM payment_outbox WHERE type = 'PaymentSucceeded'`)).toBe(of)
+  expect(await count('FROM (SELECT DISTINCT transaction_id FROM payment_outbox)')).toBe(of)
+}
+
+describe('the ledger on libSQL, under load', () => {
+  it('moves once and fires once for 50 identical deliveries at once', async () => {
+    await charged(1)
+    const all = await Promise.all(numbers(50).map(() => ledger.webhook(paid(0))))
+    expect(all.filter(({ outcome }) => outcome === 'applied')).toHaveLength(1)
+    expect(all.filter(({ outcome }) => outcome === 'duplicate')).toHaveLength(49)
+    expect(all.flatMap(({ untold }) => untold)).toHaveLength(1)
+    await expectEachPaidOnce(1)
+  })
+
+  it('lands 1,000 different ones at 64 at a time', async () => {
+    await charged(1_000)
+    const outcomes: string[] = []
+    await atATime(64, numbers(1_000), async (number) => {
+      outcomes.push((await ledger.webhook(paid(number))).outcome)
+    })
+    expect(new Set(outcomes)).toEqual(new Set(['applied']))
+    await expectEachPaidOnce(1_000)
+    expect(retries).toBe(0)
+  })
+
+  it.each([
+    ['past what a number holds', 2 ** 60],
+    ['of a fraction', 1.5],
+    ['that is none', Number.NaN],
+  ])('fails an event with an amount %s alone, while its 63 neighbours land', async (_, amount) => {
+    await charged(64)
+    const all = await Promise.allSettled(
+      numbers(64).map((number) => ledger.webhook(paid(number, number === 40 ? { amount } : {}))),
+    )
+    const failed = all.flatMap(({ status }, at) => (status === 'rejected' ? [at] : []))
+    expect(failed).toEqual([40])
+    await expectEachPaidOnce(63)
+  })
+})
+
+describe('the ledger on libSQL, when the server dies', () => {
+  it('has each acknowledged event exactly once, and lands the rest when they come again', async () => {
+    const total = 600
+    await charged(total)
+    const acknowledged = new Set<number>()
+    const arrivals = numbers(total).map((number) => paid(number))
+    const burst = atATime(64, arrivals, async (arrival) => {
+      const { outcome } = await ledger.webhook(arrival)
+      expect(outcome).toBe('applied')
+      acknowledged.add(arrivals.indexOf(arrival))
+    })
+    while (acknowledged.size < total / 6) await new Promise((resolve) => setTimeout(resolve, 1))
+    await libsql.kill()
+    const known = new Set(acknowledged)
+    expect(known.size).toBeLessThan(total)
+    await libsql.restart()
+
+    const stored = await libsql.query(`SELECT gateway_transaction_id AS name
+      FROM payment_transactions WHERE status = 'Paid'`)
+    const names = new Set(stored.map(({ name }) => name))
+    for (const number of known) expect(names).toContain(`g-${number}`)
+
+    // Those that were in flight are repeated by the ledger itself, within their patience.
+    await burst
+    expect(retries).toBeGreaterThan(0)
+    await expectEachPaidOnce(total)
+
+    // The gateway, which heard nothing, comes again; and so do calls whose answer was lost.
+    const again = await Promise.all(arrivals.map((_, number) => ledger.webhook(paid(number))))
+    expect(new Set(again.map(({ outcome }) => outcome))).toEqual(new Set(['duplicate']))
+    const repeated = await Promise.all(arrivals.map((arrival) => ledger.webhook(arrival)))
+    expect(new Set(repeated.map(({ outcome }) => outcome))).toEqual(new Set(['applied']))
+    await expectEachPaidOnce(total)
+  }, 60_000)
+})
+
+describe('an error of the database', () => {
+  const place = () => ({ url: libsql.url })
+  const never = new AbortController().signal
+  const caught = (work: Promise<unknown>) =>
+    work.then(
+      () => undefined,
+      (error: unknown) => error,
+    )
+
+  it('is transient where nobody listens', async () => {
+    const nowhere = libsqlDatabase({ url: 'http://127.0.0.1:1' })
+    const error = await caught(nowhere.write([statement('SELECT 1')], never))
+    expect(error).toBeInstanceOf(DatabaseUnreachable)
+    expect(isTransient(error)).toBe(true)
+  })
+
+  it('is transient when the call was given up', async () => {
+    const database = libsqlDatabase(place())
+    const error = await caught(database.write([statement('SELECT 1')], AbortSignal.abort()))
+    expect(isTransient(error)).toBe(true)
+  })
+
+  it('is transient while another writer holds the database', async () => {
+    // A transaction left open: the server lets it be for 5 s.
+    const open = { requests: [{ type: 'execute', stmt: { sql: 'BEGIN IMMEDIATE' } }] }
+    const response = await fetch(`${libsql.url}/v2/pipeline`, {
+      method: 'POST',
+      body: JSON.stringify(open),
+    })
+    const { baton } = (await response.json()) as { baton: string }
+    const landed = ledger.webhook(paid(0))
+    await new Promise((resolve) => setTimeout(resolve, 100))
+    const close = { baton, requests: [{ type: 'close' }] }
+    await fetch(`${libsql.url}/v2/pipeline`, { method: 'POST', body: JSON.stringify(close) })
+    expect((await landed).outcome).toBe('parked')
+  })
+
+  it.each([
+    ['a UNIQUE', `INSERT INTO payment_outbox SELECT * FROM payment_outbox`],
+    ['a syntax', 'SELEC'],
+    ['a table', 'SELECT * FROM nothing'],
+  ])('is the statement’s own over %s', async (_, sql) => {
+    await charged(1)
+    await ledger.webhook(paid(0))
+    const error = await caught(libsqlDatabase(place()).write([statement(sql)], never))
+    expect(error).toBeInstanceOf(Error)
+    expect(isTransient(error)).toBe(false)
+  })
+
+  it('is thrown before anything is sent where a name has no value', () => {
+    expect(() => statement('SELECT :a, :b', { a: 1 })).toThrow(':b')
+  })
+})
