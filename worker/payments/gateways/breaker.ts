@@ -1,5 +1,5 @@
-// The circuit breaker of a gateway: after five failed calls it is left alone for half a minute, then
-// one call tries it. Pure: `now` comes in, and the state is data that can be stored.
+// The circuit breaker of a gateway: after five failed calls it is left alone for half a minute,
+// then one call tries it. Pure: `now` comes in, and the state is data that can be stored.
 
 import type { Verdict } from './desk.ts'
 
@@ -32,8 +32,8 @@ export function admit(state: BreakerState, now: number): Leave {
 }
 
 /**
- * A call that was admitted has ended. `opened`: this opened the circuit. A probe that fails keeps it
- * open, which is still the same opening.
+ * A call that was admitted has ended. `opened`: this opened the circuit. A probe that fails keeps
+ * it open, which is still the same opening.
  */
 export function report(
   state: BreakerState,

@@ -11,7 +11,7 @@ import { type BucketRule, type BucketState, take } from './token-bucket.ts'
 /** What strangers can cause with unsigned callbacks; more than a busy shop's payers do. */
 const REREADS: BucketRule = { burst: 60, perSecond: 10 }
 
-/** Keeps each gateway's breaker; a Map will do. Kept longer than the process where that ends often. */
+/** Keeps each gateway's breaker: a Map, or a storage where the process often ends. */
 export interface BreakerStore {
   get(gateway: string): BreakerState | undefined
   set(gateway: string, state: BreakerState): void

@@ -1,5 +1,5 @@
-// What a driver is given to reach its gateway: the access token, retries, one exception for all that
-// is not an answer, and a verdict for the breaker at the end.
+// What a driver is given to reach its gateway: the access token, retries, one exception for all
+// that is not an answer, and a verdict for the breaker at the end.
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'

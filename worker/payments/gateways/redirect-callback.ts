@@ -37,9 +37,9 @@ function fieldsOf(body: string): [string, unknown][] {
 }
 
 /**
- * What the token says, as text. Its signature alone is looked at: an `exp` that is over would turn a
- * late callback into a forgery, and nobody would then ask the gateway what it wanted to say. Its age
- * is judged by its signed timestamp, as that of every gateway's callbacks.
+ * What the token says, as text. Its signature alone is looked at: an `exp` that is over would turn
+ * a late callback into a forgery, and nobody would then ask the gateway what it wanted to say. Its
+ * age is judged by its signed timestamp, as that of every gateway's callbacks.
  */
 export async function verified(token: string, key: Uint8Array): Promise<string> {
   try {

@@ -1,5 +1,5 @@
-// What the hosted redirect gateway (ZainCash Payment Gateway v2) says and wants to hear, put into our
-// words and back. No calls.
+// What the hosted redirect gateway (ZainCash Payment Gateway v2) says and wants to hear, put into
+// our words and back. No calls.
 
 import * as z from 'zod'
 import type { PaymentError } from '../exceptions.ts'
@@ -43,7 +43,7 @@ const LANGUAGES = new Map([
   ['ku', 'Ku'],
 ])
 
-/** The body of `transaction/init`. What is not set is left out: the gateway has its own defaults. */
+/** The body of `transaction/init`. What is not set is left out: the gateway has its defaults. */
 export function transactionOf(
   { metadata, customerPhone, returnUrl, ...charge }: GatewayCharge,
   { lang = '', service_type = '', success_url, failure_url }: Settings,
@@ -106,7 +106,7 @@ export interface Duplicate {
   redirectUrl: string | undefined
 }
 
-/** The transaction that already has our external reference, where the gateway refuses another one. */
+/** The transaction that has our external reference already, where the gateway refuses another. */
 export function duplicateIn(reply: GatewayReply): Duplicate | undefined {
   if (reply.status !== 400 && reply.status !== 409) return undefined
   const values = named(reply.body)

@@ -72,7 +72,7 @@ export const redirect = {
       return shaped(wire.inquired, reply.body, 'transaction/inquiry')
     }
 
-    /** An earlier try has made the transaction, and its answer was lost: never make a second one. */
+    /** An earlier try has made it, and its answer was lost: never make a second one. */
     async function existing(
       { transactionId, redirectUrl }: wire.Duplicate,
       { amount, currency }: GatewayCharge,

@@ -89,7 +89,7 @@ describe('the caller', () => {
     expect(await caller.run(shop, 'call', async () => 'done')).toBe('done')
   })
 
-  it('opens the circuit after five failures over the real desk, tells it once, and heals', async () => {
+  it('opens the circuit of the real desk after five failures, once, and heals', async () => {
     const bed = new GatewayBed(shop, noConnection)
     const run = () => bed.end(bed.caller.run(shop, 'call', ask))
     for (let call = 0; call < 8; call++) await expect(run()).rejects.toThrow()

@@ -23,7 +23,7 @@ const bedOf = (token: Answer = tokens()) =>
 const fetched = ({ asked }: GatewayBed) => asked.filter((each) => each === TOKEN).length
 
 describe('the desk', () => {
-  it('closes a gateway to all after five failures, and opens it to one half a minute later', async () => {
+  it('closes a gateway after five failures, and half a minute later tries one call', async () => {
     const { desk, clock } = bedOf()
     const opened: boolean[] = []
     for (let call = 0; call < 6; call++) {
@@ -98,7 +98,7 @@ describe('the desk', () => {
 })
 
 describe('an access token', () => {
-  it('is fetched once for all who ask at the same time, with the client’s credentials', async () => {
+  it('is fetched once for all who ask at once, with the client’s credentials', async () => {
     const bed = bedOf()
     const asked = Array.from({ length: 20 }, () => bed.desk.accessToken('shop'))
     const answers = await bed.end(Promise.all(asked))
@@ -162,7 +162,7 @@ describe('an access token', () => {
     await bed.end(replacing)
   })
 
-  it('is given up after 15 s of silence, which is told, and asked for again next time', async () => {
+  it('is given up after 15 s of silence, and asked for again next time', async () => {
     let isSilent = true
     const give = tokens()
     const bed = bedOf((request) => (isSilent ? silence(request) : give(request)))

@@ -142,7 +142,7 @@ describe('a callback of redirect', () => {
     expect(await payloadOf(claims({ data: { amount: zero } }))).toHaveProperty('amount', 0)
   })
 
-  it('is as old as it says, however late it comes: an old one that is sent again is told apart', async () => {
+  it('is as old as it says: an old one that is replayed does not look new', async () => {
     const old = claims({ timestamp: '2020-01-01T00:00:00Z' })
     const payload = await payloadOf(old)
     expect(payload).toHaveProperty('occurredAt', Date.UTC(2020, 0, 1))
