@@ -1,0 +1,131 @@
+// The payments room in this process: over the memory ledger, a gateway that does as it is told, and
+// a clock that a test moves. Everything that is told to the host application is kept.
+
+import { GatewayUnavailableException } from '../../worker/payments/exceptions.ts'
+import { createDesk } from '../../worker/payments/gateways/desk-process.ts'
+import type {
+  AnyGateway,
+  ChargeAnswer,
+  GatewayCharge,
+  GatewayRefund,
+  RefundAnswer,
+  StatusAnswer,
+} from '../../worker/payments/gateways/gateway.ts'
+import { createMemoryLedger } from '../../worker/payments/ledger/ledger-memory.ts'
+import { createPayments, type Payments } from '../../worker/payments/payments.ts'
+import { audienceOf } from '../../worker/payments/telling/audience.ts'
+import {
+  EVENT_NAMES,
+  type EventName,
+  type Listeners,
+} from '../../worker/payments/telling/events.ts'
+import { apiMiddleware } from '../../worker/payments/webhooks/api-middleware.ts'
+import type { WebhookPayload } from '../../worker/payments/webhooks/payload.ts'
+import { FakeClock, settle } from './fake-clock.ts'
+import { keptLog, type Logged } from './payments.ts'
+
+export interface Script {
+  charge: (charge: GatewayCharge) => ChargeAnswer | Promise<ChargeAnswer>
+  refund: (refund: GatewayRefund) => RefundAnswer | Promise<RefundAnswer>
+  status: () => StatusAnswer
+  /** Its body is the payload as JSON. */
+  webhook: (body: string) => WebhookPayload | { ignored: string } | Promise<never>
+}
+
+export interface Room {
+  payments: Payments
+  script: Script
+  clock: FakeClock
+  /** Names and payloads, in their order. */
+  told: { name: EventName; payload: unknown }[]
+  names(): EventName[]
+  lines: Logged[]
+  charged: GatewayCharge[]
+  refunded: GatewayRefund[]
+  /** Lets everything in the background go as far as it can. */
+  quiet(): Promise<void>
+}
+
+export const unavailable = (): never => {
+  throw new GatewayUnavailableException('Nobody answers.')
+}
+
+export function openRoom(own: { onMismatch?: 'log' | 'reject'; gateway?: object } = {}): Room {
+  const clock = new FakeClock()
+  const told: Room['told'] = []
+  const { log, lines } = keptLog()
+  const charged: GatewayCharge[] = []
+  const refunded: GatewayRefund[] = []
+  const script: Script = {
+    charge: ({ externalReferenceId }) => ({
+      ok: true,
+      gatewayTransactionId: `gateway-${externalReferenceId}`,
+      redirectUrl: 'https://bank.example/pay',
+    }),
+    refund: () => ({ ok: true, isDone: true, gatewayRefundId: 'back-1' }),
+    status: () => ({ known: false }),
+    webhook: (body) => JSON.parse(body) as WebhookPayload,
+  }
+  const gateway: AnyGateway = {
+    key: 'bank',
+    currencies: ['IQD'],
+    chargeIsIdempotent: true,
+    refunds: 'partial',
+    async charge(charge) {
+      charged.push(charge)
+      return script.charge(charge)
+    },
+    async refund(refund) {
+      refunded.push(refund)
+      return script.refund(refund)
+    },
+    checkStatus: async () => script.status(),
+    handleWebhook: async ({ body }) => script.webhook(body),
+    ...own.gateway,
+  }
+  const gateways = new Map([['bank', gateway]])
+  const listeners = Object.fromEntries(
+    EVENT_NAMES.map((name) => [name, (payload: unknown) => void told.push({ name, payload })]),
+  ) as Listeners
+  const noFetch = () => Promise.reject(new Error('nothing here is to be fetched'))
+  const desk = createDesk({ gateways, clock, store: new Map(), fetch: noFetch, log })
+  const { ledger, records } = createMemoryLedger({
+    desk,
+    audience: audienceOf(listeners, undefined),
+  })
+  const pending: Promise<unknown>[] = []
+  const payments = createPayments({
+    config: {
+      gateways,
+      routePrefix: 'payments/webhooks',
+      middleware: [apiMiddleware],
+      toleranceMs: 300_000,
+      onMismatch: own.onMismatch ?? 'log',
+      listeners,
+      endpoint: undefined,
+      database: { url: 'http://nowhere.example' },
+      publicUrl: undefined,
+      ledgerLocation: undefined,
+    },
+    ledger,
+    records,
+    clock,
+    log,
+    fetch: noFetch,
+    keepAlive: (work) => void pending.push(work),
+  })
+  return {
+    payments,
+    script,
+    clock,
+    told,
+    names: () => told.map(({ name }) => name),
+    lines,
+    charged,
+    refunded,
+    async quiet() {
+      while (pending.length > 0) await Promise.all(pending.splice(0))
+      await settle()
+    },
+  }
+}
