@@ -1,0 +1,184 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import { type Edge, token } from '../../support/edge.ts'
+import { openRoom, type Room } from '../../support/payments-room.ts'
+import { processEdge } from '../../support/process-edge.ts'
+
+const order = {
+  gateway: 'bank',
+  reference: 'order-1',
+  amount: 25_000,
+  currency: 'IQD',
+  description: 'A lamp',
+}
+
+interface Bed {
+  room: Room
+  edge: Edge
+  call(method: string, path: string, body?: unknown, headers?: object): Promise<Response>
+}
+
+async function bed(scope = 'payments:read payments:write'): Promise<Bed> {
+  const room = openRoom()
+  const edge = processEdge({ payments: room.payments })
+  const authorization = `Bearer ${await token({ repos: ['any'], scope })}`
+  return {
+    room,
+    edge,
+    call: (method, path, body, headers = {}) =>
+      edge.fetch(`/api/payments${path}`, {
+        method,
+        headers: { authorization, 'content-type': 'application/json', ...headers },
+        ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      }),
+  }
+}
+
+const json = async (response: Response) => (await response.json()) as Record<string, unknown>
+
+describe('payments over HTTP', () => {
+  let current: Bed | undefined
+  afterEach(() => current?.room.quiet())
+
+  it('charge for whoever may write, and echo the correlation id', async () => {
+    current = await bed()
+    const { call, room } = current
+    const response = await call('POST', '/charges', order, { 'X-Correlation-Id': 'mine-1234' })
+    expect(response.status).toBe(201)
+    expect(response.headers.get('X-Correlation-Id')).toBe('mine-1234')
+    const { transactionId } = (await json(response)) as { transactionId: string }
+    const story = await json(await call('GET', `/transactions/${transactionId}`))
+    expect(story).toMatchObject({
+      id: transactionId,
+      correlationId: 'mine-1234',
+      webhookEvents: [],
+      refunds: [],
+      events: [{ type: 'PaymentInitiated', deliveries: [] }],
+    })
+    // The gateway is told where to call back: where this request came to.
+    expect(room.charged[0]?.callbackUrl).toBe('https://edge.test/payments/webhooks/bank')
+  })
+
+  it('are nobody’s without a token, and not everybody’s with one', async () => {
+    current = await bed('payments:read')
+    const { edge, call } = current
+    expect((await edge.fetch('/api/payments/transactions')).status).toBe(401)
+    expect((await call('GET', '/transactions')).status).toBe(200)
+    const refused = await call('POST', '/charges', order)
+    expect([refused.status, await json(refused)]).toMatchObject([403, { code: 'forbidden' }])
+    const board = await bed('board:read board:write')
+    expect((await board.call('GET', '/alerts')).status).toBe(403)
+  })
+
+  it.each([
+    ['no JSON', '{', 422, 'invalid_argument'],
+    ['a list', [], 422, 'invalid_argument'],
+    ['an amount of nothing', { ...order, amount: 0 }, 422, 'invalid_argument'],
+    ['another currency', { ...order, currency: 'USD' }, 422, 'invalid_argument'],
+    ['too much', { ...order, description: 'x'.repeat(70_000) }, 413, 'payload_too_large'],
+  ])('refuse a charge of %s', async (_, body, status, code) => {
+    current = await bed()
+    const response = await current.call('POST', '/charges', body)
+    expect([response.status, await json(response)]).toMatchObject([status, { code }])
+    expect(current.room.charged).toEqual([])
+  })
+
+  it('say when to come back while the gateway is away, and after how long', async () => {
+    current = await bed()
+    const { call, room } = current
+    room.script.charge = () => {
+      throw new TypeError('gone')
+    }
+    const response = await call('POST', '/charges', order)
+    expect([response.status, await json(response)]).toMatchObject([
+      503,
+      { code: 'gateway_unavailable' },
+    ])
+    expect(Number(response.headers.get('Retry-After'))).toBeGreaterThan(0)
+  })
+
+  it('honour an Idempotency-Key', async () => {
+    current = await bed()
+    const { call } = current
+    const key = { 'Idempotency-Key': 'key-1' }
+    const first = await json(await call('POST', '/charges', order, key))
+    expect(await json(await call('POST', '/charges', order, key))).toEqual(first)
+    const other = await call('POST', '/charges', { ...order, amount: 1 }, key)
+    expect([other.status, await json(other)]).toMatchObject([409, { code: 'idempotency_conflict' }])
+    const bad = await call('POST', '/charges', order, { 'Idempotency-Key': 'x'.repeat(256) })
+    expect(bad.status).toBe(422)
+  })
+
+  it('page through transactions, newest first, with filters', async () => {
+    current = await bed()
+    const { call } = current
+    for (const n of [1, 2, 3]) {
+      await call('POST', '/charges', { ...order, reference: `order-${n}` })
+      await current.room.clock.advance(1)
+    }
+    const references = async (query: string) => {
+      const page = (await json(await call('GET', `/transactions?${query}`))) as {
+        transactions: { reference: string }[]
+        cursor?: string
+      }
+      return { found: page.transactions.map(({ reference }) => reference), cursor: page.cursor }
+    }
+    const first = await references('limit=2')
+    expect(first.found).toEqual(['order-3', 'order-2'])
+    const second = await references(`limit=2&cursor=${first.cursor}`)
+    expect(second).toEqual({ found: ['order-1'], cursor: undefined })
+    expect((await references('reference=order-2')).found).toEqual(['order-2'])
+    expect((await references('status=Paid')).found).toEqual([])
+    expect((await call('GET', '/transactions?status=paid')).status).toBe(422)
+    expect((await call('GET', '/transactions?limit=0')).status).toBe(422)
+  })
+
+  it('answer 404 for what there is not', async () => {
+    current = await bed()
+    const { call } = current
+    for (const [method, path, code] of [
+      ['GET', '/transactions/nope', 'unknown_transaction'],
+      ['POST', '/alerts/nope/acknowledge', 'unknown_alert'],
+      ['POST', '/deliveries/nope/redeliver', 'unknown_delivery'],
+      ['GET', '/nope', 'not_found'],
+    ] as const) {
+      const response = await call(method, path)
+      expect([response.status, await json(response)]).toMatchObject([404, { code }])
+    }
+  })
+
+  it('answer 503 where none are configured, and leave the board alone', async () => {
+    const edge = processEdge()
+    const authorization = `Bearer ${await token({ repos: ['any'], scope: 'payments:read' })}`
+    const response = await edge.fetch('/api/payments/alerts', { headers: { authorization } })
+    expect([response.status, await json(response)]).toMatchObject([503, { code: 'not_configured' }])
+    expect((await edge.fetch('/payments/webhooks/bank', { method: 'POST' })).status).toBe(404)
+  })
+})
+
+describe('webhooks over HTTP', () => {
+  const post = (edge: Edge, path: string, body: string, headers = {}) =>
+    edge.fetch(path, { method: 'POST', body, headers })
+
+  it('answer one short word as text, on both routes, with the correlation id', async () => {
+    const { edge, room } = await bed()
+    room.script.webhook = () => ({ ignored: 'nothing' })
+    for (const path of ['/payments/webhooks/bank', '/payments/webhooks/bank/callback']) {
+      const response = await post(edge, path, '{}', { 'X-Correlation-Id': 'mine-1234' })
+      expect([response.status, await response.text()]).toEqual([200, 'ignored'])
+      expect(response.headers.get('Content-Type')).toMatch(/^text\/plain/)
+      expect(response.headers.get('X-Correlation-Id')).toBe('mine-1234')
+      // Of the middleware `api`.
+      expect(response.headers.get('Cache-Control')).toBe('no-store')
+    }
+    const own = await post(edge, '/payments/webhooks/bank', '{}', { 'X-Correlation-Id': 'bad id' })
+    expect(own.headers.get('X-Correlation-Id')).toMatch(/^[0-9A-Z]{26}$/)
+  })
+
+  it('need no token, take no GET, and end at 256 KiB', async () => {
+    const { edge } = await bed()
+    expect((await post(edge, '/payments/webhooks/nope', '{}')).status).toBe(404)
+    expect((await edge.fetch('/payments/webhooks/bank')).status).toBe(404)
+    const huge = await post(edge, '/payments/webhooks/bank', 'x'.repeat((256 << 10) + 1))
+    expect([huge.status, await huge.text()]).toEqual([413, 'too_large'])
+  })
+})

@@ -1,0 +1,181 @@
+import { describe, expect, it } from 'vitest'
+import { InvalidWebhookSignatureException } from '../../../../worker/payments/exceptions.ts'
+import type { WebhookPayload } from '../../../../worker/payments/webhooks/payload.ts'
+import { openRoom, type Room } from '../../../support/payments-room.ts'
+
+const CORRELATION = 'correlation-1'
+
+const payloadOf = (room: Room, own: Partial<WebhookPayload> = {}): WebhookPayload => ({
+  gateway: 'bank',
+  gatewayTransactionId: 'gateway-1',
+  reference: 'order-1',
+  status: 'Paid',
+  amount: 25_000,
+  currency: 'IQD',
+  eventId: 'event-1',
+  occurredAt: room.clock.now(),
+  raw: '{"secret":"hidden","kept":"seen"}',
+  ...own,
+})
+
+const send = (room: Room, payload: unknown, headers: Record<string, string> = {}, key = 'bank') =>
+  room.payments.receive(
+    key,
+    {
+      headers: new Headers(headers),
+      query: new URLSearchParams(),
+      body: JSON.stringify(payload),
+      receivedAt: room.clock.now(),
+    },
+    CORRELATION,
+  )
+
+const charge = (room: Room) => {
+  room.script.charge = () => ({ ok: true, gatewayTransactionId: 'gateway-1' })
+  return room.payments.charge({
+    gateway: 'bank',
+    reference: 'order-1',
+    amount: 25_000,
+    currency: 'IQD',
+    description: 'A lamp',
+  })
+}
+
+const events = (room: Room) => room.payments.records.webhookEvents({}, { limit: 9 })
+
+describe('a webhook', () => {
+  it('moves its payment and tells it, after WebhookReceived, with the body masked', async () => {
+    const room = openRoom()
+    const { transactionId } = await charge(room)
+    expect(await send(room, payloadOf(room))).toEqual({ status: 200, word: 'ok' })
+    await room.quiet()
+    expect(room.names()).toEqual(['PaymentInitiated', 'WebhookReceived', 'PaymentSucceeded'])
+    expect(JSON.stringify(room.told)).not.toContain('hidden')
+    const story = await room.payments.records.story(transactionId)
+    expect(story?.transaction.status).toBe('Paid')
+    const [event] = story?.webhookEvents ?? []
+    expect(event).toMatchObject({ outcome: 'applied', correlationId: CORRELATION })
+    expect(event?.raw).toContain('seen')
+    expect(event?.raw).not.toContain('hidden')
+  })
+
+  it('that is told again is received again, and nothing else happens', async () => {
+    const room = openRoom()
+    await charge(room)
+    await send(room, payloadOf(room))
+    expect(await send(room, payloadOf(room))).toEqual({ status: 200, word: 'duplicate' })
+    await room.quiet()
+    expect(room.names()).toEqual([
+      ...['PaymentInitiated', 'WebhookReceived', 'PaymentSucceeded', 'WebhookReceived'],
+    ])
+  })
+
+  it('for a gateway that there is not is unknown, before anything is looked at', async () => {
+    const room = openRoom()
+    expect(await send(room, 'anything', {}, 'nope')).toEqual({ status: 404, word: 'unknown' })
+    expect(room.told).toEqual([])
+  })
+
+  it('that proves nothing is told without its secrets, and never stored', async () => {
+    const room = openRoom()
+    room.script.webhook = () => {
+      throw new InvalidWebhookSignatureException('The signature is of another key.')
+    }
+    const headers = { 'X-Signature': 'forged-one', 'User-Agent': 'curl', Cookie: 'a=b' }
+    expect(await send(room, {}, headers)).toEqual({ status: 401, word: 'invalid' })
+    await room.quiet()
+    expect(room.told).toMatchObject([
+      {
+        name: 'WebhookVerificationFailed',
+        payload: {
+          gateway: 'bank',
+          reason: 'The signature is of another key.',
+          headers: { 'user-agent': 'curl' },
+        },
+      },
+    ])
+    expect(JSON.stringify([room.told, room.lines])).not.toMatch(/forged-one|a=b/)
+    expect(await events(room)).toEqual([])
+  })
+
+  it('that its driver cannot read asks to be sent again, and is not stored', async () => {
+    const room = openRoom()
+    room.script.webhook = () => {
+      throw new Error('no such claim')
+    }
+    expect(await send(room, {})).toEqual({ status: 500, word: 'error' })
+    expect(await events(room)).toEqual([])
+  })
+
+  it('that is about nothing we keep is taken, and not stored', async () => {
+    const room = openRoom()
+    room.script.webhook = () => ({ ignored: 'a product was renamed' })
+    expect(await send(room, {})).toEqual({ status: 200, word: 'ignored' })
+    expect(await events(room)).toEqual([])
+  })
+
+  it('as old as the tolerance is taken, and a moment older is stale and asked about', async () => {
+    const room = openRoom()
+    const { transactionId } = await charge(room)
+    const { clock, payments } = room
+    await clock.advance(1_000_000)
+    room.script.status = () => ({
+      ...{ known: true, status: 'Paid', amount: 25_000, currency: 'IQD', raw: '{}' },
+    })
+    const old = payloadOf(room, { occurredAt: clock.now() - 300_001 })
+    expect(await send(room, old)).toEqual({ status: 400, word: 'stale' })
+    await room.quiet()
+    expect(room.names()).toEqual(['PaymentInitiated'])
+    await payments.sweeper.sweep()
+    await room.quiet()
+    expect((await payments.records.story(transactionId))?.transaction.status).toBe('Paid')
+    const just = payloadOf(room, { eventId: 'event-2', occurredAt: clock.now() - 300_000 })
+    expect(await send(room, just)).toEqual({ status: 200, word: 'ok' })
+  })
+
+  it('of another amount moves the payment and is logged, or is refused, as configured', async () => {
+    for (const [onMismatch, status] of [
+      ['log', 'Paid'],
+      ['reject', 'Pending'],
+    ] as const) {
+      const room = openRoom({ onMismatch })
+      const { transactionId } = await charge(room)
+      expect(await send(room, payloadOf(room, { amount: 0 }))).toMatchObject({ word: 'ok' })
+      await room.quiet()
+      const story = await room.payments.records.story(transactionId)
+      expect(story?.transaction.status).toBe(status)
+      expect(story?.alerts).toMatchObject([{ kind: 'amount_mismatch' }])
+      const logged = room.lines.filter(({ event }) => event === 'payments.webhook.amount_mismatch')
+      expect(logged).toHaveLength(1)
+      expect(room.names().includes('PaymentSucceeded')).toBe(status === 'Paid')
+    }
+  })
+
+  it('of a success after a failure moves nothing, and is an alert until somebody sees it', async () => {
+    const room = openRoom()
+    await charge(room)
+    await send(room, payloadOf(room, { eventId: 'event-0', status: 'Expired' }))
+    expect(await send(room, payloadOf(room))).toEqual({ status: 200, word: 'ok' })
+    await room.quiet()
+    expect(room.names().filter((name) => name.startsWith('Payment'))).toEqual([
+      ...['PaymentInitiated', 'PaymentCancelled'],
+    ])
+    const { records, ledger } = room.payments
+    const [alert] = await records.alerts({}, { limit: 9 })
+    expect(alert).toMatchObject({ kind: 'late_payment', gateway: 'bank' })
+    await ledger.acknowledge(alert?.id ?? '', 'somebody', room.clock.now())
+    expect(await records.alerts({}, { limit: 9 })).toEqual([])
+  })
+
+  it('that no payment matches is parked, and applied when the payment appears', async () => {
+    const room = openRoom()
+    const early = payloadOf(room, { reference: '', gatewayTransactionId: 'gateway-1' })
+    expect(await send(room, early)).toEqual({ status: 200, word: 'ok' })
+    expect(await events(room)).toMatchObject([{ outcome: 'parked' }])
+    const { transactionId } = await charge(room)
+    await room.quiet()
+    const story = await room.payments.records.story(transactionId)
+    expect(story?.transaction.status).toBe('Paid')
+    expect(room.names().filter((name) => name === 'PaymentSucceeded')).toHaveLength(1)
+  })
+})
