@@ -31,7 +31,7 @@ export function afterReady({ options, local, isExample, platform, cwd }: Greetin
   const dir = near(options.dataDir, cwd)
   // To `require`, a path without a dot in front is a package.
   const module = dir.startsWith('/') ? dir : `./${dir}`
-  const token = `$(node -p 'require("${module}/local.json").tokens.board')`
+  const tokenOf = (name: string) => `$(node -p 'require("${module}/local.json").tokens.${name}')`
   const inPlace = platform === 'darwin' ? "-i ''" : '-i'
   const task = quote(`${near(options.storeDir, cwd)}/.cairn/tasks/LAMP-4.md`)
   const change = isExample
@@ -42,9 +42,15 @@ export function afterReady({ options, local, isExample, platform, cwd }: Greetin
   return `
 Watch it in another terminal:
 
-  curl -N -H "Authorization: Bearer ${token}" ${local.url}/api/events
+  curl -N -H "Authorization: Bearer ${tokenOf('board')}" ${local.url}/api/events
 
 ${change}
+
+Charge something, and pay it on the page of the simulated gateway (redirectUrl):
+
+  curl -s -X POST ${local.url}/api/payments/charges -H 'Content-Type: application/json' \\
+    -H "Authorization: Bearer ${tokenOf('payments')}" \\
+    -d '{"gateway":"redirect","reference":"order-1","amount":25000,"currency":"IQD","description":"A lamp"}'
 
 Ctrl-C ends all of it.
 `
