@@ -18,6 +18,15 @@ export interface Greeting {
 /** Other programs wait for this line, word for word. */
 export const readyLine = (url: string): string => `signalbox ready ${url}`
 
+/** A charge to try. */
+const LAMP = {
+  gateway: 'redirect',
+  reference: 'order-1',
+  amount: 25_000,
+  currency: 'IQD',
+  description: 'A lamp',
+}
+
 export const beforeReady = ({ options, layout, local, cwd }: Greeting): string => `\
 board       ${near(options.storeDir, cwd)} (${layout})
 repository  ${local.path}
@@ -50,7 +59,7 @@ Charge something, and pay it on the page of the simulated gateway (redirectUrl):
 
   curl -s -X POST ${local.url}/api/payments/charges -H 'Content-Type: application/json' \\
     -H "Authorization: Bearer ${tokenOf('payments')}" \\
-    -d '{"gateway":"redirect","reference":"order-1","amount":25000,"currency":"IQD","description":"A lamp"}'
+    -d '${JSON.stringify(LAMP)}'
 
 Ctrl-C ends all of it.
 `

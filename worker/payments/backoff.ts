@@ -6,8 +6,8 @@ export interface Backoff {
 }
 
 /**
- * The wait after failure number `attempt` (from 1): doubled each time, and jittered down to its half
- * so that those who failed together do not come back together. `random` is 0 to 1.
+ * The wait after failure number `attempt` (from 1): doubled each time, and jittered down to its
+ * half so that those who failed together do not come back together. `random` is 0 to 1.
  */
 export function backoffMs(attempt: number, { firstMs, mostMs }: Backoff, random: number): number {
   // Doubled for ever it would be infinite, and nothing times infinity is no number.

@@ -1,4 +1,4 @@
-// The fluent way to charge: `payments.for(order).driver('redirect').amount(25_000, 'IQD').charge()`.
+// The fluent way to charge: `payments.for(order).driver('fib').amount(25_000, 'IQD').charge()`.
 
 import type { ChargeRequest, Metadata, PaymentResponse } from '../transaction.ts'
 import type { Charge } from './charge.ts'

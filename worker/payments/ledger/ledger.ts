@@ -18,7 +18,7 @@ export interface Ledger extends GatewayDesk {
   /** Has the sweeper ask the gateway about the payment of these names, if it is known and open. */
   checkSoon(gateway: string, names: EventNames, now: number): Promise<void>
 
-  /** Stores a charge before its gateway is called, or finds the one that this request made before. */
+  /** Stores a charge before its gateway is called, or finds the one that this request made. */
   beginCharge(start: ChargeStart): Promise<ChargeBegun>
   /** What the gateway said. Applies events that were parked for it; never sets a status back. */
   finishCharge(end: ChargeEnd): Promise<Finished>
@@ -41,7 +41,7 @@ export interface Ledger extends GatewayDesk {
 
   /** Marks an alert as seen; a second time changes nothing. False: there is none of this id. */
   acknowledge(alertId: string, by: string, now: number): Promise<boolean>
-  /** Deletes settled webhook events that were received before; answers how many, `limit` at most. */
+  /** Deletes settled webhook events that are older; answers how many, `limit` at most. */
   forget(before: number, limit: number): Promise<number>
 }
 

@@ -27,7 +27,7 @@ export interface PaymentEvents {
 }
 
 export type EventName = keyof PaymentEvents
-/** Told as they happen, at most once. The lifecycle events are stored first, and told at least once. */
+/** Told as they happen, at most once. Lifecycle events are stored first, and told at least once. */
 export type PassingEvent = Exclude<EventName, LifecycleEvent>
 
 export const EVENT_NAMES = [

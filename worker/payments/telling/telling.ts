@@ -7,7 +7,7 @@ import type { PassingEvent, PaymentEvents, Untold } from './events.ts'
 import type { Teller } from './teller.ts'
 
 export interface Telling {
-  /** Tells what was just stored, and stores that it was told. What fails here the sweeper repeats. */
+  /** Tells what was stored, and stores that it was told. What fails here the sweeper repeats. */
   tellLater(untold: readonly Untold[]): void
   pass<Name extends PassingEvent>(name: Name, payload: PaymentEvents[Name]): void
   /** Lets work outlive the request that caused it. Failures are logged. */

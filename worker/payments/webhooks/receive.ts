@@ -90,7 +90,7 @@ export function createReceiver(deps: ReceiverDeps): Receive {
   }
 }
 
-/** Only a driver that sends asks the breaker; strangers can cause these calls, so they are limited. */
+/** Only a driver that sends asks the breaker. Strangers can cause these calls: they are limited. */
 function lazyCall(deps: ReceiverDeps, gateway: AnyGateway, correlationId: string): GatewayCall {
   return {
     send: (request) => deps.caller.run(gateway, 'reread', (call) => call.send(request)),
