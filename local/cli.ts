@@ -6,11 +6,12 @@ import { realpathSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import type { Command, Environment, Io } from './payments/command.ts'
+import { doctor } from './payments/doctor.ts'
 import { Flags, UsageError } from './payments/flags.ts'
 import { helpOf, helpOfAll } from './payments/help.ts'
 import { simulate } from './payments/simulate.ts'
 
-export const COMMANDS: readonly Command[] = [simulate]
+export const COMMANDS: readonly Command[] = [doctor, simulate]
 
 export interface World {
   env: Environment

@@ -18,12 +18,13 @@ export interface Place {
   differing: readonly string[]
 }
 
-/** Complains to `flags` about what is malformed. Throws UsageError for files that cannot be read. */
+/** Complains to `flags` about a malformed edge. Throws UsageError for files that cannot be read. */
 export async function readPlace(flags: Flags, env: Environment): Promise<Place> {
   const dir = flags.given('data')
   if (dir !== undefined) {
     for (const name of ['edge', 'env-file', 'token-file'] as const) {
-      if (flags.given(name) !== undefined) flags.malformed(`--data tells what --${name} would`)
+      if (flags.given(name) === undefined) continue
+      throw new UsageError(`--data says what --${name} would; give one of them.`)
     }
     const { url, token, variables, differing } = await readRunningSystem(dir, env)
     return { env: variables, edge: url, token, differing }

@@ -1,0 +1,101 @@
+// The doctor's check of the edge: each gateway's webhook route is there, refuses what is not signed,
+// and verifies with the same secret as here. Nothing that it sends is ever stored.
+
+import type { SignalboxFile } from '../../worker/payments/define-config.ts'
+import { type Answer, ask, wordOf } from './ask.ts'
+import { CALLBACKS } from './callbacks/registry.ts'
+import { type ConfiguredGateway, webhookPath } from './configured.ts'
+import { error, type Finding, ok, warn } from './finding.ts'
+import { isPrivate } from './hosts.ts'
+
+export interface EdgeChecked {
+  findings: Finding[]
+  /** How far its clock is ahead of ours. */
+  skewMs: number | undefined
+}
+
+export interface EdgePlace {
+  url: string
+  token: string | undefined
+}
+
+export async function checkEdge(
+  { url, token }: EdgePlace,
+  file: SignalboxFile,
+  gateways: readonly ConfiguredGateway[],
+): Promise<EdgeChecked> {
+  const { origin } = new URL(url)
+  const answer = await ask(`${url}/api/payments/transactions?limit=1`, {
+    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+  })
+  if (!answer.ok) {
+    const findings = [error('edge', `${origin} does not answer: ${answer.why}.`)]
+    return { findings, skewMs: undefined }
+  }
+  const exposed = isPrivate(new URL(url))
+    ? []
+    : [warn('edge', `${origin} is not https: callbacks and tokens can be read on the way.`)]
+  const routes = await Promise.all(
+    gateways.map((gateway) => checkRoute(`${url}${webhookPath(file, gateway.key)}`, gateway)),
+  )
+  const findings = [...exposed, checkApi(origin, answer, token !== undefined), ...routes.flat()]
+  return { findings, skewMs: answer.skewMs }
+}
+
+function checkApi(origin: string, answer: Answer & { ok: true }, hasToken: boolean): Finding {
+  const { status } = answer
+  const code = /"code"\s*:\s*"(\w+)"/.exec(answer.text)?.[1]
+  switch (status) {
+    case 200:
+      return ok('edge', `${origin} answers, and takes the token.`)
+    case 401:
+      if (hasToken) return error('edge', `${origin} refuses the token.`)
+      return ok('edge', `${origin} answers; without a token its payments are not read.`)
+    case 403:
+      return error('edge', `The token for ${origin} lacks the scope payments:read.`)
+    case 404:
+      return error('edge', `${origin} has no payments: it is no Signalbox, or has no gateway set.`)
+    default:
+      return error('edge', `${origin} answers ${status}${code === undefined ? '' : ` (${code})`}.`)
+  }
+}
+
+async function checkRoute(url: string, gateway: ConfiguredGateway): Promise<Finding[]> {
+  const { key } = gateway
+  const headers = { 'content-type': 'application/json' }
+  const answer = await ask(url, { method: 'POST', headers, body: '{}' })
+  const { pathname } = new URL(url)
+  if (!answer.ok) return [error(key, `The edge does not answer at ${pathname}: ${answer.why}.`)]
+  const word = wordOf(answer.text)
+  if (answer.status === 401 && word === 'invalid') {
+    const refused = ok(key, 'The edge knows it, and refuses a webhook that is not signed.')
+    return [refused, ...(await checkSecret(url, gateway))]
+  }
+  if (answer.status === 404) {
+    const why = word === 'unknown' ? 'its variables are not set there' : 'there is no such route'
+    return [error(key, `The edge does not know it at ${pathname} (404): ${why}.`)]
+  }
+  if (answer.status === 200) {
+    return [error(key, `The edge takes a webhook that nobody signed (200 ${word}).`)]
+  }
+  return [error(key, `The edge answers an unsigned webhook with ${answer.status} ${word}.`)]
+}
+
+/** A genuine callback about nothing: an edge that knows another secret calls it forged. */
+async function checkSecret(url: string, gateway: ConfiguredGateway): Promise<Finding[]> {
+  const maker = CALLBACKS[gateway.driver]
+  const secret = maker?.signsWith === undefined ? undefined : gateway.settings[maker.signsWith]
+  if (secret === undefined || !maker?.idle) return []
+  const { key, variables } = gateway
+  const name = variables[maker.signsWith ?? ''] ?? maker.signsWith
+  const { headers, body } = await maker.idle(secret, Date.now())
+  const answer = await ask(url, { method: 'POST', headers, body })
+  if (answer.ok && answer.status === 401) {
+    return [error(key, `The edge verifies with another ${name} than this one.`)]
+  }
+  if (answer.ok && [200, 500].includes(answer.status)) {
+    return [ok(key, `The edge verifies with the same ${name}.`)]
+  }
+  const what = answer.ok ? `answers ${answer.status} ${wordOf(answer.text)}` : answer.why
+  return [warn(key, `Whether the edge has the same ${name} is not known: it ${what}.`)]
+}

@@ -1,0 +1,111 @@
+// The doctor's check of one gateway over the network: it answers at all, and takes our credentials.
+// Nothing is charged.
+
+import type { AnyGateway, GatewayRequest } from '../../worker/payments/gateways/gateway.ts'
+import { type Answer, ask } from './ask.ts'
+import type { ConfiguredGateway } from './configured.ts'
+import { error, type Finding, ok, warn } from './finding.ts'
+import { isPrivate } from './hosts.ts'
+
+export interface GatewayChecked {
+  findings: Finding[]
+  /** How far its clock is ahead of ours. */
+  skewMs: number | undefined
+}
+
+export async function checkGateway(
+  gateway: AnyGateway,
+  configured: ConfiguredGateway,
+): Promise<GatewayChecked> {
+  const { key } = gateway
+  const base = configured.settings.base_url ?? ''
+  if (!URL.canParse(base)) return { findings: [], skewMs: undefined }
+  const { origin } = new URL(base)
+  const answer = await ask(base)
+  if (!answer.ok) {
+    return {
+      findings: [error(key, `${origin} does not answer: ${answer.why}.`)],
+      skewMs: undefined,
+    }
+  }
+  const { status, skewMs } = answer
+  if (status >= 500) {
+    return { findings: [warn(key, `${origin} answers, with ${status}: it is failing.`)], skewMs }
+  }
+  const problem = gateway.refundProblem?.()
+  const findings = [
+    ok(key, `${origin} answers.`),
+    ...(await checkCredentials(gateway, configured)),
+    ...(problem === undefined ? [] : [warn(key, problem)]),
+  ]
+  return { findings, skewMs }
+}
+
+async function checkCredentials(
+  gateway: AnyGateway,
+  configured: ConfiguredGateway,
+): Promise<Finding[]> {
+  const { key, driver, settings, variables } = configured
+  const tokenRequest = gateway.tokenRequest?.()
+  if (tokenRequest) return [await checkToken(tokenRequest, configured)]
+  if (driver !== 'stripe') return []
+  const headers = { authorization: `Bearer ${settings.secret_key}` }
+  const base = (settings.base_url ?? '').replace(/\/+$/, '')
+  const answer = await ask(`${base}/v1/checkout/sessions?limit=1`, { headers })
+  const name = variables.secret_key ?? 'secret_key'
+  if (!answer.ok) return [error(key, `Stripe does not answer to ${name}: ${answer.why}.`)]
+  switch (answer.status) {
+    case 200:
+      return [ok(key, `Stripe takes ${name}.`)]
+    case 401:
+      return [error(key, `Stripe refuses ${name} (401).`)]
+    case 403:
+      return [error(key, `${name} is restricted: it may not read checkout sessions (403).`)]
+    default:
+      return [warn(key, `This is not Stripe, which would not answer ${answer.status}.`)]
+  }
+}
+
+async function checkToken(
+  request: GatewayRequest,
+  { key, settings, variables }: ConfiguredGateway,
+): Promise<Finding> {
+  const answer = await askForToken(request)
+  const clientSecret = variables.client_secret ?? 'client_secret'
+  const names = `${variables.client_id ?? 'client_id'} and ${clientSecret}`
+  if (isGranted(answer)) return ok(key, `It gives an access token for ${names}.`)
+  if (!answer.ok) return error(key, `Its token endpoint does not answer: ${answer.why}.`)
+  if (answer.status >= 500) {
+    return warn(key, `Its token endpoint answers ${answer.status}: it is failing.`)
+  }
+  if (answer.status === 404) {
+    const where = variables.base_url ?? 'base_url'
+    return error(key, `It has no token endpoint (404): is ${where} right?`)
+  }
+  if (answer.status < 400) {
+    return error(key, `Its token endpoint answers ${answer.status} without a token.`)
+  }
+  // The gateway knows both anyway; nobody else is to be shown the key that signs callbacks.
+  const { api_key } = settings
+  if (api_key !== undefined && isPrivate(new URL(request.url))) {
+    const form = { ...request.form, client_secret: api_key }
+    if (isGranted(await askForToken({ ...request, form }))) {
+      const apiKey = variables.api_key ?? 'api_key'
+      return error(key, `${clientSecret} and ${apiKey} are swapped: it takes the latter.`)
+    }
+  }
+  return error(key, `It refuses ${names} (${answer.status}).`)
+}
+
+const askForToken = ({ url, form }: GatewayRequest): Promise<Answer> =>
+  ask(url, {
+    method: 'POST',
+    headers: { accept: 'application/json' },
+    body: new URLSearchParams(form),
+  })
+
+function isGranted(answer: Answer): boolean {
+  if (!answer.ok || answer.status !== 200) return false
+  // Only whether there is one: the token itself is nobody's business.
+  return /"access_token"\s*:\s*"[^"]/.test(answer.text)
+}

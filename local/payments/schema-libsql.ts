@@ -1,0 +1,80 @@
+// The tables that schema.sql makes, and those that a database has: both asked the same questions, so
+// that nothing of schema.sql is written down a second time.
+
+import { DatabaseSync } from 'node:sqlite'
+import { type Database, type Row, statement } from '../../worker/payments/ledger/database-libsql.ts'
+
+const COLUMNS = `
+  SELECT t.name AS "table", c.name, c.type, c."notnull" AS required, c.dflt_value AS fallback
+  FROM sqlite_master t JOIN pragma_table_info(t.name) c
+  WHERE t.type = 'table' ORDER BY t.name, c.cid`
+/** Those of UNIQUE and PRIMARY KEY too, which have no text of their own. */
+const INDEXES = `
+  SELECT t.name AS "table", i.name, i."unique" AS is_unique, i.origin, m.sql,
+    (SELECT group_concat(name) FROM (SELECT name FROM pragma_index_info(i.name) ORDER BY seqno))
+      AS columns
+  FROM sqlite_master t JOIN pragma_index_list(t.name) i LEFT JOIN sqlite_master m ON m.name = i.name
+  WHERE t.type = 'table' ORDER BY t.name, i.name`
+
+export interface Column {
+  table: string
+  name: string
+  type: string
+  isRequired: boolean
+  fallback: string | undefined
+}
+
+export interface Index {
+  table: string
+  /** As people call it. */
+  name: string
+  /** The same for two that do the same. */
+  does: string
+}
+
+export interface Schema {
+  tables: ReadonlySet<string>
+  columns: readonly Column[]
+  indexes: readonly Index[]
+}
+
+/** The schema that a script makes of an empty database. */
+export function schemaOf(script: string): Schema {
+  const database = new DatabaseSync(':memory:')
+  try {
+    database.exec(script)
+    const all = (sql: string) => database.prepare(sql).all() as Row[]
+    return readSchema(all(COLUMNS), all(INDEXES))
+  } finally {
+    database.close()
+  }
+}
+
+/** The schema of a database; rejects as its reads do. */
+export async function schemaIn(database: Database): Promise<Schema> {
+  const [columns = [], indexes = []] = await database.read([statement(COLUMNS), statement(INDEXES)])
+  return readSchema(columns, indexes)
+}
+
+function readSchema(columns: readonly Row[], indexes: readonly Row[]): Schema {
+  return {
+    tables: new Set(columns.map((row) => String(row.table))),
+    columns: columns.map((row) => ({
+      table: String(row.table),
+      name: String(row.name),
+      type: String(row.type).toUpperCase(),
+      isRequired: Number(row.required) === 1,
+      fallback: row.fallback === null ? undefined : String(row.fallback),
+    })),
+    indexes: indexes.map((row) => {
+      const table = String(row.table)
+      const what = `${table} (${row.columns})`
+      if (row.origin !== 'c') return { table, name: `the unique ${what}`, does: `unique ${what}` }
+      const [, where = ''] = /\bWHERE\b(.*)$/is.exec(String(row.sql)) ?? []
+      const does = [Number(row.is_unique) === 1 ? 'unique' : 'index', what, normal(where)].join(' ')
+      return { table, name: String(row.name), does }
+    }),
+  }
+}
+
+const normal = (sql: string): string => sql.replace(/\s+/g, ' ').trim().toLowerCase()

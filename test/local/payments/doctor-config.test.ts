@@ -1,0 +1,169 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { NodeServer } from '../../../local/simulator/node-server.ts'
+import type { SignalboxFile } from '../../../worker/payments/define-config.ts'
+import { diagnose, FIB, fakeGateway, grants, REDIRECT, run, STRIPE } from './bed.ts'
+
+const WHSEC = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+
+let gateway: NodeServer
+let base: Record<string, string>
+
+beforeAll(async () => {
+  gateway = await fakeGateway({
+    '/oauth2/token': grants(
+      REDIRECT.REDIRECT_GATEWAY_CLIENT_ID,
+      REDIRECT.REDIRECT_GATEWAY_CLIENT_SECRET,
+    ),
+    '/auth/realms/fib-online-shop/protocol/openid-connect/token': grants(
+      FIB.FIB_CLIENT_ID,
+      FIB.FIB_CLIENT_SECRET,
+    ),
+    '/v1/checkout/sessions': () => Response.json({ data: [] }),
+  })
+  const { url } = gateway
+  base = {
+    REDIRECT_GATEWAY_BASE_URL: url,
+    FIB_BASE_URL: url,
+    STRIPE_BASE_URL: url,
+    AUTH_SECRETS: 'a-secret-for-tests-of-32-bytes-or-more',
+    // Nobody listens there, which is the database's own test to say more about.
+    LIBSQL_URL: gateway.url,
+  }
+})
+
+afterAll(() => gateway.close())
+
+const withoutBase = (env: Record<string, string>) => ({
+  LIBSQL_URL: gateway.url,
+  AUTH_SECRETS: base.AUTH_SECRETS,
+  ...env,
+})
+
+describe('the configuration', () => {
+  it('is told gateway by gateway: configured, left out, half set with what is missing', async () => {
+    const { FIB_CLIENT_SECRET: _, ...half } = FIB
+    const { code, findings } = await diagnose('', { ...base, ...REDIRECT, ...half })
+    expect(code).toBe(1)
+    expect(findings).toContain('ok redirect: It is configured (driver redirect).')
+    expect(findings).toContain(
+      'error fib: It is half set: FIB_CLIENT_ID is there, FIB_CLIENT_SECRET is missing.',
+    )
+    expect(findings).toContain(
+      'warn stripe: It is left out: none of STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET is set, ' +
+        'though STRIPE_BASE_URL is.',
+    )
+    // Each fault once.
+    expect(findings.filter((finding) => finding.includes('FIB_CLIENT_SECRET'))).toHaveLength(1)
+  })
+
+  it('of a gateway that nobody uses is no fault', async () => {
+    const { findings } = await diagnose('', withoutBase({ ...REDIRECT, ...base }))
+    const left = 'ok fib: It is left out: none of FIB_CLIENT_ID, FIB_CLIENT_SECRET is set'
+    expect(findings.some((finding) => finding.replace('warn', 'ok').startsWith(left))).toBe(true)
+    expect(findings.filter((finding) => finding.startsWith('error fib'))).toEqual([])
+  })
+
+  it('names a missing database, and variables that are none of a gateway', async () => {
+    const env = {
+      ...{ ...base, LIBSQL_URL: '' },
+      ...REDIRECT,
+      PAYMENT_TOLERANCE_SECONDS: 'long',
+      PAYMENT_ON_AMOUNT_MISMATCH: 'shrug',
+    }
+    const { code, findings } = await diagnose('', env)
+    expect(code).toBe(1)
+    for (const name of ['LIBSQL_URL', 'PAYMENT_TOLERANCE_SECONDS', 'PAYMENT_ON_AMOUNT_MISMATCH']) {
+      const about = findings.filter((finding) => finding.includes(name))
+      expect(about).toHaveLength(1)
+      expect(about[0]).toMatch(/^error config:/)
+    }
+  })
+
+  it('of nothing at all is an error', async () => {
+    const { code, findings } = await diagnose('', {})
+    expect(code).toBe(1)
+    expect(findings.join()).toContain('takes no payments')
+  })
+
+  it('warns where nobody can be let in, and not where somebody can', async () => {
+    const text = 'AUTH_JWKS_URL'
+    const { AUTH_SECRETS: _, ...without } = base
+    expect((await diagnose('', { ...without, ...REDIRECT })).findings.join()).toContain(text)
+    expect((await diagnose('', { ...base, ...REDIRECT })).findings.join()).not.toContain(text)
+  })
+
+  it('says whose driver is none', async () => {
+    const file: SignalboxFile = { payments: { gateways: { shop: { driver: 'paypal' } } } }
+    const { code, findings } = await diagnose('', base, file)
+    expect(code).toBe(1)
+    expect(findings.join()).toContain('there is no driver paypal')
+  })
+
+  it('warns of a public address that live gateways cannot reach', async () => {
+    const env = { ...REDIRECT, ...base, PAYMENT_PUBLIC_URL: 'http://127.0.0.1:8787' }
+    expect((await diagnose('', env)).findings.join()).not.toContain('PAYMENT_PUBLIC_URL')
+    const away = { ...env, REDIRECT_GATEWAY_BASE_URL: 'https://gateway.invalid' }
+    expect((await diagnose('', away)).findings.join()).toContain(
+      'PAYMENT_PUBLIC_URL is this machine',
+    )
+  })
+})
+
+describe('events', () => {
+  const events = async (more: Record<string, string>) =>
+    (await diagnose('', { ...base, ...REDIRECT, ...more })).findings.filter((it) =>
+      /PAYMENT_EVENTS|events:/.test(it),
+    )
+
+  it('need a secret of the standard’s form', async () => {
+    const PAYMENT_EVENTS_URL = 'https://shop.example/events'
+    expect(
+      await events({ PAYMENT_EVENTS_URL, PAYMENT_EVENTS_SECRET: `${WHSEC} ${WHSEC}` }),
+    ).toEqual(['ok events: They are sent to https://shop.example, signed with 2 secret(s).'])
+    for (const secret of ['', 'hunter2-hunter2', 'whsec_c2hvcnQ=']) {
+      const found = await events({ PAYMENT_EVENTS_URL, PAYMENT_EVENTS_SECRET: secret })
+      expect(found).toHaveLength(1)
+      expect(found[0]).toMatch(/^error config: PAYMENT_EVENTS_SECRET/)
+    }
+  })
+
+  it('are a warning with a secret and no address, or where others can read them', async () => {
+    expect(await events({})).toEqual([])
+    expect(await events({ PAYMENT_EVENTS_SECRET: WHSEC })).toEqual([
+      expect.stringMatching(/^warn events: .*PAYMENT_EVENTS_URL is not/),
+    ])
+    const open = { PAYMENT_EVENTS_URL: 'http://shop.example', PAYMENT_EVENTS_SECRET: WHSEC }
+    expect(await events(open)).toEqual([expect.stringMatching(/^warn events: .*anybody/)])
+  })
+})
+
+describe('where it reads from', () => {
+  it('takes an env file in place of the environment', async () => {
+    const dir = await mkdtemp(join(tmpdir(), 'signalbox-env-'))
+    try {
+      const file = join(dir, '.dev.vars')
+      const lines = Object.entries({ ...base, ...REDIRECT }).map(([k, v]) => `${k}="${v}"`)
+      await writeFile(file, lines.join('\n'))
+      const { findings } = await diagnose(`--env-file ${file}`, { ...FIB })
+      expect(findings).toContain('ok redirect: It is configured (driver redirect).')
+      expect(findings.join()).not.toContain('ok fib: It is configured')
+    } finally {
+      await rm(dir, { recursive: true })
+    }
+  })
+
+  it('refuses files that are not there, and folders in which nothing runs, with 2', async () => {
+    expect((await run('payments doctor --env-file /nowhere')).code).toBe(2)
+    expect((await run('payments doctor --token-file /nowhere')).code).toBe(2)
+    expect((await run('payments doctor --data /nowhere')).code).toBe(2)
+  })
+})
+
+it('prints a line a check, and no secret in any of them', async () => {
+  const { out } = await run('payments doctor', { ...base, ...REDIRECT, ...FIB, ...STRIPE })
+  expect(out.trim().split('\n').length).toBeGreaterThan(8)
+  for (const line of out.trim().split('\n')) expect(line).toMatch(/^(ok|warn|error) +\w+ +\S.*\.$/)
+})

@@ -1,0 +1,113 @@
+import { afterEach, describe, expect, it } from 'vitest'
+import type { NodeServer } from '../../../local/simulator/node-server.ts'
+import { diagnose, FIB, fakeGateway, grants, REDIRECT, STRIPE } from './bed.ts'
+
+const { REDIRECT_GATEWAY_CLIENT_ID: ID, REDIRECT_GATEWAY_CLIENT_SECRET: SECRET } = REDIRECT
+const NAMES = 'REDIRECT_GATEWAY_CLIENT_ID and REDIRECT_GATEWAY_CLIENT_SECRET'
+const TOKEN = '/oauth2/token'
+
+const open: NodeServer[] = []
+afterEach(async () => {
+  for (const server of open.splice(0)) await server.close()
+})
+
+type Answers = Parameters<typeof fakeGateway>[0]
+
+/** What was found of one gateway by asking it. */
+async function asked(answers: Answers, env: Record<string, string>, key: string) {
+  const server = await fakeGateway(answers)
+  open.push(server)
+  const { url } = server
+  const urls = { REDIRECT_GATEWAY_BASE_URL: url, FIB_BASE_URL: url, STRIPE_BASE_URL: url }
+  const { findings } = await diagnose('', { LIBSQL_URL: url, ...urls, ...env })
+  return findings
+    .filter((finding) => finding.includes(` ${key}: `))
+    .filter((finding) => !/configured|secrets are|live one/.test(finding))
+    .map((finding) => finding.replace(url, 'URL'))
+}
+
+describe('the redirect gateway', () => {
+  const redirect = (answers: Answers, more: Record<string, string> = {}) =>
+    asked(answers, { ...REDIRECT, ...more }, 'redirect')
+
+  it('answers, and gives a token', async () => {
+    expect(await redirect({ [TOKEN]: grants(ID, SECRET) })).toEqual([
+      'ok redirect: URL answers.',
+      `ok redirect: It gives an access token for ${NAMES}.`,
+    ])
+  })
+
+  it('refuses credentials that are wrong', async () => {
+    expect(await redirect({ [TOKEN]: grants(ID, 'another') })).toContain(
+      `error redirect: It refuses ${NAMES} (401).`,
+    )
+  })
+
+  it('shows that client secret and API key are swapped, by taking the other', async () => {
+    const { REDIRECT_GATEWAY_API_KEY: key } = REDIRECT
+    expect(await redirect({ [TOKEN]: grants(ID, key) })).toContain(
+      'error redirect: REDIRECT_GATEWAY_CLIENT_SECRET and REDIRECT_GATEWAY_API_KEY are swapped: ' +
+        'it takes the latter.',
+    )
+  })
+
+  it('is not what stands at a wrong address', async () => {
+    expect(await redirect({})).toContain(
+      'error redirect: It has no token endpoint (404): is REDIRECT_GATEWAY_BASE_URL right?',
+    )
+    const page = () => new Response('<html>Welcome</html>')
+    expect((await redirect({ [TOKEN]: page })).join()).toContain('answers 200 without a token')
+  })
+
+  it('is a warning while it fails: that is not the configuration’s fault', async () => {
+    const failing = () => new Response('<html>', { status: 503 })
+    expect(await redirect({ '/': failing })).toEqual([
+      'warn redirect: URL answers, with 503: it is failing.',
+    ])
+    expect((await redirect({ [TOKEN]: failing })).join()).toContain('warn redirect: Its token')
+  })
+
+  it('cannot give money back without the scope for it', async () => {
+    const scope = { REDIRECT_GATEWAY_SCOPE: 'payment:read payment:write' }
+    expect((await redirect({ [TOKEN]: grants(ID, SECRET) }, scope)).join()).toMatch(
+      /warn redirect: .*reverse:write/,
+    )
+  })
+
+  it('is an error where nobody listens', async () => {
+    const server = await fakeGateway({})
+    await server.close()
+    const env = { ...REDIRECT, LIBSQL_URL: server.url, REDIRECT_GATEWAY_BASE_URL: server.url }
+    const { code, findings } = await diagnose('', env)
+    expect(code).toBe(1)
+    expect(findings).toContain(`error redirect: ${server.url} does not answer: ECONNREFUSED.`)
+  })
+})
+
+describe('other gateways', () => {
+  it('the bank gives a token or refuses', async () => {
+    const path = '/auth/realms/fib-online-shop/protocol/openid-connect/token'
+    const { FIB_CLIENT_ID: id, FIB_CLIENT_SECRET: secret } = FIB
+    expect((await asked({ [path]: grants(id, secret) }, FIB, 'fib')).join()).toContain('ok fib: It')
+    expect((await asked({ [path]: grants(id, 'other') }, FIB, 'fib')).join()).toContain(
+      'error fib: It refuses FIB_CLIENT_ID and FIB_CLIENT_SECRET (401).',
+    )
+  })
+
+  it.each([
+    [200, 'ok stripe: Stripe takes STRIPE_SECRET_KEY.'],
+    [401, 'error stripe: Stripe refuses STRIPE_SECRET_KEY (401).'],
+    [
+      403,
+      'error stripe: STRIPE_SECRET_KEY is restricted: it may not read checkout sessions (403).',
+    ],
+    [404, 'warn stripe: This is not Stripe, which would not answer 404.'],
+  ])('a %i of Stripe’s is told as %s', async (status, sentence) => {
+    const sessions = (_: URLSearchParams, request: Request) =>
+      Response.json(
+        {},
+        { status: request.headers.get('authorization')?.startsWith('Bearer sk_') ? status : 418 },
+      )
+    expect(await asked({ '/v1/checkout/sessions': sessions }, STRIPE, 'stripe')).toContain(sentence)
+  })
+})
