@@ -20,23 +20,28 @@ export interface EdgeProcess extends Edge {
   close(): Promise<void>
 }
 
+export type Host = 'workerd' | 'deno'
+type Variables = Readonly<Record<string, string>>
+
+/** Some variables hold the edge's own address, which is known only now. */
 export async function startEdge(
-  host: 'workerd' | 'deno',
-  variables: Record<string, string> = {},
+  host: Host,
+  variables: Variables | ((origin: string) => Variables) = {},
 ): Promise<EdgeProcess> {
   const dir = await mkdtemp(join(tmpdir(), `signalbox-${host}-`))
   const claim = await findPort(0)
   if (!claim.ok) throw new Error(`no free port: ${claim.code}`)
   const prepare = host === 'deno' ? prepareDeno : prepareWorkerd
+  const url = edgeUrl(claim.port)
+  const given = typeof variables === 'function' ? variables(url) : variables
   const spec = await prepare({
     port: claim.port,
     dir,
     home: process.cwd(),
-    variables: { AUTH_SECRETS: SECRET, ...variables },
+    variables: { AUTH_SECRETS: SECRET, ...given },
     env: { PATH: process.env.PATH ?? '', HOME: dir },
     logFile: join(dir, 'edge.log'),
   })
-  const url = edgeUrl(claim.port)
   const start = async () => {
     const started = spawnChild(spec)
     await edgeReady(url, { what: host, waitMs: 20_000, signal: AbortSignal.timeout(30_000) })

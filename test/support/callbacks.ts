@@ -1,0 +1,83 @@
+// Callbacks of gateways that a test makes itself: redirect's signed by jose, Stripe's by Stripe's
+// own package.
+
+import Stripe from 'stripe'
+import type { PaymentResponse } from '../../worker/payments/transaction.ts'
+import { SECRETS } from './payment-system.ts'
+import { bytes, claims, sign } from './redirect-fixtures.ts'
+
+export interface Callback {
+  path: string
+  headers: Record<string, string>
+  body: string
+}
+
+export interface Claimed {
+  status?: string
+  eventType?: string
+  eventId?: string
+  /** ms */
+  at?: number
+  amount?: number
+  currency?: string
+  /** Of a payment that nobody here has charged. */
+  transactionId?: string
+  externalReferenceId?: string
+  orderId?: string
+}
+
+/** Claims about a payment, as the redirect gateway makes them. */
+export function claimsOf(charge: Partial<PaymentResponse>, own: Claimed = {}) {
+  const { status = 'SUCCESS', at = Date.now(), amount = 25_000, currency = 'IQD' } = own
+  return claims({
+    eventType: own.eventType ?? 'STATUS_CHANGED',
+    eventId: own.eventId ?? crypto.randomUUID(),
+    timestamp: new Date(at).toISOString(),
+    data: {
+      transactionId: own.transactionId ?? charge.gatewayTransactionId ?? crypto.randomUUID(),
+      merchantReferenceId: own.externalReferenceId ?? crypto.randomUUID(),
+      orderId: own.orderId ?? charge.reference ?? 'nobodys-order',
+      currentStatus: status,
+      amount: { currency, value: amount },
+    },
+  })
+}
+
+/** Signed by the merchant's API key unless another is given. */
+export async function redirectCallback(
+  payload: unknown,
+  key = SECRETS.redirect.apiKey,
+): Promise<Callback> {
+  return tokenCallback(await sign(payload, bytes(key)))
+}
+
+export const tokenCallback = (token: unknown): Callback => ({
+  path: '/payments/webhooks/redirect',
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify({ webhook_token: token }),
+})
+
+export const fibCallback = (id: string): Callback => ({
+  path: '/payments/webhooks/fib',
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify({ id, status: 'PAID' }),
+})
+
+export function stripeCallback(
+  type: string,
+  object: object,
+  { secret = SECRETS.stripe.webhookSecret, at = Date.now(), eventId = '' } = {},
+): Callback {
+  const id = eventId || `evt_${crypto.randomUUID()}`
+  const payload = JSON.stringify({ id, object: 'event', type, data: { object } }, undefined, 2)
+  const signature = Stripe.webhooks.generateTestHeaderString({
+    payload,
+    secret,
+    timestamp: Math.floor(at / 1_000),
+  })
+  return {
+    path: '/payments/webhooks/stripe',
+    headers: { 'Content-Type': 'application/json', 'Stripe-Signature': signature },
+    body: payload,
+  }
+}

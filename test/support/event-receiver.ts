@@ -1,0 +1,91 @@
+// A host application's endpoint for Standard Webhooks, on a real port. The `standardwebhooks`
+// package verifies what comes, never our code.
+
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { Webhook } from 'standardwebhooks'
+import type { PaymentEvents } from '../../worker/payments/telling/events.ts'
+
+/** Of all nine events together. */
+export type EventData = Partial<
+  PaymentEvents['PaymentInitiated'] &
+    PaymentEvents['WebhookReceived'] &
+    PaymentEvents['WebhookVerificationFailed'] &
+    PaymentEvents['GatewayTimeout']
+>
+
+export interface ReceivedEvent {
+  /** `webhook-id`: the same for every attempt. */
+  id: string
+  type: string
+  timestamp: string
+  data: EventData
+  /** What we answered. */
+  status: number
+  /** Why the signature is none; undefined: it is one. */
+  forged?: string
+}
+
+type Refusal = (event: ReceivedEvent) => number | undefined
+
+export class EventReceiver {
+  readonly events: ReceivedEvent[] = []
+  url = ''
+  #refusal: Refusal = () => undefined
+  readonly #webhook: Webhook
+  readonly #server: Server
+
+  constructor(secret: string) {
+    this.#webhook = new Webhook(secret)
+    this.#server = createServer((request, response) => {
+      void text(request).then((body) => {
+        const event = this.#read(body, request.headers as Record<string, string>)
+        event.status = this.#refusal(event) ?? 204
+        this.events.push(event)
+        response.writeHead(event.status).end()
+      })
+    })
+  }
+
+  async listen(): Promise<void> {
+    await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve))
+    this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/events`
+  }
+
+  /** The status to refuse an event with; undefined takes it. */
+  refuse(refusal: Refusal): void {
+    this.#refusal = refusal
+  }
+
+  takeAll(): void {
+    this.#refusal = () => undefined
+  }
+
+  /** Attempts to tell of one payment, in the order in which they came. */
+  of(transactionId: string): ReceivedEvent[] {
+    return this.events.filter(({ data }) => data.transaction?.id === transactionId)
+  }
+
+  /** The types of those that were taken. */
+  typesOf(transactionId: string): string[] {
+    const taken = this.of(transactionId).filter(({ status }) => status < 300)
+    return taken.map(({ type }) => type)
+  }
+
+  close(): void {
+    this.#server.close()
+    this.#server.closeAllConnections()
+  }
+
+  #read(body: string, headers: Record<string, string>): ReceivedEvent {
+    const { type, timestamp, data } = JSON.parse(body)
+    const event = { id: headers['webhook-id'] ?? '', type, timestamp, data, status: 0 }
+    try {
+      this.#webhook.verify(body, headers)
+      return event
+    } catch (error) {
+      return { ...event, forged: String(error) }
+    }
+  }
+}

@@ -1,0 +1,199 @@
+// Payments as they run in earnest: libSQL's server, the simulator and an edge, each a process of its
+// own, and a host application that is told by Standard Webhooks.
+
+import { readFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
+import { findPort } from '../../local/ports.ts'
+import { simulatorUrl } from '../../local/simulator-process.ts'
+import type { Story } from '../../worker/payments/ledger/records.ts'
+import type { PaymentResponse, Transaction } from '../../worker/payments/transaction.ts'
+import { token } from './edge.ts'
+import { type EdgeProcess, type Host, startEdge } from './edge-process.ts'
+import { EventReceiver } from './event-receiver.ts'
+import { type LibsqlServer, startLibsql } from './libsql.ts'
+import { type SimulatorControl, startSimulator } from './simulator-control.ts'
+
+export const SECRETS = gatewaySecrets('a-secret-for-tests-of-32-bytes-or-more')
+export const EVENTS_SECRET = `whsec_${Buffer.from('a-secret-of-the-host-application').toString('base64')}`
+
+/** As `GET /api/payments/transactions/{id}` answers it. */
+export type TransactionStory = Transaction & Omit<Story, 'transaction'>
+
+export class PaymentSystem implements AsyncDisposable {
+  readonly host: Host
+  readonly database: LibsqlServer
+  readonly edge: EdgeProcess
+  readonly simulator: SimulatorControl
+  readonly receiver: EventReceiver
+  readonly #edgeOf: (more: Record<string, string>) => Promise<EdgeProcess>
+  readonly #stops: (() => unknown)[]
+
+  private constructor(parts: Parts) {
+    this.host = parts.host
+    this.database = parts.database
+    this.edge = parts.edge
+    this.simulator = parts.simulator
+    this.receiver = parts.receiver
+    this.#edgeOf = parts.edgeOf
+    this.#stops = parts.stops
+  }
+
+  static async start(host: Host): Promise<PaymentSystem> {
+    const receiver = new EventReceiver(EVENTS_SECRET)
+    const stripe = await startOutage()
+    const claim = await findPort(0)
+    if (!claim.ok) throw new Error(claim.code)
+    const [database] = await Promise.all([startLibsql(), receiver.listen()])
+    const edgeOf = (more: Record<string, string>) =>
+      startEdge(host, (origin) => ({
+        LIBSQL_URL: database.url,
+        ...simulatedGateways({}, SECRETS, simulatorUrl(claim.port)),
+        STRIPE_BASE_URL: stripe.url,
+        PAYMENT_PUBLIC_URL: origin,
+        PAYMENT_EVENTS_URL: receiver.url,
+        PAYMENT_EVENTS_SECRET: EVENTS_SECRET,
+        ...more,
+      }))
+    const edge = await edgeOf({})
+    const { control: simulator, stop } = await startSimulator({
+      port: claim.port,
+      edge: edge.origin,
+      secrets: SECRETS,
+    })
+    const stops = [() => edge.close(), stop, () => database.stop(), () => receiver.close()]
+    stops.push(() => stripe.close())
+    return new PaymentSystem({ host, database, edge, simulator, receiver, edgeOf, stops })
+  }
+
+  /** Another edge on the same database, with other settings. Ended with the system. */
+  async anotherEdge(variables: Record<string, string>): Promise<EdgeProcess> {
+    const edge = await this.#edgeOf(variables)
+    this.#stops.unshift(() => edge.close())
+    return edge
+  }
+
+  /** Below `/api/payments`, with a token of both scopes unless another is given. */
+  async api(path: string, init: RequestInit = {}, edge = this.edge): Promise<Response> {
+    const headers = new Headers(init.headers)
+    if (!headers.has('Authorization')) {
+      const scope = 'payments:read payments:write'
+      headers.set('Authorization', `Bearer ${await token({ scope, repos: [] })}`)
+    }
+    return await edge.fetch(`/api/payments${path}`, { ...init, headers })
+  }
+
+  post(
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+    edge = this.edge,
+  ): Promise<Response> {
+    const json = body === undefined ? {} : { body: JSON.stringify(body) }
+    return this.api(path, { method: 'POST', headers, ...json }, edge)
+  }
+
+  async get<T>(path: string): Promise<T> {
+    const answer = await this.api(path)
+    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as T
+  }
+
+  story(transactionId: string): Promise<TransactionStory> {
+    return this.get(`/transactions/${transactionId}`)
+  }
+
+  /** A charge that succeeds; fields beyond the reference are made up unless given. */
+  async charged(own: Record<string, unknown> = {}, edge = this.edge): Promise<PaymentResponse> {
+    const answer = await this.post('/charges', order(own), {}, edge)
+    if (answer.status !== 201) throw new Error(`${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as PaymentResponse
+  }
+
+  /** Charged, and paid on the gateway's page. */
+  async paid(own: Record<string, unknown> = {}): Promise<PaymentResponse> {
+    const charge = await this.charged(own)
+    await this.simulator.act(charge.gatewayTransactionId, 'pay')
+    return charge
+  }
+
+  async sweep(edge = this.edge): Promise<Record<string, number>> {
+    return (await (await this.post('/sweep', undefined, {}, edge)).json()) as Record<string, number>
+  }
+
+  /** Makes what would be asked about or told later due now: nobody waits for an hour in a test. */
+  async passTime(transactionId: string): Promise<void> {
+    const args = { id: transactionId }
+    const told = `transaction_id = :id`
+    for (const sql of [
+      'UPDATE payment_transactions SET next_check_at = 0, called_until = NULL WHERE id = :id AND next_check_at IS NOT NULL',
+      `UPDATE payment_outbox SET next_attempt_at = 0, leased_until = NULL WHERE ${told}`,
+      `UPDATE payment_deliveries SET next_attempt_at = 0, leased_until = NULL WHERE outbox_id IN (SELECT id FROM payment_outbox WHERE ${told})`,
+    ]) {
+      await this.database.query(sql, args)
+    }
+  }
+
+  /** Rows of every table. */
+  async rows(): Promise<Record<string, number>> {
+    const tables = ['transactions', 'webhook_events', 'refunds', 'outbox', 'deliveries', 'alerts']
+    const counts = tables.map((table) => `(SELECT COUNT(*) FROM payment_${table}) AS ${table}`)
+    const [row] = await this.database.query(`SELECT ${counts.join(', ')}`)
+    return row as Record<string, number>
+  }
+
+  /** Lines of the edge's log. */
+  async log(edge = this.edge): Promise<string> {
+    return await readFile(join(edge.dir, 'edge.log'), 'utf8')
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    for (const stop of this.#stops) await stop()
+  }
+}
+
+interface Parts {
+  host: Host
+  database: LibsqlServer
+  edge: EdgeProcess
+  simulator: SimulatorControl
+  receiver: EventReceiver
+  edgeOf: (more: Record<string, string>) => Promise<EdgeProcess>
+  stops: (() => unknown)[]
+}
+
+let orders = 0
+/** An order that no other test has. */
+export const freshReference = (): string => `order-${++orders}-${crypto.randomUUID().slice(0, 8)}`
+
+/** A request that the simulated gateways take. FIB is told the description alone. */
+export function order(own: Record<string, unknown> = {}): Record<string, unknown> {
+  const reference = own.reference ?? freshReference()
+  return {
+    gateway: 'redirect',
+    reference,
+    amount: 25_000,
+    currency: 'IQD',
+    description: reference,
+    ...own,
+  }
+}
+
+/** A gateway that is out for good: the simulator has no Stripe, and nothing else shares its breaker. */
+async function startOutage(): Promise<{ url: string; close(): void }> {
+  const server: Server = createServer((_, response) => {
+    response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>We will be back soon</h1>')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close() {
+      server.close()
+      server.closeAllConnections()
+    },
+  }
+}
+
+export const byText = (one: string, other: string): number => (one < other ? -1 : 1)

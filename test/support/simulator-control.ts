@@ -1,0 +1,85 @@
+// The simulator as a process of its own, and what a test tells it over its control API.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Child, spawnChild } from '../../local/child.ts'
+import type { GatewaySecrets } from '../../local/gateways.ts'
+import type { Sent } from '../../local/simulator/courier.ts'
+import type { Faults } from '../../local/simulator/faults.ts'
+import type { Action, Payment } from '../../local/simulator/payment.ts'
+import { simulatorProcess, simulatorReady, simulatorUrl } from '../../local/simulator-process.ts'
+
+/** What can be told to any running simulator. */
+export class SimulatorControl {
+  readonly url: string
+  readonly #orders: Record<string, Faults> = {}
+
+  constructor(url: string) {
+    this.url = url
+  }
+
+  /** Faults of one order; those of others stay. */
+  async faults(order: string, faults: Faults): Promise<void> {
+    this.#orders[order] = faults
+    const body = JSON.stringify({ orders: this.#orders })
+    await this.#ask('PUT', '/faults', body)
+  }
+
+  /** Resolves when every webhook of it was taken or given up. */
+  act(paymentId: string, action: Action): Promise<Payment> {
+    return this.#ask('POST', `/payments/${paymentId}/${action}?wait`)
+  }
+
+  payment(paymentId: string): Promise<Payment> {
+    return this.#ask('GET', `/payments/${paymentId}`)
+  }
+
+  /** The newest first. */
+  async payments(order: string): Promise<Payment[]> {
+    const path = `/payments?order=${encodeURIComponent(order)}`
+    return (await this.#ask<{ payments: Payment[] }>('GET', path)).payments
+  }
+
+  /** Every attempt at a webhook of this payment, with what it was answered. */
+  async webhooks(paymentId: string): Promise<Sent[]> {
+    return (await this.#ask<{ webhooks: Sent[] }>('GET', `/webhooks?payment=${paymentId}`)).webhooks
+  }
+
+  async #ask<Answer>(method: string, path: string, body?: string): Promise<Answer> {
+    const answer = await fetch(`${this.url}/_control${path}`, { method, ...(body && { body }) })
+    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as Answer
+  }
+}
+
+export interface SimulatorPlace {
+  port: number
+  /** Whose webhooks it calls. */
+  edge: string
+  secrets: GatewaySecrets
+}
+
+/** Gives webhooks up quickly, and refunds of the bank are quick. */
+const HASTE = { SIMULATOR_RETRIES_MS: '20 20', SIMULATOR_FIB_REFUND_MS: '300' }
+
+export async function startSimulator(
+  place: SimulatorPlace,
+): Promise<{ control: SimulatorControl; stop(): Promise<void> }> {
+  const dir = await mkdtemp(join(tmpdir(), 'signalbox-simulator-'))
+  const env = { PATH: process.env.PATH ?? '', HOME: dir, ...HASTE }
+  const folders = { logsDir: dir, cacheDir: dir, logFile: join(dir, 'simulator.log') }
+  const home = process.cwd()
+  const child: Child = spawnChild(simulatorProcess({ ...place, ...folders, home, env }))
+  const url = simulatorUrl(place.port)
+  const signal = AbortSignal.timeout(30_000)
+  await simulatorReady(url, { what: 'the simulator', waitMs: 20_000, signal })
+  return {
+    control: new SimulatorControl(url),
+    async stop() {
+      child.stop()
+      await child.ended
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
