@@ -1,5 +1,5 @@
-// One request to somebody else, and what came of it, as data. Follows no redirect, since it may carry
-// a token.
+// One request to somebody else, and what came of it, as data. Follows no redirect, since it may
+// carry a token.
 
 const TIMEOUT_MS = 10_000
 /** More is no word of ours; it is read to its end, so that the connection is free again. */

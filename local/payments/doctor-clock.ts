@@ -1,4 +1,4 @@
-// The doctor's verdict on clocks: an event that is too old by the edge's clock is not acted on. Pure.
+// The doctor's verdict on clocks: what is too old by the edge's clock is not acted on. Pure.
 
 import { error, type Finding, ok, warn } from './finding.ts'
 
@@ -11,7 +11,7 @@ export interface Skews {
   gateways: ReadonlyMap<string, number>
 }
 
-/** Gateways are compared with the edge, whose clock judges, or with this machine where none is given. */
+/** Gateways are compared with the edge, whose clock judges; without one, with this machine. */
 export function checkClocks({ edge, gateways }: Skews, toleranceMs: number): Finding[] {
   const judge = edge === undefined ? 'this machine' : 'the edge'
   const findings = [...gateways].map(([key, skewMs]) =>

@@ -17,7 +17,8 @@ export async function checkDatabase(
   script: string,
   now: number,
 ): Promise<Finding[]> {
-  if (!URL.canParse(url)) return []
+  // Any other has been refused with the configuration.
+  if (!(URL.canParse(url) && /^(libsql|https?):$/.test(new URL(url).protocol))) return []
   // The rest of it may hold a token.
   const { host } = new URL(url)
   const findings = [...checkPlace(new URL(url)), ...checkToken(authToken, now)]

@@ -1,5 +1,5 @@
-// The doctor's check of the edge: each gateway's webhook route is there, refuses what is not signed,
-// and verifies with the same secret as here. Nothing that it sends is ever stored.
+// The doctor's check of the edge: each gateway's webhook route is there, refuses what is not
+// signed, and verifies with the same secret as here. Nothing that it sends is ever stored.
 
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { type Answer, ask, wordOf } from './ask.ts'

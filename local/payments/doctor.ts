@@ -26,7 +26,7 @@ export const doctor = {
 Reads signalbox.config.ts and the environment (or --env-file, or what a running \`npm start\` has),
 reads the database, asks each gateway for an access token and, when an edge is named, sends each of
 its webhook routes one callback that is not signed and one that is about nothing. Charges nothing
-and stores nothing; the edge logs both callbacks, and tells the first as WebhookVerificationFailed.
+and stores nothing; the edge logs both, and tells the first as WebhookVerificationFailed.
 Prints one line a check: ok, warn or error. Never prints a secret.`,
   options: ['edge', 'data', 'env-file', 'token-file', 'json', 'help'],
   async run(flags, io, { env, file }) {
@@ -41,7 +41,7 @@ Prints one line a check: ok, warn or error. Never prints a secret.`,
     const mixture = mixtureOf(gateways)
     if (mixture !== undefined) findings.push(warn('config', mixture))
     for (const name of place.differing) {
-      const sentence = `The running system was started with other variables of ${name} than this shell.`
+      const sentence = `The running system has other variables of ${name} than this shell.`
       findings.push(warn('config', sentence))
     }
 
@@ -69,7 +69,7 @@ Prints one line a check: ok, warn or error. Never prints a secret.`,
     const clocks = { edge: edge?.skewMs, gateways: new Map(skews) }
     findings.push(...checkClocks(clocks, payments?.toleranceMs || DEFAULT_TOLERANCE_MS))
     const isHealthy = findings.every(({ level }) => level !== 'error')
-    const quiet = hidingIo(io, secretValues(place.env))
+    const quiet = hidingIo(io, secretValues(place.env, gateways))
     quiet.out(isJson ? `${JSON.stringify({ ok: isHealthy, findings })}\n` : lines(findings))
     return isHealthy ? 0 : 1
   },

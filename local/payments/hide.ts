@@ -3,12 +3,18 @@
 
 import { hideTokens, isSecretName, REDACTED } from '../../worker/shared/secrets.ts'
 import type { Environment, Io } from './command.ts'
+import type { ConfiguredGateway } from './configured.ts'
 
 /** Shorter ones stand in any sentence, and hidden they would tell what they are. */
 const LEAST_CHARS = 6
 
-export function secretValues(env: Environment): string[] {
-  const values = Object.entries(env)
+/** `gateways`: some of their secrets may stand in signalbox.config.ts. */
+export function secretValues(
+  env: Environment,
+  gateways: readonly Pick<ConfiguredGateway, 'settings'>[] = [],
+): string[] {
+  const values = [env, ...gateways.map(({ settings }): Environment => settings)]
+    .flatMap((named) => Object.entries(named))
     .filter(([name]) => isSecretName(name))
     .flatMap(([, value = '']) => value.split(/\s+/))
     .filter((value) => value.length >= LEAST_CHARS)

@@ -1,5 +1,5 @@
-// The tables that schema.sql makes, and those that a database has: both asked the same questions, so
-// that nothing of schema.sql is written down a second time.
+// The tables that schema.sql makes, and those that a database has: both asked the same questions,
+// so that nothing of schema.sql is written down a second time.
 
 import { DatabaseSync } from 'node:sqlite'
 import { type Database, type Row, statement } from '../../worker/payments/ledger/database-libsql.ts'

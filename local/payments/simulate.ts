@@ -21,8 +21,8 @@ export const simulate = {
   about: `\
 GATEWAY is a key of payments.gateways in signalbox.config.ts; what its webhooks are signed with is
 taken from the environment, from --env-file, or from --data.
-Without --transaction, and with a token, the newest payment of that reference is looked up and meant;
-where there is none, the webhook is kept as parked until its payment appears.
+Without --transaction, and with a token, the newest payment of that reference is looked up and
+meant; where there is none, the webhook is kept as parked until its payment appears.
 fib signs nothing: it needs no more than --transaction, or a reference that is found, and the edge
 asks the bank what has really happened. redirect and stripe have no word for Cancelled.
 Prints the status and the word of each answer.`,
@@ -35,7 +35,7 @@ Prints the status and the word of each answer.`,
     const place = await readPlace(flags, surroundings.env)
     const { maker, secret, url, told, times } = await readRequest(flags, io, surroundings, place)
     const { headers, body } = await maker.make(told, secret)
-    const quiet = hidingIo(io, [secret, ...secretValues(place.env)].filter(Boolean))
+    const quiet = hidingIo(io, secretValues({ ...place.env, secret }))
     const answers = await Promise.all(
       Array.from({ length: times }, () => ask(url, { method: 'POST', headers, body })),
     )

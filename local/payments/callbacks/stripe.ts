@@ -40,7 +40,7 @@ function signed({ id, type, object }: Event, secrets: string, now: number): Call
 function eventOf(told: Told): { type: string; object: Record<string, unknown> } {
   const currency = told.currency.toLowerCase()
   // What lacks our name was made by somebody else in the account, and would be ignored.
-  const external_reference_id = told.externalReference ?? `simulated-${told.transactionId}`
+  const external_reference_id = told.externalReference ?? told.transactionId
   const metadata = { external_reference_id, reference: told.reference }
   if (told.status === 'Refunded') {
     const { amount } = told

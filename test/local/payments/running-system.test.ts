@@ -1,0 +1,100 @@
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { describeGateways, gatewaySecrets, simulatedGateways } from '../../../local/gateways.ts'
+import { writeLocalJson } from '../../../local/local-json.ts'
+import { diagnose, type FakeEdge, fakeEdge, run } from './bed.ts'
+
+const SECRET = 'a-data-folder-secret-of-43-characters-or-so'
+const SIMULATOR = 'http://127.0.0.1:1'
+const PAYMENT = '--reference order-1 --amount 25000 --currency IQD'
+
+let dir: string
+let edge: FakeEdge
+
+/** A data folder as `npm start` leaves it while it runs. */
+async function start(given: Record<string, string> = {}): Promise<void> {
+  const simulated = simulatedGateways(given, gatewaySecrets(SECRET), SIMULATOR)
+  const variables = { ...simulated, ...given }
+  const seen: string[] = []
+  edge = await fakeEdge(variables, (request) => {
+    if (request.method !== 'GET') return undefined
+    seen.push(request.headers.get('authorization') ?? '')
+    return Response.json({ transactions: [] }, { status: seen[0] === 'Bearer p.t.k' ? 200 : 401 })
+  })
+  await writeFile(join(dir, 'secret'), `${SECRET}\n`)
+  await writeLocalJson(dir, {
+    url: edge.url,
+    path: 'board',
+    database: SIMULATOR,
+    simulator: SIMULATOR,
+    tokens: { board: 'b.t.k', sidecar: 's.t.k', payments: 'p.t.k' },
+    gateways: describeGateways(variables),
+  })
+}
+
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'signalbox-data-'))
+})
+
+afterEach(async () => {
+  await edge.close()
+  await rm(dir, { recursive: true })
+})
+
+describe('a running system', () => {
+  it('tells the doctor its edge, its token and its variables', async () => {
+    await start()
+    const { findings } = await diagnose(`--data ${dir}`, {})
+    for (const key of ['redirect', 'fib', 'stripe']) {
+      expect(findings).toContain(`ok ${key}: It is configured (driver ${key}).`)
+    }
+    expect(findings).toContain(`ok edge: ${edge.url} answers, and takes the token.`)
+    expect(findings).toContain(
+      'ok redirect: The edge verifies with the same REDIRECT_GATEWAY_API_KEY.',
+    )
+    expect(findings.join()).not.toContain('other variables')
+  })
+
+  it('tells simulate what its webhooks are signed with', async () => {
+    await start()
+    for (const key of ['redirect', 'stripe']) {
+      const { code, out } = await run(`payments simulate ${key} --data ${dir} ${PAYMENT}`)
+      expect([code, out]).toEqual([0, '200 ok\n'])
+    }
+  })
+
+  it('counts with what it was started with, where this shell holds other variables', async () => {
+    const given = {
+      REDIRECT_GATEWAY_CLIENT_ID: 'merchant',
+      REDIRECT_GATEWAY_CLIENT_SECRET: 'the-client-secret-of-the-merchant',
+      REDIRECT_GATEWAY_API_KEY: 'the-api-key-of-the-merchant-32-bytes-long',
+      REDIRECT_GATEWAY_BASE_URL: SIMULATOR,
+    }
+    await start(given)
+    const argv = `payments simulate redirect --data ${dir} ${PAYMENT}`
+    expect((await run(argv)).out).toBe('200 ok\n')
+    const warning =
+      'warn config: The running system has other variables of redirect than this shell.'
+    expect((await diagnose(`--data ${dir}`, {})).findings).toContain(warning)
+    expect((await diagnose(`--data ${dir}`, given)).findings).not.toContain(warning)
+  })
+
+  it('is not started, and leaves nothing behind, by being looked at', async () => {
+    await start()
+    const empty = join(dir, 'empty')
+    await mkdir(empty)
+    const { code, err } = await run(`payments doctor --data ${empty}`)
+    expect(code).toBe(2)
+    expect(err).toContain('No system runs with the data folder')
+    expect(await readdir(empty)).toEqual([])
+  })
+
+  it('of another version is refused without a word of what it holds', async () => {
+    await start()
+    await writeFile(join(dir, 'local.json'), '{"tokens":{"payments":"a-token-of-somebody"')
+    const { code, err } = await run(`payments doctor --data ${dir}`)
+    expect([code, err.includes('a-token-of-somebody')]).toEqual([2, false])
+  })
+})
