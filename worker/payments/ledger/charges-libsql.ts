@@ -50,11 +50,10 @@ export function beginChargeUnit(
     now,
     until: start.until,
   }
-  const told = { type: 'PaymentInitiated', audience, now } as const
   return {
     statements: [
       statement(INSERT, args),
-      ...tell(TELL, { id, outbox_id: id }, told),
+      ...tell(TELL, [id], { id, now }, audience),
       statement(CALL_AGAIN, args),
       statement(ANSWER, args),
     ],
@@ -115,6 +114,9 @@ const INSERT = `INSERT INTO payment_transactions (id, gateway, reference, attemp
   ON CONFLICT DO NOTHING`
 
 const TELL = tellSql({
+  id: 't.id',
+  type: `'PaymentInitiated'`,
+  now: ':now',
   payload: `'gateway', t.gateway, 'request', json(t.request),`,
   correlationId: 't.correlation_id',
   from: 'payment_transactions t WHERE changes() = 1 AND t.id = :id',

@@ -4,8 +4,9 @@ import type { Audience, Untold } from '../telling/events.ts'
 import type { Transaction } from '../transaction.ts'
 import { type Statement, statement } from './database-libsql.ts'
 import type { ChargeEnd } from './ledger.ts'
+import type { JudgedEvent } from './move-libsql.ts'
 import { tell, tellSql } from './outbox-libsql.ts'
-import { PARKED_JSON, type Parked } from './parked-libsql.ts'
+import { PARKED_JSON } from './parked-libsql.ts'
 import {
   text,
   toTransaction,
@@ -20,7 +21,7 @@ export interface ChargeFinished {
   transaction: Transaction
   untold: Untold[]
   /** Events that came before the gateway's answer and are to be applied now. */
-  parked: Parked[]
+  parked: JudgedEvent[]
 }
 
 export function finishChargeUnit(end: ChargeEnd, audience: Audience): Unit<ChargeFinished> {
@@ -34,14 +35,14 @@ export function finishChargeUnit(end: ChargeEnd, audience: Audience): Unit<Charg
       return {
         transaction: toTransaction(row),
         untold: untold ? [untold] : [],
-        parked: JSON.parse(text(row.parked)) as Parked[],
+        parked: JSON.parse(text(row.parked)) as JudgedEvent[],
       }
     },
   }
 }
 
 function outcome(end: ChargeEnd, audience: Audience): Statement[] {
-  const { transactionId: id, now, result } = end
+  const { transactionId: id, eventId: event, now, result } = end
   switch (result.kind) {
     case 'answered': {
       const { answer, nextCheckAt } = result
@@ -60,11 +61,7 @@ function outcome(end: ChargeEnd, audience: Audience): Statement[] {
       const error = JSON.stringify(result.error)
       return [
         statement(REFUSED, { id, now, error }),
-        ...tell(
-          TELL_FAILED,
-          { id, outbox_id: end.eventId },
-          { type: 'PaymentFailed', audience, now },
-        ),
+        ...tell(TELL_FAILED, [event], { id, event, now }, audience),
         statement(NOT_CALLED, { id }),
       ]
     }
@@ -90,6 +87,9 @@ const REFUSED = `UPDATE payment_transactions SET status = 'Failed', error = :err
   WHERE id = :id AND status = 'Pending' AND charge_answer IS NULL`
 
 const TELL_FAILED = tellSql({
+  id: ':event',
+  type: `'PaymentFailed'`,
+  now: ':now',
   correlationId: 't.correlation_id',
   from: 'payment_transactions t WHERE changes() = 1 AND t.id = :id',
 })

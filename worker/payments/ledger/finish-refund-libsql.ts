@@ -35,16 +35,14 @@ export function finishRefundUnit(end: RefundEnd, audience: Audience): Unit<Refun
 
 function outcome({ refundId: id, now, result }: RefundEnd, audience: Audience): Statement[] {
   switch (result.kind) {
-    case 'done': {
-      const told = { type: 'PaymentRefunded', audience, now } as const
+    case 'done':
       return [
         statement(NAME, { id, name: result.gatewayRefundId ?? null }),
         statement(SUCCEED, { id, now }),
         statement(MOVE, { id, now }),
-        ...tell(TELL, { id, outbox_id: id }, told),
+        ...tell(TELL, [id], { id, now }, audience),
         statement(RAISE, { id, now }),
       ]
-    }
     case 'accepted':
       return [
         statement(NAME, { id, name: result.gatewayRefundId ?? null }),
@@ -92,6 +90,9 @@ const MOVE = `UPDATE payment_transactions AS t SET refunded_amount = ${SUM}, sta
     AND t.status IN ('Paid', 'PartiallyRefunded') AND t.status <> ${NEW_STATUS}`
 
 const TELL = tellSql({
+  id: 'r.id',
+  type: `'PaymentRefunded'`,
+  now: ':now',
   correlationId: 'COALESCE(r.correlation_id, t.correlation_id)',
   from: `payment_refunds r JOIN payment_transactions t ON t.id = r.transaction_id
     WHERE changes() = 1 AND r.id = :id`,

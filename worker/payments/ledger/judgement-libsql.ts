@@ -1,43 +1,49 @@
 // The graph and the rules of amounts and names as SQL, generated from the one in TypeScript.
 // Expressions only: `t` is the transaction that an event is about.
 
-import { cameFrom, type PaymentStatus, UNPAID_ENDS } from '../status.ts'
+import { eventOf, NEXT, PAYMENT_STATUSES, type PaymentStatus, UNPAID_ENDS } from '../status.ts'
 
-export const list = (statuses: readonly PaymentStatus[]) =>
-  statuses.map((name) => `'${name}'`).join(', ')
-
-/** Where the event's values are: parameters of a call, or a parked row. */
+/** Where an event's values are: in a call's parameters, or in a parked row. */
 export interface EventValues {
+  to: string
   amount: string
   currency: string
+  /** What becomes of a mismatch. */
   policy: string
   alert: string
 }
 
-const isOther = ({ amount, currency }: EventValues) =>
-  `(t.amount <> ${amount} OR t.currency <> ${currency})`
+export const list = (texts: readonly string[]): string =>
+  texts.map((text) => `'${text}'`).join(', ')
 
-/** 1 when `to` is Paid, with another amount or currency than was asked for. */
-export const mismatchSql = (to: PaymentStatus, values: EventValues): string =>
-  to === 'Paid' ? `${values.alert} IS NULL AND t.id IS NOT NULL AND ${isOther(values)}` : '0'
+const MOVES = PAYMENT_STATUSES.flatMap((from) => NEXT[from].map((to) => `${from}>${to}`))
 
-/** The graph as SQL: what becomes of a transaction `t` that is told to be `to`. */
-export function outcomeSql(to: PaymentStatus, values: EventValues): string {
-  const from = cameFrom(to)
-  const illegal =
-    to === 'Paid'
-      ? `CASE WHEN t.status IN (${list(UNPAID_ENDS)}) THEN 'late_payment' ELSE 'illegal' END`
-      : `'illegal'`
-  const rejected = `WHEN ${values.policy} = 'reject' AND ${isOther(values)} THEN 'rejected'`
-  return `CASE WHEN t.id IS NULL THEN 'parked'
-    WHEN ${values.alert} IS NOT NULL THEN 'unchanged'
-    ${from.includes(to) ? '' : `WHEN t.status = '${to}' THEN 'unchanged'`}
-    WHEN t.status NOT IN (${list(from)}) THEN ${illegal}
-    ${to === 'Paid' ? rejected : ''}
-    ELSE 'applied' END`
+/** True, false, or NULL without a transaction: paid with another amount or currency than asked. */
+export const mismatchSql = ({ to, amount, currency, alert }: EventValues): string =>
+  `(${to} = 'Paid' AND ${alert} IS NULL AND (t.amount <> ${amount} OR t.currency <> ${currency}))`
+
+/** What becomes of a transaction that is told to be `to`: `judge`, and the rules around it. */
+export const outcomeSql = (event: EventValues): string => `CASE WHEN t.id IS NULL THEN 'parked'
+  WHEN ${event.alert} IS NOT NULL THEN 'unchanged'
+  WHEN t.status || '>' || ${event.to} IN (${list(MOVES)}) THEN
+    CASE WHEN ${event.policy} = 'reject' AND ${mismatchSql(event)} THEN 'rejected'
+    ELSE 'applied' END
+  WHEN t.status = ${event.to} THEN 'unchanged'
+  WHEN ${event.to} = 'Paid' AND t.status IN (${list(UNPAID_ENDS)}) THEN 'late_payment'
+  ELSE 'illegal' END`
+
+/** The lifecycle event that a change to the status `to` fires. */
+export const typeSql = (to: string): string => {
+  const ends = PAYMENT_STATUSES.filter(
+    (status): status is Exclude<PaymentStatus, 'Pending'> => status !== 'Pending',
+  )
+  return `CASE ${to} ${ends.map((end) => `WHEN '${end}' THEN '${eventOf(end)}'`).join(' ')} END`
 }
 
-/** By the gateway's name, then by ours, then by the order's newest row that has no name yet. */
+/**
+ * By the gateway's name, then by ours, then by the order's newest row that has no name yet. The plus
+ * keeps the last from the index of names, which would find every payment without one.
+ */
 export const matchSql = (gateway: string, gtid: string, extref: string, reference: string) =>
   `COALESCE(
     (SELECT id FROM payment_transactions
@@ -45,5 +51,5 @@ export const matchSql = (gateway: string, gtid: string, extref: string, referenc
     (SELECT id FROM payment_transactions
       WHERE gateway = ${gateway} AND external_reference_id = ${extref}),
     (SELECT id FROM payment_transactions
-      WHERE gateway = ${gateway} AND reference = ${reference} AND gateway_transaction_id IS NULL
+      WHERE gateway = ${gateway} AND reference = ${reference} AND +gateway_transaction_id IS NULL
       ORDER BY id DESC LIMIT 1))`

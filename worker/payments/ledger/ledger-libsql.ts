@@ -10,12 +10,12 @@ import type { Database, Statement } from './database-libsql.ts'
 import { finishChargeUnit } from './finish-charge-libsql.ts'
 import { finishRefundUnit } from './finish-refund-libsql.ts'
 import type { ChargeBegun, ChargeStart, Ledger } from './ledger.ts'
-import { findParkedUnit, type Parked, parkedUnit, transactionUnit } from './parked-libsql.ts'
+import type { JudgedEvent } from './move-libsql.ts'
+import { findParkedUnit, parkedUnit, transactionUnit } from './parked-libsql.ts'
 import { beginRefundUnit } from './refunds-libsql.ts'
 import { claimUntoldUnit, redeliverUnit, settleTold } from './telling-libsql.ts'
-import { unitReader, unitWriter } from './unit-libsql.ts'
+import { openWriter, unitReader } from './unit-libsql.ts'
 import { acknowledgeUnit, forgetUnit } from './upkeep-libsql.ts'
-import { webhookUnit } from './webhook-libsql.ts'
 
 export interface LibsqlLedgerDeps {
   database: Database
@@ -28,7 +28,7 @@ export interface LibsqlLedgerDeps {
 /** One of them for each database: more writers stop each other. */
 export function createLibsqlLedger(deps: LibsqlLedgerDeps): Ledger {
   const { database, desk, audience } = deps
-  const write = unitWriter(deps)
+  const { write, record } = openWriter(deps)
   const read = unitReader(database)
   const run = async (statements: Statement[]) => {
     if (statements.length > 0) await write({ statements, read: () => undefined })
@@ -63,7 +63,7 @@ export function createLibsqlLedger(deps: LibsqlLedgerDeps): Ledger {
     }
   }
 
-  const apply = (events: readonly Parked[], now: number): Promise<Untold[]> =>
+  const apply = (events: readonly JudgedEvent[], now: number): Promise<Untold[]> =>
     write(parkedUnit(events, audience, now))
 
   return {
@@ -71,7 +71,7 @@ export function createLibsqlLedger(deps: LibsqlLedgerDeps): Ledger {
     report: (gateway, verdict) => desk.report(gateway, verdict),
     accessToken: (gateway, refused) => desk.accessToken(gateway, refused),
 
-    webhook: (arrival) => write(webhookUnit(arrival, audience)),
+    webhook: record,
     checkSoon: (gateway, names, now) => run([checkSoon(gateway, names, now)]),
 
     beginCharge: (start) => withLeave(start.request.gateway, () => beginCharge(start)),

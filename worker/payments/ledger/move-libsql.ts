@@ -1,93 +1,116 @@
-// What an event does once its outcome stands: the move, its lifecycle event, the alerts, and the
-// refund that it settles.
+// What events do once their outcome stands: the move, its lifecycle event, the alerts, and the
+// refund that it settles. Set by set: preparing a statement costs the server more than running it.
 
-import { eventOf, type PaymentStatus } from '../status.ts'
+import type { PaymentStatus } from '../status.ts'
 import type { Audience } from '../telling/events.ts'
 import { type Statement, statement } from './database-libsql.ts'
+import { typeSql } from './judgement-libsql.ts'
 import { tell, tellSql } from './outbox-libsql.ts'
 import { alertId } from './upkeep-libsql.ts'
 
+export interface JudgedEvent {
+  id: string
+  to: PaymentStatus
+  alert: boolean
+}
+
 /**
- * What follows the statement that gave the event its outcome, and must stand right after it: each
- * of the first two asks whether the one before it changed a row, which is what makes a repetition
- * harmless.
+ * For events of which no two are about the same transaction. Each statement asks for itself what is
+ * done already, so that a repetition changes nothing. `now`: null for the time when each came.
  */
-export function applied(
-  event: { id: string; to: PaymentStatus; alert: boolean },
+export function follow(
+  events: readonly JudgedEvent[],
   audience: Audience,
-  now: number,
+  now: number | null,
 ): Statement[] {
-  const { id, to } = event
-  if (event.alert) {
-    const alert = [ALERT_EVENT, FAIL_REFUND, FORGET_CHECK]
-    return alert.map((sql) => statement(sql, { id, now }))
+  const ids = events.map(({ id }) => id)
+  const args = { ids: JSON.stringify(ids), now }
+  const some = (...to: PaymentStatus[]) => events.some((event) => to.includes(event.to))
+  const statements = [statement(MOVE, args), ...tell(TELL, ids, args, audience)]
+  if (some('PartiallyRefunded')) statements.push(statement(RAISE_AMOUNT, args))
+  if (some('Refunded', 'PartiallyRefunded')) statements.push(statement(SETTLE_REFUND, args))
+  if (events.some(({ alert }) => alert)) {
+    statements.push(statement(FAIL_REFUND, args), statement(FORGET_CHECK, args))
   }
-  if (to === 'Pending') return []
-  const type = eventOf(to)
-  const statements = [
-    statement(MOVE, { id, now }),
-    ...tell(TELL, { id, outbox_id: id }, { type, audience, now }),
-  ]
-  if (to === 'Paid') statements.push(statement(ALERT_PAID, { id, now, second_id: alertId(now) }))
-  if (to === 'Refunded' || to === 'PartiallyRefunded') {
-    statements.push(statement(SETTLE_REFUND, { id, now }))
+  if (some('Paid') || events.some(({ alert }) => alert)) {
+    const alertIds = events.flatMap(() => [alertId(), alertId()])
+    statements.push(statement(ALERT, { ...args, alert_ids: JSON.stringify(alertIds) }))
   }
   return statements
 }
 
-// A part that comes back after all was given back counts up to the amount, never beyond it. A check
-// that is due stays due only for a refund under way that this event does not cover.
-const MOVE = `UPDATE payment_transactions AS t SET status = e.to_status, updated_at = :now,
+const NOW = 'COALESCE(:now, e.received_at)'
+const OURS = 'e.id IN (SELECT value FROM json_each(:ids))'
+const UNDER_WAY = `r.transaction_id = t.id AND r.status IN ('claimed', 'accepted')`
+
+// The event that a change of status fires is stored with it, so where there is one the change was
+// made. A check that is due stays due only for a refund under way that this event does not cover.
+const MOVE = `UPDATE payment_transactions AS t SET status = e.to_status, updated_at = ${NOW},
     gateway_transaction_id = COALESCE(t.gateway_transaction_id, e.gateway_transaction_id),
-    paid_at = CASE WHEN e.to_status = 'Paid' THEN e.occurred_at ELSE t.paid_at END,
+    paid_at = iif(e.to_status = 'Paid', e.occurred_at, t.paid_at),
     error = COALESCE(e.error, t.error),
     refunded_amount = CASE e.to_status WHEN 'Refunded' THEN t.amount
       WHEN 'PartiallyRefunded' THEN MAX(t.refunded_amount, MIN(e.amount, t.amount))
       ELSE t.refunded_amount END,
-    next_check_at = CASE WHEN e.to_status = 'PartiallyRefunded' AND EXISTS (
-      SELECT 1 FROM payment_refunds r WHERE r.transaction_id = t.id
-        AND r.status IN ('claimed', 'accepted') AND r.refunded_before + r.amount > e.amount)
+    next_check_at = CASE WHEN e.to_status = 'PartiallyRefunded' AND EXISTS (SELECT 1
+      FROM payment_refunds r WHERE ${UNDER_WAY} AND r.refunded_before + r.amount > e.amount)
       THEN t.next_check_at END
   FROM payment_webhook_events e
-  WHERE changes() = 1 AND e.id = :id AND e.outcome = 'applied' AND t.id = e.transaction_id`
+  WHERE ${OURS} AND e.outcome = 'applied' AND e.from_status <> e.to_status
+    AND t.id = e.transaction_id AND t.status = e.from_status
+    AND NOT EXISTS (SELECT 1 FROM payment_outbox o WHERE o.id = e.id)`
 
 const TELL = tellSql({
+  id: 'e.id',
+  type: typeSql('e.to_status'),
+  now: NOW,
   correlationId: 'COALESCE(e.correlation_id, t.correlation_id)',
   from: `payment_webhook_events e JOIN payment_transactions t ON t.id = e.transaction_id
-    WHERE changes() = 1 AND e.id = :id AND e.from_status <> e.to_status`,
+    WHERE ${OURS} AND e.outcome = 'applied' AND e.from_status <> e.to_status`,
 })
 
-const DETAIL = `json_object('eventId', e.event_id, 'amount', e.amount, 'currency', e.currency,
-  'expectedAmount', t.amount, 'expectedCurrency', t.currency, 'error', json(e.error))`
-
-const ALERT_PAID = `INSERT INTO payment_alerts (id, kind, subject, gateway, transaction_id, detail,
-    created_at)
-  SELECT CASE kind WHEN 'late_payment' THEN e.id ELSE :second_id END, kind, e.id, e.gateway, t.id,
-    ${DETAIL}, :now
-  FROM payment_webhook_events e JOIN payment_transactions t ON t.id = e.transaction_id
-    JOIN (SELECT 'late_payment' AS kind UNION ALL SELECT 'amount_mismatch')
-  WHERE e.id = :id AND (e.outcome = 'late_payment' OR e.mismatch = 1)
-    AND CASE kind WHEN 'late_payment' THEN e.outcome = kind ELSE e.mismatch = 1 END
-  ON CONFLICT (kind, subject) DO NOTHING`
-
-const ALERT_EVENT = `INSERT INTO payment_alerts (id, kind, subject, gateway, transaction_id, detail,
-    created_at)
-  SELECT e.id, e.alert, e.id, e.gateway, t.id, ${DETAIL}, :now
-  FROM payment_webhook_events e JOIN payment_transactions t ON t.id = e.transaction_id
-  WHERE e.id = :id ON CONFLICT (kind, subject) DO NOTHING`
-
-// Only when the alert is new: repeated, it would fail a refund that began in between.
-const FAIL_REFUND = `UPDATE payment_refunds AS r SET status = 'failed', updated_at = :now,
-    error = e.error
+// Another part: no change of status, and no event. It counts up to the amount, and never down.
+const RAISE_AMOUNT = `UPDATE payment_transactions AS t
+  SET refunded_amount = MIN(e.amount, t.amount), updated_at = ${NOW},
+    next_check_at = CASE WHEN EXISTS (SELECT 1
+      FROM payment_refunds r WHERE ${UNDER_WAY} AND r.refunded_before + r.amount > e.amount)
+      THEN t.next_check_at END
   FROM payment_webhook_events e
-  WHERE changes() = 1 AND e.id = :id AND r.transaction_id = e.transaction_id
+  WHERE ${OURS} AND e.outcome = 'applied' AND e.from_status = e.to_status
+    AND t.id = e.transaction_id AND t.status = e.to_status
+    AND MIN(e.amount, t.amount) > t.refunded_amount`
+
+// A refund that begins later is not covered: what was given back before it counts into its sum.
+const SETTLE_REFUND = `UPDATE payment_refunds AS r SET status = 'succeeded', updated_at = ${NOW}
+  FROM payment_webhook_events e
+  WHERE ${OURS} AND e.outcome = 'applied' AND r.transaction_id = e.transaction_id
+    AND r.status IN ('claimed', 'accepted') AND (e.to_status = 'Refunded'
+      OR e.to_status = 'PartiallyRefunded' AND e.amount >= r.refunded_before + r.amount)`
+
+// The alert is raised after it: where there is one, this was done, and another refund may be under
+// way by now.
+const IS_NEW_ALERT = `e.alert IS NOT NULL AND NOT EXISTS (SELECT 1 FROM payment_alerts a
+  WHERE a.kind = e.alert AND a.subject = e.id)`
+
+const FAIL_REFUND = `UPDATE payment_refunds AS r
+  SET status = 'failed', updated_at = ${NOW}, error = e.error
+  FROM payment_webhook_events e
+  WHERE ${OURS} AND ${IS_NEW_ALERT} AND r.transaction_id = e.transaction_id
     AND r.status IN ('claimed', 'accepted')`
 
-const FORGET_CHECK = `UPDATE payment_transactions SET next_check_at = NULL, updated_at = :now
-  WHERE changes() = 1 AND id = (SELECT transaction_id FROM payment_webhook_events WHERE id = :id)`
-
-const SETTLE_REFUND = `UPDATE payment_refunds AS r SET status = 'succeeded', updated_at = :now
+const FORGET_CHECK = `UPDATE payment_transactions AS t SET next_check_at = NULL
   FROM payment_webhook_events e
-  WHERE e.id = :id AND e.outcome = 'applied' AND r.transaction_id = e.transaction_id
-    AND r.status IN ('claimed', 'accepted')
-    AND (e.to_status = 'Refunded' OR e.amount >= r.refunded_before + r.amount)`
+  WHERE ${OURS} AND ${IS_NEW_ALERT} AND t.id = e.transaction_id AND t.status <> 'Pending'`
+
+// An event may raise two: late, and with another amount.
+const ALERT = `INSERT INTO payment_alerts (id, kind, subject, gateway, transaction_id, detail,
+    created_at)
+  SELECT :alert_ids ->> (2 * each.key + nth),
+    iif(nth = 1, 'amount_mismatch', COALESCE(e.alert, 'late_payment')), e.id, e.gateway, t.id,
+    json_object('eventId', e.event_id, 'amount', e.amount, 'currency', e.currency,
+      'expectedAmount', t.amount, 'expectedCurrency', t.currency, 'error', json(e.error)), ${NOW}
+  FROM json_each(:ids) each JOIN payment_webhook_events e ON e.id = each.value
+    JOIN payment_transactions t ON t.id = e.transaction_id
+    JOIN (SELECT 0 AS nth UNION ALL SELECT 1)
+  WHERE iif(nth = 1, e.mismatch = 1, e.alert IS NOT NULL OR e.outcome = 'late_payment')
+  ON CONFLICT (kind, subject) DO NOTHING`

@@ -6,43 +6,55 @@ import { type Statement, statement, type Value } from './database-libsql.ts'
 import { LEASE_MS } from './ledger.ts'
 import { transactionJson } from './rows-libsql.ts'
 
-/**
- * SQL that stores an event of the transaction `t`. `from` names the tables and says when: it should
- * hold `changes() = 1`, so that only the statement before it, when it moved something, is told.
- */
-export const tellSql = (event: {
-  from: string
+/** SQL expressions, and the tables that they are over. */
+export interface Telling {
+  id: string
+  type: string
+  now: string
   correlationId: string
   /** Members of the payload beside the transaction. */
   payload?: string
-}): string => `INSERT INTO payment_outbox (id, transaction_id, type, payload, correlation_id,
-    created_at, leased_until, next_attempt_at, done_at)
-  SELECT :outbox_id, t.id, :type,
-    json_object(${event.payload ?? ''} 'transaction', ${transactionJson('t')}),
-    ${event.correlationId}, :now, :until, :now, :done
-  FROM ${event.from}`
+  /** Names the transaction `t`, and says when there is anything to tell. */
+  from: string
+}
 
 /**
- * Stores an event with what it takes to tell it. It is leased, since whoever caused it tells it at
- * once; what nobody listens to is done at once.
+ * SQL that stores an event. It is leased, since whoever caused it tells it at once; what nobody
+ * listens to is done at once. One that is known stays as it is.
  */
+export const tellSql = ({ id, type, now, correlationId, payload = '', from }: Telling): string =>
+  `INSERT INTO payment_outbox (id, transaction_id, type, payload, correlation_id, created_at,
+    leased_until, next_attempt_at, done_at)
+  SELECT ${id}, t.id, ${type}, json_object(${payload} 'transaction', ${transactionJson('t')}),
+    ${correlationId}, ${now}, ${now} + ${LEASE_MS}, ${now},
+    iif(instr(:listened, ${type}) > 0, NULL, ${now})
+  FROM ${from}
+  ON CONFLICT (id) DO NOTHING`
+
+const LIFECYCLE: readonly LifecycleEvent[] = [
+  'PaymentInitiated',
+  'PaymentSucceeded',
+  'PaymentFailed',
+  'PaymentCancelled',
+  'PaymentRefunded',
+]
+
+/** Stores what `sql` tells, of these ids at most, with what it takes to tell it. */
 export function tell(
   sql: string,
-  args: Record<string, Value> & { outbox_id: string },
-  told: { type: LifecycleEvent; audience: Audience; now: number },
+  outboxIds: readonly string[],
+  args: Record<string, Value>,
+  audience: Audience,
 ): Statement[] {
-  const { type, audience, now } = told
-  const done = audience.hasListeners(type) ? null : now
-  const lease = { now, until: now + LEASE_MS }
-  const statements = [statement(sql, { ...args, ...lease, type, done })]
+  const listened = LIFECYCLE.filter((type) => audience.hasListeners(type)).join(' ')
+  const stored = statement(sql, { ...args, listened })
   const { endpoint } = audience
-  if (endpoint !== undefined) {
-    statements.push(statement(DELIVER, { outbox_id: args.outbox_id, endpoint, ...lease }))
-  }
-  return statements
+  if (endpoint === undefined) return [stored]
+  return [stored, statement(DELIVER, { outbox_ids: JSON.stringify(outboxIds), endpoint })]
 }
 
 const DELIVER = `INSERT INTO payment_deliveries (id, outbox_id, endpoint, leased_until,
     next_attempt_at, created_at)
-  SELECT id, id, :endpoint, :until, :now, :now FROM payment_outbox WHERE id = :outbox_id
+  SELECT id, id, :endpoint, leased_until, created_at, created_at FROM payment_outbox
+  WHERE id IN (SELECT value FROM json_each(:outbox_ids))
   ON CONFLICT DO NOTHING`

@@ -1,12 +1,11 @@
 // Events that came before their transaction: found when it has appeared, and then treated by the
 // same graph and rules as any other.
 
-import type { PaymentStatus } from '../status.ts'
 import type { Audience, Untold } from '../telling/events.ts'
 import type { Transaction } from '../transaction.ts'
 import { statement } from './database-libsql.ts'
 import { matchSql, mismatchSql, outcomeSql } from './judgement-libsql.ts'
-import { applied } from './move-libsql.ts'
+import { follow, type JudgedEvent } from './move-libsql.ts'
 import {
   toTransaction,
   toUntold,
@@ -15,12 +14,6 @@ import {
   UNTOLD_DELIVERY,
 } from './rows-libsql.ts'
 import type { Unit } from './unit-libsql.ts'
-
-export interface Parked {
-  id: string
-  to: PaymentStatus
-  alert: boolean
-}
 
 const MATCH = matchSql(
   'e.gateway',
@@ -46,7 +39,7 @@ export const HAS_PARKED = `EXISTS (SELECT 1 FROM payment_webhook_events e
   WHERE e.outcome = 'parked' AND ${MATCH} IS NOT NULL)`
 
 /** Of every transaction, in the order it occurred. */
-export const findParkedUnit = (limit: number): Unit<Parked[]> => ({
+export const findParkedUnit = (limit: number): Unit<JudgedEvent[]> => ({
   statements: [
     statement(
       `SELECT ${AS_JSON} AS parked FROM payment_webhook_events e
@@ -55,12 +48,12 @@ export const findParkedUnit = (limit: number): Unit<Parked[]> => ({
       { limit },
     ),
   ],
-  read: ([rows = []]) => rows.map(({ parked }) => JSON.parse(String(parked)) as Parked),
+  read: ([rows = []]) => rows.map(({ parked }) => JSON.parse(String(parked)) as JudgedEvent),
 })
 
 /** Settles these, each on the state that the one before it left. */
 export function parkedUnit(
-  events: readonly Parked[],
+  events: readonly JudgedEvent[],
   audience: Audience,
   now: number,
 ): Unit<Untold[]> {
@@ -68,8 +61,8 @@ export function parkedUnit(
   return {
     statements: [
       ...events.flatMap((event) => [
-        statement(settleSql(event.to), { id: event.id }),
-        ...applied(event, audience, now),
+        statement(SETTLE, { id: event.id }),
+        ...follow([event], audience, now),
       ]),
       statement(TOLD, { ids }),
     ],
@@ -90,17 +83,17 @@ export const transactionUnit = (id: string): Unit<Transaction> => ({
 const TRANSACTION = `SELECT ${transactionColumns('t')} FROM payment_transactions t WHERE t.id = :id`
 
 const VALUES = {
+  to: 'e.to_status',
   amount: 'e.amount',
   currency: 'e.currency',
   policy: 'e.on_mismatch',
   alert: 'e.alert',
 }
 
-const settleSql = (to: PaymentStatus): string =>
-  `UPDATE payment_webhook_events AS e SET transaction_id = t.id, from_status = t.status,
-      mismatch = ${mismatchSql(to, VALUES)}, outcome = ${outcomeSql(to, VALUES)}
-    FROM payment_transactions t
-    WHERE e.id = :id AND e.outcome = 'parked' AND t.id = ${MATCH}`
+const SETTLE = `UPDATE payment_webhook_events AS e SET transaction_id = t.id,
+    from_status = t.status, mismatch = ${mismatchSql(VALUES)}, outcome = ${outcomeSql(VALUES)}
+  FROM payment_transactions t
+  WHERE e.id = :id AND e.outcome = 'parked' AND t.id = ${MATCH}`
 
 const TOLD = `SELECT ${UNTOLD_COLUMNS} FROM json_each(:ids) each
     JOIN payment_outbox o ON o.id = each.value ${UNTOLD_DELIVERY} ORDER BY each.key`

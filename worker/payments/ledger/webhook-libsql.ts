@@ -1,76 +1,116 @@
-// A webhook's event: recorded, judged, applied and told in one batch. Sent again, it finds its own
-// row and changes nothing.
+// Webhooks' events: recorded, judged, applied and told in one batch, all of a group together. Sent
+// again, each finds its own row and changes nothing.
 
-import type { PaymentStatus } from '../status.ts'
 import type { Audience } from '../telling/events.ts'
-import { statement } from './database-libsql.ts'
+import { type Row, statement } from './database-libsql.ts'
 import { matchSql, mismatchSql, outcomeSql } from './judgement-libsql.ts'
 import type { Arrival, Outcome, Recorded } from './ledger.ts'
-import { applied } from './move-libsql.ts'
+import { follow } from './move-libsql.ts'
 import { text, toUntold, UNTOLD_COLUMNS, UNTOLD_DELIVERY } from './rows-libsql.ts'
 import type { Unit } from './unit-libsql.ts'
 
-export function webhookUnit(arrival: Arrival, audience: Audience): Unit<Recorded> {
-  const { id, payload, receivedAt: now } = arrival
-  const args = {
+/**
+ * Of those that are about one transaction only the first is recorded, since the next must be judged
+ * by the state that it leaves: undefined for one that is to come again.
+ */
+export function webhooksUnit(
+  arrivals: readonly Arrival[],
+  audience: Audience,
+): Unit<(Recorded | undefined)[]> {
+  const events = JSON.stringify(arrivals.map(toEvent))
+  const judged = arrivals.map(({ id, payload }) => ({
     id,
-    gateway: payload.gateway,
-    event_id: payload.eventId,
-    gtid: payload.gatewayTransactionId || null,
-    extref: payload.externalReferenceId || null,
-    reference: payload.reference || null,
     to: payload.status,
-    amount: payload.amount,
-    currency: payload.currency,
-    policy: arrival.onMismatch,
-    alert: payload.alert ?? null,
-    error: payload.error ? JSON.stringify(payload.error) : null,
-    raw: payload.raw,
-    correlation_id: arrival.correlationId ?? null,
-    occurred_at: payload.occurredAt,
-    now,
-  }
+    alert: payload.alert !== undefined,
+  }))
   return {
     statements: [
-      statement(recordSql(payload.status), args),
-      ...applied({ id, to: payload.status, alert: payload.alert !== undefined }, audience, now),
-      statement(ANSWER, args),
+      statement(RECORD, { events }),
+      ...follow(judged, audience, null),
+      statement(ANSWER, { keys: JSON.stringify(arrivals.map(toKey)) }),
     ],
     read(results) {
-      const row = results.at(-1)?.[0]
-      if (!row) throw new Error('the event is not there after it was recorded')
-      const untold = toUntold(row)
-      return {
-        outcome: row.mine === 1 ? (text(row.outcome) as Outcome) : 'duplicate',
-        isMismatch: row.mismatch === 1,
-        ...(row.transaction_id !== null && { transactionId: text(row.transaction_id) }),
-        untold: untold ? [untold] : [],
-      }
+      const rows = results.at(-1) ?? []
+      return arrivals.map((_, at) => toRecorded(rows[at]))
     },
   }
 }
 
-const PARAMETERS = { amount: ':amount', currency: ':currency', policy: ':policy', alert: ':alert' }
-const RECORD = new Map<PaymentStatus, string>()
-
-function recordSql(to: PaymentStatus): string {
-  const known = RECORD.get(to)
-  if (known !== undefined) return known
-  const sql = `INSERT INTO payment_webhook_events (id, gateway, event_id, gateway_transaction_id,
-      external_reference_id, reference, transaction_id, from_status, to_status, amount, currency,
-      on_mismatch, mismatch, outcome, alert, error, raw, correlation_id, occurred_at, received_at)
-    SELECT :id, :gateway, :event_id, :gtid, :extref, :reference, t.id, t.status, :to, :amount,
-      :currency, :policy, ${mismatchSql(to, PARAMETERS)}, ${outcomeSql(to, PARAMETERS)}, :alert,
-      :error, :raw, :correlation_id, :occurred_at, :now
-    FROM (SELECT 1) LEFT JOIN payment_transactions t
-      ON t.id = ${matchSql(':gateway', ':gtid', ':extref', ':reference')}
-    WHERE true ON CONFLICT (gateway, event_id) DO NOTHING`
-  RECORD.set(to, sql)
-  return sql
+/** Throws RangeError for what an INTEGER column would refuse, or keep and never give back. */
+export function checkArrival({ payload }: Arrival): void {
+  const { amount, occurredAt } = payload
+  if (!Number.isSafeInteger(amount)) throw new RangeError(`${amount} is no amount`)
+  if (!Number.isSafeInteger(occurredAt)) throw new RangeError(`${occurredAt} is no time`)
 }
 
-const ANSWER = `SELECT e.id = :id AS mine, e.outcome, e.mismatch, e.transaction_id,
+const toKey = ({ id, payload }: Arrival) => ({
+  id,
+  gateway: wellFormed(payload.gateway),
+  event_id: wellFormed(payload.eventId),
+})
+
+const toEvent = (arrival: Arrival) => {
+  const { payload } = arrival
+  return {
+    ...toKey(arrival),
+    gtid: wellFormed(payload.gatewayTransactionId) || null,
+    extref: wellFormed(payload.externalReferenceId ?? '') || null,
+    reference: wellFormed(payload.reference) || null,
+    to: payload.status,
+    amount: payload.amount,
+    currency: wellFormed(payload.currency),
+    policy: arrival.onMismatch,
+    alert: payload.alert ?? null,
+    error: payload.error ? wellFormed(JSON.stringify(payload.error)) : null,
+    raw: wellFormed(payload.raw),
+    correlation_id: arrival.correlationId ?? null,
+    occurred_at: payload.occurredAt,
+    now: arrival.receivedAt,
+  }
+}
+
+/** Half a surrogate pair has no UTF-8: it would be stored, and the row could never be read. */
+const wellFormed = (given: string): string => given.toWellFormed()
+
+function toRecorded(row: Row | undefined): Recorded | undefined {
+  if (!row || row.outcome === null) return undefined
+  const untold = toUntold(row)
+  return {
+    outcome: row.mine === 1 ? (text(row.outcome) as Outcome) : 'duplicate',
+    isMismatch: row.mismatch === 1,
+    ...(row.transaction_id !== null && { transactionId: text(row.transaction_id) }),
+    untold: untold ? [untold] : [],
+  }
+}
+
+const value = (name: string) => `(v ->> '${name}')`
+const VALUES = {
+  to: value('to'),
+  amount: value('amount'),
+  currency: value('currency'),
+  policy: value('policy'),
+  alert: value('alert'),
+}
+const MATCH = matchSql(value('gateway'), value('gtid'), value('extref'), value('reference'))
+
+const copied = (...names: string[]) => names.map(value).join(', ')
+
+const RECORD = `INSERT INTO payment_webhook_events (id, gateway, event_id, gateway_transaction_id,
+    external_reference_id, reference, transaction_id, from_status, to_status, amount, currency,
+    on_mismatch, mismatch, outcome, alert, error, raw, correlation_id, occurred_at, received_at)
+  SELECT ${copied('id', 'gateway', 'event_id', 'gtid', 'extref', 'reference')}, t.id, t.status,
+    ${copied('to', 'amount', 'currency', 'policy')}, COALESCE(${mismatchSql(VALUES)}, 0),
+    ${outcomeSql(VALUES)}, ${copied('alert', 'error', 'raw', 'correlation_id', 'occurred_at', 'now')}
+  FROM (SELECT v, found, row_number() OVER (PARTITION BY found ORDER BY at) AS nth
+      FROM (SELECT at, v, ${MATCH} AS found
+        FROM (SELECT key AS at, value AS v FROM json_each(:events))))
+    LEFT JOIN payment_transactions t ON t.id = found
+  WHERE found IS NULL OR nth = 1
+  ON CONFLICT (gateway, event_id) DO NOTHING`
+
+const ANSWER = `SELECT e.id = value ->> 'id' AS mine, e.outcome, e.mismatch, e.transaction_id,
     ${UNTOLD_COLUMNS}
-  FROM payment_webhook_events e LEFT JOIN payment_outbox o ON o.id = e.id AND e.id = :id
-    ${UNTOLD_DELIVERY}
-  WHERE e.gateway = :gateway AND e.event_id = :event_id`
+  FROM json_each(:keys) LEFT JOIN payment_webhook_events e
+      ON e.gateway = value ->> 'gateway' AND e.event_id = value ->> 'event_id'
+    LEFT JOIN payment_outbox o ON o.id = e.id AND e.id = value ->> 'id' ${UNTOLD_DELIVERY}
+  ORDER BY key`

@@ -126,6 +126,54 @@ describe('the ledger on libSQL, under load', () => {
     expect(failed).toEqual([40])
     await expectEachPaidOnce(63)
   })
+
+  it.each([
+    ['the client refuses', 2 ** 60],
+    ['the server refuses', 1.5],
+  ])('fails a charge that %s alone, while the events beside it land', async (_, amount) => {
+    await charged(63)
+    const poison = ledger.beginCharge({
+      id: nextId(),
+      request: { gateway: 'shop', reference: 'p', amount, currency: 'IQD', description: 'x' },
+      requestHash: 'x',
+      chargeIsIdempotent: true,
+      now: 1,
+      until: 2,
+    })
+    const events = numbers(63).map((number) => ledger.webhook(paid(number)))
+    const [charge, ...others] = await Promise.allSettled([poison, ...events])
+    expect(charge?.status).toBe('rejected')
+    expect(others.every(({ status }) => status === 'fulfilled')).toBe(true)
+    await expectEachPaidOnce(63)
+  })
+
+  it('judges each event by the state that the one before it left, though they came together', async () => {
+    await charged(1)
+    const all = await Promise.all([
+      ledger.webhook(paid(0)),
+      ledger.webhook(paid(0, { status: 'PartiallyRefunded', amount: 1_000, eventId: 'e-part' })),
+      ledger.webhook(paid(0, { status: 'PartiallyRefunded', amount: 9_000, eventId: 'e-more' })),
+      ledger.webhook(paid(0, { status: 'Failed', eventId: 'e-failed' })),
+      ledger.webhook(paid(0, { status: 'Refunded', eventId: 'e-all' })),
+      ledger.webhook(paid(0, { status: 'Refunded', eventId: 'e-all' })),
+    ])
+    expect(all.map(({ outcome }) => outcome)).toEqual([
+      'applied',
+      'applied',
+      'applied',
+      'illegal',
+      'applied',
+      'duplicate',
+    ])
+    const types = all.flatMap(({ untold }) => untold.map(({ type }) => type))
+    expect(types).toEqual(['PaymentSucceeded', 'PaymentRefunded', 'PaymentRefunded'])
+  })
+
+  it('keeps text that is no Unicode in a form that can be read again', async () => {
+    await ledger.webhook(paid(0, { raw: 'half a pair: \ud83d', reference: '\udc00 "\u0000" \'' }))
+    const [event] = await libsql.query('SELECT raw, reference FROM payment_webhook_events')
+    expect(event).toMatchObject({ raw: 'half a pair: \ufffd' })
+  })
 })
 
 describe('the ledger on libSQL, when the server dies', () => {
