@@ -5,6 +5,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { correlationIdOf } from '../correlation.ts'
 import type { Middleware } from '../define-config.ts'
 import type { Payments } from '../payments.ts'
+import type { WebhookAnswer } from './receive.ts'
 
 const BODY_BYTES = 256 << 10
 
@@ -12,13 +13,9 @@ const BODY_BYTES = 256 << 10
 export function webhookRoutes(payments: Payments, now: () => number): Hono {
   const { routePrefix, middleware } = payments.config
   const app = new Hono()
-  const limit = bodyLimit({
-    maxSize: BODY_BYTES,
-    onError: (c) => c.text('too_large', 413),
-  })
   const receive = (c: Context) => run(middleware, c.req.raw, () => answer(c, payments, now))
   for (const path of [`/${routePrefix}/:gateway`, `/${routePrefix}/:gateway/callback`]) {
-    app.post(path, limit, receive)
+    app.post(path, receive)
   }
   return app
 }
@@ -31,27 +28,32 @@ function run(
   return first ? Promise.resolve(first(request, () => run(rest, request, last))) : last()
 }
 
+const limit = bodyLimit({
+  maxSize: BODY_BYTES,
+  onError: () => new Response(null, { status: 413 }),
+})
+const nothing = async () => undefined
+
 async function answer(c: Context, payments: Payments, now: () => number): Promise<Response> {
   const receivedAt = now()
   const correlationId = correlationIdOf(c.req.header('X-Correlation-Id'), receivedAt)
+  const say = (status: WebhookAnswer['status'] | 413, word: WebhookAnswer['word'] | 'too_large') =>
+    new Response(word, {
+      status,
+      headers: {
+        'Content-Type': 'text/plain; charset=utf-8',
+        'X-Correlation-Id': correlationId,
+        ...(status === 503 && { 'Retry-After': '5' }),
+      },
+    })
+
+  const key = c.req.param('gateway') ?? ''
+  // Before anything is read: for nobody, nothing is too large either.
+  if (!payments.config.gateways.has(key)) return say(404, 'unknown')
+  if (await limit(c, nothing)) return say(413, 'too_large')
   const { headers } = c.req.raw
-  const request = {
-    headers,
-    query: new URL(c.req.url).searchParams,
-    body: await c.req.text(),
-    receivedAt,
-  }
-  const { status, word } = await payments.receive(
-    c.req.param('gateway') ?? '',
-    request,
-    correlationId,
-  )
-  return new Response(word, {
-    status,
-    headers: {
-      'Content-Type': 'text/plain; charset=utf-8',
-      'X-Correlation-Id': correlationId,
-      ...(status === 503 && { 'Retry-After': '5' }),
-    },
-  })
+  const query = new URL(c.req.url).searchParams
+  const request = { headers, query, body: await c.req.text(), receivedAt }
+  const { status, word } = await payments.receive(key, request, correlationId)
+  return say(status, word)
 }
