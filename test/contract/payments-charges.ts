@@ -1,0 +1,264 @@
+// Charges over HTTP: once for each key and order, refused before anything is asked, and never twice.
+
+import { describe, expect, it, vi } from 'vitest'
+import { externalReference } from '../../worker/payments/external-reference.ts'
+import type { PaymentResponse, Transaction } from '../../worker/payments/transaction.ts'
+import { byText, freshReference, order, SECRETS } from '../support/payment-system.ts'
+import { PATIENT } from '../support/system.ts'
+import type { Payments } from './payments.ts'
+
+export function chargesContract({ host, system }: Payments): void {
+  const charge = async (request: unknown, headers: Record<string, string> = {}) => {
+    const answer = await system().post('/charges', request, headers)
+    const text = await answer.text()
+    return { ...JSON.parse(text), status: answer.status, headers: answer.headers, text }
+  }
+  const of = async (reference: unknown) => {
+    const path = `/transactions?reference=${reference}`
+    return (await system().get<{ transactions: Transaction[] }>(path)).transactions
+  }
+
+  describe(`charges on ${host}`, () => {
+    it('are 201 with where to send the payer, and are stored with what was asked for', async () => {
+      const request = order({
+        returnUrl: 'https://shop.test/thanks',
+        customerPhone: '9647801234567',
+        metadata: { service_type: 'Books' },
+      })
+      const { status, text, headers } = await charge(request, { 'X-Correlation-Id': 'shop-0001' })
+      expect(status).toBe(201)
+      expect(headers.get('X-Correlation-Id')).toBe('shop-0001')
+      const answer = JSON.parse(text) as PaymentResponse
+      expect(answer).toEqual({
+        status: 'Pending',
+        gateway: 'redirect',
+        reference: request.reference,
+        transactionId: expect.any(String),
+        gatewayTransactionId: expect.any(String),
+        redirectUrl: `${system().simulator.url}/pay/${answer.gatewayTransactionId}`,
+        expiresAt: expect.any(String),
+      })
+      const story = await system().story(answer.transactionId)
+      expect(story).toMatchObject({
+        status: 'Pending',
+        amount: 25_000,
+        currency: 'IQD',
+        refundedAmount: 0,
+        attempt: 1,
+        redirectUrl: answer.redirectUrl,
+        correlationId: 'shop-0001',
+        metadata: { service_type: 'Books' },
+      })
+      const payment = await system().simulator.payment(answer.gatewayTransactionId)
+      expect(payment).toMatchObject({
+        externalReference: story.externalReferenceId,
+        amount: 25_000,
+        serviceType: 'Books',
+        phone: '9647801234567',
+        successUrl: 'https://shop.test/thanks',
+      })
+      await vi.waitUntil(() => system().receiver.of(answer.transactionId).length > 0, PATIENT)
+      const [initiated] = system().receiver.of(answer.transactionId)
+      expect(initiated).toMatchObject({
+        type: 'PaymentInitiated',
+        data: { gateway: 'redirect', request: { reference: request.reference, amount: 25_000 } },
+      })
+      // The payer's own is neither stored nor told.
+      expect(JSON.stringify([story, initiated])).not.toContain('9647801234567')
+    })
+
+    it('at the bank come with a code, a QR code and a link, and without a page', async () => {
+      const answer = await system().charged({ gateway: 'fib' })
+      expect(answer).toMatchObject({
+        readableCode: expect.any(String),
+        qrCode: expect.stringMatching(/^data:image\//),
+        deepLink: expect.stringMatching(/^https?:/),
+      })
+      expect(answer).not.toHaveProperty('redirectUrl')
+    })
+
+    it.each([true, false])(
+      'asked for again get the same answer, byte for byte (with a key: %s)',
+      async (withKey) => {
+        const request = order()
+        const headers: Record<string, string> = withKey
+          ? { 'Idempotency-Key': crypto.randomUUID() }
+          : {}
+        const first = await charge(request, headers)
+        const second = await charge(Object.fromEntries(Object.entries(request).reverse()), headers)
+        expect([first.status, second.status]).toEqual([201, 201])
+        expect(second.text).toBe(first.text)
+        await system().simulator.act(first.gatewayTransactionId, 'pay')
+        const third = await charge(request, headers)
+        expect([third.status, third.text]).toEqual([201, first.text])
+        expect(await system().simulator.payments(String(request.reference))).toHaveLength(1)
+        expect(await of(request.reference)).toHaveLength(1)
+        expect(system().receiver.typesOf(first.transactionId)).toContain('PaymentInitiated')
+      },
+    )
+
+    it('asked for in another way are 409, by key and by order', async () => {
+      const headers = { 'Idempotency-Key': crypto.randomUUID() }
+      const request = order()
+      await charge(request, headers)
+      const otherAmount = await charge({ ...request, amount: 30_000 }, headers)
+      expect(otherAmount).toMatchObject({ status: 409, code: 'idempotency_conflict' })
+      const otherKey = await charge({ ...request, amount: 30_000 })
+      expect(otherKey).toMatchObject({ status: 409, code: 'reference_conflict' })
+      expect(await of(request.reference)).toHaveLength(1)
+    })
+
+    it('asked for again while the first is under way are 409 in_progress', async () => {
+      const request = order()
+      await system().simulator.faults(String(request.reference), { slowMs: 800 })
+      const slow = charge(request)
+      await vi.waitUntil(async () => (await of(request.reference)).length === 1, PATIENT)
+      expect(await charge(request)).toMatchObject({ status: 409, code: 'in_progress' })
+      const first = await slow
+      expect(first.status).toBe(201)
+      expect((await charge(request)).text).toBe(first.text)
+    })
+
+    it.each([
+      ['no amount', { amount: undefined }],
+      ['an amount of nothing', { amount: 0 }],
+      ['a negative amount', { amount: -1 }],
+      ['a broken amount', { amount: 12.5 }],
+      ['an amount as text', { amount: '25000' }],
+      ['an amount beyond all', { amount: 2 ** 53 }],
+      ['no reference', { reference: undefined }],
+      ['an empty reference', { reference: '' }],
+      ['a reference of two lines', { reference: 'a\nb' }],
+      ['a currency in small letters', { currency: 'iqd' }],
+      ['a currency that the gateway does not take', { currency: 'USD' }],
+      ['an unknown gateway', { gateway: 'nobody' }],
+      ['a gateway called like what every object has', { gateway: 'constructor' }],
+      ['a returnUrl that runs', { returnUrl: 'javascript:alert(1)' }],
+      ['a field that nobody knows', { ammount: 1 }],
+      ['metadata that nest', { metadata: { a: { b: 1 } } }],
+    ])('with %s are 422, and nothing is stored', async (_what, wrong) => {
+      const before = await system().rows()
+      const { status, code, error } = await charge({ ...order(), ...wrong })
+      expect({ status, code }).toEqual({ status: 422, code: 'invalid_argument' })
+      expect(error).toMatch(/\.$/)
+      expect(await system().rows()).toEqual(before)
+    })
+
+    it('that are no JSON object are 422, as is an Idempotency-Key that is none', async () => {
+      for (const body of ['', '{', '[]', 'null', '"x"', 'amount=1']) {
+        const answer = await system().api('/charges', { method: 'POST', body })
+        expect([answer.status, await answer.json()], body).toEqual([
+          422,
+          { code: 'invalid_argument', error: expect.any(String) },
+        ])
+      }
+      const long = await charge(order(), { 'Idempotency-Key': 'k'.repeat(256) })
+      expect(long).toMatchObject({ status: 422, code: 'invalid_argument' })
+    })
+
+    it('over 64 KiB are 413', async () => {
+      const large = await charge({ ...order(), description: 'x'.repeat(65 << 10) })
+      expect(large).toMatchObject({ status: 413, code: 'payload_too_large' })
+    })
+
+    it('that the gateway refuses are 422 and Failed, and the order can be paid again', async () => {
+      // Somebody else has made a payment of this name already, of other money.
+      const reference = freshReference()
+      await initAtGateway({
+        orderId: reference,
+        externalReferenceId: externalReference({ gateway: 'redirect', reference }, 1),
+        amount: { value: 1_000, currency: 'IQD' },
+      })
+      const refused = await charge(order({ reference }))
+      expect(refused).toMatchObject({ status: 422, code: 'gateway_refused' })
+      const [failed] = await of(reference)
+      expect(failed).toMatchObject({
+        status: 'Failed',
+        attempt: 1,
+        error: { code: 'gateway_refused', rawCode: 'EXTERNAL_REFERENCE_ALREADY_EXISTS' },
+      })
+      const id = failed?.id ?? ''
+      await vi.waitUntil(() => system().receiver.of(id).length === 2, PATIENT)
+      expect(system().receiver.typesOf(id).sort(byText)).toEqual([
+        'PaymentFailed',
+        'PaymentInitiated',
+      ])
+
+      const again = await charge(order({ reference }))
+      expect(again.status).toBe(201)
+      expect(await of(reference)).toMatchObject([
+        { status: 'Pending', attempt: 2 },
+        { status: 'Failed', attempt: 1 },
+      ])
+    })
+
+    it.each(['fail', 'expire'] as const)(
+      'of an order whose payment did %s can be made again, as another payment',
+      async (action) => {
+        const request = order()
+        const first = await charge(request)
+        await system().simulator.act(first.gatewayTransactionId, action)
+        const second = await charge(request)
+        expect(second.status).toBe(201)
+        expect(second.gatewayTransactionId).not.toBe(first.gatewayTransactionId)
+        await system().simulator.act(second.gatewayTransactionId, 'pay')
+        const [paid, ended] = await of(request.reference)
+        expect(paid).toMatchObject({ id: second.transactionId, attempt: 2, status: 'Paid' })
+        expect(ended?.externalReferenceId).not.toBe(paid?.externalReferenceId)
+      },
+    )
+
+    it('during an outage are 503 with Retry-After, stay Pending, and are charged once after it', async () => {
+      const request = order()
+      const reference = String(request.reference)
+      const { simulator } = system()
+      await simulator.faults(reference, { outage: 200, endpoints: ['init'] })
+      const out = await charge(request)
+      expect(out).toMatchObject({ status: 503, code: 'gateway_unavailable' })
+      expect(Number(out.headers.get('Retry-After'))).toBeGreaterThan(0)
+      expect(await of(reference)).toMatchObject([{ status: 'Pending' }])
+      await simulator.faults(reference, {})
+      const again = await charge(request)
+      expect(again).toMatchObject({ status: 201, redirectUrl: expect.any(String) })
+      expect(await simulator.payments(reference)).toHaveLength(1)
+      expect(await of(reference)).toHaveLength(1)
+    })
+
+    it('of a gateway that fails five times are not even stored, and that is told once', async () => {
+      const stripe = (reference = freshReference()) =>
+        order({ gateway: 'stripe', reference, currency: 'USD', returnUrl: 'https://shop.test/' })
+      await Promise.all(Array.from({ length: 6 }, () => charge(stripe())))
+      const before = await system().rows()
+      const reference = freshReference()
+      const refused = await charge(stripe(reference))
+      expect(refused).toMatchObject({ status: 503, code: 'gateway_unavailable' })
+      const retryAfter = Number(refused.headers.get('Retry-After'))
+      expect(retryAfter).toBeGreaterThan(0)
+      expect(retryAfter).toBeLessThanOrEqual(30)
+      expect(await system().rows()).toEqual(before)
+      expect(await of(reference)).toEqual([])
+      const opened = () => system().receiver.events.filter(({ type }) => type === 'CircuitOpened')
+      await vi.waitUntil(() => opened().length > 0, PATIENT)
+      expect(opened().map(({ data }) => data)).toEqual([{ gateway: 'stripe' }])
+    })
+  })
+
+  /** As a merchant with the same credentials does it. */
+  async function initAtGateway(more: object): Promise<void> {
+    const { url } = system().simulator
+    const form = new URLSearchParams({
+      grant_type: 'client_credentials',
+      client_id: 'signalbox-local',
+      client_secret: SECRETS.redirect.clientSecret,
+      scope: 'payment:write',
+    })
+    const granted = await fetch(`${url}/oauth2/token`, { method: 'POST', body: form })
+    const { access_token } = (await granted.json()) as { access_token: string }
+    const answer = await fetch(`${url}/api/v2/payment-gateway/transaction/init`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${access_token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ language: 'En', serviceType: 'Delivery', ...more }),
+    })
+    expect(answer.status).toBe(200)
+  }
+}

@@ -1,0 +1,53 @@
+// All that was told while everything else was tested: every event signed, each as often as it should.
+
+import { describe, expect, it, vi } from 'vitest'
+import { EVENT_NAMES } from '../../worker/payments/telling/events.ts'
+import { byText, SECRETS } from '../support/payment-system.ts'
+import { PATIENT } from '../support/system.ts'
+import type { Payments } from './payments.ts'
+
+export function eventsContract({ host, system }: Payments): void {
+  describe(`events on ${host}`, () => {
+    it('are nine, and the standardwebhooks package verifies all of them', () => {
+      const { events } = system().receiver
+      expect(new Set(events.map(({ type }) => type))).toEqual(new Set(EVENT_NAMES))
+      expect(events.filter(({ forged }) => forged !== undefined)).toEqual([])
+      for (const { timestamp } of events) expect(new Date(timestamp).toISOString()).toBe(timestamp)
+    })
+
+    it('that tell of a payment’s life were each taken once, as often as it moved', async () => {
+      const expected = await system().database.query(
+        `SELECT transaction_id || ' ' || type AS told FROM payment_outbox ORDER BY told`,
+      )
+      const wanted = expected.map(({ told }) => told)
+      const taken = () =>
+        system()
+          .receiver.events.filter(({ status, data }) => status < 300 && data.transaction)
+          .map(({ type, data }) => `${data.transaction?.id} ${type}`)
+          .sort(byText)
+      await vi.waitUntil(() => taken().length >= wanted.length, PATIENT)
+      expect(taken()).toEqual(wanted)
+      expect(new Set(wanted).size).toBe(wanted.length)
+
+      // Every row began once, and every move that a row shows was told of.
+      const [row] = await system().database.query(
+        `SELECT (SELECT COUNT(*) FROM payment_transactions) AS rows,
+          (SELECT COUNT(*) FROM payment_transactions WHERE status <> 'Pending')
+            + (SELECT COUNT(*) FROM payment_transactions WHERE status = 'Refunded') AS moves`,
+      )
+      expect(wanted).toHaveLength(Number(row?.rows) + Number(row?.moves))
+    })
+
+    it('leave nothing to be told, and nothing secret in the log or the database', async () => {
+      expect(await system().sweep()).toMatchObject({ told: 0, notTold: 0, failed: 0 })
+      const raw = await system().database.query('SELECT raw, error FROM payment_webhook_events')
+      const text = `${await system().log()}${JSON.stringify(raw)}${JSON.stringify(system().receiver.events)}`
+      const { redirect, fib, stripe } = SECRETS
+      const secrets = [redirect.apiKey, redirect.clientSecret, fib.clientSecret]
+      for (const secret of [...secrets, stripe.secretKey, stripe.webhookSecret]) {
+        expect(text.includes(secret)).toBe(false)
+      }
+      expect(text).not.toMatch(/eyJ[\w-]+\.[\w-]+\.[\w-]/)
+    })
+  })
+}

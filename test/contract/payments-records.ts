@@ -1,0 +1,164 @@
+// What is read back: lists in pages, the story of one payment, and how it was told.
+
+import { describe, expect, it, vi } from 'vitest'
+import type { AlertRecord, EventRecord } from '../../worker/payments/ledger/records.ts'
+import type { Transaction } from '../../worker/payments/transaction.ts'
+import { byText, order } from '../support/payment-system.ts'
+import { PATIENT } from '../support/system.ts'
+import type { Payments } from './payments.ts'
+
+export function recordsContract({ host, system }: Payments): void {
+  const walk = async <Row extends { id: string }>(path: string, name: string, limit: number) => {
+    const rows: Row[] = []
+    let cursor: string | undefined
+    do {
+      const page: Record<string, Row[]> & { cursor?: string } = await system().get(
+        `${path}limit=${limit}${cursor === undefined ? '' : `&cursor=${cursor}`}`,
+      )
+      rows.push(...(page[name] ?? []))
+      expect(page[name]?.length).toBeLessThanOrEqual(limit)
+      cursor = page.cursor
+    } while (cursor !== undefined)
+    return rows
+  }
+
+  describe(`records of payments on ${host}`, () => {
+    it('list transactions newest first, by filter, in pages that neither repeat nor skip', async () => {
+      const whole = await walk<Transaction>('/transactions?', 'transactions', 200)
+      const ids = whole.map(({ id }) => id)
+      expect(ids).toEqual([...ids].sort(byText).reverse())
+      const pages = await walk<Transaction>('/transactions?', 'transactions', 7)
+      expect(pages.map(({ id }) => id)).toEqual(ids)
+      for (const status of ['Paid', 'Failed', 'Refunded'] as const) {
+        const some = await walk<Transaction>(`/transactions?status=${status}&`, 'transactions', 5)
+        expect(some.map(({ id }) => id)).toEqual(
+          whole.filter((each) => each.status === status).map(({ id }) => id),
+        )
+        expect(some.length).toBeGreaterThan(0)
+      }
+      const bank = await walk<Transaction>('/transactions?gateway=fib&', 'transactions', 50)
+      expect(new Set(bank.map(({ gateway }) => gateway))).toEqual(new Set(['fib']))
+    })
+
+    it('list webhook events by outcome and gateway', async () => {
+      for (const outcome of ['applied', 'unchanged', 'illegal', 'rejected', 'late_payment']) {
+        const query = `/webhook-events?outcome=${outcome}&`
+        const events = await walk<EventRecord>(query, 'webhookEvents', 20)
+        expect(new Set(events.map((event) => event.outcome))).toEqual(new Set([outcome]))
+      }
+      const all = await walk<EventRecord>('/webhook-events?gateway=stripe&', 'webhookEvents', 50)
+      expect(new Set(all.map(({ gateway }) => gateway))).toEqual(new Set(['stripe']))
+      // The token in it would be as good as the callback itself.
+      expect(JSON.stringify(await walk('/webhook-events?', 'webhookEvents', 200))).not.toMatch(
+        /eyJ/,
+      )
+    })
+
+    it.each([
+      '/transactions?limit=0',
+      '/transactions?limit=201',
+      '/transactions?limit=x',
+      '/transactions?status=paid',
+      '/webhook-events?outcome=duplicate',
+    ])('answer %s with 422', async (path) => {
+      const answer = await system().api(path)
+      expect([answer.status, await answer.json()]).toMatchObject([
+        422,
+        { code: 'invalid_argument' },
+      ])
+    })
+
+    it('answer 404 to ids that are of nothing', async () => {
+      const gone = await system().api('/transactions/01JZZZZZZZZZZZZZZZZZZZZZZZ')
+      expect([gone.status, await gone.json()]).toMatchObject([404, { code: 'unknown_transaction' }])
+      const nothing = await system().post('/deliveries/01JZZZZZZZZZZZZZZZZZZZZZZZ/redeliver')
+      expect([nothing.status, await nothing.json()]).toMatchObject([
+        404,
+        { code: 'unknown_delivery' },
+      ])
+    })
+
+    it('tell the whole story of one payment', async () => {
+      const { transactionId, gatewayTransactionId, reference } = await system().paid()
+      const request = { gateway: 'redirect', transactionId, amount: 25_000, reason: 'Broken' }
+      await system().post('/refunds', request, { 'X-Correlation-Id': 'refund-0001' })
+      const isTold = async () => {
+        const { events, webhookEvents } = await system().story(transactionId)
+        const deliveries = events.flatMap((event) => event.deliveries)
+        const done = deliveries.filter(({ status }) => status === 'delivered')
+        return webhookEvents.length === 2 && done.length === 3 && events.every((e) => e.toldAt)
+      }
+      await vi.waitUntil(isTold, PATIENT)
+      const { url } = system().receiver
+      expect(await system().story(transactionId)).toMatchObject({
+        id: transactionId,
+        gateway: 'redirect',
+        gatewayTransactionId,
+        reference,
+        status: 'Refunded',
+        refundedAmount: 25_000,
+        webhookEvents: [
+          { outcome: 'applied', fromStatus: 'Pending', toStatus: 'Paid', raw: expect.any(String) },
+          // Before the refund's answer or after it: whichever comes first moves the payment.
+          { outcome: expect.stringMatching(/^(applied|unchanged)$/), toStatus: 'Refunded' },
+        ],
+        refunds: [{ status: 'succeeded', correlationId: 'refund-0001' }],
+        events: ['PaymentInitiated', 'PaymentSucceeded', 'PaymentRefunded'].map((type) => ({
+          type,
+          payload: { transaction: { id: transactionId } },
+          deliveries: [{ endpoint: url, status: 'delivered', attempts: 1, lastStatus: 204 }],
+        })),
+        alerts: [],
+      })
+    })
+  })
+
+  describe(`deliveries on ${host}`, () => {
+    it('that are refused are tried again by the sweeper, with the same id', async () => {
+      const { receiver } = system()
+      const request = order()
+      receiver.refuse(({ data }) =>
+        data.transaction?.reference === request.reference ? 500 : undefined,
+      )
+      const { transactionId } = await system().charged(request)
+      await vi.waitUntil(() => receiver.of(transactionId).length === 1, PATIENT)
+      const waiting = async () => (await system().story(transactionId)).events[0]?.deliveries[0]
+      await vi.waitUntil(async () => (await waiting())?.attempts === 1, PATIENT)
+      expect(await waiting()).toMatchObject({ status: 'pending', lastStatus: 500 })
+      receiver.takeAll()
+      await system().passTime(transactionId)
+      await system().sweep()
+      expect(await waiting()).toMatchObject({ status: 'delivered', attempts: 2, lastStatus: 204 })
+      const [first, second, ...more] = receiver.of(transactionId)
+      expect(more).toEqual([])
+      expect(second?.id).toBe(first?.id)
+      expect(second?.timestamp).toBe(first?.timestamp)
+    })
+
+    it('that are given up are dead with an alert, until somebody sends them again', async () => {
+      const { receiver } = system()
+      const request = order()
+      receiver.refuse(({ data }) =>
+        data.transaction?.reference === request.reference ? 410 : undefined,
+      )
+      const { transactionId } = await system().charged(request)
+      const delivery = async () => (await system().story(transactionId)).events[0]?.deliveries[0]
+      await vi.waitUntil(async () => (await delivery())?.status === 'dead', PATIENT)
+      const { alerts } = await system().get<{ alerts: AlertRecord[] }>('/alerts')
+      expect(alerts.filter((alert) => alert.transactionId === transactionId)).toMatchObject([
+        { kind: 'delivery_dead' },
+      ])
+      await system().passTime(transactionId)
+      await system().sweep()
+      expect(receiver.of(transactionId)).toHaveLength(1)
+
+      receiver.takeAll()
+      const id = (await delivery())?.id
+      const again = await system().post(`/deliveries/${id}/redeliver`)
+      expect([again.status, await again.json()]).toEqual([202, { redelivering: true }])
+      await vi.waitUntil(async () => (await delivery())?.status === 'delivered', PATIENT)
+      expect(receiver.typesOf(transactionId)).toEqual(['PaymentInitiated'])
+      expect(receiver.of(transactionId)).toHaveLength(2)
+    })
+  })
+}

@@ -1,0 +1,155 @@
+// Refunds over HTTP: claimed once, full only where the gateway gives all or nothing, and told once.
+
+import { describe, expect, it, vi } from 'vitest'
+import type { AlertRecord } from '../../worker/payments/ledger/records.ts'
+import { PATIENT } from '../support/system.ts'
+import type { Payments } from './payments.ts'
+
+export function refundsContract({ host, system }: Payments): void {
+  const refund = async (
+    gateway: string,
+    transactionId: string,
+    { amount = 25_000, key }: { amount?: number; key?: string } = {},
+  ) => {
+    const answer = await system().post(
+      '/refunds',
+      { gateway, transactionId, amount, reason: 'Broken' },
+      key === undefined ? {} : { 'Idempotency-Key': key },
+    )
+    return { status: answer.status, headers: answer.headers, body: await answer.json() }
+  }
+  const untilStatus = (transactionId: string, status: string) =>
+    vi.waitUntil(async () => (await system().story(transactionId)).status === status, PATIENT)
+  const told = async (transactionId: string, types: string[]) => {
+    const { receiver } = system()
+    await vi.waitUntil(() => receiver.of(transactionId).length >= types.length, PATIENT)
+    expect(receiver.typesOf(transactionId)).toEqual(types)
+  }
+  const REFUNDED = ['PaymentInitiated', 'PaymentSucceeded', 'PaymentRefunded']
+
+  describe(`refunds on ${host}`, () => {
+    it('give all back once, though answer and webhook both tell of it', async () => {
+      const { transactionId, gatewayTransactionId } = await system().paid()
+      const key = crypto.randomUUID()
+      // By the gateway's own name.
+      const { status, body } = await refund('redirect', gatewayTransactionId, { key })
+      const { refundId } = await system().simulator.payment(gatewayTransactionId)
+      expect({ status, body }).toEqual({
+        status: 200,
+        body: { success: true, refundId, refundedAmount: 25_000 },
+      })
+      const story = await system().story(transactionId)
+      expect(story).toMatchObject({ status: 'Refunded', refundedAmount: 25_000 })
+      expect(story.refunds).toMatchObject([
+        { status: 'succeeded', amount: 25_000, reason: 'Broken', gatewayRefundId: refundId },
+      ])
+      await vi.waitUntil(
+        async () => (await system().simulator.webhooks(gatewayTransactionId)).length === 2,
+        PATIENT,
+      )
+      await told(transactionId, REFUNDED)
+
+      expect((await refund('redirect', gatewayTransactionId, { key })).body).toEqual(body)
+      const second = await refund('redirect', transactionId)
+      expect(second).toMatchObject({ status: 422, body: { code: 'invalid_argument' } })
+      const other = await refund('redirect', gatewayTransactionId, { key, amount: 1 })
+      expect(other).toMatchObject({ status: 409, body: { code: 'idempotency_conflict' } })
+    })
+
+    it('of another amount are 422 before the gateway is called, and leave no claim', async () => {
+      const { transactionId, gatewayTransactionId } = await system().paid()
+      for (const amount of [24_999, 25_001, 0, -25_000, 0.5]) {
+        const refused = await refund('redirect', transactionId, { amount })
+        expect(refused, String(amount)).toMatchObject({
+          status: 422,
+          body: { code: 'invalid_argument' },
+        })
+      }
+      expect((await system().story(transactionId)).refunds).toEqual([])
+      expect(await system().simulator.payment(gatewayTransactionId)).toMatchObject({
+        state: 'paid',
+      })
+    })
+
+    it('of what is not paid, not known, or another gateway’s are 422', async () => {
+      const pending = await system().charged()
+      const paid = await system().paid()
+      for (const [gateway, id] of [
+        ['redirect', pending.transactionId],
+        ['redirect', 'nobodys'],
+        ['fib', paid.transactionId],
+        ['fib', paid.gatewayTransactionId],
+        ['nobody', paid.transactionId],
+      ] as const) {
+        const refused = await refund(gateway, id)
+        expect(refused, `${gateway} ${id}`).toMatchObject({
+          status: 422,
+          body: { code: 'invalid_argument' },
+        })
+      }
+    })
+
+    it('by hand are accepted, under way for all others, and told when the bank made them', async () => {
+      const { transactionId } = await system().paid({ gateway: 'fib' })
+      const { status, body } = await refund('fib', transactionId)
+      expect({ status, body }).toEqual({
+        status: 200,
+        body: { success: true, refundId: expect.any(String), refundedAmount: 25_000 },
+      })
+      const underWay = await system().story(transactionId)
+      expect(underWay).toMatchObject({ status: 'Paid', refunds: [{ status: 'accepted' }] })
+      const second = await refund('fib', transactionId)
+      expect(second).toMatchObject({ status: 409, body: { code: 'in_progress' } })
+      await untilStatus(transactionId, 'Refunded')
+      await told(transactionId, REFUNDED)
+      expect((await system().story(transactionId)).refunds).toMatchObject([{ status: 'succeeded' }])
+      expect(await refund('fib', transactionId)).toMatchObject({ status: 422 })
+    })
+
+    it('whose webhook is lost are found by the sweeper', async () => {
+      const charge = await system().paid({ gateway: 'fib' })
+      const { transactionId, gatewayTransactionId } = charge
+      const { simulator } = system()
+      await simulator.faults(charge.reference, { lost: true })
+      await refund('fib', transactionId)
+      const isRefunded = async () =>
+        (await simulator.payment(gatewayTransactionId)).state === 'refunded'
+      await vi.waitUntil(isRefunded, PATIENT)
+      expect(await system().story(transactionId)).toMatchObject({ status: 'Paid' })
+      await system().passTime(transactionId)
+      expect(await system().sweep()).toMatchObject({ moved: 1, failed: 0 })
+      expect(await system().story(transactionId)).toMatchObject({
+        status: 'Refunded',
+        refundedAmount: 25_000,
+        refunds: [{ status: 'succeeded' }],
+      })
+      await told(transactionId, REFUNDED)
+    })
+
+    it('that the gateway does not make are 503 first, then failed with an alert, and can be made again', async () => {
+      const charge = await system().paid()
+      const { transactionId } = charge
+      await system().simulator.faults(charge.reference, { refundFails: true })
+      const refused = await refund('redirect', transactionId)
+      expect(refused).toMatchObject({ status: 503, body: { code: 'gateway_unavailable' } })
+      expect(refused.headers.get('Retry-After')).toMatch(/^\d+$/)
+      await vi.waitUntil(
+        async () => (await system().story(transactionId)).alerts.length > 0,
+        PATIENT,
+      )
+      const story = await system().story(transactionId)
+      expect(story).toMatchObject({
+        status: 'Paid',
+        refundedAmount: 0,
+        refunds: [{ status: 'failed', error: { code: 'refund_failed' } }],
+        alerts: [{ kind: 'refund_failed' }],
+      })
+      const { alerts } = await system().get<{ alerts: AlertRecord[] }>('/alerts')
+      expect(alerts.filter((alert) => alert.transactionId === transactionId)).toHaveLength(1)
+
+      await system().simulator.faults(charge.reference, {})
+      expect(await refund('redirect', transactionId)).toMatchObject({ status: 200 })
+      await told(transactionId, REFUNDED)
+    })
+  })
+}

@@ -1,0 +1,197 @@
+// What verified webhooks do to a payment: each outcome of the contract, and how often it is told.
+
+import { describe, expect, it, vi } from 'vitest'
+import type { AlertRecord, EventRecord } from '../../worker/payments/ledger/records.ts'
+import type { PaymentResponse } from '../../worker/payments/transaction.ts'
+import { type Claimed, claimsOf, fibCallback, redirectCallback } from '../support/callbacks.ts'
+import { byText, order } from '../support/payment-system.ts'
+import { PATIENT } from '../support/system.ts'
+import type { Payments } from './payments.ts'
+
+export function transitionsContract({ host, system }: Payments): void {
+  const tell = async (charge: Partial<PaymentResponse>, claimed: Claimed = {}) => {
+    const { path, headers, body } = await redirectCallback(claimsOf(charge, claimed))
+    const answer = await system().edge.fetch(path, { method: 'POST', headers, body })
+    return [answer.status, await answer.text()]
+  }
+  const outcomes = async (transactionId: string) =>
+    (await system().story(transactionId)).webhookEvents.map(({ outcome }) => outcome)
+  const alertsOf = async (transactionId: string, query = '') => {
+    const { alerts } = await system().get<{ alerts: AlertRecord[] }>(`/alerts${query}`)
+    return alerts.filter((alert) => alert.transactionId === transactionId)
+  }
+  const told = async (transactionId: string, types: string[]) => {
+    const { receiver } = system()
+    await vi.waitUntil(() => receiver.of(transactionId).length >= types.length, PATIENT)
+    expect(receiver.typesOf(transactionId)).toEqual(types)
+  }
+
+  describe(`payments on ${host}, told by webhooks`, () => {
+    it('move once, though the same event comes fifty times at once', async () => {
+      const charge = await system().charged()
+      const { simulator, receiver } = system()
+      await simulator.faults(charge.reference, { copies: 50 })
+      await simulator.act(charge.gatewayTransactionId, 'pay')
+      const sent = await simulator.webhooks(charge.gatewayTransactionId)
+      const answers = sent.map(({ status, answer }) => `${status} ${answer}`).sort(byText)
+      expect(answers).toEqual([...Array.from({ length: 49 }, () => '200 duplicate'), '200 ok'])
+      expect(await outcomes(charge.transactionId)).toEqual(['applied'])
+      await told(charge.transactionId, ['PaymentInitiated', 'PaymentSucceeded'])
+      // Each of the fifty was received.
+      const received = () =>
+        receiver.events.filter(
+          ({ type, data }) =>
+            type === 'WebhookReceived' &&
+            data.payload?.gatewayTransactionId === charge.gatewayTransactionId,
+        )
+      await vi.waitUntil(() => received().length >= 50, PATIENT)
+      expect(received()).toHaveLength(50)
+      expect(new Set(received().map(({ data }) => data.payload?.eventId)).size).toBe(1)
+      expect(JSON.stringify(received())).not.toMatch(/eyJ|9647800000000/)
+    })
+
+    it.each([
+      ['fail', 'redirect', 'Failed', 'PaymentFailed'],
+      ['expire', 'redirect', 'Expired', 'PaymentCancelled'],
+      ['cancel', 'fib', 'Cancelled', 'PaymentCancelled'],
+      ['expire', 'fib', 'Expired', 'PaymentCancelled'],
+    ] as const)('%s at %s makes one %s, and fires %s', async (action, gateway, status, event) => {
+      const { simulator, receiver } = system()
+      const charge = await system().charged({ gateway })
+      await simulator.act(charge.gatewayTransactionId, action)
+      const story = await system().story(charge.transactionId)
+      expect(story.status).toBe(status)
+      if (status === 'Failed') {
+        expect(story.error).toMatchObject({ code: 'payment_failed', rawCode: 'FAILED' })
+      }
+      await told(charge.transactionId, ['PaymentInitiated', event])
+      const [, last] = receiver.of(charge.transactionId)
+      expect(last?.data.transaction).toMatchObject({ status, reference: charge.reference })
+    })
+
+    it('stay where they are when they are there already, and say so', async () => {
+      const charge = await system().paid()
+      expect(await tell(charge)).toEqual([200, 'ok'])
+      expect(await outcomes(charge.transactionId)).toEqual(['applied', 'unchanged'])
+      await told(charge.transactionId, ['PaymentInitiated', 'PaymentSucceeded'])
+    })
+
+    it('take no illegal move: a state of before, or a failure after a success', async () => {
+      const charge = await system().charged()
+      await system().simulator.faults(charge.reference, { outOfOrder: true })
+      await system().simulator.act(charge.gatewayTransactionId, 'pay')
+      expect(await tell(charge, { status: 'FAILED' })).toEqual([200, 'ok'])
+      expect(await outcomes(charge.transactionId)).toEqual(['applied', 'illegal', 'illegal'])
+      expect(await system().story(charge.transactionId)).toMatchObject({ status: 'Paid' })
+      expect(await system().log()).toContain('payments.webhook.illegal')
+      await told(charge.transactionId, ['PaymentInitiated', 'PaymentSucceeded'])
+    })
+
+    it('that come late, after a failure, move nothing and alert until somebody has seen it', async () => {
+      const charge = await system().charged()
+      await system().simulator.act(charge.gatewayTransactionId, 'fail')
+      expect(await tell(charge)).toEqual([200, 'ok'])
+      expect(await outcomes(charge.transactionId)).toEqual(['applied', 'late_payment'])
+      expect(await system().story(charge.transactionId)).toMatchObject({ status: 'Failed' })
+      await told(charge.transactionId, ['PaymentInitiated', 'PaymentFailed'])
+
+      const [alert, ...others] = await alertsOf(charge.transactionId)
+      expect(others).toEqual([])
+      expect(alert).toMatchObject({ kind: 'late_payment', gateway: 'redirect' })
+      const seen = await system().post(`/alerts/${alert?.id}/acknowledge`)
+      expect([seen.status, await seen.json()]).toEqual([200, { acknowledged: true }])
+      expect(await alertsOf(charge.transactionId)).toEqual([])
+      expect(await alertsOf(charge.transactionId, '?all=true')).toMatchObject([
+        { id: alert?.id, acknowledgedAt: expect.any(String), acknowledgedBy: 'unknown' },
+      ])
+      const again = await system().post('/alerts/01JZZZZZZZZZZZZZZZZZZZZZZZ/acknowledge')
+      expect(again.status).toBe(404)
+    })
+
+    it('paid with another amount are paid, logged and alerted of', async () => {
+      const charge = await system().charged()
+      await system().simulator.faults(charge.reference, { amount: 24_000 })
+      await system().simulator.act(charge.gatewayTransactionId, 'pay')
+      const story = await system().story(charge.transactionId)
+      expect(story).toMatchObject({ status: 'Paid', amount: 25_000 })
+      expect(story.webhookEvents).toMatchObject([
+        { outcome: 'applied', isMismatch: true, amount: 24_000 },
+      ])
+      expect(await alertsOf(charge.transactionId)).toMatchObject([{ kind: 'amount_mismatch' }])
+      expect(await system().log()).toContain('payments.webhook.amount_mismatch')
+      await told(charge.transactionId, ['PaymentInitiated', 'PaymentSucceeded'])
+    })
+
+    it.each([
+      ['nothing', { amount: 0 }],
+      ['another currency', { currency: 'USD' }],
+    ])('paid with %s is a mismatch too', async (_what, claimed) => {
+      const charge = await system().charged()
+      expect(await tell(charge, claimed)).toEqual([200, 'ok'])
+      expect((await system().story(charge.transactionId)).webhookEvents).toMatchObject([
+        { outcome: 'applied', isMismatch: true },
+      ])
+      expect(await alertsOf(charge.transactionId)).toMatchObject([{ kind: 'amount_mismatch' }])
+    })
+
+    it('paid with another amount stay Pending where the policy is to reject', async () => {
+      const strict = await system().anotherEdge({ PAYMENT_ON_AMOUNT_MISMATCH: 'reject' })
+      // The bank calls back where it was told to: this other edge.
+      const request = order({ gateway: 'fib' })
+      const answer = await system().post('/charges', request, {}, strict)
+      const charge = (await answer.json()) as PaymentResponse
+      await system().simulator.faults(charge.reference, { amount: 1_000 })
+      await system().simulator.act(charge.gatewayTransactionId, 'pay')
+      const story = await system().story(charge.transactionId)
+      expect(story.status).toBe('Pending')
+      expect(story.webhookEvents).toMatchObject([{ outcome: 'rejected', isMismatch: true }])
+      expect(await alertsOf(charge.transactionId)).toMatchObject([{ kind: 'amount_mismatch' }])
+      expect(await system().log(strict)).toContain('payments.webhook.amount_mismatch')
+      // It was processed: sent again it is known, and nothing happens.
+      const { path, headers, body } = fibCallback(charge.gatewayTransactionId)
+      const second = await strict.fetch(path, { method: 'POST', headers, body })
+      expect([second.status, await second.text()]).toEqual([200, 'duplicate'])
+      await told(charge.transactionId, ['PaymentInitiated'])
+    })
+
+    it('that are not here yet are parked, and applied when they appear', async () => {
+      const { simulator } = system()
+      const request = order({ gateway: 'fib' })
+      await simulator.faults(String(request.reference), { beforeAnswer: true })
+      const charge = await system().charged(request)
+      // It was taken before the charge was answered, when nobody knew the bank's name for it.
+      const sent = await simulator.webhooks(charge.gatewayTransactionId)
+      expect(sent).toMatchObject([{ status: 200, answer: 'ok' }])
+      expect(await system().log()).toContain('payments.webhook.parked')
+      const story = await system().story(charge.transactionId)
+      expect(story).toMatchObject({ status: 'Paid' })
+      expect(story.webhookEvents).toMatchObject([{ outcome: 'applied', fromStatus: 'Pending' }])
+      await told(charge.transactionId, ['PaymentInitiated', 'PaymentSucceeded'])
+    })
+
+    it('of the redirect gateway are found before the answer too, by their external reference', async () => {
+      const request = order()
+      await system().simulator.faults(String(request.reference), { beforeAnswer: true })
+      const charge = await system().charged(request)
+      expect(await outcomes(charge.transactionId)).toEqual(['applied'])
+      await told(charge.transactionId, ['PaymentInitiated', 'PaymentSucceeded'])
+    })
+
+    it('that are nobody’s are kept as parked, and never meet another gateway’s payment', async () => {
+      const charge = await system().charged({ gateway: 'fib' })
+      const { gatewayTransactionId: transactionId, reference: orderId } = charge
+      const eventId = crypto.randomUUID()
+      expect(await tell({}, { eventId, transactionId, orderId })).toEqual([200, 'ok'])
+      const { webhookEvents } = await system().get<{ webhookEvents: EventRecord[] }>(
+        '/webhook-events?outcome=parked',
+      )
+      const mine = webhookEvents.find((event) => event.eventId === eventId)
+      expect(mine).toMatchObject({ outcome: 'parked', gateway: 'redirect', toStatus: 'Paid' })
+      expect(mine).not.toHaveProperty('transactionId')
+      expect(await system().story(charge.transactionId)).toMatchObject({
+        status: 'Pending',
+        webhookEvents: [],
+      })
+    })
+  })
+}

@@ -1,0 +1,248 @@
+// Webhooks from their bytes to one short word: verified, fresh, known, recorded, in this order.
+
+import { UnsecuredJWT } from 'jose'
+import { describe, expect, it, vi } from 'vitest'
+import {
+  type Callback,
+  claimsOf,
+  fibCallback,
+  redirectCallback,
+  stripeCallback,
+  tokenCallback,
+} from '../support/callbacks.ts'
+import { SECRETS } from '../support/payment-system.ts'
+import { PATIENT } from '../support/system.ts'
+import type { Payments } from './payments.ts'
+
+const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
+const HOUR_MS = 3_600_000
+
+const tokenOf = ({ body }: Callback): string =>
+  (JSON.parse(body) as { webhook_token: string }).webhook_token
+
+export function webhooksContract({ host, system }: Payments): void {
+  const send = ({ path, headers, body }: Callback, more: Record<string, string> = {}) =>
+    system().edge.fetch(path, { method: 'POST', headers: { ...headers, ...more }, body })
+  const word = async (callback: Callback) => {
+    const answer = await send(callback)
+    return [answer.status, await answer.text()]
+  }
+
+  describe(`webhooks on ${host}`, () => {
+    it('are answered by one word of text, on both routes, and the second is a duplicate', async () => {
+      const charge = await system().charged()
+      const callback = await redirectCallback(claimsOf(charge))
+      const answer = await send({ ...callback, path: `${callback.path}/callback` })
+      expect([answer.status, await answer.text()]).toEqual([200, 'ok'])
+      expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain/)
+      // By the middleware that signalbox.config.ts names.
+      expect(answer.headers.get('Cache-Control')).toBe('no-store')
+      expect(await word(callback)).toEqual([200, 'duplicate'])
+      const story = await system().story(charge.transactionId)
+      expect(story).toMatchObject({ status: 'Paid', paidAt: expect.any(String) })
+      expect(story.webhookEvents).toHaveLength(1)
+    })
+
+    it('of an unknown gateway are 404 before anything is looked at', async () => {
+      const { body } = await redirectCallback(claimsOf({}))
+      const before = await system().rows()
+      const large = 'x'.repeat(300 << 10)
+      for (const path of ['/payments/webhooks/nobody', '/payments/webhooks/nobody/callback']) {
+        for (const sent of [body, '', large]) {
+          expect(await word({ path, headers: {}, body: sent }), path).toEqual([404, 'unknown'])
+        }
+      }
+      expect(await system().rows()).toEqual(before)
+    })
+
+    it('that nothing proves are 401, and leave no row anywhere', async () => {
+      const charge = await system().charged()
+      const payload = claimsOf(charge)
+      const good = await redirectCallback(payload)
+      const token = tokenOf(good)
+      const [head, claims, signature] = token.split('.')
+      const forged: Record<string, Callback> = {
+        'no token': { ...good, body: '{}' },
+        'no body': { ...good, body: '' },
+        'a token that is no text': tokenCallback({ alg: 'none' }),
+        'cut off': tokenCallback(token.slice(0, -10)),
+        'another signature': tokenCallback(
+          `${head}.${claims}.${signature?.split('').reverse().join('')}`,
+        ),
+        'claims that were changed': tokenCallback(
+          `${head}.${btoa(JSON.stringify({ ...payload, eventId: 'other' }))}.${signature}`,
+        ),
+        'alg none': tokenCallback(new UnsecuredJWT(payload).encode()),
+        'signed with the client secret': await redirectCallback(
+          payload,
+          SECRETS.redirect.clientSecret,
+        ),
+        'signed with another key': await redirectCallback(payload, 'k'.repeat(32)),
+        'body and query that disagree': {
+          ...good,
+          path: `${good.path}?token=${tokenOf(await redirectCallback(claimsOf(charge)))}`,
+        },
+        'an id that the bank does not know': fibCallback(crypto.randomUUID()),
+        'no id at all': { ...fibCallback(''), body: 'id=1' },
+        'Stripe without a signature': {
+          ...stripeCallback('checkout.session.completed', {}),
+          headers: {},
+        },
+        'Stripe with another secret': stripeCallback(
+          'checkout.session.completed',
+          {},
+          { secret: 'whsec_other' },
+        ),
+        'Stripe with another body': {
+          ...stripeCallback('checkout.session.completed', {}),
+          body: '{}',
+        },
+      }
+      const before = await system().rows()
+      for (const [what, callback] of Object.entries(forged)) {
+        expect(await word(callback), what).toEqual([401, 'invalid'])
+      }
+      expect(await system().rows()).toEqual(before)
+      const { status, webhookEvents } = await system().story(charge.transactionId)
+      expect({ status, webhookEvents }).toEqual({ status: 'Pending', webhookEvents: [] })
+    })
+
+    it('that nothing proves are told with their sensitive headers redacted', async () => {
+      const marker = crypto.randomUUID()
+      const secrets = {
+        Authorization: 'Bearer a-secret',
+        Cookie: 'session=a-secret',
+        'X-Api-Key': 'a-secret',
+        'X-Signature': 'a-secret',
+      }
+      const answer = await send(tokenCallback('no.real.token'), { ...secrets, 'X-Marker': marker })
+      expect(answer.status).toBe(401)
+      const mine = () =>
+        system().receiver.events.find(({ data }) => data.headers?.['x-marker'] === marker)
+      await vi.waitUntil(mine, PATIENT)
+      const { type, data, forged } = mine() ?? {}
+      expect(forged).toBeUndefined()
+      expect(type).toBe('WebhookVerificationFailed')
+      expect(data).toEqual({
+        gateway: 'redirect',
+        reason: expect.any(String),
+        headers: expect.objectContaining({
+          authorization: '[redacted]',
+          cookie: '[redacted]',
+          'x-api-key': '[redacted]',
+          'x-signature': '[redacted]',
+        }),
+      })
+      expect(JSON.stringify(data)).not.toContain('a-secret')
+    })
+
+    it('are 500 when they are genuine and cannot be read, so that the gateway tries again', async () => {
+      const before = await system().rows()
+      const { data, ...claims } = claimsOf({})
+      const unreadable = await redirectCallback({ ...claims, data: { ...data, amount: 'much' } })
+      expect(await word(unreadable)).toEqual([500, 'error'])
+      expect(await system().rows()).toEqual(before)
+    })
+
+    it('of the bank are 500 while it cannot be read again, and taken when it can', async () => {
+      const charge = await system().charged({ gateway: 'fib' })
+      const { simulator } = system()
+      await simulator.faults(charge.reference, { outage: 502, endpoints: ['status'] })
+      // It gives up after three tries, each of them answered with 500.
+      await simulator.act(charge.gatewayTransactionId, 'pay')
+      const sent = await simulator.webhooks(charge.gatewayTransactionId)
+      expect(sent.map(({ status, answer }) => [status, answer])).toEqual(
+        Array.from({ length: 3 }, () => [500, 'error']),
+      )
+      expect((await system().story(charge.transactionId)).webhookEvents).toEqual([])
+      await simulator.faults(charge.reference, {})
+      expect(await word(fibCallback(charge.gatewayTransactionId))).toEqual([200, 'ok'])
+      expect(await word(fibCallback(charge.gatewayTransactionId))).toEqual([200, 'duplicate'])
+      expect(await system().story(charge.transactionId)).toMatchObject({ status: 'Paid' })
+    })
+
+    it('that are too old are 400 and not recorded, and the sweeper asks the gateway instead', async () => {
+      const charge = await system().charged()
+      const { simulator } = system()
+      await simulator.faults(charge.reference, { ageMs: HOUR_MS })
+      await simulator.act(charge.gatewayTransactionId, 'pay')
+      const sent = await simulator.webhooks(charge.gatewayTransactionId)
+      expect(sent.map(({ status, answer }) => [status, answer])).toEqual(
+        Array.from({ length: 3 }, () => [400, 'stale']),
+      )
+      const pending = await system().story(charge.transactionId)
+      expect(pending).toMatchObject({ status: 'Pending', webhookEvents: [] })
+      const { receiver } = system()
+      const received = receiver.events.filter(
+        ({ data }) => data.payload?.gatewayTransactionId === charge.gatewayTransactionId,
+      )
+      expect(received).toEqual([])
+
+      await vi.waitUntil(async () => {
+        await system().sweep()
+        return (await system().story(charge.transactionId)).status === 'Paid'
+      }, PATIENT)
+      await vi.waitUntil(() => receiver.of(charge.transactionId).length === 2, PATIENT)
+      expect(receiver.typesOf(charge.transactionId)).toEqual([
+        'PaymentInitiated',
+        'PaymentSucceeded',
+      ])
+    })
+
+    it('of Stripe, signed by its own package, pay what was charged, and others are ignored', async () => {
+      // Its outcome is unknown: this gateway is out.
+      const reference = `stripe-${crypto.randomUUID()}`
+      const charge = { gateway: 'stripe', reference, amount: 1_250, currency: 'USD' }
+      const more = { description: 'A lamp', returnUrl: 'https://shop.test/thanks' }
+      expect((await system().post('/charges', { ...charge, ...more })).status).toBe(503)
+      const { transactions } = await system().get<{
+        transactions: { id: string; externalReferenceId: string }[]
+      }>(`/transactions?reference=${reference}`)
+      const [{ id = '', externalReferenceId = '' } = {}] = transactions
+      const session = {
+        id: `cs_${crypto.randomUUID()}`,
+        object: 'checkout.session',
+        status: 'complete',
+        payment_status: 'paid',
+        amount_total: 1_250,
+        currency: 'usd',
+        metadata: { external_reference_id: externalReferenceId, reference },
+        payment_intent: 'pi_1',
+      }
+      const completed = 'checkout.session.completed'
+      const old = stripeCallback(completed, session, { at: Date.now() - HOUR_MS })
+      expect(await word(old)).toEqual([400, 'stale'])
+      const paid = stripeCallback(completed, session)
+      expect(await word(paid)).toEqual([200, 'ok'])
+      expect(await word(paid)).toEqual([200, 'duplicate'])
+      expect(await system().story(id)).toMatchObject({
+        status: 'Paid',
+        gatewayTransactionId: session.id,
+      })
+      expect(await word(stripeCallback('customer.created', {}))).toEqual([200, 'ignored'])
+    })
+
+    it('over 256 KiB are 413', async () => {
+      const { path, headers } = tokenCallback('')
+      const answer = await send({ path, headers, body: 'x'.repeat((256 << 10) + 1) })
+      expect([answer.status, await answer.text()]).toEqual([413, 'too_large'])
+      expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain/)
+      expect(answer.headers.get('X-Correlation-Id')).toMatch(ULID)
+      expect(await word({ path, headers, body: 'x'.repeat(256 << 10) })).toEqual([401, 'invalid'])
+    })
+
+    it('echo and store the correlation id that they bring, and get one where it is none', async () => {
+      const charge = await system().charged()
+      const callback = await redirectCallback(claimsOf(charge))
+      const answer = await send(callback, { 'X-Correlation-Id': 'the-gateways-own_1' })
+      expect(answer.headers.get('X-Correlation-Id')).toBe('the-gateways-own_1')
+      const [event] = (await system().story(charge.transactionId)).webhookEvents
+      expect(event).toMatchObject({ correlationId: 'the-gateways-own_1' })
+      for (const bad of ['short', 'x'.repeat(65), 'with a space', 'a=b;c=d;e']) {
+        const other = await send(callback, { 'X-Correlation-Id': bad })
+        expect(other.headers.get('X-Correlation-Id'), bad).toMatch(ULID)
+      }
+      expect(await system().log()).toContain('the-gateways-own_1')
+    })
+  })
+}

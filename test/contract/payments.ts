@@ -1,0 +1,42 @@
+// The public contract of payments over HTTP, with real processes on every side: the same sentences
+// must be true of workerd and of Deno.
+
+import { afterAll, beforeAll } from 'vitest'
+import type { Host } from '../support/edge-process.ts'
+import { PaymentSystem } from '../support/payment-system.ts'
+import { accessContract } from './payments-access.ts'
+import { chargesContract } from './payments-charges.ts'
+import { eventsContract } from './payments-events.ts'
+import { recordsContract } from './payments-records.ts'
+import { refundsContract } from './payments-refunds.ts'
+import { type Silent, silentContract, startSilent } from './payments-silence.ts'
+import { transitionsContract } from './payments-transitions.ts'
+import { webhooksContract } from './payments-webhooks.ts'
+
+/** What the tests of one host share. */
+export interface Payments {
+  host: Host
+  system(): PaymentSystem
+}
+
+export function paymentsContract(host: Host): void {
+  let system: PaymentSystem
+  let silent: Silent
+  beforeAll(async () => {
+    system = await PaymentSystem.start(host)
+    // A gateway is waited for for 15 s: meanwhile the other tests run.
+    silent = await startSilent(system)
+  })
+  afterAll(() => system?.[Symbol.asyncDispose]())
+
+  const payments: Payments = { host, system: () => system }
+  webhooksContract(payments)
+  transitionsContract(payments)
+  chargesContract(payments)
+  refundsContract(payments)
+  accessContract(payments)
+  recordsContract(payments)
+  silentContract(payments, () => silent)
+  // Last, because it counts what all the others caused.
+  eventsContract(payments)
+}

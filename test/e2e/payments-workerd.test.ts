@@ -1,0 +1,3 @@
+import { paymentsContract } from '../contract/payments.ts'
+
+paymentsContract('workerd')
