@@ -1,11 +1,11 @@
 // One payment that should have been heard of: asks its gateway, and has the ledger apply what comes
 // of it, by the same graph and the same rule of amounts as a webhook.
 
-import { ulid } from 'ulid'
 import type { Clock } from '../shared/clock.ts'
 import type { Fields, Log } from '../shared/log.ts'
 import { chargeResult } from './charges/charge-result.ts'
 import { DAY_MS, isNews, type KnownStatus, payloadOf, settledAs } from './check-verdict.ts'
+import { drawId } from './draw-id.ts'
 import { GatewayUnavailableException } from './exceptions.ts'
 import type { Caller } from './gateways/caller.ts'
 import {
@@ -94,7 +94,7 @@ export function createRecheck(deps: RecheckDeps): Recheck {
     const now = clock.now()
     const payload = payloadOf(transaction, answer, now)
     const recorded = await ledger.webhook({
-      id: ulid(now),
+      id: drawId(now),
       payload,
       onMismatch: deps.onMismatch,
       ...(correlationId !== undefined && { correlationId }),
@@ -127,7 +127,7 @@ export function createRecheck(deps: RecheckDeps): Recheck {
     const now = clock.now()
     const result = chargeResult(request, transaction, answer, now)
     // The breaker has heard from the caller how that went.
-    const end = { transactionId, eventId: ulid(now), now, verdict: 'neutral' as const, result }
+    const end = { transactionId, eventId: drawId(now), now, verdict: 'neutral' as const, result }
     const { untold } = await ledger.finishCharge(end)
     log('info', 'payments.check.charged_again', { ...about(transaction), result: result.kind })
     return { what: answer.ok ? 'answered' : 'refused', alerted: false, untold }

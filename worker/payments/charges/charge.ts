@@ -1,9 +1,9 @@
 // A charge: stored first, then asked of the gateway, then stored as answered. A crash or a timeout
 // between leaves a row that says so, and the sweeper finds out.
 
-import { ulid } from 'ulid'
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
+import { drawId } from '../draw-id.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
@@ -57,7 +57,7 @@ export function createCharge(deps: ChargeDeps): Charge {
     const now = clock.now()
     const { idempotencyKey, correlationId, origin } = context
     const begun = await ledger.beginCharge({
-      id: ulid(now),
+      id: drawId(now),
       request,
       ...(idempotencyKey !== undefined && { idempotencyKey }),
       requestHash: await requestHash(request),
@@ -141,7 +141,7 @@ async function callGateway(
   const now = clock.now()
   const finished = await ledger.finishCharge({
     transactionId: transaction.id,
-    eventId: ulid(now),
+    eventId: drawId(now),
     now,
     verdict: call.verdict(),
     result,

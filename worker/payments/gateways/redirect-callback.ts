@@ -10,6 +10,16 @@ import { optionalText } from './reply.ts'
 const IN_BODY = ['webhook_token', 'token']
 const IN_QUERY = 'token'
 
+/** Imported once: doing it for each callback takes as long as the signature itself. */
+export const verifyingKey = (apiKey: string): Promise<CryptoKey> =>
+  crypto.subtle.importKey(
+    'raw',
+    new TextEncoder().encode(apiKey),
+    { name: 'HMAC', hash: 'SHA-256' },
+    false,
+    ['verify'],
+  )
+
 /** Throws InvalidWebhookSignatureException unless there is exactly one. */
 export function tokenIn({ body, query }: Pick<WebhookRequest, 'body' | 'query'>): string {
   const [token, another] = new Set([...tokensIn(body), ...query.getAll(IN_QUERY)])
@@ -41,7 +51,7 @@ function fieldsOf(body: string): [string, unknown][] {
  * a late callback into a forgery, and nobody would then ask the gateway what it wanted to say. Its
  * age is judged by its signed timestamp, as that of every gateway's callbacks.
  */
-export async function verified(token: string, key: Uint8Array): Promise<string> {
+export async function verified(token: string, key: CryptoKey): Promise<string> {
   try {
     const { payload } = await compactVerify(token, key, { algorithms: ['HS256'] })
     return new TextDecoder().decode(payload)

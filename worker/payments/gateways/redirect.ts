@@ -14,7 +14,7 @@ import type {
   SupportsRefund,
   SupportsStatusCheck,
 } from './gateway.ts'
-import { readClaims, tokenIn, verified } from './redirect-callback.ts'
+import { readClaims, tokenIn, verified, verifyingKey } from './redirect-callback.ts'
 import * as wire from './redirect-wire.ts'
 import { isSuccess, notUnderstood, shaped } from './reply.ts'
 
@@ -48,7 +48,7 @@ export const redirect = {
   create(key, settings) {
     const { base_url = '', client_id = '', client_secret = '', api_key = '', scope = '' } = settings
     const base = base_url.replace(/\/+$/, '')
-    const apiKey = new TextEncoder().encode(api_key)
+    let apiKey: CryptoKey | undefined
 
     const post = (action: 'init' | 'reverse', json: unknown): GatewayRequest => ({
       endpoint: `transaction/${action}`,
@@ -137,7 +137,10 @@ export const redirect = {
       },
 
       async handleWebhook(request, call) {
-        const claims = await verified(tokenIn(request), apiKey)
+        const token = tokenIn(request)
+        // The key, not its promise: a Worker cannot wait for what another request began.
+        apiKey ??= await verifyingKey(api_key)
+        const claims = await verified(token, apiKey)
         // Of a callback without a body, the claims are what came.
         return { gateway: key, ...readClaims(claims, call), raw: request.body || claims }
       },

@@ -1,6 +1,5 @@
 // A refund: claimed first, so that it can never be made twice, then asked of the gateway.
 
-import { ulid } from 'ulid'
 import { z } from 'zod'
 import {
   asUnavailable,
@@ -9,6 +8,7 @@ import {
   type ChargeDeps,
 } from '../charges/charge.ts'
 import { faultsOf } from '../charges/check-charge.ts'
+import { drawId } from '../draw-id.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
@@ -42,7 +42,7 @@ export function createRefund(deps: ChargeDeps): Refund {
     const request = parsed.data
     const gateway = refunderOf(deps, key)
     const now = deps.clock.now()
-    const id = ulid(now)
+    const id = drawId(now)
     const begun = await deps.ledger.beginRefund({
       id,
       gateway: key,

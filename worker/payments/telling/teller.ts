@@ -1,9 +1,9 @@
 // Tells the host application what happened: to its listeners in process and to its endpoint. Which
 // stored events are due, and that they were told, is the ledger's.
 
-import { ulid } from 'ulid'
 import type { Clock } from '../../shared/clock.ts'
 import type { Fields, Log } from '../../shared/log.ts'
+import { drawId } from '../draw-id.ts'
 import { audienceOf, listenersOf } from './audience.ts'
 import { within } from './deadline.ts'
 import { createSend, type Send } from './endpoint.ts'
@@ -131,7 +131,7 @@ export function createTeller(options: TellerOptions): Teller {
 
   async function passOn(to: Send, type: PassingEvent, payload: unknown, about: Fields) {
     const now = clock.now()
-    const sent = await to({ id: ulid(now), type, happenedAt: now, data: maskValue(payload) })
+    const sent = await to({ id: drawId(now), type, happenedAt: now, data: maskValue(payload) })
     if (!sent.ok) log('warn', 'payments.passing_event.failed', { ...about, error: sent.error })
   }
 }

@@ -1,8 +1,8 @@
 // A gateway's callback, in the seven steps of the contract, from its bytes to one short word.
 
-import { ulid } from 'ulid'
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
+import { drawId } from '../draw-id.ts'
 import { InvalidWebhookSignatureException } from '../exceptions.ts'
 import type { Caller } from '../gateways/caller.ts'
 import type { AnyGateway, GatewayCall, WebhookRequest } from '../gateways/gateway.ts'
@@ -74,7 +74,7 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     let recorded: Recorded
     try {
       recorded = await ledger.webhook({
-        id: ulid(now),
+        id: drawId(now),
         payload: masked,
         onMismatch: deps.onMismatch,
         correlationId,
