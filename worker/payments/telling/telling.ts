@@ -3,7 +3,8 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { PassingEvent, PaymentEvents, Untold } from './events.ts'
+import type { PassingEvent, PaymentEvents, Told, Untold } from './events.ts'
+import { settleTogether } from './settle-together.ts'
 import type { Teller } from './teller.ts'
 
 export interface Telling {
@@ -29,8 +30,8 @@ export function createTelling(deps: {
         log('error', 'payments.background_failed', { error: String(error) })
       }),
     )
-  const tell = async (untold: readonly Untold[]) =>
-    ledger.settleTold(await teller.tell(untold), clock.now())
+  const settle = settleTogether<Told>((told) => ledger.settleTold(told, clock.now()), clock.now)
+  const tell = async (untold: readonly Untold[]) => settle(await teller.tell(untold))
   return {
     background,
     tellLater(untold) {

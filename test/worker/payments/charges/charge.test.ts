@@ -108,6 +108,8 @@ describe('a charge', () => {
     await room.quiet()
     expect(room.names()).toEqual(['PaymentInitiated', 'PaymentFailed'])
     script.charge = charge
+    // Ids sort by their time.
+    await room.clock.advance(1)
     await payments.charge(order)
     expect(charged[1]?.externalReferenceId).not.toBe(charged[0]?.externalReferenceId)
     const [second, first] = await payments.records.transactions({}, { limit: 9 })
