@@ -75,19 +75,22 @@ const styleOf = (accent: string): string => `
 body { margin: 0; min-height: 100vh; display: grid; place-content: center; gap: 1rem; padding: 1rem;
   font: 1rem/1.5 system-ui, sans-serif; background: light-dark(#f4f4f5, #18181b);
   color: light-dark(#18181b, #f4f4f5); }
-main { width: min(24rem, calc(100vw - 2rem)); padding: 2rem; border-radius: 1rem;
-  background: light-dark(#fff, #27272a); border-top: .4rem solid var(--accent); }
+main { width: min(24rem, calc(100vw - 2rem)); border-radius: 1rem;
+  padding: 2.4rem clamp(1.25rem, 6vw, 2rem) 2rem;
+  background: linear-gradient(var(--accent) .4rem, #0000 0) light-dark(#fff, #27272a); }
 h1 { margin: 0; font-size: 1rem; font-weight: 600; }
-.sum { margin: 1rem 0; font-size: 2.25rem; font-weight: 700; font-variant-numeric: tabular-nums; }
+.sum { margin: 1rem 0; font-size: clamp(1.5rem, 9vw, 2.25rem); line-height: 1.2; font-weight: 700;
+  font-variant-numeric: tabular-nums; overflow-wrap: anywhere; }
 dl { display: grid; grid-template-columns: auto 1fr; gap: .25rem 1rem; margin: 0 0 1.5rem; }
 dt { color: light-dark(#52525b, #a1a1aa); } dd { margin: 0; overflow-wrap: anywhere; }
 button { font: inherit; width: 100%; padding: .75rem; border-radius: .6rem; cursor: pointer;
   border: 1px solid var(--line); background: none; color: inherit; }
 button:hover { border-color: currentColor; }
-button:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
+button:focus-visible { outline: 3px solid light-dark(#18181b, #f4f4f5); outline-offset: 2px; }
 .main { border: 0; background: var(--accent); color: #fff; font-weight: 600; }
 .main:hover { filter: brightness(1.1); }
-.rest { display: grid; grid-template-columns: repeat(3, auto); gap: .5rem; margin-top: .5rem; }
+.rest { display: grid; grid-template-columns: repeat(3, auto); gap: .5rem; margin-top: .75rem; }
+.rest button { padding: .6rem .4rem; font-size: .9rem; }
 .end { margin: 0; font-weight: 600; }
 footer { text-align: center; font-size: .85rem; color: light-dark(#52525b, #a1a1aa); }
 `
