@@ -73,9 +73,12 @@ function outcome(end: ChargeEnd, audience: Audience): Statement[] {
   }
 }
 
-// A webhook may have moved it before: then nothing is to be checked any more, and it stays so.
-const ANSWERED = `UPDATE payment_transactions SET
-    gateway_transaction_id = COALESCE(gateway_transaction_id, :gtid), redirect_url = :redirect,
+// A webhook may have moved it before: then nothing is to be checked any more, and it stays so. A
+// name that another payment of the gateway has stays with that one: the payer must get the answer.
+const ANSWERED = `UPDATE payment_transactions AS t SET redirect_url = :redirect,
+    gateway_transaction_id = COALESCE(gateway_transaction_id, iif(EXISTS (SELECT 1
+      FROM payment_transactions o
+      WHERE o.gateway = t.gateway AND o.gateway_transaction_id = :gtid), NULL, :gtid)),
     expires_at = :expires, charge_answer = :answer, called_by = NULL, called_until = NULL,
     next_check_at = CASE WHEN status = 'Pending' THEN :next ELSE next_check_at END,
     updated_at = :now

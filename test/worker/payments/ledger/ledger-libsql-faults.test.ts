@@ -176,6 +176,33 @@ describe('the ledger on libSQL, under load', () => {
   })
 })
 
+describe('a charge that the gateway gives a name of another payment', () => {
+  it('is answered all the same, without the name', async () => {
+    await charged(1)
+    const request = { gateway: 'shop', reference: 'r', amount: 1, currency: 'IQD', description: '' }
+    const transactionId = nextId()
+    const start = { id: transactionId, request, requestHash: 'h', chargeIsIdempotent: true }
+    await ledger.beginCharge({ ...start, now: 1, until: 2 })
+    const answer = {
+      status: 'Pending',
+      gateway: 'shop',
+      reference: 'r',
+      transactionId,
+      gatewayTransactionId: 'g-0',
+      redirectUrl: 'https://pay.example/1',
+    } as const
+    const { transaction } = await ledger.finishCharge({
+      transactionId,
+      eventId: nextId(),
+      now: 2,
+      verdict: 'success',
+      result: { kind: 'answered', answer, nextCheckAt: 3 },
+    })
+    expect(transaction.redirectUrl).toBe('https://pay.example/1')
+    expect(transaction).not.toHaveProperty('gatewayTransactionId')
+  })
+})
+
 describe('the ledger on libSQL, when the server dies', () => {
   it('has each acknowledged event exactly once, and lands the rest when they come again', async () => {
     const total = 600
