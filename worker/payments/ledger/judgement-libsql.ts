@@ -41,8 +41,8 @@ export const typeSql = (to: string): string => {
 }
 
 /**
- * By the gateway's name, then by ours, then by the order's newest row that has no name yet. The plus
- * keeps the last from the index of names, which would find every payment without one.
+ * By the gateway's name, then by ours, then by the order's newest row that has no name yet. The
+ * plus keeps the last from the index of names, which would find every payment without one.
  */
 export const matchSql = (gateway: string, gtid: string, extref: string, reference: string) =>
   `COALESCE(

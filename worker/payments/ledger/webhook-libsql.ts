@@ -100,7 +100,8 @@ const RECORD = `INSERT INTO payment_webhook_events (id, gateway, event_id, gatew
     on_mismatch, mismatch, outcome, alert, error, raw, correlation_id, occurred_at, received_at)
   SELECT ${copied('id', 'gateway', 'event_id', 'gtid', 'extref', 'reference')}, t.id, t.status,
     ${copied('to', 'amount', 'currency', 'policy')}, COALESCE(${mismatchSql(VALUES)}, 0),
-    ${outcomeSql(VALUES)}, ${copied('alert', 'error', 'raw', 'correlation_id', 'occurred_at', 'now')}
+    ${outcomeSql(VALUES)}, ${copied('alert', 'error', 'raw', 'correlation_id')},
+    ${copied('occurred_at', 'now')}
   FROM (SELECT v, found, row_number() OVER (PARTITION BY found ORDER BY at) AS nth
       FROM (SELECT at, v, ${MATCH} AS found
         FROM (SELECT key AS at, value AS v FROM json_each(:events))))
