@@ -1,0 +1,94 @@
+// Everybody says something else about the same payments at the same time, through two edges whose
+// ledgers write to one database, as for a moment in a move: whatever comes first, the end is one
+// that the graph allows, and each change is told once.
+
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { TOLD_STATUSES } from '../../local/payments/callbacks/callback.ts'
+import {
+  eventOf,
+  judge,
+  NEXT,
+  PAYMENT_STATUSES,
+  type PaymentStatus,
+} from '../../worker/payments/status.ts'
+import type { Edge } from '../support/edge.ts'
+import { atATime, seed, send, signed } from '../support/payment-faults.ts'
+import { PaymentSystem } from '../support/payment-system.ts'
+
+const SAID = TOLD_STATUSES.filter((status) => status !== 'Cancelled')
+const PATIENT = { timeout: 20_000, interval: 50 }
+
+let system: PaymentSystem
+let edges: readonly Edge[]
+beforeAll(async () => {
+  system = await PaymentSystem.start('workerd')
+  edges = [system.edge, await system.anotherEdge({})]
+})
+afterAll(() => system[Symbol.asyncDispose]())
+
+function shuffled<Item>(items: readonly Item[]): Item[] {
+  return items
+    .map((item) => ({ item, at: Math.random() }))
+    .sort((one, other) => one.at - other.at)
+    .map(({ item }) => item)
+}
+
+const status = (value: unknown): PaymentStatus => {
+  const found = PAYMENT_STATUSES.find((known) => known === value)
+  if (found === undefined) throw new Error(`${String(value)} is no status`)
+  return found
+}
+
+/** What became of one payment: a way through the graph, told step by step. */
+async function expectOneWay(id: string, said: number): Promise<void> {
+  const story = await system.story(id)
+  expect(story.webhookEvents).toHaveLength(said)
+  const steps = new Map<PaymentStatus, PaymentStatus>()
+  for (const event of story.webhookEvents) {
+    const [from, to] = [status(event.fromStatus), status(event.toStatus)]
+    expect(event.outcome).toBe(judge(from, to))
+    if (event.outcome !== 'applied') continue
+    expect(steps.has(from), `two ways from ${from}`).toBe(false)
+    steps.set(from, to)
+  }
+  const told: string[] = []
+  let at: PaymentStatus = 'Pending'
+  for (let to = steps.get(at); to !== undefined; to = steps.get(at)) {
+    expect(NEXT[at]).toContain(to)
+    if (to !== 'Pending') told.push(eventOf(to))
+    steps.delete(at)
+    at = to
+  }
+  expect(steps.size, 'every applied event is a step of the way').toBe(0)
+  expect(story.status).toBe(at)
+  // In the order in which their webhooks came, which within a moment is not that of the moves.
+  expect(story.events).toHaveLength(told.length)
+  expect(new Set(story.events.map(({ type }) => type))).toEqual(new Set(told))
+  expect(story.refundedAmount).toBe(at === 'Refunded' ? story.amount : 0)
+  const late = story.webhookEvents.filter(({ outcome }) => outcome === 'late_payment')
+  expect(story.alerts.map(({ kind }) => kind)).toEqual(late.map(() => 'late_payment'))
+  const heard = () => new Set(system.receiver.typesOf(id))
+  await expect.poll(heard, PATIENT).toEqual(new Set(told))
+}
+
+it.each([
+  ['40 payments hear all four statuses', 40, 1],
+  ['one payment hears each status from 20 events', 1, 20],
+])(
+  '%s, each twice, in any order at once: one way through the graph, one event a change',
+  async (_, count, times) => {
+    const payments = await seed(system.database, count)
+    const statuses = Array.from({ length: times }, () => SAID).flat()
+    const callbacks = await Promise.all(
+      payments.flatMap((payment) => statuses.map((it) => signed(payment, it))),
+    )
+    const doubled = shuffled([...callbacks, ...callbacks])
+    const attempts = await atATime(64, doubled, (callback, at) =>
+      send(edges[at % edges.length] ?? system.edge, callback),
+    )
+    const words = attempts.map(({ word }) => word)
+    expect(words.filter((word) => word === 'ok')).toHaveLength(callbacks.length)
+    expect(words.filter((word) => word === 'duplicate')).toHaveLength(callbacks.length)
+    for (const { id } of payments) await expectOneWay(id, statuses.length)
+  },
+)

@@ -1,0 +1,145 @@
+// The Worker dies between two steps of one payment: what was stored is told, what was asked of a
+// gateway is found again, and nothing is done twice.
+
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { endLeases, seed, send, signed, Tap } from '../support/payment-faults.ts'
+import { freshReference, order, PaymentSystem } from '../support/payment-system.ts'
+
+const PATIENT = { timeout: 10_000, interval: 20 }
+
+let system: PaymentSystem
+beforeAll(async () => {
+  system = await PaymentSystem.start('workerd')
+})
+afterAll(() => system[Symbol.asyncDispose]())
+
+it('an edge killed between commit and delivery leaves the event to the sweeper, and the retry is a duplicate', async () => {
+  const tap = await Tap.before(system.receiver.url)
+  const edge = await system.anotherEdge({ PAYMENT_EVENTS_URL: `${tap.url}/events` })
+  const [payment] = await seed(system.database, 1)
+  if (!payment) throw new Error('nothing was seeded')
+  const callback = await signed(payment)
+  tap.holds = ({ body }) => body.includes('"PaymentSucceeded"')
+  expect(await send(edge, callback)).toMatchObject({ status: 200, word: 'ok' })
+  const held = () => tap.seen.filter(({ isHeld }) => isHeld)
+  await expect.poll(() => held().length, PATIENT).toBe(1)
+  await edge.crash()
+  tap.holds = () => false
+  expect(system.receiver.of(payment.id)).toEqual([])
+
+  expect(await send(edge, callback)).toMatchObject({ status: 200, word: 'duplicate' })
+  // Whoever was to tell it may be alive yet.
+  expect(await system.sweep(edge)).toMatchObject({ told: 0, notTold: 0 })
+  await endLeases(system.database)
+  expect(await system.sweep(edge)).toMatchObject({ told: 1, notTold: 0, failed: 0 })
+  const [told, ...more] = system.receiver.of(payment.id)
+  expect(more).toEqual([])
+  expect(told).toMatchObject({ type: 'PaymentSucceeded', status: 204 })
+  expect(told?.forged).toBeUndefined()
+  // The receiver that took it before it died, too, knows it again.
+  expect(told?.id).toBe(held()[0]?.headers.get('webhook-id'))
+
+  await endLeases(system.database)
+  expect(await system.sweep(edge)).toMatchObject({ told: 0 })
+  const { status, events, webhookEvents } = await system.story(payment.id)
+  expect(status).toBe('Paid')
+  expect(webhookEvents).toHaveLength(1)
+  expect(events.map(({ type, deliveries }) => [type, deliveries.map((it) => it.status)])).toEqual([
+    ['PaymentSucceeded', ['delivered']],
+  ])
+  await tap.close()
+})
+
+/** A charge that nobody waits for: its answer dies with the edge. */
+function begin(reference: string, gateway: string): void {
+  const headers = { 'Idempotency-Key': `key-${reference}` }
+  void system.post('/charges', order({ reference, gateway }), headers).catch(() => undefined)
+}
+
+const again = (reference: string, gateway = 'redirect') =>
+  system.post('/charges', order({ reference, gateway }), { 'Idempotency-Key': `key-${reference}` })
+
+const rowOf = async (reference: string) => {
+  const rows = await system.database.query(
+    'SELECT id, status, gateway_transaction_id AS name FROM payment_transactions WHERE reference = :reference',
+    { reference },
+  )
+  expect(rows.length).toBeLessThan(2)
+  return rows[0] && { id: String(rows[0].id), status: rows[0].status, name: rows[0].name }
+}
+
+const isStored = (references: string[]) => async () =>
+  (await Promise.all(references.map(rowOf))).every((row) => row !== undefined)
+
+const isAtGateway = (references: string[]) => async () => {
+  const all = await Promise.all(references.map((it) => system.simulator.payments(it)))
+  return all.every(({ length }) => length === 1)
+}
+
+/** The gateway has one payment of the order, ours is that one, and it is paid and told once. */
+async function expectOnePayment(reference: string): Promise<void> {
+  const [atGateway, ...more] = await system.simulator.payments(reference)
+  if (!atGateway) throw new Error(`the gateway has no payment of ${reference}`)
+  expect(more).toEqual([])
+  expect(await rowOf(reference)).toMatchObject({ name: atGateway.id, status: 'Pending' })
+  await system.simulator.act(atGateway.id, 'pay')
+  const row = await rowOf(reference)
+  expect(row).toMatchObject({ status: 'Paid' })
+  const { events } = await system.story(row?.id ?? '')
+  expect(events.map(({ type }) => type)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
+}
+
+/** The same request again, or the sweeper: whoever comes first finds the payment. */
+async function recover(byKey: string[], bySweep: string[]): Promise<void> {
+  for (const reference of [...byKey, ...bySweep]) {
+    await system.simulator.faults(reference, {})
+    const answer = await again(reference)
+    expect(answer.status, 'the dead Worker may be alive for all we know').toBe(409)
+    expect(await answer.json()).toMatchObject({ code: 'in_progress' })
+    await system.passTime((await rowOf(reference))?.id ?? '')
+  }
+  for (const reference of byKey) {
+    const answer = await again(reference)
+    expect(answer.status).toBe(201)
+    expect(await answer.json()).toMatchObject({ status: 'Pending', reference })
+  }
+  expect(await system.sweep()).toMatchObject({ chargedAgain: bySweep.length, failed: 0 })
+  for (const reference of bySweep) expect((await again(reference)).status).toBe(201)
+  for (const reference of [...byKey, ...bySweep]) await expectOnePayment(reference)
+}
+
+it('an edge killed before the gateway answered its charge finds the one payment, whether the gateway made it or not', async () => {
+  const [made, madeToo, late, lateToo] = Array.from({ length: 4 }, freshReference)
+  if (!made || !madeToo || !late || !lateToo) throw new Error('there are four')
+  const bank = freshReference()
+  for (const it of [made, madeToo, bank]) await system.simulator.faults(it, { timeout: true })
+  // It makes them when nobody waits any more, and maybe after we asked again.
+  for (const it of [late, lateToo]) await system.simulator.faults(it, { slowMs: 1_500 })
+  for (const it of [made, madeToo, late, lateToo]) begin(it, 'redirect')
+  begin(bank, 'fib')
+  await expect.poll(isAtGateway([made, madeToo, bank]), PATIENT).toBe(true)
+  await expect.poll(isStored([late, lateToo]), PATIENT).toBe(true)
+  await system.edge.crash()
+  await recover([made, late], [madeToo, lateToo])
+
+  // This one has no idempotency key to ask again with: it is not charged a second time.
+  await system.simulator.faults(bank, {})
+  await system.passTime((await rowOf(bank))?.id ?? '')
+  const answer = await again(bank, 'fib')
+  expect(answer.status).toBe(503)
+  expect(await answer.json()).toMatchObject({ code: 'gateway_unavailable' })
+  expect(await system.sweep()).toMatchObject({ chargedAgain: 0, failed: 0 })
+  expect(await system.simulator.payments(bank)).toHaveLength(1)
+})
+
+it('an edge killed after the gateway answered its charge, and before that was stored, finds the one payment', async () => {
+  const [byKey, bySweep] = [freshReference(), freshReference()]
+  for (const it of [byKey, bySweep]) await system.simulator.faults(it, { slowMs: 700 })
+  for (const it of [byKey, bySweep]) begin(it, 'redirect')
+  await expect.poll(isStored([byKey, bySweep]), PATIENT).toBe(true)
+  // What the gateway answers cannot be stored.
+  await system.database.kill()
+  await expect.poll(isAtGateway([byKey, bySweep]), PATIENT).toBe(true)
+  await system.edge.crash(() => system.database.restart())
+  await recover([byKey], [bySweep])
+})

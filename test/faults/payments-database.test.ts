@@ -1,0 +1,135 @@
+// The database or the edge dies in the middle of a burst of webhooks and comes back, or the way to
+// the database loses answers: every payment moves once, and the host application hears of each.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import {
+  allDelivered,
+  answersOf,
+  atATime,
+  delivered,
+  endLeases,
+  notTold,
+  once,
+  type Seeded,
+  seed,
+  sendUntilTaken,
+  signed,
+  stored,
+  Tap,
+} from '../support/payment-faults.ts'
+import { PaymentSystem } from '../support/payment-system.ts'
+
+const PAYMENTS = 300
+const AT_ONCE = 64
+const PATIENT = { timeout: 20_000, interval: 50 }
+const DOWN_MS = 1_500
+
+let workerd: PaymentSystem
+beforeAll(async () => {
+  workerd = await PaymentSystem.start('workerd')
+})
+afterAll(() => workerd[Symbol.asyncDispose]())
+
+/** Sends a webhook of each payment; when a quarter is taken, `fault` happens. */
+async function burst(system: PaymentSystem, payments: Seeded[], fault: () => Promise<void>) {
+  const callbacks = await Promise.all(payments.map((payment) => signed(payment)))
+  let taken = 0
+  const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
+  const sending = atATime(AT_ONCE, callbacks, async (callback) => {
+    const attempts = await sendUntilTaken(system.edge, callback)
+    if (++taken === PAYMENTS / 4) reach()
+    return attempts
+  })
+  await reached
+  await fault()
+  const attempts = (await sending).flat()
+  return { callbacks, attempts }
+}
+
+const idsOf = (payments: readonly Seeded[]) => payments.map(({ id }) => id)
+
+async function expectAllTold(system: PaymentSystem, payments: Seeded[]): Promise<void> {
+  const how = () => delivered(system.database, idsOf(payments))
+  await expect.poll(how, PATIENT).toEqual(allDelivered(payments.length))
+  expect(notTold(system, payments)).toEqual([])
+}
+
+async function killDatabase(system: PaymentSystem): Promise<void> {
+  const payments = await seed(system.database, PAYMENTS)
+  const { callbacks, attempts } = await burst(system, payments, async () => {
+    await system.database.kill()
+    await sleep(DOWN_MS)
+    await system.database.restart()
+  })
+  // The ledger sends again by itself what was in flight, so nobody even had to come again.
+  expect(answersOf(attempts)).toEqual(['200 ok'])
+  expect(Math.max(...attempts.map(({ tookMs }) => tookMs))).toBeGreaterThan(DOWN_MS)
+  expect(await stored(system.database, payments)).toEqual(once(payments))
+  // Without the sweeper: whoever caused an event was alive all the time.
+  await expectAllTold(system, payments)
+
+  const again = await atATime(AT_ONCE, callbacks, (callback) =>
+    sendUntilTaken(system.edge, callback),
+  )
+  expect(answersOf(again.flat())).toEqual(['200 duplicate'])
+  expect(await stored(system.database, payments)).toEqual(once(payments))
+}
+
+it('a database killed in a burst loses no event and tells none twice, and gateways hear ok late', async () => {
+  await killDatabase(workerd)
+})
+
+it('a database killed in a burst does the same to an edge in one process', async () => {
+  await using deno = await PaymentSystem.start('deno')
+  await killDatabase(deno)
+})
+
+it('an edge killed in a burst loses its queue, and retries land what was in it once each', async () => {
+  const payments = await seed(workerd.database, PAYMENTS)
+  const { attempts } = await burst(workerd, payments, () => workerd.edge.crash())
+  const answers = answersOf(attempts)
+  expect(answers).toContain('none')
+  // A duplicate is one that was stored, and whose answer died with the edge.
+  const known = ['none', '200 ok', '200 duplicate']
+  expect(answers.filter((answer) => !known.includes(answer))).toEqual([])
+  expect(await stored(workerd.database, payments)).toEqual(once(payments))
+
+  await endLeases(workerd.database)
+  expect(await workerd.sweep()).toMatchObject({ failed: 0, notTold: 0 })
+  await expectAllTold(workerd, payments)
+})
+
+it('a way to the database that loses every third answer costs time alone: all is written once', async () => {
+  const { database, simulator } = workerd
+  const tap = await Tap.before(database.url)
+  const edge = await workerd.anotherEdge({ LIBSQL_URL: tap.url })
+  let passed = 0
+  tap.loses = ({ method }) => method === 'POST' && ++passed % 3 === 0
+  const payments = await seed(database, 100)
+  const callbacks = await Promise.all(payments.map((payment) => signed(payment)))
+  const [attempts, charges] = await Promise.all([
+    atATime(16, callbacks, (callback) => sendUntilTaken(edge, callback)),
+    atATime(4, payments.slice(0, 20), () => workerd.charged({}, edge)),
+  ])
+  // Nobody is told that it is a duplicate of itself.
+  expect(answersOf(attempts.flat())).toEqual(['200 ok'])
+  expect(await stored(database, payments)).toEqual(once(payments))
+
+  await atATime(4, charges, async ({ transactionId, gatewayTransactionId }) => {
+    // The simulator tells the other edge.
+    await simulator.act(gatewayTransactionId, 'pay')
+    const refund = { gateway: 'redirect', transactionId, amount: 25_000, reason: 'Broken' }
+    const answer = await workerd.post('/refunds', refund, {}, edge)
+    expect(await answer.json()).toMatchObject({ success: true, refundedAmount: 25_000 })
+    const { status, events, refunds } = await workerd.story(transactionId)
+    expect(status).toBe('Refunded')
+    expect(refunds).toHaveLength(1)
+    const told = ['PaymentInitiated', 'PaymentSucceeded', 'PaymentRefunded']
+    expect(events.map(({ type }) => type)).toEqual(told)
+  })
+  const ids = [...idsOf(payments), ...charges.map(({ transactionId }) => transactionId)]
+  const count = payments.length + 3 * charges.length
+  await expect.poll(() => delivered(database, ids), PATIENT).toEqual(allDelivered(count))
+  await tap.close()
+})

@@ -1,0 +1,201 @@
+// A gateway or the database is away for longer than anybody waits: clear refusals, nothing stored
+// that nobody asked for, and everything settled afterwards. Real seconds pass here, all at once.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { Faults } from '../../local/simulator/faults.ts'
+import {
+  allDelivered,
+  answersOf,
+  atATime,
+  delivered,
+  notTold,
+  once,
+  seed,
+  send,
+  sendUntilTaken,
+  signed,
+  stored,
+} from '../support/payment-faults.ts'
+import { freshReference, order, PaymentSystem } from '../support/payment-system.ts'
+
+const PATIENT = { timeout: 10_000, interval: 50 }
+/** From opening to the first probe. */
+const OPEN_MS = 30_000
+
+/** One for each test, so that they can wait at the same time; builds of the edge cannot overlap. */
+const systems: PaymentSystem[] = []
+beforeAll(async () => {
+  for (const host of ['workerd', 'deno', 'workerd'] as const) {
+    systems.push(await PaymentSystem.start(host))
+  }
+})
+afterAll(async () => {
+  for (const system of systems) await system[Symbol.asyncDispose]()
+})
+
+function systemOf(test: 0 | 1 | 2): PaymentSystem {
+  const system = systems[test]
+  if (!system) throw new Error('it did not start')
+  return system
+}
+
+interface Answered {
+  status: number
+  code: string | undefined
+  retryAfterS: number
+  text: string
+  tookMs: number
+}
+
+async function charge(system: PaymentSystem, reference: string, gateway: string) {
+  const startedAt = performance.now()
+  const response = await system.post('/charges', order({ reference, gateway }))
+  const text = await response.text()
+  const { code } = JSON.parse(text) as { code?: string }
+  const retryAfterS = Number(response.headers.get('retry-after') ?? Number.NaN)
+  const tookMs = performance.now() - startedAt
+  return { status: response.status, code, retryAfterS, text, tookMs } satisfies Answered
+}
+
+const told = ({ receiver }: PaymentSystem, type: string, gateway: string) =>
+  receiver.events.filter((event) => event.type === type && event.data.gateway === gateway)
+
+const rowsOf = async ({ database }: PaymentSystem, references: string[]) =>
+  await database.query(
+    `SELECT id, status FROM payment_transactions
+      WHERE reference IN (SELECT value FROM json_each(:references))`,
+    { references: JSON.stringify(references) },
+  )
+
+const orders = (count: number): string[] => Array.from({ length: count }, freshReference)
+
+async function expectRefused(system: PaymentSystem, gateway: string): Promise<void> {
+  const reference = freshReference()
+  const refused = await charge(system, reference, gateway)
+  expect(refused).toMatchObject({ status: 503, code: 'gateway_unavailable' })
+  expect(refused.retryAfterS).toBeGreaterThanOrEqual(1)
+  expect(refused.retryAfterS).toBeLessThanOrEqual(OPEN_MS / 1_000)
+  expect(await rowsOf(system, [reference])).toEqual([])
+  expect(await system.simulator.payments(reference)).toEqual([])
+}
+
+/** Five charges fail so; the fifth opens the circuit. */
+async function open(system: PaymentSystem, gateway: string, faults: readonly Faults[]) {
+  const references = orders(5)
+  for (const [at, reference] of references.entries()) {
+    await system.simulator.faults(reference, faults[at % faults.length] ?? {})
+  }
+  const answers = await Promise.all(references.map((it) => charge(system, it, gateway)))
+  for (const answer of answers) {
+    expect(answer).toMatchObject({ status: 503, code: 'gateway_unavailable' })
+    expect(answer.retryAfterS).toBeGreaterThan(0)
+    expect(answer.text).not.toContain('<')
+  }
+  await vi.waitUntil(() => told(system, 'CircuitOpened', gateway).length > 0, PATIENT)
+  expect(told(system, 'CircuitOpened', gateway)).toHaveLength(1)
+  return { references, answers }
+}
+
+describe.concurrent('while it is away,', () => {
+  it('a gateway with outage pages is left alone after five charges, and one probe closes the circuit', async () => {
+    const system = systemOf(0)
+    const { references } = await open(system, 'redirect', [{ outage: 502 }, { outage: 200 }])
+    const openedAt = performance.now()
+    await expectRefused(system, 'redirect')
+    // Whether the gateway made the payments nobody knows.
+    const pending = await rowsOf(system, references)
+    expect(pending.map(({ status }) => status)).toEqual(references.map(() => 'Pending'))
+    // Another gateway has a circuit of its own, and what this one tells is taken.
+    expect((await charge(system, freshReference(), 'fib')).status).toBe(201)
+    const [payment] = await seed(system.database, 1)
+    if (payment)
+      expect(await send(system.edge, await signed(payment))).toMatchObject({ word: 'ok' })
+    // The sweeper is refused as well, and that is no failure of its own.
+    for (const { id } of pending) await system.passTime(String(id))
+    expect(await system.sweep()).toMatchObject({ unreachable: 5, chargedAgain: 0, failed: 0 })
+
+    await sleep(OPEN_MS - (performance.now() - openedAt) - 1_500)
+    await expectRefused(system, 'redirect')
+    await sleep(2_000)
+    const [probe = '', ...others] = orders(5)
+    await system.simulator.faults(probe, { slowMs: 1_000 })
+    const probing = charge(system, probe, 'redirect')
+    await vi.waitUntil(async () => (await rowsOf(system, [probe])).length === 1, PATIENT)
+    for (const _ of others) await expectRefused(system, 'redirect')
+    expect((await probing).status).toBe(201)
+    for (const reference of others) {
+      expect((await charge(system, reference, 'redirect')).status).toBe(201)
+    }
+    expect(told(system, 'CircuitOpened', 'redirect')).toHaveLength(1)
+
+    for (const reference of references) await system.simulator.faults(reference, {})
+    for (const { id } of pending) await system.passTime(String(id))
+    expect(await system.sweep()).toMatchObject({ chargedAgain: 5, unreachable: 0, failed: 0 })
+    for (const reference of references) {
+      expect(await system.simulator.payments(reference)).toHaveLength(1)
+    }
+  })
+
+  it('a bank that never answers is told as a timeout each time, opens the circuit, and is not asked twice', async () => {
+    const system = systemOf(1)
+    const slow = freshReference()
+    await system.simulator.faults(slow, { slowMs: 3_000 })
+    // A slow one is waited for.
+    const waited = charge(system, slow, 'fib')
+    const { references, answers } = await open(system, 'fib', [{ timeout: true }])
+    expect(await waited).toMatchObject({ status: 201 })
+    for (const { tookMs } of answers) {
+      expect(tookMs).toBeGreaterThanOrEqual(15_000)
+      expect(tookMs).toBeLessThan(20_000)
+    }
+    const timeouts = told(system, 'GatewayTimeout', 'fib')
+    expect(timeouts).toHaveLength(5)
+    for (const { data } of timeouts) {
+      expect(data).toMatchObject({ gateway: 'fib', endpoint: 'payments' })
+      expect(data.durationMs).toBeGreaterThanOrEqual(15_000)
+    }
+    await expectRefused(system, 'fib')
+    for (const reference of references) {
+      expect(await system.simulator.payments(reference)).toHaveLength(1)
+    }
+    expect(await rowsOf(system, references)).toHaveLength(5)
+  })
+
+  it('the database is waited for as long as a gateway waits for us, then there is a plain 503', async () => {
+    const system = systemOf(2)
+    const payments = await seed(system.database, 100)
+    const callbacks = await Promise.all(payments.map((payment) => signed(payment)))
+    await system.database.kill()
+    const reference = freshReference()
+    const [attempts, charged, list] = await Promise.all([
+      Promise.all(callbacks.map((callback) => send(system.edge, callback))),
+      charge(system, reference, 'redirect'),
+      system
+        .api('/transactions')
+        .then(async (it) => ({ status: it.status, text: await it.text() })),
+    ])
+    expect(answersOf(attempts)).toEqual(['503 unavailable'])
+    for (const { headers, tookMs } of attempts) {
+      expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(tookMs).toBeGreaterThan(20_000)
+      expect(tookMs).toBeLessThan(30_000)
+    }
+    expect(charged).toMatchObject({ status: 503, code: 'ledger_unavailable' })
+    expect(list.status).toBe(503)
+    expect(charged.text + list.text).not.toMatch(/sqlite|busy|locked|fetch|127\.0\.0\.1/i)
+    expect(await system.simulator.payments(reference)).toEqual([])
+
+    await system.database.restart()
+    const again = await atATime(64, callbacks, (callback) => sendUntilTaken(system.edge, callback))
+    expect(answersOf(again.map((all) => all.at(-1)).filter((it) => it !== undefined))).toEqual([
+      '200 ok',
+    ])
+    expect(await stored(system.database, payments)).toEqual(once(payments))
+    const ids = payments.map(({ id }) => id)
+    const isOne = async () => (await delivered(system.database, ids)).length === 1
+    await vi.waitUntil(isOne, PATIENT)
+    expect(await delivered(system.database, ids)).toEqual(allDelivered(ids.length))
+    expect(notTold(system, payments)).toEqual([])
+  })
+})

@@ -1,0 +1,173 @@
+// Strangers at the doors where gateways call back: they leave nothing in the database, cannot flood
+// the host application, and the real gateways get through in time.
+
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { UnsecuredJWT } from 'jose'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { Callback } from '../../local/payments/callbacks/callback.ts'
+import { redirect } from '../../local/payments/callbacks/redirect.ts'
+import {
+  answersOf,
+  atATime,
+  once as paidOnce,
+  type Seeded,
+  seed,
+  send,
+  sendUntilTaken,
+  signed,
+  stored,
+  Tap,
+} from '../support/payment-faults.ts'
+import { PaymentSystem, SECRETS } from '../support/payment-system.ts'
+
+const PATIENT = { timeout: 10_000, interval: 50 }
+const json = { 'content-type': 'application/json' }
+
+let system: PaymentSystem
+beforeAll(async () => {
+  system = await PaymentSystem.start('workerd')
+})
+afterAll(() => system[Symbol.asyncDispose]())
+
+/** What an attacker tries to have a payment taken for paid. */
+async function forgeries({ reference, gatewayTransactionId }: Seeded): Promise<Callback[]> {
+  const told = {
+    ...{ status: 'Paid' as const, reference, transactionId: gatewayTransactionId },
+    ...{ externalReference: undefined, amount: 25_000, currency: 'IQD' },
+    ...{ eventId: 'forged', now: Date.now() },
+  }
+  const otherKey = await redirect.make(told, 'a-key-that-the-attacker-has-made-up-now')
+  const clientSecret = await redirect.make(told, SECRETS.redirect.clientSecret)
+  const genuine = await redirect.make(told, SECRETS.redirect.apiKey)
+  const unsecured = new UnsecuredJWT({ eventType: 'STATUS_CHANGED', eventId: 'forged' }).encode()
+  return [
+    otherKey,
+    clientSecret,
+    { headers: json, body: genuine.body.slice(0, -4).concat('"}') },
+    { headers: json, body: JSON.stringify({ webhook_token: unsecured }) },
+    { headers: json, body: JSON.stringify({ id: gatewayTransactionId, status: 'PAID' }) },
+    { headers: json, body: '' },
+  ]
+}
+
+/** Bodies that begin and do not end, a byte now and then. */
+async function drip(count: number): Promise<Socket[]> {
+  const { hostname, port } = new URL(system.edge.origin)
+  return await Promise.all(
+    Array.from({ length: count }, async () => {
+      const socket = connect(Number(port), hostname)
+      await once(socket, 'connect')
+      // The edge may hang up on it at any time.
+      socket.on('error', () => socket.destroy())
+      socket.write(
+        `POST /payments/webhooks/redirect HTTP/1.1\r\nHost: ${hostname}:${port}\r\n` +
+          'Content-Type: application/json\r\nContent-Length: 200000\r\n\r\n{',
+      )
+      const timer = setInterval(() => socket.write(' '), 100)
+      socket.once('close', () => clearInterval(timer))
+      return socket
+    }),
+  )
+}
+
+/** A body of a MiB that says nothing of its length. */
+function endless(): ReadableStream<Uint8Array> {
+  let left = 16
+  return new ReadableStream({
+    pull(controller) {
+      if (left-- > 0) controller.enqueue(new Uint8Array(64 << 10).fill(32))
+      else controller.close()
+    },
+  })
+}
+
+async function sendHuge(): Promise<string> {
+  const init = { method: 'POST', headers: json, body: endless(), duplex: 'half' as const }
+  // The edge may hang up before it has all, which is an answer too.
+  const answer = await system.edge
+    .fetch('/payments/webhooks/redirect', init)
+    .then(async (it) => `${it.status} ${await it.text()}`)
+    .catch(() => 'hung up')
+  return answer
+}
+
+it('2,000 forged webhooks with huge and slow bodies among them leave no row, and real ones get through in time', async () => {
+  const payments = await seed(system.database, 200)
+  const [victim] = await seed(system.database, 1)
+  if (!victim) throw new Error('nothing was seeded')
+  const before = await system.rows()
+  const sockets = await drip(100)
+  const forged = await forgeries(victim)
+  const callbacks = await Promise.all(payments.map((payment) => signed(payment)))
+  const [floods, huge, real] = await Promise.all([
+    atATime(64, Array.from({ length: 2_000 }), (_, at) => {
+      const callback = forged[at % forged.length]
+      return send(system.edge, callback ?? { headers: json, body: '' })
+    }),
+    atATime(8, Array.from({ length: 80 }), sendHuge),
+    atATime(4, callbacks, (callback) => send(system.edge, callback)),
+  ])
+  for (const socket of sockets) socket.destroy()
+
+  expect(answersOf(floods)).toEqual(['401 invalid'])
+  expect(['413 too_large', 'hung up']).toEqual(expect.arrayContaining([...new Set(huge)]))
+  expect(answersOf(real)).toEqual(['200 ok'])
+  const slowest = Math.max(...real.map(({ tookMs }) => tookMs))
+  expect(slowest, 'a gateway waits 10 s and more').toBeLessThan(3_000)
+  expect(await stored(system.database, payments)).toEqual(paidOnce(payments))
+  const after = await system.rows()
+  expect(after).toEqual({
+    ...before,
+    webhook_events: Number(before.webhook_events) + payments.length,
+    outbox: Number(before.outbox) + payments.length,
+    deliveries: Number(before.deliveries) + payments.length,
+  })
+  expect((await system.story(victim.id)).status).toBe('Pending')
+
+  await expect
+    .poll(
+      () => system.receiver.events.filter(({ type }) => type === 'PaymentSucceeded').length,
+      PATIENT,
+    )
+    .toBe(payments.length)
+  const failures = system.receiver.events.filter(({ type }) => type === 'WebhookVerificationFailed')
+  expect(failures.length).toBeGreaterThan(0)
+  expect(failures.length).toBeLessThanOrEqual(60)
+})
+
+it('callbacks of a bank that signs none cannot make us call it more than it bears, and its payments go on', async () => {
+  const bank = await Tap.before(system.simulator.url)
+  const edge = await system.anotherEdge({ FIB_BASE_URL: bank.url })
+  const open = await system.charged({ gateway: 'fib' }, edge)
+  const { gatewayTransactionId: known = '' } = open
+  const reads = () => bank.seen.filter(({ path }) => path.endsWith('/status')).length
+
+  const before = await system.rows()
+  const startedAt = performance.now()
+  const attempts = await atATime(64, Array.from({ length: 1_000 }), (_, at) => {
+    // Now and then one that exists, and is not paid whatever they say.
+    const id = at % 10 === 0 ? known : crypto.randomUUID()
+    const body = JSON.stringify({ id, status: 'PAID' })
+    return send(edge, { headers: json, body }, 'fib')
+  })
+  const tookS = (performance.now() - startedAt) / 1_000
+  const known200 = ['200 duplicate', '200 ok']
+  const others = answersOf(attempts).filter((answer) => !known200.includes(answer))
+  expect(others).toEqual(['401 invalid', '500 error'])
+  expect(reads()).toBeLessThanOrEqual(60 + Math.ceil(10 * tookS) + 1)
+  const after = await system.rows()
+  expect(Number(after.webhook_events) - Number(before.webhook_events)).toBeLessThanOrEqual(1)
+  expect((await system.story(open.transactionId)).status).toBe('Pending')
+
+  const charged = await system.charged({ gateway: 'fib' }, edge)
+  for (const { transactionId, gatewayTransactionId } of [open, charged]) {
+    await system.simulator.act(gatewayTransactionId, 'pay')
+    // The bank itself may have been refused above: it comes again.
+    const body = JSON.stringify({ id: gatewayTransactionId, status: 'PAID' })
+    const told = await sendUntilTaken(edge, { headers: json, body }, 'fib')
+    expect(told.at(-1)?.status).toBe(200)
+    expect((await system.story(transactionId)).status).toBe('Paid')
+  }
+  await bank.close()
+})

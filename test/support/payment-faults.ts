@@ -1,0 +1,229 @@
+// What tests of faults need beside a payment system: many payments at once, a gateway that does not
+// give up, and a wire that can be listened to and held.
+
+import { ulid } from 'ulid'
+import type { Callback, ToldStatus } from '../../local/payments/callbacks/callback.ts'
+import { redirect } from '../../local/payments/callbacks/redirect.ts'
+import { type NodeServer, serve } from '../../local/simulator/node-server.ts'
+import type { Edge } from './edge.ts'
+import type { LibsqlServer } from './libsql.ts'
+import { type PaymentSystem, SECRETS } from './payment-system.ts'
+
+/** A payment that stands in the database as an answered charge of the redirect gateway. */
+export interface Seeded {
+  id: string
+  reference: string
+  gatewayTransactionId: string
+}
+
+const AMOUNT = 25_000
+
+/** So many open payments, without the calls that would have made them. */
+export async function seed(database: LibsqlServer, count: number): Promise<Seeded[]> {
+  const seeded = Array.from({ length: count }, () => {
+    const id = ulid()
+    return { id, reference: `order-${id}`, gatewayTransactionId: `gateway-${id}` }
+  })
+  await database.query(
+    `INSERT INTO payment_transactions (id, gateway, reference, gateway_transaction_id,
+        external_reference_id, amount, currency, created_at, updated_at)
+      SELECT value, 'redirect', 'order-' || value, 'gateway-' || value, 'external-' || value,
+        ${AMOUNT}, 'IQD', :now, :now FROM json_each(:ids)`,
+    { ids: JSON.stringify(seeded.map(({ id }) => id)), now: Date.now() },
+  )
+  return seeded
+}
+
+/** A webhook as the gateway signs it; an event of its own. */
+export const signed = (
+  { reference, gatewayTransactionId }: Pick<Seeded, 'reference' | 'gatewayTransactionId'>,
+  status: ToldStatus = 'Paid',
+): Promise<Callback> =>
+  redirect.make(
+    {
+      status,
+      reference,
+      transactionId: gatewayTransactionId,
+      externalReference: undefined,
+      amount: AMOUNT,
+      currency: 'IQD',
+      eventId: `event-${ulid()}`,
+      now: Date.now(),
+    },
+    SECRETS.redirect.apiKey,
+  )
+
+/** One attempt at a webhook. */
+export interface Attempt {
+  /** Undefined: there was no answer. */
+  status: number | undefined
+  /** The whole body. */
+  word: string
+  headers: Headers
+  tookMs: number
+}
+
+export async function send(edge: Edge, callback: Callback, key = 'redirect'): Promise<Attempt> {
+  const startedAt = performance.now()
+  const init = { method: 'POST', ...callback, signal: AbortSignal.timeout(40_000) }
+  const since = () => performance.now() - startedAt
+  try {
+    const response = await edge.fetch(`/payments/webhooks/${key}`, init)
+    const word = await response.text()
+    return { status: response.status, word, headers: response.headers, tookMs: since() }
+  } catch {
+    // Nobody listens, or whoever did is dead: a gateway learns no more than that either.
+    return { status: undefined, word: '', headers: new Headers(), tookMs: since() }
+  }
+}
+
+const AGAIN_MS = 50
+const GIVES_UP_MS = 40_000
+
+/** As a gateway does it: the same bytes until they are taken. Every attempt, the taken one last. */
+export async function sendUntilTaken(
+  edge: Edge,
+  callback: Callback,
+  key = 'redirect',
+): Promise<Attempt[]> {
+  const until = performance.now() + GIVES_UP_MS
+  const attempts: Attempt[] = []
+  for (;;) {
+    const attempt = await send(edge, callback, key)
+    attempts.push(attempt)
+    if (attempt.status === 200 || performance.now() > until) return attempts
+    await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+  }
+}
+
+/** Works through the items, so many at a time; the results in the items' order. */
+export async function atATime<Item, Result>(
+  most: number,
+  items: readonly Item[],
+  work: (item: Item, at: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  const left = items.entries()
+  const worker = async () => {
+    for (const [at, item] of left) results[at] = await work(item, at)
+  }
+  await Promise.all(Array.from({ length: most }, worker))
+  return results
+}
+
+/** `503 unavailable` and the like, each once; `none` where nobody answered. */
+export const answersOf = (attempts: readonly Attempt[]): string[] =>
+  [...new Set(attempts.map(({ status, word }) => `${status ?? 'none'} ${word}`.trim()))].sort()
+
+/** What is stored of these payments: all of it is `once` when each was paid once. */
+export async function stored(database: LibsqlServer, payments: readonly Seeded[]) {
+  const [row] = await database.query(
+    `WITH mine AS (SELECT value AS id FROM json_each(:ids))
+    SELECT
+      (SELECT COUNT(*) FROM payment_transactions WHERE id IN mine AND status = 'Paid') AS paid,
+      (SELECT COUNT(*) FROM payment_webhook_events WHERE transaction_id IN mine) AS events,
+      (SELECT COUNT(*) FROM payment_webhook_events
+        WHERE transaction_id IN mine AND outcome = 'applied') AS applied,
+      (SELECT COUNT(*) FROM payment_outbox WHERE transaction_id IN mine) AS told,
+      (SELECT COUNT(DISTINCT transaction_id) FROM payment_outbox
+        WHERE transaction_id IN mine AND type = 'PaymentSucceeded') AS succeeded`,
+    { ids: JSON.stringify(payments.map(({ id }) => id)) },
+  )
+  return row
+}
+
+export const once = ({ length: n }: readonly Seeded[]) => ({
+  ...{ paid: n, events: n, applied: n },
+  ...{ told: n, succeeded: n },
+})
+
+/** Of the events of these payments: what became of their delivery, and whether listeners are done. */
+export async function delivered(database: LibsqlServer, transactionIds: readonly string[]) {
+  const rows = await database.query(
+    `SELECT d.status, o.done_at IS NOT NULL AS is_done, COUNT(*) AS n
+      FROM payment_outbox o LEFT JOIN payment_deliveries d ON d.outbox_id = o.id
+      WHERE o.transaction_id IN (SELECT value FROM json_each(:ids)) GROUP BY 1, 2`,
+    { ids: JSON.stringify(transactionIds) },
+  )
+  return rows.map(({ status, is_done, n }) => ({ status, isDone: is_done === 1, n }))
+}
+
+export const allDelivered = (count: number) => [{ status: 'delivered', isDone: true, n: count }]
+
+/** Payments of whose success the host application has no genuine word. */
+export function notTold({ receiver }: PaymentSystem, payments: readonly Seeded[]): string[] {
+  const told = new Set(
+    receiver.events
+      .filter(({ type, forged, status }) => type === 'PaymentSucceeded' && !forged && status < 300)
+      .map(({ data }) => data.transaction?.id),
+  )
+  return payments.map(({ id }) => id).filter((id) => !told.has(id))
+}
+
+/** What a dead Worker held is free at once, and not in a minute. */
+export async function endLeases(database: LibsqlServer): Promise<void> {
+  for (const table of ['payment_outbox', 'payment_deliveries']) {
+    await database.query(`UPDATE ${table} SET leased_until = 0 WHERE leased_until IS NOT NULL`)
+  }
+}
+
+/** One request that passed, or was held. */
+interface Passed {
+  method: string
+  path: string
+  headers: Headers
+  body: string
+}
+
+/** Stands before a server: sees what passes, and holds it back when told to. */
+export class Tap {
+  readonly seen: (Passed & { isHeld: boolean })[] = []
+  /** What is held goes no further, and is never answered. */
+  holds: (passed: Passed) => boolean = () => false
+  /** It is done, and its answer is lost on the way back. */
+  loses: (passed: Passed) => boolean = () => false
+  readonly #target: string
+  #server: NodeServer | undefined
+
+  private constructor(target: string) {
+    this.#target = new URL(target).origin
+  }
+
+  static async before(target: string): Promise<Tap> {
+    const tap = new Tap(target)
+    tap.#server = await serve(0, (request) => tap.#pass(request))
+    return tap
+  }
+
+  get url(): string {
+    return this.#server?.url ?? ''
+  }
+
+  async close(): Promise<void> {
+    await this.#server?.close()
+  }
+
+  async #pass(request: Request): Promise<Response> {
+    const { method } = request
+    const { pathname: path, search } = new URL(request.url)
+    const headers = new Headers(request.headers)
+    for (const name of HOP_BY_HOP) headers.delete(name)
+    const body = await request.text()
+    const passed = { method, path, headers, body }
+    const isHeld = this.holds(passed)
+    this.seen.push({ ...passed, isHeld })
+    if (isHeld) return await new Promise<never>(() => undefined)
+    const sent = { method, headers, ...(body !== '' && { body }) }
+    const answer = await fetch(`${this.#target}${path}${search}`, { ...sent, redirect: 'manual' })
+    if (this.loses(passed)) return new Response('lost', { status: 502 })
+    const type = answer.headers.get('content-type')
+    const text = await answer.text()
+    // A status that has no body must be given none.
+    return new Response(text === '' ? null : text, {
+      status: answer.status,
+      headers: type === null ? {} : { 'content-type': type },
+    })
+  }
+}
+
+const HOP_BY_HOP = ['host', 'connection', 'content-length', 'transfer-encoding', 'keep-alive']
