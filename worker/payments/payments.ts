@@ -85,6 +85,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     teller,
     caller,
     onMismatch,
+    callbackUrl,
     clock,
     log,
   })
