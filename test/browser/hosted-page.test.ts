@@ -1,0 +1,126 @@
+// The README's promise: one request charges, a person presses Pay on the hosted page, and the host
+// application hears of it once, though the gateway tells of it fifty times at once.
+
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { LocalJson } from '../../local/local-json.ts'
+import type { PaymentResponse } from '../../worker/payments/transaction.ts'
+import { PATIENT, type Start, Starts } from '../support/local-system.ts'
+import type { TransactionStory } from '../support/payment-system.ts'
+import { SimulatorControl } from '../support/simulator-control.ts'
+
+const executablePath = [
+  '/usr/bin/chromium',
+  '/usr/bin/chromium-browser',
+  '/usr/bin/google-chrome',
+].find((path) => existsSync(path))
+const why = executablePath
+  ? ''
+  : ' (skipped: no Chromium on this machine; apt-get install chromium)'
+
+describe.skipIf(!executablePath)(`the hosted page in Chromium${why}`, () => {
+  const starts = new Starts()
+  let start: Start
+  let local: LocalJson
+  let simulator: SimulatorControl
+  let browser: Browser
+  let shop: string
+  const shopServer = createServer((_, response) => {
+    response.setHeader('Content-Type', 'text/html')
+    response.end('<!doctype html><title>Thank you</title>')
+  })
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => shopServer.listen(0, '127.0.0.1', resolve))
+    shop = `http://127.0.0.1:${(shopServer.address() as AddressInfo).port}/thanks`
+    start = await (await starts.start()).ready()
+    local = await start.local()
+    simulator = new SimulatorControl(local.simulator)
+    await fetch(`${local.simulator}/_control/faults`, {
+      method: 'PUT',
+      body: JSON.stringify({ all: { copies: 50 } }),
+    })
+    browser = await chromium.launch({
+      executablePath: executablePath ?? '',
+      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+    })
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await starts.clear()
+    shopServer.close()
+  })
+
+  const api = async <T>(path: string, body?: unknown): Promise<T> => {
+    const answer = await fetch(`${local.url}/api/payments${path}`, {
+      headers: { authorization: `Bearer ${local.tokens.payments}` },
+      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+    })
+    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as T
+  }
+  const charge = (reference: string, more: object = {}) =>
+    api<PaymentResponse>('/charges', {
+      ...{ gateway: 'redirect', reference, amount: 25_000, currency: 'IQD' },
+      ...{ description: 'A lamp', ...more },
+    })
+  /** Once every webhook was answered, and all was told. */
+  const settled = async ({ gatewayTransactionId, transactionId }: PaymentResponse) => {
+    const sent = () => simulator.webhooks(gatewayTransactionId)
+    await vi.waitUntil(async () => (await sent()).length >= 50, PATIENT)
+    const story = () => api<TransactionStory>(`/transactions/${transactionId}`)
+    await vi.waitUntil(async () => (await story()).events.every((event) => event.toldAt), PATIENT)
+    return { sent: await sent(), story: await story() }
+  }
+  /** What the listener of signalbox.config.ts has printed about an order. */
+  const printed = async (reference: string) => {
+    const log = await readFile(join(start.dataDir, 'logs/workerd.log'), 'utf8')
+    return log.split('\n').filter((line) => line.startsWith(`PaymentSucceeded ${reference}:`))
+  }
+
+  it('takes Pay once: back at the shop, Paid, and one PaymentSucceeded of fifty webhooks', async () => {
+    const charged = await charge('order-1', { returnUrl: shop })
+    const tab = await browser.newPage()
+    await tab.goto(charged.redirectUrl ?? '')
+    expect(await tab.title()).toContain('25,000 IQD')
+    await tab.getByRole('button', { name: 'Pay', exact: true }).click()
+    await tab.waitForURL(`${shop}?token=*`)
+    expect(await tab.title()).toBe('Thank you')
+
+    const { sent, story } = await settled(charged)
+    expect(sent).toHaveLength(50)
+    expect(sent.filter(({ answer }) => answer === 'ok')).toHaveLength(1)
+    expect(sent.filter(({ answer }) => answer === 'duplicate')).toHaveLength(49)
+    expect(story).toMatchObject({ status: 'Paid', amount: 25_000, refundedAmount: 0 })
+    expect(story.webhookEvents).toHaveLength(1)
+    expect(story.events.map(({ type }) => type)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
+    expect(await printed('order-1')).toEqual(['PaymentSucceeded order-1: 25000 IQD'])
+
+    // The way back leads to a page that can no longer be paid.
+    await tab.goto(charged.redirectUrl ?? '')
+    expect(await tab.getByRole('status').textContent()).toBe('This payment is paid.')
+    expect(await tab.getByRole('button').count()).toBe(0)
+    await tab.close()
+  })
+
+  it('takes Cancel by keyboard, says what happened where no shop is named, and nothing is paid', async () => {
+    const reference = `order-2-${'of-many-words-'.repeat(8)}`
+    const charged = await charge(reference, { amount: 1_250_000_000 })
+    const tab = await browser.newPage({ viewport: { width: 320, height: 568 } })
+    await tab.goto(charged.redirectUrl ?? '')
+    // As text: these sources are checked without the names of a page.
+    expect(await tab.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
+    await tab.getByRole('button', { name: 'Cancel' }).press('Enter')
+    expect(await tab.getByRole('status').textContent()).toBe('This payment was cancelled.')
+    const { story } = await settled(charged)
+    expect(story.status).toBe('Failed')
+    expect(story.events.map(({ type }) => type)).toEqual(['PaymentInitiated', 'PaymentFailed'])
+    expect(await printed(reference)).toEqual([])
+    await tab.close()
+  })
+})
