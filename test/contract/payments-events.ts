@@ -1,4 +1,4 @@
-// All that was told while everything else was tested: every event signed, each as often as it should.
+// All that was told while everything else was tested: signed, and as often as it should be.
 
 import { describe, expect, it, vi } from 'vitest'
 import { EVENT_NAMES } from '../../worker/payments/telling/events.ts'
@@ -38,10 +38,22 @@ export function eventsContract({ host, system }: Payments): void {
       expect(wanted).toHaveLength(Number(row?.rows) + Number(row?.moves))
     })
 
+    it('reach the listener of signalbox.config.ts as well, once each', async () => {
+      const paid = await system().database.query(
+        `SELECT t.reference FROM payment_outbox o JOIN payment_transactions t
+          ON t.id = o.transaction_id WHERE o.type = 'PaymentSucceeded' ORDER BY t.reference`,
+      )
+      const lines = (await system().log()).matchAll(/^PaymentSucceeded ([^:]+): \d+ [A-Z]{3}$/gm)
+      const printed = [...lines].map(([, reference = '']) => reference).sort(byText)
+      expect(printed).toEqual(paid.map(({ reference }) => reference))
+      expect(printed.length).toBeGreaterThan(10)
+    })
+
     it('leave nothing to be told, and nothing secret in the log or the database', async () => {
       expect(await system().sweep()).toMatchObject({ told: 0, notTold: 0, failed: 0 })
       const raw = await system().database.query('SELECT raw, error FROM payment_webhook_events')
-      const text = `${await system().log()}${JSON.stringify(raw)}${JSON.stringify(system().receiver.events)}`
+      const { events } = system().receiver
+      const text = `${await system().log()}${JSON.stringify([raw, events])}`
       const { redirect, fib, stripe } = SECRETS
       const secrets = [redirect.apiKey, redirect.clientSecret, fib.clientSecret]
       for (const secret of [...secrets, stripe.secretKey, stripe.webhookSecret]) {

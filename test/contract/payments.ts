@@ -7,9 +7,10 @@ import { PaymentSystem } from '../support/payment-system.ts'
 import { accessContract } from './payments-access.ts'
 import { chargesContract } from './payments-charges.ts'
 import { eventsContract } from './payments-events.ts'
+import { forgeriesContract } from './payments-forgeries.ts'
+import { outagesContract, type Silent, startSilent } from './payments-outages.ts'
 import { recordsContract } from './payments-records.ts'
 import { refundsContract } from './payments-refunds.ts'
-import { type Silent, silentContract, startSilent } from './payments-silence.ts'
 import { transitionsContract } from './payments-transitions.ts'
 import { webhooksContract } from './payments-webhooks.ts'
 
@@ -31,12 +32,13 @@ export function paymentsContract(host: Host): void {
 
   const payments: Payments = { host, system: () => system }
   webhooksContract(payments)
+  forgeriesContract(payments)
   transitionsContract(payments)
   chargesContract(payments)
   refundsContract(payments)
   accessContract(payments)
   recordsContract(payments)
-  silentContract(payments, () => silent)
+  outagesContract(payments, () => silent)
   // Last, because it counts what all the others caused.
   eventsContract(payments)
 }

@@ -57,6 +57,10 @@ export const tokenCallback = (token: unknown): Callback => ({
   body: JSON.stringify({ webhook_token: token }),
 })
 
+/** Of a callback that brings one. */
+export const tokenOf = ({ body }: Callback): string =>
+  (JSON.parse(body) as { webhook_token: string }).webhook_token
+
 export const fibCallback = (id: string): Callback => ({
   path: '/payments/webhooks/fib',
   headers: { 'Content-Type': 'application/json' },

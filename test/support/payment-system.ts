@@ -1,5 +1,5 @@
-// Payments as they run in earnest: libSQL's server, the simulator and an edge, each a process of its
-// own, and a host application that is told by Standard Webhooks.
+// Payments as they run in earnest: libSQL's server, the simulator and an edge, each a process of
+// its own, and a host application that is told by Standard Webhooks.
 
 import { readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
@@ -17,7 +17,7 @@ import { type LibsqlServer, startLibsql } from './libsql.ts'
 import { type SimulatorControl, startSimulator } from './simulator-control.ts'
 
 export const SECRETS = gatewaySecrets('a-secret-for-tests-of-32-bytes-or-more')
-export const EVENTS_SECRET = `whsec_${Buffer.from('a-secret-of-the-host-application').toString('base64')}`
+export const EVENTS_SECRET = `whsec_${btoa('a-secret-of-the-host-application')}`
 
 /** As `GET /api/payments/transactions/{id}` answers it. */
 export type TransactionStory = Transaction & Omit<Story, 'transaction'>
@@ -126,11 +126,13 @@ export class PaymentSystem implements AsyncDisposable {
   /** Makes what would be asked about or told later due now: nobody waits for an hour in a test. */
   async passTime(transactionId: string): Promise<void> {
     const args = { id: transactionId }
-    const told = `transaction_id = :id`
+    const due = 'SET next_attempt_at = 0, leased_until = NULL'
+    const told = 'SELECT id FROM payment_outbox WHERE transaction_id = :id'
     for (const sql of [
-      'UPDATE payment_transactions SET next_check_at = 0, called_until = NULL WHERE id = :id AND next_check_at IS NOT NULL',
-      `UPDATE payment_outbox SET next_attempt_at = 0, leased_until = NULL WHERE ${told}`,
-      `UPDATE payment_deliveries SET next_attempt_at = 0, leased_until = NULL WHERE outbox_id IN (SELECT id FROM payment_outbox WHERE ${told})`,
+      `UPDATE payment_transactions SET next_check_at = 0, called_until = NULL
+        WHERE id = :id AND next_check_at IS NOT NULL`,
+      `UPDATE payment_outbox ${due} WHERE transaction_id = :id`,
+      `UPDATE payment_deliveries ${due} WHERE outbox_id IN (${told})`,
     ]) {
       await this.database.query(sql, args)
     }
@@ -181,7 +183,7 @@ export function order(own: Record<string, unknown> = {}): Record<string, unknown
   }
 }
 
-/** A gateway that is out for good: the simulator has no Stripe, and nothing else shares its breaker. */
+/** A gateway that is out for good: the simulator has no Stripe, and no other shares its breaker. */
 async function startOutage(): Promise<{ url: string; close(): void }> {
   const server: Server = createServer((_, response) => {
     response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>We will be back soon</h1>')

@@ -1,8 +1,9 @@
-// Gateways that did what they were asked and never said so: the worst that a timeout can mean.
+// Gateways that fail: out for a while, out for good, and the worst, those that did what they were
+// asked and never said so.
 
 import { describe, expect, it, vi } from 'vitest'
 import type { Transaction } from '../../worker/payments/transaction.ts'
-import { order, type PaymentSystem } from '../support/payment-system.ts'
+import { freshReference, order, type PaymentSystem } from '../support/payment-system.ts'
 import { PATIENT } from '../support/system.ts'
 import type { Payments } from './payments.ts'
 
@@ -34,12 +35,20 @@ export async function startSilent(system: PaymentSystem): Promise<Silent> {
   return { redirect, fib }
 }
 
-export function silentContract({ host, system }: Payments, silent: () => Silent): void {
-  const rowOf = async (reference: string) => {
+export function outagesContract({ host, system }: Payments, silent: () => Silent): void {
+  const rowsOf = async (reference: string) => {
     const path = `/transactions?reference=${reference}`
-    const { transactions } = await system().get<{ transactions: Transaction[] }>(path)
-    expect(transactions).toHaveLength(1)
-    return transactions[0]
+    return (await system().get<{ transactions: Transaction[] }>(path)).transactions
+  }
+  const rowOf = async (reference: string) => {
+    const rows = await rowsOf(reference)
+    expect(rows).toHaveLength(1)
+    return rows[0]
+  }
+  const charge = async (request: unknown) => {
+    const answer = await system().post('/charges', request)
+    const { code, redirectUrl } = (await answer.json()) as { code?: string; redirectUrl?: string }
+    return { status: answer.status, headers: answer.headers, code, redirectUrl }
   }
   const timeouts = (gateway: string) =>
     system().receiver.events.filter(
@@ -47,7 +56,7 @@ export function silentContract({ host, system }: Payments, silent: () => Silent)
     )
 
   describe(`silent gateways on ${host}`, () => {
-    it('leave a charge that can be asked for again to the sweeper, which charges nobody twice', async () => {
+    it('leave a charge to the sweeper, which finds it and charges nobody twice', async () => {
       const { reference, request, answer } = silent().redirect
       const { simulator, receiver } = system()
       const silence = await answer
@@ -61,7 +70,7 @@ export function silentContract({ host, system }: Payments, silent: () => Silent)
       expect(timeouts('redirect').map(({ data }) => data)).toEqual([
         { gateway: 'redirect', endpoint: 'transaction/init', durationMs: expect.any(Number) },
       ])
-      expect(timeouts('redirect')[0]?.data.durationMs).toBeGreaterThanOrEqual(15_000)
+      expect(timeouts('redirect')[0]?.data.durationMs).toBeGreaterThan(14_900)
 
       await simulator.faults(reference, {})
       const id = pending?.id ?? ''
@@ -102,6 +111,42 @@ export function silentContract({ host, system }: Payments, silent: () => Silent)
       expect(await simulator.payments(reference)).toHaveLength(1)
       expect(await rowOf(reference)).toMatchObject({ status: 'Pending' })
       expect(timeouts('fib').map(({ data }) => data.endpoint)).toEqual(['payments'])
+    })
+  })
+
+  describe(`charges at failing gateways on ${host}`, () => {
+    it('during an outage are 503, stay Pending, and are charged once after it', async () => {
+      const request = order()
+      const reference = String(request.reference)
+      const { simulator } = system()
+      await simulator.faults(reference, { outage: 200, endpoints: ['init'] })
+      const out = await charge(request)
+      expect(out).toMatchObject({ status: 503, code: 'gateway_unavailable' })
+      expect(Number(out.headers.get('Retry-After'))).toBeGreaterThan(0)
+      expect(await rowsOf(reference)).toMatchObject([{ status: 'Pending' }])
+      await simulator.faults(reference, {})
+      const again = await charge(request)
+      expect(again).toMatchObject({ status: 201, redirectUrl: expect.any(String) })
+      expect(await simulator.payments(reference)).toHaveLength(1)
+      expect(await rowsOf(reference)).toHaveLength(1)
+    })
+
+    it('of a gateway that fails five times are not even stored, and that is told once', async () => {
+      const stripe = (reference = freshReference()) =>
+        order({ gateway: 'stripe', reference, currency: 'USD', returnUrl: 'https://shop.test/' })
+      await Promise.all(Array.from({ length: 6 }, () => charge(stripe())))
+      const before = await system().rows()
+      const reference = freshReference()
+      const refused = await charge(stripe(reference))
+      expect(refused).toMatchObject({ status: 503, code: 'gateway_unavailable' })
+      const retryAfter = Number(refused.headers.get('Retry-After'))
+      expect(retryAfter).toBeGreaterThan(0)
+      expect(retryAfter).toBeLessThanOrEqual(30)
+      expect(await system().rows()).toEqual(before)
+      expect(await rowsOf(reference)).toEqual([])
+      const opened = () => system().receiver.events.filter(({ type }) => type === 'CircuitOpened')
+      await vi.waitUntil(() => opened().length > 0, PATIENT)
+      expect(opened().map(({ data }) => data)).toEqual([{ gateway: 'stripe' }])
     })
   })
 }
