@@ -11,9 +11,17 @@ process.on('exit', () => {
   for (const child of running.keys()) child.kill('SIGTERM')
 })
 
+const others = new Set<() => Promise<void>>()
+
+/** Of a process that was started by other means. The result forgets it. */
+export function stopsToo(stop: () => Promise<void>): () => void {
+  others.add(stop)
+  return () => others.delete(stop)
+}
+
 /** For a benchmark that is interrupted: resolves when no process of it is left. */
 export async function stopAll(): Promise<void> {
-  await Promise.all([...running.values()].map((stop) => stop()))
+  await Promise.all([...running.values(), ...others].map((stop) => stop()))
 }
 
 export interface Child {

@@ -7,6 +7,9 @@ import { join, resolve } from 'node:path'
 import type { BurstRow } from './burst.ts'
 import type { IdleRow } from './idle.ts'
 import type { LatencyRow } from './latency.ts'
+import type { ChargeTimes, RoundTrips } from './payments/charges.ts'
+import type { PaceRun } from './payments/pace-run.ts'
+import type { RateSample } from './payments/webhooks.ts'
 
 export interface Machine {
   platform: string
@@ -43,6 +46,23 @@ export interface WatchResult extends Result {
   targets: { burstMs: number; readyMs: number; rssMiB: number; cpuPercent: number }
   bursts: BurstRow[]
   idle: IdleRow[]
+}
+
+export interface WebhooksResult extends Result {
+  targets: { timesNaive: number; shareOfNoDatabase: number; paceMs: number }
+  /** At a time: what the verdicts are about, and what was tried of the naive handler. */
+  levels: readonly number[]
+  naiveLevels: readonly number[]
+  rates: RateSample[]
+  pace: PaceRun[]
+}
+
+export interface ChargeResult extends Result {
+  targets: { roundTrips: number }
+  /** How long the gateway takes to answer. */
+  gatewayMs: number
+  roundTrips: RoundTrips[]
+  times: ChargeTimes[]
 }
 
 /** What a run says of itself. `startedAt` is of `performance.now`. */

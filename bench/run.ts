@@ -1,13 +1,15 @@
-// `npm run bench -- [latency] [watch] [--quick] [--out DIR]`: measures this system and the
-// alternatives in one run, on this machine, and writes numbers and plots.
+// `npm run bench -- [latency] [watch] [webhooks] [charge] [--quick] [--out DIR]`: measures this
+// system and the alternatives in one run, on this machine, and writes numbers and plots.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { stopAll } from './child.ts'
+import { runCharge } from './run-charge.ts'
 import { runLatency } from './run-latency.ts'
 import { runWatch } from './run-watch.ts'
+import { runWebhooks } from './run-webhooks.ts'
 
 /** Linux keeps it in memory. */
 const MEMORY = '/dev/shm'
@@ -25,7 +27,7 @@ export interface BenchRun {
   say: (text: string) => void
 }
 
-const BENCHES = { latency: runLatency, watch: runWatch }
+const BENCHES = { latency: runLatency, watch: runWatch, webhooks: runWebhooks, charge: runCharge }
 type BenchName = keyof typeof BENCHES
 const NAMES = Object.keys(BENCHES) as BenchName[]
 

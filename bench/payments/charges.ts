@@ -1,0 +1,150 @@
+// Charges over HTTP: how often each goes to the database, and how long it takes beside the gateway.
+
+import { mkdirSync, rmSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { SignJWT } from 'jose'
+import { rounded, type Summary, summarize } from '../statistics.ts'
+import { Connection } from './connection.ts'
+import { startCountingProxy } from './counting-proxy.ts'
+import { startDatabase } from './database.ts'
+import { AUTH_SECRET, startOurEdge } from './edge.ts'
+import { startFakeGateway } from './fake-gateway.ts'
+
+export interface ChargePlan {
+  /** At a time. */
+  connections: number
+  charges: number
+  gatewayMs: number
+}
+
+export interface RoundTrips {
+  connections: number
+  charges: number
+  roundTrips: number
+  perCharge: number
+}
+
+export interface ChargeTimes {
+  connections: number
+  /** Of our own, without what the gateway took; in ms. */
+  beside: Summary
+  values: number[]
+}
+
+/** What is written behind the answer is written by then, and counts. */
+const SETTLE_MS = 500
+
+/** The first charge is one of them: it also fetches the gateway's token. */
+export async function countRoundTrips(plan: ChargePlan, dir: string): Promise<RoundTrips> {
+  const { connections, charges } = plan
+  return withGateway(plan.gatewayMs, dir, async (gateway, database) => {
+    const proxy = await startCountingProxy(database.port)
+    const databaseUrl = proxy.url
+    const edge = await startOurEdge(`${dir}/edge`, { databaseUrl, gatewayUrl: gateway.url })
+    try {
+      const before = proxy.roundTrips()
+      await chargeAll(edge.port, plan, 'count', () => undefined)
+      await sleep(SETTLE_MS)
+      const roundTrips = proxy.roundTrips() - before
+      return { connections, charges, roundTrips, perCharge: rounded(roundTrips / charges) }
+    } finally {
+      await edge.stop()
+      await proxy.close()
+    }
+  })
+}
+
+const WARM_UP_CHARGES = 30
+
+export async function timeCharges(plan: ChargePlan, dir: string): Promise<ChargeTimes> {
+  return withGateway(plan.gatewayMs, dir, async (gateway, { url: databaseUrl }) => {
+    const edge = await startOurEdge(`${dir}/edge`, { databaseUrl, gatewayUrl: gateway.url })
+    try {
+      const warmUp = { ...plan, charges: Math.max(WARM_UP_CHARGES, plan.connections) }
+      await chargeAll(edge.port, warmUp, 'warm', () => undefined)
+      const values: number[] = []
+      await chargeAll(edge.port, plan, 'time', (orderId, ms) => {
+        const heldMs = gateway.heldMs(orderId)
+        if (heldMs === undefined) throw new Error(`The gateway was not asked for ${orderId}.`)
+        values.push(rounded(ms - heldMs))
+      })
+      return { connections: plan.connections, beside: summarize(values), values }
+    } finally {
+      await edge.stop()
+    }
+  })
+}
+
+type Gateway = Awaited<ReturnType<typeof startFakeGateway>>
+type Database = Awaited<ReturnType<typeof startDatabase>>
+
+async function withGateway<Result>(
+  delayMs: number,
+  dir: string,
+  measure: (gateway: Gateway, database: Database) => Promise<Result>,
+): Promise<Result> {
+  mkdirSync(dir, { recursive: true })
+  const gateway = await startFakeGateway(delayMs)
+  try {
+    const database = await startDatabase(dir)
+    try {
+      return await measure(gateway, database)
+    } finally {
+      await database.stop()
+    }
+  } finally {
+    await gateway.close()
+    rmSync(dir, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+async function chargeAll(
+  port: number,
+  { connections, charges }: ChargePlan,
+  prefix: string,
+  done: (orderId: string, ms: number) => void,
+): Promise<void> {
+  const bearer = await new SignJWT({ scope: 'payments:write', repos: ['*'] })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setAudience('signalbox')
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(AUTH_SECRET))
+  let next = 0
+  const run = async () => {
+    const connection = new Connection(port)
+    try {
+      while (next < charges) {
+        const orderId = `${prefix}-${next++}`
+        const request = chargeRequest(orderId, bearer)
+        const startedAt = performance.now()
+        const { status, body } = await connection.send(request)
+        const ms = performance.now() - startedAt
+        if (status !== 201)
+          throw new Error(`The charge of ${orderId} was answered ${status}: ${body}`)
+        done(orderId, ms)
+      }
+    } finally {
+      connection.close('all charges are made')
+    }
+  }
+  await Promise.all(Array.from({ length: connections }, run))
+}
+
+function chargeRequest(orderId: string, bearer: string): Buffer {
+  const charge = {
+    gateway: 'redirect',
+    reference: orderId,
+    amount: 25_000,
+    currency: 'IQD',
+    description: 'Two lamps and a chair',
+  }
+  const body = JSON.stringify(charge)
+  const head = [
+    'POST /api/payments/charges HTTP/1.1',
+    'Host: 127.0.0.1',
+    `Authorization: Bearer ${bearer}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+  ]
+  return Buffer.from(`${head.join('\r\n')}\r\n\r\n${body}`)
+}

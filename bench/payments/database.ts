@@ -1,0 +1,53 @@
+// libSQL's own server with the tables of schema.sql, in a folder that nobody used before.
+
+import { mkdirSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { databaseReady, databaseUrl, libsqlServer, migrate } from '../../local/libsql-server.ts'
+import {
+  libsqlDatabase,
+  type Row,
+  statement,
+  type Value,
+} from '../../worker/payments/ledger/database-libsql.ts'
+import { freePort, type Program, startProgram } from './process.ts'
+
+const HOME = resolve(import.meta.dirname, '../..')
+const START_WAIT_MS = 30_000
+const WRITE_WAIT_MS = 60_000
+
+export interface BenchDatabase extends Program {
+  port: number
+  url: string
+  /** One statement that writes. */
+  write(sql: string, args: Record<string, Value>): Promise<void>
+  /** Rows of one statement that reads: it is answered also when no write goes through any more. */
+  read(sql: string): Promise<Row[]>
+}
+
+export async function startDatabase(dir: string): Promise<BenchDatabase> {
+  mkdirSync(dir, { recursive: true })
+  const port = await freePort()
+  const url = databaseUrl(port)
+  const signal = AbortSignal.timeout(START_WAIT_MS)
+  const place = { dir: join(dir, 'database'), port }
+  const program = await startProgram(
+    libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }),
+    async () => {
+      await databaseReady(url, { what: 'sqld', waitMs: START_WAIT_MS, signal })
+      await migrate(url, readFileSync(join(HOME, 'schema.sql'), 'utf8'), signal)
+    },
+  )
+  const database = libsqlDatabase({ url })
+  return {
+    ...program,
+    port,
+    url,
+    async write(sql, args) {
+      await database.write([statement(sql, args)], AbortSignal.timeout(WRITE_WAIT_MS))
+    },
+    async read(sql) {
+      const [rows = []] = await database.read([statement(sql)])
+      return rows
+    },
+  }
+}

@@ -1,0 +1,75 @@
+// A Worker on workerd, run as `npm start` runs the edge: ours, or the one that stores nothing.
+
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join, relative, resolve } from 'node:path'
+import { edgeReady, edgeUrl } from '../../local/edge.ts'
+import { prepareWorkerd } from '../../local/workerd.ts'
+import { readWorkerSettings } from '../../local/wrangler-toml.ts'
+import { API_KEY } from './callbacks.ts'
+import { freePort, type Program, startProgram } from './process.ts'
+
+const HOME = resolve(import.meta.dirname, '../..')
+const START_WAIT_MS = 30_000
+export const AUTH_SECRET = 'the-secret-of-the-benchmark-that-signs-access-tokens'
+
+export interface BenchEdge extends Program {
+  port: number
+  url: string
+}
+
+/** `gatewayUrl`: where charges go; the callbacks alone need none. */
+export function startOurEdge(
+  dir: string,
+  { databaseUrl, gatewayUrl }: { databaseUrl: string; gatewayUrl?: string },
+): Promise<BenchEdge> {
+  return startEdge(dir, HOME, {
+    AUTH_SECRETS: AUTH_SECRET,
+    LIBSQL_URL: databaseUrl,
+    REDIRECT_GATEWAY_CLIENT_ID: 'bench',
+    REDIRECT_GATEWAY_CLIENT_SECRET: 'the-secret-of-the-benchmark-at-the-gateway',
+    REDIRECT_GATEWAY_API_KEY: API_KEY,
+    REDIRECT_GATEWAY_BASE_URL: gatewayUrl ?? 'http://127.0.0.1:9',
+    PAYMENT_PUBLIC_URL: 'http://127.0.0.1',
+  })
+}
+
+/** With the runtime's settings of our own edge, so that nothing else than the work differs. */
+export function startBareEdge(dir: string): Promise<BenchEdge> {
+  const home = join(dir, 'home')
+  mkdirSync(home, { recursive: true })
+  const toml = readFileSync(join(HOME, 'wrangler.toml'), 'utf8')
+  const { compatibilityDate, compatibilityFlags } = readWorkerSettings(toml)
+  const main = relative(home, join(import.meta.dirname, 'bare-worker.ts'))
+  const settings = {
+    main,
+    compatibility_date: compatibilityDate,
+    compatibility_flags: compatibilityFlags,
+  }
+  const lines = Object.entries(settings).map(
+    ([name, value]) => `${name} = ${JSON.stringify(value)}`,
+  )
+  writeFileSync(join(home, 'wrangler.toml'), `${lines.join('\n')}\n`)
+  return startEdge(dir, home, { API_KEY })
+}
+
+async function startEdge(
+  dir: string,
+  home: string,
+  variables: Record<string, string>,
+): Promise<BenchEdge> {
+  mkdirSync(dir, { recursive: true })
+  const port = await freePort()
+  const url = edgeUrl(port)
+  const spec = await prepareWorkerd({
+    port,
+    dir,
+    home,
+    variables,
+    env: { PATH: process.env.PATH ?? '', HOME: dir },
+    logFile: join(dir, 'edge.log'),
+  })
+  const signal = AbortSignal.timeout(START_WAIT_MS)
+  const patience = { what: 'workerd', waitMs: START_WAIT_MS, signal }
+  const program = await startProgram(spec, () => edgeReady(url, patience))
+  return { ...program, port, url }
+}

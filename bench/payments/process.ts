@@ -1,0 +1,37 @@
+// A program of the payment benchmarks that is no Node: libSQL's server and workerd, tied to ours as
+// `npm start` ties them.
+
+import { type ChildSpec, spawnChild } from '../../local/child.ts'
+import { findPort } from '../../local/ports.ts'
+import { stopsToo } from '../child.ts'
+
+export interface Program {
+  pid: number
+  stop(): Promise<void>
+}
+
+/** `ready` resolves when it serves, and rejects when it never does. */
+export async function startProgram(spec: ChildSpec, ready: () => Promise<void>): Promise<Program> {
+  const child = spawnChild(spec)
+  const stop = async () => {
+    child.stop()
+    await child.ended
+  }
+  const forget = stopsToo(stop)
+  void child.ended.then(forget)
+  try {
+    await ready()
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  const { pid } = child
+  if (pid === undefined) throw new Error(`${spec.name} has no pid.`)
+  return { pid, stop }
+}
+
+export async function freePort(): Promise<number> {
+  const claim = await findPort(0)
+  if (!claim.ok) throw new Error(`There is no free port: ${claim.code}.`)
+  return claim.port
+}

@@ -1,0 +1,104 @@
+// What the measurements of callbacks come to, held against the targets. Pure.
+
+import type { Verdict, WebhooksResult } from '../results.ts'
+import { percentile } from '../statistics.ts'
+import type { HandlerName } from './handlers.ts'
+import type { PaceRun } from './pace-run.ts'
+import type { RateSample, Sample } from './webhooks.ts'
+
+export const median = (values: readonly number[]): number => percentile(values, 50)
+
+export const samplesOf = (rates: readonly RateSample[], handler: HandlerName, at: number) =>
+  rates.filter((sample) => sample.handler === handler && sample.connections === at)
+
+/** Callbacks a second, the median of the runs. */
+export const rateOf = (rates: readonly RateSample[], handler: HandlerName, at: number): number =>
+  median(samplesOf(rates, handler, at).map(({ perSecond }) => perSecond))
+
+export interface Best {
+  connections: number
+  perSecond: number
+}
+
+/** The naive handler with as many at a time as suit it best. Its errors do not count against it. */
+export function bestOfNaive(rates: readonly RateSample[]): Best {
+  const tried = new Set(rates.flatMap((it) => (it.handler === 'naive' ? it.connections : [])))
+  const all = [...tried].map((connections) => ({
+    connections,
+    perSecond: rateOf(rates, 'naive', connections),
+  }))
+  return all.reduce((best, each) => (each.perSecond > best.perSecond ? each : best), {
+    connections: 0,
+    perSecond: 0,
+  })
+}
+
+export const errorsIn = ({ errors }: Pick<Sample, 'errors'>): number =>
+  Object.values(errors).reduce((sum, count) => sum + count, 0)
+
+type Measured = Pick<WebhooksResult, 'targets' | 'levels' | 'rates' | 'pace'>
+
+export function webhookVerdicts({ targets, levels, rates, pace }: Measured): Verdict[] {
+  const best = bestOfNaive(rates)
+  return [
+    ...levels.flatMap((at) => {
+      const ours = rateOf(rates, 'signalbox', at)
+      const bare = rateOf(rates, 'no-database', at)
+      return [
+        ratio(`webhooks, ${at} at a time, to naive at its best (${best.connections} at a time)`, {
+          least: targets.timesNaive,
+          ours,
+          other: best.perSecond,
+        }),
+        ratio(`webhooks, ${at} at a time, to a handler without a database`, {
+          least: targets.shareOfNoDatabase,
+          ours,
+          other: bare,
+        }),
+      ]
+    }),
+    flawless([...rates.filter(({ handler }) => handler === 'signalbox'), ...pace]),
+    paceVerdict(pace, targets.paceMs),
+  ]
+}
+
+interface Ratio {
+  least: number
+  ours: number
+  other: number
+}
+
+function ratio(what: string, { least, ours, other }: Ratio): Verdict {
+  const times = ours / other
+  return {
+    what,
+    target: `${least}×`,
+    measured: `${times.toFixed(2)}× (${ours}/s to ${other}/s)`,
+    reached: times >= least,
+  }
+}
+
+function flawless(samples: readonly Sample[]): Verdict {
+  const sum = (count: (sample: Sample) => number) =>
+    samples.reduce((total, sample) => total + count(sample), 0)
+  const errors = sum(errorsIn)
+  const faults = [...new Set(samples.flatMap((sample) => sample.faults))]
+  const wrong = faults.length === 0 ? 'all Paid once, each with one event' : faults.join('; ')
+  return {
+    what: 'webhooks, errors shown',
+    target: '0',
+    measured: `${errors} of ${sum(({ sent }) => sent)}; ${wrong}`,
+    reached: errors === 0 && faults.length === 0,
+  }
+}
+
+function paceVerdict(pace: readonly PaceRun[], paceMs: number): Verdict {
+  const each = pace.map(({ latency }) => latency.p99)
+  const p99 = median(each)
+  return {
+    what: `webhook p99 at ${pace[0]?.perSecond}/s, the median of ${pace.length} runs`,
+    target: `${paceMs} ms`,
+    measured: `${p99} ms (${each.join(', ')})`,
+    reached: p99 <= paceMs,
+  }
+}
