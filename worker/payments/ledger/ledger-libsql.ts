@@ -99,7 +99,7 @@ export function createLibsqlLedger(deps: LibsqlLedgerDeps): Ledger {
     },
 
     claimUntold: (claim) => write(claimUntoldUnit(claim)),
-    settleTold: (told, now) => run(told.flatMap((each) => settleTold(each, now))),
+    settleTold: (told, now) => run(settleTold(told, now)),
     redeliver: (deliveryId, now) => write(redeliverUnit(deliveryId, now)),
 
     acknowledge: (alertId, by, now) => write(acknowledgeUnit(alertId, by, now)),

@@ -47,24 +47,26 @@ export function claimUntoldUnit({ now, limit }: { now: number; limit: number }):
   }
 }
 
+/** What listeners took, which is nearly everything, is one statement however much it is. */
+export function settleTold(told: readonly Told[], now: number): Statement[] {
+  const taken = told.flatMap(({ outboxId, listeners }) => (listeners?.ok ? [outboxId] : []))
+  const statements = told.flatMap((each) => settleOne(each, now))
+  if (taken.length === 0) return statements
+  return [statement(LISTENERS_TOOK, { ids: JSON.stringify(taken), now }), ...statements]
+}
+
 /**
  * An attempt ends with its lease, so a failure that is told twice counts once. What was given up
  * is done as well, and the alert says that it was not told.
  */
-export function settleTold({ outboxId: id, listeners, delivery }: Told, now: number): Statement[] {
+function settleOne({ outboxId: id, listeners, delivery }: Told, now: number): Statement[] {
   const statements: Statement[] = []
-  if (listeners) {
-    const { ok, nextAttemptAt, error } = listeners
-    const isOver = ok || nextAttemptAt === undefined
-    statements.push(
-      statement(SETTLE_LISTENERS, {
-        id,
-        ok: ok ? 1 : 0,
-        done: isOver ? now : null,
-        next: nextAttemptAt ?? null,
-      }),
-    )
-    if (isOver && !ok) statements.push(dead('listener_dead', id, error, now))
+  if (listeners && !listeners.ok) {
+    const { nextAttemptAt, error } = listeners
+    const isOver = nextAttemptAt === undefined
+    const done = isOver ? now : null
+    statements.push(statement(LISTENERS_FAILED, { id, done, next: nextAttemptAt ?? null }))
+    if (isOver) statements.push(dead('listener_dead', id, error, now))
   }
   if (delivery) {
     const { ok, nextAttemptAt, status, error } = delivery
@@ -105,9 +107,13 @@ function dead(
   return raise(from, { kind, subject, detail: JSON.stringify(said), now }, detail)
 }
 
-const SETTLE_LISTENERS = `UPDATE payment_outbox SET attempts = attempts + 1, leased_until = NULL,
+const LISTENERS_TOOK = `UPDATE payment_outbox
+  SET attempts = attempts + 1, leased_until = NULL, done_at = :now
+  WHERE id IN (SELECT value FROM json_each(:ids)) AND done_at IS NULL`
+
+const LISTENERS_FAILED = `UPDATE payment_outbox SET attempts = attempts + 1, leased_until = NULL,
     done_at = :done, next_attempt_at = COALESCE(:next, next_attempt_at)
-  WHERE id = :id AND done_at IS NULL AND (:ok = 1 OR leased_until IS NOT NULL)`
+  WHERE id = :id AND done_at IS NULL AND leased_until IS NOT NULL`
 
 const SETTLE_DELIVERY = `UPDATE payment_deliveries SET attempts = attempts + 1,
     leased_until = NULL, status = :status, delivered_at = :delivered,
