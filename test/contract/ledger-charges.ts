@@ -296,6 +296,11 @@ export function chargeContract(on: On): void {
         expect(await w.ledger.beginCharge(again)).toEqual(begun)
         expect(await w.begin({ now: later.now + 1 })).toEqual({ state: 'in_progress' })
         expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated'])
+        // The sweeper looks when this caller must have come back, not before.
+        const claim = { until: T0 + HOUR, limit: 9 }
+        const due = (now: number) => w.ledger.claimChecks({ ...claim, now })
+        expect(await due(again.until - 1)).toEqual([])
+        expect(await due(again.until)).toHaveLength(1)
       }),
     )
 

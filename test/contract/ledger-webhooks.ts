@@ -464,6 +464,22 @@ export function webhookContract(on: On): void {
     )
 
     it(
+      'is applied by its order too when the charge’s own outcome stays unknown',
+      on(async (w) => {
+        const before = await w.pending({ request: { reference: 'order-0' } })
+        const names = { reference: 'order-7', gatewayTransactionId: 'gateway-7' }
+        await w.tell(before, names)
+        const transaction = await w.pending({ request: { reference: 'order-7' } })
+        const finished = await w.finish(transaction, { kind: 'unknown', nextCheckAt: T0 + MINUTE })
+        expect(finished.transaction).toMatchObject({
+          status: 'Paid',
+          gatewayTransactionId: 'gateway-7',
+        })
+        expect(finished.untold).toHaveLength(1)
+      }),
+    )
+
+    it(
       'is applied by the sweeper when its payment appeared and nobody answered the charge',
       on(async (w) => {
         const transaction = await w.pending({ request: { reference: 'order-0' } })

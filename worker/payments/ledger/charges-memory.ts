@@ -87,6 +87,7 @@ function again(book: Book, row: PaymentRow, start: ChargeStart): ChargeBegun {
   if (!start.chargeIsIdempotent || transaction.status !== 'Pending') return { state: 'unknown' }
   row.calledBy = start.id
   row.calledUntil = start.until
+  row.nextCheckAt = start.until
   return { state: 'begun', transaction, untold: [] }
 }
 
@@ -113,8 +114,8 @@ export function finishCharge(
       transaction.updatedAt = iso(now)
       if (redirectUrl !== undefined) transaction.redirectUrl = redirectUrl
       if (expiresAt !== undefined) transaction.expiresAt = expiresAt
-      untold = applyParked(book, { now, limit: Number.POSITIVE_INFINITY, to: row })
     }
   }
+  untold = [...untold, ...applyParked(book, { now, limit: Number.POSITIVE_INFINITY, to: row })]
   return { transaction, untold }
 }

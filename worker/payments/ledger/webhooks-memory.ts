@@ -25,23 +25,21 @@ export function recordEvent(book: Book, arrival: Arrival): Recorded {
   return answer(row.record, row.record.outcome, untold)
 }
 
-/** Parked events that match `payment`, or any, in the order in which they occurred. */
+/** Parked events that match `to`, or any payment, in the order in which they occurred. */
 export function applyParked(
   book: Book,
   { now, limit, to }: { now: number; limit: number; to?: PaymentRow },
 ): Untold[] {
-  const untold: Untold[] = []
-  let left = limit
-  for (const row of parked(book)) {
-    if (left === 0) break
-    const { payload } = row.arrival
-    // Asked anew for each: one that was applied may have given its payment the gateway's name.
+  const paymentOf = ({ arrival: { payload } }: EventRow) => {
     const payment = book.match(payload.gateway, payload)
-    if (!payment || (to && payment !== to)) continue
-    untold.push(...apply(book, row, payment, now))
-    left--
+    return to && payment !== to ? undefined : payment
   }
-  return untold
+  const found = parked(book).filter(paymentOf).slice(0, limit)
+  return found.flatMap((row) => {
+    // Asked anew: one before it may have given its payment the gateway's name.
+    const payment = paymentOf(row)
+    return payment ? apply(book, row, payment, now) : []
+  })
 }
 
 /** Whether an event waits for a payment that has appeared. */
