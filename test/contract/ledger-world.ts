@@ -91,9 +91,11 @@ export class World {
   readonly ledger: Ledger
   readonly records: PaymentRecords
   readonly desk: FakeDesk
-  readonly #next = monotonicFactory()
+  readonly #next: (seedTime: number) => string
 
-  constructor({ ledger, records }: LedgerBed, desk: FakeDesk) {
+  /** With the same `random`, the same ids. */
+  constructor({ ledger, records }: LedgerBed, desk: FakeDesk, random?: () => number) {
+    this.#next = monotonicFactory(random)
     this.ledger = ledger
     this.records = records
     this.desk = desk
