@@ -1,10 +1,13 @@
 // The Worker dies between two steps of one payment: what was stored is told, what was asked of a
 // gateway is found again, and nothing is done twice.
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { endLeases, seed, send, signed, Tap } from '../support/payment-faults.ts'
 import { freshReference, order, PaymentSystem } from '../support/payment-system.ts'
 
+/** The gateway's answer, on this machine. */
+const ON_ITS_WAY_MS = 100
 const PATIENT = { timeout: 10_000, interval: 20 }
 
 let system: PaymentSystem
@@ -134,12 +137,13 @@ it('an edge killed before the gateway answered its charge finds the one payment,
 
 it('an edge killed after the gateway answered its charge, and before that was stored, finds the one payment', async () => {
   const [byKey, bySweep] = [freshReference(), freshReference()]
-  for (const it of [byKey, bySweep]) await system.simulator.faults(it, { slowMs: 700 })
+  for (const it of [byKey, bySweep]) await system.simulator.faults(it, { slowMs: 1_500 })
   for (const it of [byKey, bySweep]) begin(it, 'redirect')
   await expect.poll(isStored([byKey, bySweep]), PATIENT).toBe(true)
   // What the gateway answers cannot be stored.
   await system.database.kill()
   await expect.poll(isAtGateway([byKey, bySweep]), PATIENT).toBe(true)
+  await sleep(ON_ITS_WAY_MS)
   await system.edge.crash(() => system.database.restart())
   await recover([byKey], [bySweep])
 })

@@ -114,7 +114,7 @@ it('2,000 forged webhooks with huge and slow bodies among them leave no row, and
   expect(['413 too_large', 'hung up']).toEqual(expect.arrayContaining([...new Set(huge)]))
   expect(answersOf(real)).toEqual(['200 ok'])
   const slowest = Math.max(...real.map(({ tookMs }) => tookMs))
-  expect(slowest, 'a gateway waits 10 s and more').toBeLessThan(3_000)
+  expect(slowest, 'a gateway waits 10 s and more').toBeLessThan(5_000)
   expect(await stored(system.database, payments)).toEqual(paidOnce(payments))
   const after = await system.rows()
   expect(after).toEqual({
