@@ -67,6 +67,29 @@ export function sweepContract(on: On): void {
     )
 
     it(
+      'is due at once when a refund comes before its payment, and when the payment follows',
+      on(async (w) => {
+        const transaction = await w.charged()
+        const claim = { until: T0 + HOUR, limit: 9 }
+        const early = await w.tell(transaction, { status: 'Refunded', receivedAt: T0 + 2_000 })
+        expect(early.outcome).toBe('illegal')
+        expect(await w.ledger.claimChecks({ ...claim, now: T0 + 2_000 })).toMatchObject([
+          { transaction: { status: 'Pending' } },
+        ])
+        await w.tell(transaction, { receivedAt: T0 + 3_000 })
+        expect(await w.ledger.claimChecks({ ...claim, now: T0 + 3_000 })).toMatchObject([
+          { transaction: { status: 'Paid' } },
+        ])
+        const { id: transactionId } = transaction
+        const again = T0 + 4_000
+        await w.ledger.settleCheck({ transactionId, now: T0 + 3_000, nextCheckAt: again })
+        expect(await w.ledger.claimChecks({ ...claim, now: again })).toHaveLength(1)
+        await w.tell(transaction, { status: 'Refunded', receivedAt: T0 + 5_000 })
+        expect(await w.ledger.claimChecks({ ...claim, now: T0 + HOUR })).toEqual([])
+      }),
+    )
+
+    it(
       'tells of a refund under way, from its claim on',
       on(async (w) => {
         const transaction = await w.came('Paid')

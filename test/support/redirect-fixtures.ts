@@ -98,7 +98,10 @@ export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text
 export const sign = (payload: unknown, key: Key = bytes(SETTINGS.api_key), alg = 'HS256') =>
   new CompactSign(bytes(JSON.stringify(payload))).setProtectedHeader({ alg, typ: 'JWT' }).sign(key)
 
-export const received = (body: string, query: string | string[][] = ''): WebhookRequest => ({
+export const received = (
+  body: string,
+  query: string | [string, string][] = '',
+): WebhookRequest => ({
   headers: new Headers(),
   query: new URLSearchParams(query),
   body,

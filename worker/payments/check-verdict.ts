@@ -11,6 +11,7 @@ import type { WebhookPayload } from './webhooks/payload.ts'
 
 export type KnownStatus = Extract<StatusAnswer, { known: true }>
 
+const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * 3_600_000
 
 /** Whether the ledger should hear of it: also of what no payment in this status can become. */
@@ -28,6 +29,18 @@ export function isNews(transaction: Transaction, { status, amount }: KnownStatus
       return false
   }
 }
+
+/**
+ * What must have happened before that, and was not heard of either: what is given back was paid.
+ * Without it the graph would not let the refund in.
+ */
+export const missedBefore = (
+  { status, amount, currency }: Transaction,
+  answer: KnownStatus,
+): KnownStatus | undefined =>
+  status === 'Pending' && (answer.status === 'Refunded' || answer.status === 'PartiallyRefunded')
+    ? { known: true, status: 'Paid', amount, currency, raw: answer.raw }
+    : undefined
 
 /** As a webhook would have told it. The same answer, given again, is the same event. */
 export function payloadOf(
@@ -56,8 +69,10 @@ export function settledAs(check: Check, now: number, answer?: KnownStatus): Chec
   const { transaction, refund } = check
   const base = { transactionId: transaction.id, now }
   if (refund) return { ...base, ...refundSettledAs(refund, now, answer) }
-  // Nothing is open any more.
-  if (transaction.status !== 'Pending') return base
+  if (transaction.status !== 'Pending') {
+    // It was asked about because a refund came before its payment; with an answer that is settled.
+    return answer ? base : { ...base, nextCheckAt: now + HOUR_MS }
+  }
   const createdAt = Date.parse(transaction.createdAt)
   const next = nextCheckAt(createdAt, now, givenUpAt(transaction, createdAt))
   if (next !== undefined) return { ...base, nextCheckAt: next }

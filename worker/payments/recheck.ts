@@ -4,7 +4,14 @@
 import type { Clock } from '../shared/clock.ts'
 import type { Fields, Log } from '../shared/log.ts'
 import { chargeResult } from './charges/charge-result.ts'
-import { DAY_MS, isNews, type KnownStatus, payloadOf, settledAs } from './check-verdict.ts'
+import {
+  DAY_MS,
+  isNews,
+  type KnownStatus,
+  missedBefore,
+  payloadOf,
+  settledAs,
+} from './check-verdict.ts'
 import { drawId } from './draw-id.ts'
 import { GatewayUnavailableException } from './exceptions.ts'
 import type { Caller } from './gateways/caller.ts'
@@ -84,7 +91,10 @@ export function createRecheck(deps: RecheckDeps): Recheck {
       return await settle(check)
     }
     if (!isNews(transaction, answer)) return await settle(check, 'waits', answer)
-    return await apply(check, answer)
+    const missed = missedBefore(transaction, answer)
+    const before = missed && (await apply(check, missed))
+    const applied = await apply(check, answer)
+    return before ? { ...applied, untold: [...before.untold, ...applied.untold] } : applied
   }
 
   async function apply(check: Check, answer: KnownStatus): Promise<Rechecked> {

@@ -5,14 +5,9 @@ it.each(['12345678', 'A_b-C_d-9', 'x'.repeat(64)])('keeps the caller’s own id 
   expect(correlationIdOf(id, 1)).toBe(id)
 })
 
-it.each([
-  undefined,
-  null,
-  '',
-  'seven77',
-  'x'.repeat(65),
-  'has space',
-  'line\nbreak-1',
-])('draws a ULID in place of %j', (id) => {
-  expect(correlationIdOf(id, 1_700_000_000_000)).toMatch(/^01HF7YAT00[0-9A-HJKMNP-TV-Z]{16}$/)
-})
+it.each([undefined, null, '', 'seven77', 'x'.repeat(65), 'has space', 'line\nbreak-1'])(
+  'draws a ULID in place of %j',
+  (id) => {
+    expect(correlationIdOf(id, 1_700_000_000_000)).toMatch(/^01HF7YAT00[0-9A-HJKMNP-TV-Z]{16}$/)
+  },
+)

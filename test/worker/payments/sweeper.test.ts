@@ -310,6 +310,19 @@ describe('a payment whose webhook was lost', () => {
     expect(events).toEqual([event])
   })
 
+  it.each([
+    ['Refunded', 25_000],
+    ['PartiallyRefunded', 5_000],
+  ] as const)('and that is %s by now, was paid before', async (status, refunded) => {
+    const answer = { known: true, status, amount: refunded, currency: 'IQD', raw: '{}' } as const
+    const { charge, pass, events, story } = room({ gateway: { checkStatus: async () => answer } })
+    const id = await charge()
+    await pass(5 * MINUTE)
+    expect(events).toEqual(['PaymentSucceeded', 'PaymentRefunded'])
+    const { transaction } = await story(id)
+    expect(transaction).toMatchObject({ status, refundedAmount: refunded })
+  })
+
   it('does not move twice when the webhook comes after all', async () => {
     const { charge, pass, events, webhook } = room({ gateway: says('Paid') })
     const id = await charge()

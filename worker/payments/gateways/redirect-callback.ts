@@ -11,7 +11,7 @@ const IN_BODY = ['webhook_token', 'token']
 const IN_QUERY = 'token'
 
 /** Imported once: doing it for each callback takes as long as the signature itself. */
-export const verifyingKey = (apiKey: string): Promise<CryptoKey> =>
+export const verifyingKey = (apiKey: string) =>
   crypto.subtle.importKey(
     'raw',
     new TextEncoder().encode(apiKey),
@@ -19,6 +19,8 @@ export const verifyingKey = (apiKey: string): Promise<CryptoKey> =>
     false,
     ['verify'],
   )
+
+export type VerifyingKey = Awaited<ReturnType<typeof verifyingKey>>
 
 /** Throws InvalidWebhookSignatureException unless there is exactly one. */
 export function tokenIn({ body, query }: Pick<WebhookRequest, 'body' | 'query'>): string {
@@ -51,7 +53,7 @@ function fieldsOf(body: string): [string, unknown][] {
  * a late callback into a forgery, and nobody would then ask the gateway what it wanted to say. Its
  * age is judged by its signed timestamp, as that of every gateway's callbacks.
  */
-export async function verified(token: string, key: CryptoKey): Promise<string> {
+export async function verified(token: string, key: VerifyingKey): Promise<string> {
   try {
     const { payload } = await compactVerify(token, key, { algorithms: ['HS256'] })
     return new TextDecoder().decode(payload)

@@ -14,7 +14,13 @@ import type {
   SupportsRefund,
   SupportsStatusCheck,
 } from './gateway.ts'
-import { readClaims, tokenIn, verified, verifyingKey } from './redirect-callback.ts'
+import {
+  readClaims,
+  tokenIn,
+  type VerifyingKey,
+  verified,
+  verifyingKey,
+} from './redirect-callback.ts'
 import * as wire from './redirect-wire.ts'
 import { isSuccess, notUnderstood, shaped } from './reply.ts'
 
@@ -48,7 +54,7 @@ export const redirect = {
   create(key, settings) {
     const { base_url = '', client_id = '', client_secret = '', api_key = '', scope = '' } = settings
     const base = base_url.replace(/\/+$/, '')
-    let apiKey: CryptoKey | undefined
+    let apiKey: VerifyingKey | undefined
 
     const post = (action: 'init' | 'reverse', json: unknown): GatewayRequest => ({
       endpoint: `transaction/${action}`,

@@ -135,6 +135,16 @@ export class Book {
     )
   }
 
+  /** A refund came before its payment, and was illegal then: only the gateway knows what holds. */
+  hasEarlyRefund(transactionId: string): boolean {
+    return [...this.events.values()].some(
+      ({ record }) =>
+        record.transactionId === transactionId &&
+        record.outcome === 'illegal' &&
+        isRefund(record.toStatus),
+    )
+  }
+
   /** The caller has asked the graph. What is not a change of status fires nothing. */
   move(row: PaymentRow, move: Move): Untold[] {
     const { transaction } = row
@@ -145,7 +155,9 @@ export class Book {
     if (move.paidAt !== undefined) transaction.paidAt = iso(move.paidAt)
     if (move.error) transaction.error = move.error
     this.#settleRefund(transaction, move.now)
-    if (!this.refundUnderWay(transaction.id)) row.nextCheckAt = undefined
+    const isDoubtful = move.to === 'Paid' && this.hasEarlyRefund(transaction.id)
+    if (isDoubtful) row.nextCheckAt = move.now
+    else if (!this.refundUnderWay(transaction.id)) row.nextCheckAt = undefined
     if (!isChange || move.to === 'Pending') return []
     const payload = { transaction: structuredClone(transaction) }
     return this.fire(row, eventOf(move.to), payload, move)
@@ -209,6 +221,9 @@ export class Book {
     this.alerts.set(id, { subject, record: { id, kind, ...about, createdAt: iso(now) } })
   }
 }
+
+export const isRefund = (status: PaymentStatus): boolean =>
+  status === 'Refunded' || status === 'PartiallyRefunded'
 
 export const isUnderWay = ({ record }: RefundRow): boolean =>
   record.status === 'claimed' || record.status === 'accepted'

@@ -4,6 +4,7 @@ import type { ChargeRequest } from '../transaction.ts'
 import { type Row, type Statement, statement } from './database-libsql.ts'
 import { matchSql } from './judgement-libsql.ts'
 import type { Check, CheckSettled, EventNames } from './ledger.ts'
+import { hasEarlyRefund } from './move-libsql.ts'
 import { text, toTransaction, transactionColumns } from './rows-libsql.ts'
 import type { Unit } from './unit-libsql.ts'
 import { raise } from './upkeep-libsql.ts'
@@ -11,7 +12,8 @@ import { raise } from './upkeep-libsql.ts'
 const UNDER_WAY = `SELECT 1 FROM payment_refunds r
   WHERE r.transaction_id = payment_transactions.id AND r.status IN ('claimed', 'accepted')`
 /** There is something that the gateway could tell. */
-const IS_OPEN = `(status = 'Pending' OR EXISTS (${UNDER_WAY}))`
+const IS_OPEN = `(status = 'Pending' OR EXISTS (${UNDER_WAY})
+  OR status = 'Paid' AND ${hasEarlyRefund('payment_transactions')})`
 
 export const checkSoon = (gateway: string, names: EventNames, now: number): Statement =>
   statement(

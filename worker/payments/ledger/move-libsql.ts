@@ -28,7 +28,9 @@ export function follow(
   const some = (...to: PaymentStatus[]) => events.some((event) => to.includes(event.to))
   const statements = [statement(MOVE, args), ...tell(TELL, ids, args, audience)]
   if (some('PartiallyRefunded')) statements.push(statement(RAISE_AMOUNT, args))
-  if (some('Refunded', 'PartiallyRefunded')) statements.push(statement(SETTLE_REFUND, args))
+  if (some('Refunded', 'PartiallyRefunded')) {
+    statements.push(statement(SETTLE_REFUND, args), statement(ASK_OF_REFUND, args))
+  }
   if (events.some(({ alert }) => alert)) {
     statements.push(statement(FAIL_REFUND, args), statement(FORGET_CHECK, args))
   }
@@ -43,6 +45,12 @@ const NOW = 'COALESCE(:now, e.received_at)'
 const OURS = 'e.id IN (SELECT value FROM json_each(:ids))'
 const UNDER_WAY = `r.transaction_id = t.id AND r.status IN ('claimed', 'accepted')`
 
+/** A refund came before its payment, and was illegal then: only the gateway knows what holds. */
+export const hasEarlyRefund = (transaction: string): string =>
+  `EXISTS (SELECT 1 FROM payment_webhook_events early
+    WHERE early.transaction_id = ${transaction}.id AND early.outcome = 'illegal'
+      AND early.to_status IN ('Refunded', 'PartiallyRefunded'))`
+
 // The event that a change of status fires is stored with it, so where there is one the change was
 // made. A check that is due stays due only for a refund under way that this event does not cover.
 const MOVE = `UPDATE payment_transactions AS t SET status = e.to_status, updated_at = ${NOW},
@@ -54,7 +62,8 @@ const MOVE = `UPDATE payment_transactions AS t SET status = e.to_status, updated
       ELSE t.refunded_amount END,
     next_check_at = CASE WHEN e.to_status = 'PartiallyRefunded' AND EXISTS (SELECT 1
       FROM payment_refunds r WHERE ${UNDER_WAY} AND r.refunded_before + r.amount > e.amount)
-      THEN t.next_check_at END
+      THEN t.next_check_at
+      WHEN e.to_status = 'Paid' AND ${hasEarlyRefund('t')} THEN ${NOW} END
   FROM payment_webhook_events e
   WHERE ${OURS} AND e.outcome = 'applied' AND e.from_status <> e.to_status
     AND t.id = e.transaction_id AND t.status = e.from_status
@@ -86,6 +95,11 @@ const SETTLE_REFUND = `UPDATE payment_refunds AS r SET status = 'succeeded', upd
   WHERE ${OURS} AND e.outcome = 'applied' AND r.transaction_id = e.transaction_id
     AND r.status IN ('claimed', 'accepted') AND (e.to_status = 'Refunded'
       OR e.to_status = 'PartiallyRefunded' AND e.amount >= r.refunded_before + r.amount)`
+
+const ASK_OF_REFUND = `UPDATE payment_transactions AS t SET next_check_at = ${NOW}
+  FROM payment_webhook_events e
+  WHERE ${OURS} AND e.outcome = 'illegal' AND t.id = e.transaction_id AND t.status = 'Pending'
+    AND e.to_status IN ('Refunded', 'PartiallyRefunded')`
 
 // The alert is raised after it: where there is one, this was done, and another refund may be under
 // way by now.

@@ -14,7 +14,9 @@ import { type Check, type CheckSettled, type EventNames, LEASE_MS } from './ledg
 
 /** Whether there is anything that the gateway could tell. */
 const isOpen = (book: Book, { transaction }: PaymentRow): boolean =>
-  transaction.status === 'Pending' || book.refundUnderWay(transaction.id) !== undefined
+  transaction.status === 'Pending' ||
+  book.refundUnderWay(transaction.id) !== undefined ||
+  (transaction.status === 'Paid' && book.hasEarlyRefund(transaction.id))
 
 export function checkSoon(book: Book, gateway: string, names: EventNames, now: number): void {
   const row = book.match(gateway, names)

@@ -3,7 +3,14 @@
 import { judge } from '../status.ts'
 import type { Untold } from '../telling/events.ts'
 import type { WebhookPayload } from '../webhooks/payload.ts'
-import { type Book, type EventRow, iso, isUnderWay, type PaymentRow } from './book-memory.ts'
+import {
+  type Book,
+  type EventRow,
+  iso,
+  isRefund,
+  isUnderWay,
+  type PaymentRow,
+} from './book-memory.ts'
 import type { Arrival, Outcome, Recorded } from './ledger.ts'
 import type { EventRecord } from './records.ts'
 
@@ -70,6 +77,8 @@ function apply(book: Book, { arrival, record }: EventRow, row: PaymentRow, now: 
   record.outcome = isRejected ? 'rejected' : verdict
   if (verdict === 'late_payment') book.raise(verdict, record.id, about(row, payload, now))
   if (record.isMismatch) book.raise('amount_mismatch', record.id, about(row, payload, now))
+  const isEarlyRefund = record.outcome === 'illegal' && isRefund(payload.status)
+  if (isEarlyRefund && transaction.status === 'Pending') row.nextCheckAt = now
   if (record.outcome !== 'applied') return []
   if (payload.gatewayTransactionId) {
     transaction.gatewayTransactionId ??= payload.gatewayTransactionId

@@ -1,5 +1,5 @@
 // Gathers what was told while the last of it is being stored: one call to the ledger for many
-// events, where each webhook would otherwise cost a second one. Pure of any platform; time comes in.
+// events, where each webhook would otherwise cost a second one. Time comes in.
 
 /**
  * How long one caller stores for the others. A Worker may be ended half a minute after its answer,

@@ -167,6 +167,23 @@ describe('a webhook', () => {
     expect(await records.alerts({}, { limit: 9 })).toEqual([])
   })
 
+  it('of a refund that overtook its payment is not lost', async () => {
+    const room = openRoom()
+    const { transactionId } = await charge(room)
+    await send(room, payloadOf(room, { status: 'Refunded' }))
+    await send(room, payloadOf(room, { eventId: 'event-2' }))
+    room.script.status = () => ({
+      ...{ known: true, status: 'Refunded', amount: 25_000, currency: 'IQD', raw: '{}' },
+    })
+    await room.payments.sweeper.sweep()
+    await room.quiet()
+    const story = await room.payments.records.story(transactionId)
+    expect(story?.transaction).toMatchObject({ status: 'Refunded', refundedAmount: 25_000 })
+    expect(room.names().filter((name) => name.startsWith('Payment'))).toEqual([
+      ...['PaymentInitiated', 'PaymentSucceeded', 'PaymentRefunded'],
+    ])
+  })
+
   it('that no payment matches is parked, and applied when the payment appears', async () => {
     const room = openRoom()
     const early = payloadOf(room, { reference: '', gatewayTransactionId: 'gateway-1' })
