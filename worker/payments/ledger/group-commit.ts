@@ -30,9 +30,16 @@ const DEADLINE_MS = 6_000
 /** Gateways wait 30 s or more for the answer to a webhook, and must get one of ours before that. */
 const PATIENCE_MS = 25_000
 const RETRY: Backoff = { firstMs: 50, mostMs: 2_000 }
+/**
+ * Those who are answered together ask again nearly together. Without a moment's wait the first of
+ * them would go alone, and all the others wait for it. Who comes alone is sent at once.
+ */
+const GATHER_MS = 2
+const CROWDED_FOR_MS = 50
 
 interface Waiting<Unit, Result> {
   unit: Unit
+  since: number
   /** Answered already, because its patience was over. */
   isOver: boolean
   resolve(result: Result): void
@@ -51,14 +58,23 @@ export function groupCommit<Unit, Result>(
   const { clock, send, isTransient, retrying } = deps
   let queue: Waiting<Unit, Result>[] = []
   let isRunning = false
+  /** How many were sent last, and when they were answered. */
+  let crowd = { size: 0, at: 0 }
+  /** Nobody of them is answered yet; the one who waits longest is the first. */
+  const unanswered = new Set<Waiting<Unit, Result>>()
+  let endWatch: (() => void) | undefined
 
   async function run(): Promise<void> {
     // One turn's grace: what is submitted together goes together, though nothing was in flight.
     await Promise.resolve()
     let failures = 0
     while (queue.length > 0) {
-      const setback = await commit(queue.splice(0, MOST_UNITS))
+      const isCrowded = crowd.size > 1 && clock.now() - crowd.at < CROWDED_FOR_MS
+      if (isCrowded && queue.length < crowd.size) await pause(GATHER_MS)
+      const group = queue.splice(0, MOST_UNITS)
+      const setback = await commit(group)
       if (!setback) {
+        crowd = { size: group.length, at: clock.now() }
         failures = 0
         continue
       }
@@ -67,10 +83,34 @@ export function groupCommit<Unit, Result>(
       failures += 1
       const waitMs = backoffMs(failures, RETRY, clock.random())
       retrying?.({ error: setback.error, failures, waitMs })
-      await new Promise<void>((resolve) => clock.after(waitMs, resolve))
+      await pause(waitMs)
       queue = queue.filter(({ isOver }) => !isOver)
     }
     isRunning = false
+  }
+
+  const pause = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve))
+
+  /** One timer for all: thousands of units come and go before one of them waits too long. */
+  function watch(): void {
+    const [oldest] = unanswered
+    if (!oldest || endWatch) return
+    endWatch = clock.after(oldest.since + PATIENCE_MS - clock.now(), () => {
+      endWatch = undefined
+      for (const waiting of unanswered) {
+        if (clock.now() - waiting.since < PATIENCE_MS) break
+        waiting.isOver = true
+        waiting.reject(new LedgerUnavailable(`the database was out of reach for ${PATIENCE_MS} ms`))
+      }
+      watch()
+    })
+  }
+
+  function answered(waiting: Waiting<Unit, Result>): void {
+    unanswered.delete(waiting)
+    if (unanswered.size > 0) return
+    endWatch?.()
+    endWatch = undefined
   }
 
   /** Halves what fails for a reason of its own, until that stands alone. */
@@ -116,22 +156,21 @@ export function groupCommit<Unit, Result>(
   return {
     submit(unit) {
       return new Promise((resolve, reject) => {
-        const cancel = clock.after(PATIENCE_MS, () => {
-          waiting.isOver = true
-          reject(new LedgerUnavailable(`the database was out of reach for ${PATIENCE_MS} ms`))
-        })
         const waiting: Waiting<Unit, Result> = {
           unit,
+          since: clock.now(),
           isOver: false,
           resolve(result) {
-            cancel()
+            answered(waiting)
             resolve(result)
           },
           reject(error) {
-            cancel()
+            answered(waiting)
             reject(error)
           },
         }
+        unanswered.add(waiting)
+        watch()
         queue.push(waiting)
         if (isRunning) return
         isRunning = true

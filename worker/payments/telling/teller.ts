@@ -30,6 +30,8 @@ export interface Teller {
   tell(untold: readonly Untold[]): Promise<Told[]>
   /** Tells once, to whoever can be reached. Never rejects. */
   pass<Name extends PassingEvent>(name: Name, payload: PaymentEvents[Name]): Promise<void>
+  /** Whether anybody is told of it: of most events of most deployments nobody is. */
+  hears(name: EventName): boolean
 }
 
 export interface TellerOptions {
@@ -52,13 +54,17 @@ const GONE = 410
 export function createTeller(options: TellerOptions): Teller {
   const { clock, log, endpoint, fetch } = options
   const send = endpoint && createSend({ endpoint, clock, fetch })
+  const hears = (name: EventName) =>
+    send !== undefined || listenersOf(options.listeners, name).length > 0
   const limit = createRateLimit(MOST_FAILED_VERIFICATIONS, SPAN_MS)
 
   /** Calls all of them, and answers why the first failed that did. */
   const callListeners = async (name: EventName, payload: unknown, about: Fields) => {
     const call = async (listener: (payload: never) => unknown) => {
       // A copy for each: what one does to it must not reach the next.
-      await within(clock, LISTENER_PATIENCE_MS, async () => listener(maskValue(payload) as never))
+      const called = listener(maskValue(payload) as never)
+      // Most only note something down: a timer for each would cost more than they do.
+      if (isThenable(called)) await within(clock, LISTENER_PATIENCE_MS, async () => called)
     }
     const calls = await Promise.allSettled(listenersOf(options.listeners, name).map(call))
     const reasons = calls.flatMap((done) =>
@@ -111,6 +117,7 @@ export function createTeller(options: TellerOptions): Teller {
 
   return {
     audience: audienceOf(options.listeners, endpoint),
+    hears,
     tell: (untold) => Promise.all(untold.map(tellOne)),
     async pass(name, payload) {
       if (name === 'WebhookVerificationFailed') {
@@ -135,6 +142,9 @@ export function createTeller(options: TellerOptions): Teller {
     if (!sent.ok) log('warn', 'payments.passing_event.failed', { ...about, error: sent.error })
   }
 }
+
+const isThenable = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && 'then' in value
 
 /** The endpoint was taken out of the configuration: it may come back, so it is tried again. */
 const NO_ENDPOINT: Awaited<ReturnType<Send>> = { ok: false, error: 'No endpoint is configured.' }

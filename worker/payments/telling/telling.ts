@@ -37,6 +37,8 @@ export function createTelling(deps: {
     tellLater(untold) {
       if (untold.length > 0) background(tell(untold))
     },
-    pass: (name, payload) => background(teller.pass(name, payload)),
+    pass(name, payload) {
+      if (teller.hears(name)) background(teller.pass(name, payload))
+    },
   }
 }

@@ -52,8 +52,13 @@ async function answer(c: Context, payments: Payments, now: () => number): Promis
   if (!payments.config.gateways.has(key)) return say(404, 'unknown')
   if (await limit(c, nothing)) return say(413, 'too_large')
   const { headers } = c.req.raw
-  const query = new URL(c.req.url).searchParams
-  const request = { headers, query, body: await c.req.text(), receivedAt }
+  const { url } = c.req
+  const request = {
+    headers,
+    query: new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : ''),
+    body: await c.req.text(),
+    receivedAt,
+  }
   const { status, word } = await payments.receive(key, request, correlationId)
   return say(status, word)
 }
