@@ -8,7 +8,16 @@ import {
   InvalidWebhookSignatureException,
 } from '../exceptions.ts'
 import { toMinor } from '../money.ts'
-import { created, errorIn, idIn, isRefusal, meaningOf, paymentOf, stored } from './fib-wire.ts'
+import {
+  created,
+  errorIn,
+  idIn,
+  isRefusal,
+  meaningOf,
+  OUR_NAME,
+  paymentOf,
+  stored,
+} from './fib-wire.ts'
 import type {
   ChargeAnswer,
   Driver,
@@ -121,14 +130,17 @@ export const fib = {
         }
       },
 
-      async handleWebhook({ body, receivedAt }, call) {
+      async handleWebhook({ body, query, receivedAt }, call) {
         const id = idIn(body)
         const payment = id === undefined ? undefined : await read(id, call)
         if (!payment) throw new InvalidWebhookSignatureException('It names no payment of the bank')
+        const externalReferenceId = query.get(OUR_NAME)
         return {
           gateway: key,
           gatewayTransactionId: payment.id,
           reference: '',
+          // Unsigned, and of use only for a payment whose name at the bank nobody knows yet.
+          ...(externalReferenceId !== null && { externalReferenceId }),
           ...payment.state,
           // Of what was read, not of what was told: a repeated callback says nothing new.
           eventId: `${payment.id}:${payment.told}`,

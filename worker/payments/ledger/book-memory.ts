@@ -1,83 +1,24 @@
 // The ledger's maps, and what all of its parts do with them: match a payment, move it, fire its
 // event, raise an alert. Each call is one synchronous turn, and so atomic.
 
-import type { PaymentError } from '../exceptions.ts'
-import { eventOf, type LifecycleEvent, type PaymentStatus } from '../status.ts'
+import { eventOf, type LifecycleEvent } from '../status.ts'
 import type { Audience, PaymentEvents, Untold } from '../telling/events.ts'
-import type { ChargeRequest, PaymentResponse, Transaction } from '../transaction.ts'
-import { type Arrival, type EventNames, LEASE_MS } from './ledger.ts'
-import type {
-  AlertKind,
-  AlertRecord,
-  DeliveryRecord,
-  EventRecord,
-  RefundRecord,
-} from './records.ts'
-
-export interface PaymentRow {
-  transaction: Transaction
-  /** Without the payer's phone. */
-  request: ChargeRequest
-  idempotencyKey: string | undefined
-  requestHash: string
-  /** Id of the call that talks to the gateway, and until when others wait for it. */
-  calledBy: string
-  calledUntil: number
-  answer: PaymentResponse | undefined
-  nextCheckAt: number | undefined
-}
-
-export interface EventRow {
-  arrival: Arrival
-  record: EventRecord
-}
-
-export interface RefundRow {
-  transactionId: string
-  refundedBefore: number
-  idempotencyKey: string | undefined
-  requestHash: string
-  createdAt: number
-  record: RefundRecord
-}
-
-/** When to try next, and who tries now. */
-export interface Turn {
-  attempts: number
-  nextAttemptAt: number
-  leasedUntil: number | undefined
-}
-
-export interface OutboxRow {
-  id: string
-  transactionId: string
-  type: LifecycleEvent
-  payload: PaymentEvents[LifecycleEvent]
-  correlationId: string | undefined
-  createdAt: number
-  /** `isOpen`: the listeners are still to be told. */
-  listeners: Turn & { isOpen: boolean; toldAt: number | undefined }
-  delivery: (Turn & { record: DeliveryRecord }) | undefined
-}
-
-export interface AlertRow {
-  subject: string
-  record: AlertRecord
-}
-
-/** One change of a payment. */
-export interface Move {
-  to: PaymentStatus
-  /** The outbox's id, if it fires an event. */
-  eventId: string
-  now: number
-  correlationId: string | undefined
-  refundedAmount?: number
-  paidAt?: number
-  error?: PaymentError
-}
-
-export const iso = (ms: number): string => new Date(ms).toISOString()
+import type { Transaction } from '../transaction.ts'
+import { type EventNames, LEASE_MS } from './ledger.ts'
+import type { AlertKind, AlertRecord } from './records.ts'
+import {
+  type AlertRow,
+  type EventRow,
+  iso,
+  isRefund,
+  isUnderWay,
+  type Move,
+  newestFirst,
+  type OutboxRow,
+  type PaymentRow,
+  type RefundRow,
+  untoldOf,
+} from './rows-memory.ts'
 
 export class Book {
   readonly payments = new Map<string, PaymentRow>()
@@ -220,35 +161,4 @@ export class Book {
     const id = known?.id ?? `alert-${String(this.alerts.size).padStart(9, '0')}`
     this.alerts.set(id, { subject, record: { id, kind, ...about, createdAt: iso(now) } })
   }
-}
-
-export const isRefund = (status: PaymentStatus): boolean =>
-  status === 'Refunded' || status === 'PartiallyRefunded'
-
-export const isUnderWay = ({ record }: RefundRow): boolean =>
-  record.status === 'claimed' || record.status === 'accepted'
-
-/** Ids are ordered by time. */
-export const newestFirst = <Row>(rows: ReadonlyMap<string, Row>): Row[] =>
-  [...rows].sort(([a], [b]) => (a < b ? 1 : -1)).map(([, row]) => row)
-
-/** The parts of an event that are still to be told, as far as they pass. */
-export function untoldOf(row: OutboxRow, passes: (turn: Turn) => boolean): Untold[] {
-  const { listeners, delivery } = row
-  const tellsListeners = listeners.isOpen && passes(listeners)
-  const delivers = delivery?.record.status === 'pending' && passes(delivery)
-  if (!tellsListeners && !delivers) return []
-  const untold: Untold = {
-    outboxId: row.id,
-    type: row.type,
-    payload: structuredClone(row.payload),
-    createdAt: row.createdAt,
-  }
-  if (row.correlationId !== undefined) untold.correlationId = row.correlationId
-  if (tellsListeners) untold.listeners = { attempts: listeners.attempts }
-  if (delivers) {
-    const { id, endpoint } = delivery.record
-    untold.delivery = { id, endpoint, attempts: delivery.attempts }
-  }
-  return [untold]
 }

@@ -4,8 +4,9 @@ import { externalReference } from '../external-reference.ts'
 import { UNPAID_ENDS } from '../status.ts'
 import type { Untold } from '../telling/events.ts'
 import type { Transaction } from '../transaction.ts'
-import { type Book, iso, type PaymentRow } from './book-memory.ts'
+import type { Book } from './book-memory.ts'
 import type { ChargeBegun, ChargeEnd, ChargeStart } from './ledger.ts'
+import { iso, type PaymentRow } from './rows-memory.ts'
 import { applyParked } from './webhooks-memory.ts'
 
 export function beginCharge(book: Book, start: ChargeStart): ChargeBegun {

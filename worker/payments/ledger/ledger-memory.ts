@@ -3,12 +3,13 @@
 
 import type { GatewayDesk } from '../gateways/desk.ts'
 import type { Audience } from '../telling/events.ts'
-import { Book, iso } from './book-memory.ts'
+import { Book } from './book-memory.ts'
 import { beginCharge, finishCharge } from './charges-memory.ts'
 import type { Ledger } from './ledger.ts'
 import type { PaymentRecords } from './records.ts'
 import { memoryRecords } from './records-memory.ts'
 import { beginRefund, finishRefund } from './refunds-memory.ts'
+import { iso } from './rows-memory.ts'
 import {
   checkSoon,
   claimChecks,

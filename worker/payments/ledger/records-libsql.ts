@@ -86,13 +86,13 @@ const FIND = `SELECT * FROM payment_transactions WHERE id = COALESCE(
 
 const STORY = [
   'SELECT * FROM payment_transactions WHERE id = :id',
-  'SELECT * FROM payment_webhook_events WHERE transaction_id = :id ORDER BY id',
-  'SELECT * FROM payment_refunds WHERE transaction_id = :id ORDER BY id',
+  'SELECT * FROM payment_webhook_events WHERE transaction_id = :id ORDER BY rowid',
+  'SELECT * FROM payment_refunds WHERE transaction_id = :id ORDER BY rowid',
   // What was given up is done as well: only the alert tells it from what was told.
   `SELECT o.*, EXISTS (SELECT 1 FROM payment_alerts a
       WHERE a.kind = 'listener_dead' AND a.subject = o.id) AS was_given_up
-    FROM payment_outbox o WHERE o.transaction_id = :id ORDER BY o.id`,
+    FROM payment_outbox o WHERE o.transaction_id = :id ORDER BY o.rowid`,
   `SELECT d.* FROM payment_deliveries d JOIN payment_outbox o ON o.id = d.outbox_id
-    WHERE o.transaction_id = :id ORDER BY d.id`,
-  'SELECT * FROM payment_alerts WHERE transaction_id = :id ORDER BY id',
+    WHERE o.transaction_id = :id ORDER BY d.rowid`,
+  'SELECT * FROM payment_alerts WHERE transaction_id = :id ORDER BY rowid',
 ]

@@ -1,7 +1,8 @@
 // What is read back of the maps. Every answer is a copy: whoever reads cannot move a payment.
 
-import { type Book, iso, newestFirst, type OutboxRow } from './book-memory.ts'
+import type { Book } from './book-memory.ts'
 import type { DeliveryRecord, EventTold, Page, PaymentRecords } from './records.ts'
+import { iso, newestFirst, type OutboxRow } from './rows-memory.ts'
 import { dueChecks, dueToTell } from './sweeps-memory.ts'
 import { hasParked } from './webhooks-memory.ts'
 
@@ -25,19 +26,11 @@ export const memoryRecords = (book: Book): PaymentRecords => ({
     const isOurs = (of: { transactionId?: string }) => of.transactionId === transactionId
     return structuredClone({
       transaction: row.transaction,
-      webhookEvents: newestFirst(book.events)
-        .map(({ record }) => record)
-        .filter(isOurs)
-        .reverse(),
-      refunds: newestFirst(book.refunds)
-        .filter(isOurs)
-        .map(({ record }) => record)
-        .reverse(),
-      events: newestFirst(book.outbox).filter(isOurs).map(toldOf).reverse(),
-      alerts: newestFirst(book.alerts)
-        .map(({ record }) => record)
-        .filter(isOurs)
-        .reverse(),
+      // As they were stored: two Workers' ids of the same moment are in no order.
+      webhookEvents: [...book.events.values()].map(({ record }) => record).filter(isOurs),
+      refunds: [...book.refunds.values()].filter(isOurs).map(({ record }) => record),
+      events: [...book.outbox.values()].filter(isOurs).map(toldOf),
+      alerts: [...book.alerts.values()].map(({ record }) => record).filter(isOurs),
     })
   },
   async webhookEvents({ outcome, gateway }, page) {

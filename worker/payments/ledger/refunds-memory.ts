@@ -3,8 +3,9 @@
 import { judge } from '../status.ts'
 import type { Untold } from '../telling/events.ts'
 import type { Transaction } from '../transaction.ts'
-import { type Book, iso, isUnderWay, type PaymentRow, type RefundRow } from './book-memory.ts'
+import type { Book } from './book-memory.ts'
 import type { RefundBegun, RefundEnd, RefundStart } from './ledger.ts'
+import { iso, isUnderWay, type PaymentRow, type RefundRow } from './rows-memory.ts'
 
 export function beginRefund(book: Book, start: RefundStart): RefundBegun {
   const row = book.find(start.gateway, start.transactionId)

@@ -2,15 +2,9 @@
 
 import type { PaymentError } from '../exceptions.ts'
 import type { Told, Untold } from '../telling/events.ts'
-import {
-  type Book,
-  iso,
-  type OutboxRow,
-  type PaymentRow,
-  type Turn,
-  untoldOf,
-} from './book-memory.ts'
+import type { Book } from './book-memory.ts'
 import { type Check, type CheckSettled, type EventNames, LEASE_MS } from './ledger.ts'
+import { iso, type OutboxRow, type PaymentRow, type Turn, untoldOf } from './rows-memory.ts'
 
 /** Whether there is anything that the gateway could tell. */
 const isOpen = (book: Book, { transaction }: PaymentRow): boolean =>

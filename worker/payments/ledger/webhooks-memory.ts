@@ -3,16 +3,10 @@
 import { judge } from '../status.ts'
 import type { Untold } from '../telling/events.ts'
 import type { WebhookPayload } from '../webhooks/payload.ts'
-import {
-  type Book,
-  type EventRow,
-  iso,
-  isRefund,
-  isUnderWay,
-  type PaymentRow,
-} from './book-memory.ts'
+import type { Book } from './book-memory.ts'
 import type { Arrival, Outcome, Recorded } from './ledger.ts'
 import type { EventRecord } from './records.ts'
+import { type EventRow, iso, isRefund, isUnderWay, type PaymentRow } from './rows-memory.ts'
 
 export function recordEvent(book: Book, arrival: Arrival): Recorded {
   const { payload, id } = arrival

@@ -84,7 +84,8 @@ describe('a charge at FIB', () => {
         json: {
           monetaryValue: { amount: 25_000, currency: 'IQD' },
           description: 'Two lamps',
-          statusCallbackUrl: 'https://pay.test/payments/webhooks/fib',
+          statusCallbackUrl:
+            'https://pay.test/payments/webhooks/fib?reference=6f1c1a5e-0000-5000-8000-000000000007',
           redirectUri: 'https://shop.test/back',
           expiresIn: 'PT1H',
           refundableFor: 'P7D',
@@ -189,6 +190,12 @@ describe('a callback of FIB', () => {
     })
     expect(asked(call)).toEqual([`GET ${BASE}/protected/v1/payments/${ID}/status`])
     expect(call.requests[0]?.withToken).toBe(true)
+  })
+
+  it('carries our own name from the address that the bank was given', async () => {
+    const request = { ...told(ID), query: new URLSearchParams({ reference: 'ours-1' }) }
+    const read = await bank.handleWebhook(request, new FakeGatewayCall(stored('PAID')))
+    expect(read).toMatchObject({ externalReferenceId: 'ours-1', gatewayTransactionId: ID })
   })
 
   it('is a failure with the reason when the bank declined for another one', async () => {
@@ -335,7 +342,9 @@ describe("the driver's wire, beside the bank's own client", () => {
         {
           amount: 25_000,
           description: 'Two lamps',
-          statusCallbackUrl: new URL('https://pay.test/payments/webhooks/fib'),
+          statusCallbackUrl: new URL(
+            'https://pay.test/payments/webhooks/fib?reference=6f1c1a5e-0000-5000-8000-000000000007',
+          ),
           redirectUri: new URL('https://shop.test/back'),
           expiresIn: { hours: 1 },
           refundableFor: { days: 7 },
