@@ -5,6 +5,7 @@ import { cors } from 'hono/cors'
 import { requestId } from 'hono/request-id'
 import { type BoardDeps, boardRoutes } from './board/routes.ts'
 import type { Config } from './config.ts'
+import type { HostFetch } from './payments/define-config.ts'
 import type { Payments } from './payments/payments.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhooks/routes.ts'
@@ -15,6 +16,8 @@ export type AppDeps = BoardDeps & {
   config: Config
   /** Undefined: neither a gateway nor a database is configured. */
   payments: Payments | undefined
+  /** The host application, for whatever is not ours. */
+  hostFetch: HostFetch | undefined
 }
 
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
@@ -60,7 +63,10 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   }
   app.route('/api', boardRoutes(deps))
 
-  app.notFound(() => problemResponse(new Problem('not_found', 'There is nothing here.')))
+  app.notFound(async (c) => {
+    const answer = await deps.hostFetch?.(c.req.raw, { payments })
+    return answer ?? problemResponse(new Problem('not_found', 'There is nothing here.'))
+  })
   app.onError((error, c) => {
     const problem = error instanceof Problem ? error : undefined
     const fields = { method: c.req.method, route: c.req.path, requestId: c.get('requestId') }

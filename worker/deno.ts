@@ -29,6 +29,7 @@ const payments = config.payments && openPayments(config.payments)
 const app = createApp({
   config,
   payments,
+  hostFetch: file.fetch,
   repositories: processRepositories({
     // A path may hold anything; its file's name must not.
     openSql: (path, make) => {

@@ -73,6 +73,7 @@ function edgeFor(env: Env): Edge {
     config,
     repositories: objectRepositories(env.REPOSITORY, config.maxStreams),
     payments,
+    hostFetch: file.fetch,
     access: createAccess(config, hostClock.now),
     clock: hostClock,
     log: consoleLog,

@@ -5,6 +5,7 @@ import { processRepositories } from '../../worker/board/repositories-process.ts'
 import { openSql } from '../../worker/board/sql-node.ts'
 import { STREAM_LIMITS, type StreamLimits } from '../../worker/board/stream.ts'
 import { type Environment, readConfig } from '../../worker/config.ts'
+import type { HostFetch } from '../../worker/payments/define-config.ts'
 import type { Payments } from '../../worker/payments/payments.ts'
 import { createAccess } from '../../worker/shared/access.ts'
 import { type Clock, hostClock } from '../../worker/shared/clock.ts'
@@ -17,6 +18,7 @@ export interface ProcessEdgeOptions {
   limits?: Partial<StreamLimits>
   log?: Log
   payments?: Payments
+  hostFetch?: HostFetch
 }
 
 export function processEdge(options: ProcessEdgeOptions = {}): Edge {
@@ -33,6 +35,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): Edge {
     clock,
     log: options.log ?? (() => undefined),
     payments: options.payments,
+    hostFetch: options.hostFetch,
     limits: { ...STREAM_LIMITS, ...options.limits },
   })
   const origin = 'https://edge.test'

@@ -1,8 +1,14 @@
 // The shape of signalbox.config.ts: what an operator edits. Names are spelled as documented.
 
+import type { Payments } from './payments.ts'
 import type { Listeners } from './telling/events.ts'
 
 export interface SignalboxFile {
+  /**
+   * The host application's own requests, in the same process: asked for whatever Signalbox does not
+   * serve itself. Nobody has looked at who asks.
+   */
+  fetch?: HostFetch
   payments?: {
     /** By the key that stands in webhook URLs and requests. Several keys may share a driver. */
     gateways?: Readonly<Record<string, GatewayEntry>>
@@ -22,6 +28,12 @@ export interface SignalboxFile {
     listeners?: Listeners
   }
 }
+
+/** `payments` is undefined where none are configured. Undefined for an answer is a 404. */
+export type HostFetch = (
+  request: Request,
+  signalbox: { payments: Payments | undefined },
+) => Response | undefined | Promise<Response | undefined>
 
 /** A driver and, where they differ from the environment's, its settings. */
 export type GatewayEntry = {

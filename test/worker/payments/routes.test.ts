@@ -155,6 +155,31 @@ describe('payments over HTTP', () => {
   })
 })
 
+describe('the host application in the same process', () => {
+  it('is asked for what is not ours, charges without HTTP, and is never asked under /api', async () => {
+    const { payments } = openRoom()
+    const asked: string[] = []
+    const edge = processEdge({
+      payments,
+      hostFetch: async (request, signalbox) => {
+        const { pathname } = new URL(request.url)
+        asked.push(pathname)
+        if (pathname !== '/buy') return undefined
+        const charge = signalbox.payments?.for('order-9').driver('bank').amount(25_000, 'IQD')
+        return Response.redirect((await charge?.charge())?.redirectUrl ?? '', 303)
+      },
+    })
+    const bought = await edge.fetch('/buy', { method: 'POST' })
+    expect([bought.status, bought.headers.get('Location')]).toEqual([
+      303,
+      'https://bank.example/pay',
+    ])
+    expect((await edge.fetch('/elsewhere')).status).toBe(404)
+    expect((await edge.fetch('/api/elsewhere')).status).toBe(401)
+    expect(asked).toEqual(['/buy', '/elsewhere'])
+  })
+})
+
 describe('webhooks over HTTP', () => {
   const post = (edge: Edge, path: string, body: string, headers = {}) =>
     edge.fetch(path, { method: 'POST', body, headers })
