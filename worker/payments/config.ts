@@ -21,12 +21,12 @@ export interface PaymentsConfig {
   /** Our own address, for gateways that are told where to call back with each charge. */
   publicUrl: string | undefined
   /** Where the ledger is to live: one of Cloudflare's location hints. */
-  ledgerLocation: Location | undefined
+  ledgerLocation: LocationHint | undefined
 }
 
-/** Cloudflare's regions for an object. */
-const LOCATIONS = ['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me'] as const
-export type Location = (typeof LOCATIONS)[number]
+/** Where Cloudflare may put an object. */
+const LOCATION_HINTS = ['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me'] as const
+export type LocationHint = (typeof LOCATION_HINTS)[number]
 
 const DEFAULT_TOLERANCE_SECONDS = 300
 const KEY = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
@@ -148,11 +148,11 @@ function readPolicy(own: string | undefined, text: Text, wrong: string[]): 'log'
   return 'log'
 }
 
-function readLocation(text: Text, wrong: string[]): Location | undefined {
+function readLocation(text: Text, wrong: string[]): LocationHint | undefined {
   const asked = text('PAYMENT_LEDGER_LOCATION')
-  const found = LOCATIONS.find((location) => location === asked)
+  const found = LOCATION_HINTS.find((location) => location === asked)
   if (asked !== undefined && found === undefined) {
-    wrong.push(`PAYMENT_LEDGER_LOCATION must be one of ${LOCATIONS.join(', ')}`)
+    wrong.push(`PAYMENT_LEDGER_LOCATION must be one of ${LOCATION_HINTS.join(', ')}`)
   }
   return found
 }

@@ -4,6 +4,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { type Backoff, backoffMs } from '../backoff.ts'
+import type { LocationHint } from '../config.ts'
 import { type Ledger, LedgerUnavailable } from './ledger.ts'
 
 export type LedgerMethod = keyof Ledger
@@ -55,9 +56,6 @@ export async function answerCall(
     return { ok: false, code: 'failed', message: String(error) }
   }
 }
-
-/** The platform's regions. */
-export type LocationHint = 'wnam' | 'enam' | 'sam' | 'weur' | 'eeur' | 'apac' | 'oc' | 'afr' | 'me'
 
 /** What this file needs of the binding: the object's one public method, as it looks over RPC. */
 export interface LedgerNamespace {
