@@ -30,10 +30,6 @@ export const NEXT: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
 /** A payment that came to nothing: the order may be paid again, and a late `Paid` is an alert. */
 export const UNPAID_ENDS: readonly PaymentStatus[] = ['Failed', 'Cancelled', 'Expired']
 
-/** The statuses from which `to` may be reached. */
-export const cameFrom = (to: PaymentStatus): readonly PaymentStatus[] =>
-  PAYMENT_STATUSES.filter((from) => NEXT[from].includes(to))
-
 export type Judgement = 'applied' | 'unchanged' | 'illegal' | 'late_payment'
 
 /** What becomes of a payment in `from` that is told to be `to`. */
@@ -43,12 +39,14 @@ export function judge(from: PaymentStatus, to: PaymentStatus): Judgement {
   return to === 'Paid' && UNPAID_ENDS.includes(from) ? 'late_payment' : 'illegal'
 }
 
-export type LifecycleEvent =
-  | 'PaymentInitiated'
-  | 'PaymentSucceeded'
-  | 'PaymentFailed'
-  | 'PaymentCancelled'
-  | 'PaymentRefunded'
+export const LIFECYCLE_EVENTS = [
+  'PaymentInitiated',
+  'PaymentSucceeded',
+  'PaymentFailed',
+  'PaymentCancelled',
+  'PaymentRefunded',
+] as const
+export type LifecycleEvent = (typeof LIFECYCLE_EVENTS)[number]
 
 /** The event that a change to this status fires. */
 export function eventOf(to: Exclude<PaymentStatus, 'Pending'>): LifecycleEvent {

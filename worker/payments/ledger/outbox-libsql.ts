@@ -1,13 +1,13 @@
 // Lifecycle events, stored with the move that they tell of.
 
-import type { LifecycleEvent } from '../status.ts'
+import { LIFECYCLE_EVENTS } from '../status.ts'
 import type { Audience } from '../telling/events.ts'
 import { type Statement, statement, type Value } from './database-libsql.ts'
 import { LEASE_MS } from './ledger.ts'
 import { transactionJson } from './rows-libsql.ts'
 
 /** SQL expressions, and the tables that they are over. */
-export interface Telling {
+interface EventSql {
   id: string
   type: string
   now: string
@@ -22,7 +22,7 @@ export interface Telling {
  * SQL that stores an event. It is leased, since whoever caused it tells it at once; what nobody
  * listens to is done at once. One that is known stays as it is.
  */
-export const tellSql = ({ id, type, now, correlationId, payload = '', from }: Telling): string =>
+export const tellSql = ({ id, type, now, correlationId, payload = '', from }: EventSql): string =>
   `INSERT INTO payment_outbox (id, transaction_id, type, payload, correlation_id, created_at,
     leased_until, next_attempt_at, done_at)
   SELECT ${id}, t.id, ${type}, json_object(${payload} 'transaction', ${transactionJson('t')}),
@@ -31,14 +31,6 @@ export const tellSql = ({ id, type, now, correlationId, payload = '', from }: Te
   FROM ${from}
   ON CONFLICT (id) DO NOTHING`
 
-const LIFECYCLE: readonly LifecycleEvent[] = [
-  'PaymentInitiated',
-  'PaymentSucceeded',
-  'PaymentFailed',
-  'PaymentCancelled',
-  'PaymentRefunded',
-]
-
 /** Stores what `sql` tells, of these ids at most, with what it takes to tell it. */
 export function tell(
   sql: string,
@@ -46,7 +38,7 @@ export function tell(
   args: Record<string, Value>,
   audience: Audience,
 ): Statement[] {
-  const listened = LIFECYCLE.filter((type) => audience.hasListeners(type)).join(' ')
+  const listened = LIFECYCLE_EVENTS.filter((type) => audience.hasListeners(type)).join(' ')
   const stored = statement(sql, { ...args, listened })
   const { endpoint } = audience
   if (endpoint === undefined) return [stored]

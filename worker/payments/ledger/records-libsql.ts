@@ -19,11 +19,6 @@ export function libsqlRecords(database: Database): PaymentRecords {
   ) => read(pageUnit(table, { where, more, before, limit }, toItem))
 
   return {
-    find: (gateway, transactionId) =>
-      read({
-        statements: [statement(FIND, { gateway, id: transactionId })],
-        read: ([rows = []]) => rows.map(toTransaction)[0],
-      }),
     transactions: ({ status, gateway, reference }, at) =>
       page('payment_transactions', { status, gateway, reference }, at, toTransaction),
     webhookEvents: ({ outcome, gateway }, at) =>
@@ -78,11 +73,6 @@ function pageUnit<Item>(
 
 const IS_ANYTHING_DUE = `SELECT EXISTS (SELECT 1 FROM payment_transactions
   WHERE next_check_at <= :now) OR ${HAS_UNTOLD} OR ${HAS_PARKED} AS due`
-
-const FIND = `SELECT * FROM payment_transactions WHERE id = COALESCE(
-  (SELECT id FROM payment_transactions WHERE id = :id AND gateway = :gateway),
-  (SELECT id FROM payment_transactions
-    WHERE gateway = :gateway AND gateway_transaction_id = :id))`
 
 const STORY = [
   'SELECT * FROM payment_transactions WHERE id = :id',

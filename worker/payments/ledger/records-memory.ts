@@ -7,9 +7,6 @@ import { dueChecks, dueToTell } from './sweeps-memory.ts'
 import { hasParked } from './webhooks-memory.ts'
 
 export const memoryRecords = (book: Book): PaymentRecords => ({
-  async find(gateway, transactionId) {
-    return structuredClone(book.find(gateway, transactionId)?.transaction)
-  },
   async transactions({ status, gateway, reference }, page) {
     const rows = newestFirst(book.payments).map(({ transaction }) => transaction)
     const wanted = rows.filter(

@@ -7,8 +7,6 @@ import type { Transaction } from '../transaction.ts'
 import type { Outcome } from './ledger.ts'
 
 export interface PaymentRecords {
-  /** By our id or, within the gateway, by the gateway's. */
-  find(gateway: string, transactionId: string): Promise<Transaction | undefined>
   /** Newest first. */
   transactions(filter: TransactionFilter, page: Page): Promise<Transaction[]>
   /** By our id. */
@@ -97,16 +95,14 @@ export interface DeliveryRecord {
   deliveredAt?: string
 }
 
-export const ALERT_KINDS = [
-  'late_payment',
-  'amount_mismatch',
-  'refund_failed',
-  'unsettled',
-  'refund_unsettled',
-  'listener_dead',
-  'delivery_dead',
-] as const
-export type AlertKind = (typeof ALERT_KINDS)[number]
+export type AlertKind =
+  | 'late_payment'
+  | 'amount_mismatch'
+  | 'refund_failed'
+  | 'unsettled'
+  | 'refund_unsettled'
+  | 'listener_dead'
+  | 'delivery_dead'
 
 export interface AlertRecord {
   id: string

@@ -1,6 +1,6 @@
 // The nine events that a host application listens to, and their payloads.
 
-import type { LifecycleEvent } from '../status.ts'
+import { LIFECYCLE_EVENTS, type LifecycleEvent } from '../status.ts'
 import type { ChargeRequest, Transaction } from '../transaction.ts'
 import type { WebhookPayload } from '../webhooks/payload.ts'
 
@@ -31,11 +31,7 @@ export type EventName = keyof PaymentEvents
 export type PassingEvent = Exclude<EventName, LifecycleEvent>
 
 export const EVENT_NAMES = [
-  'PaymentInitiated',
-  'PaymentSucceeded',
-  'PaymentFailed',
-  'PaymentCancelled',
-  'PaymentRefunded',
+  ...LIFECYCLE_EVENTS,
   'WebhookReceived',
   'WebhookVerificationFailed',
   'GatewayTimeout',
