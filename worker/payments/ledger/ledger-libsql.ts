@@ -14,8 +14,9 @@ import type { JudgedEvent } from './move-libsql.ts'
 import { findParkedUnit, parkedUnit, transactionUnit } from './parked-libsql.ts'
 import { beginRefundUnit } from './refunds-libsql.ts'
 import { claimUntoldUnit, redeliverUnit, settleTold } from './telling-libsql.ts'
-import { openWriter, unitReader } from './unit-libsql.ts'
+import { unitReader } from './unit-libsql.ts'
 import { acknowledgeUnit, forgetUnit } from './upkeep-libsql.ts'
+import { openWriter } from './writer-libsql.ts'
 
 export interface LibsqlLedgerDeps {
   database: Database

@@ -1,13 +1,7 @@
-// What the group commit of libSQL writes: statements that belong together, and webhooks, of which a
-// whole group is one unit.
+// A unit of work on libSQL: statements that belong together, and what their rows mean.
 
-import type { Clock } from '../../shared/clock.ts'
-import type { Log } from '../../shared/log.ts'
-import type { Audience } from '../telling/events.ts'
 import { type Database, isTransient, type Row, type Statement } from './database-libsql.ts'
-import { groupCommit } from './group-commit.ts'
-import { type Arrival, LedgerUnavailable, type Recorded } from './ledger.ts'
-import { checkArrival, webhooksUnit } from './webhook-libsql.ts'
+import { LedgerUnavailable } from './ledger.ts'
 
 export interface Unit<Answer> {
   statements: readonly Statement[]
@@ -16,62 +10,6 @@ export interface Unit<Answer> {
 }
 
 export type Run = <Answer>(unit: Unit<Answer>) => Promise<Answer>
-
-export interface Writer {
-  /** All of the unit is stored or none, together with those of others. */
-  write: Run
-  record(arrival: Arrival): Promise<Recorded>
-}
-
-type Work = { arrival: Arrival } | { statements: readonly Statement[] }
-interface Written {
-  rows: readonly Row[][]
-  recorded: Recorded | undefined
-}
-
-export function openWriter(deps: {
-  database: Database
-  audience: Audience
-  clock: Clock
-  log: Log
-}): Writer {
-  const { database, audience, clock, log } = deps
-
-  const send = async (works: readonly Work[], signal: AbortSignal): Promise<Written[]> => {
-    const arrivals = works.flatMap((work) => ('arrival' in work ? [work.arrival] : []))
-    const together = arrivals.length === 0 ? undefined : webhooksUnit(arrivals, audience)
-    const others = works.flatMap((work) => ('statements' in work ? [work.statements] : []))
-    const first = together?.statements ?? []
-    const results = await database.write([...first, ...others.flat()], signal)
-    const recorded = (together?.read(results.slice(0, first.length)) ?? []).values()
-    let at = first.length
-    return works.map((work) => {
-      if ('arrival' in work) return { rows: [], recorded: recorded.next().value }
-      at += work.statements.length
-      return { rows: results.slice(at - work.statements.length, at), recorded: undefined }
-    })
-  }
-
-  const commit = groupCommit<Work, Written>({
-    clock,
-    send,
-    isTransient,
-    retrying: ({ error, failures, waitMs }) =>
-      log('warn', 'payments.ledger.retry', { error: String(error), failures, waitMs }),
-  })
-  return {
-    async write({ statements, read }) {
-      return read((await commit.submit({ statements })).rows)
-    },
-    async record(arrival) {
-      checkArrival(arrival)
-      for (;;) {
-        const { recorded } = await commit.submit({ arrival })
-        if (recorded) return recorded
-      }
-    },
-  }
-}
 
 /** Reads at once, beside whatever is being written. Rejects with LedgerUnavailable. */
 export const unitReader =
