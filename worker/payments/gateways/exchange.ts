@@ -2,6 +2,7 @@
 // own. Nothing that was sent is repeated in what it answers, so it may be logged.
 
 import type { Clock } from '../../shared/clock.ts'
+import { DeadlineExceeded, within } from '../deadline.ts'
 import type { GatewayReply, GatewayRequest } from './gateway.ts'
 
 /** A payer waits for this; slower answers have been seen to be no answers. */
@@ -41,7 +42,6 @@ export function createExchange({
 }): Exchange {
   return async (request, token) => {
     const startedAt = clock.now()
-    const { signal, stop, expired } = deadline(clock)
     const trouble = (reason: Trouble['reason'], more: Partial<Trouble> = {}): Exchanged => ({
       ok: false,
       reason,
@@ -49,7 +49,7 @@ export function createExchange({
       ...more,
     })
 
-    async function ask(): Promise<Exchanged> {
+    async function ask(signal: AbortSignal): Promise<Exchanged> {
       const response = await fetch(request.url, { ...initOf(request, token), signal })
       const { status } = response
       // Followed, it would carry the token and the payment to wherever it points.
@@ -68,25 +68,13 @@ export function createExchange({
     }
 
     try {
-      return await Promise.race([ask(), expired])
+      return await within(clock, TIMEOUT_MS, ask)
     } catch (error) {
-      if (signal.aborted) return trouble('timeout')
+      if (error instanceof DeadlineExceeded) return trouble('timeout')
       const detail = codeOf(error)
       return trouble('connection', detail === undefined ? {} : { detail })
-    } finally {
-      stop()
     }
   }
-}
-
-function deadline(clock: Clock) {
-  const controller = new AbortController()
-  const { signal } = controller
-  // Raced as well: a body that does not end with its signal must not hold its caller.
-  const expired = new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
-  return { signal, expired, stop: clock.after(TIMEOUT_MS, () => controller.abort()) }
 }
 
 function initOf({ method, headers, json, form }: GatewayRequest, token?: string): RequestInit {

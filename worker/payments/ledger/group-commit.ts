@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import { type Backoff, backoffMs } from '../backoff.ts'
+import { DeadlineExceeded, within } from '../deadline.ts'
 import { LedgerUnavailable } from './ledger.ts'
 
 export interface GroupCommitDeps<Unit, Result> {
@@ -120,11 +121,13 @@ export function groupCommit<Unit, Result>(
     const waiting = group.filter(({ isOver }) => !isOver)
     if (waiting.length === 0) return undefined
     try {
-      const results = await attempt(waiting.map(({ unit }) => unit))
+      const units = waiting.map(({ unit }) => unit)
+      const results = await within(clock, DEADLINE_MS, (signal) => send(units, signal))
       for (const [at, result] of results.entries()) waiting[at]?.resolve(result)
       return undefined
     } catch (error) {
-      if (error instanceof DeadlinePassed || isTransient(error)) return { error, left: waiting }
+      // Not in time, the outcome is unknown: sent again, it finds what it wrote.
+      if (error instanceof DeadlineExceeded || isTransient(error)) return { error, left: waiting }
       if (waiting.length === 1) {
         waiting[0]?.reject(error)
         return undefined
@@ -134,23 +137,6 @@ export function groupCommit<Unit, Result>(
     const setback = await commit(waiting.slice(0, half))
     if (!setback) return commit(waiting.slice(half))
     return { error: setback.error, left: [...setback.left, ...waiting.slice(half)] }
-  }
-
-  async function attempt(units: readonly Unit[]): Promise<readonly Result[]> {
-    const controller = new AbortController()
-    let cancel: (() => void) | undefined
-    const deadline = new Promise<never>((_, reject) => {
-      cancel = clock.after(DEADLINE_MS, () => {
-        const error = new DeadlinePassed(`the batch did not end within ${DEADLINE_MS} ms`)
-        controller.abort(error)
-        reject(error)
-      })
-    })
-    try {
-      return await Promise.race([send(units, controller.signal), deadline])
-    } finally {
-      cancel?.()
-    }
   }
 
   return {
@@ -178,9 +164,4 @@ export function groupCommit<Unit, Result>(
       })
     },
   }
-}
-
-/** The outcome of the batch is unknown: it is sent again, and finds what it wrote. */
-class DeadlinePassed extends Error {
-  override readonly name = 'DeadlinePassed'
 }

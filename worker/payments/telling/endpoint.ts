@@ -2,7 +2,7 @@
 // decided here.
 
 import type { Clock } from '../../shared/clock.ts'
-import { within } from './deadline.ts'
+import { within } from '../deadline.ts'
 import { reasonOf } from './reason.ts'
 import { createWebhookSigner } from './standard-webhook.ts'
 

@@ -3,9 +3,9 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Fields, Log } from '../../shared/log.ts'
+import { within } from '../deadline.ts'
 import { drawId } from '../draw-id.ts'
 import { audienceOf, listenersOf } from './audience.ts'
-import { within } from './deadline.ts'
 import { createSend, type Send } from './endpoint.ts'
 import type {
   Audience,

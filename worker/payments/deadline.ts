@@ -1,6 +1,6 @@
-// Gives up on what takes too long: neither a listener nor an endpoint is ours.
+// Gives up on what takes too long: no gateway, database, listener or endpoint is ours.
 
-import type { Clock } from '../../shared/clock.ts'
+import type { Clock } from '../shared/clock.ts'
 
 export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded'
