@@ -1,39 +1,33 @@
 // A charge: stored first, then asked of the gateway, then stored as answered. A crash or a timeout
 // between leaves a row that says so, and the sweeper finds out.
 
-import type { Clock } from '../../shared/clock.ts'
-import type { Log } from '../../shared/log.ts'
 import { drawId } from '../draw-id.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
-  InvalidArgumentException,
   PaymentConflictException,
-  type PaymentError,
 } from '../exceptions.ts'
-import type { Caller } from '../gateways/caller.ts'
 import type { AnyGateway, ChargeAnswer } from '../gateways/gateway.ts'
-import type { ChargeBegun, ChargeEnd, Ledger } from '../ledger/ledger.ts'
+import type { ChargeBegun, ChargeEnd } from '../ledger/ledger.ts'
+import {
+  asUnavailable,
+  CALL_PATIENCE_MS,
+  circuitOpen,
+  failedResult,
+  type OperationContext,
+  type OperationDeps,
+} from '../operation.ts'
 import { requestHash } from '../request-hash.ts'
-import type { Telling } from '../telling/telling.ts'
 import type { ChargeRequest, PaymentResponse } from '../transaction.ts'
 import { chargeResult } from './charge-result.ts'
 import { checkCharge } from './check-charge.ts'
 
-export interface ChargeDeps {
-  gateways: ReadonlyMap<string, AnyGateway>
-  ledger: Ledger
-  caller: Caller
-  telling: Telling
-  clock: Clock
-  log: Log
+export interface ChargeDeps extends OperationDeps {
   /** Where a gateway is to call back, given the address that this request came to. */
   callbackUrl(gateway: string, origin: string | undefined): string | undefined
 }
 
-export interface ChargeContext {
-  idempotencyKey?: string
-  correlationId?: string
+export interface ChargeContext extends OperationContext {
   /** Our own address, as the request shows it. */
   origin?: string
 }
@@ -44,8 +38,6 @@ export interface ChargeContext {
  */
 export type Charge = (request: ChargeRequest, context?: ChargeContext) => Promise<PaymentResponse>
 
-/** Longer than a gateway with its retries and its token takes, by some margin. */
-export const CALL_PATIENCE_MS = 90_000
 const UNKNOWN_CHECK_MS = 60_000
 const RETRY_UNKNOWN_MS = 60_000
 
@@ -99,9 +91,7 @@ function answerAtOnce(
             `${reference} has a payment that is open or paid, asked for in another way.`,
           )
     case 'circuit_open':
-      throw new GatewayUnavailableException(`${gateway} is failing and is left alone for now.`, {
-        retryAfterMs: begun.retryAfterMs,
-      })
+      throw circuitOpen(gateway, begun.retryAfterMs)
   }
 }
 
@@ -129,11 +119,8 @@ async function callGateway(
     )
     result = chargeResult(request, transaction, answer, clock.now())
   } catch (error) {
-    failure = error
-    result =
-      error instanceof InvalidArgumentException
-        ? { kind: 'refused', error: { code: error.code, message: error.message } }
-        : { kind: 'unknown', nextCheckAt: clock.now() + UNKNOWN_CHECK_MS }
+    failure = asUnavailable(error, gateway.key)
+    result = failedResult(error, clock.now() + UNKNOWN_CHECK_MS)
     const { id: transactionId, correlationId } = transaction
     const about = { gateway: gateway.key, transactionId, correlationId }
     log('warn', `payments.charge.${result.kind}`, { ...about, error: String(error) })
@@ -148,17 +135,12 @@ async function callGateway(
   })
   if (finished.opened) telling.pass('CircuitOpened', { gateway: gateway.key })
   telling.tellLater(finished.untold)
-  if (failure !== undefined) throw asUnavailable(failure, gateway.key)
-  if (result.kind === 'answered') return result.answer
-  throw new GatewayRefusedException(result.kind === 'refused' ? result.error : UNKNOWN_REFUSAL)
+  switch (result.kind) {
+    case 'answered':
+      return result.answer
+    case 'refused':
+      throw failure ?? new GatewayRefusedException(result.error)
+    case 'unknown':
+      throw failure
+  }
 }
-
-const UNKNOWN_REFUSAL: PaymentError = { code: 'gateway_refused', message: 'The gateway refused.' }
-
-/** A driver that breaks in an unforeseen way leaves an unknown outcome too. */
-export const asUnavailable = (error: unknown, gateway: string): unknown =>
-  error instanceof InvalidArgumentException || error instanceof GatewayUnavailableException
-    ? error
-    : new GatewayUnavailableException(`${gateway} answered in a way that was not understood.`, {
-        cause: error,
-      })

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { InvalidArgumentException } from '../exceptions.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
 import { isCurrency } from '../money.ts'
+import { faultsOf } from '../operation.ts'
 import type { ChargeRequest } from '../transaction.ts'
 
 const METADATA_CHARS = 4_096
@@ -56,9 +57,4 @@ export function checkCharge(
     )
   }
   return { request, gateway }
-}
-
-export function faultsOf(error: z.ZodError): string {
-  const faults = error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`)
-  return `${faults.join('; ')}.`
 }

@@ -1,22 +1,28 @@
 // A refund: claimed first, so that it can never be made twice, then asked of the gateway.
 
 import { z } from 'zod'
-import {
-  asUnavailable,
-  CALL_PATIENCE_MS,
-  type ChargeContext,
-  type ChargeDeps,
-} from '../charges/charge.ts'
-import { faultsOf } from '../charges/check-charge.ts'
 import { drawId } from '../draw-id.ts'
 import {
   GatewayRefusedException,
-  GatewayUnavailableException,
   InvalidArgumentException,
   PaymentConflictException,
 } from '../exceptions.ts'
-import { type Gateway, type SupportsRefund, supportsRefund } from '../gateways/gateway.ts'
+import {
+  type Gateway,
+  type RefundAnswer,
+  type SupportsRefund,
+  supportsRefund,
+} from '../gateways/gateway.ts'
 import type { RefundBegun, RefundEnd } from '../ledger/ledger.ts'
+import {
+  asUnavailable,
+  CALL_PATIENCE_MS,
+  circuitOpen,
+  failedResult,
+  faultsOf,
+  type OperationContext,
+  type OperationDeps,
+} from '../operation.ts'
 import { requestHash } from '../request-hash.ts'
 import type { RefundRequest, RefundResult } from '../transaction.ts'
 
@@ -24,7 +30,7 @@ import type { RefundRequest, RefundResult } from '../transaction.ts'
 export type Refund = (
   gateway: string,
   request: RefundRequest,
-  context?: ChargeContext,
+  context?: OperationContext,
 ) => Promise<RefundResult>
 
 const FIRST_CHECK_MS = 5 * 60_000
@@ -35,7 +41,7 @@ const refundSchema = z.strictObject({
   reason: z.string().min(1).max(500),
 })
 
-export function createRefund(deps: ChargeDeps): Refund {
+export function createRefund(deps: OperationDeps): Refund {
   return async (key, asked, { idempotencyKey, correlationId } = {}) => {
     const parsed = refundSchema.safeParse(asked)
     if (!parsed.success) throw new InvalidArgumentException(faultsOf(parsed.error))
@@ -59,7 +65,7 @@ export function createRefund(deps: ChargeDeps): Refund {
   }
 }
 
-function refunderOf({ gateways }: ChargeDeps, key: string): Gateway & SupportsRefund {
+function refunderOf({ gateways }: OperationDeps, key: string): Gateway & SupportsRefund {
   const gateway = gateways.get(key)
   if (!gateway) throw new InvalidArgumentException(`There is no gateway ${key}.`)
   if (!supportsRefund(gateway)) throw new InvalidArgumentException(`${key} gives nothing back.`)
@@ -100,9 +106,7 @@ function answerAtOnce(
         `Of ${amountOf(begun)} only ${begun.left} can still be given back.`,
       )
     case 'circuit_open':
-      throw new GatewayUnavailableException(`${gateway} is failing and is left alone for now.`, {
-        retryAfterMs: begun.retryAfterMs,
-      })
+      throw circuitOpen(gateway, begun.retryAfterMs)
   }
 }
 
@@ -110,7 +114,7 @@ const amountOf = ({ transaction }: { transaction: { amount: number; currency: st
   `${transaction.amount} ${transaction.currency} (minor units)`
 
 async function callGateway(
-  { ledger, caller, telling, clock, log }: ChargeDeps,
+  { ledger, caller, telling, clock, log }: OperationDeps,
   gateway: Gateway & SupportsRefund,
   refundId: string,
   { amount, reason }: RefundRequest,
@@ -129,21 +133,10 @@ async function callGateway(
     const names = { gatewayTransactionId, externalReferenceId, reference }
     const paid = { amount: transaction.amount, currency }
     const refund = { ...names, ...paid, refundId, refundAmount: amount, reason }
-    const answer = await gateway.refund(refund, call)
-    if (answer.ok) {
-      const named = answer.gatewayRefundId !== undefined && {
-        gatewayRefundId: answer.gatewayRefundId,
-      }
-      result = answer.isDone
-        ? { kind: 'done', ...named }
-        : { kind: 'accepted', ...named, nextCheckAt: clock.now() + FIRST_CHECK_MS }
-    } else result = { kind: 'refused', error: answer.error }
+    result = refundResult(await gateway.refund(refund, call), clock.now())
   } catch (error) {
-    failure = error
-    result =
-      error instanceof InvalidArgumentException
-        ? { kind: 'refused', error: { code: error.code, message: error.message } }
-        : { kind: 'unknown', nextCheckAt: clock.now() + FIRST_CHECK_MS }
+    failure = asUnavailable(error, gateway.key)
+    result = failedResult(error, clock.now() + FIRST_CHECK_MS)
     const { id: transactionId, correlationId } = transaction
     const about = { gateway: gateway.key, transactionId, refundId, correlationId }
     log('warn', `payments.refund.${result.kind}`, { ...about, error: String(error) })
@@ -152,8 +145,23 @@ async function callGateway(
   const finished = await ledger.finishRefund(end)
   if (finished.opened) telling.pass('CircuitOpened', { gateway: gateway.key })
   telling.tellLater(finished.untold)
-  if (failure !== undefined) throw asUnavailable(failure, gateway.key)
-  if (result.kind === 'refused') throw new GatewayRefusedException(result.error)
-  const named = 'gatewayRefundId' in result ? result.gatewayRefundId : undefined
-  return { success: true, refundId: named ?? refundId, refundedAmount: amount }
+  switch (result.kind) {
+    case 'done':
+    case 'accepted': {
+      const { gatewayRefundId = refundId } = result
+      return { success: true, refundId: gatewayRefundId, refundedAmount: amount }
+    }
+    case 'refused':
+      throw failure ?? new GatewayRefusedException(result.error)
+    case 'unknown':
+      throw failure
+  }
+}
+
+function refundResult(answer: RefundAnswer, now: number): RefundEnd['result'] {
+  if (!answer.ok) return { kind: 'refused', error: answer.error }
+  const { gatewayRefundId, isDone } = answer
+  const named = gatewayRefundId !== undefined && { gatewayRefundId }
+  if (isDone) return { kind: 'done', ...named }
+  return { kind: 'accepted', ...named, nextCheckAt: now + FIRST_CHECK_MS }
 }

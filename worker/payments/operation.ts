@@ -1,0 +1,60 @@
+// What a charge and a refund have in common: what they are made with, who asks for them, and what
+// becomes of one whose gateway did not answer.
+
+import type * as z from 'zod'
+import type { Clock } from '../shared/clock.ts'
+import type { Log } from '../shared/log.ts'
+import {
+  GatewayUnavailableException,
+  InvalidArgumentException,
+  type PaymentError,
+} from './exceptions.ts'
+import type { Caller } from './gateways/caller.ts'
+import type { AnyGateway } from './gateways/gateway.ts'
+import type { Ledger } from './ledger/ledger.ts'
+import type { Telling } from './telling/telling.ts'
+
+export interface OperationDeps {
+  gateways: ReadonlyMap<string, AnyGateway>
+  ledger: Ledger
+  caller: Caller
+  telling: Telling
+  clock: Clock
+  log: Log
+}
+
+export interface OperationContext {
+  idempotencyKey?: string
+  correlationId?: string
+}
+
+/** Longer than a gateway with its retries and its token takes, by some margin. */
+export const CALL_PATIENCE_MS = 90_000
+
+/** A sentence that names every fault of a request. */
+export function faultsOf(error: z.ZodError): string {
+  const faults = error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`)
+  return `${faults.join('; ')}.`
+}
+
+export const circuitOpen = (gateway: string, retryAfterMs: number): GatewayUnavailableException =>
+  new GatewayUnavailableException(`${gateway} is failing and is left alone for now.`, {
+    retryAfterMs,
+  })
+
+/** For the ledger: what a driver threw comes to. Only where nothing was sent is it a refusal. */
+export const failedResult = (
+  error: unknown,
+  nextCheckAt: number,
+): { kind: 'refused'; error: PaymentError } | { kind: 'unknown'; nextCheckAt: number } =>
+  error instanceof InvalidArgumentException
+    ? { kind: 'refused', error: { code: error.code, message: error.message } }
+    : { kind: 'unknown', nextCheckAt }
+
+/** For whoever asked: a driver that breaks in an unforeseen way leaves an unknown outcome too. */
+export const asUnavailable = (error: unknown, gateway: string): unknown =>
+  error instanceof InvalidArgumentException || error instanceof GatewayUnavailableException
+    ? error
+    : new GatewayUnavailableException(`${gateway} answered in a way that was not understood.`, {
+        cause: error,
+      })
