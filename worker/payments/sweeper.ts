@@ -1,11 +1,9 @@
 // Finishes what did not finish by itself: events that were not told, webhooks that came before
 // their payment, payments that nobody told us the end of. Bounded, so that it can run every minute.
 
-import type { Clock } from '../shared/clock.ts'
-import type { Log } from '../shared/log.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { PaymentRecords } from './ledger/records.ts'
-import { createRecheck, type RecheckDeps, type Rechecked } from './recheck.ts'
+import { createRecheck, type Recheck, type RecheckDeps, type Rechecked } from './recheck.ts'
 import type { Told, Untold } from './telling/events.ts'
 import { reasonOf } from './telling/reason.ts'
 import type { Teller } from './telling/teller.ts'
@@ -16,21 +14,10 @@ export interface Sweeper {
 }
 
 export interface SweeperDeps extends RecheckDeps {
-  ledger: Pick<
-    Ledger,
-    | 'claimUntold'
-    | 'settleTold'
-    | 'applyParked'
-    | 'claimChecks'
-    | 'settleCheck'
-    | 'webhook'
-    | 'finishCharge'
-    | 'forget'
-  >
+  ledger: RecheckDeps['ledger'] &
+    Pick<Ledger, 'claimUntold' | 'settleTold' | 'applyParked' | 'claimChecks' | 'forget'>
   records: Pick<PaymentRecords, 'anythingDue'>
   teller: Pick<Teller, 'tell'>
-  clock: Clock
-  log: Log
 }
 
 export interface SweepReport {
@@ -70,15 +57,22 @@ export function createSweeper(deps: SweeperDeps): Sweeper {
 
 class Sweep {
   readonly #deps: SweeperDeps
-  readonly #recheck: ReturnType<typeof createRecheck>
+  readonly #recheck: Recheck
   readonly #begunAt: number
   readonly #report: SweepReport = {
     isIdle: false,
-    ...{ told: 0, notTold: 0, checked: 0, moved: 0, chargedAgain: 0, unreachable: 0, alerts: 0 },
-    ...{ forgotten: 0, failed: 0 },
+    told: 0,
+    notTold: 0,
+    checked: 0,
+    moved: 0,
+    chargedAgain: 0,
+    unreachable: 0,
+    alerts: 0,
+    forgotten: 0,
+    failed: 0,
   }
 
-  constructor(deps: SweeperDeps, recheck: ReturnType<typeof createRecheck>) {
+  constructor(deps: SweeperDeps, recheck: Recheck) {
     this.#deps = deps
     this.#recheck = recheck
     this.#begunAt = deps.clock.now()
