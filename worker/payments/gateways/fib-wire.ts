@@ -31,19 +31,6 @@ const refused = z.object({
   errors: z.array(z.object({ code: optionalText, title: optionalText, detail: optionalText })),
 })
 
-/** Of our own, in the address that the bank calls back. */
-export const OUR_NAME = 'reference'
-
-/**
- * The bank never tells our name back, and its answer to the charge may be lost: then only this ties
- * its payment to ours.
- */
-function namedIn(callbackUrl: string, externalReferenceId: string): string {
-  const url = new URL(callbackUrl)
-  url.searchParams.set(OUR_NAME, externalReferenceId)
-  return url.href
-}
-
 /** A new payment, without the durations that are configured. */
 export const paymentOf = ({
   amount,
@@ -51,13 +38,10 @@ export const paymentOf = ({
   description,
   callbackUrl,
   returnUrl,
-  externalReferenceId,
 }: GatewayCharge) => ({
   monetaryValue: { amount: fromMinor(amount, currency), currency },
   description: cutTo(DESCRIPTION_CHARS, description),
-  ...(callbackUrl !== undefined && {
-    statusCallbackUrl: namedIn(callbackUrl, externalReferenceId),
-  }),
+  ...(callbackUrl !== undefined && { statusCallbackUrl: callbackUrl }),
   ...(returnUrl !== undefined && { redirectUri: returnUrl }),
 })
 

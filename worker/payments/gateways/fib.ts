@@ -8,16 +8,8 @@ import {
   InvalidWebhookSignatureException,
 } from '../exceptions.ts'
 import { toMinor } from '../money.ts'
-import {
-  created,
-  errorIn,
-  idIn,
-  isRefusal,
-  meaningOf,
-  OUR_NAME,
-  paymentOf,
-  stored,
-} from './fib-wire.ts'
+import { callbackAddress } from './fib-address.ts'
+import { created, errorIn, idIn, isRefusal, meaningOf, paymentOf, stored } from './fib-wire.ts'
 import type {
   ChargeAnswer,
   Driver,
@@ -55,6 +47,7 @@ export const fib = {
   ],
   create(key, { base_url = '', client_id = '', client_secret = '', expires_in, refundable_for }) {
     const base = base_url.replace(/\/+$/, '')
+    const address = callbackAddress(key, client_secret)
 
     const about = (id: string, action: 'status' | 'cancel' | 'refund'): GatewayRequest => ({
       endpoint: `payments/${action}`,
@@ -106,12 +99,19 @@ export const fib = {
         if (charge.currency !== 'IQD') {
           throw new InvalidArgumentException(`${key} takes IQD, not ${charge.currency}.`)
         }
+        const { externalReferenceId } = charge
+        const callbackUrl =
+          charge.callbackUrl && (await address.named(charge.callbackUrl, externalReferenceId))
         const reply = await call.send({
           endpoint: 'payments',
           method: 'POST',
           url: `${base}${PAYMENTS}`,
           headers: HEADERS,
-          json: { ...paymentOf(charge), expiresIn: expires_in, refundableFor: refundable_for },
+          json: {
+            ...paymentOf({ ...charge, callbackUrl }),
+            expiresIn: expires_in,
+            refundableFor: refundable_for,
+          },
           // The bank has no idempotency key: asked again, it would make a second payment.
           isIdempotent: false,
           withToken: true,
@@ -134,13 +134,12 @@ export const fib = {
         const id = idIn(body)
         const payment = id === undefined ? undefined : await read(id, call)
         if (!payment) throw new InvalidWebhookSignatureException('It names no payment of the bank')
-        const externalReferenceId = query.get(OUR_NAME)
+        const externalReferenceId = await address.nameIn(query)
         return {
           gateway: key,
           gatewayTransactionId: payment.id,
           reference: '',
-          // Unsigned, and of use only for a payment whose name at the bank nobody knows yet.
-          ...(externalReferenceId !== null && { externalReferenceId }),
+          ...(externalReferenceId !== undefined && { externalReferenceId }),
           ...payment.state,
           // Of what was read, not of what was told: a repeated callback says nothing new.
           eventId: `${payment.id}:${payment.told}`,

@@ -84,8 +84,9 @@ describe('a charge at FIB', () => {
         json: {
           monetaryValue: { amount: 25_000, currency: 'IQD' },
           description: 'Two lamps',
-          statusCallbackUrl:
-            'https://pay.test/payments/webhooks/fib?reference=6f1c1a5e-0000-5000-8000-000000000007',
+          statusCallbackUrl: expect.stringMatching(
+            /^https:\/\/pay\.test\/payments\/webhooks\/fib\?reference=6f1c1a5e-0000-5000-8000-000000000007&proof=[0-9a-f]{64}$/,
+          ),
           redirectUri: 'https://shop.test/back',
           expiresIn: 'PT1H',
           refundableFor: 'P7D',
@@ -192,10 +193,43 @@ describe('a callback of FIB', () => {
     expect(call.requests[0]?.withToken).toBe(true)
   })
 
+  /** The query of the address that a bank is given with a charge. */
+  async function givenTo(gateway: typeof bank): Promise<URLSearchParams> {
+    const call = new FakeGatewayCall({ status: 201, body: created })
+    await gateway.charge(charge, call)
+    const json = call.requests[0]?.json as { statusCallbackUrl: string } | undefined
+    return new URL(json?.statusCallbackUrl ?? '').searchParams
+  }
+
   it('carries our own name from the address that the bank was given', async () => {
-    const request = { ...told(ID), query: new URLSearchParams({ reference: 'ours-1' }) }
+    const request = { ...told(ID), query: await givenTo(bank) }
     const read = await bank.handleWebhook(request, new FakeGatewayCall(stored('PAID')))
-    expect(read).toMatchObject({ externalReferenceId: 'ours-1', gatewayTransactionId: ID })
+    const { externalReferenceId } = charge
+    expect(read).toMatchObject({ externalReferenceId, gatewayTransactionId: ID })
+  })
+
+  it.each([
+    ['no proof', { proof: undefined }],
+    ['an empty proof', { proof: '' }],
+    ['a made up proof', { proof: '0'.repeat(64) }],
+    ['the proof of another name', { reference: '6f1c1a5e-0000-5000-8000-000000000008' }],
+  ])('carries no name with %s: a payment made elsewhere must not pay an order', async (_, own) => {
+    const query = await givenTo(bank)
+    for (const [name, value] of Object.entries(own)) {
+      if (value === undefined) query.delete(name)
+      else query.set(name, value)
+    }
+    const call = new FakeGatewayCall(stored('PAID'))
+    const read = await bank.handleWebhook({ ...told(ID), query }, call)
+    expect(read).toMatchObject({ gatewayTransactionId: ID })
+    expect(read).not.toHaveProperty('externalReferenceId')
+  })
+
+  it("carries no name from another gateway's address in the same account", async () => {
+    const query = await givenTo(fib.create('fib-b', SETTINGS))
+    const call = new FakeGatewayCall(stored('PAID'))
+    const read = await bank.handleWebhook({ ...told(ID), query }, call)
+    expect(read).not.toHaveProperty('externalReferenceId')
   })
 
   it('is a failure with the reason when the bank declined for another one', async () => {
@@ -342,9 +376,7 @@ describe("the driver's wire, beside the bank's own client", () => {
         {
           amount: 25_000,
           description: 'Two lamps',
-          statusCallbackUrl: new URL(
-            'https://pay.test/payments/webhooks/fib?reference=6f1c1a5e-0000-5000-8000-000000000007',
-          ),
+          statusCallbackUrl: new URL('https://pay.test/payments/webhooks/fib'),
           redirectUri: new URL('https://shop.test/back'),
           expiresIn: { hours: 1 },
           refundableFor: { days: 7 },
@@ -355,7 +387,9 @@ describe("the driver's wire, beside the bank's own client", () => {
     const call = new FakeGatewayCall({ status: 201, body: created })
     await bank.charge(charge, call)
     expect(asked(call)).toEqual([`${theirs?.method} ${theirs?.url}`])
-    expect(call.requests[0]?.json).toEqual(JSON.parse(String(theirs?.body)))
+    // Our own name in the address is nothing that their client knows.
+    const json = JSON.stringify(call.requests[0]?.json).replace(/\?reference=[^"]+/, '')
+    expect(JSON.parse(json)).toEqual(JSON.parse(String(theirs?.body)))
     for (const [name, value] of Object.entries(call.requests[0]?.headers ?? {})) {
       expect(theirs?.headers.get(name)).toBe(value)
     }
