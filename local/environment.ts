@@ -1,6 +1,6 @@
 // Which of our environment's variables each process sees. Pure.
 
-type Environment = Readonly<Record<string, string | undefined>>
+export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What any program may need to find its way about a machine; nothing of ours. */
 const MACHINE = /^(?:PATH|HOME|USER|TMPDIR|TZ|LANG|LC_\w+|XDG_\w+|SSL_CERT_\w+|DENO_DIR)$/

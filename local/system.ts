@@ -5,8 +5,9 @@ import { join } from 'node:path'
 import type { DataFolder } from './data-folder.ts'
 import { prepareDeno } from './deno.ts'
 import { checkVariables, edgeReady, edgeUrl } from './edge.ts'
-import { machineVariables, sidecarVariables, workerVariables } from './environment.ts'
-import { describeGateways, gatewaySecrets, simulatedGateways } from './gateways.ts'
+import { edgeVariables } from './edge-variables.ts'
+import { machineVariables, sidecarVariables } from './environment.ts'
+import { describeGateways, gatewaySecrets } from './gateways.ts'
 import { databaseReady, databaseUrl, libsqlServer, migrate } from './libsql-server.ts'
 import type { LocalJson } from './local-json.ts'
 import type { StartOptions } from './options.ts'
@@ -43,19 +44,10 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
   const { repo, storeDir } = options
   const machine = machineVariables(env)
   const [secret, ports] = await Promise.all([readSecret(data.secretFile), claimPorts(plan)])
-  const secrets = gatewaySecrets(secret)
   const edge = edgeUrl(ports.edge)
   const database = databaseUrl(ports.database)
   const simulator = simulatorUrl(ports.simulator)
-  const given = workerVariables(env)
-  const variables = {
-    // Where gateways call back; whoever has a tunnel to the internet sets it in the environment.
-    PAYMENT_PUBLIC_URL: edge,
-    ...simulatedGateways(given, secrets, simulator),
-    ...given,
-    AUTH_SECRETS: secret,
-    LIBSQL_URL: database,
-  }
+  const variables = edgeVariables(env, { secret, edge, database, simulator })
   checkVariables(variables)
   const tokens = await mintTokens(secret, repo, Date.now())
 
@@ -67,6 +59,7 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
   }
   const bringSimulatorUp = async () => {
     const { cacheDir, logsDir } = data
+    const secrets = gatewaySecrets(secret)
     const told = { port: ports.simulator, edge, secrets, logsDir, cacheDir, env: machine }
     const logFile = data.logFile('simulator')
     supervisor.start(simulatorProcess({ home, ...told, logFile }))

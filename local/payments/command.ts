@@ -1,9 +1,8 @@
 // The port of one command of the command line, and what a command may touch of its process.
 
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
+import type { Environment } from '../environment.ts'
 import type { Flags, OptionName } from './flags.ts'
-
-export type Environment = Readonly<Record<string, string | undefined>>
 
 export interface Io {
   /** Results only. */

@@ -4,7 +4,7 @@
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import type { Driver, Setting } from '../../worker/payments/gateways/gateway.ts'
 import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
-import type { Environment } from './command.ts'
+import type { Environment } from '../environment.ts'
 
 export interface ConfiguredGateway {
   key: string

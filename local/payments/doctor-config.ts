@@ -5,7 +5,7 @@ import { type PaymentsConfig, readPayments } from '../../worker/payments/config.
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
 import { whsecProblem } from '../../worker/payments/telling/standard-webhook.ts'
-import type { Environment } from './command.ts'
+import type { Environment } from '../environment.ts'
 import type { ConfiguredGateway } from './configured.ts'
 import { error, type Finding, ok, warn } from './finding.ts'
 import { isLoopback } from './hosts.ts'

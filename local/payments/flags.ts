@@ -2,7 +2,7 @@
 // malformed.
 
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
-import type { Environment } from './command.ts'
+import type { Environment } from '../environment.ts'
 
 export interface Option {
   /** What stands after the flag; absent: a switch. */

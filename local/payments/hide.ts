@@ -2,7 +2,8 @@
 // whoever wrote the sentence. Pure.
 
 import { hideTokens, isSecretName, REDACTED } from '../../worker/shared/secrets.ts'
-import type { Environment, Io } from './command.ts'
+import type { Environment } from '../environment.ts'
+import type { Io } from './command.ts'
 import type { ConfiguredGateway } from './configured.ts'
 
 /** Shorter ones stand in any sentence, and hidden they would tell what they are. */

@@ -5,7 +5,7 @@ import type { ConfiguredGateway } from './configured.ts'
 import { isLoopback } from './hosts.ts'
 
 /** `local`: a simulator. */
-export type Mode = 'test' | 'live' | 'local' | 'unknown'
+type Mode = 'test' | 'live' | 'local' | 'unknown'
 
 const TEST_WORD = /(^|[^a-z])(test|uat|stage|staging|sandbox|dev)([^a-z]|$)/i
 const LIVE_WORD = /(^|[^a-z])(live|prod|production)([^a-z]|$)/i
@@ -27,7 +27,7 @@ function modeOfKey({ driver, settings }: ConfiguredGateway): Mode {
   return LIVE_WORD.test(client_id) ? 'live' : 'unknown'
 }
 
-export function modeOf(gateway: ConfiguredGateway): Mode {
+function modeOf(gateway: ConfiguredGateway): Mode {
   const url = modeOfUrl(gateway.settings.base_url ?? '')
   // Stripe has one address for both.
   return gateway.driver === 'stripe' && url === 'live' ? modeOfKey(gateway) : url

@@ -3,7 +3,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
-import type { Environment } from './command.ts'
+import type { Environment } from '../environment.ts'
 import { type Flags, UsageError } from './flags.ts'
 import { readRunningSystem } from './running-system.ts'
 

@@ -3,14 +3,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { workerVariables } from '../environment.ts'
-import {
-  describeGateways,
-  gatewaySecrets,
-  type LocalGateways,
-  simulatedGateways,
-} from '../gateways.ts'
-import type { Environment } from './command.ts'
+import { edgeVariables } from '../edge-variables.ts'
+import type { Environment } from '../environment.ts'
+import { describeGateways, type LocalGateways } from '../gateways.ts'
 import { UsageError } from './flags.ts'
 
 export interface RunningSystem {
@@ -27,7 +22,7 @@ export interface RunningSystem {
 const localJson = z.object({
   url: z.string(),
   database: z.string(),
-  simulator: z.string().optional(),
+  simulator: z.string(),
   tokens: z.object({ payments: z.string() }),
   gateways: z.object({
     redirect: z.object({ api_key: z.string() }).exactOptional(),
@@ -38,16 +33,9 @@ const localJson = z.object({
 
 /** `env`: what the system would be started with here. Throws UsageError when none runs there. */
 export async function readRunningSystem(dir: string, env: Environment): Promise<RunningSystem> {
-  const { url, database, simulator, tokens, gateways } = await readLocal(dir)
+  const { url: edge, database, simulator, tokens, gateways } = await readLocal(dir)
   const secret = (await read(dir, 'secret')).trim()
-  const given = workerVariables(env)
-  const here = {
-    PAYMENT_PUBLIC_URL: url,
-    ...(simulator !== undefined && simulatedGateways(given, gatewaySecrets(secret), simulator)),
-    ...given,
-    AUTH_SECRETS: secret,
-    LIBSQL_URL: database,
-  }
+  const here = edgeVariables(env, { secret, edge, database, simulator })
   const expected: Readonly<Record<string, unknown>> = { ...describeGateways(here) }
   const actual: Readonly<Record<string, unknown>> = { ...gateways }
   const names = new Set([...Object.keys(expected), ...Object.keys(actual)])
@@ -56,7 +44,7 @@ export async function readRunningSystem(dir: string, env: Environment): Promise<
   )
   // What it was started with counts, not what this shell holds.
   const variables = { ...here, ...variablesOf(gateways, differing) }
-  return { url, token: tokens.payments, variables, differing }
+  return { url: edge, token: tokens.payments, variables, differing }
 }
 
 function variablesOf(

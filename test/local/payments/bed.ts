@@ -3,7 +3,7 @@
 
 import { expect } from 'vitest'
 import { main } from '../../../local/cli.ts'
-import type { Environment } from '../../../local/payments/command.ts'
+import type { Environment } from '../../../local/environment.ts'
 import type { Finding } from '../../../local/payments/finding.ts'
 import { secretValues } from '../../../local/payments/hide.ts'
 import { type Handler, type NodeServer, serve } from '../../../local/simulator/node-server.ts'
