@@ -262,6 +262,19 @@ export function sweepContract(on: On): void {
     )
 
     it(
+      'is settled though the reason of its failure was cut through a character',
+      on(async (w) => {
+        const { id } = await w.pending()
+        const [untold] = await w.ledger.claimUntold({ now: T0 + HOUR, limit: 9 })
+        const error = `It said ${'😀'.slice(0, 1)}`
+        const delivery = { id: untold?.delivery?.id ?? '', ok: false, nextAttemptAt: 0, error }
+        const told = { outboxId: id, listeners: { ok: true }, delivery }
+        await w.ledger.settleTold([told], T0 + HOUR)
+        expect((await w.story(id)).events).toMatchObject([{ deliveries: [{ attempts: 1 }] }])
+      }, BOTH),
+    )
+
+    it(
       'that listeners never took is given up with an alert',
       on(async (w) => {
         const { id } = await w.pending()

@@ -1,7 +1,7 @@
 // What a charge and a refund have in common: what they are made with, who asks for them, and what
 // becomes of one whose gateway did not answer.
 
-import type * as z from 'zod'
+import * as z from 'zod'
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import {
@@ -30,6 +30,14 @@ export interface OperationContext {
 
 /** Longer than a gateway with its retries and its token takes, by some margin. */
 export const CALL_PATIENCE_MS = 90_000
+
+/** Half a surrogate pair has no UTF-8: neither the database nor a gateway could take it. */
+export const wellFormed = (longest: number) =>
+  z
+    .string()
+    .min(1)
+    .max(longest)
+    .refine((text) => text.isWellFormed(), 'must be whole characters')
 
 /** A sentence that names every fault of a request. */
 export function faultsOf(error: z.ZodError): string {

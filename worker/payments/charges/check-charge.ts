@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { InvalidArgumentException } from '../exceptions.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
 import { isCurrency } from '../money.ts'
-import { faultsOf } from '../operation.ts'
+import { faultsOf, wellFormed } from '../operation.ts'
 import type { ChargeRequest } from '../transaction.ts'
 
 const METADATA_CHARS = 4_096
@@ -12,11 +12,7 @@ const METADATA_CHARS = 4_096
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it keeps out.
 const CONTROL = /[\u0000-\u001f\u007f]/
 const line = (longest: number) =>
-  z
-    .string()
-    .min(1)
-    .max(longest)
-    .refine((text) => !CONTROL.test(text), 'must not hold control characters')
+  wellFormed(longest).refine((text) => !CONTROL.test(text), 'must not hold control characters')
 const httpUrl = z
   .string()
   .max(2_048)

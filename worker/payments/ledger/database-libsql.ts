@@ -87,12 +87,16 @@ export function isTransient(error: unknown): boolean {
   )
 }
 
-/** The client sends every number as a float; only a bigint arrives as an integer. */
+/**
+ * The client sends every number as a float; only a bigint arrives as an integer. Half a surrogate
+ * pair has no UTF-8: for one of them the server refuses the whole batch, whoever else is in it.
+ */
 function encode(
   args: Readonly<Record<string, Value>>,
 ): Record<string, Exclude<Value, number> | number | bigint> {
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => {
+      if (typeof value === 'string') return [name, value.toWellFormed()]
       if (!Number.isInteger(value)) return [name, value]
       // It would be stored, and then throw whenever it is read: the row could never be used again.
       if (!Number.isSafeInteger(value)) throw new RangeError(`:${name} is past 2^53 - 1`)

@@ -22,6 +22,7 @@ import {
   faultsOf,
   type OperationContext,
   type OperationDeps,
+  wellFormed,
 } from '../operation.ts'
 import { requestHash } from '../request-hash.ts'
 import type { RefundRequest, RefundResult } from '../transaction.ts'
@@ -36,9 +37,9 @@ export type Refund = (
 const FIRST_CHECK_MS = 5 * 60_000
 
 const refundSchema = z.strictObject({
-  transactionId: z.string().min(1).max(255),
+  transactionId: wellFormed(255),
   amount: z.int().positive(),
-  reason: z.string().min(1).max(500),
+  reason: wellFormed(500),
 })
 
 export function createRefund(deps: OperationDeps): Refund {

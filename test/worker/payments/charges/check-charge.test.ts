@@ -45,6 +45,8 @@ describe('a charge that is asked for', () => {
     ['a currency in small letters', { ...good, currency: 'iqd' }, 'currency'],
     ['no description', { ...good, description: undefined }, 'description'],
     ['a line break in the reference', { ...good, reference: 'a\nb' }, 'reference'],
+    ['half a character in the reference', { ...good, reference: 'a\ud800' }, 'reference'],
+    ['half a character in the description', { ...good, description: '\udc00' }, 'description'],
     ['a return address that runs code', { ...good, returnUrl: 'javascript:1' }, 'returnUrl'],
     ['nested metadata', { ...good, metadata: { a: { b: 1 } } }, 'metadata'],
     ['metadata without end', { ...good, metadata: { a: 'x'.repeat(5_000) } }, 'metadata'],
