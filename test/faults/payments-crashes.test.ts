@@ -3,8 +3,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { endLeases, seed, send, signed, Tap } from '../support/payment-faults.ts'
+import { endLeases, seed, send, signed } from '../support/payment-faults.ts'
 import { freshReference, order, PaymentSystem } from '../support/payment-system.ts'
+import { Tap } from '../support/tap.ts'
 
 /** The gateway's answer, on this machine. */
 const ON_ITS_WAY_MS = 100

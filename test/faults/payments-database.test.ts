@@ -16,9 +16,9 @@ import {
   sendUntilTaken,
   signed,
   stored,
-  Tap,
 } from '../support/payment-faults.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
+import { Tap } from '../support/tap.ts'
 
 const PAYMENTS = 300
 const AT_ONCE = 64

@@ -16,9 +16,9 @@ import {
   sendUntilTaken,
   signed,
   stored,
-  Tap,
 } from '../support/payment-faults.ts'
 import { freshReference, order, PaymentSystem } from '../support/payment-system.ts'
+import { Tap } from '../support/tap.ts'
 
 const PATIENT = { timeout: 10_000, interval: 50 }
 /** From opening to the first probe. */

@@ -17,9 +17,9 @@ import {
   sendUntilTaken,
   signed,
   stored,
-  Tap,
 } from '../support/payment-faults.ts'
 import { PaymentSystem, SECRETS } from '../support/payment-system.ts'
+import { Tap } from '../support/tap.ts'
 
 const PATIENT = { timeout: 10_000, interval: 50 }
 const json = { 'content-type': 'application/json' }

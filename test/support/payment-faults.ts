@@ -1,10 +1,9 @@
-// What tests of faults need beside a payment system: many payments at once, a gateway that does not
-// give up, and a wire that can be listened to and held.
+// What tests of faults need beside a payment system: many payments at once, and a gateway that does
+// not give up.
 
 import { ulid } from 'ulid'
 import type { Callback, ToldStatus } from '../../local/payments/callbacks/callback.ts'
 import { redirect } from '../../local/payments/callbacks/redirect.ts'
-import { type NodeServer, serve } from '../../local/simulator/node-server.ts'
 import type { Edge } from './edge.ts'
 import type { LibsqlServer } from './libsql.ts'
 import { type PaymentSystem, SECRETS } from './payment-system.ts'
@@ -166,64 +165,3 @@ export async function endLeases(database: LibsqlServer): Promise<void> {
     await database.query(`UPDATE ${table} SET leased_until = 0 WHERE leased_until IS NOT NULL`)
   }
 }
-
-/** One request that passed, or was held. */
-interface Passed {
-  method: string
-  path: string
-  headers: Headers
-  body: string
-}
-
-/** Stands before a server: sees what passes, and holds it back when told to. */
-export class Tap {
-  readonly seen: (Passed & { isHeld: boolean })[] = []
-  /** What is held goes no further, and is never answered. */
-  holds: (passed: Passed) => boolean = () => false
-  /** It is done, and its answer is lost on the way back. */
-  loses: (passed: Passed) => boolean = () => false
-  readonly #target: string
-  #server: NodeServer | undefined
-
-  private constructor(target: string) {
-    this.#target = new URL(target).origin
-  }
-
-  static async before(target: string): Promise<Tap> {
-    const tap = new Tap(target)
-    tap.#server = await serve(0, (request) => tap.#pass(request))
-    return tap
-  }
-
-  get url(): string {
-    return this.#server?.url ?? ''
-  }
-
-  async close(): Promise<void> {
-    await this.#server?.close()
-  }
-
-  async #pass(request: Request): Promise<Response> {
-    const { method } = request
-    const { pathname: path, search } = new URL(request.url)
-    const headers = new Headers(request.headers)
-    for (const name of HOP_BY_HOP) headers.delete(name)
-    const body = await request.text()
-    const passed = { method, path, headers, body }
-    const isHeld = this.holds(passed)
-    this.seen.push({ ...passed, isHeld })
-    if (isHeld) return await new Promise<never>(() => undefined)
-    const sent = { method, headers, ...(body !== '' && { body }) }
-    const answer = await fetch(`${this.#target}${path}${search}`, { ...sent, redirect: 'manual' })
-    if (this.loses(passed)) return new Response('lost', { status: 502 })
-    const type = answer.headers.get('content-type')
-    const text = await answer.text()
-    // A status that has no body must be given none.
-    return new Response(text === '' ? null : text, {
-      status: answer.status,
-      headers: type === null ? {} : { 'content-type': type },
-    })
-  }
-}
-
-const HOP_BY_HOP = ['host', 'connection', 'content-length', 'transfer-encoding', 'keep-alive']

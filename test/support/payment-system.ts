@@ -2,11 +2,10 @@
 // its own, and a host application that is told by Standard Webhooks.
 
 import { readFile } from 'node:fs/promises'
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
 import { findPort } from '../../local/ports.ts'
+import { type NodeServer, serve } from '../../local/simulator/node-server.ts'
 import { simulatorUrl } from '../../local/simulator-process.ts'
 import type { Story } from '../../worker/payments/ledger/records.ts'
 import type { PaymentResponse, Transaction } from '../../worker/payments/transaction.ts'
@@ -184,18 +183,10 @@ export function order(own: Record<string, unknown> = {}): Record<string, unknown
 }
 
 /** A gateway that is out for good: the simulator has no Stripe, and no other shares its breaker. */
-async function startOutage(): Promise<{ url: string; close(): void }> {
-  const server: Server = createServer((_, response) => {
-    response.writeHead(503, { 'content-type': 'text/html' }).end('<h1>We will be back soon</h1>')
+const startOutage = (): Promise<NodeServer> =>
+  serve(0, () => {
+    const headers = { 'content-type': 'text/html' }
+    return new Response('<h1>We will be back soon</h1>', { status: 503, headers })
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close() {
-      server.close()
-      server.closeAllConnections()
-    },
-  }
-}
 
 export const byText = (one: string, other: string): number => (one < other ? -1 : 1)
