@@ -83,13 +83,18 @@ export function circumstances(command: string, startedAt: number): Omit<Result, 
   }
 }
 
+/** What decides what is measured, and how. */
+const MEASURED = [
+  ...['worker', 'sidecar', 'local', 'bench/*.ts'],
+  ...['schema.sql', 'signalbox.config.ts', 'wrangler.toml', 'package-lock.json'],
+]
+
 function commit(): string {
   const cwd = resolve(import.meta.dirname, '..')
   const git = (...args: string[]) =>
     execFileSync('git', args, { cwd, encoding: 'utf8', stdio: 'pipe' }).trim()
   try {
-    const isChanged =
-      git('status', '--porcelain', 'worker', 'sidecar', 'local', 'bench/*.ts') !== ''
+    const isChanged = git('status', '--porcelain', ...MEASURED) !== ''
     return `${git('rev-parse', '--short=12', 'HEAD')}${isChanged ? '+' : ''}`
   } catch {
     // An unpacked archive has no history; the numbers are as good.

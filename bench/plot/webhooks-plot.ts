@@ -23,8 +23,8 @@ export function webhooksPlot(result: WebhooksResult): string {
   const fastest = Math.max(100, ...result.rates.map(({ perSecond }) => perSecond))
   const title = 'Callbacks of a payment gateway, from the request to the answer'
   const about = [
-    'Each moves another payment: signature, record, move and event, all stored before the answer. One dot is one run; stroke: median.',
-    'Naive: one Node process, one transaction of three statements for each. No database: the same Worker runtime, the signature alone.',
+    'Each moves another payment; record, move and event are stored before the answer. One dot is one run; stroke: median.',
+    'Naive: one Node process, one transaction of three statements for each. No database: on workerd too, the signature alone.',
     'The naive handler stands at what is best for it, and at what breaks it. Every handler and database is started fresh for each run.',
     `${machine.cores} cores, Node ${machine.node}, ${machine.platform}; load, handler and database on the same machine.`,
   ]
@@ -32,7 +32,7 @@ export function webhooksPlot(result: WebhooksResult): string {
     from: 10,
     to: fastest * 1.2,
     label: 'callbacks a second, logarithmic',
-    format: (rate: number) => `${rate.toLocaleString('en')}/s`,
+    format: (rate: number) => rate.toLocaleString('en'),
   }
   const times = paceGroup(result)
   const slowest = Math.max(result.targets.paceMs * 2, ...pace.map(({ latency }) => latency.max))
@@ -68,7 +68,7 @@ function rateGroups({ rates, levels, naiveLevels, targets }: WebhooksResult): Do
       label,
       values,
       marks: [median(values)],
-      note: errors > 0 ? `${rate}, ${errors.toLocaleString('en')} errors` : rate,
+      note: errors > 0 ? `${rate}, errors: ${errors.toLocaleString('en')}` : rate,
       missing: 0,
     }
     return [drawn]

@@ -37,7 +37,7 @@ it('draws a dot for each run of each handler, and what a p99 hides', () => {
   })
   expect(svg.match(/<circle/g)).toHaveLength(rates.length + 3)
   expect(svg).toContain('target 2,500/s')
-  expect(svg).toContain('30/s, 1,200 errors')
+  expect(svg).toContain('30/s, errors: 1,200')
   expect(svg).not.toContain('NaN')
 })
 
