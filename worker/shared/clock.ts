@@ -9,6 +9,12 @@ export interface Clock {
   random(): number
 }
 
+/** Resolves after `ms`. */
+export const pause = (clock: Pick<Clock, 'after'>, ms: number): Promise<void> =>
+  new Promise((resolve) => {
+    clock.after(ms, resolve)
+  })
+
 export const hostClock: Clock = {
   now: () => Date.now(),
   after(ms, call) {

@@ -22,7 +22,7 @@ import {
   verifyingKey,
 } from './redirect-callback.ts'
 import * as wire from './redirect-wire.ts'
-import { isSuccess, notUnderstood, shaped } from './reply.ts'
+import { isBarred, isSuccess, notUnderstood, shaped } from './reply.ts'
 
 const TOKEN = '/oauth2/token'
 const TRANSACTION = '/api/v2/payment-gateway/transaction'
@@ -125,7 +125,6 @@ export const redirect = {
         const reply = await call.send(post('init', wire.transactionOf(charge, settings)))
         const duplicate = wire.duplicateIn(reply)
         if (duplicate) return await existing(duplicate, charge, call)
-        // Not this payment is refused, but we: it can go on when our credentials are right again.
         if (isBarred(reply)) throw notUnderstood('transaction/init', reply)
         if (!isSuccess(reply)) return { ok: false, error: wire.errorIn(reply) }
         const { transactionDetails, redirectUrl, expiryTime } = shaped(
@@ -178,5 +177,3 @@ export const redirect = {
     } satisfies Gateway & SupportsAccessToken & SupportsRefund & SupportsStatusCheck
   },
 } satisfies Driver
-
-const isBarred = ({ status }: GatewayReply): boolean => status === 401 || status === 403

@@ -7,6 +7,9 @@ import type { GatewayReply } from './gateway.ts'
 
 export const isSuccess = ({ status }: GatewayReply): boolean => status >= 200 && status < 300
 
+/** Not what was asked is refused, but we: it can go on when our credentials are right again. */
+export const isBarred = ({ status }: GatewayReply): boolean => status === 401 || status === 403
+
 /**
  * A text that may be left out. Gateways also write null for it, or another type, which must not
  * spoil an answer whose money is right.

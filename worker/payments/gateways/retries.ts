@@ -1,6 +1,6 @@
 // Whether and when an exchange is tried again. Owns no clock and no fetch.
 
-import type { Clock } from '../../shared/clock.ts'
+import { type Clock, pause } from '../../shared/clock.ts'
 import { type Backoff, backoffMs } from '../backoff.ts'
 import type { Exchanged, Trouble } from './exchange.ts'
 
@@ -32,8 +32,6 @@ export async function withRetries(
     // One that asks for more patience than ours is not asked again before its time.
     const isTooLong = waitMs > BACKOFF.mostMs
     if (attempt === ATTEMPTS || isTooLong || !mayRepeat(exchanged)) return exchanged
-    await new Promise<void>((resolve) => {
-      clock.after(waitMs, resolve)
-    })
+    await pause(clock, waitMs)
   }
 }

@@ -12,7 +12,7 @@ import type {
   SupportsRefund,
   SupportsStatusCheck,
 } from './gateway.ts'
-import { isSuccess, notUnderstood, shaped } from './reply.ts'
+import { isBarred, isSuccess, notUnderstood, shaped } from './reply.ts'
 import { readEvent } from './stripe-event.ts'
 import { verifySignature } from './stripe-signature.ts'
 import * as wire from './stripe-wire.ts'
@@ -86,8 +86,7 @@ export const stripe = {
         const form = wire.sessionOf(charge, successUrl, settings.cancel_url)
         const endpoint = 'checkout/sessions'
         const reply = await call.send(post(endpoint, SESSIONS, externalReferenceId, form))
-        // Not this payment is refused, but our key: it can go on when that is right again.
-        if (reply.status === 401 || reply.status === 403) throw notUnderstood(endpoint, reply)
+        if (isBarred(reply)) throw notUnderstood(endpoint, reply)
         if (!isSuccess(reply)) return { ok: false, error: wire.refusalIn(endpoint, reply) }
         const { id, url, expires_at } = shaped(wire.madeSession, reply.body, endpoint)
         return {

@@ -91,9 +91,7 @@ export function isTransient(error: unknown): boolean {
  * The client sends every number as a float; only a bigint arrives as an integer. Half a surrogate
  * pair has no UTF-8: for one of them the server refuses the whole batch, whoever else is in it.
  */
-function encode(
-  args: Readonly<Record<string, Value>>,
-): Record<string, Exclude<Value, number> | number | bigint> {
+function encode(args: Readonly<Record<string, Value>>): Record<string, Value | bigint> {
   return Object.fromEntries(
     Object.entries(args).map(([name, value]) => {
       if (typeof value === 'string') return [name, value.toWellFormed()]

@@ -1,7 +1,7 @@
 // Group commit: while one batch is in flight, the next group gathers. A pure algorithm; it knows
 // neither SQL nor a database.
 
-import type { Clock } from '../../shared/clock.ts'
+import { type Clock, pause } from '../../shared/clock.ts'
 import { type Backoff, backoffMs } from '../backoff.ts'
 import { DeadlineExceeded, within } from '../deadline.ts'
 import { LedgerUnavailable } from './ledger.ts'
@@ -71,7 +71,7 @@ export function groupCommit<Unit, Result>(
     let failures = 0
     while (queue.length > 0) {
       const isCrowded = crowd.size > 1 && clock.now() - crowd.at < CROWDED_FOR_MS
-      if (isCrowded && queue.length < crowd.size) await pause(GATHER_MS)
+      if (isCrowded && queue.length < crowd.size) await pause(clock, GATHER_MS)
       const group = queue.splice(0, MOST_UNITS)
       const setback = await commit(group)
       if (!setback) {
@@ -84,13 +84,11 @@ export function groupCommit<Unit, Result>(
       failures += 1
       const waitMs = backoffMs(failures, RETRY, clock.random())
       retrying?.({ error: setback.error, failures, waitMs })
-      await pause(waitMs)
+      await pause(clock, waitMs)
       queue = queue.filter(({ isOver }) => !isOver)
     }
     isRunning = false
   }
-
-  const pause = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve))
 
   /** One timer for all: thousands of units come and go before one of them waits too long. */
   function watch(): void {

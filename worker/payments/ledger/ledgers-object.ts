@@ -1,7 +1,7 @@
 // The two ends of the way to the ledger's Durable Object. Failures cross as data, because an error
 // loses its class on the way.
 
-import type { Clock } from '../../shared/clock.ts'
+import { type Clock, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { type Backoff, backoffMs } from '../backoff.ts'
 import type { LocationHint } from '../config.ts'
@@ -92,7 +92,7 @@ export function objectLedger({ namespace, name, locationHint, clock }: ObjectLed
         // Whether the call was carried out is unknown; its ids make a repetition harmless.
         if (tries < MOST_TRIES && isPassing(cause)) {
           const waitMs = backoffMs(tries, RETRY, clock.random())
-          await new Promise<void>((resolve) => clock.after(waitMs, resolve))
+          await pause(clock, waitMs)
           continue
         }
         throw new LedgerUnavailable('the ledger’s object did not answer', { cause })

@@ -10,7 +10,6 @@ import type { Ledger, Recorded } from '../ledger/ledger.ts'
 import { maskBody, maskHeaders } from '../telling/mask.ts'
 import type { Telling } from '../telling/telling.ts'
 import type { WebhookPayload } from './payload.ts'
-import { isStale } from './staleness.ts'
 
 export interface ReceiverDeps {
   gateways: ReadonlyMap<string, AnyGateway>
@@ -63,8 +62,10 @@ export function createReceiver(deps: ReceiverDeps): Receive {
 
     const now = clock.now()
     const event = { ...said, eventId: payload.eventId, status: payload.status }
-    if (isStale(payload.occurredAt, now, deps.toleranceMs)) {
-      log('warn', 'payments.webhook.stale', { ...event, ageMs: now - payload.occurredAt })
+    const ageMs = now - payload.occurredAt
+    // One from a clock ahead of ours is below 0, and not stale.
+    if (ageMs > deps.toleranceMs) {
+      log('warn', 'payments.webhook.stale', { ...event, ageMs })
       // A retry of an old event can never become fresh: the gateway is asked instead.
       telling.background(ledger.checkSoon(key, payload, now))
       return { status: 400, word: 'stale' }
