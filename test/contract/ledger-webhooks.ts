@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { eventOf, judge, PAYMENT_STATUSES } from '../../worker/payments/status.ts'
 import type { On } from './ledger.ts'
-import { iso, MINUTE, NOBODY, T0 } from './ledger-world.ts'
+import { HOUR, iso, MINUTE, NOBODY, T0 } from './ledger-world.ts'
 
 export function webhookContract(on: On): void {
   describe('a webhook', () => {
@@ -355,6 +355,43 @@ export function webhookContract(on: On): void {
         expect(alerts).toMatchObject([{ kind: 'refund_failed', transactionId: transaction.id }])
         expect([after.status, after.refundedAmount]).toEqual([before.status, before.refundedAmount])
         expect((await w.refund(transaction, { amount: 4_000 })).state).toBe('begun')
+      }),
+    )
+  })
+
+  describe('a refund that failed', () => {
+    const failed = { status: 'Paid', alert: 'refund_failed' } as const
+
+    it(
+      'by its name is that one alone: another that is under way goes on',
+      on(async (w) => {
+        const transaction = await w.came('Paid')
+        const earlier = await w.claimed(transaction, { amount: 4_000 })
+        await w.endRefund(earlier, { kind: 'done', gatewayRefundId: 're-1' })
+        const later = await w.claimed(transaction, { amount: 5_000, now: T0 + 30_000 })
+        await w.endRefund(later, { kind: 'accepted', nextCheckAt: T0 + HOUR })
+        await w.tell(transaction, { ...failed, refundId: 're-1' })
+        await w.tell(transaction, { ...failed, refundId: 'made-by-hand' })
+        const { refunds } = await w.story(transaction)
+        expect(refunds.map(({ status }) => status)).toEqual(['succeeded', 'accepted'])
+        expect(await w.alerts()).toEqual(['refund_failed', 'refund_failed'])
+        const claim = { now: T0 + HOUR, until: T0 + 2 * HOUR, limit: 9 }
+        expect(await w.ledger.claimChecks(claim)).toMatchObject([{ refund: { id: later } }])
+      }),
+    )
+
+    it(
+      'is found by our name and by the gateway’s',
+      on(async (w) => {
+        const transaction = await w.came('Paid')
+        const first = await w.claimed(transaction, { amount: 4_000 })
+        await w.tell(transaction, { ...failed, refundId: first })
+        const second = await w.claimed(transaction, { amount: 4_000 })
+        const accepted = { kind: 'accepted', gatewayRefundId: 're-2', nextCheckAt: T0 } as const
+        await w.endRefund(second, accepted)
+        await w.tell(transaction, { ...failed, refundId: 're-2' })
+        const { refunds } = await w.story(transaction)
+        expect(refunds.map(({ status }) => status)).toEqual(['failed', 'failed'])
       }),
     )
   })

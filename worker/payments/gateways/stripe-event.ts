@@ -115,5 +115,6 @@ async function failedRefund(
     eventId: `${refund.id}:failed`,
     error: wire.refundFailed(refund.failure_reason),
     alert: 'refund_failed',
+    refundId: refund.metadata?.refund_id ?? refund.id,
   }
 }

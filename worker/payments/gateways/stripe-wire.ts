@@ -84,6 +84,8 @@ export const refund = z.object({
   status: z.string(),
   payment_intent: z.string().nullish(),
   failure_reason: optionalText,
+  /** Ours, on what we made. */
+  metadata: z.object({ refund_id: optionalText }).optional().catch(undefined),
 })
 const failure = z.object({
   error: z.object({

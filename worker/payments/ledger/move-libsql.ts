@@ -12,6 +12,8 @@ export interface JudgedEvent {
   id: string
   to: PaymentStatus
   alert: boolean
+  /** Of the refund that failed, where the event tells it. */
+  refundId?: string
 }
 
 /**
@@ -32,7 +34,11 @@ export function follow(
     statements.push(statement(SETTLE_REFUND, args), statement(ASK_OF_REFUND, args))
   }
   if (events.some(({ alert }) => alert)) {
-    statements.push(statement(FAIL_REFUND, args), statement(FORGET_CHECK, args))
+    const refunds = Object.fromEntries(
+      events.flatMap(({ id, refundId }) => (refundId === undefined ? [] : [[id, refundId]])),
+    )
+    const failed = { ...args, refunds: JSON.stringify(refunds) }
+    statements.push(statement(FAIL_REFUND, failed), statement(FORGET_CHECK, args))
   }
   if (some('Paid') || events.some(({ alert }) => alert)) {
     const alertIds = events.flatMap(() => [alertId(), alertId()])
@@ -106,15 +112,18 @@ const ASK_OF_REFUND = `UPDATE payment_transactions AS t SET next_check_at = ${NO
 const IS_NEW_ALERT = `e.alert IS NOT NULL AND NOT EXISTS (SELECT 1 FROM payment_alerts a
   WHERE a.kind = e.alert AND a.subject = e.id)`
 
+// Another refund may have failed: an earlier one, or one that was made at the gateway itself.
 const FAIL_REFUND = `UPDATE payment_refunds AS r
   SET status = 'failed', updated_at = ${NOW}, error = e.error
   FROM payment_webhook_events e
   WHERE ${OURS} AND ${IS_NEW_ALERT} AND r.transaction_id = e.transaction_id
-    AND r.status IN ('claimed', 'accepted')`
+    AND r.status IN ('claimed', 'accepted')
+    AND COALESCE(:refunds ->> e.id, r.id) IN (r.id, r.gateway_refund_id)`
 
 const FORGET_CHECK = `UPDATE payment_transactions AS t SET next_check_at = NULL
   FROM payment_webhook_events e
-  WHERE ${OURS} AND ${IS_NEW_ALERT} AND t.id = e.transaction_id AND t.status <> 'Pending'`
+  WHERE ${OURS} AND ${IS_NEW_ALERT} AND t.id = e.transaction_id AND t.status <> 'Pending'
+    AND NOT EXISTS (SELECT 1 FROM payment_refunds r WHERE ${UNDER_WAY})`
 
 // An event may raise two: late, and with another amount.
 const ALERT = `INSERT INTO payment_alerts (id, kind, subject, gateway, transaction_id, detail,

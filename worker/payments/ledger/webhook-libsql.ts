@@ -22,6 +22,7 @@ export function webhooksUnit(
     id,
     to: payload.status,
     alert: payload.alert !== undefined,
+    ...(payload.refundId !== undefined && { refundId: payload.refundId }),
   }))
   return {
     statements: [

@@ -95,9 +95,17 @@ function refundedAmount({ transaction }: PaymentRow, payload: WebhookPayload): n
   return Math.max(transaction.refundedAmount, Math.min(payload.amount, transaction.amount))
 }
 
-function failRefund(book: Book, row: PaymentRow, { error }: WebhookPayload, now: number): void {
+function failRefund(
+  book: Book,
+  row: PaymentRow,
+  { error, refundId }: WebhookPayload,
+  now: number,
+): void {
   const refund = book.refundUnderWay(row.transaction.id)
   if (!refund || !isUnderWay(refund)) return
+  const { id, gatewayRefundId } = refund.record
+  // Another one may have failed: an earlier one, or one that was made at the gateway itself.
+  if (refundId !== undefined && refundId !== id && refundId !== gatewayRefundId) return
   refund.record.status = 'failed'
   refund.record.updatedAt = iso(now)
   if (error) refund.record.error = error

@@ -26,6 +26,8 @@ export interface WebhookPayload {
   readonly error?: PaymentError
   /** A person should look, and nothing moves: `status` is then where the payment stays. */
   readonly alert?: 'refund_failed'
+  /** Which refund failed: our name for it, or else the gateway's. Without it, the one under way. */
+  readonly refundId?: string
   /** The gateway's untouched body. Mask it before it is stored or told. */
   readonly raw: string
 }

@@ -241,11 +241,18 @@ describe("Stripe's events", () => {
         amount: 1_250,
         externalReferenceId: 'ext-7',
         eventId: 're_1:failed',
+        refundId: 're_1',
         error: { code: 'refund_failed', rawCode: 'lost_or_stolen_card' },
       })
       expect(asked(call)).toEqual(['GET https://api.stripe.com/v1/payment_intents/pi_1'])
     },
   )
+
+  it('of a failed refund carry the name that we gave it', async () => {
+    const ours = { ...failed, metadata: { refund_id: '01REFUND' } }
+    const call = new FakeGatewayCall({ status: 200, body: intent })
+    expect(await told('refund.failed', ours, call)).toMatchObject({ refundId: '01REFUND' })
+  })
 
   it('of a failed refund are to be sent again while Stripe cannot be asked', async () => {
     await expect(told('refund.failed', failed)).rejects.toThrow(GatewayUnavailableException)
