@@ -12,15 +12,21 @@ process.on('exit', () => {
 })
 
 const others = new Set<() => Promise<void>>()
+let isStopping = false
 
-/** Of a process that was started by other means. The result forgets it. */
+/**
+ * For what is started by other means: `stop` ends it, or waits for its end. The result forgets it.
+ * Throws when the benchmark is being stopped, since nothing may begin then.
+ */
 export function stopsToo(stop: () => Promise<void>): () => void {
+  if (isStopping) throw new Error('The benchmark is being stopped.')
   others.add(stop)
   return () => others.delete(stop)
 }
 
 /** For a benchmark that is interrupted: resolves when no process of it is left. */
 export async function stopAll(): Promise<void> {
+  isStopping = true
   await Promise.all([...running.values(), ...others].map((stop) => stop()))
 }
 

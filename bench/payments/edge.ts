@@ -5,6 +5,7 @@ import { join, relative, resolve } from 'node:path'
 import { edgeReady, edgeUrl } from '../../local/edge.ts'
 import { prepareWorkerd } from '../../local/workerd.ts'
 import { readWorkerSettings } from '../../local/wrangler-toml.ts'
+import { stopsToo } from '../child.ts'
 import { API_KEY } from './callbacks.ts'
 import { freePort, type Program, startProgram } from './process.ts'
 
@@ -60,7 +61,7 @@ async function startEdge(
   mkdirSync(dir, { recursive: true })
   const port = await freePort()
   const url = edgeUrl(port)
-  const spec = await prepareWorkerd({
+  const preparing = prepareWorkerd({
     port,
     dir,
     home,
@@ -68,6 +69,9 @@ async function startEdge(
     env: { PATH: process.env.PATH ?? '', HOME: dir },
     logFile: join(dir, 'edge.log'),
   })
+  // A bundler that is left behind makes the folder again in which it writes.
+  const forget = stopsToo(async () => void (await Promise.allSettled([preparing])))
+  const spec = await preparing.finally(forget)
   const signal = AbortSignal.timeout(START_WAIT_MS)
   const patience = { what: 'workerd', waitMs: START_WAIT_MS, signal }
   const program = await startProgram(spec, () => edgeReady(url, patience))

@@ -1,7 +1,7 @@
 // A program of the payment benchmarks that is no Node: libSQL's server and workerd, tied to ours as
 // `npm start` ties them.
 
-import { type ChildSpec, spawnChild } from '../../local/child.ts'
+import { type Child, type ChildSpec, spawnChild } from '../../local/child.ts'
 import { findPort } from '../../local/ports.ts'
 import { stopsToo } from '../child.ts'
 
@@ -12,12 +12,13 @@ export interface Program {
 
 /** `ready` resolves when it serves, and rejects when it never does. */
 export async function startProgram(spec: ChildSpec, ready: () => Promise<void>): Promise<Program> {
-  const child = spawnChild(spec)
+  let child: Child | undefined
   const stop = async () => {
-    child.stop()
-    await child.ended
+    child?.stop()
+    await child?.ended
   }
   const forget = stopsToo(stop)
+  child = spawnChild(spec)
   void child.ended.then(forget)
   try {
     await ready()
