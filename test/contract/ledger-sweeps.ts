@@ -149,13 +149,28 @@ export function sweepContract(on: On): void {
       'gives a refund up that never came about, so that it can be asked for again',
       on(async (w) => {
         const transaction = await w.came('Paid')
-        await w.claimed(transaction, { amount: 4_000 })
-        const refundError = { code: 'not_refunded', message: 'The gateway knows of none.' }
-        await w.ledger.settleCheck({ transactionId: transaction.id, now: T0 + HOUR, refundError })
-        expect((await w.story(transaction)).refunds).toMatchObject([
-          { status: 'failed', error: refundError },
-        ])
+        const refundId = await w.claimed(transaction, { amount: 4_000 })
+        const error = { code: 'not_refunded', message: 'The gateway knows of none.' }
+        const settled = { transactionId: transaction.id, givenUp: { refundId, error } }
+        await w.ledger.settleCheck({ ...settled, now: T0 + HOUR })
+        expect((await w.story(transaction)).refunds).toMatchObject([{ status: 'failed', error }])
         expect((await w.refund(transaction, { amount: 4_000 })).state).toBe('begun')
+      }),
+    )
+
+    it(
+      'gives no other refund up than the one that was asked about',
+      on(async (w) => {
+        const transaction = await w.came('Paid')
+        const refundId = await w.claimed(transaction)
+        const error = { code: 'not_refunded', message: 'The gateway knows of none.' }
+        // While its gateway is asked, it fails by itself and is asked for again.
+        await w.endRefund(refundId, { kind: 'refused', error })
+        await w.claimed(transaction)
+        const settled = { transactionId: transaction.id, givenUp: { refundId, error } }
+        await w.ledger.settleCheck({ ...settled, now: T0 + HOUR, nextCheckAt: T0 + 2 * HOUR })
+        const { refunds } = await w.story(transaction)
+        expect(refunds.map(({ status }) => status)).toEqual(['failed', 'claimed'])
       }),
     )
   })

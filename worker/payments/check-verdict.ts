@@ -98,7 +98,7 @@ function refundSettledAs(
   // given up so: it would be made twice, and by hand a bank may take days for it.
   if (answer && !isAccepted && now - createdAt >= DAY_MS) {
     const message = 'The gateway never told what became of this refund, and has not made it.'
-    return { refundError: { code: 'outcome_unknown', message }, alert }
+    return { givenUp: { refundId, error: { code: 'outcome_unknown', message } }, alert }
   }
   const next = nextCheckAt(createdAt, now, createdAt + DAY_MS)
   // Somebody's money: it is asked about for as long as it is under way, though a person knows.

@@ -74,10 +74,12 @@ function toCheck(row: Row): Check {
 }
 
 export function settleCheck(settled: CheckSettled): Statement[] {
-  const { transactionId: id, now, nextCheckAt, alert, refundError } = settled
+  const { transactionId: id, now, nextCheckAt, alert, givenUp } = settled
   const statements: Statement[] = []
-  if (refundError) {
-    statements.push(statement(GIVE_UP_REFUND, { id, now, error: JSON.stringify(refundError) }))
+  if (givenUp) {
+    const { refundId, error } = givenUp
+    const args = { id, refund: refundId, now, error: JSON.stringify(error) }
+    statements.push(statement(GIVE_UP_REFUND, args))
   }
   statements.push(statement(CHECK_NEXT, { id, next: nextCheckAt ?? null }))
   if (alert) {
@@ -91,7 +93,7 @@ export function settleCheck(settled: CheckSettled): Statement[] {
 // A refund that began meanwhile is another one.
 const GIVE_UP_REFUND = `UPDATE payment_refunds
   SET status = 'failed', error = :error, updated_at = :now
-  WHERE transaction_id = :id AND status IN ('claimed', 'accepted') AND created_at <= :now`
+  WHERE id = :refund AND transaction_id = :id AND status IN ('claimed', 'accepted')`
 
 // What the check has settled is not checked again.
 const CHECK_NEXT = `UPDATE payment_transactions

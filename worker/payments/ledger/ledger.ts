@@ -206,6 +206,6 @@ export interface CheckSettled {
   nextCheckAt?: number
   /** Raised once for each kind and transaction. */
   alert?: { kind: 'unsettled' | 'refund_unsettled'; detail: Record<string, unknown> }
-  /** Gives the refund under way up, so that it can be asked for again. */
-  refundError?: PaymentError
+  /** Gives this refund up if it is still under way, so that it can be asked for again. */
+  givenUp?: { refundId: string; error: PaymentError }
 }

@@ -1,6 +1,5 @@
 // What the sweeper takes and gives back, in memory: checks, and events to be told.
 
-import type { PaymentError } from '../exceptions.ts'
 import type { Told, Untold } from '../telling/events.ts'
 import type { Book } from './book-memory.ts'
 import { type Check, type CheckSettled, type EventNames, LEASE_MS } from './ledger.ts'
@@ -44,18 +43,23 @@ export function claimChecks(
 }
 
 export function settleCheck(book: Book, settled: CheckSettled): void {
-  const { transactionId, now, nextCheckAt, alert, refundError } = settled
+  const { transactionId, now, nextCheckAt, alert, givenUp } = settled
   const row = book.payment(transactionId)
-  if (refundError) giveUpRefund(book, transactionId, refundError, now)
+  if (givenUp) giveUpRefund(book, transactionId, givenUp, now)
   row.nextCheckAt = isOpen(book, row) ? nextCheckAt : undefined
   if (!alert) return
   const { gateway } = row.transaction
   book.raise(alert.kind, transactionId, { gateway, transactionId, detail: alert.detail, now })
 }
 
-function giveUpRefund(book: Book, transactionId: string, error: PaymentError, now: number): void {
+function giveUpRefund(
+  book: Book,
+  transactionId: string,
+  { refundId, error }: NonNullable<CheckSettled['givenUp']>,
+  now: number,
+): void {
   const refund = book.refundUnderWay(transactionId)
-  if (!refund) return
+  if (refund?.record.id !== refundId) return
   refund.record.status = 'failed'
   refund.record.error = error
   refund.record.updatedAt = iso(now)

@@ -186,7 +186,11 @@ const check: fc.Arbitrary<Step> = fc
     const arrival = w.arrival(due.transaction, {
       ...{ gatewayTransactionId, status: status as Transaction['status'], receivedAt: now },
     })
-    const settled = { transactionId, now, ...(givesUp && due.refund && { refundError: error }) }
+    const settled = {
+      transactionId,
+      now,
+      ...(givesUp && due.refund && { givenUp: { refundId: due.refund.id, error } }),
+    }
     return {
       async make() {
         const recorded = await w.ledger.webhook(arrival)
