@@ -68,7 +68,7 @@ export function payloadOf(
 export function settledAs(check: Check, now: number, answer?: KnownStatus): CheckSettled {
   const { transaction, refund } = check
   const base = { transactionId: transaction.id, now }
-  if (refund) return { ...base, ...refundSettledAs(refund, now, answer) }
+  if (refund) return { ...base, ...refundSettledAs(check, refund, now, answer) }
   if (transaction.status !== 'Pending') {
     // It was asked about because a refund came before its payment; with an answer that is settled.
     return answer ? base : { ...base, nextCheckAt: now + HOUR_MS }
@@ -87,6 +87,7 @@ const givenUpAt = ({ expiresAt, gatewayTransactionId }: Transaction, createdAt: 
 }
 
 function refundSettledAs(
+  { transaction }: Check,
   refund: NonNullable<Check['refund']>,
   now: number,
   answer: KnownStatus | undefined,
@@ -94,9 +95,11 @@ function refundSettledAs(
   const { id: refundId, amount, createdAt, isAccepted } = refund
   const said = answer?.status ?? 'nothing'
   const alert = { kind: 'refund_unsettled' as const, detail: { refundId, amount, said } }
-  // The gateway knows of no refund a day after it was asked for one. An accepted refund is not
-  // given up so: it would be made twice, and by hand a bank may take days for it.
-  if (answer && !isAccepted && now - createdAt >= DAY_MS) {
+  // The gateway knows of no refund a day after it was asked for one. An accepted refund, or one on
+  // the gateway's list, is not given up so: it would be made twice, and by hand a bank may take days.
+  // Nor does a status that nobody here knows say that nothing was given back.
+  const isAsBefore = answer?.status === transaction.status && !answer.isRefundRequested
+  if (isAsBefore && !isAccepted && now - createdAt >= DAY_MS) {
     const message = 'The gateway never told what became of this refund, and has not made it.'
     return { givenUp: { refundId, error: { code: 'outcome_unknown', message } }, alert }
   }

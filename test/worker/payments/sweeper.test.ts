@@ -522,6 +522,8 @@ describe('a refund under way', () => {
   it.each([
     ['that was accepted', 'accepted', says('Paid')],
     ['of which nobody can say whether it was made', 'unknown', silent],
+    ['that is on the bank’s list', 'unknown', says('Paid', { isRefundRequested: true } as object)],
+    ['of a payment in a status that nobody knows', 'unknown', says('Pending')],
   ] as const)('%s is never given up, but a person is told', async (_what, kind, gateway) => {
     const { pass, story, id, refund } = await refunding(gateway, kind)
     await pass(3 * DAY)

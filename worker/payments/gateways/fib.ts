@@ -151,7 +151,9 @@ export const fib = {
 
       async checkStatus({ gatewayTransactionId }, call) {
         const payment = await read(gatewayTransactionId, call)
-        return payment ? { known: true, ...payment.state, raw: payment.raw } : { known: false }
+        if (!payment) return { known: false }
+        const isListed = payment.told === 'REFUND_REQUESTED' && { isRefundRequested: true }
+        return { known: true, ...payment.state, ...isListed, raw: payment.raw }
       },
 
       async cancel({ gatewayTransactionId }, call) {

@@ -147,6 +147,8 @@ export type StatusAnswer =
       amount: number
       currency: string
       error?: PaymentError
+      /** The gateway has a refund on its list, and the money is still there. */
+      isRefundRequested?: boolean
       /** The gateway's untouched body. */
       raw: string
     }

@@ -310,6 +310,14 @@ describe('a payment at FIB', () => {
     })
   })
 
+  it('is still paid while its refund is on the list of the bank, and says so', async () => {
+    const call = new FakeGatewayCall(stored('REFUND_REQUESTED'))
+    expect(await bank.checkStatus(names, call)).toMatchObject({
+      status: 'Paid',
+      isRefundRequested: true,
+    })
+  })
+
   it('is unknown when the bank does not know it, and not when the bank is away', async () => {
     const gone = new FakeGatewayCall({ status: 404, body: {} })
     expect(await bank.checkStatus(names, gone)).toEqual({ known: false })
