@@ -32,15 +32,20 @@ export function isNews(transaction: Transaction, { status, amount }: KnownStatus
 
 /**
  * What must have happened before that, and was not heard of either: what is given back was paid.
- * Without it the graph would not let the refund in.
+ * Without it the graph would not let the refund in. All that was given back is what was paid, which
+ * may be another amount than was asked for; of a part only what was asked for is known.
  */
-export const missedBefore = (
-  { status, amount, currency }: Transaction,
+export function missedBefore(
+  { status, amount: asked, currency }: Transaction,
   answer: KnownStatus,
-): KnownStatus | undefined =>
-  status === 'Pending' && (answer.status === 'Refunded' || answer.status === 'PartiallyRefunded')
-    ? { known: true, status: 'Paid', amount, currency, raw: answer.raw }
-    : undefined
+): KnownStatus | undefined {
+  const isAll = answer.status === 'Refunded'
+  if (status !== 'Pending' || !(isAll || answer.status === 'PartiallyRefunded')) return undefined
+  const paid = isAll
+    ? { amount: answer.amount, currency: answer.currency }
+    : { amount: asked, currency }
+  return { known: true, status: 'Paid', ...paid, raw: answer.raw }
+}
 
 /** As a webhook would have told it. The same answer, given again, is the same event. */
 export function payloadOf(

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { isNews, type KnownStatus, payloadOf } from '../../../worker/payments/check-verdict.ts'
+import {
+  isNews,
+  type KnownStatus,
+  missedBefore,
+  payloadOf,
+} from '../../../worker/payments/check-verdict.ts'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../../worker/payments/status.ts'
 import { transaction } from '../../support/payments.ts'
 
@@ -35,6 +40,16 @@ describe('what a gateway says of a payment', () => {
     const had = transaction({ status: 'PartiallyRefunded', refundedAmount: 10_000 })
     expect(isNews(had, answer('PartiallyRefunded', 10_000))).toBe(false)
     expect(isNews(had, answer('PartiallyRefunded', 10_001))).toBe(true)
+  })
+
+  it('tells of the payment that was missed before a refund, in the amount that came back', () => {
+    const had = transaction({ status: 'Pending' })
+    const missed = (status: PaymentStatus) => missedBefore(had, answer(status, 20_000))
+    // Else an amount that the policy rejects would be taken for the right one.
+    expect(missed('Refunded')).toMatchObject({ status: 'Paid', amount: 20_000, currency: 'IQD' })
+    expect(missed('PartiallyRefunded')).toMatchObject({ status: 'Paid', amount: 25_000 })
+    expect(missed('Paid')).toBeUndefined()
+    expect(missedBefore(transaction({ status: 'Paid' }), answer('Refunded'))).toBeUndefined()
   })
 
   it('is one event for one status and amount, whenever it is said, and masked', () => {
