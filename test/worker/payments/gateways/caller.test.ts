@@ -89,6 +89,20 @@ describe('the caller', () => {
     expect(await caller.run(shop, 'call', async () => 'done')).toBe('done')
   })
 
+  it('opens no circuit by what strangers cause, and closes one that a charge opened', async () => {
+    const bed = new GatewayBed(shop, noConnection)
+    const run = (purpose: 'call' | 'reread') => bed.end(bed.caller.run(shop, purpose, ask))
+    for (let call = 0; call < 8; call++) await expect(run('reread')).rejects.toThrow()
+    expect([bed.sent.length, bed.openings]).toEqual([8, []])
+    for (let call = 0; call < 5; call++) await expect(run('call')).rejects.toThrow()
+    expect(bed.openings).toHaveLength(1)
+    bed.answer = () => json({})
+    await bed.clock.advance(30_000)
+    await run('reread')
+    await run('call')
+    await run('call')
+  })
+
   it('opens the circuit of the real desk after five failures, once, and heals', async () => {
     const bed = new GatewayBed(shop, noConnection)
     const run = () => bed.end(bed.caller.run(shop, 'call', ask))
