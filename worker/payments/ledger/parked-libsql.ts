@@ -64,7 +64,7 @@ export function parkedUnit(
         statement(SETTLE, { id: event.id }),
         ...follow([event], audience, now),
       ]),
-      statement(TOLD, { ids }),
+      statement(TOLD, { ids, now }),
     ],
     read: (results) => (results.at(-1) ?? []).flatMap((row) => toUntold(row) ?? []),
   }
@@ -95,5 +95,7 @@ const SETTLE = `UPDATE payment_webhook_events AS e SET transaction_id = t.id,
   FROM payment_transactions t
   WHERE e.id = :id AND e.outcome = 'parked' AND t.id = ${MATCH}`
 
+// Only what was stored now: who settled them since they were found tells what they caused.
 const TOLD = `SELECT ${UNTOLD_COLUMNS} FROM json_each(:ids) each
-    JOIN payment_outbox o ON o.id = each.value ${UNTOLD_DELIVERY} ORDER BY each.key`
+    JOIN payment_outbox o ON o.id = each.value AND o.created_at = :now ${UNTOLD_DELIVERY}
+  ORDER BY each.key`

@@ -102,6 +102,31 @@ describe('the ledger on libSQL, under load', () => {
     await expectEachPaidOnce(1)
   })
 
+  it('hands what a parked event caused to one of two that found it', async () => {
+    await ledger.webhook(paid(0))
+    await charged(1)
+    const now = Date.now()
+    let first: unknown[] = []
+    const { read, write } = libsql.database
+    const slow = createLibsqlLedger({
+      database: {
+        write,
+        async read(statements) {
+          const rows = await read(statements)
+          first = await ledger.applyParked({ now, limit: 9 })
+          return rows
+        },
+      },
+      desk: new FakeDesk(),
+      audience: LISTENERS,
+      clock: hostClock,
+      log: () => undefined,
+    })
+    expect(await slow.applyParked({ now: now + 1, limit: 9 })).toEqual([])
+    expect(first).toMatchObject([{ type: 'PaymentSucceeded' }])
+    await expectEachPaidOnce(1)
+  })
+
   it('lands 1,000 different ones at 64 at a time', async () => {
     await charged(1_000)
     const outcomes: string[] = []
