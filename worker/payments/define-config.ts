@@ -1,6 +1,6 @@
 // The shape of signalbox.config.ts: what an operator edits. Names are spelled as documented.
 
-import type { Payments } from './payments.ts'
+import type { PaymentsFace } from './face.ts'
 import type { Listeners } from './telling/events.ts'
 
 export interface SignalboxFile {
@@ -32,7 +32,7 @@ export interface SignalboxFile {
 /** `payments` is undefined where none are configured. Undefined for an answer is a 404. */
 export type HostFetch = (
   request: Request,
-  signalbox: { payments: Payments | undefined },
+  signalbox: { payments: PaymentsFace | undefined },
 ) => Response | undefined | Promise<Response | undefined>
 
 /** A driver and, where they differ from the environment's, its settings. */

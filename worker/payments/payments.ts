@@ -3,10 +3,11 @@
 
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
-import { type ChargeBuilder, chargeBuilder, type Order } from './charges/builder.ts'
+import { chargeBuilder } from './charges/builder.ts'
 import { type Charge, createCharge } from './charges/charge.ts'
 import type { PaymentsConfig } from './config.ts'
 import { InvalidArgumentException } from './exceptions.ts'
+import type { PaymentsFace } from './face.ts'
 import { createCaller } from './gateways/caller.ts'
 import { supportsRefund } from './gateways/gateway.ts'
 import type { Ledger } from './ledger/ledger.ts'
@@ -15,7 +16,6 @@ import { createRefund, type Refund } from './refunds/refund.ts'
 import { createSweeper, type Sweeper } from './sweeper.ts'
 import { createTeller } from './telling/teller.ts'
 import { createTelling } from './telling/telling.ts'
-import type { RefundRequest, RefundResult } from './transaction.ts'
 import { createReceiver, type Receive } from './webhooks/receive.ts'
 
 export interface PaymentsDeps {
@@ -29,11 +29,7 @@ export interface PaymentsDeps {
   keepAlive: (work: Promise<unknown>) => void
 }
 
-export interface Payments {
-  /** Begins a charge for an order of the host application. */
-  for(order: Order): ChargeBuilder
-  /** One configured gateway. Throws InvalidArgumentException when there is none of this key. */
-  driver(key: string): DriverFace
+export interface Payments extends PaymentsFace {
   config: PaymentsConfig
   charge: Charge
   refund: Refund
@@ -43,13 +39,6 @@ export interface Payments {
   sweeper: Sweeper
   /** Sweeps without anybody waiting for it. */
   sweepLater(): void
-}
-
-/** A gateway as the host application sees it. */
-export interface DriverFace {
-  key: string
-  /** Missing where the gateway gives nothing back. */
-  refund?: (request: RefundRequest) => Promise<RefundResult>
 }
 
 export function createPayments(deps: PaymentsDeps): Payments {

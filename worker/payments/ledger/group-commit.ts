@@ -31,12 +31,6 @@ const DEADLINE_MS = 6_000
 /** Gateways wait 30 s or more for the answer to a webhook, and must get one of ours before that. */
 const PATIENCE_MS = 25_000
 const RETRY: Backoff = { firstMs: 50, mostMs: 2_000 }
-/**
- * Those who are answered together ask again nearly together. Without a moment's wait the first of
- * them would go alone, and all the others wait for it. Who comes alone is sent at once.
- */
-const GATHER_MS = 2
-const CROWDED_FOR_MS = 50
 
 interface Waiting<Unit, Result> {
   unit: Unit
@@ -59,8 +53,6 @@ export function groupCommit<Unit, Result>(
   const { clock, send, isTransient, retrying } = deps
   let queue: Waiting<Unit, Result>[] = []
   let isRunning = false
-  /** How many were sent last, and when they were answered. */
-  let crowd = { size: 0, at: 0 }
   /** Nobody of them is answered yet; the one who waits longest is the first. */
   const unanswered = new Set<Waiting<Unit, Result>>()
   let endWatch: (() => void) | undefined
@@ -70,12 +62,8 @@ export function groupCommit<Unit, Result>(
     await Promise.resolve()
     let failures = 0
     while (queue.length > 0) {
-      const isCrowded = crowd.size > 1 && clock.now() - crowd.at < CROWDED_FOR_MS
-      if (isCrowded && queue.length < crowd.size) await pause(clock, GATHER_MS)
-      const group = queue.splice(0, MOST_UNITS)
-      const setback = await commit(group)
+      const setback = await commit(queue.splice(0, MOST_UNITS))
       if (!setback) {
-        crowd = { size: group.length, at: clock.now() }
         failures = 0
         continue
       }
