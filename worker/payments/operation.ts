@@ -5,6 +5,7 @@ import * as z from 'zod'
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import {
+  GatewayRefusedException,
   GatewayUnavailableException,
   InvalidArgumentException,
   type PaymentError,
@@ -58,6 +59,12 @@ export const failedResult = (
   error instanceof InvalidArgumentException
     ? { kind: 'refused', error: { code: error.code, message: error.message } }
     : { kind: 'unknown', nextCheckAt }
+
+/** For whoever asks the same again: as the first was told. */
+export const refusedBefore = (error: PaymentError): Error =>
+  error.code === 'invalid_argument'
+    ? new InvalidArgumentException(error.message)
+    : new GatewayRefusedException(error)
 
 /** For whoever asked: a driver that breaks in an unforeseen way leaves an unknown outcome too. */
 export const asUnavailable = (error: unknown, gateway: string): unknown =>

@@ -16,6 +16,7 @@ import {
   failedResult,
   type OperationContext,
   type OperationDeps,
+  refusedBefore,
 } from '../operation.ts'
 import { requestHash } from '../request-hash.ts'
 import type { ChargeRequest, PaymentResponse } from '../transaction.ts'
@@ -72,7 +73,7 @@ function answerAtOnce(
     case 'answered':
       return begun.answer
     case 'refused':
-      throw new GatewayRefusedException(begun.error)
+      throw refusedBefore(begun.error)
     case 'in_progress':
       throw new PaymentConflictException('in_progress', 'The same charge is under way.')
     case 'unknown':

@@ -22,6 +22,7 @@ import {
   faultsOf,
   type OperationContext,
   type OperationDeps,
+  refusedBefore,
   wellFormed,
 } from '../operation.ts'
 import { requestHash } from '../request-hash.ts'
@@ -83,7 +84,7 @@ function answerAtOnce(
     case 'answered':
       return begun.result
     case 'refused':
-      throw new GatewayRefusedException(begun.error)
+      throw refusedBefore(begun.error)
     case 'in_progress':
       throw new PaymentConflictException(
         'in_progress',

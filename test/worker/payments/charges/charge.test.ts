@@ -127,6 +127,17 @@ describe('a charge', () => {
     expect(failed).toMatchObject({ status: 'Failed', error: { code: 'invalid_argument' } })
   })
 
+  it('is refused with its key again as it was the first time', async () => {
+    const { payments, script } = openRoom()
+    const keyed = { idempotencyKey: 'key-1' }
+    script.charge = () => {
+      throw new InvalidArgumentException('A return address is needed.')
+    }
+    const first = await payments.charge(order, keyed).catch((error: unknown) => error)
+    await expect(payments.charge(order, keyed)).rejects.toEqual(first)
+    expect(first).toBeInstanceOf(InvalidArgumentException)
+  })
+
   it('leaves an unknown outcome, not a failure, when a driver breaks', async () => {
     const { payments, script } = openRoom()
     script.charge = () => {
