@@ -101,8 +101,8 @@ function refundSettledAs(
   const said = answer?.status ?? 'nothing'
   const alert = { kind: 'refund_unsettled' as const, detail: { refundId, amount, said } }
   // The gateway knows of no refund a day after it was asked for one. An accepted refund, or one on
-  // the gateway's list, is not given up so: it would be made twice, and by hand a bank may take days.
-  // Nor does a status that nobody here knows say that nothing was given back.
+  // the gateway's list, is not given up so: it would be made twice, and by hand a bank may take
+  // days. Nor does a status that nobody here knows say that nothing was given back.
   const isAsBefore = answer?.status === transaction.status && !answer.isRefundRequested
   if (isAsBefore && !isAccepted && now - createdAt >= DAY_MS) {
     const message = 'The gateway never told what became of this refund, and has not made it.'
