@@ -72,6 +72,29 @@ export function chargeContract(on: On): void {
     )
 
     it(
+      'is answered as before while the circuit is open, and stays unanswered where it was',
+      on(async (w) => {
+        const transaction = await w.charged({ idempotencyKey: 'key-1' })
+        const open = await w.pending({ request: { reference: 'order-2' } })
+        await w.finish(open, { kind: 'unknown', nextCheckAt: T0 + HOUR })
+        w.desk.retryAfterMs = 12_000
+        expect(await w.begin({ idempotencyKey: 'key-1' })).toEqual({
+          state: 'answered',
+          answer: w.answerOf(transaction),
+        })
+        const other = { idempotencyKey: 'key-1', requestHash: 'another' }
+        expect(await w.begin(other)).toEqual({ state: 'conflict', over: 'key' })
+        expect(await w.begin({ request: { reference: 'order-2' } })).toMatchObject({
+          state: 'circuit_open',
+        })
+        w.desk.retryAfterMs = undefined
+        // Nobody has claimed it in the meantime.
+        const again = { request: { reference: 'order-2' }, now: T0 + MINUTE }
+        expect(await w.begin(again)).toMatchObject({ state: 'begun' })
+      }),
+    )
+
+    it(
       'is not stored while the gateway’s circuit is open',
       on(async (w) => {
         w.desk.retryAfterMs = 12_000

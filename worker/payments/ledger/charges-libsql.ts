@@ -66,7 +66,22 @@ export function beginChargeUnit(
   }
 }
 
-function toBegun(row: Row, start: ChargeStart): ChargeBegun {
+/** What this request came to before, for whoever may not call the gateway now; else undefined. */
+export function endedChargeUnit(start: ChargeStart): Unit<ChargeBegun | undefined> {
+  const { id, request, idempotencyKey } = start
+  const { gateway, reference } = request
+  const args = { id, gateway, reference, key: idempotencyKey ?? null }
+  return {
+    statements: [statement(ANSWER, args)],
+    read(results) {
+      const row = results[0]?.[0]
+      return row && row.id !== null ? toEnded(row, start) : undefined
+    },
+  }
+}
+
+/** What needs no gateway any more. */
+function toEnded(row: Row, start: ChargeStart): ChargeBegun | undefined {
   if (row.request_hash !== start.requestHash) {
     const isKey = start.idempotencyKey !== undefined && row.idempotency_key === start.idempotencyKey
     return { state: 'conflict', over: isKey ? 'key' : 'reference' }
@@ -74,10 +89,15 @@ function toBegun(row: Row, start: ChargeStart): ChargeBegun {
   if (row.charge_answer !== null) {
     return { state: 'answered', answer: JSON.parse(text(row.charge_answer)) as PaymentResponse }
   }
+  const { status, error } = toTransaction(row)
+  if (!UNPAID_ENDS.includes(status)) return undefined
+  return { state: 'refused', error: error ?? endedUnpaid(status) }
+}
+
+function toBegun(row: Row, start: ChargeStart): ChargeBegun {
+  const ended = toEnded(row, start)
+  if (ended) return ended
   const transaction = toTransaction(row)
-  if (UNPAID_ENDS.includes(transaction.status)) {
-    return { state: 'refused', error: transaction.error ?? endedUnpaid(transaction.status) }
-  }
   if (row.called_by === start.id) {
     const untold = toUntold(row)
     return { state: 'begun', transaction, untold: untold ? [untold] : [] }

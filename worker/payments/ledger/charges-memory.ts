@@ -10,7 +10,21 @@ import { iso, type PaymentRow } from './rows-memory.ts'
 import { applyParked } from './webhooks-memory.ts'
 
 export function beginCharge(book: Book, start: ChargeStart): ChargeBegun {
-  const { idempotencyKey, requestHash, request } = start
+  const found = find(book, start)
+  if (found) return again(book, found, start)
+  const { gateway, reference } = start.request
+  const [last] = book.attempts(gateway, reference)
+  return create(book, start, last?.transaction.attempt ?? 0)
+}
+
+/** What this request came to before, for whoever may not call the gateway now; else undefined. */
+export function endedCharge(book: Book, start: ChargeStart): ChargeBegun | undefined {
+  const found = find(book, start)
+  return found && ended(found, start)
+}
+
+function find(book: Book, start: ChargeStart): PaymentRow | undefined {
+  const { idempotencyKey, request } = start
   const byKey =
     idempotencyKey === undefined
       ? undefined
@@ -18,17 +32,14 @@ export function beginCharge(book: Book, start: ChargeStart): ChargeBegun {
           (row) =>
             row.idempotencyKey === idempotencyKey && row.transaction.gateway === request.gateway,
         )
-  const attempts = book.attempts(request.gateway, request.reference)
-  const found =
+  return (
     byKey ??
     // What this very call has begun before, whatever became of it.
     book.payments.get(start.id) ??
-    attempts.find(({ transaction }) => !cameToNothing(transaction))
-  if (!found) return create(book, start, attempts[0]?.transaction.attempt ?? 0)
-  if (found.requestHash !== requestHash) {
-    return { state: 'conflict', over: byKey ? 'key' : 'reference' }
-  }
-  return again(book, found, start)
+    book
+      .attempts(request.gateway, request.reference)
+      .find(({ transaction }) => !cameToNothing(transaction))
+  )
 }
 
 const cameToNothing = ({ status }: Transaction) => UNPAID_ENDS.includes(status)
@@ -71,15 +82,28 @@ function create(book: Book, start: ChargeStart, lastAttempt: number): ChargeBegu
   return { state: 'begun', transaction, untold }
 }
 
-/** The same request, for a charge that stands. */
-function again(book: Book, row: PaymentRow, start: ChargeStart): ChargeBegun {
+/** What needs no gateway any more. */
+function ended(row: PaymentRow, start: ChargeStart): ChargeBegun | undefined {
   const { transaction, answer } = row
+  if (row.requestHash !== start.requestHash) {
+    const { idempotencyKey: key } = start
+    const isKey = key !== undefined && row.idempotencyKey === key
+    return { state: 'conflict', over: isKey ? 'key' : 'reference' }
+  }
   if (answer) return { state: 'answered', answer }
   if (cameToNothing(transaction)) {
     const { error, status } = transaction
-    const ended = { code: status.toLowerCase(), message: `The payment is ${status}.` }
-    return { state: 'refused', error: error ?? ended }
+    const unpaid = { code: status.toLowerCase(), message: `The payment is ${status}.` }
+    return { state: 'refused', error: error ?? unpaid }
   }
+  return undefined
+}
+
+/** The same request, for a charge that stands. */
+function again(book: Book, row: PaymentRow, start: ChargeStart): ChargeBegun {
+  const before = ended(row, start)
+  if (before) return before
+  const { transaction } = row
   // Its own call again: the outcome of the first was lost on its way back.
   if (row.calledBy === start.id)
     return { state: 'begun', transaction, untold: book.untold(start.id) }

@@ -4,7 +4,7 @@
 import type { GatewayDesk } from '../gateways/desk.ts'
 import type { Audience } from '../telling/events.ts'
 import { Book } from './book-memory.ts'
-import { beginCharge, finishCharge } from './charges-memory.ts'
+import { beginCharge, endedCharge, finishCharge } from './charges-memory.ts'
 import type { Ledger } from './ledger.ts'
 import type { PaymentRecords } from './records.ts'
 import { memoryRecords } from './records-memory.ts'
@@ -53,7 +53,11 @@ export function createMemoryLedger({ desk, audience }: { desk: GatewayDesk; audi
     webhook: async (arrival) => recordEvent(book, arrival),
     checkSoon: async (gateway, names, now) => checkSoon(book, gateway, names, now),
 
-    beginCharge: (start) => withLeave(start.request.gateway, () => beginCharge(book, start)),
+    async beginCharge(start) {
+      const begun = await withLeave(start.request.gateway, () => beginCharge(book, start))
+      if (begun.state !== 'circuit_open') return begun
+      return structuredClone(endedCharge(book, start)) ?? begun
+    },
     async finishCharge(end) {
       const finished = structuredClone(finishCharge(book, end))
       const { opened } = await desk.report(finished.transaction.gateway, end.verdict)
