@@ -1,6 +1,9 @@
 // All that the edge of a local system is told: its places and secrets, the simulated gateways, and
 // what of somebody's environment is passed through. Pure.
 
+import { gatewayPrefixes } from '../worker/payments/config.ts'
+import type { SignalboxFile } from '../worker/payments/define-config.ts'
+import { DRIVERS } from '../worker/payments/gateways/registry.ts'
 import { type Environment, workerVariables } from './environment.ts'
 import { gatewaySecrets, simulatedGateways } from './gateways.ts'
 
@@ -13,12 +16,16 @@ export interface EdgeSurroundings {
   simulator: string
 }
 
-/** `env`: of whoever starts the system. It sets the public URL and gateways, never the places. */
+/**
+ * `env`: of whoever starts the system. It sets the public URL and gateways, never the places.
+ * `file`: signalbox.config.ts, which names the gateways.
+ */
 export function edgeVariables(
   env: Environment,
+  file: SignalboxFile,
   { secret, edge, database, simulator }: EdgeSurroundings,
 ): Record<string, string> {
-  const given = workerVariables(env)
+  const given = workerVariables(env, gatewayPrefixes(file, DRIVERS))
   return {
     // Where gateways call back; whoever has a tunnel to the internet sets it in the environment.
     PAYMENT_PUBLIC_URL: edge,

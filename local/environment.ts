@@ -10,14 +10,17 @@ const WORKER =
 /** What an operator tunes a sidecar with; what it publishes, and where, is ours to say. */
 const SIDECAR = /^SIGNALBOX_(?!TOKEN|EDGE$|REPO$)\w+$/
 
-const pick = (env: Environment, names: RegExp): Record<string, string> => {
+const pick = (env: Environment, isIt: (name: string) => boolean): Record<string, string> => {
   const picked: Record<string, string> = {}
   for (const [name, value] of Object.entries(env)) {
-    if (names.test(name) && value !== undefined && value !== '') picked[name] = value
+    if (isIt(name) && value !== undefined && value !== '') picked[name] = value
   }
   return picked
 }
 
-export const machineVariables = (env: Environment) => pick(env, MACHINE)
-export const workerVariables = (env: Environment) => pick(env, WORKER)
-export const sidecarVariables = (env: Environment) => pick(env, SIDECAR)
+export const machineVariables = (env: Environment) => pick(env, (name) => MACHINE.test(name))
+export const sidecarVariables = (env: Environment) => pick(env, (name) => SIDECAR.test(name))
+
+/** `prefixes`: of gateways that are configured besides, by another driver or another account. */
+export const workerVariables = (env: Environment, prefixes: readonly string[] = []) =>
+  pick(env, (name) => WORKER.test(name) || prefixes.some((prefix) => name.startsWith(prefix)))

@@ -2,6 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import signalbox from '../signalbox.config.ts'
 import type { DataFolder } from './data-folder.ts'
 import { prepareDeno } from './deno.ts'
 import { checkVariables, edgeReady, edgeUrl } from './edge.ts'
@@ -47,7 +48,7 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
   const edge = edgeUrl(ports.edge)
   const database = databaseUrl(ports.database)
   const simulator = simulatorUrl(ports.simulator)
-  const variables = edgeVariables(env, { secret, edge, database, simulator })
+  const variables = edgeVariables(env, signalbox, { secret, edge, database, simulator })
   checkVariables(variables)
   const tokens = await mintTokens(secret, repo, Date.now())
 

@@ -29,8 +29,9 @@ its webhook routes one callback that is not signed and one that is about nothing
 and stores nothing; the edge logs both, and tells the first as WebhookVerificationFailed.
 Prints one line a check: ok, warn or error. Never prints a secret.`,
   options: ['edge', 'data', 'env-file', 'token-file', 'json', 'help'],
-  async run(flags, io, { env, file }) {
-    const place = await readPlace(flags, env)
+  async run(flags, io, surroundings) {
+    const { file } = surroundings
+    const place = await readPlace(flags, surroundings)
     const isJson = flags.has('json')
     flags.positionals([])
     flags.check()

@@ -4,6 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
 import type { Environment } from '../environment.ts'
+import type { Surroundings } from './command.ts'
 import { type Flags, UsageError } from './flags.ts'
 import { readRunningSystem } from './running-system.ts'
 
@@ -19,14 +20,15 @@ export interface Place {
 }
 
 /** Complains to `flags` about a malformed edge. Throws UsageError for files that cannot be read. */
-export async function readPlace(flags: Flags, env: Environment): Promise<Place> {
+export async function readPlace(flags: Flags, surroundings: Surroundings): Promise<Place> {
+  const { env } = surroundings
   const dir = flags.given('data')
   if (dir !== undefined) {
     for (const name of ['edge', 'env-file', 'token-file'] as const) {
       if (flags.given(name) === undefined) continue
       throw new UsageError(`--data says what --${name} would; give one of them.`)
     }
-    const { url, token, variables, differing } = await readRunningSystem(dir, env)
+    const { url, token, variables, differing } = await readRunningSystem(dir, surroundings)
     return { env: variables, edge: url, token, differing }
   }
   const file = flags.given('env-file')

@@ -6,6 +6,7 @@ import * as z from 'zod'
 import { edgeVariables } from '../edge-variables.ts'
 import type { Environment } from '../environment.ts'
 import { describeGateways, type LocalGateways } from '../gateways.ts'
+import type { Surroundings } from './command.ts'
 import { UsageError } from './flags.ts'
 
 export interface RunningSystem {
@@ -31,11 +32,14 @@ const localJson = z.object({
   }),
 })
 
-/** `env`: what the system would be started with here. Throws UsageError when none runs there. */
-export async function readRunningSystem(dir: string, env: Environment): Promise<RunningSystem> {
+/** With what the system would be started here. Throws UsageError when none runs there. */
+export async function readRunningSystem(
+  dir: string,
+  { env, file }: Surroundings,
+): Promise<RunningSystem> {
   const { url: edge, database, simulator, tokens, gateways } = await readLocal(dir)
   const secret = (await read(dir, 'secret')).trim()
-  const here = edgeVariables(env, { secret, edge, database, simulator })
+  const here = edgeVariables(env, file, { secret, edge, database, simulator })
   const expected: Readonly<Record<string, unknown>> = { ...describeGateways(here) }
   const actual: Readonly<Record<string, unknown>> = { ...gateways }
   const names = new Set([...Object.keys(expected), ...Object.keys(actual)])

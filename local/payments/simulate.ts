@@ -32,7 +32,7 @@ Prints the status and the word of each answer.`,
     'help',
   ],
   async run(flags, io, surroundings) {
-    const place = await readPlace(flags, surroundings.env)
+    const place = await readPlace(flags, surroundings)
     const { maker, secret, url, told, times } = await readRequest(flags, io, surroundings, place)
     const { headers, body } = await maker.make(told, secret)
     const quiet = hidingIo(io, secretValues({ ...place.env, secret }))

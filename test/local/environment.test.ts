@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { checkVariables } from '../../local/edge.ts'
 import { machineVariables, sidecarVariables, workerVariables } from '../../local/environment.ts'
+import { gatewayPrefixes } from '../../worker/payments/config.ts'
+import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
 
 const ENV = {
   PATH: '/bin',
@@ -24,6 +26,17 @@ describe('the environment of each process', () => {
       FIB_CLIENT_ID: 'f',
       PAYMENT_TOLERANCE_SECONDS: '300',
     })
+  })
+
+  it('passes those of a gateway that is configured besides, too', () => {
+    const env = { SHOP_B_API_KEY: 'b', SHOP_C_API_KEY: 'c' }
+    const gateways = {
+      redirect: { driver: 'redirect' },
+      'shop-b': { driver: 'redirect', env_prefix: 'SHOP_B_' },
+    }
+    const prefixes = gatewayPrefixes({ payments: { gateways } }, DRIVERS)
+    expect(prefixes).toEqual(['REDIRECT_GATEWAY_', 'SHOP_B_'])
+    expect(workerVariables(env, prefixes)).toEqual({ SHOP_B_API_KEY: 'b' })
   })
 
   it('shows no secret to the database, and no other board’s token to the sidecar', () => {

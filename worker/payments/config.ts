@@ -73,6 +73,15 @@ export function readPayments(
   }
 }
 
+/** How the variables of the configured gateways begin, whether any is set or not. */
+export const gatewayPrefixes = (
+  file: SignalboxFile,
+  drivers: Readonly<Record<string, Driver>>,
+): string[] =>
+  Object.values(file.payments?.gateways ?? {}).flatMap(
+    ({ driver, env_prefix }) => env_prefix ?? drivers[driver]?.envPrefix ?? [],
+  )
+
 type Text = (name: string) => string | undefined
 
 /** Undefined also when nothing of it is set: a gateway that nobody uses is not an error. */
