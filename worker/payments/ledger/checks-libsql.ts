@@ -2,7 +2,7 @@
 
 import type { ChargeRequest } from '../transaction.ts'
 import { type Row, type Statement, statement } from './database-libsql.ts'
-import { matchSql } from './judgement-libsql.ts'
+import { isUnderWay, matchSql } from './judgement-libsql.ts'
 import type { Check, CheckSettled, EventNames } from './ledger.ts'
 import { hasEarlyRefund } from './move-libsql.ts'
 import { text, toTransaction, transactionColumns } from './rows-libsql.ts'
@@ -10,7 +10,7 @@ import type { Unit } from './unit-libsql.ts'
 import { raise } from './upkeep-libsql.ts'
 
 const UNDER_WAY = `SELECT 1 FROM payment_refunds r
-  WHERE r.transaction_id = payment_transactions.id AND r.status IN ('claimed', 'accepted')`
+  WHERE r.transaction_id = payment_transactions.id AND ${isUnderWay('r')}`
 /** There is something that the gateway could tell. */
 const IS_OPEN = `(status = 'Pending' OR EXISTS (${UNDER_WAY})
   OR status = 'Paid' AND ${hasEarlyRefund('payment_transactions')})`
@@ -43,7 +43,7 @@ export const claimChecksUnit = (claim: {
       `SELECT ${transactionColumns('t')}, t.request, r.id AS refund_id, r.amount AS refund_amount,
         r.created_at AS refund_created_at, r.status AS refund_status
       FROM payment_transactions t LEFT JOIN payment_refunds r ON r.transaction_id = t.id
-        AND r.status IN ('claimed', 'accepted')
+        AND ${isUnderWay('r')}
       WHERE t.id IN (${DUE}) ORDER BY t.next_check_at, t.id`,
       claim,
     ),
@@ -93,7 +93,7 @@ export function settleCheck(settled: CheckSettled): Statement[] {
 // A refund that began meanwhile is another one.
 const GIVE_UP_REFUND = `UPDATE payment_refunds
   SET status = 'failed', error = :error, updated_at = :now
-  WHERE id = :refund AND transaction_id = :id AND status IN ('claimed', 'accepted')`
+  WHERE id = :refund AND transaction_id = :id AND ${isUnderWay('payment_refunds')}`
 
 // What the check has settled is not checked again.
 const CHECK_NEXT = `UPDATE payment_transactions

@@ -4,6 +4,7 @@
 import type { Audience, Untold } from '../telling/events.ts'
 import type { Transaction } from '../transaction.ts'
 import { type Statement, statement } from './database-libsql.ts'
+import { isUnderWay } from './judgement-libsql.ts'
 import type { RefundEnd } from './ledger.ts'
 import { tell, tellSql } from './outbox-libsql.ts'
 import {
@@ -63,13 +64,13 @@ const NAME = `UPDATE payment_refunds SET gateway_refund_id = COALESCE(gateway_re
   WHERE id = :id`
 
 const SUCCEED = `UPDATE payment_refunds SET status = 'succeeded', updated_at = :now
-  WHERE id = :id AND status IN ('claimed', 'accepted')`
+  WHERE id = :id AND ${isUnderWay('payment_refunds')}`
 
 const ACCEPT = `UPDATE payment_refunds SET status = 'accepted', updated_at = :now
   WHERE id = :id AND status = 'claimed'`
 
 const FAIL = `UPDATE payment_refunds SET status = 'failed', error = :error, updated_at = :now
-  WHERE id = :id AND status IN ('claimed', 'accepted')`
+  WHERE id = :id AND ${isUnderWay('payment_refunds')}`
 
 const OF_REFUND = '(SELECT transaction_id FROM payment_refunds WHERE id = :id)'
 

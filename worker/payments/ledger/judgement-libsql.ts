@@ -16,6 +16,9 @@ export interface EventValues {
 export const list = (texts: readonly string[]): string =>
   texts.map((text) => `'${text}'`).join(', ')
 
+/** A refund, by its alias, whose end is not known: there is one for each transaction at most. */
+export const isUnderWay = (refund: string): string => `${refund}.status IN ('claimed', 'accepted')`
+
 const MOVES = PAYMENT_STATUSES.flatMap((from) => NEXT[from].map((to) => `${from}>${to}`))
 
 /** True, false, or NULL without a transaction: paid with another amount or currency than asked. */

@@ -4,7 +4,7 @@
 import type { PaymentStatus } from '../status.ts'
 import type { Audience } from '../telling/events.ts'
 import { type Statement, statement } from './database-libsql.ts'
-import { typeSql } from './judgement-libsql.ts'
+import { isUnderWay, typeSql } from './judgement-libsql.ts'
 import { tell, tellSql } from './outbox-libsql.ts'
 import { alertId } from './upkeep-libsql.ts'
 
@@ -49,7 +49,7 @@ export function follow(
 
 const NOW = 'COALESCE(:now, e.received_at)'
 const OURS = 'e.id IN (SELECT value FROM json_each(:ids))'
-const UNDER_WAY = `r.transaction_id = t.id AND r.status IN ('claimed', 'accepted')`
+const UNDER_WAY = `r.transaction_id = t.id AND ${isUnderWay('r')}`
 
 /** A refund came before its payment, and was illegal then: only the gateway knows what holds. */
 export const hasEarlyRefund = (transaction: string): string =>
@@ -99,7 +99,7 @@ const RAISE_AMOUNT = `UPDATE payment_transactions AS t
 const SETTLE_REFUND = `UPDATE payment_refunds AS r SET status = 'succeeded', updated_at = ${NOW}
   FROM payment_webhook_events e
   WHERE ${OURS} AND e.outcome = 'applied' AND r.transaction_id = e.transaction_id
-    AND r.status IN ('claimed', 'accepted') AND (e.to_status = 'Refunded'
+    AND ${isUnderWay('r')} AND (e.to_status = 'Refunded'
       OR e.to_status = 'PartiallyRefunded' AND e.amount >= r.refunded_before + r.amount)`
 
 const ASK_OF_REFUND = `UPDATE payment_transactions AS t SET next_check_at = ${NOW}
@@ -117,7 +117,7 @@ const FAIL_REFUND = `UPDATE payment_refunds AS r
   SET status = 'failed', updated_at = ${NOW}, error = e.error
   FROM payment_webhook_events e
   WHERE ${OURS} AND ${IS_NEW_ALERT} AND r.transaction_id = e.transaction_id
-    AND r.status IN ('claimed', 'accepted')
+    AND ${isUnderWay('r')}
     AND COALESCE(:refunds ->> e.id, r.id) IN (r.id, r.gateway_refund_id)`
 
 const FORGET_CHECK = `UPDATE payment_transactions AS t SET next_check_at = NULL

@@ -2,6 +2,7 @@
 
 import type { PaymentError } from '../exceptions.ts'
 import { type Row, statement } from './database-libsql.ts'
+import { isUnderWay } from './judgement-libsql.ts'
 import type { RefundBegun, RefundStart } from './ledger.ts'
 import { text, toTransaction, transactionColumns } from './rows-libsql.ts'
 import type { Unit } from './unit-libsql.ts'
@@ -95,5 +96,5 @@ const ANSWER = `SELECT ${transactionColumns('t')}, r.id AS refund_id, r.status A
     r.amount AS refund_amount, r.idempotency_key AS refund_key, r.request_hash AS refund_hash,
     r.gateway_refund_id, r.error AS refund_error
   FROM payment_transactions t LEFT JOIN payment_refunds r ON r.transaction_id = t.id
-    AND (r.id = :id OR r.idempotency_key = :key OR r.status IN ('claimed', 'accepted'))
+    AND (r.id = :id OR r.idempotency_key = :key OR ${isUnderWay('r')})
   WHERE t.id = ${NAMED}`
