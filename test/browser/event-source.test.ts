@@ -1,23 +1,14 @@
 // A real browser's EventSource on a real stream.
 
-import { existsSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
 import { publishedRepo, taskRecord } from '../support/edge.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
 
-const executablePath = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((path) => existsSync(path))
-const why = executablePath
-  ? ''
-  : ' (skipped: no Chromium on this machine; apt-get install chromium)'
-
-describe.skipIf(!executablePath)(`Chromium's EventSource${why}`, () => {
+describe.skipIf(!hasChromium)(`Chromium's EventSource${whySkipped}`, () => {
   let edge: EdgeProcess
   let browser: Browser
   let origin: string
@@ -30,10 +21,7 @@ describe.skipIf(!executablePath)(`Chromium's EventSource${why}`, () => {
     await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve))
     origin = `http://127.0.0.1:${(page.address() as AddressInfo).port}`
     edge = await startEdge('workerd', { ALLOWED_ORIGINS: origin })
-    browser = await chromium.launch({
-      executablePath: executablePath ?? '',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-    })
+    browser = await launchChromium()
   })
   afterAll(async () => {
     await browser?.close()

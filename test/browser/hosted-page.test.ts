@@ -1,29 +1,20 @@
 // The README's promise: one request charges, a person presses Pay on the hosted page, and the host
 // application hears of it once, though the gateway tells of it fifty times at once.
 
-import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { LocalJson } from '../../local/local-json.ts'
 import type { PaymentResponse } from '../../worker/payments/transaction.ts'
+import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
 import { PATIENT, type Start, Starts } from '../support/local-system.ts'
 import type { TransactionStory } from '../support/payment-system.ts'
 import { SimulatorControl } from '../support/simulator-control.ts'
 
-const executablePath = [
-  '/usr/bin/chromium',
-  '/usr/bin/chromium-browser',
-  '/usr/bin/google-chrome',
-].find((path) => existsSync(path))
-const why = executablePath
-  ? ''
-  : ' (skipped: no Chromium on this machine; apt-get install chromium)'
-
-describe.skipIf(!executablePath)(`the hosted page in Chromium${why}`, () => {
+describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => {
   const starts = new Starts()
   let start: Start
   let local: LocalJson
@@ -45,10 +36,7 @@ describe.skipIf(!executablePath)(`the hosted page in Chromium${why}`, () => {
       method: 'PUT',
       body: JSON.stringify({ all: { copies: 50 } }),
     })
-    browser = await chromium.launch({
-      executablePath: executablePath ?? '',
-      args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
-    })
+    browser = await launchChromium()
   })
   afterAll(async () => {
     await browser?.close()
