@@ -23,3 +23,26 @@ export type TokenAnswer =
   | { ok: true; token: string }
   /** `timedOutAfterMs` where the gateway did not answer in time. */
   | { ok: false; message: string; timedOutAfterMs?: number }
+
+export interface BreakerHealth {
+  /** `probing`: it was left alone for long enough, and the next call, or one on its way, decides. */
+  state: 'closed' | 'open' | 'probing'
+  /** Calls in a row that failed. */
+  failures: number
+  /** ISO 8601, while open: until then nobody calls. */
+  openUntil?: string
+}
+
+/** One gateway as `GET /api/payments/gateways` shows it. */
+export interface GatewayHealth {
+  /** Of the configuration. */
+  key: string
+  /** By its name in the configuration. */
+  driver: string
+  breaker: BreakerHealth
+  supportsRefund: boolean
+  /** Missing: its driver does not say. */
+  currencies?: readonly string[]
+  /** Reached over loopback: a simulator, where a charge costs nobody money. */
+  isLocal: boolean
+}

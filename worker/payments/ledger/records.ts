@@ -61,6 +61,23 @@ export interface EventRecord {
   receivedAt: string
 }
 
+/** What `GET /api/payments/webhook-rates` answers. Times are ISO 8601. */
+export interface WebhookRates {
+  /** The start of the first minute. */
+  from: string
+  /** The end of the last one, which is under way. */
+  to: string
+  /** Oldest first; a minute without an event is not listed. */
+  minutes: WebhookRate[]
+}
+
+export interface WebhookRate {
+  /** The start of the minute. */
+  at: string
+  /** How many events came in it, by what became of them until now. */
+  outcomes: Partial<Record<Outcome, number>>
+}
+
 export interface RefundRecord {
   id: string
   amount: number
