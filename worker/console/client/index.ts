@@ -1,0 +1,21 @@
+// The package `signalbox/client`: its whole public face, and nothing else.
+
+export type {
+  Check,
+  Live,
+  Message,
+  Provenance,
+  Run,
+  Session,
+  Task,
+} from '../../board/wire.ts'
+export {
+  BoardError,
+  type BoardState,
+  type BoardWatch,
+  type LostReason,
+  type Signal,
+  type TaskDetail,
+  type WatchBoardOptions,
+} from './board-watch.ts'
+export { watchBoard } from './watch.ts'
