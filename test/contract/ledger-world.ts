@@ -79,6 +79,11 @@ export class FakeDesk implements GatewayDesk {
   async accessToken(gateway: string) {
     return { ok: true, token: `token of ${gateway}` } as const
   }
+
+  async health(gateways: readonly string[]) {
+    const health = { state: 'closed', failures: this.reported.length } as const
+    return Object.fromEntries(gateways.map((gateway) => [gateway, health]))
+  }
 }
 
 type Payload = Partial<{ -readonly [Name in keyof WebhookPayload]: WebhookPayload[Name] }>

@@ -97,6 +97,7 @@ export function openRoom(own: { onMismatch?: 'log' | 'reject'; gateway?: object 
   const payments = createPayments({
     config: {
       gateways,
+      accounts: new Map([['bank', { driver: 'redirect', isLocal: true }]]),
       routePrefix: 'payments/webhooks',
       middleware: [apiMiddleware],
       toleranceMs: 300_000,

@@ -7,7 +7,10 @@ import { whsecProblem } from './telling/standard-webhook.ts'
 import { apiMiddleware } from './webhooks/api-middleware.ts'
 
 export interface PaymentsConfig {
+  /** In the order of the file. */
   gateways: ReadonlyMap<string, AnyGateway>
+  /** By the same keys. */
+  accounts: ReadonlyMap<string, Account>
   /** Without slashes around it. */
   routePrefix: string
   /** The outermost first. */
@@ -22,6 +25,14 @@ export interface PaymentsConfig {
   publicUrl: string | undefined
   /** Where the ledger is to live: one of Cloudflare's location hints. */
   ledgerLocation: LocationHint | undefined
+}
+
+/** What is known of a gateway's account and not by its driver. */
+export interface Account {
+  /** Its driver's name in the file. */
+  driver: string
+  /** Its `base_url` is on loopback: a simulator, and nobody's money. */
+  isLocal: boolean
 }
 
 /** Where Cloudflare may put an object. */
@@ -47,9 +58,12 @@ export function readPayments(
   }
   const { gateways = {}, webhooks = {}, middlewares = {}, listeners = {} } = file.payments ?? {}
   const gatewayMap = new Map<string, AnyGateway>()
+  const accounts = new Map<string, Account>()
   for (const [key, entry] of Object.entries(gateways)) {
-    const gateway = readGateway(key, entry, drivers[entry.driver], text, wrong)
-    if (gateway) gatewayMap.set(key, gateway)
+    const read = readGateway(key, entry, drivers[entry.driver], text, wrong)
+    if (!read) continue
+    gatewayMap.set(key, read.gateway)
+    accounts.set(key, read.account)
   }
   const url = text('LIBSQL_URL')
   if (url === undefined && gatewayMap.size === 0) return undefined
@@ -61,6 +75,7 @@ export function readPayments(
 
   return {
     gateways: gatewayMap,
+    accounts,
     routePrefix: readPrefix(webhooks.route_prefix ?? 'payments/webhooks', wrong),
     middleware: readMiddleware(webhooks.middleware ?? ['api'], middlewares, wrong),
     toleranceMs: readTolerance(webhooks.tolerance_seconds, text, wrong) * 1_000,
@@ -91,7 +106,7 @@ function readGateway(
   driver: Driver | undefined,
   text: Text,
   wrong: string[],
-): AnyGateway | undefined {
+): { gateway: AnyGateway; account: Account } | undefined {
   const where = `payments.gateways.${key}`
   if (!KEY.test(key)) wrong.push(`${where}: a key holds letters, digits, - and _ alone`)
   if (!driver) {
@@ -118,8 +133,14 @@ function readGateway(
   if (missing.length > 0) return undefined
   const problems = driver.check?.(settings satisfies Settings) ?? []
   wrong.push(...problems.map((problem) => `${where}: ${problem}`))
-  return problems.length === 0 ? driver.create(key, settings) : undefined
+  if (problems.length > 0) return undefined
+  const account = { driver: entry.driver, isLocal: isLoopback(settings.base_url) }
+  return { gateway: driver.create(key, settings), account }
 }
+
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
+
+const isLoopback = (url = ''): boolean => LOOPBACK.test(URL.parse(url)?.hostname ?? '')
 
 function readPrefix(prefix: string, wrong: string[]): string {
   const bare = prefix.replace(/^\/+|\/+$/g, '')

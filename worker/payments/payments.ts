@@ -9,7 +9,9 @@ import type { PaymentsConfig } from './config.ts'
 import { InvalidArgumentException } from './exceptions.ts'
 import type { PaymentsFace } from './face.ts'
 import { createCaller } from './gateways/caller.ts'
+import type { GatewayHealth } from './gateways/desk.ts'
 import { supportsRefund } from './gateways/gateway.ts'
+import { gatewayHealth } from './gateways/health.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { PaymentRecords } from './ledger/records.ts'
 import { createRefund, type Refund } from './refunds/refund.ts'
@@ -36,6 +38,8 @@ export interface Payments extends PaymentsFace {
   receive: Receive
   ledger: Ledger
   records: PaymentRecords
+  /** In the order of the configuration. */
+  gateways(): Promise<GatewayHealth[]>
   sweeper: Sweeper
   /** Sweeps without anybody waiting for it. */
   sweepLater(): void
@@ -43,7 +47,7 @@ export interface Payments extends PaymentsFace {
 
 export function createPayments(deps: PaymentsDeps): Payments {
   const { config, ledger, records, clock, log } = deps
-  const { gateways, listeners, endpoint, onMismatch, toleranceMs } = config
+  const { gateways, accounts, listeners, endpoint, onMismatch, toleranceMs } = config
   const teller = createTeller({
     listeners,
     ...(endpoint && { endpoint }),
@@ -92,6 +96,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     receive: createReceiver({ ...calling, toleranceMs, onMismatch }),
     ledger,
     records,
+    gateways: () => gatewayHealth({ gateways, accounts, desk: ledger }),
     sweeper,
     sweepLater: () => telling.background(sweeper.sweep()),
   }

@@ -63,6 +63,24 @@ describe('the configuration of payments', () => {
     expect([...(payments?.gateways.keys() ?? [])]).toEqual(['redirect'])
   })
 
+  it('knows the driver of each gateway, and which is on this machine', () => {
+    const config = file({
+      gateways: {
+        own: { driver: 'redirect', base_url: 'http://127.0.0.1:8799' },
+        bank: { driver: 'redirect' },
+        six: { driver: 'redirect', base_url: 'http://[::1]:1/' },
+        name: { driver: 'redirect', base_url: 'http://localhost' },
+        sly: { driver: 'redirect', base_url: 'https://localhost.bank.example/127.0.0.1' },
+      },
+    })
+    const { payments } = readConfig({ ...DATABASE, ...REDIRECT }, config)
+    expect([...(payments?.accounts ?? [])]).toEqual(
+      Object.entries({ own: true, bank: false, six: true, name: true, sly: false }).map(
+        ([key, isLocal]) => [key, { driver: 'redirect', isLocal }],
+      ),
+    )
+  })
+
   it('holds several configurations of one driver side by side', () => {
     const config = file({
       gateways: {

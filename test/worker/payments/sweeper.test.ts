@@ -43,6 +43,7 @@ function room(options: Options = {}) {
         : { ok: true },
     report: async () => ({ opened: false }),
     accessToken: async () => ({ ok: true, token: 'token' }),
+    health: async () => ({}),
   }
   const events: string[] = []
   const hear = (name: string) => (): number => events.push(name)

@@ -1,7 +1,7 @@
 // The circuit breaker of a gateway: after five failed calls it is left alone for half a minute,
 // then one call tries it. Pure: `now` comes in, and the state is data that can be stored.
 
-import type { Verdict } from './desk.ts'
+import type { BreakerHealth, Verdict } from './desk.ts'
 
 /** Times in ms since 1970. */
 export interface BreakerState {
@@ -53,4 +53,11 @@ export function report(
   // One that began before the circuit opened tells what is known, and puts nothing off.
   if (probe === undefined) return { state, opened: false }
   return { state: { failures, openUntil }, opened: false }
+}
+
+/** As people are shown it. A circuit that nobody has tried since is still to be probed. */
+export function health({ failures, openUntil }: BreakerState, now: number): BreakerHealth {
+  if (openUntil === undefined) return { state: 'closed', failures }
+  if (openUntil <= now) return { state: 'probing', failures }
+  return { state: 'open', failures, openUntil: new Date(openUntil).toISOString() }
 }

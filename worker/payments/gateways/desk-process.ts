@@ -3,7 +3,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { createAccessTokens } from './access-token.ts'
-import { admit, type BreakerState, CLOSED, report } from './breaker.ts'
+import { admit, type BreakerState, CLOSED, health, report } from './breaker.ts'
 import type { GatewayDesk } from './desk.ts'
 import type { AnyGateway } from './gateway.ts'
 import { type BucketRule, type BucketState, take } from './token-bucket.ts'
@@ -58,6 +58,11 @@ export function createDesk({ gateways, clock, store, fetch, log }: DeskDeps): Ga
       const request = gateways.get(gateway)?.tokenRequest?.()
       if (!request) return { ok: false, message: `${gateway} takes no access token` }
       return await tokens.get(gateway, request, refused)
+    },
+
+    async health(asked) {
+      const now = clock.now()
+      return Object.fromEntries(asked.map((key) => [key, health(store.get(key) ?? CLOSED, now)]))
     },
   }
 }

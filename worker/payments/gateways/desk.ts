@@ -13,6 +13,8 @@ export interface GatewayDesk {
   report(gateway: string, verdict: Verdict): Promise<{ opened: boolean }>
   /** `refused`: the token that the gateway has just answered with 401; a fresh one is fetched. */
   accessToken(gateway: string, refused?: string): Promise<TokenAnswer>
+  /** How the circuits of these gateways stand, by key. Asking changes nothing. */
+  health(gateways: readonly string[]): Promise<Readonly<Record<string, BreakerHealth>>>
 }
 
 export type Admission =
@@ -25,7 +27,7 @@ export type TokenAnswer =
   | { ok: false; message: string; timedOutAfterMs?: number }
 
 export interface BreakerHealth {
-  /** `probing`: it was left alone for long enough, and the next call, or one on its way, decides. */
+  /** `probing`: it was left alone for long enough; the next call, or one on its way, decides. */
   state: 'closed' | 'open' | 'probing'
   /** Calls in a row that failed. */
   failures: number

@@ -71,6 +71,7 @@ export function createLibsqlLedger(deps: LibsqlLedgerDeps): Ledger {
     admit: (gateway, purpose) => desk.admit(gateway, purpose),
     report: (gateway, verdict) => desk.report(gateway, verdict),
     accessToken: (gateway, refused) => desk.accessToken(gateway, refused),
+    health: (asked) => desk.health(asked),
 
     webhook: record,
     checkSoon: (gateway, names, now) => run([checkSoon(gateway, names, now)]),

@@ -49,6 +49,7 @@ export function createMemoryLedger({ desk, audience }: { desk: GatewayDesk; audi
     admit: (gateway, purpose) => desk.admit(gateway, purpose),
     report: (gateway, verdict) => desk.report(gateway, verdict),
     accessToken: (gateway, refused) => desk.accessToken(gateway, refused),
+    health: (asked) => desk.health(asked),
 
     webhook: async (arrival) => recordEvent(book, arrival),
     checkSoon: async (gateway, names, now) => checkSoon(book, gateway, names, now),

@@ -13,6 +13,7 @@ const METHODS: Readonly<Record<LedgerMethod, true>> = {
   admit: true,
   report: true,
   accessToken: true,
+  health: true,
   webhook: true,
   checkSoon: true,
   beginCharge: true,

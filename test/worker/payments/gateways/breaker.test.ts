@@ -3,6 +3,7 @@ import {
   admit,
   type BreakerState,
   CLOSED,
+  health,
   OPEN_MS,
   PROBE_PATIENCE_MS,
   report,
@@ -86,6 +87,17 @@ describe('the circuit breaker', () => {
   it('opens anew, and says so, after it was closed again', () => {
     const closed = report(probing(), 'success', 40_000).state
     expect(play(closed, 50_000, ...FIVE).at(-1)?.opened).toBe(true)
+  })
+
+  it('is shown as open for as long as nobody calls, and then as probing until a call decides', () => {
+    expect(health(last(CLOSED, 0, 'failure'), 0)).toEqual({ state: 'closed', failures: 1 })
+    const openUntil = new Date(OPEN_MS).toISOString()
+    expect(health(OPEN, OPEN_MS - 1)).toEqual({ state: 'open', failures: 5, openUntil })
+    expect(health(OPEN, OPEN_MS)).toEqual({ state: 'probing', failures: 5 })
+    expect(health(probing(), OPEN_MS)).toEqual({ state: 'probing', failures: 5 })
+    const again = last(probing(), OPEN_MS, 'failure')
+    expect(health(again, OPEN_MS)).toMatchObject({ state: 'open', failures: 6 })
+    expect(health(last(again, 0, 'success'), 0)).toEqual({ state: 'closed', failures: 0 })
   })
 
   it('keeps a state that survives being stored as JSON', () => {

@@ -23,6 +23,7 @@ function deskWith(admission: Admission, opened: () => Promise<boolean> = async (
         return { opened: await opened() }
       },
       accessToken: async () => ({ ok: false, message: 'none' }),
+      health: async () => ({}),
     },
     clock: new FakeClock(),
     log: () => undefined,

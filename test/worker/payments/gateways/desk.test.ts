@@ -76,6 +76,18 @@ describe('the desk', () => {
     expect(writes).toBe(1)
   })
 
+  it('shows how the circuits stand that it is asked about, without letting a probe out', async () => {
+    const { desk, clock } = bedOf()
+    for (let call = 0; call < 5; call++) await desk.report('shop', 'failure')
+    expect(await desk.health(['other', 'shop'])).toMatchObject({
+      other: { state: 'closed', failures: 0 },
+      shop: { state: 'open', failures: 5 },
+    })
+    await clock.advance(30_000)
+    expect(await desk.health(['shop'])).toEqual({ shop: { state: 'probing', failures: 5 } })
+    expect((await desk.admit('shop', 'call')).ok).toBe(true)
+  })
+
   it('limits re-reads to a burst of 60 and then 10 a second, and leaves calls alone', async () => {
     const { desk, clock } = bedOf()
     const admitted = async (times: number) => {
