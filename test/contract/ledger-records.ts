@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { On } from './ledger.ts'
-import { HOUR, iso, T0 } from './ledger-world.ts'
+import { type EventWish, HOUR, iso, MINUTE, T0 } from './ledger-world.ts'
 
 export function recordsContract(on: On): void {
   describe('what is read back', () => {
@@ -61,6 +61,30 @@ export function recordsContract(on: On): void {
         expect(await list({ outcome: 'unchanged' })).toEqual([arrivals[0]?.id])
         expect(await list({ gateway: 'fib' })).toEqual([arrivals[3]?.id])
         expect(await list({ outcome: 'applied', gateway: 'fib' })).toEqual([])
+      }),
+    )
+
+    it(
+      'counts the webhook events of each minute by outcome, oldest first, without empty minutes',
+      on(async (w) => {
+        const transaction = await w.charged()
+        const from = T0 + HOUR
+        const at = (ms: number, wish: EventWish = {}) =>
+          w.tell(transaction, { receivedAt: from + ms, ...wish })
+        const parked = { gatewayTransactionId: 'nobody', reference: '' }
+        await at(-1, parked)
+        await at(3 * MINUTE - 1)
+        await at(0, { status: 'Failed' })
+        await at(1, parked)
+        await at(MINUTE - 1, parked)
+        await at(3 * MINUTE, parked)
+        const span = { from, to: from + 3 * MINUTE }
+        expect(await w.records.webhookRates(span)).toEqual([
+          { at: iso(from), outcomes: { illegal: 1, parked: 2 } },
+          { at: iso(from + 2 * MINUTE), outcomes: { applied: 1 } },
+        ])
+        const none = { from: from + HOUR, to: from + 2 * HOUR }
+        expect(await w.records.webhookRates(none)).toEqual([])
       }),
     )
 

@@ -11,6 +11,7 @@ import type {
   EventRecord,
   EventTold,
   RefundRecord,
+  WebhookRate,
 } from './records.ts'
 import { isoTime, present, presentJson, presentTime, text, toPayload } from './rows-libsql.ts'
 
@@ -39,6 +40,21 @@ export const toEventRecord = (row: Row): EventRecord => ({
   }),
   ...presentJson<Failed>('error', row.error),
 })
+
+/** Rows of one minute stand together. */
+export function toRates(rows: readonly Row[]): WebhookRate[] {
+  const rates: WebhookRate[] = []
+  for (const { minute, outcome, events } of rows) {
+    const at = isoTime(minute)
+    let rate = rates.at(-1)
+    if (rate?.at !== at) {
+      rate = { at, outcomes: {} }
+      rates.push(rate)
+    }
+    rate.outcomes[text(outcome) as Outcome] = Number(events)
+  }
+  return rates
+}
 
 export const toRefund = (row: Row): RefundRecord => ({
   id: text(row.id),

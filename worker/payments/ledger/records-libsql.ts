@@ -2,7 +2,7 @@
 
 import { type Database, type Row, statement, type Value } from './database-libsql.ts'
 import { HAS_PARKED } from './parked-libsql.ts'
-import { toAlert, toEventRecord, toEventsTold, toRefund } from './record-rows-libsql.ts'
+import { toAlert, toEventRecord, toEventsTold, toRates, toRefund } from './record-rows-libsql.ts'
 import type { Page, PaymentRecords } from './records.ts'
 import { toTransaction } from './rows-libsql.ts'
 import { HAS_UNTOLD } from './telling-libsql.ts'
@@ -40,6 +40,11 @@ export function libsqlRecords(database: Database): PaymentRecords {
           }
         },
       }),
+    webhookRates: ({ from, to }) =>
+      read({
+        statements: [statement(RATES, { from, to })],
+        read: ([rows = []]) => toRates(rows),
+      }),
     anythingDue: (now) =>
       read({
         statements: [statement(IS_ANYTHING_DUE, { now })],
@@ -70,6 +75,10 @@ function pageUnit<Item>(
   const args = { ...Object.fromEntries(given), before: before ?? null, limit }
   return { statements: [statement(sql, args)], read: ([rows = []]) => rows.map(toItem) }
 }
+
+const RATES = `SELECT received_at / 60000 * 60000 AS minute, outcome, count(*) AS events
+  FROM payment_webhook_events WHERE received_at >= :from AND received_at < :to
+  GROUP BY 1, 2 ORDER BY 1, 2`
 
 const IS_ANYTHING_DUE = `SELECT EXISTS (SELECT 1 FROM payment_transactions
   WHERE next_check_at <= :now) OR ${HAS_UNTOLD} OR ${HAS_PARKED} AS due`

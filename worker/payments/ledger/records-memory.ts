@@ -1,7 +1,7 @@
 // What is read back of the maps. Every answer is a copy: whoever reads cannot move a payment.
 
 import type { Book } from './book-memory.ts'
-import type { DeliveryRecord, EventTold, Page, PaymentRecords } from './records.ts'
+import type { DeliveryRecord, EventTold, Page, PaymentRecords, WebhookRate } from './records.ts'
 import { iso, newestFirst, type OutboxRow } from './rows-memory.ts'
 import { dueChecks, dueToTell } from './sweeps-memory.ts'
 import { hasParked } from './webhooks-memory.ts'
@@ -45,6 +45,18 @@ export const memoryRecords = (book: Book): PaymentRecords => ({
       rows.filter((of) => all || of.acknowledgedAt === undefined),
       page,
     )
+  },
+  async webhookRates({ from, to }) {
+    const rates = new Map<number, WebhookRate>()
+    for (const { arrival, record } of book.events.values()) {
+      const { receivedAt } = arrival
+      if (receivedAt < from || receivedAt >= to) continue
+      const minute = receivedAt - (receivedAt % 60_000)
+      const rate = rates.get(minute) ?? { at: iso(minute), outcomes: {} }
+      rate.outcomes[record.outcome] = (rate.outcomes[record.outcome] ?? 0) + 1
+      rates.set(minute, rate)
+    }
+    return [...rates].sort(([a], [b]) => a - b).map(([, rate]) => rate)
   },
   async anythingDue(now) {
     return dueChecks(book, now).length > 0 || dueToTell(book, now).length > 0 || hasParked(book)

@@ -15,6 +15,8 @@ export interface PaymentRecords {
   webhookEvents(filter: { outcome?: Outcome; gateway?: string }, page: Page): Promise<EventRecord[]>
   /** Newest first; without `all` only those that nobody has acknowledged. */
   alerts(filter: { all?: boolean }, page: Page): Promise<AlertRecord[]>
+  /** Events received from `from` and before `to`, both the start of a minute, in ms. */
+  webhookRates(span: { from: number; to: number }): Promise<WebhookRate[]>
   /** Whether anything is due now: the sweeper wakes the ledger only then. */
   anythingDue(now: number): Promise<boolean>
 }
@@ -126,9 +128,37 @@ export interface AlertRecord {
   kind: AlertKind
   gateway: string
   transactionId?: string
-  /** What happened, as far as it is known. */
-  detail: Record<string, unknown>
+  detail: AlertDetail
   createdAt: string
   acknowledgedAt?: string
   acknowledgedBy?: string
+}
+
+/** What happened, as far as it is known. Amounts are in minor units. */
+export interface AlertDetail {
+  /** The host application's, of the payment. */
+  reference?: string
+  /** What the gateway's event told; without one, of the payment or the refund it is about. */
+  amount?: number
+  currency?: string
+  /** What was asked for, beside what the event told. */
+  expectedAmount?: number
+  expectedCurrency?: string
+  /** The gateway's event that raised it. */
+  eventId?: string
+  /** Our name for the refund, or else the gateway's. */
+  refundId?: string
+  /** ISO 8601: open since. */
+  since?: string
+  /** What the gateway answered when it was asked last. */
+  said?: PaymentStatus | 'nothing'
+  /** The lifecycle event that was not told: its id and its type. */
+  event?: string
+  type?: LifecycleEvent
+  /** What can be sent again, and where to. */
+  deliveryId?: string
+  endpoint?: string
+  lastStatus?: number
+  /** The gateway's, or why an event was not taken. */
+  error?: PaymentError | string
 }
