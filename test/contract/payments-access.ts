@@ -5,7 +5,14 @@ import { token } from '../support/edge.ts'
 import { order } from '../support/payment-system.ts'
 import type { Payments } from './payments.ts'
 
-const READS = ['/transactions', '/transactions/01J', '/webhook-events', '/alerts']
+const READS = [
+  '/transactions',
+  '/transactions/01J',
+  '/webhook-events',
+  '/webhook-rates',
+  '/alerts',
+  '/gateways',
+]
 const WRITES = [
   '/charges',
   '/refunds',

@@ -60,6 +60,7 @@ export function recordsContract({ host, system }: Payments): void {
       '/transactions?limit=x',
       '/transactions?status=paid',
       '/webhook-events?outcome=duplicate',
+      '/webhook-rates?minutes=1441',
     ])('answer %s with 422', async (path) => {
       const answer = await system().api(path)
       expect([answer.status, await answer.json()]).toMatchObject([

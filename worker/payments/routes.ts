@@ -1,4 +1,4 @@
-// Payments over HTTP for the host application: charges, refunds, and everything that is known.
+// Payments over HTTP for the host application: charges, refunds, and what people settle.
 
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
@@ -6,22 +6,18 @@ import { type ApiEnv, requireScope } from '../shared/access.ts'
 import { Problem } from '../shared/problem.ts'
 import type { ChargeContext } from './charges/charge.ts'
 import { correlationIdOf } from './correlation.ts'
-import { OUTCOMES } from './ledger/ledger.ts'
-import type { Page } from './ledger/records.ts'
 import type { Payments } from './payments.ts'
 import { asProblem } from './problems.ts'
-import { PAYMENT_STATUSES } from './status.ts'
+import { recordRoutes } from './records/routes.ts'
 import type { ChargeRequest, RefundRequest } from './transaction.ts'
 
 const BODY_BYTES = 64 << 10
-const PAGE = 50
-const LONGEST_PAGE = 200
 
 type PaymentsEnv = { Variables: ApiEnv['Variables'] & { correlationId: string } }
 
 /** Mounted under `/api/payments`, behind the authentication that sets `grant`. */
 export function paymentRoutes(payments: Payments, now: () => number): Hono<PaymentsEnv> {
-  const { ledger, records } = payments
+  const { ledger } = payments
   const app = new Hono<PaymentsEnv>()
   app.use(async (c, next) => {
     requireScope(c.get('grant'), c.req.method === 'GET' ? 'payments:read' : 'payments:write')
@@ -52,37 +48,7 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
     return c.json(await payments.refund(gateway, request, contextOf(c)))
   })
 
-  app.get('/transactions', async (c) => {
-    const page = pageOf(c)
-    const { gateway, reference } = c.req.query()
-    const status = oneOf(c, 'status', PAYMENT_STATUSES)
-    const filter = {
-      ...(status && { status }),
-      ...(gateway !== undefined && { gateway }),
-      ...(reference !== undefined && { reference }),
-    }
-    const transactions = await records.transactions(filter, page)
-    return c.json({ transactions, ...cursorOf(transactions, page) })
-  })
-  app.get('/transactions/:id', async (c) => {
-    const story = await records.story(c.req.param('id'))
-    if (!story) throw new Problem('unknown_transaction', 'There is no transaction of this id.')
-    const { transaction, ...rest } = story
-    return c.json({ ...transaction, ...rest })
-  })
-  app.get('/webhook-events', async (c) => {
-    const page = pageOf(c)
-    const gateway = c.req.query('gateway')
-    const outcome = oneOf(c, 'outcome', OUTCOMES)
-    const filter = { ...(outcome && { outcome }), ...(gateway !== undefined && { gateway }) }
-    const webhookEvents = await records.webhookEvents(filter, page)
-    return c.json({ webhookEvents, ...cursorOf(webhookEvents, page) })
-  })
-  app.get('/alerts', async (c) => {
-    const page = pageOf(c)
-    const alerts = await records.alerts({ all: c.req.query('all') === 'true' }, page)
-    return c.json({ alerts, ...cursorOf(alerts, page) })
-  })
+  app.route('/', recordRoutes(payments, now))
 
   app.post('/alerts/:id/acknowledge', async (c) => {
     const { subject } = c.get('grant')
@@ -122,32 +88,4 @@ function contextOf(c: Context<PaymentsEnv>): ChargeContext {
     correlationId: c.get('correlationId'),
     origin: new URL(c.req.url).origin,
   }
-}
-
-function pageOf(c: Context): Page {
-  const { cursor, limit = String(PAGE) } = c.req.query()
-  const count = Number(limit)
-  if (!Number.isInteger(count) || count < 1 || count > LONGEST_PAGE) {
-    throw new Problem('invalid_argument', `limit must be a whole number from 1 to ${LONGEST_PAGE}.`)
-  }
-  return { ...(cursor !== undefined && { before: cursor }), limit: count }
-}
-
-/** A page that is full may have another behind it. */
-function cursorOf(rows: readonly { id: string }[], { limit }: Page): { cursor?: string } {
-  const last = rows.at(-1)
-  return last && rows.length === limit ? { cursor: last.id } : {}
-}
-
-function oneOf<Value extends string>(
-  c: Context,
-  name: string,
-  values: readonly Value[],
-): Value | undefined {
-  const asked = c.req.query(name)
-  const found = values.find((value) => value === asked)
-  if (asked !== undefined && found === undefined) {
-    throw new Problem('invalid_argument', `${name} must be one of ${values.join(', ')}.`)
-  }
-  return found
 }
