@@ -27,6 +27,7 @@ const TABLES = [
     id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, json TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS changes (
     seq INTEGER PRIMARY KEY, at REAL NOT NULL, message TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS spent_ids (id TEXT PRIMARY KEY, expires_at REAL NOT NULL)`,
 ]
 
 /** Whether the tables were made: where not, nothing was ever published or subscribed to. */

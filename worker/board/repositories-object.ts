@@ -18,6 +18,7 @@ export interface RepositoryNamespace {
     sync(request: SyncRequest): Promise<PublishOutcome<SyncAnswer>>
     changes(request: ChangesRequest): Promise<PublishOutcome<ChangesAnswer>>
     read(query: Query, ifNoneMatch: string | undefined): Promise<ReadAnswer>
+    spend(id: string, expiresAt: number): Promise<boolean>
     fetch(url: string, init: RequestInit): Promise<Response>
   }
 }
@@ -35,6 +36,7 @@ export function objectRepositories(
         sync: (request) => stub().sync(request),
         changes: (request) => stub().changes(request),
         read: (query, ifNoneMatch) => stub().read(query, ifNoneMatch),
+        spend: (id, expiresAt) => stub().spend(id, expiresAt),
         subscribe: (from, sink) => dial(stub(), maxStreams, from, sink),
       } satisfies RepositoryHandle
     },

@@ -81,6 +81,9 @@ function handle(
       const { reads, sinks, awakeSince } = room
       return answer(reads.find(query, { streams: sinks.size, awakeSince }), ifNoneMatch)
     },
+    async spend(id, expiresAt) {
+      return make().spentIds.spend(id, expiresAt, host.now())
+    },
     async subscribe(from, sink) {
       const { repository, sinks } = make()
       if (sinks.size >= host.maxStreams) return { ok: false, reason: 'full' }

@@ -16,6 +16,11 @@ export interface RepositoryHandle {
   changes(request: ChangesRequest): Promise<PublishOutcome<ChangesAnswer>>
   /** `ifNoneMatch` is the request's header, so an unchanged body never leaves the repository. */
   read(query: Query, ifNoneMatch: string | undefined): Promise<ReadAnswer>
+  /**
+   * Uses up an id that is good for one time; false: it was used before. Remembered until
+   * `expiresAt` (ms). A repository that nobody has published stays so.
+   */
+  spend(id: string, expiresAt: number): Promise<boolean>
   /** Joins the change stream. Throws when the repository cannot be reached now. */
   subscribe(from: Subscription, sink: FrameSink): Promise<Subscribed>
 }

@@ -38,6 +38,10 @@ export class RepositoryObject extends DurableObject {
     return answer(this.#open().reads.find(query, host), ifNoneMatch)
   }
 
+  spend(id: string, expiresAt: number): boolean {
+    return this.#open().spentIds.spend(id, expiresAt, Date.now())
+  }
+
   /**
    * Joins a stream: the answer's WebSocket carries one block of the event stream per message.
    * Subscription and replay are one turn, so that no message falls between them or comes twice.
