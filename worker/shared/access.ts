@@ -1,8 +1,9 @@
 // Who may do what: bearer tokens, the cookie, and tickets for EventSource. Closed by default.
 
-import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import type { JWTPayload } from 'jose'
 import type { Config } from '../config.ts'
 import { Problem } from './problem.ts'
+import { createTokens, type Tokens } from './tokens.ts'
 
 export type Scope = 'board:read' | 'board:write' | 'payments:read' | 'payments:write'
 
@@ -21,79 +22,32 @@ export interface Grant {
 /** What every route under `/api` finds set. */
 export type ApiEnv = { Variables: { grant: Grant } }
 
-const AUDIENCE = 'signalbox'
-const TICKET_AUDIENCE = 'signalbox:ticket'
-const ASYMMETRIC = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
-]
-
 export interface Access {
   /** Verifies the request's token, cookie or (for the event stream) ticket. Throws a Problem. */
   authenticate(request: Request): Promise<Grant>
   /** A ticket for the event stream of one path, good as long as the grant that asks for it. */
   issueTicket(grant: Grant, path: string): Promise<string>
+  /** What a token allows that is to be kept as the cookie. Throws a Problem. */
+  check(token: string): Promise<Grant>
+  /** What verifies and signs all of them. */
+  tokens: Tokens
 }
 
 /** `now` in ms. */
 export function createAccess(config: Config, now: () => number): Access {
-  const secrets = config.authSecrets.map((secret) => new TextEncoder().encode(secret))
-  const jwks = config.authJwksUrl ? createRemoteJWKSet(new URL(config.authJwksUrl)) : undefined
-
-  const verify = async (token: string, audience: string): Promise<JWTPayload> => {
-    const options = { audience, requiredClaims: ['exp'], currentDate: new Date(now()) }
-    let failure: unknown = new Problem('unauthorized', 'The token is signed by an unknown key.')
-    for (const secret of secrets) {
-      try {
-        const { payload } = await jwtVerify(token, secret, { ...options, algorithms: ['HS256'] })
-        return payload
-      } catch (error) {
-        failure = error
-        if (!(error instanceof errors.JWSSignatureVerificationFailed)) break
-      }
-    }
-    // Tickets are our own and never signed by somebody else's keys.
-    if (jwks && audience === AUDIENCE && isWrongAlgorithm(failure)) {
-      try {
-        const { payload } = await jwtVerify(token, jwks, { ...options, algorithms: ASYMMETRIC })
-        return payload
-      } catch (error) {
-        throw isKeyFault(error)
-          ? new Problem('keys_unavailable', 'The keys that verify tokens are out of reach.', error)
-          : error
-      }
-    }
-    throw failure
-  }
-
+  const tokens = createTokens(config, now)
   return {
+    tokens,
     async authenticate(request) {
-      if (secrets.length === 0 && !jwks) {
-        throw new Problem(
-          'not_configured',
-          'No way to verify tokens is configured: set AUTH_SECRETS or AUTH_JWKS_URL.',
-        )
-      }
+      tokens.requireKeys()
       const found = findToken(request)
       if (!found) throw new Problem('unauthorized', 'A bearer token is needed.')
-      try {
-        const audience = found.via === 'ticket' ? TICKET_AUDIENCE : AUDIENCE
-        return toGrant(await verify(found.token, audience), found.via)
-      } catch (error) {
-        throw asProblem(error)
-      }
+      const audience = found.via === 'ticket' ? 'signalbox:ticket' : 'signalbox'
+      return toGrant(await tokens.verify(found.token, audience), found.via)
     },
-    async issueTicket(grant, path) {
-      const [secret] = secrets
-      if (!secret) {
-        throw new Problem('not_configured', 'Tickets are signed by us: set AUTH_SECRETS as well.')
-      }
-      return await new SignJWT({ scope: 'board:read', repos: [path] })
-        .setProtectedHeader({ alg: 'HS256' })
-        .setAudience(TICKET_AUDIENCE)
-        .setExpirationTime(Math.floor(grant.expiresAt / 1_000))
-        .sign(secret)
-    },
+    issueTicket: (grant, path) =>
+      tokens.sign({ scope: 'board:read', repos: [path] }, 'signalbox:ticket', grant.expiresAt),
+    check: async (token) => toGrant(await tokens.verify(token, 'signalbox'), 'cookie'),
   }
 }
 
@@ -120,6 +74,19 @@ export function cookieName(url: URL): string {
   const loopback =
     url.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
   return loopback ? `signalbox-${url.port || '80'}` : '__Host-signalbox'
+}
+
+/**
+ * Browsers send the cookie along from anywhere, so a write by it must come from our own page or
+ * from one that is known. Throws a Problem.
+ */
+export function requireKnownOrigin(request: Request, allowed: readonly string[]): void {
+  const origin = request.headers.get('Origin')
+  const { origin: own } = new URL(request.url)
+  // A proxy that ends TLS in front of us hands on plain requests.
+  const known = [own, own.replace(/^http:/, 'https:'), ...allowed]
+  if (origin !== null && known.includes(origin)) return
+  throw new Problem('bad_origin', 'Writes by cookie are taken from known origins only.')
 }
 
 function findToken(request: Request): { token: string; via: Grant['via'] } | undefined {
@@ -149,33 +116,4 @@ function toGrant(payload: JWTPayload, via: Grant['via']): Grant {
     throw new Problem('unauthorized', 'The token lacks its scope or repos claim.')
   }
   return { scopes: new Set(scope.split(' ')), repos, expiresAt: exp * 1_000, subject, via }
-}
-
-/** What is wrong with a token, and not with the keys that we look it up in. */
-const TOKEN_FAULTS = [
-  errors.JWTInvalid,
-  errors.JWTClaimValidationFailed,
-  errors.JWSInvalid,
-  errors.JWSSignatureVerificationFailed,
-  errors.JOSEAlgNotAllowed,
-  errors.JOSENotSupported,
-  errors.JWKSNoMatchingKey,
-  errors.JWKSMultipleMatchingKeys,
-]
-
-const isWrongAlgorithm = (error: unknown): boolean =>
-  error instanceof errors.JOSEAlgNotAllowed || error instanceof Problem
-
-/** The keys could not be fetched, or what came was no key set: not the client's fault. */
-const isKeyFault = (error: unknown): boolean =>
-  !(error instanceof errors.JWTExpired || TOKEN_FAULTS.some((fault) => error instanceof fault))
-
-function asProblem(error: unknown): unknown {
-  if (error instanceof errors.JWTExpired)
-    return new Problem('unauthorized', 'The token has expired.')
-  // Vague outside on purpose: which check failed would help whoever forges tokens.
-  if (TOKEN_FAULTS.some((fault) => error instanceof fault)) {
-    return new Problem('unauthorized', 'The token is not valid here.')
-  }
-  return error
 }
