@@ -4,7 +4,7 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Driver } from '../worker/payments/gateways/gateway.ts'
 import { DRIVERS } from '../worker/payments/gateways/registry.ts'
-import { EDGE_GRACE_MS, type PrepareEdge } from './edge.ts'
+import { consoleDirIn, EDGE_GRACE_MS, type PrepareEdge } from './edge.ts'
 import { LOOPBACK } from './ports.ts'
 import { StartError } from './start-error.ts'
 
@@ -29,6 +29,7 @@ export const prepareDeno: PrepareEdge = async (plan) => {
       HOST: LOOPBACK,
       PORT: String(port),
       DATA_DIR: dir,
+      CONSOLE_DIR: consoleDirIn(dir),
       DENO_NO_UPDATE_CHECK: '1',
       NO_COLOR: '1',
     },

@@ -1,5 +1,6 @@
 // The edge of a local system, whichever runtime holds it.
 
+import { join } from 'node:path'
 import signalbox from '../signalbox.config.ts'
 import { ConfigError, readConfig } from '../worker/config.ts'
 import type { ChildSpec } from './child.ts'
@@ -22,6 +23,9 @@ export interface EdgePlan {
 
 /** Makes what the runtime needs and says how to run it. Throws StartError. */
 export type PrepareEdge = (plan: EdgePlan) => Promise<ChildSpec>
+
+/** Where the page stands in the folder of an edge, once it is built. */
+export const consoleDirIn = (edgeDir: string): string => join(edgeDir, 'console')
 
 export const edgeUrl = (port: number): string => `http://${LOOPBACK}:${port}`
 

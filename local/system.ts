@@ -3,9 +3,11 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import signalbox from '../signalbox.config.ts'
+import { buildConsole } from '../worker/console/build.ts'
+import { bundling } from './bundling.ts'
 import type { DataFolder } from './data-folder.ts'
 import { prepareDeno } from './deno.ts'
-import { checkVariables, edgeReady, edgeUrl } from './edge.ts'
+import { checkVariables, consoleDirIn, edgeReady, edgeUrl } from './edge.ts'
 import { edgeVariables } from './edge-variables.ts'
 import { machineVariables, sidecarVariables } from './environment.ts'
 import { describeGateways, gatewaySecrets } from './gateways.ts'
@@ -71,7 +73,11 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
     const logFile = data.logFile(options.host)
     const dir = data.edgeDir
     const told = { port: ports.edge, dir, home, variables, env: machine, logFile }
-    supervisor.start(await prepare(told))
+    const [spec] = await Promise.all([
+      prepare(told),
+      bundling('The console', () => buildConsole(consoleDirIn(dir))),
+    ])
+    supervisor.start(spec)
     await edgeReady(edge, { what: 'The edge', waitMs: PROCESS_WAIT_MS, signal })
   }
   const bringBoardUp = async () => {

@@ -9,6 +9,8 @@ export interface WorkerdConfig {
   script: string
   /** Folder of the objects' databases, absolute; it must exist. */
   objectsDir: string
+  /** Folder of the built page, absolute; it must exist. */
+  consoleDir: string
   address: string
   /** Variables that the Worker gets from the environment. */
   variables: readonly string[]
@@ -22,6 +24,9 @@ export function workerdConfig(config: WorkerdConfig): string {
       ({ binding, className }) =>
         `(name = ${quote(binding)}, durableObjectNamespace = ${quote(className)})`,
     ),
+    ...(settings.assets === undefined
+      ? []
+      : [`(name = ${quote(settings.assets)}, service = "console")`]),
   ]
   // The key names the folder of the class's databases and goes into every object's id: with another
   // one all stored boards would be out of reach.
@@ -36,6 +41,7 @@ const config :Workerd.Config = (
   services = [
     (name = "edge", worker = .edge),
     (name = "objects", disk = (path = ${quote(config.objectsDir)}, writable = true)),
+    (name = "console", disk = (path = ${quote(config.consoleDir)})),
     # The database and a gateway to try things with stand on this machine, so private addresses too.
     (name = "internet", network = (
       allow = ["public", "private"],

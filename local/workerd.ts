@@ -4,9 +4,10 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { type BuildFailure, build, stop } from 'esbuild'
+import { build } from 'esbuild'
+import { bundling } from './bundling.ts'
 import type { ChildSpec } from './child.ts'
-import { EDGE_GRACE_MS, type EdgePlan, type PrepareEdge } from './edge.ts'
+import { consoleDirIn, EDGE_GRACE_MS, type EdgePlan, type PrepareEdge } from './edge.ts'
 import { LOOPBACK } from './ports.ts'
 import { StartError } from './start-error.ts'
 import { workerdConfig } from './workerd-config.ts'
@@ -16,16 +17,16 @@ export const prepareWorkerd: PrepareEdge = async (plan) => {
   const settings = await readSettings(plan.home)
   const script = 'worker.js'
   const objectsDir = join(plan.dir, 'objects')
-  await mkdir(objectsDir, { recursive: true })
+  const consoleDir = consoleDirIn(plan.dir)
+  for (const dir of [objectsDir, consoleDir]) await mkdir(dir, { recursive: true })
   await bundle(join(plan.home, settings.main), join(plan.dir, script))
   const variables = { ...settings.vars, ...plan.variables }
   const configFile = join(plan.dir, 'workerd.capnp')
   const address = `${LOOPBACK}:${plan.port}`
   const names = Object.keys(variables)
-  await writeFile(
-    configFile,
-    workerdConfig({ settings, script, objectsDir, address, variables: names }),
-  )
+  const folders = { objectsDir, consoleDir }
+  const config = workerdConfig({ settings, script, ...folders, address, variables: names })
+  await writeFile(configFile, config)
   return workerd(plan, configFile, variables)
 }
 
@@ -61,9 +62,9 @@ async function readSettings(home: string): Promise<WorkerSettings> {
 }
 
 /** One ES module, made as wrangler makes it; what the runtime brings stays an import. */
-async function bundle(entry: string, outfile: string): Promise<void> {
-  try {
-    await build({
+const bundle = (entry: string, outfile: string): Promise<void> =>
+  bundling('The Worker', () =>
+    build({
       entryPoints: [entry],
       outfile,
       bundle: true,
@@ -74,17 +75,5 @@ async function bundle(entry: string, outfile: string): Promise<void> {
       sourcemap: 'inline',
       sourcesContent: false,
       logLevel: 'silent',
-    })
-  } catch (error) {
-    const [first] = (error as Partial<BuildFailure>).errors ?? []
-    const { file, line } = first?.location ?? {}
-    const where = file === undefined ? '' : `${file}:${line}: `
-    const why = first?.text ?? String(error)
-    throw new StartError('bundle_failed', `The Worker cannot be built: ${where}${why}`, {
-      cause: error,
-    })
-  } finally {
-    // Its service process would live as long as ours.
-    await stop()
-  }
-}
+    }),
+  )

@@ -11,6 +11,8 @@ export interface WorkerSettings {
   objects: { binding: string; className: string }[]
   /** Plain text variables. */
   vars: Record<string, string>
+  /** The binding of static assets, where there is one. */
+  assets?: string
 }
 
 type Value = string | string[]
@@ -25,6 +27,7 @@ export function readWorkerSettings(toml: string): WorkerSettings {
   const tables = readTables(toml)
   const root = tables.get('')?.[0]
   const objects = tables.get('durable_objects.bindings') ?? []
+  const assets = tables.get('assets')?.[0]
   return {
     main: text(root, 'main'),
     compatibilityDate: text(root, 'compatibility_date'),
@@ -36,6 +39,7 @@ export function readWorkerSettings(toml: string): WorkerSettings {
     vars: Object.fromEntries(
       [...(tables.get('vars')?.[0] ?? new Map())].map(([name, value]) => [name, String(value)]),
     ),
+    ...(assets && { assets: text(assets, 'binding') }),
   }
 }
 
@@ -52,7 +56,7 @@ function texts(table: Table | undefined, key: string): string[] {
 }
 
 /** The tables that matter; a key of any other is not even looked at. */
-const WANTED = new Set(['', 'durable_objects.bindings', 'vars'])
+const WANTED = new Set(['', 'assets', 'durable_objects.bindings', 'vars'])
 /** Keys of the file's top that matter. */
 const WANTED_KEYS = new Set(['main', 'compatibility_date', 'compatibility_flags'])
 

@@ -5,11 +5,14 @@ import { cors } from 'hono/cors'
 import { requestId } from 'hono/request-id'
 import { type BoardDeps, boardRoutes } from './board/routes.ts'
 import type { Config } from './config.ts'
+import type { Assets } from './console/assets.ts'
+import { pageRoutes } from './console/routes.ts'
+import { type Spend, sessionRoutes, signInRoutes } from './console/session/routes.ts'
 import type { HostFetch } from './payments/define-config.ts'
 import type { Payments } from './payments/payments.ts'
 import { paymentRoutes } from './payments/routes.ts'
 import { webhookRoutes } from './payments/webhooks/routes.ts'
-import type { ApiEnv } from './shared/access.ts'
+import { type ApiEnv, requireKnownOrigin } from './shared/access.ts'
 import { Problem, problemResponse } from './shared/problem.ts'
 
 export type AppDeps = BoardDeps & {
@@ -18,6 +21,8 @@ export type AppDeps = BoardDeps & {
   payments: Payments | undefined
   /** The host application, for whatever is not ours. */
   hostFetch: HostFetch | undefined
+  /** The console's page, as it was built. */
+  assets: Assets
 }
 
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
@@ -40,17 +45,16 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
     }),
   )
 
+  app.route('/', pageRoutes(deps.assets))
+  // Before the authentication: it is how somebody comes by what is asked for there.
+  const { allowedOrigins } = config
+  const spend: Spend = (path, ...code) => deps.repositories.open(path).spend(...code)
+  app.route('/api', signInRoutes({ access, allowedOrigins, clock, spend }))
+
   app.use('/api/*', async (c, next) => {
     const grant = await access.authenticate(c.req.raw)
     const writes = c.req.method !== 'GET' && c.req.method !== 'HEAD'
-    if (grant.via === 'cookie' && writes) {
-      // Browsers send the cookie along from anywhere, so a write must come from our own page.
-      const origin = c.req.header('Origin')
-      const own = new URL(c.req.url).origin
-      if (origin === undefined || (origin !== own && !config.allowedOrigins.includes(origin))) {
-        throw new Problem('bad_origin', 'Writes by cookie are taken from known origins only.')
-      }
-    }
+    if (grant.via === 'cookie' && writes) requireKnownOrigin(c.req.raw, allowedOrigins)
     c.set('grant', grant)
     await next()
   })
@@ -61,6 +65,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
       throw new Problem('not_configured', 'No payments are configured: set LIBSQL_URL.')
     })
   }
+  app.route('/api', sessionRoutes())
   app.route('/api', boardRoutes(deps))
 
   app.notFound(async (c) => {

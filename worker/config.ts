@@ -70,6 +70,8 @@ export interface HostConfig {
   port: number
   /** Folder of the repositories' databases; made when missing. */
   dataDir: string
+  /** Folder of the built page. */
+  consoleDir: string
 }
 
 export function readHostConfig(env: Environment): HostConfig {
@@ -81,5 +83,10 @@ export function readHostConfig(env: Environment): HostConfig {
     const value = env[name]
     return typeof value === 'string' && value !== '' ? value : otherwise
   }
-  return { hostname: text('HOST', '127.0.0.1'), port, dataDir: text('DATA_DIR', '.signalbox/deno') }
+  return {
+    hostname: text('HOST', '127.0.0.1'),
+    port,
+    dataDir: text('DATA_DIR', '.signalbox/deno'),
+    consoleDir: text('CONSOLE_DIR', 'dist/console'),
+  }
 }

@@ -9,6 +9,7 @@ import { processRepositories } from './board/repositories-process.ts'
 import { openSql } from './board/sql-node.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
 import { readConfig, readHostConfig } from './config.ts'
+import { folderAssets } from './console/assets-node.ts'
 import type { PaymentsConfig } from './payments/config.ts'
 import { libsqlDatabase } from './payments/ledger/database-libsql.ts'
 import { openLibsqlLedger } from './payments/ledger/open-ledger-libsql.ts'
@@ -30,6 +31,7 @@ const app = createApp({
   config,
   payments,
   hostFetch: file.fetch,
+  assets: folderAssets(host.consoleDir),
   repositories: processRepositories({
     // A path may hold anything; its file's name must not.
     openSql: (path, make) => {

@@ -5,6 +5,7 @@ import { processRepositories } from '../../worker/board/repositories-process.ts'
 import { openSql } from '../../worker/board/sql-node.ts'
 import { STREAM_LIMITS, type StreamLimits } from '../../worker/board/stream.ts'
 import { type Environment, readConfig } from '../../worker/config.ts'
+import type { Assets } from '../../worker/console/assets.ts'
 import type { HostFetch } from '../../worker/payments/define-config.ts'
 import type { Payments } from '../../worker/payments/payments.ts'
 import { createAccess } from '../../worker/shared/access.ts'
@@ -19,6 +20,8 @@ export interface ProcessEdgeOptions {
   log?: Log
   payments?: Payments
   hostFetch?: HostFetch
+  /** None are built unless given. */
+  assets?: Assets
 }
 
 export function processEdge(options: ProcessEdgeOptions = {}): Edge {
@@ -36,6 +39,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): Edge {
     log: options.log ?? (() => undefined),
     payments: options.payments,
     hostFetch: options.hostFetch,
+    assets: options.assets ?? { read: async () => undefined },
     limits: { ...STREAM_LIMITS, ...options.limits },
   })
   const origin = 'https://edge.test'

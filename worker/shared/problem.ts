@@ -3,7 +3,9 @@
 export type Reason =
   | 'not_configured'
   | 'misconfigured'
+  | 'console_not_built'
   | 'unauthorized'
+  | 'code_spent'
   | 'keys_unavailable'
   | 'forbidden'
   | 'bad_origin'
@@ -51,6 +53,7 @@ function statusOf(reason: Reason) {
     case 'invalid_request':
       return 400
     case 'unauthorized':
+    case 'code_spent':
       return 401
     case 'forbidden':
     case 'bad_origin':
@@ -79,6 +82,7 @@ function statusOf(reason: Reason) {
       return 500
     case 'not_configured':
     case 'misconfigured':
+    case 'console_not_built':
     case 'keys_unavailable':
     case 'gateway_unavailable':
     case 'ledger_unavailable':
