@@ -1,0 +1,48 @@
+// The edge's API as the page calls it: by the cookie, JSON in and out, refusals as ApiProblem.
+
+/** A refusal, in the edge's own sentence; `code` is stable. */
+export class ApiProblem extends Error {
+  override readonly name = 'ApiProblem'
+  readonly code: string
+  readonly status: number
+
+  constructor(status: number, code: string, sentence: string) {
+    super(sentence)
+    this.status = status
+    this.code = code
+  }
+}
+
+export interface Ask {
+  method?: 'GET' | 'POST' | 'DELETE'
+  body?: unknown
+  headers?: Readonly<Record<string, string>>
+  signal?: AbortSignal
+}
+
+/** The JSON of an answer. Throws ApiProblem, with the code `unreachable` when nothing answered. */
+export async function ask<Answer>(path: string, given: Ask = {}): Promise<Answer> {
+  const answer = await send(path, given)
+  if (answer.status === 204) return undefined as Answer
+  const json: unknown = await answer.json().catch(() => undefined)
+  if (answer.ok && json !== undefined) return json as Answer
+  const { code, error } = (json ?? {}) as { code?: string; error?: string }
+  throw new ApiProblem(answer.status, code ?? 'internal', error ?? `${answer.status}`)
+}
+
+async function send(path: string, { method = 'GET', body, headers, signal }: Ask) {
+  try {
+    return await fetch(path, {
+      method,
+      ...(signal && { signal }),
+      headers: {
+        ...headers,
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    })
+  } catch (error) {
+    signal?.throwIfAborted()
+    throw new ApiProblem(0, 'unreachable', String(error))
+  }
+}

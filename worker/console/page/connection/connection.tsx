@@ -1,0 +1,50 @@
+// The connection, honestly: the stream's lamp, and the sidecar's.
+
+import { now } from '../clock.ts'
+import type { Live } from '../live/live.ts'
+import { sidecarState } from '../live/status.ts'
+import { ago, timeOf } from '../times.ts'
+import { words } from '../words.ts'
+import { type Reading, readLamp } from './lamp.ts'
+
+export function Connection({ live }: { live: Live }) {
+  return (
+    <dl class="connection" aria-label={words.connection.label}>
+      <LampItem name={words.connection.label} isMain {...readLamp(live.state.value, now.value)} />
+      <LampItem name={words.connection.sidecar} {...readSidecar(live)} />
+    </dl>
+  )
+}
+
+interface LampItemProps extends Reading {
+  name: string
+  /** The main one: its name is plain from its text, and readers are told when it changes. */
+  isMain?: true
+}
+
+function LampItem({ name, lamp, text, hint, isMain }: LampItemProps) {
+  return (
+    <div class={`lamp ${lamp}`} title={hint}>
+      <dt class={isMain && 'visually-hidden'}>{name}</dt>
+      {/* An age that merely grows is not worth a word. */}
+      <dd role={isMain && 'status'}>{text}</dd>
+    </div>
+  )
+}
+
+function readSidecar(live: Live): Reading {
+  const status = live.status.value
+  const sidecar = sidecarState(status, now.value)
+  const { connection } = words
+  if (status?.store === 'missing') return { lamp: 'stop', text: connection.storeMissing }
+  switch (sidecar.name) {
+    case 'unknown':
+      return { lamp: 'caution', text: connection.sidecarUnknown }
+    case 'online':
+      return { lamp: 'go', text: connection.sidecarOnline(ago(sidecar.lastSeenAt, now.value)) }
+    case 'offline': {
+      const text = connection.sidecarOffline(timeOf(sidecar.lastSeenAt, now.value))
+      return { lamp: 'stop', text }
+    }
+  }
+}

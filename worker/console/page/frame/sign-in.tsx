@@ -1,0 +1,77 @@
+// Signing in: by a link's code, at once; else by a token that is pasted.
+
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { go, route } from '../router.ts'
+import { session, signIn } from '../session.ts'
+import { words } from '../words.ts'
+
+export function SignIn() {
+  const { view, id: code } = route.value
+  const [isWorking, setWorking] = useState(code !== undefined)
+
+  useEffect(() => {
+    if (view !== 'sign-in') return
+    // A session that lasts is worth more than the code, which may be spent.
+    const done = code === undefined ? Promise.resolve() : signIn({ code })
+    void done.finally(() => {
+      setWorking(false)
+      if (session.peek().name === 'signed-in') go({ view: 'board' })
+    })
+  }, [view, code])
+
+  return (
+    <main class="whole-page sign-in">
+      <h1>{words.product}</h1>
+      {isWorking ? <p role="status">{words.signIn.working}</p> : <TokenForm />}
+    </main>
+  )
+}
+
+function TokenForm() {
+  const field = useRef<HTMLInputElement>(null)
+  const [isWorking, setWorking] = useState(false)
+  const [isEmpty, setEmpty] = useState(false)
+  const ids = { token: useId(), hint: useId() }
+
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    const token = field.current?.value.trim() ?? ''
+    setEmpty(token === '')
+    if (token === '') return
+    setWorking(true)
+    await signIn({ token })
+    setWorking(false)
+    if (session.peek().name === 'signed-in') go({ view: 'board' })
+  }
+  return (
+    <form onSubmit={submit}>
+      <p>{words.signIn.lead}</p>
+      <label for={ids.token}>{words.signIn.label}</label>
+      <input
+        id={ids.token}
+        ref={field}
+        type="password"
+        autocomplete="off"
+        spellcheck={false}
+        aria-describedby={ids.hint}
+        aria-invalid={isEmpty || undefined}
+      />
+      <p class="hint" id={ids.hint}>
+        {words.signIn.hint}
+      </p>
+      <p class="problem-line" role="alert">
+        {isEmpty ? words.signIn.empty : problemOf()}
+      </p>
+      <button type="submit" disabled={isWorking}>
+        {isWorking ? words.signIn.working : words.signIn.submit}
+      </button>
+    </form>
+  )
+}
+
+function problemOf(): string | undefined {
+  const state = session.value
+  if (state.name !== 'signed-out' || !state.problem) return undefined
+  const { code, message } = state.problem
+  return code === 'unreachable' ? words.signIn.unreachable : words.signIn.problem(message)
+}

@@ -1,0 +1,45 @@
+// Which repository is looked at, and its one live board: opened when somebody is signed in, kept
+// while other views are shown, closed when they sign out.
+
+import { computed, effect, signal } from '@preact/signals'
+import { type Session, session } from '../session.ts'
+import { type Live, openLive } from './live.ts'
+
+export type Repository =
+  /** `path` is undefined where the session names exactly one: the edge knows which. */
+  { name: 'chosen'; path: string | undefined } | { name: 'unchosen'; known: readonly string[] }
+
+const KEPT = 'signalbox.repository'
+const chosen = signal<string | undefined>(localStorage.getItem(KEPT) ?? undefined)
+
+export const repository = computed<Repository>(() => {
+  const now = session.value
+  if (now.name !== 'signed-in') return { name: 'unchosen', known: [] }
+  return decide(now.session, chosen.value)
+})
+
+/** Looks at another repository from now on, also after a reload. */
+export function choose(path: string): void {
+  localStorage.setItem(KEPT, path)
+  chosen.value = path
+}
+
+function decide({ repos }: Session, wish: string | undefined): Repository {
+  const exact = repos.filter((repo) => !repo.endsWith('*'))
+  const [only] = exact
+  if (exact.length === 1 && repos.length === 1) return { name: 'chosen', path: only }
+  const isAllowed = (path: string) =>
+    repos.some((repo) => (repo.endsWith('*') ? path.startsWith(repo.slice(0, -1)) : repo === path))
+  if (wish !== undefined && isAllowed(wish)) return { name: 'chosen', path: wish }
+  return { name: 'unchosen', known: exact }
+}
+
+export const live = signal<Live | undefined>(undefined)
+
+effect(() => {
+  const { value } = repository
+  const path = value.name === 'chosen' ? value.path : undefined
+  const opened = value.name === 'chosen' ? openLive(path) : undefined
+  live.value = opened
+  return () => void opened?.close()
+})

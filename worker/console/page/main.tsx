@@ -1,0 +1,12 @@
+// The page's entry: puts the app into the document, and asks who is signed in.
+
+import './style/style.css'
+import { render } from 'preact'
+import { App } from './app.tsx'
+import { findSession } from './session.ts'
+import { direction, locale } from './words.ts'
+
+document.documentElement.lang = locale
+document.documentElement.dir = direction
+render(<App />, document.body)
+void findSession()
