@@ -130,7 +130,7 @@ export function sweepContract(on: On): void {
       on(async (w) => {
         const transaction = await w.charged()
         const transactionId = transaction.id
-        const alert = { kind: 'unsettled', detail: { checks: 12 } } as const
+        const alert = { kind: 'unsettled', detail: { said: 'Pending' } } as const
         await w.ledger.settleCheck({ transactionId, now: T0 + HOUR, alert })
         await w.ledger.settleCheck({ transactionId, now: T0 + 2 * HOUR, alert })
         const [raised, ...more] = await w.records.alerts({}, { limit: 9 })
@@ -139,7 +139,7 @@ export function sweepContract(on: On): void {
           kind: 'unsettled',
           gateway: 'redirect',
           transactionId,
-          detail: { checks: 12 },
+          detail: { said: 'Pending' },
           createdAt: iso(T0 + HOUR),
         })
       }),
@@ -296,7 +296,12 @@ export function sweepContract(on: On): void {
         await w.ledger.settleTold([{ outboxId: id, listeners: { ok: false, error: 'x' } }], T0 + 5)
         expect(await w.ledger.claimUntold({ now: T0 + 99 * HOUR, limit: 9 })).toEqual([])
         expect(await w.records.alerts({}, { limit: 9 })).toMatchObject([
-          { kind: 'listener_dead', transactionId: id, gateway: 'redirect' },
+          {
+            kind: 'listener_dead',
+            transactionId: id,
+            gateway: 'redirect',
+            detail: { event: id, type: 'PaymentInitiated', reference: 'order-1', error: 'x' },
+          },
         ])
       }, LISTENERS),
     )
@@ -334,6 +339,16 @@ export function sweepContract(on: On): void {
         const told = [{ outboxId, delivery: { id, ok: false, status: 410 } }]
         await w.ledger.settleTold(told, T0 + 5)
         const [alert] = await w.records.alerts({}, { limit: 9 })
+        expect(alert?.detail).toEqual({
+          deliveryId: id,
+          endpoint: ENDPOINT,
+          lastStatus: 410,
+          event: outboxId,
+          type: 'PaymentInitiated',
+          reference: 'order-1',
+          amount: 25_000,
+          currency: 'IQD',
+        })
         await w.ledger.acknowledge(alert?.id ?? '', 'ada', T0 + HOUR)
         await w.ledger.redeliver(id, T0 + HOUR)
         expect(await w.alerts()).toEqual([])

@@ -258,6 +258,13 @@ export function webhookContract(on: On): void {
           expect(recorded.untold).toHaveLength(1)
           expect(await w.read(transaction)).toMatchObject({ status: 'Paid', amount: 25_000 })
           expect(await w.alerts()).toEqual(['amount_mismatch'])
+          const [alert] = await w.records.alerts({}, { limit: 9 })
+          expect(alert?.detail).toEqual({
+            reference: 'order-1',
+            eventId: expect.any(String),
+            ...{ amount: 25_000, currency: 'IQD', ...wish },
+            ...{ expectedAmount: 25_000, expectedCurrency: 'IQD' },
+          })
         }),
       )
 
@@ -343,7 +350,7 @@ export function webhookContract(on: On): void {
         await w.endRefund(refundId, { kind: 'accepted', nextCheckAt: T0 + MINUTE })
         const before = await w.read(transaction)
         const error = { code: 'refund_failed', rawCode: '51', message: 'The bank said no.' }
-        const wish = { status: 'Paid', alert: 'refund_failed', error } as const
+        const wish = { status: 'Paid', alert: 'refund_failed', refundId, error } as const
         expect(await w.tell(transaction, wish)).toMatchObject({
           outcome: 'unchanged',
           transactionId: transaction.id,
@@ -352,7 +359,10 @@ export function webhookContract(on: On): void {
         expect(await w.alerts()).toEqual(['refund_failed'])
         const { refunds, alerts, transaction: after } = await w.story(transaction)
         expect(refunds).toMatchObject([{ id: refundId, status: 'failed' }])
-        expect(alerts).toMatchObject([{ kind: 'refund_failed', transactionId: transaction.id }])
+        const detail = { reference: 'order-1', refundId, error }
+        expect(alerts).toMatchObject([
+          { kind: 'refund_failed', transactionId: transaction.id, detail },
+        ])
         expect([after.status, after.refundedAmount]).toEqual([before.status, before.refundedAmount])
         expect((await w.refund(transaction, { amount: 4_000 })).state).toBe('begun')
       }),

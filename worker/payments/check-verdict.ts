@@ -81,8 +81,12 @@ export function settledAs(check: Check, now: number, answer?: KnownStatus): Chec
   const createdAt = Date.parse(transaction.createdAt)
   const next = nextCheckAt(createdAt, now, givenUpAt(transaction, createdAt))
   if (next !== undefined) return { ...base, nextCheckAt: next }
-  const detail = { since: transaction.createdAt, said: answer?.status ?? 'nothing' }
-  return { ...base, alert: { kind: 'unsettled', detail } }
+  const { createdAt: since, reference, amount, currency } = transaction
+  const said = answer?.status ?? 'nothing'
+  return {
+    ...base,
+    alert: { kind: 'unsettled', detail: { reference, amount, currency, since, said } },
+  }
 }
 
 /** A charge that its gateway never named is let go after a day. */
@@ -98,8 +102,13 @@ function refundSettledAs(
   answer: KnownStatus | undefined,
 ): Omit<CheckSettled, 'transactionId' | 'now'> {
   const { id: refundId, amount, createdAt, isAccepted } = refund
+  const { reference, currency } = transaction
+  const since = new Date(createdAt).toISOString()
   const said = answer?.status ?? 'nothing'
-  const alert = { kind: 'refund_unsettled' as const, detail: { refundId, amount, said } }
+  const alert: NonNullable<CheckSettled['alert']> = {
+    kind: 'refund_unsettled',
+    detail: { reference, amount, currency, refundId, since, said },
+  }
   // The gateway knows of no refund a day after it was asked for one. An accepted refund, or one on
   // the gateway's list, is not given up so: it would be made twice, and by hand a bank may take
   // days. Nor does a status that nobody here knows say that nothing was given back.

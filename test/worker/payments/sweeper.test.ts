@@ -385,7 +385,9 @@ describe('a payment whose webhook was lost', () => {
       expect((await story(id)).alerts).toEqual([])
       await pass(2 * DAY)
       const { alerts, transaction } = await story(id)
-      expect(alerts).toMatchObject([{ kind: 'unsettled', transactionId: id }])
+      expect(alerts).toMatchObject([
+        { kind: 'unsettled', transactionId: id, detail: { amount: 25_000, currency: 'IQD' } },
+      ])
       expect(transaction.status).toBe('Pending')
     },
   )
@@ -516,7 +518,8 @@ describe('a refund under way', () => {
     await pass(3 * MINUTE)
     expect(await refund()).toMatchObject({ status: 'failed', error: { code: 'outcome_unknown' } })
     const { alerts, transaction } = await story(id)
-    expect(alerts).toMatchObject([{ kind: 'refund_unsettled', detail: { refundId: 'r-1' } }])
+    const detail = { refundId: 'r-1', amount: 25_000, currency: 'IQD', said: 'Paid' }
+    expect(alerts).toMatchObject([{ kind: 'refund_unsettled', detail }])
     expect(transaction.status).toBe('Paid')
   })
 

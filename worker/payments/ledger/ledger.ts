@@ -11,6 +11,7 @@ import type { PaymentStatus } from '../status.ts'
 import type { Told, Untold } from '../telling/events.ts'
 import type { ChargeRequest, PaymentResponse, RefundResult, Transaction } from '../transaction.ts'
 import type { WebhookPayload } from '../webhooks/payload.ts'
+import type { AlertDetail } from './records.ts'
 
 export interface Ledger extends GatewayDesk {
   /** Records a verified event and applies it to its transaction. */
@@ -205,7 +206,7 @@ export interface CheckSettled {
   /** Missing: it is not checked any more. */
   nextCheckAt?: number
   /** Raised once for each kind and transaction. */
-  alert?: { kind: 'unsettled' | 'refund_unsettled'; detail: Record<string, unknown> }
+  alert?: { kind: 'unsettled' | 'refund_unsettled'; detail: AlertDetail }
   /** Gives this refund up if it is still under way, so that it can be asked for again. */
   givenUp?: { refundId: string; error: PaymentError }
 }

@@ -33,19 +33,23 @@ export function follow(
   if (some('Refunded', 'PartiallyRefunded')) {
     statements.push(statement(SETTLE_REFUND, args), statement(ASK_OF_REFUND, args))
   }
-  if (events.some(({ alert }) => alert)) {
-    const refunds = Object.fromEntries(
-      events.flatMap(({ id, refundId }) => (refundId === undefined ? [] : [[id, refundId]])),
-    )
-    const failed = { ...args, refunds: JSON.stringify(refunds) }
-    statements.push(statement(FAIL_REFUND, failed), statement(FORGET_CHECK, args))
+  const hasAlert = events.some(({ alert }) => alert)
+  const named = { ...args, refunds: JSON.stringify(refundsOf(events)) }
+  if (hasAlert) {
+    statements.push(statement(FAIL_REFUND, named), statement(FORGET_CHECK, args))
   }
-  if (some('Paid') || events.some(({ alert }) => alert)) {
+  if (hasAlert || some('Paid')) {
     const alertIds = events.flatMap(() => [alertId(), alertId()])
-    statements.push(statement(ALERT, { ...args, alert_ids: JSON.stringify(alertIds) }))
+    statements.push(statement(ALERT, { ...named, alert_ids: JSON.stringify(alertIds) }))
   }
   return statements
 }
+
+/** The refunds that events tell of, by the events' ids. */
+const refundsOf = (events: readonly JudgedEvent[]) =>
+  Object.fromEntries(
+    events.flatMap(({ id, refundId }) => (refundId === undefined ? [] : [[id, refundId]])),
+  )
 
 const NOW = 'COALESCE(:now, e.received_at)'
 const OURS = 'e.id IN (SELECT value FROM json_each(:ids))'
@@ -125,13 +129,15 @@ const FORGET_CHECK = `UPDATE payment_transactions AS t SET next_check_at = NULL
   WHERE ${OURS} AND ${IS_NEW_ALERT} AND t.id = e.transaction_id AND t.status <> 'Pending'
     AND NOT EXISTS (SELECT 1 FROM payment_refunds r WHERE ${UNDER_WAY})`
 
-// An event may raise two: late, and with another amount.
+// An event may raise two: late, and with another amount. The patch leaves out what is NULL.
 const ALERT = `INSERT INTO payment_alerts (id, kind, subject, gateway, transaction_id, detail,
     created_at)
   SELECT :alert_ids ->> (2 * each.key + nth),
     iif(nth = 1, 'amount_mismatch', COALESCE(e.alert, 'late_payment')), e.id, e.gateway, t.id,
-    json_object('eventId', e.event_id, 'amount', e.amount, 'currency', e.currency,
-      'expectedAmount', t.amount, 'expectedCurrency', t.currency, 'error', json(e.error)), ${NOW}
+    json_patch('{}', json_object('reference', t.reference, 'eventId', e.event_id,
+      'amount', e.amount, 'currency', e.currency,
+      'expectedAmount', t.amount, 'expectedCurrency', t.currency,
+      'refundId', :refunds ->> e.id, 'error', json(e.error))), ${NOW}
   FROM json_each(:ids) each JOIN payment_webhook_events e ON e.id = each.value
     JOIN payment_transactions t ON t.id = e.transaction_id
     JOIN (SELECT 0 AS nth UNION ALL SELECT 1)

@@ -5,6 +5,7 @@ import type { LifecycleEvent, PaymentStatus } from '../status.ts'
 import type { Row } from './database-libsql.ts'
 import type { Outcome } from './ledger.ts'
 import type {
+  AlertDetail,
   AlertKind,
   AlertRecord,
   DeliveryRecord,
@@ -92,7 +93,7 @@ export const toAlert = (row: Row): AlertRecord => ({
   id: text(row.id),
   kind: text(row.kind) as AlertKind,
   gateway: text(row.gateway),
-  detail: row.detail === null ? {} : (JSON.parse(text(row.detail)) as Record<string, unknown>),
+  detail: row.detail === null ? {} : (JSON.parse(text(row.detail)) as AlertDetail),
   createdAt: isoTime(row.created_at),
   ...present({ transactionId: row.transaction_id, acknowledgedBy: row.acknowledged_by }),
   ...presentTime('acknowledgedAt', row.acknowledged_at),

@@ -3,6 +3,7 @@
 import type { Told, Untold } from '../telling/events.ts'
 import type { Book } from './book-memory.ts'
 import { type Check, type CheckSettled, type EventNames, LEASE_MS } from './ledger.ts'
+import type { AlertDetail } from './records.ts'
 import { iso, type OutboxRow, type PaymentRow, type Turn, untoldOf } from './rows-memory.ts'
 
 /** Whether there is anything that the gateway could tell. */
@@ -108,7 +109,11 @@ function settleListeners(
   if (went.ok) listeners.toldAt = now
   listeners.isOpen = !went.ok && went.nextAttemptAt !== undefined
   if (went.ok || listeners.isOpen) return
-  book.raise('listener_dead', row.id, about(book, row, went.error, now))
+  book.raise(
+    'listener_dead',
+    row.id,
+    about(book, row, { ...(went.error && { error: went.error }) }, now),
+  )
 }
 
 function settleDelivery(
@@ -128,7 +133,22 @@ function settleDelivery(
     record.deliveredAt = iso(now)
   } else if (went.nextAttemptAt === undefined) {
     record.status = 'dead'
-    book.raise('delivery_dead', record.id, about(book, row, went.error, now))
+    const { status, error } = went
+    book.raise(
+      'delivery_dead',
+      record.id,
+      about(
+        book,
+        row,
+        {
+          deliveryId: record.id,
+          endpoint: record.endpoint,
+          ...(status && { lastStatus: status }),
+          ...(error && { error }),
+        },
+        now,
+      ),
+    )
   }
 }
 
@@ -152,9 +172,9 @@ export function redeliver(book: Book, deliveryId: string, now: number): boolean 
   return true
 }
 
-const about = (book: Book, row: OutboxRow, error: string | undefined, now: number) => ({
-  gateway: book.payment(row.transactionId).transaction.gateway,
-  transactionId: row.transactionId,
-  detail: { event: row.id, type: row.type, ...(error !== undefined && { error }) },
-  now,
-})
+function about(book: Book, row: OutboxRow, more: AlertDetail, now: number) {
+  const { transactionId, id: event, type } = row
+  const { gateway, reference, amount, currency } = book.payment(transactionId).transaction
+  const detail = { ...more, event, type, reference, amount, currency }
+  return { gateway, transactionId, detail, now }
+}

@@ -3,6 +3,7 @@
 import type { Told, Untold } from '../telling/events.ts'
 import { type Statement, statement } from './database-libsql.ts'
 import { LEASE_MS } from './ledger.ts'
+import type { AlertDetail } from './records.ts'
 import { toUntold, untoldColumns } from './rows-libsql.ts'
 import type { Unit } from './unit-libsql.ts'
 import { raise } from './upkeep-libsql.ts'
@@ -66,7 +67,7 @@ function settleOne({ outboxId: id, listeners, delivery }: Told, now: number): St
     const isOver = nextAttemptAt === undefined
     const done = isOver ? now : null
     statements.push(statement(LISTENERS_FAILED, { id, done, next: nextAttemptAt ?? null }))
-    if (isOver) statements.push(dead('listener_dead', id, error, now))
+    if (isOver) statements.push(dead('listener_dead', id, { ...(error && { error }) }, now))
   }
   if (delivery) {
     const { ok, nextAttemptAt, status, error } = delivery
@@ -83,7 +84,8 @@ function settleOne({ outboxId: id, listeners, delivery }: Told, now: number): St
       }),
     )
     if (!ok && failed === 'dead') {
-      statements.push(dead('delivery_dead', delivery.id, error, now))
+      const said = { ...(status && { lastStatus: status }), ...(error && { error }) }
+      statements.push(dead('delivery_dead', delivery.id, said, now))
     }
   }
   return statements
@@ -93,17 +95,17 @@ function settleOne({ outboxId: id, listeners, delivery }: Told, now: number): St
 function dead(
   kind: 'listener_dead' | 'delivery_dead',
   subject: string,
-  error: string | undefined,
+  said: Pick<AlertDetail, 'lastStatus' | 'error'>,
   now: number,
 ): Statement {
+  const isDelivery = kind === 'delivery_dead'
   const from = `payment_outbox o JOIN payment_transactions t ON t.id = o.transaction_id
-    WHERE changes() = 1 AND o.id = ${
-      kind === 'listener_dead'
-        ? ':subject'
-        : '(SELECT outbox_id FROM payment_deliveries WHERE id = :subject)'
-    }`
-  const detail = `json_patch(json_object('event', o.id, 'type', o.type), :detail)`
-  const said = error === undefined ? {} : { error }
+    ${isDelivery ? 'JOIN payment_deliveries d ON d.outbox_id = o.id' : ''}
+    WHERE changes() = 1 AND ${isDelivery ? 'd' : 'o'}.id = :subject`
+  const delivery = isDelivery ? `'deliveryId', d.id, 'endpoint', d.endpoint,` : ''
+  const about = `${delivery} 'event', o.id, 'type', o.type, 'reference', t.reference,
+    'amount', t.amount, 'currency', t.currency`
+  const detail = `json_patch(json_object(${about}), :detail)`
   return raise(from, { kind, subject, detail: JSON.stringify(said), now }, detail)
 }
 

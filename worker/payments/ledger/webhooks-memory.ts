@@ -116,11 +116,14 @@ const about = ({ transaction }: PaymentRow, payload: WebhookPayload, now: number
   gateway: transaction.gateway,
   transactionId: transaction.id,
   detail: {
+    reference: transaction.reference,
     eventId: payload.eventId,
     amount: payload.amount,
     currency: payload.currency,
     expectedAmount: transaction.amount,
     expectedCurrency: transaction.currency,
+    ...(payload.refundId !== undefined && { refundId: payload.refundId }),
+    ...(payload.error && { error: payload.error }),
   },
   now,
 })
