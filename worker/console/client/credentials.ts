@@ -1,0 +1,86 @@
+// The token of a watch: asked for, kept, and asked for again before it ends or when it is refused.
+
+import { BoardError, type WatchBoardOptions } from './board-watch.ts'
+import type { Clock } from './clock.ts'
+
+export interface Credential {
+  /** Undefined: the cookie, which the browser sends. */
+  token: string | undefined
+  /** In ms; when to ask for the next one. Infinity: there will be none, or nobody knows. */
+  renewAt: number
+}
+
+/** Before its end, or half of what it still has when that is less. */
+const LEAD_MS = 60_000
+
+export class Credentials {
+  readonly #give: WatchBoardOptions['token']
+  readonly #clock: Clock
+  #known: Credential | undefined
+  #asking: Promise<Credential> | undefined
+
+  constructor(give: WatchBoardOptions['token'], clock: Clock) {
+    this.#give = give
+    this.#clock = clock
+  }
+
+  /** Rejects with a BoardError of the code `token` when whoever gives it fails. */
+  async current(): Promise<Credential> {
+    const known = this.#known
+    if (known && this.#clock.now() < known.renewAt) return known
+    try {
+      return await this.#ask()
+    } catch (error) {
+      // Asked early, it may fail once or twice: the one at hand is still good.
+      if (known && (endOf(known.token) ?? 0) > this.#clock.now()) return known
+      throw new BoardError(0, 'token', String(error))
+    }
+  }
+
+  /** The edge refused this one. Resolves to whether there is another one to try. */
+  async refused(credential: Credential): Promise<boolean> {
+    if (typeof this.#give !== 'function') return false
+    if (this.#known === credential) this.#known = undefined
+    return (await this.current()).token !== credential.token
+  }
+
+  #ask(): Promise<Credential> {
+    this.#asking ??= this.#fresh().finally(() => {
+      this.#asking = undefined
+    })
+    return this.#asking
+  }
+
+  async #fresh(): Promise<Credential> {
+    const give = this.#give
+    const token = typeof give === 'function' ? await give() : give
+    this.#known = { token, renewAt: this.#renewAt(token) }
+    return this.#known
+  }
+
+  #renewAt(token: string | undefined): number {
+    const end = typeof this.#give === 'function' ? endOf(token) : undefined
+    const leftMs = (end ?? 0) - this.#clock.now()
+    // One that ended by our clock was perhaps made by another clock; the edge will say.
+    const isAnother = token !== this.#known?.token
+    return end !== undefined && leftMs > 0 && isAnother
+      ? end - Math.min(LEAD_MS, leftMs / 2)
+      : Number.POSITIVE_INFINITY
+  }
+}
+
+/** When a token ends, in ms, by its own word; undefined where it cannot be read. */
+function endOf(token: string | undefined): number | undefined {
+  const exp = claimsOf(token).exp
+  return typeof exp === 'number' ? exp * 1_000 : undefined
+}
+
+/** What a JSON Web Token says, unverified: that is the edge's part. */
+export function claimsOf(token: string | undefined): { exp?: unknown; repos?: unknown } {
+  const payload = token?.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/')
+  try {
+    return payload === undefined ? {} : JSON.parse(atob(payload))
+  } catch {
+    return {}
+  }
+}

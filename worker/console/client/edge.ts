@@ -1,0 +1,92 @@
+// Requests to the edge: where it is, with which token, and when to give one up.
+
+import { BoardError } from './board-watch.ts'
+import type { Clock } from './clock.ts'
+import type { Credential, Credentials } from './credentials.ts'
+
+export interface EdgeDeps {
+  /** Without a slash at the end. */
+  url: string
+  path: string | undefined
+  credentials: Credentials
+  fetch: typeof fetch
+  clock: Clock
+}
+
+export interface Ask {
+  method?: 'POST'
+  headers?: Readonly<Record<string, string>>
+  /** Of this request alone. */
+  controller: AbortController
+}
+
+export interface Answer {
+  /** 2xx or 304. */
+  response: Response
+  credential: Credential
+}
+
+/** Headers come at once or not at all; a long list may take its time behind them. */
+const HEADERS_MS = 20_000
+
+export class Edge {
+  readonly #deps: EdgeDeps
+
+  constructor(deps: EdgeDeps) {
+    this.#deps = deps
+  }
+
+  /** `route` begins with a slash. */
+  url(route: string, query: Readonly<Record<string, string | undefined>> = {}): string {
+    const { url, path } = this.#deps
+    const given = Object.entries({ path, ...query }).filter(([, value]) => value !== undefined)
+    const search = new URLSearchParams(given as [string, string][])
+    return `${url}/api${route}${search.size > 0 ? `?${search}` : ''}`
+  }
+
+  /** Rejects with a BoardError for whatever is no success. */
+  async send(route: string, ask: Ask): Promise<Answer> {
+    const credential = await this.#deps.credentials.current()
+    const response = await this.#fetch(route, ask, credential)
+    if (response.ok || response.status === 304) return { response, credential }
+    const problem = await problemOf(response)
+    if (response.status !== 401 || !(await this.#deps.credentials.refused(credential))) {
+      throw problem
+    }
+    const next = await this.#deps.credentials.current()
+    const again = await this.#fetch(route, ask, next)
+    if (again.ok || again.status === 304) return { response: again, credential: next }
+    throw await problemOf(again)
+  }
+
+  async #fetch(route: string, ask: Ask, { token }: Credential): Promise<Response> {
+    const { controller, method, headers } = ask
+    const cancel = this.#deps.clock.after(HEADERS_MS, () => controller.abort())
+    try {
+      return await this.#deps.fetch(this.url(route), {
+        ...(method && { method }),
+        headers: { ...headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
+        // A browser's cache lets a second request for the same address wait for the first, which
+        // for a stream is for ever. Workers know neither of the two.
+        ...('cache' in Request.prototype && { cache: 'no-store' as const }),
+        ...(token === undefined && { credentials: 'include' as const }),
+        signal: controller.signal,
+      })
+    } catch (error) {
+      throw new BoardError(0, 'unreachable', String(error))
+    } finally {
+      cancel()
+    }
+  }
+}
+
+async function problemOf(response: Response): Promise<BoardError> {
+  const body = (await response.json().catch(() => undefined)) as Record<string, unknown> | undefined
+  const { status } = response
+  const { code, error } = body ?? {}
+  return new BoardError(
+    status,
+    typeof code === 'string' ? code : `http_${status}`,
+    typeof error === 'string' ? error : `The edge answered ${status}.`,
+  )
+}
