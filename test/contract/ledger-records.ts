@@ -40,6 +40,40 @@ export function recordsContract(on: On): void {
     )
 
     it(
+      'finds payments by how our id, the gateway’s or the order begins, and by nothing else',
+      on(async (w) => {
+        const a = await w.came('Paid', { request: { reference: 'ab-1' } })
+        const b = await w.charged({ request: { reference: 'ab-2', gateway: 'fib' } })
+        const c = await w.charged({ request: { reference: 'a%_[*' } })
+        const d = await w.pending({ request: { reference: 'غرفة-7', gateway: 'stripe' } })
+        const find = async (startsWith: string, filter: object = {}, page: object = {}) => {
+          const at = { limit: 9, ...page }
+          return (await w.records.transactions({ startsWith, ...filter }, at)).map(({ id }) => id)
+        }
+        expect(await find('ab-')).toEqual([b.id, a.id])
+        expect(await find('ab-1')).toEqual([a.id])
+        expect(await find('a')).toEqual([c.id, b.id, a.id])
+        expect(await find('A')).toEqual([])
+        expect(await find('b-1')).toEqual([])
+        expect(await find('ab-12')).toEqual([])
+        expect(await find('a%')).toEqual([c.id])
+        expect(await find('%')).toEqual([])
+        expect(await find('غر')).toEqual([d.id])
+        expect(await find(b.id)).toEqual([b.id])
+        expect(await find(`gateway-${b.id}`)).toEqual([b.id])
+        expect(await find('gateway-')).toEqual([c.id, b.id, a.id])
+        expect(await find(d.id.slice(0, 6))).toEqual([d.id, c.id, b.id, a.id])
+        expect(await find('a', { status: 'Paid' })).toEqual([a.id])
+        expect(await find('a', { gateway: 'fib' })).toEqual([b.id])
+        expect(await find('ab', { reference: 'ab-1' })).toEqual([a.id])
+        // What is filtered away takes no place of a page.
+        expect(await find('a', { status: 'Paid' }, { limit: 1 })).toEqual([a.id])
+        expect(await find('a', {}, { limit: 2 })).toEqual([c.id, b.id])
+        expect(await find('a', {}, { limit: 2, before: b.id })).toEqual([a.id])
+      }),
+    )
+
+    it(
       'lists webhook events newest first, by outcome and gateway, page by page',
       on(async (w) => {
         const transaction = await w.charged()

@@ -5,6 +5,7 @@ import { HAS_PARKED } from './parked-libsql.ts'
 import { toAlert, toEventRecord, toEventsTold, toRates, toRefund } from './record-rows-libsql.ts'
 import type { Page, PaymentRecords } from './records.ts'
 import { toTransaction } from './rows-libsql.ts'
+import { searchUnit } from './search-libsql.ts'
 import { HAS_UNTOLD } from './telling-libsql.ts'
 import { type Unit, unitReader } from './unit-libsql.ts'
 
@@ -19,8 +20,10 @@ export function libsqlRecords(database: Database): PaymentRecords {
   ) => read(pageUnit(table, { where, more, before, limit }, toItem))
 
   return {
-    transactions: ({ status, gateway, reference }, at) =>
-      page('payment_transactions', { status, gateway, reference }, at, toTransaction),
+    transactions: ({ startsWith, ...where }, at) =>
+      startsWith === undefined
+        ? page('payment_transactions', where, at, toTransaction)
+        : read(searchUnit(startsWith, where, at)),
     webhookEvents: ({ outcome, gateway }, at) =>
       page('payment_webhook_events', { outcome, gateway }, at, toEventRecord),
     alerts: ({ all = false }, at) =>

@@ -7,13 +7,17 @@ import { dueChecks, dueToTell } from './sweeps-memory.ts'
 import { hasParked } from './webhooks-memory.ts'
 
 export const memoryRecords = (book: Book): PaymentRecords => ({
-  async transactions({ status, gateway, reference }, page) {
+  async transactions({ status, gateway, reference, startsWith }, page) {
     const rows = newestFirst(book.payments).map(({ transaction }) => transaction)
     const wanted = rows.filter(
       (of) =>
         (status === undefined || of.status === status) &&
         (gateway === undefined || of.gateway === gateway) &&
-        (reference === undefined || of.reference === reference),
+        (reference === undefined || of.reference === reference) &&
+        (startsWith === undefined ||
+          [of.id, of.gatewayTransactionId, of.reference].some((name) =>
+            name?.startsWith(startsWith),
+          )),
     )
     return paged(wanted, page)
   },

@@ -31,6 +31,8 @@ export interface TransactionFilter {
   status?: PaymentStatus
   gateway?: string
   reference?: string
+  /** What our id, the gateway's or the reference begins with; upper and lower case differ. */
+  startsWith?: string
 }
 
 /** Everything that is known of one payment. Oldest first. */

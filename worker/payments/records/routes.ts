@@ -11,6 +11,7 @@ import { PAYMENT_STATUSES } from '../status.ts'
 
 const PAGE = 50
 const LONGEST_PAGE = 200
+const LONGEST_NAME = 255
 const MINUTE_MS = 60_000
 const HOUR_MINUTES = 60
 const DAY_MINUTES = 24 * HOUR_MINUTES
@@ -34,12 +35,16 @@ export function recordRoutes({ records, gateways }: Payments, now: () => number)
 
   app.get('/transactions', async (c) => {
     const page = pageOf(c)
-    const { gateway, reference } = c.req.query()
+    const { gateway, reference, q: startsWith = '' } = c.req.query()
+    if (startsWith.length > LONGEST_NAME) {
+      throw new Problem('invalid_argument', `q ends at ${LONGEST_NAME} characters.`)
+    }
     const status = oneOf(c, 'status', PAYMENT_STATUSES)
     const filter = {
       ...(status && { status }),
       ...(gateway !== undefined && { gateway }),
       ...(reference !== undefined && { reference }),
+      ...(startsWith !== '' && { startsWith }),
     }
     const transactions = await records.transactions(filter, page)
     return c.json({ transactions, ...cursorOf(transactions, page) })

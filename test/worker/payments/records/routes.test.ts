@@ -126,6 +126,27 @@ describe('the rate of webhooks', () => {
   })
 })
 
+describe('a search', () => {
+  const found = async (query: string) =>
+    (await read<{ transactions: { reference: string }[] }>(`/transactions?${query}`)).transactions
+
+  it('finds payments by the beginning of a name, and all of them by none', async () => {
+    const { transactionId } = await charge('order-1')
+    await room.clock.advance(1)
+    await charge('other-2')
+    expect(await found('q=ord')).toMatchObject([{ reference: 'order-1' }])
+    expect(await found(`q=${transactionId}`)).toMatchObject([{ reference: 'order-1' }])
+    expect(await found('q=o')).toHaveLength(2)
+    expect(await found('q=o&limit=1')).toMatchObject([{ reference: 'other-2' }])
+    expect(await found('q=')).toHaveLength(2)
+    expect(await found('q=rder')).toEqual([])
+  })
+
+  it('for more than any name is refused', async () => {
+    expect((await get(`/transactions?q=${'x'.repeat(256)}`)).status).toBe(422)
+  })
+})
+
 describe('whoever asks again', () => {
   it.each(['/transactions', '/webhook-events', '/alerts', '/gateways', '/webhook-rates'])(
     'for %s is told in few bytes that nothing is new, and otherwise gets what is',

@@ -1,0 +1,51 @@
+// Payments by how one of their names begins. Each name has an index, in which what begins alike
+// stands together: nothing else is read, however many payments there are.
+
+import type { Transaction } from '../transaction.ts'
+import { statement } from './database-libsql.ts'
+import type { Page, TransactionFilter } from './records.ts'
+import { toTransaction } from './rows-libsql.ts'
+import type { Unit } from './unit-libsql.ts'
+
+/** After every character that a name may hold, so that nothing needs to be escaped. */
+const LAST = '\u{10FFFF}'
+
+// The gateways of all payments, each found by one step in an index: theirs begin with the gateway,
+// and the configuration may not know an old one any more.
+const GATEWAYS = `gateways(gateway) AS (
+  SELECT min(gateway) FROM payment_transactions
+  UNION ALL SELECT (SELECT min(t.gateway) FROM payment_transactions t WHERE t.gateway > g.gateway)
+    FROM gateways g WHERE g.gateway IS NOT NULL)`
+const OF_GATEWAYS = 'gateways g CROSS JOIN payment_transactions t ON t.gateway = g.gateway'
+
+/** Newest first. */
+export function searchUnit(
+  startsWith: string,
+  { status, gateway, reference }: TransactionFilter,
+  { before, limit }: Page,
+): Unit<Transaction[]> {
+  const more = [
+    status === undefined ? '' : 'AND t.status = :status',
+    gateway === undefined ? '' : 'AND t.gateway = :gateway',
+    reference === undefined ? '' : 'AND t.reference = :reference',
+    before === undefined ? '' : 'AND t.id < :before',
+  ].join(' ')
+  const found = (name: string, from: string) => `SELECT id FROM (SELECT t.id FROM ${from}
+    WHERE t.${name} >= :first AND t.${name} < :last ${more} ORDER BY t.id DESC LIMIT :limit)`
+  const sql = `WITH RECURSIVE ${GATEWAYS}
+    SELECT * FROM payment_transactions WHERE id IN (
+      ${found('id', 'payment_transactions t')}
+      UNION ${found('reference', OF_GATEWAYS)}
+      UNION ${found('gateway_transaction_id', OF_GATEWAYS)})
+    ORDER BY id DESC LIMIT :limit`
+  const args = {
+    first: startsWith,
+    last: `${startsWith}${LAST}`,
+    status: status ?? null,
+    gateway: gateway ?? null,
+    reference: reference ?? null,
+    before: before ?? null,
+    limit,
+  }
+  return { statements: [statement(sql, args)], read: ([rows = []]) => rows.map(toTransaction) }
+}
