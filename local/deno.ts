@@ -4,12 +4,13 @@ import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import type { Driver } from '../worker/payments/gateways/gateway.ts'
 import { DRIVERS } from '../worker/payments/gateways/registry.ts'
-import { consoleDirIn, EDGE_GRACE_MS, type PrepareEdge } from './edge.ts'
+import { EDGE_GRACE_MS, type PrepareEdge } from './edge.ts'
 import { LOOPBACK } from './ports.ts'
 import { StartError } from './start-error.ts'
 
 export const prepareDeno: PrepareEdge = async (plan) => {
   const { dir, home, port, variables } = plan
+  const consoleDir = plan.consoleDir ?? join(dir, 'console')
   return {
     name: 'deno',
     command: denoBinary(),
@@ -18,7 +19,7 @@ export const prepareDeno: PrepareEdge = async (plan) => {
       '--no-prompt',
       '--no-remote',
       `--allow-net=${reachable(port, variables).join(',')}`,
-      `--allow-read=${dir}`,
+      `--allow-read=${dir},${consoleDir}`,
       `--allow-write=${dir}`,
       '--allow-env',
       join(home, 'worker/deno.ts'),
@@ -29,7 +30,8 @@ export const prepareDeno: PrepareEdge = async (plan) => {
       HOST: LOOPBACK,
       PORT: String(port),
       DATA_DIR: dir,
-      CONSOLE_DIR: consoleDirIn(dir),
+      // Named even where there is none: the default it may not read.
+      CONSOLE_DIR: consoleDir,
       DENO_NO_UPDATE_CHECK: '1',
       NO_COLOR: '1',
     },

@@ -1,6 +1,5 @@
 // The edge of a local system, whichever runtime holds it.
 
-import { join } from 'node:path'
 import signalbox from '../signalbox.config.ts'
 import { ConfigError, readConfig } from '../worker/config.ts'
 import type { ChildSpec } from './child.ts'
@@ -12,6 +11,8 @@ export interface EdgePlan {
   port: number
   /** Folder for everything that this edge stores or makes; exists. */
   dir: string
+  /** Folder of the built page, there when the edge is started; without one it serves none. */
+  consoleDir?: string
   /** The repository's own folder, which holds wrangler.toml. */
   home: string
   /** What the Worker is told: its secrets, and what of our environment is passed through. */
@@ -23,9 +24,6 @@ export interface EdgePlan {
 
 /** Makes what the runtime needs and says how to run it. Throws StartError. */
 export type PrepareEdge = (plan: EdgePlan) => Promise<ChildSpec>
-
-/** Where the page stands in the folder of an edge, once it is built. */
-export const consoleDirIn = (edgeDir: string): string => join(edgeDir, 'console')
 
 export const edgeUrl = (port: number): string => `http://${LOOPBACK}:${port}`
 

@@ -7,7 +7,7 @@ import { buildConsole } from '../worker/console/build.ts'
 import { bundling } from './bundling.ts'
 import type { DataFolder } from './data-folder.ts'
 import { prepareDeno } from './deno.ts'
-import { checkVariables, consoleDirIn, edgeReady, edgeUrl } from './edge.ts'
+import { checkVariables, edgeReady, edgeUrl } from './edge.ts'
 import { edgeVariables } from './edge-variables.ts'
 import { machineVariables, sidecarVariables } from './environment.ts'
 import { describeGateways, gatewaySecrets } from './gateways.ts'
@@ -72,10 +72,11 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
     const prepare = options.host === 'deno' ? prepareDeno : prepareWorkerd
     const logFile = data.logFile(options.host)
     const dir = data.edgeDir
-    const told = { port: ports.edge, dir, home, variables, env: machine, logFile }
+    const consoleDir = join(dir, 'console')
+    const told = { port: ports.edge, dir, consoleDir, home, variables, env: machine, logFile }
     const [spec] = await Promise.all([
       prepare(told),
-      bundling('The console', () => buildConsole(consoleDirIn(dir))),
+      bundling('The console', () => buildConsole(consoleDir)),
     ])
     supervisor.start(spec)
     await edgeReady(edge, { what: 'The edge', waitMs: PROCESS_WAIT_MS, signal })

@@ -9,24 +9,23 @@ export interface WorkerdConfig {
   script: string
   /** Folder of the objects' databases, absolute; it must exist. */
   objectsDir: string
-  /** Folder of the built page, absolute; it must exist. */
-  consoleDir: string
+  /** Folder of the built page, absolute; it must exist. Undefined: the Worker gets none. */
+  consoleDir: string | undefined
   address: string
   /** Variables that the Worker gets from the environment. */
   variables: readonly string[]
 }
 
 export function workerdConfig(config: WorkerdConfig): string {
-  const { settings } = config
+  const { settings, consoleDir } = config
+  const assets = consoleDir === undefined ? undefined : settings.assets
   const bindings = [
     ...config.variables.map((name) => `(name = ${quote(name)}, fromEnvironment = ${quote(name)})`),
     ...settings.objects.map(
       ({ binding, className }) =>
         `(name = ${quote(binding)}, durableObjectNamespace = ${quote(className)})`,
     ),
-    ...(settings.assets === undefined
-      ? []
-      : [`(name = ${quote(settings.assets)}, service = "console")`]),
+    ...(assets === undefined ? [] : [`(name = ${quote(assets)}, service = "console")`]),
   ]
   // The key names the folder of the class's databases and goes into every object's id: with another
   // one all stored boards would be out of reach.
@@ -41,7 +40,7 @@ const config :Workerd.Config = (
   services = [
     (name = "edge", worker = .edge),
     (name = "objects", disk = (path = ${quote(config.objectsDir)}, writable = true)),
-    (name = "console", disk = (path = ${quote(config.consoleDir)})),
+    ${consoleDir === undefined ? '' : `(name = "console", disk = (path = ${quote(consoleDir)})),`}
     # The database and a gateway to try things with stand on this machine, so private addresses too.
     (name = "internet", network = (
       allow = ["public", "private"],

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { bundling } from './bundling.ts'
 import type { ChildSpec } from './child.ts'
-import { consoleDirIn, EDGE_GRACE_MS, type EdgePlan, type PrepareEdge } from './edge.ts'
+import { EDGE_GRACE_MS, type EdgePlan, type PrepareEdge } from './edge.ts'
 import { LOOPBACK } from './ports.ts'
 import { StartError } from './start-error.ts'
 import { workerdConfig } from './workerd-config.ts'
@@ -17,14 +17,13 @@ export const prepareWorkerd: PrepareEdge = async (plan) => {
   const settings = await readSettings(plan.home)
   const script = 'worker.js'
   const objectsDir = join(plan.dir, 'objects')
-  const consoleDir = consoleDirIn(plan.dir)
-  for (const dir of [objectsDir, consoleDir]) await mkdir(dir, { recursive: true })
+  await mkdir(objectsDir, { recursive: true })
   await bundle(join(plan.home, settings.main), join(plan.dir, script))
   const variables = { ...settings.vars, ...plan.variables }
   const configFile = join(plan.dir, 'workerd.capnp')
   const address = `${LOOPBACK}:${plan.port}`
   const names = Object.keys(variables)
-  const folders = { objectsDir, consoleDir }
+  const folders = { objectsDir, consoleDir: plan.consoleDir }
   const config = workerdConfig({ settings, script, ...folders, address, variables: names })
   await writeFile(configFile, config)
   return workerd(plan, configFile, variables)
