@@ -11,8 +11,9 @@ import { doctor } from './payments/doctor.ts'
 import { Flags, UsageError } from './payments/flags.ts'
 import { helpOf, helpOfAll } from './payments/help.ts'
 import { simulate } from './payments/simulate.ts'
+import { signIn } from './sign-in.ts'
 
-export const COMMANDS: readonly Command[] = [doctor, simulate]
+export const COMMANDS: readonly Command[] = [doctor, simulate, signIn]
 
 export interface World {
   env: Environment
@@ -22,17 +23,17 @@ export interface World {
 
 /** Runs one command line to its exit code; `argv` without the program. */
 export async function main(argv: readonly string[], io: Io, world: World): Promise<number> {
-  const [room = '', name = '', ...rest] = argv
-  const asked = `${room} ${name}`
-  const command = COMMANDS.find((it) => it.name === asked)
+  const command = COMMANDS.find((it) => wordsOf(it).every((word, at) => argv[at] === word))
   if (!command) {
     if (argv.some((word) => ['--help', '-h', 'help'].includes(word))) {
       io.out(helpOfAll(COMMANDS))
       return 0
     }
-    io.err(argv.length === 0 ? helpOfAll(COMMANDS) : `There is no ${asked.trim()}; try --help.\n`)
+    const asked = argv.slice(0, 2).join(' ')
+    io.err(argv.length === 0 ? helpOfAll(COMMANDS) : `There is no ${asked}; try --help.\n`)
     return 2
   }
+  const rest = argv.slice(wordsOf(command).length)
   if (rest.includes('--help') || rest.includes('-h')) {
     io.out(helpOf(command))
     return 0
@@ -46,6 +47,8 @@ export async function main(argv: readonly string[], io: Io, world: World): Promi
     return 2
   }
 }
+
+const wordsOf = ({ name }: Command): string[] => name.split(' ')
 
 async function load(world: World): Promise<SignalboxFile> {
   try {

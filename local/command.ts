@@ -9,9 +9,11 @@ import { listenForEnd } from './end-requests.ts'
 import { afterReady, beforeReady, readyLine } from './greeting.ts'
 import { removeLocalJson, writeLocalJson } from './local-json.ts'
 import { HELP, type ParsedOptions, type StartOptions } from './options.ts'
+import { signInLink } from './sign-in-link.ts'
 import { StartError } from './start-error.ts'
 import { Supervisor } from './supervisor.ts'
 import { bringUp, type SystemPlan } from './system.ts'
+import { readSecret } from './tokens.ts'
 
 const say = (text: string) => void process.stdout.write(text)
 const notice = (sentence: string) => void process.stderr.write(`signalbox: ${sentence}\n`)
@@ -77,7 +79,8 @@ async function run(plan: SystemPlan, layout: string): Promise<number> {
   await writeLocalJson(data.dir, first)
   const isExample = options.storeDir === join(home, 'examples/board')
   const here = { platform: process.platform, cwd: process.cwd() }
-  const greeting = { options, layout, local: first, isExample, ...here }
+  const link = await signInLink(await readSecret(data.secretFile), first, Date.now())
+  const greeting = { options, layout, local: first, link, isExample, ...here }
   say(`${beforeReady(greeting)}${readyLine(first.url)}\n${afterReady(greeting)}`)
 
   const last = await Promise.race([supervisor.failed, ended])

@@ -8,6 +8,8 @@ export interface Greeting {
   options: StartOptions
   layout: string
   local: LocalJson
+  /** Signs one browser in. */
+  link: string
   /** The store is the example, whose tasks we know by name. */
   isExample: boolean
   platform: NodeJS.Platform
@@ -36,7 +38,7 @@ gateways    ${local.simulator} (simulated)
 logs        ${near(options.dataDir, cwd)}/logs
 `
 
-export function afterReady({ options, local, isExample, platform, cwd }: Greeting): string {
+export function afterReady({ options, local, link, isExample, platform, cwd }: Greeting): string {
   const dir = near(options.dataDir, cwd)
   // To `require`, a path without a dot in front is a package.
   const module = dir.startsWith('/') ? dir : `./${dir}`
@@ -48,8 +50,13 @@ export function afterReady({ options, local, isExample, platform, cwd }: Greetin
 
   sed ${inPlace} 's/^status: .*/status: in_progress/' ${task}`
     : 'and save a task of the board in an editor.'
+  const data = dir === '.signalbox' ? '' : ` --data ${quote(dir)}`
   return `
-Watch it in another terminal:
+Open  ${link}
+
+It signs one browser in; npx signalbox sign-in${data} prints another.
+
+Watch the board in another terminal:
 
   curl -N -H "Authorization: Bearer ${tokenOf('board')}" ${local.url}/api/events
 

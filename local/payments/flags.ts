@@ -21,7 +21,7 @@ export const OPTIONS = {
   },
   data: {
     value: 'DIR',
-    about: 'data folder of a running `npm start`, in place of the edge and the environment',
+    about: 'data folder of a running `npm start`',
   },
   'env-file': {
     value: 'FILE',

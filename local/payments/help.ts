@@ -5,7 +5,7 @@ import { OPTIONS, type Option } from './flags.ts'
 
 const NAME = 'signalbox'
 const EXIT_CODES = `Exit codes:
-  0  nothing is wrong; every webhook was answered with 200
+  0  done; nothing is wrong; every webhook was answered with 200
   1  an error was found; a webhook was answered otherwise, or not at all
   2  wrong usage
 `
@@ -37,6 +37,5 @@ ${command.about}
 
 Options, and the environment variables that stand for them:
 ${rows.join('')}
-${TOKEN}
-${EXIT_CODES}`
+${command.options.includes('token-file') ? `${TOKEN}\n` : ''}${EXIT_CODES}`
 }

@@ -22,6 +22,7 @@ export interface RunningSystem {
 
 const localJson = z.object({
   url: z.string(),
+  path: z.string(),
   database: z.string(),
   simulator: z.string(),
   tokens: z.object({ payments: z.string() }),
@@ -32,13 +33,21 @@ const localJson = z.object({
   }),
 })
 
+/** Where a browser finds it, and what signs it in. Throws UsageError when none runs there. */
+export async function readPlaceOf(
+  dir: string,
+): Promise<{ url: string; path: string; secret: string }> {
+  const { url, path } = await readLocal(dir)
+  return { url, path, secret: await readSecret(dir) }
+}
+
 /** With what the system would be started here. Throws UsageError when none runs there. */
 export async function readRunningSystem(
   dir: string,
   { env, file }: Surroundings,
 ): Promise<RunningSystem> {
   const { url: edge, database, simulator, tokens, gateways } = await readLocal(dir)
-  const secret = (await read(dir, 'secret')).trim()
+  const secret = await readSecret(dir)
   const here = edgeVariables(env, file, { secret, edge, database, simulator })
   const expected: Readonly<Record<string, unknown>> = { ...describeGateways(here) }
   const actual: Readonly<Record<string, unknown>> = { ...gateways }
@@ -72,6 +81,8 @@ async function readLocal(dir: string): Promise<z.infer<typeof localJson>> {
     throw new UsageError(`${join(dir, 'local.json')} is of another version of signalbox.`)
   }
 }
+
+const readSecret = async (dir: string): Promise<string> => (await read(dir, 'secret')).trim()
 
 async function read(dir: string, name: string): Promise<string> {
   const file = join(dir, name)
