@@ -27,6 +27,8 @@ type Variables = Readonly<Record<string, string>>
 export async function startEdge(
   host: Host,
   variables: Variables | ((origin: string) => Variables) = {},
+  /** Of the built page. */
+  consoleDir?: string,
 ): Promise<EdgeProcess> {
   const dir = await mkdtemp(join(tmpdir(), `signalbox-${host}-`))
   const claim = await findPort(0)
@@ -37,6 +39,7 @@ export async function startEdge(
   const spec = await prepare({
     port: claim.port,
     dir,
+    ...(consoleDir !== undefined && { consoleDir }),
     home: process.cwd(),
     variables: { AUTH_SECRETS: SECRET, ...given },
     env: { PATH: process.env.PATH ?? '', HOME: dir },

@@ -28,7 +28,8 @@ export function pageRoutes(assets: Assets): Hono {
   })
   app.get('/console/:name', conditional, async (c, next) => {
     const name = c.req.param('name')
-    const file = isAssetName(name) ? await assets.read(name) : undefined
+    // index.html keeps its name when it changes: nobody may remember it for ever.
+    const file = isAssetName(name) && name !== INDEX ? await assets.read(name) : undefined
     if (!file) return next()
     return answer(name, file, { 'Cache-Control': FOR_EVER, ETag: `"${name}"` })
   })

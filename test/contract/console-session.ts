@@ -1,0 +1,243 @@
+// Signing in and out, over any host of the app: by a token, and by the code of a one-time link.
+
+import { SignJWT } from 'jose'
+import { describe, expect, it } from 'vitest'
+import { issueCode } from '../../worker/console/session/code.ts'
+import { cookieName } from '../../worker/shared/access.ts'
+import { createTokens } from '../../worker/shared/tokens.ts'
+import { type Edge, freshPath, publishedRepo, Repo, SECRET, token } from '../support/edge.ts'
+
+const tokens = createTokens({ authSecrets: [SECRET], authJwksUrl: undefined }, Date.now)
+const SCOPE = 'board:read payments:read payments:write'
+const DAY_S = 24 * 60 * 60
+
+/** As `npm start` prints it. */
+export const codeFor = (repos: string[], scope = SCOPE): Promise<string> =>
+  issueCode(tokens, { scope, repos }, Date.now())
+
+/** A code with these claims, signed as ours are. */
+const oddCode = (claims: object, secret = SECRET): Promise<string> =>
+  new SignJWT({ jti: crypto.randomUUID(), scope: SCOPE, repos: ['r'], session_s: 60, ...claims })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setAudience('signalbox:sign-in')
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(secret))
+
+interface Answered {
+  status: number
+  cookies: string[]
+  json: Record<string, unknown>
+}
+
+/** Asks for a session as the page does. */
+export async function signIn(
+  edge: Edge,
+  body: unknown,
+  headers: Record<string, string | undefined> = {},
+): Promise<Answered> {
+  const own = { Origin: edge.origin, 'Content-Type': 'application/json', ...headers }
+  const given = Object.entries(own).filter((it): it is [string, string] => it[1] !== undefined)
+  const response = await edge.fetch('/api/session', {
+    method: 'POST',
+    headers: Object.fromEntries(given),
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+  const json = (await response.json()) as Record<string, unknown>
+  return { status: response.status, cookies: response.headers.getSetCookie(), json }
+}
+
+const refused = (status: number, code: string) => ({
+  status,
+  cookies: [],
+  json: { code, error: expect.stringMatching(/\.$/) },
+})
+
+export function consoleSessionContract(name: string, host: { edge(): Edge }): void {
+  const { edge } = host
+  const send = async (method: string, path: string, headers: Record<string, string> = {}) => {
+    const response = await edge().fetch(path, { method, headers })
+    const text = await response.text()
+    return { status: response.status, cookies: response.headers.getSetCookie(), text }
+  }
+  /** Name and value, as a browser sends it back. */
+  const pair = ({ cookies }: Answered): string => cookies[0]?.split(';')[0] ?? 'none'
+
+  describe(`signing in on ${name}`, () => {
+    it('lets nobody read anything before', async () => {
+      for (const path of [
+        ...['/api', '/api/', '/api/session', '/api/events', '/api/status', '/api/nothing'],
+        ...['/api/tasks', '/api/tasks/A-1', '/api/tasks/A-1/runs', '/api/tasks/A-1/sessions'],
+        ...['/api/sessions', '/api/sessions/ses_1', '/api/payments/transactions'],
+        ...['/api/payments/alerts', '/api/payments/webhook-events', '/api/payments/gateways'],
+      ]) {
+        expect((await send('GET', path)).status, path).toBe(401)
+      }
+      const writes = ['/api/tickets', '/api/sync', '/api/changes', '/api/payments/charges']
+      for (const path of writes) expect((await send('POST', path)).status, path).toBe(401)
+      const { origin: Origin } = edge()
+      expect((await send('DELETE', '/api/session', { Origin })).status).toBe(401)
+    })
+
+    it('keeps a pasted token as a cookie that no script can read, as long as the token is', async () => {
+      const repo = await publishedRepo(edge())
+      const exp = Math.floor(Date.now() / 1_000) + 3_600
+      const value = await token({ repos: [repo.path], exp, scope: 'board:read' })
+      const answered = await signIn(edge(), { token: ` ${value}\n` })
+      const session = {
+        scopes: ['board:read'],
+        repos: [repo.path],
+        expiresAt: new Date(exp * 1_000).toISOString(),
+      }
+      expect(answered).toMatchObject({ status: 201, json: session })
+      const cookie = cookieName(new URL(edge().origin))
+      const secure = cookie.startsWith('__Host-') ? ['Secure'] : []
+      const [set, ...attributes] = answered.cookies[0]?.split('; ') ?? []
+      expect(set).toBe(`${cookie}=${value}`)
+      const [maxAge, ...others] = attributes
+      expect(others.toSorted()).toEqual(['HttpOnly', 'Path=/', 'SameSite=Strict', ...secure])
+      expect(Number(maxAge?.replace('Max-Age=', ''))).toBeGreaterThan(3_500)
+      expect(Number(maxAge?.replace('Max-Age=', ''))).toBeLessThanOrEqual(3_600)
+
+      const Cookie = pair(answered)
+      expect(JSON.parse((await send('GET', '/api/session', { Cookie })).text)).toEqual(session)
+      expect((await send('GET', '/api/tasks', { Cookie })).status).toBe(200)
+    })
+
+    it('sets nothing for a token that is forged, expired or for something else', async () => {
+      const exp = Math.floor(Date.now() / 1_000) - 5
+      for (const value of [
+        await token({}, 'another secret of thirty-two bytes or more'),
+        await token({ exp }),
+        await token({ aud: 'signalbox:ticket' }),
+        await codeFor(['r']),
+        'x.y.z',
+      ]) {
+        expect(await signIn(edge(), { token: value })).toEqual(refused(401, 'unauthorized'))
+      }
+    })
+
+    it('takes no request that another page could make', async () => {
+      const body = { token: await token({}) }
+      for (const Origin of [undefined, 'null', 'https://evil.test', `${edge().origin}.evil.test`]) {
+        const outcome = await signIn(edge(), body, { Origin })
+        expect(outcome, Origin).toEqual(refused(403, 'bad_origin'))
+      }
+      for (const type of ['text/plain', 'application/x-www-form-urlencoded']) {
+        const outcome = await signIn(edge(), body, { 'Content-Type': type })
+        expect(outcome, type).toEqual(refused(400, 'invalid_request'))
+      }
+    })
+
+    it('says what it wants when it is asked with something else', async () => {
+      const value = await token({})
+      for (const body of [
+        ...['', '{', '[]', '"x"', {}, { token: 7 }, { token: '' }, { code: 'a b' }],
+        { token: value, code: value },
+        { token: `${value}\r\nSet-Cookie: a=b` },
+      ]) {
+        const outcome = await signIn(edge(), body)
+        expect(outcome, JSON.stringify(body)).toEqual(refused(400, 'invalid_request'))
+      }
+    })
+
+    it('refuses a token that browsers would drop as a cookie, and a body that is no token', async () => {
+      const long = await token({ repos: Array.from({ length: 400 }, (_, i) => `repository/${i}`) })
+      expect(await signIn(edge(), { token: long })).toEqual(refused(413, 'payload_too_large'))
+      const huge = { token: 'x'.repeat(1 << 16) }
+      expect(await signIn(edge(), huge)).toEqual(refused(413, 'payload_too_large'))
+    })
+
+    it('signs out: the cookie is taken back, from the own page only', async () => {
+      const answered = await signIn(edge(), { token: await token({}) })
+      const Cookie = pair(answered)
+      const foreign = await send('DELETE', '/api/session', { Cookie, Origin: 'https://evil.test' })
+      expect(foreign).toMatchObject({ status: 403, cookies: [] })
+      const { origin: Origin } = edge()
+      const out = await send('DELETE', '/api/session', { Cookie, Origin })
+      expect(out).toMatchObject({ status: 204, text: '' })
+      const cookie = cookieName(new URL(Origin))
+      expect(out.cookies).toEqual([
+        expect.stringMatching(new RegExp(`^${cookie}=; Max-Age=0; Path=/; .*SameSite=Strict`)),
+      ])
+    })
+  })
+
+  describe(`the one-time link on ${name}`, () => {
+    it('is worth a session of its scopes and repositories, for 30 days', async () => {
+      const repo = await publishedRepo(edge())
+      const answered = await signIn(edge(), { code: await codeFor([repo.path, 'other/*']) })
+      expect(answered).toMatchObject({
+        status: 201,
+        json: { scopes: SCOPE.split(' '), repos: [repo.path, 'other/*'] },
+      })
+      const days = (Date.parse(String(answered.json.expiresAt)) - Date.now()) / (DAY_S * 1_000)
+      expect(days).toBeGreaterThan(29.9)
+      expect(days).toBeLessThanOrEqual(30)
+      const path = encodeURIComponent(repo.path)
+      const tasks = await send('GET', `/api/tasks?path=${path}`, { Cookie: pair(answered) })
+      expect(tasks.status).toBe(200)
+    })
+
+    it('works once', async () => {
+      const code = await codeFor([freshPath()])
+      expect(await signIn(edge(), { code })).toMatchObject({ status: 201 })
+      const again = await signIn(edge(), { code })
+      expect(again).toEqual(refused(401, 'code_spent'))
+      expect(again.json.error).toContain('signalbox sign-in')
+    })
+
+    it('lets exactly one of many in who come at the same moment', async () => {
+      const code = await codeFor([freshPath()])
+      const all = await Promise.all(Array.from({ length: 8 }, () => signIn(edge(), { code })))
+      const statuses = all.map(({ status }) => status).toSorted((a, b) => a - b)
+      expect(statuses).toEqual([201, ...Array<number>(7).fill(401)])
+      expect(all.flatMap(({ cookies }) => cookies)).toHaveLength(1)
+    })
+
+    it('is not spent by a request that is refused', async () => {
+      const code = await codeFor([freshPath()])
+      expect((await signIn(edge(), { code }, { Origin: 'https://evil.test' })).status).toBe(403)
+      expect((await signIn(edge(), { code })).status).toBe(201)
+    })
+
+    it('does not make a board that nobody has published', async () => {
+      const repo = new Repo(edge())
+      expect((await signIn(edge(), { code: await codeFor([repo.path]) })).status).toBe(201)
+      for (const route of ['/tasks', '/status', '/sessions']) {
+        expect((await repo.request(route)).status, route).toBe(404)
+      }
+      expect(await repo.begin()).toBe(true)
+      expect((await repo.request('/tasks')).status).toBe(200)
+    })
+
+    it('never makes a session of more than 30 days', async () => {
+      const code = await oddCode({ session_s: 400 * DAY_S, repos: [freshPath()] })
+      const { json } = await signIn(edge(), { code })
+      expect(Date.parse(String(json.expiresAt)) - Date.now()).toBeLessThanOrEqual(
+        30 * DAY_S * 1_000,
+      )
+    })
+
+    it('says what to do when it is forged, expired, malformed or no link at all', async () => {
+      const spent = 'npx signalbox sign-in'
+      for (const code of [
+        await oddCode({}, 'another secret of thirty-two bytes or more'),
+        await issueCode(tokens, { scope: SCOPE, repos: ['r'] }, Date.now() - 2 * DAY_S * 1_000),
+        await oddCode({ repos: [] }),
+        await oddCode({ session_s: -1 }),
+        await token({}),
+        await token({ aud: 'signalbox:ticket' }),
+        'x.y.z',
+      ]) {
+        const outcome = await signIn(edge(), { code })
+        expect(outcome).toEqual(refused(401, 'unauthorized'))
+        expect(outcome.json.error).toContain(spent)
+      }
+    })
+
+    it('is no key to the API', async () => {
+      const Authorization = `Bearer ${await codeFor(['r'])}`
+      expect((await send('GET', '/api/tasks', { Authorization })).status).toBe(401)
+    })
+  })
+}

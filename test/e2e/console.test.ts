@@ -1,0 +1,52 @@
+// The console over HTTP, on workerd and on Deno as `npm start` runs them.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { consolePageContract, writePage } from '../contract/console-page.ts'
+import { codeFor, consoleSessionContract, signIn } from '../contract/console-session.ts'
+import { freshPath } from '../support/edge.ts'
+import { type EdgeProcess, type Host, startEdge } from '../support/edge-process.ts'
+
+describe.each<Host>(['workerd', 'deno'])('the console', (host) => {
+  let folder: string
+  let edge: EdgeProcess
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'signalbox-console-'))
+    const consoleDir = join(folder, 'page')
+    await writePage(consoleDir)
+    edge = await startEdge(host, {}, consoleDir)
+  })
+  afterAll(async () => {
+    await edge.close()
+    await rm(folder, { recursive: true, force: true })
+  })
+
+  consolePageContract(`${host}, over HTTP`, { edge: () => edge })
+  consoleSessionContract(`${host}, over HTTP`, { edge: () => edge })
+
+  it(`remembers on ${host} which links were used when it is started again`, async () => {
+    const used = await codeFor([freshPath()])
+    const unused = await codeFor([freshPath()])
+    expect((await signIn(edge, { code: used })).status).toBe(201)
+    await edge.crash()
+    expect(await signIn(edge, { code: used })).toMatchObject({ json: { code: 'code_spent' } })
+    expect((await signIn(edge, { code: unused })).status).toBe(201)
+  })
+})
+
+describe.each<Host>(['workerd', 'deno'])('an edge without a page', (host) => {
+  it(`says on ${host} how it is built`, async () => {
+    const edge = await startEdge(host)
+    try {
+      const response = await edge.fetch('/')
+      expect(response.status).toBe(503)
+      const { code, error } = (await response.json()) as { code: string; error: string }
+      expect(code).toBe('console_not_built')
+      expect(error).toContain('npm run build:console')
+    } finally {
+      await edge.close()
+    }
+  })
+})
