@@ -180,7 +180,10 @@ export const supportsStatusCheck = (
 export interface Driver {
   /** Environment variables are this and a setting's name in capitals: `STRIPE_` + `SECRET_KEY`. */
   envPrefix: string
-  /** Every setting it knows. One without a default must be given, unless it is optional. */
+  /**
+   * Every setting it knows. One without a default must be given, unless it is optional. Its
+   * `base_url`, on loopback, tells a simulator from the gateway.
+   */
   settings: Readonly<Record<string, Setting>>
   /** Why these settings cannot work, a sentence each; none: they can. */
   check?(settings: Settings): string[]
