@@ -1,7 +1,12 @@
 // What is read back: lists in pages, the story of one payment, and how it was told.
 
 import { describe, expect, it, vi } from 'vitest'
-import type { AlertRecord, EventRecord } from '../../worker/payments/ledger/records.ts'
+import type { GatewayHealth } from '../../worker/payments/gateways/desk.ts'
+import type {
+  AlertRecord,
+  EventRecord,
+  WebhookRates,
+} from '../../worker/payments/ledger/records.ts'
 import type { Transaction } from '../../worker/payments/transaction.ts'
 import { byText, order } from '../support/payment-system.ts'
 import { PATIENT } from '../support/system.ts'
@@ -52,6 +57,44 @@ export function recordsContract({ host, system }: Payments): void {
       expect(JSON.stringify(await walk('/webhook-events?', 'webhookEvents', 200))).not.toMatch(
         /eyJ/,
       )
+    })
+
+    it('find a payment by the beginning of any of its names', async () => {
+      const { transactionId, gatewayTransactionId, reference } = await system().charged()
+      for (const name of [transactionId, gatewayTransactionId, reference]) {
+        const query = `/transactions?q=${encodeURIComponent(name.slice(0, -1))}&`
+        const found = await walk<Transaction>(query, 'transactions', 50)
+        expect(found.map(({ id }) => id)).toContain(transactionId)
+      }
+    })
+
+    it('say in few bytes that nothing is new', async () => {
+      const { transactionId } = await system().charged()
+      // Of this payment alone: others may move meanwhile.
+      const path = `/transactions?q=${transactionId}`
+      const first = await system().api(path)
+      const tag = first.headers.get('ETag') ?? ''
+      expect(tag).toMatch(/^W\/"/)
+      const again = await system().api(path, { headers: { 'If-None-Match': tag } })
+      expect([again.status, await again.text()]).toEqual([304, ''])
+    })
+
+    it('show each gateway with its circuit, and that it is on this machine', async () => {
+      const { gateways } = await system().get<{ gateways: GatewayHealth[] }>('/gateways')
+      expect(gateways.slice(0, 3)).toMatchObject(
+        ['redirect', 'fib', 'stripe'].map((key) => ({ key, driver: key, isLocal: true })),
+      )
+      for (const { breaker } of gateways) expect(breaker.state).toMatch(/^(closed|open|probing)$/)
+    })
+
+    it('count the webhooks of the last minutes', async () => {
+      await system().paid()
+      const read = () => system().get<WebhookRates>('/webhook-rates?minutes=10')
+      const { from, to } = await read()
+      expect(Date.parse(to) - Date.parse(from)).toBe(10 * 60_000)
+      const hasApplied = async () =>
+        (await read()).minutes.some(({ outcomes }) => (outcomes.applied ?? 0) > 0)
+      await vi.waitUntil(hasApplied, PATIENT)
     })
 
     it.each([
@@ -146,15 +189,18 @@ export function recordsContract({ host, system }: Payments): void {
       const delivery = async () => (await system().story(transactionId)).events[0]?.deliveries[0]
       await vi.waitUntil(async () => (await delivery())?.status === 'dead', PATIENT)
       const { alerts } = await system().get<{ alerts: AlertRecord[] }>('/alerts')
-      expect(alerts.filter((alert) => alert.transactionId === transactionId)).toMatchObject([
-        { kind: 'delivery_dead' },
-      ])
+      const [alert, ...others] = alerts.filter((each) => each.transactionId === transactionId)
+      expect(others).toEqual([])
+      expect(alert).toMatchObject({
+        kind: 'delivery_dead',
+        detail: { reference: request.reference, type: 'PaymentInitiated', lastStatus: 410 },
+      })
       await system().passTime(transactionId)
       await system().sweep()
       expect(receiver.of(transactionId)).toHaveLength(1)
 
       receiver.takeAll()
-      const id = (await delivery())?.id
+      const id = alert?.detail.deliveryId
       const again = await system().post(`/deliveries/${id}/redeliver`)
       expect([again.status, await again.json()]).toEqual([202, { redelivering: true }])
       await vi.waitUntil(async () => (await delivery())?.status === 'delivered', PATIENT)
