@@ -2,6 +2,7 @@
 // properties: `direction` may be `rtl` one day.
 
 import type { LostReason } from '../client/index.ts'
+import { paymentsWords } from './words/payments.ts'
 
 export const locale = 'en'
 export const direction: 'ltr' | 'rtl' = 'ltr'
@@ -14,9 +15,6 @@ export const words = {
   product: 'Signalbox',
   skipToContent: 'Skip to the content',
   loading: 'Loading…',
-  close: 'Close',
-  retry: 'Try again',
-  copied: 'Copied',
 
   navigation: {
     label: 'Views',
@@ -34,7 +32,6 @@ export const words = {
     submit: 'Sign in',
     working: 'Signing in…',
     empty: 'Paste a token first.',
-    expired: 'You were signed out, because the token has ended.',
     problem: (sentence: string) => `That did not work: ${sentence}`,
     unreachable: 'The edge does not answer. Is it running?',
   },
@@ -84,6 +81,8 @@ export const words = {
   time: {
     justNow: 'just now',
   },
+
+  payments: paymentsWords(count),
 
   failed: {
     title: 'This view has failed',

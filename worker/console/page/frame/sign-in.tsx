@@ -2,18 +2,16 @@
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { go, route } from '../router.ts'
-import { session, signIn } from '../session.ts'
+import { findSession, session, signIn } from '../session.ts'
 import { words } from '../words.ts'
 
 export function SignIn() {
   const { view, id: code } = route.value
-  const [isWorking, setWorking] = useState(code !== undefined)
+  const [isWorking, setWorking] = useState(view === 'sign-in')
 
   useEffect(() => {
     if (view !== 'sign-in') return
-    // A session that lasts is worth more than the code, which may be spent.
-    const done = code === undefined ? Promise.resolve() : signIn({ code })
-    void done.finally(() => {
+    void enter(code).finally(() => {
       setWorking(false)
       if (session.peek().name === 'signed-in') go({ view: 'board' })
     })
@@ -25,6 +23,15 @@ export function SignIn() {
       {isWorking ? <p role="status">{words.signIn.working}</p> : <TokenForm />}
     </main>
   )
+}
+
+/** By the code, if it still is good; else whoever followed the link again may be signed in. */
+async function enter(code: string | undefined): Promise<void> {
+  if (code !== undefined) await signIn({ code })
+  const tried = session.peek()
+  if (tried.name === 'signed-in') return
+  await findSession()
+  if (session.peek().name === 'signed-out' && tried.name === 'signed-out') session.value = tried
 }
 
 function TokenForm() {

@@ -2,7 +2,8 @@
 // while other views are shown, closed when they sign out.
 
 import { computed, effect, signal } from '@preact/signals'
-import { type Session, session } from '../session.ts'
+import { ApiProblem } from '../api.ts'
+import { expire, type Session, session } from '../session.ts'
 import { type Live, openLive } from './live.ts'
 
 export type Repository =
@@ -42,4 +43,11 @@ effect(() => {
   const opened = value.name === 'chosen' ? openLive(path) : undefined
   live.value = opened
   return () => void opened?.close()
+})
+
+// The token has ended while the page was open: the sign-in says so.
+effect(() => {
+  const state = live.value?.state.value
+  if (state?.name !== 'refused' || state.code !== 'unauthorized') return
+  expire(new ApiProblem(401, state.code, state.error))
 })

@@ -1,0 +1,115 @@
+// The console in a real browser, over all that `npm start` runs: real files, real processes.
+
+import { gzipSync } from 'node:zlib'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
+import { editTask, linkOf, openConsole, retitle } from '../support/console-page.ts'
+import { PATIENT, type Start, Starts } from '../support/local-system.ts'
+
+describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
+  const starts = new Starts()
+  let start: Start
+  let browser: Browser
+  /** Signed in. */
+  let context: BrowserContext
+  let page: Page
+  const complaints: string[] = []
+
+  beforeAll(async () => {
+    browser = await launchChromium()
+    start = await (await starts.start()).ready()
+    context = await browser.newContext()
+    const opened = await openConsole(context, linkOf(start))
+    page = opened.page
+    await page.getByText('LAMP-4').first().waitFor()
+    complaints.push(...opened.complaints)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await starts.clear()
+  })
+
+  const isLive = (tab: Page) => tab.getByText('Live', { exact: true }).waitFor()
+  const shows = (tab: Page, text: string) => tab.getByText(text).first().waitFor()
+
+  it('is signed in by the printed link, in one browser and once', async () => {
+    expect(complaints).toEqual([])
+    expect(page.url()).not.toContain('sign-in')
+
+    const stranger = await browser.newContext()
+    const { page: late } = await openConsole(stranger, linkOf(start))
+    await late
+      .getByRole('alert')
+      .filter({ hasText: /used|spent|once/i })
+      .waitFor()
+    expect(await late.getByText('LAMP-4').count()).toBe(0)
+    await stranger.close()
+  })
+
+  it('keeps the token where no script can read it', async () => {
+    expect(await page.evaluate('document.cookie')).toBe('')
+    const [cookie, ...others] = await context.cookies()
+    expect(others).toEqual([])
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' })
+  })
+
+  it('shows a file that is saved on disk, without a reload', async () => {
+    await isLive(page)
+    await page.evaluate('window.isTheSamePage = true')
+    await editTask(start, 'LAMP-4', retitle('Wake up to birdsong'))
+    await shows(page, 'Wake up to birdsong')
+    await shows(page, 'LAMP-4 changed')
+    expect(await page.evaluate('window.isTheSamePage')).toBe(true)
+  })
+
+  it('makes one stream of ten tabs', async () => {
+    const { url } = await start.local()
+    const tabs = await Promise.all(Array.from({ length: 9 }, () => context.newPage()))
+    await Promise.all(tabs.map((tab) => tab.goto(url)))
+    await Promise.all(tabs.map(isLive))
+    expect(await start.json('/status')).toMatchObject({ streams: 1 })
+
+    await editTask(start, 'LAMP-5', retitle('Seen in every tab'))
+    await Promise.all([page, ...tabs].map((tab) => shows(tab, 'Seen in every tab')))
+    await Promise.all(tabs.map((tab) => tab.close()))
+  })
+
+  it('comes back by itself when the Worker is killed, with nothing missed', async () => {
+    const dead = start.killAndWait('workerd')
+    await page.getByText('Reconnecting…').waitFor()
+    await editTask(start, 'LAMP-6', retitle('Saved while nobody listened'))
+    await dead
+    await isLive(page)
+    await shows(page, 'Saved while nobody listened')
+    expect(await page.evaluate('window.isTheSamePage')).toBe(true)
+    // A red lamp would have been a lie of the other kind.
+    await vi.waitUntil(async () => (await page.getByText(/Stale since/).count()) === 0, PATIENT)
+  })
+
+  it('weighs less than 100 KiB when it is first loaded', async () => {
+    const fresh = await browser.newContext({ storageState: await context.storageState() })
+    const tab = await fresh.newPage()
+    const files: Promise<Buffer>[] = []
+    tab.on('response', (response) => {
+      const { pathname } = new URL(response.url())
+      if (!pathname.startsWith('/api/')) files.push(response.body())
+    })
+    await tab.goto((await start.local()).url)
+    await shows(tab, 'LAMP-4')
+    const sizes = (await Promise.all(files)).map((file) => gzipSync(file).length)
+    expect(sizes.length).toBeGreaterThanOrEqual(3)
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(100 << 10)
+    await fresh.close()
+  })
+
+  it('shows nothing any more once somebody has signed out', async () => {
+    await page.getByRole('button', { name: 'Sign out' }).click()
+    await page.getByLabel('Access token').waitFor()
+    expect(await page.getByText('LAMP-4').count()).toBe(0)
+    expect(await context.cookies()).toEqual([])
+    const { url } = await start.local()
+    const asked = await page.evaluate(`fetch('${url}/api/tasks').then((it) => it.status)`)
+    expect(asked).toBe(401)
+  })
+})
