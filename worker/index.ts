@@ -6,7 +6,7 @@ import { createApp } from './app.ts'
 import { objectRepositories, type RepositoryNamespace } from './board/repositories-object.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
 import { ConfigError, type Environment, readConfig } from './config.ts'
-import { cloudflareAssets } from './console/assets-cloudflare.ts'
+import { type AssetsBinding, cloudflareAssets } from './console/assets-cloudflare.ts'
 import type { PaymentsConfig } from './payments/config.ts'
 import type { BreakerState } from './payments/gateways/breaker.ts'
 import { libsqlDatabase } from './payments/ledger/database-libsql.ts'
@@ -25,7 +25,7 @@ export { RepositoryObject } from './board/repository-object.ts'
 interface Env extends Environment {
   REPOSITORY: RepositoryNamespace
   LEDGER: LedgerNamespace
-  ASSETS?: Fetcher
+  ASSETS?: AssetsBinding
 }
 
 const host = {

@@ -3,8 +3,13 @@
 
 import type { Assets } from './assets.ts'
 
+/** What this file needs of the binding. */
+export interface AssetsBinding {
+  fetch(url: string): Promise<Response>
+}
+
 /** Undefined: the Worker was given no such binding, so there are no files. */
-export function cloudflareAssets(binding: Fetcher | undefined): Assets {
+export function cloudflareAssets(binding: AssetsBinding | undefined): Assets {
   return {
     async read(name) {
       // Neither looks at the host, and a request needs one.
