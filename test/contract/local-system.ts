@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Task } from '../../worker/board/wire.ts'
 import { PATIENT, type Start, Starts } from '../support/local-system.ts'
+import { signIn } from './console-session.ts'
 
 const STRIPE = { STRIPE_SECRET_KEY: 'sk_test_hidden', STRIPE_WEBHOOK_SECRET: 'whsec_hidden' }
 const EXAMPLE = ['LAMP-1', 'LAMP-2', 'LAMP-3', 'LAMP-4', 'LAMP-5', 'LAMP-6', 'LAMP-7']
@@ -57,6 +58,26 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       const { tasks } = await start.json<{ tasks: Task[] }>('/tasks')
       expect(tasks.map(({ id }) => id)).toEqual(EXAMPLE)
       expect(start.stderr).toBe('')
+    })
+
+    it('serves the page, and the link that it prints signs a browser in, once', async () => {
+      const { url, path } = await start.local()
+      const [, link, code] = /^Open {2}(\S+#\/sign-in\/(\S+))$/m.exec(start.stdout) ?? []
+      expect(link).toBe(`${url}/#/sign-in/${code}`)
+      const page = await (await fetch(url)).text()
+      const files = [...page.matchAll(/(?:src|href)="(\/console\/[^"]+)"/g)].map(([, it]) => it)
+      expect(files.length).toBeGreaterThan(1)
+      for (const file of files) {
+        const answer = await fetch(`${url}${file}`)
+        expect(answer.status, file).toBe(200)
+        expect((await answer.text()).length, file).toBeGreaterThan(0)
+      }
+      const edge = {
+        origin: url,
+        fetch: (route: string, init?: RequestInit) => fetch(`${url}${route}`, init),
+      }
+      expect(await signIn(edge, { code })).toMatchObject({ status: 201, json: { repos: [path] } })
+      expect(await signIn(edge, { code })).toMatchObject({ status: 401 })
     })
 
     it('keeps its tokens to its owner', async () => {

@@ -13,6 +13,7 @@ describe('the settings shared with the deployed Worker', () => {
     expect(ours.compatibilityDate).toBe(theirs.compatibility_date)
     expect(ours.compatibilityFlags).toEqual(theirs.compatibility_flags)
     expect(ours.vars).toEqual(theirs.vars)
+    expect(ours.assets).toBe(theirs.assets?.binding)
     expect(ours.objects).toEqual(
       theirs.durable_objects.bindings.map((bound: { name: string; class_name: string }) => ({
         binding: bound.name,
@@ -35,6 +36,10 @@ head_sampling_rate = 0.5
 [[durable_objects.bindings]]
 name = "ONE"
 class_name = "First" # hash "in" a comment
+[assets]
+binding = "FILES"
+directory = "here" # and not there
+run_worker_first = true
 [triggers]
 crons = ["* * * * *"]
 [[durable_objects.bindings]]
@@ -52,6 +57,7 @@ WORDS = "say \\"it\\" # loud"
         { binding: 'TWO', className: 'Second' },
       ],
       vars: { WORDS: 'say "it" # loud' },
+      assets: 'FILES',
     })
   })
 

@@ -24,7 +24,12 @@ export interface ProcessEdgeOptions {
   assets?: Assets
 }
 
-export function processEdge(options: ProcessEdgeOptions = {}): Edge {
+export interface ProcessEdge extends Edge {
+  /** `seen`: the origin as the app sees it, where that is another one than the browser's. */
+  fetch(path: string, init?: RequestInit, seen?: string): Promise<Response>
+}
+
+export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
   const config = readConfig(options.env ?? { AUTH_SECRETS: SECRET })
   const clock = options.clock ?? hostClock
   const app = createApp({
@@ -43,5 +48,8 @@ export function processEdge(options: ProcessEdgeOptions = {}): Edge {
     limits: { ...STREAM_LIMITS, ...options.limits },
   })
   const origin = 'https://edge.test'
-  return { origin, fetch: async (path, init) => app.request(`${origin}${path}`, init) }
+  return {
+    origin,
+    fetch: async (path, init, seen = origin) => app.request(`${seen}${path}`, init),
+  }
 }

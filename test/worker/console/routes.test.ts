@@ -1,0 +1,70 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Assets } from '../../../worker/console/assets.ts'
+import { cloudflareAssets } from '../../../worker/console/assets-cloudflare.ts'
+import { folderAssets } from '../../../worker/console/assets-node.ts'
+import { consolePageContract, INDEX, writePage } from '../../contract/console-page.ts'
+import { processEdge } from '../../support/process-edge.ts'
+
+let folder: string
+let assets: Assets
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'signalbox-page-'))
+  await writePage(join(folder, 'page'))
+  assets = folderAssets(join(folder, 'page'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+consolePageContract('the app in this process', { edge: () => processEdge({ assets }) })
+
+describe('the page', () => {
+  it('leaves to the host application whatever is not a file of it', async () => {
+    const seen: string[] = []
+    const edge = processEdge({
+      assets,
+      hostFetch: ({ method, url }) => {
+        seen.push(`${method} ${new URL(url).pathname}`)
+        return new Response('the shop')
+      },
+    })
+    for (const [path, method] of [
+      ...[['/shop', 'GET'] as const, ['/', 'POST'] as const, ['/index.html', 'GET'] as const],
+      ...[['/console/orders', 'GET'] as const, ['/console/a/b', 'GET'] as const],
+    ]) {
+      const response = await edge.fetch(path, { method })
+      expect(await response.text(), path).toBe('the shop')
+      expect(response.headers.get('Content-Security-Policy')).toBeNull()
+      expect(response.headers.get('Cache-Control')).toBeNull()
+    }
+    expect(seen).toHaveLength(5)
+    expect(await (await edge.fetch('/')).text()).toBe(INDEX)
+  })
+
+  it('is missed aloud where it was not built: its command is named', async () => {
+    const response = await processEdge().fetch('/')
+    expect(response.status).toBe(503)
+    expect(await response.json()).toEqual({
+      error: 'The console is not built here: npm run build:console does it.',
+      code: 'console_not_built',
+    })
+  })
+})
+
+describe('the files of the page', () => {
+  it('are read from their folder and from nowhere else', async () => {
+    expect(await assets.read('index.html')).toBeDefined()
+    for (const name of ['../secret.txt', '..', '.', '', '.hidden', '/etc/passwd', 'no.js']) {
+      expect(await assets.read(name), name).toBeUndefined()
+    }
+  })
+
+  it('are missing where the Worker has no binding, and a binding that fails is no missing file', async () => {
+    expect(await cloudflareAssets(undefined).read('index.html')).toBeUndefined()
+    const answers = (status: number) =>
+      cloudflareAssets({ fetch: async () => new Response('x', { status }) })
+    expect(await answers(404).read('index.html')).toBeUndefined()
+    await expect(answers(500).read('index.html')).rejects.toThrow('500')
+  })
+})

@@ -1,0 +1,77 @@
+// What of signing in no running host shows: other people's keys, TLS in front, no keys at all.
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { exportJWK, generateKeyPair, SignJWT } from 'jose'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { codeFor, consoleSessionContract, signIn } from '../../contract/console-session.ts'
+import { freshPath, SECRET, token } from '../../support/edge.ts'
+import { processEdge } from '../../support/process-edge.ts'
+
+// Its origin is https, so the cookie is a `__Host-` one.
+const edge = processEdge()
+consoleSessionContract('the app in this process', { edge: () => edge })
+
+describe('a session', () => {
+  it('is kept by a Secure cookie that belongs to this host alone', async () => {
+    const { cookies } = await signIn(edge, { token: await token({}) })
+    expect(cookies).toHaveLength(1)
+    expect(cookies[0]).toMatch(/^__Host-signalbox=\S+; Max-Age=\d+; Path=\/; HttpOnly; Secure; /)
+    expect(cookies[0]).not.toContain('Domain')
+  })
+
+  it('is opened through a proxy that ends TLS, whose requests reach us in plain', async () => {
+    const behind = {
+      origin: 'https://signalbox.example',
+      fetch: (path: string, init: RequestInit = {}) =>
+        edge.fetch(path, init, 'http://signalbox.example'),
+    }
+    const answered = await signIn(behind, { token: await token({}) })
+    expect(answered.status).toBe(201)
+    expect(answered.cookies[0]).toMatch(/^__Host-signalbox=.*; Secure/)
+    const elsewhere = { Origin: 'https://signalbox.example:8443' }
+    const refused = await signIn(behind, { token: await token({}) }, elsewhere)
+    expect(refused.status).toBe(403)
+  })
+
+  it('is no longer than browsers keep a cookie', async () => {
+    const years = await token({ exp: '10y' })
+    const { status, cookies } = await signIn(edge, { token: years })
+    expect(status).toBe(201)
+    expect(cookies[0]).toContain(`Max-Age=${400 * 24 * 60 * 60};`)
+  })
+
+  it('is opened by a token that somebody else has issued', async () => {
+    const { publicKey, privateKey } = await generateKeyPair('ES256')
+    const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256' }
+    const server = createServer((_, response) => response.end(JSON.stringify({ keys: [jwk] })))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => {
+      server.close()
+    })
+    const { port } = server.address() as AddressInfo
+    const env = { AUTH_JWKS_URL: `http://127.0.0.1:${port}/keys` }
+    const theirs = processEdge({ env })
+    const signed = await new SignJWT({ scope: 'board:read', repos: ['r'] })
+      .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
+      .setSubject('ann@example.org')
+      .setAudience('signalbox')
+      .setExpirationTime('1h')
+      .sign(privateKey)
+    const answered = await signIn(theirs, { token: signed })
+    expect(answered).toMatchObject({ status: 201, json: { subject: 'ann@example.org' } })
+    // Links are ours alone.
+    const code = await codeFor([freshPath()])
+    expect(await signIn(theirs, { code })).toMatchObject({ json: { code: 'unauthorized' } })
+    const both = processEdge({ env: { ...env, AUTH_SECRETS: SECRET } })
+    expect(await signIn(both, { code })).toMatchObject({ status: 201 })
+  })
+
+  it('cannot be opened where nothing verifies tokens, and that is said', async () => {
+    const bare = processEdge({ env: {} })
+    for (const body of [{ token: await token({}) }, { code: await codeFor([freshPath()]) }]) {
+      const answered = await signIn(bare, body)
+      expect(answered).toMatchObject({ status: 503, cookies: [], json: { code: 'not_configured' } })
+    }
+  })
+})
