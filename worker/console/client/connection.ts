@@ -16,13 +16,15 @@ const SLOW_DIAL_MS = 3_000
 /** Longest time that a host's timer can wait. */
 const MOST_TIMER_MS = 2 ** 31 - 1
 
+export interface ConnectionEvents extends LinkEvents {
+  /** The place in the log, to resume after. */
+  place(id: string): void
+}
+
 export interface ConnectionOptions {
   streams: StreamSource
   clock: Clock
-  on: LinkEvents & {
-    /** The place in the log, to resume after. */
-    place(id: string): void
-  }
+  on: ConnectionEvents
   /** Where another one stopped. */
   lastEventId?: string | undefined
 }

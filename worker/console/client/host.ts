@@ -20,18 +20,28 @@ export function pageOrigin(): string | undefined {
   return origin === 'null' ? undefined : origin
 }
 
-/** Calls back when the page comes back from wherever it was. The result stops it. */
-export function onWake(call: () => void): () => void {
+/** Comings and goings of a page. */
+export interface Lifecycle {
+  /** It is looked at again, or has a network again, or was brought back from the history. */
+  wake(): void
+  /** It is left, for good or for the history, where nothing may be held. */
+  sleep(): void
+}
+
+/** The result stops it. */
+export function followLifecycle({ wake, sleep }: Lifecycle): () => void {
   const { document } = host
   if (!document) return () => undefined
   const seen = () => {
-    if (document.visibilityState === 'visible') call()
+    if (document.visibilityState === 'visible') wake()
   }
   document.addEventListener('visibilitychange', seen)
-  for (const type of ['online', 'pageshow']) host.addEventListener?.(type, call)
+  for (const type of ['online', 'pageshow']) host.addEventListener?.(type, wake)
+  host.addEventListener?.('pagehide', sleep)
   return () => {
     document.removeEventListener('visibilitychange', seen)
-    for (const type of ['online', 'pageshow']) host.removeEventListener?.(type, call)
+    for (const type of ['online', 'pageshow']) host.removeEventListener?.(type, wake)
+    host.removeEventListener?.('pagehide', sleep)
   }
 }
 

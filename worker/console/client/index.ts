@@ -18,4 +18,4 @@ export {
   type TaskDetail,
   type WatchBoardOptions,
 } from './board-watch.ts'
-export { watchBoard } from './watch.ts'
+export { watchBoard } from './open-watch.ts'

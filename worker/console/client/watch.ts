@@ -1,47 +1,39 @@
 // Keeps one board current for its caller: what the stream tells is fetched and passed on.
 
-import type { Message, Session, Task } from '../../board/wire.ts'
+import type { Session, Task } from '../../board/wire.ts'
 import {
   BoardError,
   type BoardState,
   type BoardWatch,
+  type LostReason,
   type TaskDetail,
   type WatchBoardOptions,
 } from './board-watch.ts'
-import { type Clock, hostClock } from './clock.ts'
-import { Connection } from './connection.ts'
-import { Credentials } from './credentials.ts'
-import { Edge } from './edge.ts'
+import type { Clock } from './clock.ts'
 import { Followed } from './followed.ts'
-import { onWake, pageOrigin, report } from './host.ts'
+import type { Lifecycle } from './host.ts'
 import type { Link, LinkEvents } from './link.ts'
-import { type Found, Reads } from './reads.ts'
+import { parseMessage, taskRoute } from './message.ts'
+import type { Found, Reads } from './reads.ts'
 import { isSame, nextState } from './standing.ts'
 import { isFinal } from './stream-end.ts'
-import { fetchStreams } from './stream-fetch.ts'
 
 /** What a test replaces. */
 export interface WatchDeps {
   clock: Clock
-  /** Calls back whenever the host woke up; the result stops it. */
-  onWake(call: () => void): () => void
+  /** The result stops it. */
+  followLifecycle(on: Lifecycle): () => void
   report(error: unknown): void
 }
 
-/** Watches a board until `close`. Throws TypeError when no `url` is given outside of a page. */
-export const watchBoard = (options: WatchBoardOptions): BoardWatch =>
-  openWatch(options, { clock: hostClock, onWake, report })
-
-export function openWatch(options: WatchBoardOptions, deps: WatchDeps): BoardWatch {
-  const url = options.url ?? pageOrigin()
-  if (url === undefined) throw new TypeError('watchBoard needs a url where there is no page')
-  return new Watch(url.replace(/\/+$/, ''), options, deps)
+export interface WatchParts extends WatchDeps {
+  reads: Reads
+  link(on: LinkEvents): Link
 }
 
-class Watch implements BoardWatch {
+export class Watch implements BoardWatch {
   readonly #options: WatchBoardOptions
-  readonly #deps: WatchDeps
-  readonly #reads: Reads
+  readonly #parts: WatchParts
   readonly #link: Link
   readonly #tasks: Followed | undefined
   readonly #sessions: Followed | undefined
@@ -49,34 +41,27 @@ class Watch implements BoardWatch {
   readonly #changed = new Map<string, Followed>()
   /** The tag of what `onTask` was told last. */
   readonly #toldTasks = new Map<string, string>()
-  readonly #stopWaking: () => void
+  readonly #stopFollowing: () => void
   #state: BoardState
   #isOpen: boolean = false
-  #lostReason: (BoardState & { name: 'reconnecting' })['reason'] | undefined
+  #lostReason: LostReason | undefined
   #refusal: BoardError | undefined
   #aliveAt = 0
 
-  constructor(url: string, options: WatchBoardOptions, deps: WatchDeps) {
+  constructor(options: WatchBoardOptions, parts: WatchParts) {
     this.#options = options
-    this.#deps = deps
-    const { clock } = deps
-    this.#state = { name: 'connecting', since: clock.now() }
-    const edge = new Edge({
-      url,
-      path: options.path,
-      credentials: new Credentials(options.token, clock),
-      fetch: options.fetch ?? ((input, init) => fetch(input, init)),
-      clock,
-    })
-    this.#reads = new Reads(edge)
+    this.#parts = parts
+    this.#state = { name: 'connecting', since: parts.clock.now() }
     this.#tasks = options.onTasks && this.#followList('tasks')
     this.#sessions = options.onSessions && this.#followList('sessions')
-    this.#link = new Connection({
-      streams: fetchStreams(edge),
-      clock,
-      on: { ...this.#linkEvents(), place: () => undefined },
+    this.#link = parts.link(this.#linkEvents())
+    this.#stopFollowing = parts.followLifecycle({
+      wake: () => this.#wake(),
+      sleep: () => {
+        this.#link.rest()
+        this.#lost('silent')
+      },
     })
-    this.#stopWaking = deps.onWake(() => this.#wake())
     this.#link.start()
     // Shown as soon as it is there; what changed meanwhile is found once the stream is open.
     for (const list of this.#lists()) list.want()
@@ -94,16 +79,16 @@ class Watch implements BoardWatch {
 
   async task(id: string): Promise<TaskDetail | undefined> {
     if (this.#state.name === 'closed') throw new BoardError(0, 'closed', 'The watch is closed.')
-    const found = await this.#reads.read(taskRoute(id))
+    const found = await this.#parts.reads.read(taskRoute(id))
     return found.state === 'found' ? (found.value as TaskDetail) : undefined
   }
 
   async close(): Promise<void> {
     if (this.#state.name !== 'closed') {
       this.#state = { name: 'closed' }
-      this.#stopWaking()
+      this.#stopFollowing()
       for (const followed of this.#followed()) followed.close()
-      this.#reads.close()
+      this.#parts.reads.close()
     }
     await this.#link.close()
   }
@@ -114,26 +99,22 @@ class Watch implements BoardWatch {
         this.#isOpen = true
         this.#lostReason = undefined
         this.#refusal = undefined
-        this.#aliveAt = this.#deps.clock.now()
+        this.#aliveAt = this.#parts.clock.now()
         for (const followed of this.#followed()) followed.doubt()
         this.#settle()
       },
       alive: () => {
-        this.#aliveAt = this.#deps.clock.now()
+        this.#aliveAt = this.#parts.clock.now()
         this.#settle()
       },
       told: (data, id) => this.#told(data, id),
-      lost: (reason) => {
-        this.#isOpen = false
-        this.#lostReason = reason
-        this.#settle()
-      },
+      lost: (reason) => this.#lost(reason),
       refused: (error) => this.#refused(error),
     }
   }
 
   #told(data: string, id: string | undefined): void {
-    const at = this.#deps.clock.now()
+    const at = this.#parts.clock.now()
     const message = parseMessage(data)
     if (message?.type === 'task-changed' && this.#options.onTask)
       this.#followTask(message.id).want()
@@ -142,6 +123,12 @@ class Watch implements BoardWatch {
     this.#sessions?.want()
     if (!message) return
     this.#call(() => this.#options.onSignal?.({ message, ...(id !== undefined && { id }), at }))
+  }
+
+  #lost(reason: LostReason): void {
+    this.#isOpen = false
+    this.#lostReason = reason
+    this.#settle()
   }
 
   #refused(error: BoardError): void {
@@ -191,7 +178,7 @@ class Watch implements BoardWatch {
 
   #follow(route: string, tell: (found: Found) => void): Followed {
     const followed: Followed = new Followed({
-      read: () => this.#reads.read(route),
+      read: () => this.#parts.reads.read(route),
       tell,
       changed: () => {
         const { error } = followed
@@ -201,7 +188,7 @@ class Watch implements BoardWatch {
         } else this.#settle()
       },
       isFinal,
-      clock: this.#deps.clock,
+      clock: this.#parts.clock,
     })
     return followed
   }
@@ -234,7 +221,7 @@ class Watch implements BoardWatch {
         isUnpublished: followed.some(({ isUnpublished }) => isUnpublished),
         unsettledSince: since.length > 0 ? Math.min(...since) : undefined,
       },
-      this.#deps.clock.now(),
+      this.#parts.clock.now(),
     )
     if (!isSame(was, this.#state)) this.#call(() => this.#options.onState?.(this.#state))
   }
@@ -245,26 +232,7 @@ class Watch implements BoardWatch {
     try {
       callback()
     } catch (error) {
-      this.#deps.report(error)
+      this.#parts.report(error)
     }
   }
 }
-
-/** Undefined for what this version does not know: then everything may have changed. */
-function parseMessage(data: string): Message | undefined {
-  try {
-    const message = JSON.parse(data) as Message
-    switch (message.type) {
-      case 'task-changed':
-        return typeof message.id === 'string' ? message : undefined
-      case 'tasks-changed':
-      case 'session-changed':
-        return message
-    }
-  } catch {
-    return undefined
-  }
-  return undefined
-}
-
-const taskRoute = (id: string): string => `/tasks/${encodeURIComponent(id)}`

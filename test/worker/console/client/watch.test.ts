@@ -33,15 +33,22 @@ describe('a watch', () => {
     await expect.poll(() => told).toContainEqual(['state', 'live'])
     expect(told).toEqual([['tasks', 'One'], ['sessions'], ['state', 'live']])
     const { seq } = await repo.changes({ upserts: [taskRecord('A-1', { title: 'Uno' })] })
-    await expect.poll(() => told.slice(3).sort()).toEqual([
-      ['signal', 'task-changed', seq],
-      ['task', 'A-1', 'Uno'],
-      ['tasks', 'Uno'],
-    ])
+    await expect
+      .poll(() => told.slice(3).sort())
+      .toEqual([
+        ['signal', 'task-changed', seq],
+        ['task', 'A-1', 'Uno'],
+        ['tasks', 'Uno'],
+      ])
     await repo.changes({ upserts: [sessionRecord('ses_1')], deletes: ['task:A-1'] })
-    await expect.poll(() => told.slice(6).map((one) => (one as string[])[0]).sort()).toEqual([
-      ...['sessions', 'signal', 'task', 'tasks'],
-    ])
+    await expect
+      .poll(() =>
+        told
+          .slice(6)
+          .map((one) => (one as string[])[0])
+          .sort(),
+      )
+      .toEqual([...['sessions', 'signal', 'task', 'tasks']])
     expect(told).toContainEqual(['task', 'A-1', undefined])
   })
 

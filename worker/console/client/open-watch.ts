@@ -1,0 +1,64 @@
+// Puts a watch together, for the host that it finds itself in. Wiring only.
+
+import type { BoardWatch, WatchBoardOptions } from './board-watch.ts'
+import { hostClock } from './clock.ts'
+import { Connection, type ConnectionEvents } from './connection.ts'
+import { Credentials, claimsOf } from './credentials.ts'
+import { Edge } from './edge.ts'
+import { followLifecycle, pageOrigin, report } from './host.ts'
+import { SharedLink } from './link-shared.ts'
+import { Reads } from './reads.ts'
+import { eventSourceStreams } from './stream-event-source.ts'
+import { fetchStreams } from './stream-fetch.ts'
+import type { Tabs } from './tabs.ts'
+import { browserTabs } from './tabs-browser.ts'
+import { Watch, type WatchDeps } from './watch.ts'
+
+export interface OpenDeps extends WatchDeps {
+  /** Undefined where nobody can be found by this name. */
+  tabs(name: string): Tabs | undefined
+}
+
+/** Watches a board until `close`. Throws TypeError when no `url` is given outside of a page. */
+export const watchBoard = (options: WatchBoardOptions): BoardWatch =>
+  openWatch(options, { clock: hostClock, followLifecycle, report, tabs: browserTabs })
+
+export function openWatch(options: WatchBoardOptions, deps: OpenDeps): BoardWatch {
+  const url = (options.url ?? pageOrigin())?.replace(/\/+$/, '')
+  if (url === undefined) throw new TypeError('watchBoard needs a url where there is no page')
+  const { clock } = deps
+  const edge = new Edge({
+    url,
+    path: options.path,
+    credentials: new Credentials(options.token, clock),
+    // Taken off the global it would be called without it, which browsers refuse.
+    fetch: options.fetch ?? ((input, init) => fetch(input, init)),
+    clock,
+  })
+  const streams = options.EventSource
+    ? eventSourceStreams(edge, options.EventSource, clock)
+    : fetchStreams(edge)
+  const connect = (on: ConnectionEvents, lastEventId?: string) =>
+    new Connection({ streams, clock, on, lastEventId })
+  const path = sharedPath(options)
+  const tabs = path === undefined ? undefined : deps.tabs(`signalbox ${url} ${path}`)
+  return new Watch(options, {
+    ...deps,
+    reads: new Reads(edge),
+    link: (on) =>
+      tabs
+        ? new SharedLink({ tabs, connect, clock, on })
+        : connect({ ...on, place: () => undefined }),
+  })
+}
+
+/**
+ * What tabs must have in common to share a stream. Undefined: nobody knows before it is open which
+ * repository it will be of, so it is not shared. Without a token it is the cookie's, which is one.
+ */
+function sharedPath({ path, token }: WatchBoardOptions): string | undefined {
+  if (path !== undefined || token === undefined) return path ?? ''
+  const repos = typeof token === 'string' ? claimsOf(token).repos : undefined
+  const [repo, ...others] = Array.isArray(repos) ? (repos as unknown[]) : []
+  return typeof repo === 'string' && others.length === 0 ? repo : undefined
+}
