@@ -1,4 +1,4 @@
-// The port between a watch and what brings it the stream: its own connection, or that of another tab.
+// The port between a watch and what brings it the stream: a connection of its own, or another tab's.
 
 import type { BoardError, LostReason } from './board-watch.ts'
 

@@ -1,4 +1,4 @@
-// The read endpoints, conditionally: one request in flight for each route, at most one more after it.
+// The read endpoints, conditionally: of each route one request in flight, at most one more waiting.
 
 import { BoardError } from './board-watch.ts'
 import type { Edge } from './edge.ts'

@@ -1,4 +1,4 @@
-// The event stream by fetch: sees pings and refusals, and sends the token in a header, not in a URL.
+// The event stream by fetch: sees pings and refusals, sends the token in a header, not in a URL.
 
 import { BoardError } from './board-watch.ts'
 import type { Edge } from './edge.ts'
