@@ -1,0 +1,34 @@
+// The key of a request that must not be made twice: the same however often it is pressed, another
+// once it is settled or means something else. Pure; who draws the key comes in.
+
+import { ApiProblem } from '../../api.ts'
+
+export class Press {
+  readonly #draw: () => string
+  #pressed: { request: string; key: string } | undefined
+
+  /** `draw`: an Idempotency-Key that nobody has used. */
+  constructor(draw: () => string) {
+    this.#draw = draw
+  }
+
+  keyOf(request: unknown): string {
+    const text = JSON.stringify(request)
+    if (this.#pressed?.request !== text) this.#pressed = { request: text, key: this.#draw() }
+    return this.#pressed.key
+  }
+
+  /** It has been answered for good. */
+  settle(): void {
+    this.#pressed = undefined
+  }
+}
+
+/**
+ * Whether nothing came of it and nothing will: the same request under another key is another try.
+ * After anything else the gateway may have done it, and only the same key is safe.
+ */
+export const isRefusal = (problem: unknown): boolean =>
+  problem instanceof ApiProblem && REFUSALS.includes(problem.code)
+
+const REFUSALS: readonly string[] = ['invalid_argument', 'gateway_refused']

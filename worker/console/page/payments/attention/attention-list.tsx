@@ -1,0 +1,139 @@
+// What needs a person comes first; when nothing does, one quiet line says so.
+
+import { useComputed } from '@preact/signals'
+import type { AlertRecord } from '../../../../payments/ledger/records.ts'
+import { formatRoute } from '../../address.ts'
+import { now } from '../../clock.ts'
+import { may } from '../../session.ts'
+import { timeOf } from '../../times.ts'
+import { words } from '../../words.ts'
+import { ActionButton } from '../acting/action-button.tsx'
+import { acknowledge, redeliver } from '../acting/acts.ts'
+import type { Feed } from '../feed/feed.ts'
+import { Age, Copyable, Money } from '../small.tsx'
+import { type Parked, parkedLong, sayAlert } from './attention.ts'
+
+/** The longest list that is asked for. */
+const MOST = 200
+
+export function AttentionList({ feed }: { feed: Feed }) {
+  const { attention: say } = words.payments
+  const alerts = feed.alerts.value
+  const parked = feed.parked.value
+  // Moves when an event has waited for too long, not with each tick of the clock.
+  const long = useComputed(() =>
+    JSON.stringify(parkedLong(feed.parked.value?.values() ?? [], now.value)),
+  )
+  const groups = JSON.parse(long.value) as Parked[]
+  if (!alerts || !parked) return <p class="quiet-line">{words.loading}</p>
+  const isQuiet = alerts.size === 0 && groups.length === 0
+  return (
+    <section class="attention" aria-labelledby="attention">
+      <h2 id="attention" class={isQuiet ? 'visually-hidden' : undefined}>
+        {say.title}
+        {!isQuiet && <span class="count"> {alerts.size + groups.length}</span>}
+      </h2>
+      {isQuiet && <p class="quiet-line lamp go">{say.none}</p>}
+      <ul>
+        {[...alerts.values()].map((alert) => (
+          <AlertItem key={alert.id} alert={alert} onDone={feed.ask} />
+        ))}
+        {groups.map((group) => (
+          <ParkedItem key={group.gateway} group={group} isMore={parked.size === MOST} />
+        ))}
+      </ul>
+    </section>
+  )
+}
+
+interface AlertItemProps {
+  alert: AlertRecord
+  onDone(): void
+}
+
+export function AlertItem({ alert, onDone }: AlertItemProps) {
+  const { title, sentence, error, todo } = sayAlert(alert, now.peek())
+  const { amount, currency } = alert.detail
+  return (
+    <li class="alert">
+      <h3>{title}</h3>
+      <div class="alert-money">
+        {amount !== undefined && currency !== undefined && (
+          <Money amount={amount} currency={currency} />
+        )}
+        <Age at={alert.createdAt} />
+      </div>
+      <p>
+        {sentence} {error && words.payments.attention.error(error)}
+      </p>
+      <p class="todo">{todo}</p>
+      <AlertActions alert={alert} title={title} onDone={onDone} />
+    </li>
+  )
+}
+
+function AlertActions({ alert, title, onDone }: AlertItemProps & { title: string }) {
+  const { attention: say } = words.payments
+  const { transactionId: id, detail } = alert
+  const { reference, deliveryId, type, endpoint } = detail
+  return (
+    <div class="actions">
+      {id !== undefined && (
+        <a href={formatRoute({ view: 'payments', id, query: {} })}>
+          {reference === undefined ? say.story : say.storyOf(reference)}
+        </a>
+      )}
+      {deliveryId !== undefined && may('payments:write') && (
+        <ActionButton
+          label={say.redeliverOf(type ?? say.anEvent, endpoint ?? say.anEndpoint)}
+          done={say.sentAgain}
+          act={async () => {
+            await redeliver(deliveryId)
+            onDone()
+          }}
+        >
+          {say.redeliver}
+        </ActionButton>
+      )}
+      {may('payments:write') && (
+        <ActionButton
+          label={say.acknowledgeOf(title)}
+          act={async () => {
+            await acknowledge(alert.id)
+            onDone()
+          }}
+        >
+          {say.acknowledge}
+        </ActionButton>
+      )}
+    </div>
+  )
+}
+
+function ParkedItem({ group, isMore }: { group: Parked; isMore: boolean }) {
+  const { attention: say } = words.payments
+  const { gateway, events, since } = group
+  return (
+    <li class="alert parked">
+      <h3>{say.parked(events.length, isMore)}</h3>
+      <div class="alert-money">
+        <Age at={since} />
+      </div>
+      <p>{say.parkedSentence(gateway, timeOf(Date.parse(since), now.peek()))}</p>
+      <p class="todo">{say.parkedTodo}</p>
+      <details>
+        <summary>{say.parkedList}</summary>
+        <ul class="parked-events">
+          {events.map((event) => (
+            <li key={event.id}>
+              <Copyable text={event.eventId} what={words.payments.story.eventId} />
+              {event.reference !== undefined && <span>{event.reference}</span>}
+              <span>{words.payments.status[event.toStatus]}</span>
+              <Money amount={event.amount} currency={event.currency} />
+            </li>
+          ))}
+        </ul>
+      </details>
+    </li>
+  )
+}

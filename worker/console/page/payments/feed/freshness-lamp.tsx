@@ -1,0 +1,17 @@
+// How current the view is, with the lamp of the connection.
+
+import { now } from '../../clock.ts'
+import { type Freshness, readFreshness } from './freshness.ts'
+
+export function FreshnessLamp({ freshness }: { freshness: Freshness }) {
+  const { lamp, text, hint } = readFreshness(freshness, now.value)
+  return (
+    <div class={`lamp freshness ${lamp}`} title={hint}>
+      <span>{text}</span>
+      {/* Every five seconds another time would be a nuisance to hear; that it is lost would not. */}
+      <span role="status" class="visually-hidden">
+        {freshness.name === 'unreached' && `${text}. ${hint ?? ''}`}
+      </span>
+    </div>
+  )
+}

@@ -1,0 +1,119 @@
+// What one round asks the edge for, and where the answers go: signals in, signals out.
+
+import { type Signal, signal } from '@preact/signals'
+import type { GatewayHealth } from '../../../../payments/gateways/desk.ts'
+import type {
+  AlertRecord,
+  EventRecord,
+  Story,
+  WebhookRates,
+} from '../../../../payments/ledger/records.ts'
+import type { Transaction } from '../../../../payments/transaction.ts'
+import { ApiProblem } from '../../api.ts'
+import { merge } from '../../live/merge.ts'
+import { type ConditionalRead, conditionalRead } from './conditional-read.ts'
+
+/** As `GET /api/payments/transactions/{id}` answers. */
+export type TransactionStory = Transaction & Omit<Story, 'transaction'>
+
+/** A list that keeps the objects of what did not change. */
+export class ListRead<Row extends { id: string }> {
+  readonly rows = signal<ReadonlyMap<string, Row> | undefined>(undefined)
+  readonly #read: ConditionalRead<Record<string, unknown>>
+  readonly #path: string
+  readonly #name: string
+
+  /** `name`: of the list within the answer. */
+  constructor(send: typeof fetch, path: string, name: string) {
+    this.#read = conditionalRead(send)
+    this.#path = path
+    this.#name = name
+  }
+
+  async refresh(signal: AbortSignal): Promise<void> {
+    const { body, isNew } = await this.#read(this.#path, signal)
+    if (!isNew) return
+    const { items, changed } = merge(
+      this.rows.peek() ?? new Map<string, Row>(),
+      body[this.#name] as Row[],
+    )
+    if (changed.length > 0 || items.size !== this.rows.peek()?.size) this.rows.value = items
+  }
+}
+
+/** One answer, whole. */
+export class ValueRead<Body, Value> {
+  readonly value = signal<Value | undefined>(undefined)
+  readonly #read: ConditionalRead<Body>
+  readonly #path: string
+  readonly #pick: (body: Body) => Value
+
+  constructor(send: typeof fetch, path: string, pick: (body: Body) => Value) {
+    this.#read = conditionalRead(send)
+    this.#path = path
+    this.#pick = pick
+  }
+
+  async refresh(signal: AbortSignal): Promise<void> {
+    const { body, isNew } = await this.#read(this.#path, signal)
+    if (isNew) this.value.value = this.#pick(body)
+  }
+}
+
+export type StoryShown =
+  | { name: 'loading'; id: string }
+  | { name: 'found'; id: string; story: TransactionStory; changedAt?: number }
+  | { name: 'unknown'; id: string }
+
+/** The story of the payment that is open, if one is. */
+export class StoryRead {
+  readonly shown: Signal<StoryShown | undefined> = signal(undefined)
+  readonly #read: ConditionalRead<TransactionStory>
+
+  constructor(send: typeof fetch) {
+    this.#read = conditionalRead(send)
+  }
+
+  open(id: string | undefined): void {
+    if (this.shown.peek()?.id === id) return
+    this.shown.value = id === undefined ? undefined : { name: 'loading', id }
+  }
+
+  async refresh(signal: AbortSignal): Promise<void> {
+    const before = this.shown.peek()
+    if (!before) return
+    const { id } = before
+    try {
+      const path = `/api/payments/transactions/${encodeURIComponent(id)}`
+      const { body, isNew } = await this.#read(path, signal)
+      // Another one may be open by now.
+      const isOpen = this.shown.peek()?.id === id
+      if (isOpen && (isNew || before.name !== 'found')) {
+        this.shown.value = { name: 'found', id, story: body }
+      }
+    } catch (problem) {
+      const isUnknown = problem instanceof ApiProblem && problem.code === 'unknown_transaction'
+      if (!isUnknown) throw problem
+      if (this.shown.peek()?.id === id) this.shown.value = { name: 'unknown', id }
+    }
+  }
+}
+
+/** What stands beside the transactions. */
+export function surroundings(send: typeof fetch) {
+  const path = '/api/payments'
+  return {
+    alerts: new ListRead<AlertRecord>(send, `${path}/alerts?limit=200`, 'alerts'),
+    parked: new ListRead<EventRecord>(
+      send,
+      `${path}/webhook-events?outcome=parked&limit=200`,
+      'webhookEvents',
+    ),
+    gateways: new ValueRead(
+      send,
+      `${path}/gateways`,
+      ({ gateways }: { gateways: readonly GatewayHealth[] }) => gateways,
+    ),
+    rates: new ValueRead(send, `${path}/webhook-rates?minutes=60`, (rates: WebhookRates) => rates),
+  }
+}

@@ -1,0 +1,89 @@
+// The transactions that are looked at: the newest that pass the filters, page after page.
+
+import { signal } from '@preact/signals'
+import type { Transaction } from '../../../../payments/transaction.ts'
+import { merge } from '../../live/merge.ts'
+import { arrivals } from './arrivals.ts'
+import { type ConditionalRead, conditionalRead } from './conditional-read.ts'
+import { type Filters, pagePath } from './filters.ts'
+
+interface Page {
+  transactions: Transaction[]
+  cursor?: string
+}
+
+export interface TransactionsShown {
+  rows: ReadonlyMap<string, Transaction>
+  hasMore: boolean
+  /** How often a row has been seen to change. */
+  changes: ReadonlyMap<string, number>
+}
+
+const FIRST_PAGE = 50
+/** The edge's longest. Whoever wants more than the first page reads on in these. */
+const LONG_PAGE = 200
+
+export class TransactionsRead {
+  /** Undefined until they have been read once for these filters. */
+  readonly shown = signal<TransactionsShown | undefined>(undefined)
+  readonly isLoadingMore = signal(false)
+  readonly #send: typeof fetch
+  #reads: ConditionalRead<Page>[] = []
+  #filters: Filters = {}
+  #key = '{}'
+  #pages = 1
+
+  constructor(send: typeof fetch) {
+    this.#send = send
+  }
+
+  /** True: something else is looked at from now on. */
+  look(filters: Filters): boolean {
+    const key = JSON.stringify(filters)
+    if (key === this.#key) return false
+    this.#key = key
+    this.#filters = filters
+    this.#pages = 1
+    this.isLoadingMore.value = false
+    return true
+  }
+
+  wantMore(): void {
+    this.#pages++
+    this.isLoadingMore.value = true
+  }
+
+  async refresh(signal: AbortSignal): Promise<void> {
+    const key = this.#key
+    const pages = this.#pages
+    const fresh: Transaction[] = []
+    let cursor: string | undefined
+    let isNew = false
+    for (let at = 0; at < pages && (at === 0 || cursor !== undefined); at++) {
+      this.#reads[at] ??= conditionalRead(this.#send)
+      const path = pagePath(this.#filters, pages === 1 ? FIRST_PAGE : LONG_PAGE, cursor)
+      const page = await this.#reads[at]?.(path, signal)
+      // What was typed since counts; another round follows.
+      if (!page || key !== this.#key) return
+      fresh.push(...page.body.transactions)
+      isNew ||= page.isNew
+      cursor = page.body.cursor
+    }
+    if (isNew || this.#shownKey !== key) this.#show(key, fresh, cursor !== undefined)
+    if (pages === this.#pages) this.isLoadingMore.value = false
+  }
+
+  /** Of which filters `shown` is. */
+  #shownKey: string | undefined
+
+  #show(key: string, fresh: readonly Transaction[], hasMore: boolean): void {
+    const known = this.#shownKey === key ? this.shown.peek() : undefined
+    const before = known?.rows ?? new Map<string, Transaction>()
+    const { items, changed } = merge(before, fresh)
+    const changes = new Map(known?.changes)
+    if (known)
+      for (const id of arrivals(before, changed)) changes.set(id, (changes.get(id) ?? 0) + 1)
+    this.#shownKey = key
+    this.shown.value = { rows: items, hasMore, changes }
+  }
+}

@@ -1,0 +1,65 @@
+// Which transactions are shown. The address holds it, so that a filtered list can be sent around.
+
+import { useId } from 'preact/hooks'
+import { replace, route } from '../../router.ts'
+import { words } from '../../words.ts'
+import type { Feed } from '../feed/feed.ts'
+import { filtersOf, isFiltered, STATUSES } from '../feed/filters.ts'
+
+export function FiltersBar({ feed }: { feed: Feed }) {
+  const { list: say, status: statuses } = words.payments
+  const { query } = route.value
+  const filters = filtersOf(query)
+  const ids = { search: useId(), status: useId(), gateway: useId() }
+  const set = (name: string) => (event: Event) => {
+    const { value } = event.currentTarget as HTMLInputElement | HTMLSelectElement
+    replace({ view: 'payments', query: { ...query, [name]: value } })
+  }
+  const gateways = feed.gateways.value?.map(({ key }) => key) ?? []
+  // One that is no longer configured may still have payments.
+  const all = filters.gateway && !gateways.includes(filters.gateway) ? [filters.gateway] : []
+  return (
+    <form class="filters" aria-label={say.filters} onSubmit={(event) => event.preventDefault()}>
+      <label class="visually-hidden" for={ids.search}>
+        {say.search}
+      </label>
+      <input
+        id={ids.search}
+        type="search"
+        placeholder={say.search}
+        spellcheck={false}
+        autocomplete="off"
+        value={query.q ?? ''}
+        onInput={set('q')}
+      />
+      <label for={ids.status}>{say.status}</label>
+      <select id={ids.status} value={filters.status ?? ''} onChange={set('status')}>
+        <option value="">{say.any}</option>
+        {STATUSES.map((status) => (
+          <option key={status} value={status}>
+            {statuses[status]}
+          </option>
+        ))}
+      </select>
+      <label for={ids.gateway}>{say.gateway}</label>
+      <select id={ids.gateway} value={filters.gateway ?? ''} onChange={set('gateway')}>
+        <option value="">{say.any}</option>
+        {[...gateways, ...all].map((key) => (
+          <option key={key} value={key}>
+            {key}
+          </option>
+        ))}
+      </select>
+      {filters.reference && <span class="only">{say.onlyReference(filters.reference)}</span>}
+      {isFiltered(filters) && (
+        <button
+          type="button"
+          class="quiet small"
+          onClick={() => replace({ view: 'payments', query: {} })}
+        >
+          {say.clear}
+        </button>
+      )}
+    </form>
+  )
+}

@@ -1,0 +1,129 @@
+// Every transaction, newest first: a table, and cards where that is too wide.
+
+import { useMemo } from 'preact/hooks'
+import type { Transaction } from '../../../../payments/transaction.ts'
+import { formatRoute } from '../../address.ts'
+import { route } from '../../router.ts'
+import { words } from '../../words.ts'
+import type { Feed } from '../feed/feed.ts'
+import { filtersOf, isFiltered } from '../feed/filters.ts'
+import { Age, Money, StatusBadge } from '../small.tsx'
+import { FiltersBar } from './filters-bar.tsx'
+
+export function TransactionTable({ feed }: { feed: Feed }) {
+  const { list: say } = words.payments
+  const shown = feed.transactions.shown.value
+  return (
+    <section class="transactions" aria-labelledby="transactions">
+      <div class="section-head">
+        <h2 id="transactions">{say.title}</h2>
+        <FiltersBar feed={feed} />
+      </div>
+      {shown && shown.rows.size > 0 && <Rows feed={feed} />}
+      <p class="quiet-line" role="status">
+        {textOf(shown)}
+      </p>
+      {shown?.hasMore && <LoadMore feed={feed} />}
+    </section>
+  )
+}
+
+function textOf(shown: Feed['transactions']['shown']['value']): string {
+  const { list: say } = words.payments
+  if (!shown) return words.loading
+  if (shown.rows.size > 0) return say.shown(shown.rows.size, shown.hasMore)
+  return isFiltered(filtersOf(route.value.query)) ? say.noneFound : say.none
+}
+
+function Rows({ feed }: { feed: Feed }) {
+  const { list: say } = words.payments
+  const shown = feed.transactions.shown.value
+  return (
+    <table>
+      <thead>
+        <tr>
+          <th scope="col">{say.status}</th>
+          <th scope="col">{say.reference}</th>
+          <th scope="col">{say.gateway}</th>
+          <th scope="col" class="number">
+            {say.amount}
+          </th>
+          <th scope="col" class="number">
+            {say.age}
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {[...(shown?.rows.values() ?? [])].map((transaction) => (
+          <Row
+            key={transaction.id}
+            transaction={transaction}
+            changes={shown?.changes.get(transaction.id) ?? 0}
+          />
+        ))}
+      </tbody>
+    </table>
+  )
+}
+
+interface RowProps {
+  transaction: Transaction
+  /** How often it has been seen to change. */
+  changes: number
+}
+
+/** Drawn again only when its transaction is another object. */
+function Row({ transaction, changes }: RowProps) {
+  const { query } = route.value
+  return useMemo(() => {
+    const { id, status, reference, gateway, description, amount, currency } = transaction
+    const { refundedAmount, createdAt } = transaction
+    return (
+      // Two names of one flash: an animation starts again only under another name.
+      <tr class={changes === 0 ? undefined : ['flash-even', 'flash-odd'][changes % 2]}>
+        <td class="cell-status">
+          <StatusBadge status={status} />
+        </td>
+        <th scope="row" class="cell-reference">
+          <a id={`payment-${id}`} href={formatRoute({ view: 'payments', id, query })}>
+            {reference}
+          </a>
+          <span class="hint">{description}</span>
+        </th>
+        <td class="cell-gateway">{gateway}</td>
+        <td class="cell-amount number">
+          <Money amount={amount} currency={currency} />
+          <Refunded amount={refundedAmount} currency={currency} />
+        </td>
+        <td class="cell-age number">
+          <Age at={createdAt} />
+        </td>
+      </tr>
+    )
+  }, [transaction, changes, query])
+}
+
+/** The part that went back. */
+function Refunded({ amount, currency }: { amount: number; currency: string }) {
+  if (amount === 0) return null
+  return (
+    <span class="refunded">
+      −<Money amount={amount} currency={currency} />
+    </span>
+  )
+}
+
+function LoadMore({ feed }: { feed: Feed }) {
+  const { list: say } = words.payments
+  const isLoading = feed.transactions.isLoadingMore.value
+  return (
+    <button
+      type="button"
+      class="quiet"
+      aria-disabled={isLoading}
+      onClick={() => !isLoading && feed.loadMore()}
+    >
+      {isLoading ? say.loadingMore : say.more}
+    </button>
+  )
+}
