@@ -1,7 +1,7 @@
 // The public face as types: what a watch is told, what it answers, what it says of itself.
 
 import type { Message, Run, Session, Task } from '../../board/wire.ts'
-import type { EventSourceClass } from './stream-event-source.ts'
+import type { EventSourceClass } from './event-source.ts'
 
 export interface WatchBoardOptions {
   /** Of the edge, like `https://signalbox.example`. Left out: the page's own origin. */

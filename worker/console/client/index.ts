@@ -18,4 +18,5 @@ export {
   type TaskDetail,
   type WatchBoardOptions,
 } from './board-watch.ts'
-export { watchBoard } from './open-watch.ts'
+export type { EventSourceClass, EventSourceLike } from './event-source.ts'
+export { watchBoard } from './watch-board.ts'

@@ -1,4 +1,4 @@
-// The port between a watch and what brings it the stream: a connection of its own, or another tab's.
+// The port between a watch and its stream: a connection of its own, or that of another tab.
 
 import type { BoardError, LostReason } from './board-watch.ts'
 

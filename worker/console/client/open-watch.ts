@@ -1,27 +1,21 @@
-// Puts a watch together, for the host that it finds itself in. Wiring only.
+// Puts a watch together from its options. Wiring only.
 
 import type { BoardWatch, WatchBoardOptions } from './board-watch.ts'
-import { hostClock } from './clock.ts'
 import { Connection, type ConnectionEvents } from './connection.ts'
 import { Credentials, claimsOf } from './credentials.ts'
 import { Edge } from './edge.ts'
-import { followLifecycle, pageOrigin, report } from './host.ts'
+import { pageOrigin } from './host.ts'
 import { SharedLink } from './link-shared.ts'
 import { Reads } from './reads.ts'
 import { eventSourceStreams } from './stream-event-source.ts'
 import { fetchStreams } from './stream-fetch.ts'
 import type { Tabs } from './tabs.ts'
-import { browserTabs } from './tabs-browser.ts'
 import { Watch, type WatchDeps } from './watch.ts'
 
 export interface OpenDeps extends WatchDeps {
   /** Undefined where nobody can be found by this name. */
   tabs(name: string): Tabs | undefined
 }
-
-/** Watches a board until `close`. Throws TypeError when no `url` is given outside of a page. */
-export const watchBoard = (options: WatchBoardOptions): BoardWatch =>
-  openWatch(options, { clock: hostClock, followLifecycle, report, tabs: browserTabs })
 
 export function openWatch(options: WatchBoardOptions, deps: OpenDeps): BoardWatch {
   const url = (options.url ?? pageOrigin())?.replace(/\/+$/, '')

@@ -3,19 +3,9 @@
 
 import type { Clock } from './clock.ts'
 import type { Edge } from './edge.ts'
+import type { EventSourceClass, EventSourceLike } from './event-source.ts'
 import type { OpenStream, StreamEvents, StreamSource } from './stream.ts'
 import { endOf } from './stream-end.ts'
-
-/** What is used of an EventSource; the browser's and the package `eventsource` both have it. */
-export type EventSourceClass = new (url: string) => EventSourceLike
-
-export interface EventSourceLike {
-  readonly readyState: number
-  onopen: ((event: never) => unknown) | null
-  onmessage: ((event: never) => unknown) | null
-  onerror: ((event: never) => unknown) | null
-  close(): void
-}
 
 interface Ticket {
   ticket: string
