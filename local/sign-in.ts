@@ -12,8 +12,8 @@ export const signIn = {
   usage: '[--data DIR]',
   summary: 'prints a link that signs a browser in to a running `npm start`, once',
   about: `\
-Without --data the folder is ${DATA_DIR}. The link is good for a day and for one browser, which stays
-signed in for 30 days. Whoever has it sees the board and may charge and refund.`,
+Without --data the folder is ${DATA_DIR}. The link is good for a day and for one browser, which
+stays signed in for 30 days. Whoever has it sees the board and may charge and refund.`,
   options: ['data', 'help'],
   async run(flags, io) {
     const dir = resolve(flags.given('data') ?? DATA_DIR)
