@@ -1,13 +1,19 @@
 // Payments: what a person should look at first, then every transaction; or one payment's story.
 
-import { useEffect, useMemo } from 'preact/hooks'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { ApiProblem } from '../api.ts'
 import { route } from '../router.ts'
 import { may } from '../session.ts'
 import { words } from '../words.ts'
 import { AttentionList } from './attention/attention-list.tsx'
+import { TestCharge } from './charge/test-charge.tsx'
+import { useWayBack } from './charge/way-back.ts'
 import { type Feed, openFeed } from './feed/feed.ts'
+import type { Freshness } from './feed/freshness.ts'
 import { FreshnessLamp } from './feed/freshness-lamp.tsx'
 import { GatewayList } from './gateways/gateway-list.tsx'
+import { WebhookPlot } from './plot/webhook-plot.tsx'
+import { StoryView } from './story/story-view.tsx'
 import { TransactionTable } from './transactions/transaction-table.tsx'
 
 export function PaymentsView() {
@@ -26,27 +32,68 @@ function Payments() {
   useEffect(() => feed.close, [feed])
   const shown = route.value
   useEffect(() => feed.look(shown), [feed, shown])
+  useWayBack(feed)
+  const left = useRef<string>()
+  if (shown.id !== undefined) left.current = shown.id
 
+  const problem = refusalOf(feed.freshness.value)
+  if (problem) return <NotConfigured problem={problem} />
   return (
     <div class="payments">
-      <Overview feed={feed} />
+      {shown.id === undefined ? (
+        <Overview feed={feed} left={left.current} />
+      ) : (
+        <StoryView key={shown.id} feed={feed} />
+      )}
     </div>
   )
 }
 
-function Overview({ feed }: { feed: Feed }) {
+interface OverviewProps {
+  feed: Feed
+  /** The payment whose story was open before. */
+  left: string | undefined
+}
+
+function Overview({ feed, left }: OverviewProps) {
   const { payments: say } = words
+  // Back from a story: on where it was opened.
+  useEffect(() => {
+    if (left !== undefined) document.getElementById(`payment-${left}`)?.focus()
+  }, [left])
   return (
     <>
       <header class="view-head">
         <h1>{say.title}</h1>
         <FreshnessLamp freshness={feed.freshness.value} />
+        <div class="end">
+          <TestCharge feed={feed} />
+        </div>
       </header>
       <AttentionList feed={feed} />
       <div class="pair">
         <GatewayList feed={feed} />
+        <WebhookPlot feed={feed} />
       </div>
       <TransactionTable feed={feed} />
     </>
+  )
+}
+
+/** That there are no payments here at all. */
+function refusalOf(freshness: Freshness): ApiProblem | undefined {
+  const problem = freshness.name === 'unreached' ? freshness.problem : undefined
+  const isThat = problem instanceof ApiProblem && problem.code === 'not_configured'
+  return isThat ? problem : undefined
+}
+
+function NotConfigured({ problem }: { problem: ApiProblem }) {
+  const { notConfigured: say } = words.payments
+  return (
+    <section class="payments" role="status">
+      <h1>{say.title}</h1>
+      <p>{problem.message}</p>
+      <p class="hint">{say.lead}</p>
+    </section>
   )
 }

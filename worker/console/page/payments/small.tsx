@@ -2,6 +2,7 @@
 
 import { useComputed } from '@preact/signals'
 import { useState } from 'preact/hooks'
+import type { PaymentError } from '../../../payments/exceptions.ts'
 import type { PaymentStatus } from '../../../payments/status.ts'
 import { now } from '../clock.ts'
 import { ago, dateOf, timeOf } from '../times.ts'
@@ -79,3 +80,35 @@ export function Copyable({ text, what }: { text: string; what: string }) {
 }
 
 const SHOWN_MS = 2_000
+
+/** Why something failed, with the code that its gateway's manual explains. */
+export function Fault({ error }: { error: PaymentError }) {
+  const { code, rawCode, message } = error
+  return (
+    <p class="problem-line">
+      {message} <code>{rawCode ?? code}</code>
+    </p>
+  )
+}
+
+interface IdsProps {
+  /** Names and ids; those that are missing are left out. */
+  of: readonly (readonly [name: string, id: string | undefined])[]
+}
+
+/** Ids in a line, each with its name. */
+export const Ids = ({ of }: IdsProps) => (
+  <dl class="ids">
+    {of.map(
+      ([name, id]) =>
+        id !== undefined && (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              <Copyable text={id} what={name} />
+            </dd>
+          </div>
+        ),
+    )}
+  </dl>
+)

@@ -8,9 +8,10 @@ import { may } from '../../session.ts'
 import { timeOf } from '../../times.ts'
 import { words } from '../../words.ts'
 import { ActionButton } from '../acting/action-button.tsx'
-import { acknowledge, redeliver } from '../acting/acts.ts'
+import { redeliver } from '../acting/acts.ts'
 import type { Feed } from '../feed/feed.ts'
 import { Age, Copyable, Money } from '../small.tsx'
+import { Acknowledge } from './acknowledge.tsx'
 import { type Parked, parkedLong, sayAlert } from './attention.ts'
 
 /** The longest list that is asked for. */
@@ -51,7 +52,7 @@ interface AlertItemProps {
   onDone(): void
 }
 
-export function AlertItem({ alert, onDone }: AlertItemProps) {
+function AlertItem({ alert, onDone }: AlertItemProps) {
   const { title, sentence, error, todo } = sayAlert(alert, now.peek())
   const { amount, currency } = alert.detail
   return (
@@ -95,17 +96,7 @@ function AlertActions({ alert, title, onDone }: AlertItemProps & { title: string
           {say.redeliver}
         </ActionButton>
       )}
-      {may('payments:write') && (
-        <ActionButton
-          label={say.acknowledgeOf(title)}
-          act={async () => {
-            await acknowledge(alert.id)
-            onDone()
-          }}
-        >
-          {say.acknowledge}
-        </ActionButton>
-      )}
+      <Acknowledge alert={alert} title={title} onDone={onDone} />
     </div>
   )
 }

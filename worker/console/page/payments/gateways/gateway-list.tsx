@@ -30,18 +30,30 @@ function GatewayItem({ gateway }: { gateway: GatewayHealth }) {
   const abilities = [
     ...(driver === key ? [] : [say.driver(driver)]),
     ...(isLocal ? [say.local] : []),
-    currencies?.join(', ') ?? say.anyCurrency,
+    currenciesOf(currencies),
     supportsRefund ? say.refunds : say.noRefunds,
   ]
   return (
     <li>
       <h3>{key}</h3>
-      <span class={`lamp ${lamp}`} title={say.openHint(breaker.failures)}>
+      <span
+        class={`lamp ${lamp}`}
+        title={breaker.state === 'open' ? say.openHint(breaker.failures) : undefined}
+      >
         {text}
       </span>
       <p class="hint">{abilities.join(' · ')}</p>
     </li>
   )
+}
+
+/** More than these say nothing when they stand in a line. */
+const FEW = 4
+
+function currenciesOf(currencies: readonly string[] | undefined): string {
+  const { gateways: say } = words.payments
+  if (!currencies) return say.anyCurrency
+  return currencies.length <= FEW ? currencies.join(', ') : say.currencies(currencies.length)
 }
 
 function breakerOf(breaker: GatewayHealth['breaker'], at: number): { lamp: Lamp; text: string } {

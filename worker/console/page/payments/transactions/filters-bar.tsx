@@ -32,24 +32,28 @@ export function FiltersBar({ feed }: { feed: Feed }) {
         value={query.q ?? ''}
         onInput={set('q')}
       />
-      <label for={ids.status}>{say.status}</label>
-      <select id={ids.status} value={filters.status ?? ''} onChange={set('status')}>
-        <option value="">{say.any}</option>
-        {STATUSES.map((status) => (
-          <option key={status} value={status}>
-            {statuses[status]}
-          </option>
-        ))}
-      </select>
-      <label for={ids.gateway}>{say.gateway}</label>
-      <select id={ids.gateway} value={filters.gateway ?? ''} onChange={set('gateway')}>
-        <option value="">{say.any}</option>
-        {[...gateways, ...all].map((key) => (
-          <option key={key} value={key}>
-            {key}
-          </option>
-        ))}
-      </select>
+      <span class="field">
+        <label for={ids.status}>{say.status}</label>
+        <select id={ids.status} value={filters.status ?? ''} onChange={set('status')}>
+          <option value="">{say.any}</option>
+          {STATUSES.map((status) => (
+            <option key={status} value={status}>
+              {statuses[status]}
+            </option>
+          ))}
+        </select>
+      </span>
+      <span class="field">
+        <label for={ids.gateway}>{say.gateway}</label>
+        <select id={ids.gateway} value={filters.gateway ?? ''} onChange={set('gateway')}>
+          <option value="">{say.any}</option>
+          {[...gateways, ...all].map((key) => (
+            <option key={key} value={key}>
+              {key}
+            </option>
+          ))}
+        </select>
+      </span>
       {filters.reference && <span class="only">{say.onlyReference(filters.reference)}</span>}
       {isFiltered(filters) && (
         <button

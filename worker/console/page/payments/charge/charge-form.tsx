@@ -1,0 +1,170 @@
+// A test charge: asked for once however often it is pressed, then on to where it is paid.
+
+import { useId, useRef, useState } from 'preact/hooks'
+import type { GatewayHealth } from '../../../../payments/gateways/desk.ts'
+import type { PaymentResponse } from '../../../../payments/transaction.ts'
+import { formatRoute } from '../../address.ts'
+import { words } from '../../words.ts'
+import { charge } from '../acting/acts.ts'
+import { isRefusal, Press } from '../acting/press.ts'
+import { sentenceOf } from '../feed/freshness.ts'
+import { currenciesOf, exampleAmount, type Form, orderOf } from './test-order.ts'
+
+interface ChargeFormProps {
+  /** At least one. */
+  gateways: readonly GatewayHealth[]
+  onCharged(): void
+}
+
+type State =
+  | { name: 'idle'; problem?: string }
+  | { name: 'working' }
+  | { name: 'leaving' }
+  | { name: 'charged'; response: PaymentResponse }
+
+export function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
+  const { charge: say } = words.payments
+  const [form, setForm] = useState(() => formFor(gateways[0]))
+  const [state, setState] = useState<State>({ name: 'idle' })
+  const press = useRef(new Press(draw))
+  const reference = useRef(drawReference())
+  // State arrives with the next drawing; a double click is quicker.
+  const isAsking = useRef(false)
+
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (isAsking.current) return
+    const request = orderOf(form, reference.current, location.origin + location.pathname)
+    if (!request) {
+      setState({ name: 'idle', problem: say.badAmount(form.currency) })
+      return
+    }
+    isAsking.current = true
+    setState({ name: 'working' })
+    try {
+      const response = await charge(request, press.current.keyOf(request))
+      onCharged()
+      // Stays as it is while the browser leaves: a second press has nothing to do.
+      if (response.redirectUrl !== undefined) {
+        setState({ name: 'leaving' })
+        location.assign(response.redirectUrl)
+      } else setState({ name: 'charged', response })
+    } catch (problem) {
+      isAsking.current = false
+      if (isRefusal(problem)) {
+        press.current.settle()
+        reference.current = drawReference()
+      }
+      setState({ name: 'idle', problem: sentenceOf(problem) })
+    }
+  }
+  if (state.name === 'charged') return <Charged response={state.response} />
+  const isBusy = state.name !== 'idle'
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <p class="hint">{say.lead}</p>
+      <Fields form={form} gateways={gateways} onChange={setForm} />
+      <p role="alert" class="problem-line">
+        {state.name === 'idle' && state.problem}
+      </p>
+      <button type="submit" aria-disabled={isBusy}>
+        {{ idle: say.submit, working: say.working, leaving: say.leaving }[state.name]}
+      </button>
+    </form>
+  )
+}
+
+interface FieldsProps {
+  form: Form
+  gateways: readonly GatewayHealth[]
+  onChange(form: Form): void
+}
+
+function Fields({ form, gateways, onChange }: FieldsProps) {
+  const { charge: say } = words.payments
+  const ids = { gateway: useId(), amount: useId(), currency: useId(), description: useId() }
+  const gateway = gateways.find(({ key }) => key === form.gateway)
+  const choose = (key: string) =>
+    onChange({ ...formFor(gateways.find((one) => one.key === key)), description: form.description })
+  const setCurrency = (currency: string) =>
+    onChange({ ...form, currency, amount: exampleAmount(currency) })
+  return (
+    <>
+      <label for={ids.gateway}>{say.gateway}</label>
+      <select
+        id={ids.gateway}
+        value={form.gateway}
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
+        {gateways.map(({ key }) => (
+          <option key={key} value={key}>
+            {key}
+          </option>
+        ))}
+      </select>
+      <label for={ids.amount}>{say.amount}</label>
+      <span class="amount-field">
+        <input
+          id={ids.amount}
+          inputMode="decimal"
+          autocomplete="off"
+          required
+          value={form.amount}
+          onInput={(event) => onChange({ ...form, amount: event.currentTarget.value })}
+        />
+        <label class="visually-hidden" for={ids.currency}>
+          {say.currency}
+        </label>
+        <select
+          id={ids.currency}
+          value={form.currency}
+          onChange={(event) => setCurrency(event.currentTarget.value)}
+        >
+          {gateway &&
+            currenciesOf(gateway).map((currency) => <option key={currency}>{currency}</option>)}
+        </select>
+      </span>
+      <label for={ids.description}>{say.description}</label>
+      <input
+        id={ids.description}
+        required
+        maxLength={500}
+        value={form.description}
+        onInput={(event) => onChange({ ...form, description: event.currentTarget.value })}
+      />
+    </>
+  )
+}
+
+/** Without a page of the gateway's: what the payer does in the bank's app. */
+function Charged({ response }: { response: PaymentResponse }) {
+  const { charge: say } = words.payments
+  const { transactionId: id, readableCode, deepLink } = response
+  return (
+    <div class="charged" role="status">
+      <p>{readableCode === undefined ? say.doneWithoutPage : say.done}</p>
+      {readableCode !== undefined && <p class="pay-code">{readableCode}</p>}
+      <p class="actions">
+        {deepLink !== undefined && /^https?:/i.test(deepLink) && (
+          <a href={deepLink} target="_blank" rel="noopener noreferrer">
+            {say.deepLink}
+          </a>
+        )}
+        <a href={formatRoute({ view: 'payments', id, query: {} })}>{say.see}</a>
+      </p>
+    </div>
+  )
+}
+
+function formFor(gateway: GatewayHealth | undefined): Form {
+  const [currency = ''] = gateway ? currenciesOf(gateway) : []
+  return {
+    gateway: gateway?.key ?? '',
+    amount: exampleAmount(currency),
+    currency,
+    description: words.payments.charge.example,
+  }
+}
+
+const draw = (): string => crypto.randomUUID()
+const drawReference = (): string => `test-${crypto.randomUUID().slice(0, 8)}`

@@ -1,0 +1,184 @@
+// A refund: how much and why, then once more whether it is meant.
+
+import { useId, useRef, useState } from 'preact/hooks'
+import type { RefundRequest } from '../../../../payments/transaction.ts'
+import { words } from '../../words.ts'
+import { refund } from '../acting/acts.ts'
+import { Dialog } from '../acting/dialog.tsx'
+import { isRefusal, Press } from '../acting/press.ts'
+import { sentenceOf } from '../feed/freshness.ts'
+import type { TransactionStory } from '../feed/reads.ts'
+import { money, readTyped, typed } from '../money-text.ts'
+
+interface RefundFormProps {
+  story: TransactionStory
+  /** What can still be given back, in minor units. */
+  left: number
+  onDone(): void
+}
+
+export function RefundForm(props: RefundFormProps) {
+  const { refund: say } = words.payments
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <>
+      <button type="button" class="quiet small" onClick={() => setOpen(true)}>
+        {say.open}
+      </button>
+      {isOpen && (
+        <Dialog title={say.title(props.story.reference)} onClose={() => setOpen(false)}>
+          <Steps
+            {...props}
+            onDone={() => {
+              setOpen(false)
+              props.onDone()
+            }}
+          />
+        </Dialog>
+      )}
+    </>
+  )
+}
+
+function Steps({ story, left, onDone }: RefundFormProps) {
+  const { currency, gateway, id: transactionId } = story
+  const [given, setGiven] = useState({ amount: typed(left, currency), reason: '' })
+  const [meant, setMeant] = useState<RefundRequest>()
+  const [problem, setProblem] = useState<string>()
+  const press = useRef(new Press(() => crypto.randomUUID()))
+
+  const goOn = () => {
+    const amount = readTyped(given.amount, currency)
+    const reason = given.reason.trim()
+    const { refund: say } = words.payments
+    if (amount === undefined || amount > left) setProblem(say.badAmount)
+    else if (reason === '') setProblem(say.noReason)
+    else {
+      setProblem(undefined)
+      setMeant({ transactionId, amount, reason })
+    }
+  }
+  const give = async (request: RefundRequest) => {
+    const asked = { gateway, ...request }
+    try {
+      await refund(asked, press.current.keyOf(asked))
+      onDone()
+    } catch (refusal) {
+      if (isRefusal(refusal)) press.current.settle()
+      setProblem(sentenceOf(refusal))
+    }
+  }
+  return meant ? (
+    <Confirm
+      amount={money(meant.amount, currency)}
+      gateway={gateway}
+      problem={problem}
+      onBack={() => {
+        setProblem(undefined)
+        setMeant(undefined)
+      }}
+      give={() => give(meant)}
+    />
+  ) : (
+    <Fields {...{ given, currency, problem, left }} onChange={setGiven} onNext={goOn} />
+  )
+}
+
+interface Given {
+  amount: string
+  reason: string
+}
+
+interface FieldsProps {
+  given: Given
+  currency: string
+  left: number
+  problem: string | undefined
+  onChange(given: Given): void
+  onNext(): void
+}
+
+function Fields({ given, currency, left, problem, onChange, onNext }: FieldsProps) {
+  const { refund: say } = words.payments
+  const ids = { amount: useId(), left: useId(), reason: useId() }
+  return (
+    <form
+      onSubmit={(event) => {
+        event.preventDefault()
+        onNext()
+      }}
+    >
+      <label for={ids.amount}>{say.amount(currency)}</label>
+      <input
+        id={ids.amount}
+        inputMode="decimal"
+        autocomplete="off"
+        required
+        aria-describedby={ids.left}
+        value={given.amount}
+        onInput={(event) => onChange({ ...given, amount: event.currentTarget.value })}
+      />
+      <p class="hint" id={ids.left}>
+        {say.left(money(left, currency))}
+      </p>
+      <label for={ids.reason}>{say.reason}</label>
+      <input
+        id={ids.reason}
+        required
+        maxLength={500}
+        value={given.reason}
+        onInput={(event) => onChange({ ...given, reason: event.currentTarget.value })}
+      />
+      <p role="alert" class="problem-line">
+        {problem}
+      </p>
+      <button type="submit">{say.next}</button>
+    </form>
+  )
+}
+
+interface ConfirmProps {
+  amount: string
+  gateway: string
+  problem: string | undefined
+  onBack(): void
+  give(): Promise<void>
+}
+
+function Confirm({ amount, gateway, problem, onBack, give }: ConfirmProps) {
+  const { refund: say } = words.payments
+  const [isWorking, setWorking] = useState(false)
+  // State arrives with the next drawing; a double click is quicker.
+  const isAsking = useRef(false)
+  const press = async () => {
+    if (isAsking.current) return
+    isAsking.current = true
+    setWorking(true)
+    await give()
+    isAsking.current = false
+    setWorking(false)
+  }
+  return (
+    <div class="confirm">
+      <p>{say.confirm(amount, gateway)}</p>
+      <p role="alert" class="problem-line">
+        {problem}
+      </p>
+      <div class="actions">
+        <button type="button" class="quiet" onClick={onBack} aria-disabled={isWorking}>
+          {say.back}
+        </button>
+        <button
+          type="button"
+          class="danger"
+          // The step before has had the focus, and its button is gone.
+          ref={(button) => button?.focus()}
+          aria-disabled={isWorking}
+          onClick={() => void press()}
+        >
+          {isWorking ? say.working : say.submit(amount)}
+        </button>
+      </div>
+    </div>
+  )
+}

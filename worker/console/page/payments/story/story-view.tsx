@@ -1,0 +1,100 @@
+// One payment's story: what happened in the order of time, and beside it the facts.
+
+import { useEffect, useRef } from 'preact/hooks'
+import { formatRoute } from '../../address.ts'
+import { route } from '../../router.ts'
+import { may } from '../../session.ts'
+import { words } from '../../words.ts'
+import type { Feed } from '../feed/feed.ts'
+import { FreshnessLamp } from '../feed/freshness-lamp.tsx'
+import type { TransactionStory } from '../feed/reads.ts'
+import { RefundForm } from '../refund/refund-form.tsx'
+import { Money, StatusBadge } from '../small.tsx'
+import { Facts } from './facts.tsx'
+import { refundable, timeline } from './timeline.ts'
+import { TimelineEntry } from './timeline-entry.tsx'
+
+export function StoryView({ feed }: { feed: Feed }) {
+  const { story: say } = words.payments
+  const shown = feed.story.value
+  const heading = useRef<HTMLHeadingElement>(null)
+  // Whoever follows a link by keyboard or by ear goes on where it led.
+  useEffect(() => heading.current?.focus(), [])
+  const story = shown?.name === 'found' ? shown.story : undefined
+  return (
+    <article class="story">
+      <header class="view-head">
+        <a class="back" href={formatRoute({ view: 'payments', query: route.value.query })}>
+          <span aria-hidden="true" class="arrow" />
+          {say.back}
+        </a>
+        <FreshnessLamp freshness={feed.freshness.value} />
+      </header>
+      <div class="story-head">
+        <h1 ref={heading} tabIndex={-1}>
+          {story?.reference ?? (shown?.name === 'unknown' ? say.unknown : words.loading)}
+        </h1>
+        {story && <Standing story={story} feed={feed} />}
+      </div>
+      {shown?.name === 'unknown' && <p>{say.unknownHint}</p>}
+      {story && <Told story={story} feed={feed} />}
+    </article>
+  )
+}
+
+interface StoryProps {
+  story: TransactionStory
+  feed: Feed
+}
+
+/** How it stands, said aloud when it moves. */
+function Standing({ story, feed }: StoryProps) {
+  const { amount, refundedAmount, currency, status, gateway } = story
+  const left = refundable(story)
+  const canRefund =
+    left > 0 &&
+    may('payments:write') &&
+    feed.gateways.value?.some(({ key, supportsRefund }) => key === gateway && supportsRefund)
+  return (
+    <div class="standing">
+      <span class="sum">
+        <Money amount={amount} currency={currency} />
+      </span>
+      <span role="status">
+        <StatusBadge key={status} status={status} />
+      </span>
+      {refundedAmount > 0 && (
+        <span class="hint">
+          {words.payments.story.refunded} <Money amount={refundedAmount} currency={currency} />
+        </span>
+      )}
+      {canRefund && <RefundForm key={story.id} story={story} left={left} onDone={feed.ask} />}
+    </div>
+  )
+}
+
+function Told({ story, feed }: StoryProps) {
+  const { story: say } = words.payments
+  const entries = timeline(story)
+  // What stands there when it is opened is not news.
+  const first = useRef<Set<string>>()
+  first.current ??= new Set(entries.map(({ key }) => key))
+  return (
+    <div class="story-body">
+      <section aria-labelledby="timeline">
+        <h2 id="timeline">{say.timeline}</h2>
+        <ol class="timeline">
+          {entries.map((entry) => (
+            <TimelineEntry
+              key={entry.key}
+              entry={entry}
+              isNew={!first.current?.has(entry.key)}
+              onDone={feed.ask}
+            />
+          ))}
+        </ol>
+      </section>
+      <Facts story={story} />
+    </div>
+  )
+}

@@ -1,0 +1,79 @@
+// What the host application was told, and how the telling went.
+
+import type { DeliveryRecord, EventTold } from '../../../../payments/ledger/records.ts'
+import { now } from '../../clock.ts'
+import { may } from '../../session.ts'
+import { timeOf } from '../../times.ts'
+import { words } from '../../words.ts'
+import { ActionButton } from '../acting/action-button.tsx'
+import { redeliver } from '../acting/acts.ts'
+
+interface ToldEntryProps {
+  event: EventTold
+  onDone(): void
+}
+
+export function ToldEntry({ event, onDone }: ToldEntryProps) {
+  const { story: say } = words.payments
+  const { type, toldAt, deliveries } = event
+  return (
+    <>
+      <h3>
+        {say.told(say.lifecycle[type])} <code>{type}</code>
+      </h3>
+      <p class={toldAt ? 'hint' : 'state pending'}>
+        {toldAt ? say.toldAt(timeAt(toldAt)) : say.notTold}
+      </p>
+      {deliveries.length > 0 && (
+        <ul class="deliveries">
+          {deliveries.map((delivery) => (
+            <Delivery key={delivery.id} delivery={delivery} type={type} onDone={onDone} />
+          ))}
+        </ul>
+      )}
+    </>
+  )
+}
+
+interface DeliveryProps {
+  delivery: DeliveryRecord
+  type: string
+  onDone(): void
+}
+
+function Delivery({ delivery, type, onDone }: DeliveryProps) {
+  const { attention, story: say } = words.payments
+  const { id, endpoint, status, attempts, lastStatus, lastError } = delivery
+  const { nextAttemptAt, deliveredAt } = delivery
+  const parts = [
+    say.attempts(attempts),
+    ...(lastStatus === undefined ? [] : [say.answered(lastStatus)]),
+    ...(status === 'pending' && nextAttemptAt ? [say.next(timeAt(nextAttemptAt))] : []),
+    ...(deliveredAt ? [timeAt(deliveredAt)] : []),
+  ]
+  return (
+    <li>
+      <div>
+        <span class={`state ${status}`}>{say.deliveries[status]}</span> <code>{endpoint}</code>
+        <p class="hint">
+          {parts.join(' · ')}
+          {status !== 'delivered' && lastError && ` · ${attention.error(lastError)}`}
+        </p>
+      </div>
+      {may('payments:write') && (
+        <ActionButton
+          label={attention.redeliverOf(type, endpoint)}
+          done={attention.sentAgain}
+          act={async () => {
+            await redeliver(id)
+            onDone()
+          }}
+        >
+          {attention.redeliver}
+        </ActionButton>
+      )}
+    </li>
+  )
+}
+
+const timeAt = (at: string): string => timeOf(Date.parse(at), now.peek())
