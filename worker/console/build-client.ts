@@ -11,31 +11,31 @@ import manifest from '../../package.json' with { type: 'json' }
 
 const ROOT = join(import.meta.dirname, '../..')
 const CLIENT = join(import.meta.dirname, 'client')
-const OUT = join(ROOT, 'dist/signalbox')
 
-await rm(OUT, { recursive: true, force: true })
-await mkdir(OUT, { recursive: true })
-await build({
-  entryPoints: [join(CLIENT, 'index.ts')],
-  outfile: join(OUT, 'client.js'),
-  bundle: true,
-  format: 'esm',
-  target: 'es2022',
-  // People serve it as it is, without a build of their own.
-  minify: true,
-  sourcemap: true,
-  sourcesContent: true,
-  logLevel: 'warning',
-})
-await declare()
-await writeFile(join(OUT, 'package.json'), `${JSON.stringify(packageJson(), null, 2)}\n`)
-await copyFile(join(ROOT, 'docs/client.md'), join(OUT, 'README.md'))
-await copyFile(join(ROOT, 'LICENSE'), join(OUT, 'LICENSE'))
-process.stdout.write(`signalbox ${manifest.version} is in ${OUT}\n`)
+/** Writes the package into `outDir`, which is emptied first. */
+export async function buildClient(outDir: string): Promise<void> {
+  await rm(outDir, { recursive: true, force: true })
+  await mkdir(outDir, { recursive: true })
+  await build({
+    entryPoints: [join(CLIENT, 'index.ts')],
+    outfile: join(outDir, 'client.js'),
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    // People serve it as it is, without a build of their own.
+    minify: true,
+    sourcemap: true,
+    logLevel: 'warning',
+  })
+  await declare(outDir)
+  await writeFile(join(outDir, 'package.json'), `${JSON.stringify(packageJson(), null, 2)}\n`)
+  await copyFile(join(ROOT, 'docs/client.md'), join(outDir, 'README.md'))
+  await copyFile(join(ROOT, 'LICENSE'), join(outDir, 'LICENSE'))
+}
 
 /** One `.d.ts` a file, of those that the public face refers to. */
-async function declare(): Promise<void> {
-  const outDir = await mkdtemp(join(tmpdir(), 'signalbox-types-'))
+async function declare(outDir: string): Promise<void> {
+  const allDir = await mkdtemp(join(tmpdir(), 'signalbox-types-'))
   const settings = {
     extends: join(import.meta.dirname, 'tsconfig.json'),
     compilerOptions: {
@@ -43,30 +43,32 @@ async function declare(): Promise<void> {
       declaration: true,
       emitDeclarationOnly: true,
       rootDir: join(ROOT, 'worker'),
-      outDir,
+      outDir: allDir,
     },
     include: [],
     files: [join(CLIENT, 'index.ts')],
   }
-  const settingsFile = join(outDir, 'tsconfig.json')
+  const settingsFile = join(allDir, 'tsconfig.json')
   await writeFile(settingsFile, JSON.stringify(settings))
   await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), ['-p', settingsFile])
-  await take(outDir, 'console/client/index')
-  await rm(outDir, { recursive: true })
+  for (const [name, text] of await reached(allDir, 'console/client/index')) {
+    const file = join(outDir, 'types', `${name}.d.ts`)
+    await mkdir(dirname(file), { recursive: true })
+    // The ending that every resolution of modules knows.
+    await writeFile(file, text.replaceAll(/(from '\..*)\.ts'/g, "$1.js'"))
+  }
+  await rm(allDir, { recursive: true })
 }
 
-/** Copies one with all that it imports. */
-async function take(from: string, name: string, taken = new Set<string>()): Promise<void> {
-  if (taken.has(name)) return
-  taken.add(name)
-  const text = await readFile(join(from, `${name}.d.ts`), 'utf8')
-  for (const [, imported] of text.matchAll(/from '(\..*)\.ts'/g)) {
-    await take(from, join(dirname(name), imported ?? ''), taken)
+/** One declaration with all that it imports: name → text. */
+async function reached(dir: string, name: string, known = new Map<string, string>()) {
+  const text = await readFile(join(dir, `${name}.d.ts`), 'utf8')
+  known.set(name, text)
+  for (const [, imported = ''] of text.matchAll(/from '(\..*)\.ts'/g)) {
+    const next = join(dirname(name), imported)
+    if (!known.has(next)) await reached(dir, next, known)
   }
-  const to = join(OUT, 'types', `${name}.d.ts`)
-  await mkdir(dirname(to), { recursive: true })
-  // The ending that every resolution of modules knows.
-  await writeFile(to, text.replaceAll(/(from '\..*)\.ts'/g, "$1.js'"))
+  return known
 }
 
 function packageJson() {
@@ -84,4 +86,10 @@ function packageJson() {
     files: ['client.js', 'client.js.map', 'types', 'README.md', 'LICENSE'],
     engines: { node: '>=20' },
   }
+}
+
+if (import.meta.main) {
+  const outDir = join(ROOT, 'dist/signalbox')
+  await buildClient(outDir)
+  process.stdout.write(`signalbox ${manifest.version} is in ${outDir}\n`)
 }

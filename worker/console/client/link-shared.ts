@@ -149,29 +149,45 @@ export class SharedLink implements Link {
   }
 
   #receive(post: Post): void {
-    if (post.type === 'hello') {
-      this.#connection?.wake()
-      if (this.#connection) this.#post(false)
-      return
-    }
+    if (post.type === 'hello') this.#answer()
     // What one that has been robbed still says, before it knows; or nothing for one that rests.
     if (this.#connection || !this.#leaveSeat) return
+    switch (post.type) {
+      case 'hello':
+        return
+      case 'following':
+        this.#place ??= post.place
+        return
+      case 'here':
+        this.#hear(post)
+        break
+      case 'told':
+        if (post.id !== undefined && !isBehind(post.id, this.#place)) break
+        this.#place = post.id ?? this.#place
+        this.#options.on.told(post.data, post.id)
+    }
     this.#heardAt = this.#options.clock.now()
     this.#patienceMs = SILENCE_MS * (1 + this.#options.clock.random() / 4)
-    if (post.type === 'here') this.#hear(post)
-    else if (post.id === undefined || isBehind(post.id, this.#place)) {
-      this.#place = post.id ?? this.#place
-      this.#options.on.told(post.data, post.id)
-    }
     this.#listen()
+  }
+
+  #answer(): void {
+    if (this.#connection) {
+      this.#connection.wake()
+      if (this.#connection) this.#post(false)
+    } else if (this.#leaveSeat && this.#place !== undefined) {
+      this.#channel?.post({ type: 'following', place: this.#place })
+    }
   }
 
   #hear(here: Post & { type: 'here' }): void {
     const { on } = this.#options
-    if (here.place !== undefined && isBehind(here.place, this.#place)) this.#place = here.place
+    // Messages come before the place behind them, so one that skips some brings a gap.
+    const isAhead = here.place !== undefined && isBehind(here.place, this.#place)
+    if (isAhead) this.#place = here.place
     if (!here.isOpen) {
       if (this.#isOpen || here.reason !== this.#reason) this.#lost(here.reason ?? 'unreachable')
-    } else if (!this.#isOpen) {
+    } else if (!this.#isOpen || isAhead) {
       this.#isOpen = true
       this.#reason = undefined
       on.opened()

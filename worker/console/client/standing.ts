@@ -32,7 +32,8 @@ export function nextState(was: BoardState, known: Known, now: number): BoardStat
     const { code, message: error } = known.refusal
     return { name: 'refused', since: since('refused'), ...shown, code, error }
   }
-  if (known.isOpen && known.isSure && !known.isLate) {
+  // What is live stays so while it is read again for certainty, as when the stream changes hands.
+  if (known.isOpen && !known.isLate && (known.isSure || was.name === 'live')) {
     if (known.isUnpublished) return { name: 'waiting', since: since('waiting') }
     const at = Math.min(known.aliveAt, known.unsettledSince ?? known.aliveAt)
     return { name: 'live', since: since('live'), currentAt: Math.max(at, currentAt ?? at) }

@@ -34,5 +34,7 @@ export type Post =
       /** The place in the log up to which everything was passed on. */
       place?: string | undefined
     }
+  /** From one that follows, to one that says hello: it may have to lead, and goes on from there. */
+  | { type: 'following'; place: string }
   /** A change message, as it came. */
   | { type: 'told'; data: string; id?: string | undefined }

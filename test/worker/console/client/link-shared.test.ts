@@ -121,12 +121,17 @@ describe('the tabs of one browser', () => {
 
   it('replace a frozen tab within seconds when somebody opens or looks at one', async () => {
     const [frozen, other] = await openTabs(2)
+    edge.tell('A-1')
+    await settle()
     frozen?.tab.freeze()
+    edge.tell('A-2')
     const fresh = await openTab()
     other?.link.wake()
     await browser.clock.advance(6_000)
-    expect(fresh.heard.at(-1)).toBe('opened')
-    expect(other?.heard.at(-1)).toBe('opened')
+    expect(fresh.heard).toEqual(['lost: silent', 'A-2', 'opened'])
+    // The newcomer goes on from where the others are, so that they miss nothing.
+    expect(other?.told()).toEqual(['A-1', 'A-2'])
+    expect(other?.heard.at(-1)).not.toContain('lost')
     await frozen?.tab.thaw()
     await browser.clock.advance(6_000)
     expect(edge.open.size).toBe(1)

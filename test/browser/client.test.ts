@@ -1,0 +1,140 @@
+// The client in a real browser, with real tabs, locks and channels, on a real stream.
+
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { buildClient } from '../../worker/console/build-client.ts'
+import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
+import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
+import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
+
+/** Keeps what it was told, and shows the tasks' titles. */
+const RECORDER = `<!doctype html><title></title><script type="module">
+import { watchBoard } from './client.js'
+const where = await (await fetch('board.json')).json()
+window.told = []
+window.watch = watchBoard({
+  ...where,
+  onTasks: (tasks) => { document.title = tasks.map(({ title }) => title).join() },
+  onSignal: ({ message }) => told.push(message.id),
+})
+</script>`
+const TYPES = { html: 'text/html', js: 'text/javascript', json: 'application/json' }
+const PATIENT = { timeout: 30_000, interval: 50 }
+
+describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
+  let edge: EdgeProcess
+  let browser: Browser
+  let context: BrowserContext
+  let origin: string
+  let built: string
+  let repo: Repo
+  const files = new Map<string, string>()
+  const site = createServer((request, response) => {
+    const name = (request.url ?? '/').slice(1) || 'index.html'
+    const type = TYPES[name.split('.').at(-1) as keyof typeof TYPES]
+    response.writeHead(files.has(name) ? 200 : 404, { 'Content-Type': `${type}; charset=UTF-8` })
+    response.end(files.get(name))
+  })
+
+  beforeAll(async () => {
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
+    origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
+    built = await mkdtemp(join(tmpdir(), 'signalbox-client-'))
+    await buildClient(built)
+    files.set('client.js', await readFile(join(built, 'client.js'), 'utf8'))
+    for (const name of ['index.html', 'page.js']) {
+      files.set(name, await readFile(join('examples/page', name), 'utf8'))
+    }
+    files.set('recorder.html', RECORDER)
+    edge = await startEdge('workerd', { ALLOWED_ORIGINS: origin })
+    browser = await launchChromium()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await edge?.close()
+    site.close()
+    await rm(built, { recursive: true, force: true })
+  })
+  beforeEach(async () => {
+    repo = await publishedRepo(edge, [taskRecord('A-1', { title: 'One' })])
+    const where = { url: edge.origin, path: repo.path, token: await token({ repos: [repo.path] }) }
+    files.set('board.json', JSON.stringify(where))
+    context = await browser.newContext()
+  })
+  afterEach(() => context.close())
+
+  async function openTab(): Promise<Page> {
+    const tab = await context.newPage()
+    await tab.goto(`${origin}/recorder.html`)
+    await expect.poll(() => stateOf(tab), PATIENT).toBe('live')
+    return tab
+  }
+  const stateOf = (tab: Page) => tab.evaluate('window.watch?.state.name')
+  const toldOf = (tab: Page) => tab.evaluate('window.told')
+  const streams = async () => (await repo.json<{ streams: number }>('/status')).streams
+  const rename = (id: string, title: string) =>
+    repo.changes({ upserts: [taskRecord(id, { title })] })
+
+  it('shows a board by the ten lines of the example', async () => {
+    const tab = await context.newPage()
+    await tab.goto(origin)
+    await tab.getByText('A-1 One: backlog').waitFor()
+    await tab.getByText('live').waitFor()
+    await rename('A-1', 'Uno')
+    await tab.getByText('A-1 Uno: backlog').waitFor()
+  })
+
+  it('has one stream for ten tabs, and passes it on when its tab closes, with nothing missed', async () => {
+    const tabs: Page[] = []
+    for (let i = 0; i < 10; i++) tabs.push(await openTab())
+    expect(await streams()).toBe(1)
+    await rename('A-1', 'Two')
+    for (const tab of tabs) await expect.poll(() => tab.title(), PATIENT).toBe('Two')
+
+    // Each tab in turn held the stream; changes come before, during and after.
+    const ids: string[] = ['A-1']
+    for (let left = 10; left > 7; left--) {
+      const [leader] = tabs.splice(0, 1)
+      const closing = leader?.close()
+      for (let i = 0; i < 3; i++) {
+        ids.push(`B-${left}-${i}`)
+        await rename(`B-${left}-${i}`, 'New')
+      }
+      await closing
+      for (const tab of tabs) await expect.poll(() => toldOf(tab), PATIENT).toEqual(ids)
+      await expect.poll(streams, PATIENT).toBe(1)
+      for (const tab of tabs) expect(await stateOf(tab)).toBe('live')
+    }
+  })
+
+  it('takes the stream from a frozen tab, which follows when it thaws', async () => {
+    const frozen = await openTab()
+    const other = await openTab()
+    expect(await streams()).toBe(1)
+    // Chromium freezes hidden tabs, and a headless one is never hidden. A debugger stops it as well.
+    const devtools = await context.newCDPSession(frozen)
+    await devtools.send('Debugger.enable')
+    const thawed = frozen.evaluate('debugger')
+    await new Promise((resolve) => devtools.once('Debugger.paused', resolve))
+    await rename('A-2', 'Two')
+    // Whoever opens a page does not wait until the others have noticed.
+    const fresh = await openTab()
+    await rename('A-3', 'Three')
+    for (const tab of [other, fresh]) {
+      await expect.poll(() => tab.title(), PATIENT).toBe('One,Two,Three')
+    }
+    expect(await toldOf(other)).toEqual(['A-2', 'A-3'])
+    expect(await streams()).toBe(2)
+    await devtools.send('Debugger.resume')
+    await thawed
+    await expect.poll(() => frozen.title(), PATIENT).toBe('One,Two,Three')
+    await expect.poll(() => stateOf(frozen), PATIENT).toBe('live')
+    await expect.poll(streams, PATIENT).toBe(1)
+    expect(await toldOf(frozen)).toEqual(['A-2', 'A-3'])
+  })
+})
