@@ -9,8 +9,8 @@ const PAGE = join(import.meta.dirname, 'page')
 export const DIST = join(import.meta.dirname, '../../dist/console')
 
 /**
- * Writes the page into `outDir`, which is emptied first: `index.html`, and beside it the scripts and
- * styles that it loads from `/console/`. Rejects with esbuild's BuildFailure.
+ * Writes the page into `outDir`, which is emptied first: `index.html`, and beside it the scripts
+ * and styles that it loads from `/console/`. Rejects with esbuild's BuildFailure.
  */
 export async function buildConsole(outDir: string): Promise<void> {
   await rm(outDir, { recursive: true, force: true })

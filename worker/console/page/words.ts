@@ -26,9 +26,9 @@ export const words = {
 
   signIn: {
     title: 'Sign in',
-    lead: 'Nothing here is readable without a token. It is kept in a cookie that no script can read.',
+    lead: 'Nothing is readable without a token. It is kept in a cookie that no script can read.',
     label: 'Access token',
-    hint: '`npm start` prints a link that signs in by itself; `npx signalbox sign-in` prints another.',
+    hint: 'npm start prints a link that signs in; npx signalbox sign-in prints another.',
     submit: 'Sign in',
     working: 'Signing in…',
     empty: 'Paste a token first.',
@@ -86,6 +86,6 @@ export const words = {
 
   failed: {
     title: 'This view has failed',
-    lead: 'The rest goes on. Loading the page again will do; if it does not, tell us the sentence below.',
+    lead: 'The rest goes on. Load the page again; if that does not help, this is what to tell us:',
   },
 } as const
