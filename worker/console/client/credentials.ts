@@ -79,7 +79,8 @@ function endOf(token: string | undefined): number | undefined {
 export function claimsOf(token: string | undefined): { exp?: unknown; repos?: unknown } {
   const payload = token?.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/')
   try {
-    return payload === undefined ? {} : JSON.parse(atob(payload))
+    const bytes = Uint8Array.from(atob(payload ?? ''), (char) => char.charCodeAt(0))
+    return JSON.parse(new TextDecoder().decode(bytes))
   } catch {
     return {}
   }
