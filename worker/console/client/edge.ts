@@ -63,6 +63,8 @@ export class Edge {
     const { controller, method, headers } = ask
     const cancel = this.#deps.clock.after(HEADERS_MS, () => controller.abort())
     try {
+      // Whoever closed the watch while the token was asked for.
+      controller.signal.throwIfAborted()
       return await this.#deps.fetch(this.url(route), {
         ...(method && { method }),
         headers: { ...headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
