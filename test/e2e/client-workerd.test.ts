@@ -1,0 +1,105 @@
+// The client over real connections to a real workerd, which is killed under it.
+
+import { EventSource } from 'eventsource'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Task } from '../../worker/board/wire.ts'
+import { type BoardWatch, type Signal, watchBoard } from '../../worker/console/client/index.ts'
+import { eventSourceStreams } from '../../worker/console/client/stream-event-source.ts'
+import { fetchStreams } from '../../worker/console/client/stream-fetch.ts'
+import { streamSourceContract } from '../contract/stream-source.ts'
+import { publishedRepo, type Repo, sessionRecord, taskRecord, token } from '../support/edge.ts'
+import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
+
+let edge: EdgeProcess
+beforeAll(async () => {
+  edge = await startEdge('workerd')
+})
+afterAll(() => edge.close())
+
+streamSourceContract('fetch, from workerd', fetchStreams, () => edge)
+streamSourceContract(
+  'EventSource, from workerd',
+  (client, clock, fetch) => {
+    class Source extends EventSource {
+      constructor(url: string) {
+        super(url, { fetch: (input, init) => fetch(String(input), init as RequestInit) })
+      }
+    }
+    return eventSourceStreams(client, Source, clock)
+  },
+  () => edge,
+)
+
+const PATIENT = { timeout: 30_000, interval: 25 }
+
+describe.each([
+  { by: 'fetch', options: {} },
+  { by: 'EventSource', options: { EventSource } },
+])('a watch by $by', ({ options }) => {
+  let watch: BoardWatch | undefined
+  afterEach(() => watch?.close())
+
+  async function watched(repo: Repo, give: () => Promise<string>) {
+    const seen = { tasks: [] as readonly Task[], signals: [] as Signal[], states: [] as string[] }
+    watch = watchBoard({
+      url: edge.origin,
+      path: repo.path,
+      token: give,
+      onTasks: (tasks) => {
+        seen.tasks = tasks
+      },
+      onSignal: (signal) => seen.signals.push(signal),
+      onState: ({ name }) => seen.states.push(name),
+      ...options,
+    })
+    await expect.poll(() => watch?.state.name, PATIENT).toBe('live')
+    return seen
+  }
+  const told = ({ signals }: { signals: Signal[] }) => signals.map(({ message }) => message)
+
+  it('comes back by itself after the edge was killed, with nothing missed', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1', { title: 'One' })])
+    const seen = await watched(repo, () => token({ repos: [repo.path] }))
+    await repo.changes({ upserts: [taskRecord('A-1', { title: 'Two' })] })
+    await expect.poll(() => seen.tasks[0]?.title, PATIENT).toBe('Two')
+    await edge.crash()
+    await expect.poll(() => seen.states, PATIENT).toContain('reconnecting')
+    await repo.changes({ upserts: [sessionRecord('ses_1')] })
+    await repo.changes({ upserts: [taskRecord('A-2', { title: 'New' })] })
+    await expect.poll(() => watch?.state.name, PATIENT).toBe('live')
+    await expect.poll(() => seen.tasks.map(({ title }) => title), PATIENT).toEqual(['Two', 'New'])
+    await expect
+      .poll(() => told(seen), PATIENT)
+      .toEqual([
+        { type: 'task-changed', id: 'A-1' },
+        { type: 'session-changed', session: 'ses_1' },
+        { type: 'task-changed', id: 'A-2' },
+      ])
+  })
+
+  it('opens another stream before its token ends, and hears of every change meanwhile', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1')])
+    let asked = 0
+    const seen = await watched(repo, () => {
+      asked++
+      return token({ repos: [repo.path], exp: '4s' })
+    })
+    const ids: string[] = []
+    // Two tokens end meanwhile.
+    for (let i = 0; i < 50; i++) {
+      ids.push(`B-${i}`)
+      await repo.changes({ upserts: [taskRecord(`B-${i}`)] })
+      await new Promise((resolve) => setTimeout(resolve, 180))
+    }
+    await expect
+      .poll(
+        () => seen.signals.flatMap(({ message }) => ('id' in message ? message.id : [])),
+        PATIENT,
+      )
+      .toEqual(ids)
+    expect(asked).toBeGreaterThan(3)
+    expect(seen.states).toEqual(['live'])
+    const { streams } = await repo.json<{ streams: number }>('/status')
+    expect(streams).toBe(1)
+  })
+})
