@@ -53,11 +53,15 @@ export function Time({ at }: { at: string }) {
 
 /** An id that somebody will paste elsewhere. `what`: its name, for whoever does not see it. */
 export function Copyable({ text, what }: { text: string; what: string }) {
-  const [isCopied, setCopied] = useState(false)
+  const [said, setSaid] = useState<string>()
   const copy = async () => {
-    await navigator.clipboard.writeText(text)
-    setCopied(true)
-    setTimeout(() => setCopied(false), SHOWN_MS)
+    // Missing where the page came over plain HTTP from elsewhere; a person may also forbid it.
+    const done = await navigator.clipboard?.writeText(text).then(
+      () => true,
+      () => false,
+    )
+    setSaid(done ? words.payments.story.copied : words.payments.story.notCopied)
+    setTimeout(() => setSaid(undefined), SHOWN_MS)
   }
   return (
     <span class="copyable">
@@ -73,7 +77,7 @@ export function Copyable({ text, what }: { text: string; what: string }) {
         </svg>
       </button>
       <span role="status" class="hint">
-        {isCopied && words.payments.story.copied}
+        {said}
       </span>
     </span>
   )
@@ -86,7 +90,7 @@ export function Fault({ error }: { error: PaymentError }) {
   const { code, rawCode, message } = error
   return (
     <p class="problem-line">
-      {message} <code>{rawCode ?? code}</code>
+      {message} <code>{rawCode === undefined ? code : `${code} · ${rawCode}`}</code>
     </p>
   )
 }

@@ -7,6 +7,7 @@ import type {
   RefundRecord,
 } from '../../../payments/ledger/records.ts'
 import type { LifecycleEvent, PaymentStatus } from '../../../payments/status.ts'
+import { formWords } from './payment-forms.ts'
 
 type Count = (n: number, one: string, other: string) => string
 
@@ -22,13 +23,11 @@ export const paymentsWords = (count: Count) =>
     close: 'Close',
 
     freshness: {
-      label: 'Freshness',
       asOf: (time: string) => `As of ${time}`,
       notReached: (time: string) => `Not reached since ${time}`,
       neverReached: 'Not reached',
       hint: 'Asked again every five seconds while you look.',
       late: 'The answer takes longer than it should.',
-      isBack: 'Payments are current again.',
     },
 
     status: {
@@ -169,9 +168,9 @@ export const paymentsWords = (count: Count) =>
       refunded: 'Given back',
       description: 'Description',
       gateway: 'Gateway',
-      metadata: 'Metadata',
       copy: (what: string) => `Copy: ${what}`,
       copied: 'Copied',
+      notCopied: 'Not copied: the browser does not allow it.',
       pay: 'Open the page to pay on',
       initiated: 'Charge asked for',
       refused: 'The gateway refused it',
@@ -216,42 +215,11 @@ export const paymentsWords = (count: Count) =>
         succeeded: 'given back',
         failed: 'failed',
       } satisfies Record<RefundRecord['status'], string>,
+      reason: (text: string) => `“${text}”`,
       settled: (time: string) => `last change ${time}`,
       alert: 'Alert',
       acknowledged: (by: string, time: string) => `Acknowledged by ${by}, ${time}`,
     },
 
-    charge: {
-      open: 'Make a test charge',
-      lead: 'At a simulated gateway: nobody’s money moves.',
-      gateway: 'Gateway',
-      amount: 'Amount',
-      currency: 'Currency',
-      description: 'Description',
-      example: 'A lamp',
-      submit: 'Charge',
-      working: 'Charging…',
-      badAmount: (currency: string) => `That is no amount in ${currency}.`,
-      leaving: 'Going to the page to pay on…',
-      done: 'Charged. Pay it in the bank’s app with this code:',
-      doneWithoutPage: 'Charged; the gateway named no page to pay it on.',
-      deepLink: 'Open the bank’s app',
-      see: 'See its story',
-    },
-
-    refund: {
-      open: 'Refund…',
-      title: (reference: string) => `Refund ${reference}`,
-      amount: (currency: string) => `Amount in ${currency}`,
-      left: (amount: string) => `${amount} can still be given back.`,
-      reason: 'Reason',
-      next: 'Go on',
-      confirm: (amount: string, gateway: string) =>
-        `${gateway} is asked to give ${amount} back to the payer. It cannot be taken back.`,
-      submit: (amount: string) => `Give back ${amount}`,
-      back: 'Change it',
-      working: 'Asking the gateway…',
-      badAmount: 'That is no amount that can still be given back.',
-      noReason: 'Say why, for whoever reads it later.',
-    },
+    ...formWords,
   }) as const

@@ -1,6 +1,7 @@
 // What needs a person comes first; when nothing does, one quiet line says so.
 
 import { useComputed } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
 import type { AlertRecord } from '../../../../payments/ledger/records.ts'
 import { formatRoute } from '../../address.ts'
 import { now } from '../../clock.ts'
@@ -26,18 +27,34 @@ export function AttentionList({ feed }: { feed: Feed }) {
     JSON.stringify(parkedLong(feed.parked.value?.values() ?? [], now.value)),
   )
   const groups = JSON.parse(long.value) as Parked[]
+  const heading = useRef<HTMLHeadingElement>(null)
+  const hasActed = useRef(false)
+  useEffect(() => {
+    // The button that was pressed is gone with its alert.
+    if (hasActed.current && document.activeElement === document.body) heading.current?.focus()
+    hasActed.current = false
+  }, [alerts])
+  const acted = () => {
+    hasActed.current = true
+    feed.ask()
+  }
   if (!alerts || !parked) return <p class="quiet-line">{words.loading}</p>
   const isQuiet = alerts.size === 0 && groups.length === 0
   return (
     <section class="attention" aria-labelledby="attention">
-      <h2 id="attention" class={isQuiet ? 'visually-hidden' : undefined}>
+      <h2
+        id="attention"
+        ref={heading}
+        tabIndex={-1}
+        class={isQuiet ? 'visually-hidden' : undefined}
+      >
         {say.title}
         {!isQuiet && <span class="count"> {alerts.size + groups.length}</span>}
       </h2>
       {isQuiet && <p class="quiet-line lamp go">{say.none}</p>}
       <ul>
         {[...alerts.values()].map((alert) => (
-          <AlertItem key={alert.id} alert={alert} onDone={feed.ask} />
+          <AlertItem key={alert.id} alert={alert} onDone={acted} />
         ))}
         {groups.map((group) => (
           <ParkedItem key={group.gateway} group={group} isMore={parked.size === MOST} />

@@ -8,6 +8,7 @@ import { words } from '../../words.ts'
 import { charge } from '../acting/acts.ts'
 import { isRefusal, Press } from '../acting/press.ts'
 import { sentenceOf } from '../feed/freshness.ts'
+import { isWeb } from '../web-address.ts'
 import { currenciesOf, exampleAmount, type Form, orderOf } from './test-order.ts'
 
 interface ChargeFormProps {
@@ -44,11 +45,15 @@ export function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
     try {
       const response = await charge(request, press.current.keyOf(request))
       onCharged()
-      // Stays as it is while the browser leaves: a second press has nothing to do.
-      if (response.redirectUrl !== undefined) {
-        setState({ name: 'leaving' })
-        location.assign(response.redirectUrl)
-      } else setState({ name: 'charged', response })
+      const { redirectUrl, readableCode } = response
+      // A code is for the bank's app: it would be gone with this page.
+      if (!isWeb(redirectUrl) || readableCode !== undefined) {
+        setState({ name: 'charged', response })
+        return
+      }
+      // Stays so while the browser leaves: a second press has nothing to do.
+      setState({ name: 'leaving' })
+      location.assign(redirectUrl)
     } catch (problem) {
       isAsking.current = false
       if (isRefusal(problem)) {
@@ -139,15 +144,16 @@ function Fields({ form, gateways, onChange }: FieldsProps) {
 /** Without a page of the gateway's: what the payer does in the bank's app. */
 function Charged({ response }: { response: PaymentResponse }) {
   const { charge: say } = words.payments
-  const { transactionId: id, readableCode, deepLink } = response
+  const { transactionId: id, readableCode, deepLink, redirectUrl } = response
+  const [link, text] = isWeb(deepLink) ? [deepLink, say.deepLink] : [redirectUrl, say.page]
   return (
     <div class="charged" role="status">
       <p>{readableCode === undefined ? say.doneWithoutPage : say.done}</p>
       {readableCode !== undefined && <p class="pay-code">{readableCode}</p>}
       <p class="actions">
-        {deepLink !== undefined && /^https?:/i.test(deepLink) && (
-          <a href={deepLink} target="_blank" rel="noopener noreferrer">
-            {say.deepLink}
+        {isWeb(link) && (
+          <a href={link} target="_blank" rel="noopener noreferrer">
+            {text}
           </a>
         )}
         <a href={formatRoute({ view: 'payments', id, query: {} })}>{say.see}</a>

@@ -30,7 +30,7 @@ export function draw(box: HTMLElement, series: Series, look: Look): Drawing {
     {
       width: box.clientWidth,
       height: HEIGHT,
-      padding: [8, 8, 0, 0],
+      padding: [8, 28, 0, 0],
       legend: { show: false },
       cursor: { show: false },
       scales: { y: { range: (_, __, most) => [0, Math.max(4, Math.ceil(most * 1.1))] } },
@@ -49,6 +49,7 @@ export function draw(box: HTMLElement, series: Series, look: Look): Drawing {
           grid: { show: false },
           values: (_, seconds) => seconds.map((at) => clock.format(at * 1_000)),
           space: 70,
+          size: 28,
         },
         {
           ...axis,

@@ -4,6 +4,7 @@ import type { ComponentChildren } from 'preact'
 import { words } from '../../words.ts'
 import type { TransactionStory } from '../feed/reads.ts'
 import { Copyable, Time } from '../small.tsx'
+import { isWeb } from '../web-address.ts'
 
 export function Facts({ story }: { story: TransactionStory }) {
   const { story: say } = words.payments
@@ -36,9 +37,6 @@ export function Facts({ story }: { story: TransactionStory }) {
     </section>
   )
 }
-
-/** A gateway names it: it must lead to a page and do nothing else. */
-const isWeb = (url: string | undefined): url is string => /^https?:\/\//i.test(url ?? '')
 
 function Fact({ name, children }: { name: string; children: ComponentChildren }) {
   if (!children) return null

@@ -34,7 +34,9 @@ export function StoryView({ feed }: { feed: Feed }) {
         <h1 ref={heading} tabIndex={-1}>
           {story?.reference ?? (shown?.name === 'unknown' ? say.unknown : words.loading)}
         </h1>
-        {story && <Standing story={story} feed={feed} />}
+        {story && (
+          <Standing story={story} feed={feed} onRefunded={() => heading.current?.focus()} />
+        )}
       </div>
       {shown?.name === 'unknown' && <p>{say.unknownHint}</p>}
       {story && <Told story={story} feed={feed} />}
@@ -48,7 +50,7 @@ interface StoryProps {
 }
 
 /** How it stands, said aloud when it moves. */
-function Standing({ story, feed }: StoryProps) {
+function Standing({ story, feed, onRefunded }: StoryProps & { onRefunded(): void }) {
   const { amount, refundedAmount, currency, status, gateway } = story
   const left = refundable(story)
   const canRefund =
@@ -68,7 +70,18 @@ function Standing({ story, feed }: StoryProps) {
           {words.payments.story.refunded} <Money amount={refundedAmount} currency={currency} />
         </span>
       )}
-      {canRefund && <RefundForm key={story.id} story={story} left={left} onDone={feed.ask} />}
+      {canRefund && (
+        <RefundForm
+          key={story.id}
+          story={story}
+          left={left}
+          onDone={() => {
+            feed.ask()
+            // Its button is gone when all is given back.
+            onRefunded()
+          }}
+        />
+      )}
     </div>
   )
 }

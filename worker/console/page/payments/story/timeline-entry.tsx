@@ -5,7 +5,7 @@ import { useMemo } from 'preact/hooks'
 import type { AlertRecord, RefundRecord } from '../../../../payments/ledger/records.ts'
 import type { Transaction } from '../../../../payments/transaction.ts'
 import { now } from '../../clock.ts'
-import { dateOf } from '../../times.ts'
+import { dateOf, timeOf } from '../../times.ts'
 import { words } from '../../words.ts'
 import { Acknowledge } from '../attention/acknowledge.tsx'
 import { sayAlert } from '../attention/attention.ts'
@@ -81,10 +81,12 @@ function Refund({ refund, currency }: { refund: RefundRecord; currency: string }
         {say.refund} <Money amount={amount} currency={currency} />
       </h3>
       <p>
-        <span class={`state ${status}`}>{say.refundStates[status]}</span> {reason}
+        <span class={`state ${status}`}>{say.refundStates[status]}</span> {say.reason(reason)}
       </p>
       {error && <Fault error={error} />}
-      {updatedAt !== createdAt && <p class="hint">{say.settled(dateOf(Date.parse(updatedAt)))}</p>}
+      {updatedAt !== createdAt && (
+        <p class="hint">{say.settled(timeOf(Date.parse(updatedAt), now.peek()))}</p>
+      )}
       {correlationId && <Ids of={[[say.correlation, correlationId]]} />}
     </>
   )

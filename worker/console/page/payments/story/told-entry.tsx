@@ -7,6 +7,7 @@ import { timeOf } from '../../times.ts'
 import { words } from '../../words.ts'
 import { ActionButton } from '../acting/action-button.tsx'
 import { redeliver } from '../acting/acts.ts'
+import { StatusBadge } from '../small.tsx'
 
 interface ToldEntryProps {
   event: EventTold
@@ -15,11 +16,12 @@ interface ToldEntryProps {
 
 export function ToldEntry({ event, onDone }: ToldEntryProps) {
   const { story: say } = words.payments
-  const { type, toldAt, deliveries } = event
+  const { type, payload, toldAt, deliveries } = event
   return (
     <>
       <h3>
-        {say.told(say.lifecycle[type])} <code>{type}</code>
+        {say.told(say.lifecycle[type])} <StatusBadge status={payload.transaction.status} />
+        <code>{type}</code>
       </h3>
       <p class={toldAt ? 'hint' : 'state pending'}>
         {toldAt ? say.toldAt(timeAt(toldAt)) : say.notTold}

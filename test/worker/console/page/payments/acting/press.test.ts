@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest'
+import { ApiProblem } from '../../../../../../worker/console/page/api.ts'
+import { isRefusal, Press } from '../../../../../../worker/console/page/payments/acting/press.ts'
+
+describe('the key of a press', () => {
+  it('stays the same however often the same is asked for, until it is settled', () => {
+    let drawn = 0
+    const press = new Press(() => `key-${++drawn}`)
+    expect(press.keyOf({ amount: 1 })).toBe('key-1')
+    expect(press.keyOf({ amount: 1 })).toBe('key-1')
+    expect(press.keyOf({ amount: 2 })).toBe('key-2')
+    expect(press.keyOf({ amount: 2 })).toBe('key-2')
+    press.settle()
+    expect(press.keyOf({ amount: 2 })).toBe('key-3')
+  })
+
+  it('is kept after whatever may have been done all the same', () => {
+    const isOver = (code: string) => isRefusal(new ApiProblem(500, code, ''))
+    expect(['invalid_argument', 'gateway_refused'].every(isOver)).toBe(true)
+    expect(
+      ['unreachable', 'gateway_unavailable', 'ledger_unavailable', 'in_progress', 'internal'].some(
+        isOver,
+      ),
+    ).toBe(false)
+  })
+})

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest'
+import {
+  parkedLong,
+  sayAlert,
+} from '../../../../../../worker/console/page/payments/attention/attention.ts'
+import { words } from '../../../../../../worker/console/page/words.ts'
+import type {
+  AlertDetail,
+  AlertKind,
+  EventRecord,
+} from '../../../../../../worker/payments/ledger/records.ts'
+
+const NOW = Date.parse('2026-03-02T10:00:00Z')
+const KINDS = Object.keys(words.payments.attention.kinds) as AlertKind[]
+
+const say = (kind: AlertKind, detail: AlertDetail) => {
+  const alert = { id: 'a', kind, gateway: 'redirect', detail, createdAt: '2026-03-02T09:00:00Z' }
+  const said = sayAlert(alert, NOW)
+  return { ...said, sentence: said.sentence.replaceAll('\u00a0', ' ') }
+}
+
+describe('an alert', () => {
+  it('says what happened and how much it is about', () => {
+    const paid = { amount: 20_000, currency: 'IQD' }
+    const asked = { expectedAmount: 25_000, expectedCurrency: 'IQD' }
+    expect(say('amount_mismatch', { ...paid, ...asked }).sentence).toBe(
+      'IQD 20,000 was paid where IQD 25,000 was asked for.',
+    )
+    expect(say('refund_failed', { ...paid, error: { code: 'x', message: 'No.' } })).toMatchObject({
+      sentence: 'The gateway could not give back IQD 20,000.',
+      error: 'No.',
+    })
+    const dead = { type: 'PaymentSucceeded', endpoint: 'https://shop', lastStatus: 500 } as const
+    expect(say('delivery_dead', { ...dead, error: 'timeout' })).toMatchObject({
+      sentence: 'https://shop did not take PaymentSucceeded for a day. It last answered 500.',
+      error: 'timeout',
+    })
+    expect(
+      say('unsettled', { ...paid, since: '2026-02-27T10:00:00Z', said: 'Pending' }).sentence,
+    ).toMatch(/^IQD 20,000 is open since Feb 27, 2026.*the gateway said Pending\.$/)
+  })
+
+  it('is a sentence and a deed even where little is known', () => {
+    for (const kind of KINDS) {
+      const { title, sentence, todo } = say(kind, {})
+      expect(`${title} ${sentence} ${todo}`).not.toMatch(/undefined|null|NaN/)
+    }
+  })
+})
+
+describe('events that wait for their payment', () => {
+  const event = (id: string, gateway: string, minutes: number) =>
+    ({
+      id,
+      gateway,
+      receivedAt: new Date(NOW - minutes * 60_000).toISOString(),
+    }) as EventRecord
+
+  it('are worth a word after five minutes, by gateway', () => {
+    const events = [
+      event('3', 'fib', 4),
+      event('2', 'redirect', 6),
+      event('1', 'redirect', 60),
+      event('0', 'fib', 5),
+    ]
+    expect(parkedLong(events, NOW)).toEqual([
+      { gateway: 'redirect', events: [events[1], events[2]], since: events[2]?.receivedAt },
+      { gateway: 'fib', events: [events[3]], since: events[3]?.receivedAt },
+    ])
+  })
+})

@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest'
+import type { TransactionStory } from '../../../../../../worker/console/page/payments/feed/reads.ts'
+import {
+  legible,
+  refundable,
+  timeline,
+} from '../../../../../../worker/console/page/payments/story/timeline.ts'
+
+const at = (seconds: number) => new Date(1_772_445_600_000 + seconds * 1_000).toISOString()
+
+function story(more: Partial<TransactionStory> = {}): TransactionStory {
+  return {
+    id: '01',
+    gateway: 'redirect',
+    reference: 'order-1',
+    attempt: 1,
+    externalReferenceId: 'ours',
+    status: 'Paid',
+    amount: 25_000,
+    currency: 'IQD',
+    refundedAmount: 0,
+    createdAt: at(0),
+    updatedAt: at(9),
+    webhookEvents: [],
+    refunds: [],
+    events: [],
+    alerts: [],
+    ...more,
+  }
+}
+
+const told = (type: 'PaymentInitiated' | 'PaymentSucceeded' | 'PaymentFailed', when: string) => ({
+  id: type,
+  type,
+  payload: { transaction: story() },
+  createdAt: when,
+  deliveries: [],
+})
+const webhook = (id: string, when: string): TransactionStory['webhookEvents'][number] => ({
+  ...{ id, gateway: 'redirect', eventId: `event-${id}`, toStatus: 'Paid', outcome: 'applied' },
+  ...{ amount: 25_000, currency: 'IQD', isMismatch: false },
+  ...{ occurredAt: when, receivedAt: when },
+})
+const refund = (status: 'claimed' | 'succeeded' | 'failed') => ({
+  ...{ id: `refund-${status}`, amount: 5_000, reason: 'Broken', status },
+  ...{ createdAt: at(20), updatedAt: at(21) },
+})
+
+describe('a payment’s story', () => {
+  it('is told in the order of time, and of one moment the cause first', () => {
+    const whole = story({
+      events: [told('PaymentInitiated', at(0)), told('PaymentSucceeded', at(5))] as never,
+      webhookEvents: [webhook('w1', at(5))],
+      refunds: [refund('succeeded')],
+      alerts: [
+        { id: 'a1', kind: 'amount_mismatch', gateway: 'redirect', detail: {}, createdAt: at(5) },
+      ],
+    })
+    expect(timeline(whole).map(({ key }) => key)).toEqual([
+      'initiated',
+      'PaymentInitiated',
+      'w1',
+      'PaymentSucceeded',
+      'a1',
+      'refund-succeeded',
+    ])
+  })
+
+  it('tells of a refusal that no webhook brought, and does not tell one twice', () => {
+    const error = { code: 'declined', message: 'Not today.' }
+    const events = [told('PaymentFailed', at(2))] as never
+    const refused = timeline(story({ status: 'Failed', error, events }))
+    expect(refused.map(({ kind }) => kind)).toEqual(['initiated', 'refused', 'told'])
+    const webhookEvents = [{ ...webhook('w1', at(2)), error }]
+    const brought = timeline(story({ status: 'Failed', error, events, webhookEvents }))
+    expect(brought.map(({ kind }) => kind)).toEqual(['initiated', 'webhook', 'told'])
+  })
+
+  it('knows what can still be given back: nothing while a refund is under way', () => {
+    expect(refundable(story())).toBe(25_000)
+    expect(refundable(story({ status: 'PartiallyRefunded', refundedAmount: 5_000 }))).toBe(20_000)
+    expect(refundable(story({ refunds: [refund('failed')] }))).toBe(25_000)
+    expect(refundable(story({ refunds: [refund('claimed')] }))).toBe(0)
+    expect(refundable(story({ status: 'Pending' }))).toBe(0)
+    expect(refundable(story({ status: 'Refunded', refundedAmount: 25_000 }))).toBe(0)
+  })
+
+  it('shows JSON in lines, and anything else as it came', () => {
+    expect(legible('{"a":1}')).toBe('{\n  "a": 1\n}')
+    expect(legible('a=1&b=2')).toBe('a=1&b=2')
+  })
+})
