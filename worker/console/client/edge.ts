@@ -39,9 +39,12 @@ export class Edge {
   /** `route` begins with a slash. */
   url(route: string, query: Readonly<Record<string, string | undefined>> = {}): string {
     const { url, path } = this.#deps
-    const given = Object.entries({ path, ...query }).filter(([, value]) => value !== undefined)
-    const search = new URLSearchParams(given as [string, string][])
-    return `${url}/api${route}${search.size > 0 ? `?${search}` : ''}`
+    const search = Object.entries({ path, ...query })
+      .flatMap(([name, value]) =>
+        value === undefined ? [] : `${name}=${encodeURIComponent(value)}`,
+      )
+      .join('&')
+    return `${url}/api${route}${search && '?'}${search}`
   }
 
   /** Rejects with a BoardError for whatever is no success. */
@@ -64,7 +67,7 @@ export class Edge {
     const cancel = this.#deps.clock.after(HEADERS_MS, () => controller.abort())
     try {
       // Whoever closed the watch while the token was asked for.
-      controller.signal.throwIfAborted()
+      if (controller.signal.aborted) throw new Error('The watch is closed.')
       return await this.#deps.fetch(this.url(route), {
         ...(method && { method }),
         headers: { ...headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) },

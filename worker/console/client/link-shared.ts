@@ -18,6 +18,8 @@ export interface SharedLinkOptions {
 
 /** A leader answers in milliseconds, unless it is frozen. */
 const ANSWER_MS = 5_000
+/** A timer that fires later than this was held up with all of its tab. */
+const LATE_MS = 2_000
 
 export class SharedLink implements Link {
   readonly #options: SharedLinkOptions
@@ -88,6 +90,12 @@ export class SharedLink implements Link {
     const quietMs = clock.now() - this.#heardAt
     if (quietMs >= 0 && quietMs < this.#patienceMs) {
       this.#timer(this.#patienceMs - quietMs, () => this.#listen())
+      return
+    }
+    // Much too late: then it was this tab that slept, and what it was told waits behind this timer.
+    const isLate = quietMs > this.#patienceMs + LATE_MS && this.#patienceMs > ANSWER_MS
+    if (isLate) {
+      this.#ask()
       return
     }
     this.#lost('silent')

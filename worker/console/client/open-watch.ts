@@ -12,6 +12,9 @@ import { fetchStreams } from './stream-fetch.ts'
 import type { Tabs } from './tabs.ts'
 import { Watch, type WatchDeps } from './watch.ts'
 
+/** With the version of what tabs say to each other: one that is not reloaded may be an older one. */
+const TABS = 'signalbox 1'
+
 export interface OpenDeps extends WatchDeps {
   /** Undefined where nobody can be found by this name. */
   tabs(name: string): Tabs | undefined
@@ -35,7 +38,7 @@ export function openWatch(options: WatchBoardOptions, deps: OpenDeps): BoardWatc
   const connect = (on: ConnectionEvents, lastEventId?: string) =>
     new Connection({ streams, clock, on, lastEventId })
   const path = sharedPath(options)
-  const tabs = path === undefined ? undefined : deps.tabs(`signalbox ${url} ${path}`)
+  const tabs = path === undefined ? undefined : deps.tabs(`${TABS} ${url} ${path}`)
   return new Watch(options, {
     ...deps,
     reads: new Reads(edge),

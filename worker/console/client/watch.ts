@@ -139,7 +139,6 @@ export class Watch implements BoardWatch {
 
   #wake(): void {
     if (this.#state.name === 'closed') return
-    this.#refusal = undefined
     this.#link.wake()
     for (const followed of this.#followed()) followed.doubt()
     this.#settle()

@@ -1,5 +1,5 @@
-// The tabs of one browser, in one process. A frozen one runs nothing: its timers, posts and locks
-// wait in the order they fell due, and all run when it thaws.
+// The tabs of one browser, in one process. A frozen one runs nothing: all that falls due waits, and
+// runs when it thaws, its timers before what it was sent, which is the order that hurts.
 
 import type { Clock } from '../../../../worker/console/client/clock.ts'
 import type { Post, SeatEvents, Tabs } from '../../../../worker/console/client/tabs.ts'
@@ -36,6 +36,7 @@ export class FakeTab implements Tabs {
   #receive: ((post: Post) => void) | undefined
   #isFrozen = false
   #waiting: (() => void)[] = []
+  #timers: (() => void)[] = []
 
   constructor(browser: FakeBrowser) {
     this.#browser = browser
@@ -45,7 +46,10 @@ export class FakeTab implements Tabs {
       random,
       after: (ms, call) => {
         let isCancelled = false
-        const cancel = after(ms, () => this.run(() => isCancelled || call()))
+        const cancel = after(ms, () => {
+          if (this.#isFrozen) this.#timers.push(() => isCancelled || call())
+          else call()
+        })
         return () => {
           isCancelled = true
           cancel()
@@ -96,7 +100,7 @@ export class FakeTab implements Tabs {
 
   async thaw(): Promise<void> {
     this.#isFrozen = false
-    for (const task of this.#waiting.splice(0)) queueMicrotask(task)
+    for (const task of [...this.#timers.splice(0), ...this.#waiting.splice(0)]) queueMicrotask(task)
     await settle()
   }
 }

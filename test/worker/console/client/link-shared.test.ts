@@ -119,6 +119,17 @@ describe('the tabs of one browser', () => {
     expect(edge.dials).toHaveLength(2)
   })
 
+  it('do not rob a tab that leads well when one that only followed thaws', async () => {
+    const [leader, frozen] = await openTabs(2)
+    frozen?.tab.freeze()
+    edge.tell('A-1')
+    await live(120_000)
+    await frozen?.tab.thaw()
+    await live(60_000)
+    expect(edge.dials).toHaveLength(1)
+    for (const tab of [leader, frozen]) expect(tab?.heard).toEqual(['opened', 'A-1'])
+  })
+
   it('replace a frozen tab within seconds when somebody opens or looks at one', async () => {
     const [frozen, other] = await openTabs(2)
     edge.tell('A-1')
