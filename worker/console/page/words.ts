@@ -2,6 +2,7 @@
 // properties: `direction` may be `rtl` one day.
 
 import type { LostReason } from '../client/index.ts'
+import { boardWords } from './words/board.ts'
 import { paymentsWords } from './words/payments.ts'
 
 export const locale = 'en'
@@ -81,6 +82,8 @@ export const words = {
   time: {
     justNow: 'just now',
   },
+
+  board: boardWords(count, locale),
 
   payments: paymentsWords(count),
 

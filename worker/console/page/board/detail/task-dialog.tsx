@@ -1,0 +1,111 @@
+// The task that is open, on top of the board.
+
+import { useEffect, useRef } from 'preact/hooks'
+import type { Live } from '../../live/live.ts'
+import { words } from '../../words.ts'
+import { statusName } from '../columns.ts'
+import { Standing } from './standing.tsx'
+import { TaskBody } from './task-body.tsx'
+import type { TaskState } from './task-state.ts'
+import { useTask } from './use-task.ts'
+
+interface TaskDialogProps {
+  id: string
+  live: Live
+  onClose(): void
+}
+
+export function TaskDialog({ id, live, onClose }: TaskDialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  useEffect(() => dialog.current?.showModal(), [])
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes as well.
+    // biome-ignore lint/a11y/noNoninteractiveElementInteractions: a click beside it closes it.
+    <dialog
+      ref={dialog}
+      class="task"
+      aria-labelledby="task-heading"
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onClick={(event) => event.target === dialog.current && onClose()}
+    >
+      <Task key={id} id={id} live={live} onClose={onClose} />
+    </dialog>
+  )
+}
+
+function Task({ id, live, onClose }: TaskDialogProps) {
+  const { state, retry } = useTask(live, id)
+  const heading = useRef<HTMLHeadingElement>(null)
+  // Whoever follows a link from one task to another goes on reading at its name.
+  useEffect(() => heading.current?.focus(), [])
+  const say = words.board.detail
+  return (
+    <article>
+      <header>
+        <span class="id">{id}</span>
+        {state.name === 'shown' && <span class="status">{statusName(state.task.status)}</span>}
+        {state.name === 'shown' && <Standing id={id} live={live} />}
+        <button type="button" class="close" aria-label={say.close} onClick={onClose}>
+          <svg viewBox="0 0 16 16" aria-hidden="true">
+            <path d="M3 3l10 10M13 3L3 13" />
+          </svg>
+        </button>
+      </header>
+      <div class="scroller">
+        <h2 id="task-heading" ref={heading} tabIndex={-1} dir="auto">
+          {titleOf(id, state)}
+        </h2>
+        <Problem state={state} onRetry={retry} />
+        {state.name === 'shown' && <TaskBody task={state.task} live={live} />}
+      </div>
+    </article>
+  )
+}
+
+function titleOf(id: string, state: TaskState): string {
+  const say = words.board.detail
+  switch (state.name) {
+    case 'shown':
+      return state.task.title
+    case 'unknown':
+      return say.unknown(id)
+    case 'loading':
+      return say.loading(id)
+    case 'failed':
+      return id
+  }
+}
+
+function Problem({ state, onRetry }: { state: TaskState; onRetry(): void }) {
+  const say = words.board.detail
+  const sentence = sentenceOf(state)
+  return (
+    // It stays in the tree while it is empty, or nobody would hear it come.
+    <div role="status" class={sentence === undefined ? undefined : 'notice caution'}>
+      {sentence !== undefined && <p>{sentence}</p>}
+      {'problem' in state && (
+        <button type="button" class="quiet" onClick={onRetry}>
+          {say.again}
+        </button>
+      )}
+    </div>
+  )
+}
+
+function sentenceOf(state: TaskState): string | undefined {
+  const say = words.board.detail
+  switch (state.name) {
+    case 'loading':
+      return undefined
+    case 'unknown':
+      return say.unknownHint
+    case 'failed':
+      return say.failedEmpty(state.problem)
+    case 'shown':
+      if (state.isGone) return say.gone
+      return state.problem === undefined ? undefined : say.failed(state.problem)
+  }
+}

@@ -1,0 +1,63 @@
+// Where the keyboard leads from a card, and who inherits the focus of one that is gone. Pure.
+
+/** Ids, column by column, as they are shown. */
+export type Grid = readonly (readonly string[])[]
+
+export type Move =
+  | { to: 'card'; id: string }
+  /** The card of that column which is nearest to the eye: only the page knows where cards stand. */
+  | { to: 'column'; ids: readonly string[] }
+
+/** Undefined: the key leads nowhere from there. */
+export function moveFrom(
+  grid: Grid,
+  id: string,
+  key: string,
+  direction: 'ltr' | 'rtl',
+): Move | undefined {
+  const column = grid.findIndex((ids) => ids.includes(id))
+  const ids = grid[column] ?? []
+  const at = ids.indexOf(id)
+  const toCard = (next: string | undefined): Move | undefined =>
+    next === undefined ? undefined : { to: 'card', id: next }
+  switch (key) {
+    case 'ArrowUp':
+      return toCard(ids[at - 1])
+    case 'ArrowDown':
+      return toCard(ids[at + 1])
+    case 'Home':
+      return toCard(ids[0])
+    case 'End':
+      return toCard(ids.at(-1))
+    case 'ArrowLeft':
+    case 'ArrowRight': {
+      const isOnwards = (key === 'ArrowRight') === (direction === 'ltr')
+      const rest = isOnwards ? grid.slice(column + 1) : grid.slice(0, Math.max(0, column)).reverse()
+      const next = rest.find((others) => others.length > 0)
+      return next && { to: 'column', ids: next }
+    }
+    default:
+      return undefined
+  }
+}
+
+/** The index of the number that is nearest; of two the first. */
+export function nearest(numbers: readonly number[], to: number): number {
+  return numbers.reduce(
+    (best, it, at) => (Math.abs(it - to) < Math.abs((numbers[best] ?? Infinity) - to) ? at : best),
+    0,
+  )
+}
+
+/**
+ * Who is focused once `id` is shown no more: the next of its column that still is, else the one
+ * before it, else the first of the board.
+ */
+export function heirOf(before: Grid, after: Grid, id: string): string | undefined {
+  const shown = new Set(after.flat())
+  if (shown.has(id)) return id
+  const ids = before.find((column) => column.includes(id)) ?? []
+  const at = ids.indexOf(id)
+  const isShown = (other: string) => shown.has(other)
+  return ids.slice(at + 1).find(isShown) ?? ids.slice(0, at).findLast(isShown) ?? after.flat()[0]
+}

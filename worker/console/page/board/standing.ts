@@ -1,0 +1,24 @@
+// How the work on a task stands, in a word or two. Pure.
+
+import { words } from '../words.ts'
+import type { CardData } from './cards.ts'
+
+export interface Standing {
+  tone: 'active' | 'stalled' | 'awaiting_review' | 'ready' | 'blocked'
+  text: string
+}
+
+/** Undefined: it is done with, or there is nothing to say. Work under way beats being ready for it. */
+export function standing({ task, isClosed, waitsFor, actor }: CardData): Standing | undefined {
+  const say = words.board.card
+  if (isClosed) return undefined
+  const { executionState } = task
+  if (executionState) {
+    const text = say.execution[executionState]
+    return { tone: executionState, text: actor === undefined ? text : say.by(text, actor) }
+  }
+  if (task.ready) return { tone: 'ready', text: say.ready }
+  if (waitsFor.length === 0) return undefined
+  const names = waitsFor.map(({ id, isKnown }) => (isKnown ? id : say.missingDep(id)))
+  return { tone: 'blocked', text: say.blocked(names) }
+}
