@@ -46,7 +46,7 @@ export const paymentsWords = (count: Count) =>
       acknowledge: 'Acknowledge',
       acknowledgeOf: (title: string) => `Acknowledge: ${title}`,
       redeliver: 'Send again',
-      redeliverOf: (event: string, endpoint: string) => `Send ${event} to ${endpoint} again`,
+      redeliverOf: (event: string, endpoint: string) => `Send again: ${event} to ${endpoint}`,
       sentAgain: 'It is being sent again.',
       story: 'Its story',
       storyOf: (reference: string) => `The story of ${reference}`,

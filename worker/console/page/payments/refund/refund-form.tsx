@@ -1,6 +1,6 @@
 // A refund: how much and why, then once more whether it is meant.
 
-import { useId, useRef, useState } from 'preact/hooks'
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import type { RefundRequest } from '../../../../payments/transaction.ts'
 import { words } from '../../words.ts'
 import { refund } from '../acting/acts.ts'
@@ -17,23 +17,23 @@ interface RefundFormProps {
   onDone(): void
 }
 
-export function RefundForm(props: RefundFormProps) {
+export function RefundForm({ onDone, ...about }: RefundFormProps) {
   const { refund: say } = words.payments
-  const [isOpen, setOpen] = useState(false)
+  const [state, setState] = useState<'closed' | 'open' | 'done'>('closed')
+  // Only when the dialog is gone can anything behind it have the focus.
+  useEffect(() => {
+    if (state !== 'done') return
+    setState('closed')
+    onDone()
+  }, [state, onDone])
   return (
     <>
-      <button type="button" class="quiet small" onClick={() => setOpen(true)}>
+      <button type="button" class="quiet small" onClick={() => setState('open')}>
         {say.open}
       </button>
-      {isOpen && (
-        <Dialog title={say.title(props.story.reference)} onClose={() => setOpen(false)}>
-          <Steps
-            {...props}
-            onDone={() => {
-              setOpen(false)
-              props.onDone()
-            }}
-          />
+      {state === 'open' && (
+        <Dialog title={say.title(about.story.reference)} onClose={() => setState('closed')}>
+          <Steps {...about} onDone={() => setState('done')} />
         </Dialog>
       )}
     </>

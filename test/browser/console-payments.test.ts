@@ -1,0 +1,210 @@
+// The payments of the console in a real browser, over all that `npm start` runs: charged from the
+// page, paid on the hosted page, and told by the story without a reload.
+
+import axe from 'axe-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { LocalJson } from '../../local/local-json.ts'
+import type { PaymentResponse, Transaction } from '../../worker/payments/transaction.ts'
+import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
+import { linkOf, openConsole } from '../support/console-page.ts'
+import { EventReceiver } from '../support/event-receiver.ts'
+import { type Start, Starts } from '../support/local-system.ts'
+import { SimulatorControl } from '../support/simulator-control.ts'
+
+const EVENTS_SECRET = `whsec_${btoa('a-secret-of-the-host-application')}`
+
+describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}`, () => {
+  const starts = new Starts()
+  const receiver = new EventReceiver(EVENTS_SECRET)
+  let start: Start
+  let local: LocalJson
+  let simulator: SimulatorControl
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  let complaints: string[]
+
+  beforeAll(async () => {
+    await receiver.listen()
+    browser = await launchChromium()
+    const env = { PAYMENT_EVENTS_URL: receiver.url, PAYMENT_EVENTS_SECRET: EVENTS_SECRET }
+    start = await (await starts.start({ env })).ready()
+    local = await start.local()
+    simulator = new SimulatorControl(local.simulator)
+    context = await browser.newContext()
+    ;({ page, complaints } = await openConsole(context, linkOf(start)))
+    await page.getByRole('link', { name: 'Payments' }).click()
+    await page.getByText('Nothing needs a person.').waitFor()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await starts.clear()
+    await receiver.close()
+  })
+
+  const api = async <T>(path: string, body?: unknown): Promise<T> => {
+    const answer = await fetch(`${local.url}/api/payments${path}`, {
+      headers: { authorization: `Bearer ${local.tokens.payments}` },
+      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+    })
+    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
+    return (await answer.json()) as T
+  }
+  const charge = (reference: string) =>
+    api<PaymentResponse>('/charges', {
+      ...{ gateway: 'redirect', reference, amount: 25_000, currency: 'IQD' },
+      ...{ description: 'A lamp' },
+    })
+  const transactions = async () =>
+    (await api<{ transactions: Transaction[] }>('/transactions')).transactions
+  const row = (reference: string) => page.getByRole('row').filter({ hasText: reference })
+  const toList = async () => {
+    await page.getByRole('link', { name: 'All payments' }).click()
+    await page.getByRole('heading', { name: 'Transactions' }).waitFor()
+  }
+  /** Faults of the view that are worse than annoying. */
+  const faults = async () => {
+    await page.evaluate(axe.source)
+    const found = (await page.evaluate("axe.run('main')")) as axe.AxeResults
+    return found.violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join('\n')}`)
+  }
+  const isFocused = async (selector: string) =>
+    (await page.evaluate(`document.activeElement?.matches('${selector}')`)) as boolean
+
+  it('charges once for a double click, and the story tells the payment by itself', async () => {
+    await page.getByRole('button', { name: 'Make a test charge' }).press('Enter')
+    await page.getByLabel('Amount').fill('30,000')
+    await page.getByRole('button', { name: 'Charge', exact: true }).dblclick()
+    await page.getByRole('button', { name: 'Pay', exact: true }).click()
+    await page.getByRole('heading', { name: /^test-/ }).waitFor()
+    // Nothing of the gateway's is left in the address.
+    expect(page.url()).toMatch(/^http:\/\/[^/]+\/#\/payments\/[0-9A-Z]{26}$/)
+
+    const story = page.getByRole('listitem')
+    await story.filter({ hasText: 'Charge asked for' }).waitFor()
+    await story.filter({ hasText: /Webhook.*Pending.*Paid/ }).waitFor()
+    await story.filter({ hasText: 'PaymentSucceeded' }).filter({ hasText: 'delivered' }).waitFor()
+    expect(await transactions()).toMatchObject([{ amount: 30_000, status: 'Paid' }])
+    expect(await faults()).toEqual([])
+    expect(complaints).toEqual([])
+  })
+
+  it('gives back what is confirmed, and says a refusal in the edge’s own words', async () => {
+    await page.getByRole('button', { name: 'Refund…' }).click()
+    await page.getByLabel('Amount in IQD').fill('100')
+    await page.getByLabel('Reason').fill('It does not shine')
+    await page.getByRole('button', { name: 'Go on' }).click()
+    expect(await transactions()).toMatchObject([{ status: 'Paid' }])
+    await page.getByRole('button', { name: /^Give back/ }).click()
+    await page.getByRole('alert').filter({ hasText: 'gives back the whole' }).waitFor()
+
+    await page.getByRole('button', { name: 'Change it' }).click()
+    await page.getByLabel('Amount in IQD').fill('30000')
+    await page.getByLabel('Reason').press('Enter')
+    await page.getByRole('button', { name: /^Give back/ }).press('Enter')
+    await page
+      .getByRole('heading', { name: /^Refund of/ })
+      .last()
+      .waitFor()
+    await page.getByText('given back', { exact: true }).waitFor()
+    expect(await isFocused('h1')).toBe(true)
+    expect(await transactions()).toMatchObject([{ status: 'Refunded', refundedAmount: 30_000 }])
+    await toList()
+    expect(await isFocused('[id^=payment-]')).toBe(true)
+  })
+
+  it('shows what needs a person first, and takes it away when somebody has seen to it', async () => {
+    await simulator.faults('order-1', { amount: 20_000 })
+    const { gatewayTransactionId } = await charge('order-1')
+    await row('order-1').getByText('Pending').waitFor()
+    await page.evaluate('window.isTheSamePage = true')
+    await simulator.act(gatewayTransactionId, 'pay')
+    await row('order-1').getByText('Paid').waitFor()
+    const alert = page.getByRole('listitem').filter({ hasText: 'Another amount was paid' })
+    await alert.getByText(/IQD.20,000 was paid where IQD.25,000 was asked for/).waitFor()
+    expect(await faults()).toEqual([])
+
+    await alert.getByRole('button', { name: 'Acknowledge' }).press('Enter')
+    await page.getByText('Nothing needs a person.').waitFor()
+    expect(await isFocused('h2#attention')).toBe(true)
+    expect(await page.evaluate('window.isTheSamePage')).toBe(true)
+  })
+
+  it('sends an event again', async () => {
+    receiver.refuse(({ data }) => (data.transaction?.reference === 'order-2' ? 500 : undefined))
+    await charge('order-2')
+    await row('order-2').getByRole('link').click()
+    const event = page.getByRole('listitem').filter({ hasText: 'PaymentInitiated' }).first()
+    await event.getByText(/answered 500/).waitFor()
+    receiver.refuse(() => undefined)
+    await event.getByRole('button', { name: /^Send again: PaymentInitiated/ }).click()
+    await event.getByText('delivered').waitFor()
+    await toList()
+  })
+
+  it('keeps the filters in the address, and finds by the beginning of a name', async () => {
+    await page.getByLabel('Status', { exact: true }).selectOption('Paid')
+    await page.getByText('1 payment', { exact: true }).waitFor()
+    expect(page.url()).toContain('#/payments?status=Paid')
+    await page.getByLabel('Search by reference or id').fill('nobody')
+    await page.getByText('No payment is like that.').waitFor()
+    await page.reload()
+    await page.getByText('No payment is like that.').waitFor()
+    expect(await page.getByLabel('Search by reference or id').inputValue()).toBe('nobody')
+    await page.getByRole('button', { name: 'Show all' }).click()
+    await page.getByText('3 payments', { exact: true }).waitFor()
+    expect(page.url()).toMatch(/#\/payments$/)
+  })
+
+  it('plots the webhooks, and says the same as a table', async () => {
+    await page.locator('.plot canvas').waitFor()
+    await page.getByText('As a table').click()
+    await page.getByRole('columnheader', { name: 'applied' }).waitFor()
+    await page.getByText('As a table').click()
+  })
+
+  it('fits a phone, and its cards are still a table to whoever hears them', async () => {
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    expect(await page.getByRole('rowheader').count()).toBe(3)
+    await row('order-1').getByRole('link').click()
+    await page.getByRole('heading', { name: 'What happened' }).waitFor()
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
+    await page.setViewportSize({ width: 1280, height: 800 })
+    await toList()
+  })
+
+  it('says so while the edge is not reached, and comes back by itself', async () => {
+    await page.getByText(/^As of/).waitFor()
+    const back = start.killAndWait('workerd')
+    await page.route('**/api/payments/**', (route) => route.abort())
+    await page
+      .getByText(/^Not reached since/)
+      .first()
+      .waitFor()
+    expect(await row('order-1').count()).toBe(1)
+    await back
+    await page.unroute('**/api/payments/**')
+    await page.getByText(/^As of/).waitFor()
+  })
+
+  it('says that there is no payment of an id', async () => {
+    await page.goto(`${local.url}/#/payments/01HZZZZZZZZZZZZZZZZZZZZZZZ`)
+    await page.getByRole('heading', { name: 'There is no payment of this id.' }).waitFor()
+  })
+
+  it('names the scope that is missing', async () => {
+    const other = await browser.newContext()
+    const tab = await other.newPage()
+    await tab.goto(`${local.url}/#/payments`)
+    await tab.getByLabel('Access token').fill(local.tokens.board)
+    await tab.getByRole('button', { name: 'Sign in' }).click()
+    await tab.getByRole('button', { name: 'Sign out' }).waitFor()
+    await tab.goto(`${local.url}/#/payments`)
+    await tab.getByText('payments:read').waitFor()
+    await other.close()
+  })
+})
