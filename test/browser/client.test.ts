@@ -51,6 +51,7 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
       files.set(name, await readFile(join('examples/page', name), 'utf8'))
     }
     files.set('recorder.html', RECORDER)
+    files.set('elsewhere.html', '<!doctype html><title>Elsewhere</title>')
     edge = await startEdge('workerd', { ALLOWED_ORIGINS: origin })
     browser = await launchChromium()
   })
@@ -136,5 +137,47 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
     await expect.poll(() => stateOf(frozen), PATIENT).toBe('live')
     await expect.poll(streams, PATIENT).toBe(1)
     expect(await toldOf(frozen)).toEqual(['A-2', 'A-3'])
+  })
+
+  it('gives the stream up when its page is left, and is current when somebody goes back', async () => {
+    const leaving = await openTab()
+    const other = await openTab()
+    await leaving.goto(`${origin}/elsewhere.html`)
+    await rename('A-2', 'Two')
+    await expect.poll(() => other.title(), PATIENT).toBe('One,Two')
+    expect(await stateOf(other)).toBe('live')
+    await expect.poll(streams, PATIENT).toBe(1)
+    await leaving.goBack()
+    await expect.poll(() => leaving.title(), PATIENT).toBe('One,Two')
+    await expect.poll(() => stateOf(leaving), PATIENT).toBe('live')
+    await rename('A-3', 'Three')
+    for (const tab of [leaving, other]) {
+      await expect.poll(() => tab.title(), PATIENT).toBe('One,Two,Three')
+    }
+    expect(await streams()).toBe(1)
+  })
+
+  it('comes back in every tab after the edge was killed, over one stream', async () => {
+    const tabs = [await openTab(), await openTab(), await openTab()]
+    await edge.crash(async () => {
+      for (const tab of tabs) await expect.poll(() => stateOf(tab), PATIENT).toBe('reconnecting')
+    })
+    await rename('A-2', 'Two')
+    for (const tab of tabs) {
+      await expect.poll(() => tab.title(), PATIENT).toBe('One,Two')
+      await expect.poll(() => stateOf(tab), PATIENT).toBe('live')
+      expect(await toldOf(tab)).toEqual(['A-2'])
+    }
+    expect(await streams()).toBe(1)
+  })
+
+  it('dials at once when the network is back, in whichever tab hears of it', async () => {
+    const tabs = [await openTab(), await openTab()]
+    await context.setOffline(true)
+    await edge.crash()
+    for (const tab of tabs) await expect.poll(() => stateOf(tab), PATIENT).toBe('reconnecting')
+    await rename('A-2', 'Two')
+    await context.setOffline(false)
+    for (const tab of tabs) await expect.poll(() => tab.title(), PATIENT).toBe('One,Two')
   })
 })
