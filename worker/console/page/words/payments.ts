@@ -17,7 +17,9 @@ export const paymentsWords = (count: Count) =>
     missingScope: 'Your token lacks the scope payments:read, so no payments are shown here.',
     notConfigured: {
       title: 'Payments are not configured',
-      lead: 'Set LIBSQL_URL and the variables of at least one gateway, then start the edge again; docs/payments.md names them all. `npm start` needs nothing: it brings a database and simulated gateways.',
+      lead:
+        'Set LIBSQL_URL and the variables of a gateway; docs/payments.md names them all. ' +
+        '`npm start` needs none: it brings a database and simulated gateways.',
     },
     noAnswer: 'The edge does not answer.',
     close: 'Close',
@@ -88,9 +90,11 @@ export const paymentsWords = (count: Count) =>
       parked: (n: number, isMore: boolean) =>
         `${count(n, 'webhook', 'webhooks')}${isMore ? ' or more' : ''} found no payment`,
       parkedSentence: (gateway: string, since: string) =>
-        `Verified events of ${gateway} are parked, the oldest since ${since}: no payment here has their name.`,
+        `Verified events of ${gateway} are parked, the oldest since ${since}: ` +
+        'no payment here has their name.',
       parkedTodo:
-        'They are applied as soon as their payment appears. Where another system shares the gateway’s account, they are its own.',
+        'They are applied as soon as their payment appears. ' +
+        'Where another system shares the gateway’s account, they are its own.',
       parkedList: 'Which ones',
     },
 
@@ -101,7 +105,8 @@ export const paymentsWords = (count: Count) =>
       failing: (n: number) => `${count(n, 'call', 'calls')} in a row failed`,
       open: (time: string) => `Left alone until ${time}`,
       openHint: (n: number) =>
-        `After ${count(n, 'call', 'calls')} that failed it is not called; charges are refused meanwhile.`,
+        `After ${count(n, 'call', 'calls')} that failed it is not called; ` +
+        'charges are refused meanwhile.',
       probing: 'The next call tries it',
       refunds: 'refunds',
       noRefunds: 'no refunds',

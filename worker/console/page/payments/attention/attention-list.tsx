@@ -74,7 +74,9 @@ function AlertItem({ alert, onDone }: AlertItemProps) {
   const { amount, currency } = alert.detail
   return (
     <li class="alert">
-      <h3>{title}</h3>
+      <h3>
+        {title} <StoryLink alert={alert} />
+      </h3>
       <div class="alert-money">
         {amount !== undefined && currency !== undefined && (
           <Money amount={amount} currency={currency} />
@@ -90,17 +92,25 @@ function AlertItem({ alert, onDone }: AlertItemProps) {
   )
 }
 
+function StoryLink({ alert: { transactionId: id, detail } }: { alert: AlertRecord }) {
+  const { attention: say } = words.payments
+  const { reference } = detail
+  if (id === undefined) return null
+  return (
+    <a
+      href={formatRoute({ view: 'payments', id, query: {} })}
+      aria-label={reference === undefined ? say.story : say.storyOf(reference)}
+    >
+      {reference ?? say.story}
+    </a>
+  )
+}
+
 function AlertActions({ alert, title, onDone }: AlertItemProps & { title: string }) {
   const { attention: say } = words.payments
-  const { transactionId: id, detail } = alert
-  const { reference, deliveryId, type, endpoint } = detail
+  const { deliveryId, type, endpoint } = alert.detail
   return (
     <div class="actions">
-      {id !== undefined && (
-        <a href={formatRoute({ view: 'payments', id, query: {} })}>
-          {reference === undefined ? say.story : say.storyOf(reference)}
-        </a>
-      )}
       {deliveryId !== undefined && may('payments:write') && (
         <ActionButton
           label={say.redeliverOf(type ?? say.anEvent, endpoint ?? say.anEndpoint)}

@@ -51,7 +51,10 @@ function sentenceOf(kind: AlertRecord['kind'], detail: AlertRecord['detail'], no
         detail.endpoint ?? say.anEndpoint,
       )
       const { lastStatus } = detail
-      return lastStatus === undefined ? sentence : `${sentence} ${say.lastStatus(lastStatus)}`
+      // What it answered stands in the error too, where there is one.
+      return lastStatus === undefined || detail.error
+        ? sentence
+        : `${sentence} ${say.lastStatus(lastStatus)}`
     }
   }
 }

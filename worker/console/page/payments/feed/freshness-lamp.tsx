@@ -8,6 +8,7 @@ export function FreshnessLamp({ freshness }: { freshness: Freshness }) {
   return (
     <div class={`lamp freshness ${lamp}`} title={hint}>
       <span>{text}</span>
+      {freshness.name === 'unreached' && <span class="why">{hint}</span>}
       {/* Every five seconds another time would be a nuisance to hear; that it is lost would not. */}
       <span role="status" class="visually-hidden">
         {freshness.name === 'unreached' && `${text}. ${hint ?? ''}`}

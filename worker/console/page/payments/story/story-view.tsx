@@ -2,12 +2,13 @@
 
 import { useEffect, useRef } from 'preact/hooks'
 import { formatRoute } from '../../address.ts'
-import { route } from '../../router.ts'
+import { go, route } from '../../router.ts'
 import { may } from '../../session.ts'
 import { words } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
 import { FreshnessLamp } from '../feed/freshness-lamp.tsx'
 import type { TransactionStory } from '../feed/reads.ts'
+import { useKey } from '../keys.ts'
 import { RefundForm } from '../refund/refund-form.tsx'
 import { Money, StatusBadge } from '../small.tsx'
 import { Facts } from './facts.tsx'
@@ -20,11 +21,13 @@ export function StoryView({ feed }: { feed: Feed }) {
   const heading = useRef<HTMLHeadingElement>(null)
   // Whoever follows a link by keyboard or by ear goes on where it led.
   useEffect(() => heading.current?.focus(), [])
+  const { query } = route.value
+  useKey('Escape', () => go({ view: 'payments', query }))
   const story = shown?.name === 'found' ? shown.story : undefined
   return (
     <article class="story">
       <header class="view-head">
-        <a class="back" href={formatRoute({ view: 'payments', query: route.value.query })}>
+        <a class="back" href={formatRoute({ view: 'payments', query })}>
           <span aria-hidden="true" class="arrow" />
           {say.back}
         </a>

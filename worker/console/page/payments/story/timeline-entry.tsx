@@ -1,7 +1,7 @@
 // One thing that happened to a payment.
 
 import type { ComponentChildren } from 'preact'
-import { useMemo } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import type { AlertRecord, RefundRecord } from '../../../../payments/ledger/records.ts'
 import type { Transaction } from '../../../../payments/transaction.ts'
 import { now } from '../../clock.ts'
@@ -9,6 +9,7 @@ import { dateOf, timeOf } from '../../times.ts'
 import { words } from '../../words.ts'
 import { Acknowledge } from '../attention/acknowledge.tsx'
 import { sayAlert } from '../attention/attention.ts'
+import { flashOf } from '../flash.ts'
 import { Fault, Ids, Money, Time } from '../small.tsx'
 import type { Entry } from './timeline.ts'
 import { ToldEntry } from './told-entry.tsx'
@@ -24,18 +25,26 @@ interface TimelineEntryProps {
 /** Drawn again only when what it shows differs. */
 export function TimelineEntry({ entry, isNew, onDone }: TimelineEntryProps) {
   const text = JSON.stringify(entry)
+  const changes = useChanges(text, isNew)
   return useMemo(() => {
     const cause =
       entry.kind === 'webhook' ? `by-webhook ${entry.event.outcome}` : `by-${entry.kind}`
     return (
-      <li class={`entry ${cause}${isNew ? ' flash-even' : ''}`}>
+      <li class={`entry ${cause} ${flashOf(changes)}`}>
         <div class="entry-at">
           <Time at={entry.at} />
         </div>
         <div class="entry-body">{bodyOf(entry, onDone)}</div>
       </li>
     )
-  }, [text, isNew, onDone])
+  }, [text, changes, onDone])
+}
+
+/** How often it has come or changed while somebody looked. */
+function useChanges(text: string, isNew: boolean): number {
+  const seen = useRef({ text, changes: isNew ? 1 : 0 })
+  if (seen.current.text !== text) seen.current = { text, changes: seen.current.changes + 1 }
+  return seen.current.changes
 }
 
 function bodyOf(entry: Entry, onDone: () => void): ComponentChildren {

@@ -1,16 +1,19 @@
 // Which transactions are shown. The address holds it, so that a filtered list can be sent around.
 
-import { useId } from 'preact/hooks'
+import { useId, useRef } from 'preact/hooks'
 import { replace, route } from '../../router.ts'
 import { words } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
 import { filtersOf, isFiltered, STATUSES } from '../feed/filters.ts'
+import { useKey } from '../keys.ts'
 
 export function FiltersBar({ feed }: { feed: Feed }) {
   const { list: say, status: statuses } = words.payments
   const { query } = route.value
   const filters = filtersOf(query)
   const ids = { search: useId(), status: useId(), gateway: useId() }
+  const search = useRef<HTMLInputElement>(null)
+  useKey('/', () => search.current?.focus())
   const set = (name: string) => (event: Event) => {
     const { value } = event.currentTarget as HTMLInputElement | HTMLSelectElement
     replace({ view: 'payments', query: { ...query, [name]: value } })
@@ -19,13 +22,20 @@ export function FiltersBar({ feed }: { feed: Feed }) {
   // One that is no longer configured may still have payments.
   const all = filters.gateway && !gateways.includes(filters.gateway) ? [filters.gateway] : []
   return (
-    <form class="filters" aria-label={say.filters} onSubmit={(event) => event.preventDefault()}>
+    <form
+      class="transaction-filters"
+      aria-label={say.filters}
+      onSubmit={(event) => event.preventDefault()}
+    >
       <label class="visually-hidden" for={ids.search}>
         {say.search}
       </label>
       <input
         id={ids.search}
+        ref={search}
         type="search"
+        maxLength={255}
+        aria-keyshortcuts="/"
         placeholder={say.search}
         spellcheck={false}
         autocomplete="off"

@@ -7,6 +7,7 @@ import { route } from '../../router.ts'
 import { words } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
 import { filtersOf, isFiltered } from '../feed/filters.ts'
+import { flashOf } from '../flash.ts'
 import { Age, Money, StatusBadge } from '../small.tsx'
 import { FiltersBar } from './filters-bar.tsx'
 
@@ -79,8 +80,7 @@ function Row({ transaction, changes }: RowProps) {
     const { id, status, reference, gateway, description, amount, currency } = transaction
     const { refundedAmount, createdAt } = transaction
     return (
-      // Two names of one flash: an animation starts again only under another name.
-      <tr class={changes === 0 ? undefined : ['flash-even', 'flash-odd'][changes % 2]}>
+      <tr class={flashOf(changes)}>
         <td class="cell-status">
           <StatusBadge status={status} />
         </td>

@@ -31,10 +31,10 @@ describe('an alert', () => {
       error: 'No.',
     })
     const dead = { type: 'PaymentSucceeded', endpoint: 'https://shop', lastStatus: 500 } as const
-    expect(say('delivery_dead', { ...dead, error: 'timeout' })).toMatchObject({
-      sentence: 'https://shop did not take PaymentSucceeded for a day. It last answered 500.',
-      error: 'timeout',
-    })
+    const sentence = 'https://shop did not take PaymentSucceeded for a day.'
+    expect(say('delivery_dead', dead).sentence).toBe(`${sentence} It last answered 500.`)
+    const error = 'The endpoint answered 500.'
+    expect(say('delivery_dead', { ...dead, error })).toMatchObject({ sentence, error })
     expect(
       say('unsettled', { ...paid, since: '2026-02-27T10:00:00Z', said: 'Pending' }).sentence,
     ).toMatch(/^IQD 20,000 is open since Feb 27, 2026.*the gateway said Pending\.$/)
