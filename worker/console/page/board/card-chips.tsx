@@ -2,6 +2,7 @@
 
 import { words } from '../words.ts'
 import type { CardData } from './cards.ts'
+import { statusName } from './columns.ts'
 import { urgency } from './filters.ts'
 import { standing } from './standing.ts'
 
@@ -15,7 +16,7 @@ export function Chips({ card }: { card: CardData }) {
   if (!state && priority === undefined && labels.length === 0) return null
   return (
     <span class="chips">
-      {state && <span class={`chip state ${state.tone}`}>{state.text}</span>}
+      {state && <span class={`chip work ${state.tone}`}>{state.text}</span>}
       {priority !== undefined && <PriorityChip priority={priority} />}
       {labels.slice(0, MOST_LABELS).map((label) => (
         <span class="chip" key={label} dir="auto">
@@ -30,8 +31,12 @@ export function Chips({ card }: { card: CardData }) {
 export function PriorityChip({ priority }: { priority: string }) {
   const isHigh = urgency(priority) <= HIGH
   return (
-    <span class={isHigh ? 'chip priority high' : 'chip priority'}>
-      {words.board.card.priority(priority)}
+    <span
+      class={isHigh ? 'chip priority high' : 'chip priority'}
+      title={words.board.card.priority(priority)}
+    >
+      {isHigh && '↑ '}
+      {statusName(priority)}
     </span>
   )
 }

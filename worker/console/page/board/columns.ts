@@ -1,13 +1,15 @@
 // Which columns there are, and which cards stand in each. Pure.
 
 import type { BoardConfig } from '../../../board/wire.ts'
+import { words } from '../words.ts'
 import type { CardData } from './cards.ts'
+import { compareCards } from './order.ts'
 
 export interface Column {
   status: string
   /** Its tasks are done with: shown quietly. */
   isClosed: boolean
-  /** Those that pass the filters, in the edge's order. */
+  /** Those that pass the filters, by rank. */
   cards: readonly CardData[]
   /** With those that do not pass. */
   total: number
@@ -37,11 +39,14 @@ export function columnsOf(
     column.total++
     if (isShown(card)) column.cards.push(card)
   }
+  for (const { cards: shown } of columns.values()) shown.sort(compareCards)
   return [...columns.values()]
 }
 
 /** `in_progress` reads as `In progress`; a board that writes its states well keeps them. */
 export function statusName(status: string): string {
   const spaced = status.replaceAll(/[_-]+/g, ' ').trim()
-  return spaced === '' ? status : spaced.charAt(0).toLocaleUpperCase() + spaced.slice(1)
+  // A file that cannot be read whole may have none.
+  if (spaced === '') return words.board.column.noStatus
+  return spaced.charAt(0).toLocaleUpperCase() + spaced.slice(1)
 }

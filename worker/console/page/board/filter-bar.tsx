@@ -21,7 +21,7 @@ export function FilterBar({ filters, choices, shown, total }: FilterBarProps) {
     EXECUTIONS.map((state) => [state, words.board.card.execution[state]]),
   )
   return (
-    <search class="filters" aria-label={say.label}>
+    <search class="board-filters" aria-label={say.label}>
       <Search q={filters.q} />
       <div class="selects">
         <Choice name="assignee" {...{ filters }} values={choices.assignee} />

@@ -53,7 +53,7 @@ export function Nothing({ live }: { live: Live }) {
 export function Skeleton() {
   return (
     <>
-      <div class="filters skeleton" aria-hidden="true">
+      <div class="board-filters skeleton" aria-hidden="true">
         <span class="bone search" />
       </div>
       <div class="columns skeleton" role="status" aria-label={words.board.loading}>

@@ -11,7 +11,7 @@ export const boardWords = (count: Count, locale: string) =>
     loading: 'Loading the board…',
 
     column: {
-      closed: 'closed',
+      noStatus: 'No status',
       empty: 'Nothing here.',
       noneMatch: 'None match.',
       tasks: (n: number) => count(n, 'task', 'tasks'),

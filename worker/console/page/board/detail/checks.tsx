@@ -8,8 +8,8 @@ export function Checks({ checks }: { checks: readonly Check[] }) {
   const { checkNoResult, checkMeta } = words.board.detail
   return (
     <ul class="checks">
+      {/* Checks have no name but their place. */}
       {checks.map(({ desc, cmd, type, result, cwd, timeout }, at) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: checks have no name but their place.
         <li key={at}>
           <span class={`result ${toneOf(result)}`}>{result ?? checkNoResult}</span>
           <span class="check">

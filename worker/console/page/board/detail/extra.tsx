@@ -2,7 +2,7 @@
 
 export function Extra({ fields }: { fields: Readonly<Record<string, unknown>> }) {
   return (
-    <dl class="facts extra">
+    <dl class="task-facts extra">
       {Object.entries(fields).map(([name, value]) => (
         <div key={name}>
           <dt>{name}</dt>

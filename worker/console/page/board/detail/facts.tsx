@@ -16,7 +16,7 @@ export function Facts({ task, live }: { task: TaskDetail; live: Live }) {
   const { assignee, priority, labels = [], parent, deps = [], updatedAt, rank } = task
   const subtasks = [...tasks.values()].filter((other) => other.parent === task.id)
   return (
-    <dl class="facts">
+    <dl class="task-facts">
       {assignee && <Fact name={say.assignee}>{assignee}</Fact>}
       {priority && (
         <Fact name={say.priority}>

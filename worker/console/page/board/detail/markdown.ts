@@ -16,6 +16,8 @@ const ALLOWED = {
   // shadow what scripts ask the document for.
   ALLOWED_ATTR: ['href', 'title', 'align', 'start', 'type', 'checked', 'disabled', 'dir', 'lang'],
   ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
+  // Every other value would have to look like an address of those.
+  ADD_URI_SAFE_ATTR: ['type', 'align', 'start', 'dir', 'lang'],
   ALLOW_DATA_ATTR: false,
   ALLOW_ARIA_ATTR: false,
   // Elements, not markup: nothing is parsed a second time, so no two parsers can disagree.

@@ -14,7 +14,9 @@ export function Runs({ runs }: { runs: readonly Run[] }) {
               <Outcome run={run} />
               <code>{run.cmd ?? run.file}</code>
               <span class="soft">
-                {run.duration} {run.at !== undefined && <Ago at={run.at} />}
+                {run.duration}
+                {run.duration !== undefined && run.at !== undefined && ' · '}
+                {run.at !== undefined && <Ago at={run.at} />}
               </span>
             </summary>
             <RunOutput run={run} />

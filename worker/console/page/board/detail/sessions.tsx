@@ -24,7 +24,7 @@ function SessionItem({ session }: { session: Session }) {
   return (
     <li>
       <p class="who">
-        <span class={`chip state ${health}`}>{say.sessionHealth[health]}</span>
+        <span class={`chip work ${health}`}>{say.sessionHealth[health]}</span>
         <strong>{actor}</strong>
         <span class="soft">{[session.client, session.model].filter(Boolean).join(' · ')}</span>
       </p>

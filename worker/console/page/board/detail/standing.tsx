@@ -16,5 +16,5 @@ export function Standing({ id, live }: { id: string; live: Live }) {
   }
   const card = cardsOf(board, new Map()).get(id)
   const state = card && standing(card)
-  return state ? <span class={`chip state ${state.tone}`}>{state.text}</span> : null
+  return state ? <span class={`chip work ${state.tone}`}>{state.text}</span> : null
 }

@@ -1,6 +1,6 @@
 // The task that is open, on top of the board.
 
-import { useEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Live } from '../../live/live.ts'
 import { words } from '../../words.ts'
 import { statusName } from '../columns.ts'
@@ -17,10 +17,10 @@ interface TaskDialogProps {
 
 export function TaskDialog({ id, live, onClose }: TaskDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
-  useEffect(() => dialog.current?.showModal(), [])
+  // Before the task is drawn: opening moves the focus, and its heading then takes it.
+  useLayoutEffect(() => dialog.current?.showModal(), [])
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes as well.
-    // biome-ignore lint/a11y/noNoninteractiveElementInteractions: a click beside it closes it.
     <dialog
       ref={dialog}
       class="task"

@@ -13,7 +13,7 @@ export type Answer =
   /** Undefined: there is no such task. */
   { task: TaskDetail | undefined } | { problem: string }
 
-export function after(before: TaskState, answer: Answer): TaskState {
+export function answered(before: TaskState, answer: Answer): TaskState {
   if ('problem' in answer) {
     if (before.name === 'shown') return { ...before, problem: answer.problem }
     return { name: 'failed', problem: answer.problem }

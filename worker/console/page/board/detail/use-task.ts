@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Signal } from '../../../client/index.ts'
 import type { Live } from '../../live/live.ts'
-import { after, type TaskState } from './task-state.ts'
+import { answered, type TaskState } from './task-state.ts'
 
 export function useTask(live: Live, id: string): { state: TaskState; retry(): void } {
   const [state, setState] = useState<TaskState>({ name: 'loading' })
@@ -12,10 +12,10 @@ export function useTask(live: Live, id: string): { state: TaskState; retry(): vo
   useEffect(() => {
     let isWanted = true
     live.task(id).then(
-      (task) => isWanted && setState((before) => after(before, { task })),
+      (task) => isWanted && setState((before) => answered(before, { task })),
       (error: unknown) => {
         const problem = error instanceof Error ? error.message : String(error)
-        if (isWanted) setState((before) => after(before, { problem }))
+        if (isWanted) setState((before) => answered(before, { problem }))
       },
     )
     return () => {

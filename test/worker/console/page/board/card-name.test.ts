@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest'
+import { nameOf } from '../../../../../worker/console/page/board/card-name.ts'
+import { standing } from '../../../../../worker/console/page/board/standing.ts'
+import { card } from './some.ts'
+
+describe('how work stands', () => {
+  it('is who works on it before it is that it could be begun', () => {
+    const active = card({ executionState: 'active', ready: true }, { actor: 'agent:otto' })
+    expect(standing(active)).toEqual({ tone: 'active', text: 'Working: agent:otto' })
+    expect(standing(card({ executionState: 'awaiting_review' }))?.text).toBe('Awaiting review')
+    expect(standing(card({ ready: true }))?.text).toBe('Ready')
+  })
+
+  it('names what blocks it', () => {
+    const waitsFor = [
+      { id: 'LAMP-2', isKnown: true },
+      { id: 'LAMP-9', isKnown: false },
+    ]
+    const { text } = standing(card({}, { waitsFor })) ?? {}
+    expect(text).toBe('Blocked by LAMP-2, LAMP-9 (does not exist)')
+  })
+
+  it('is not worth a word once it is closed', () => {
+    expect(standing(card({ executionState: 'stalled' }, { isClosed: true }))).toBeUndefined()
+  })
+})
+
+describe('the name of a card', () => {
+  it('says all that it shows, and nothing that it lacks', () => {
+    const full = card(
+      {
+        id: 'LAMP-4',
+        title: 'Wake up',
+        status: 'in_progress',
+        priority: 'high',
+        assignee: 'mira',
+        labels: ['comfort', 'app'],
+        parent: 'LAMP-1',
+        executionState: 'stalled',
+        invalid: 'the front matter does not end.',
+      },
+      { actor: 'agent:otto' },
+    )
+    expect(nameOf(full)).toBe(
+      'LAMP-4, Wake up, In progress, Stalled: agent:otto, priority high, assigned to mira, ' +
+        'labels comfort, app, Part of LAMP-1, Cannot be read: the front matter does not end.',
+    )
+    expect(nameOf(card({ id: 'LAMP-5', title: 'Dim' }))).toBe('LAMP-5, Dim, Backlog')
+  })
+})
