@@ -57,10 +57,10 @@ export interface BoardWatch {
 
 /**
  * Times are in ms since 1970. `currentAt`: until when what was shown was surely current; undefined
- * while nothing has been.
+ * where it never was.
  */
 export type BoardState =
-  /** Nothing has been shown yet. `reason`: why it takes longer. */
+  /** It has not been live yet. `reason`: why it takes longer. */
   | { name: 'connecting'; since: number; reason?: LostReason }
   /** The stream is open, and all that it asked to refetch has arrived. */
   | { name: 'live'; since: number; currentAt: number }

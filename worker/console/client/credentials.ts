@@ -12,6 +12,8 @@ export interface Credential {
 
 /** Before its end, or half of what it still has when that is less. */
 const LEAD_MS = 60_000
+/** Nobody is asked more often than this. */
+const LEAST_MS = 1_000
 
 export class Credentials {
   readonly #give: WatchBoardOptions['token']
@@ -32,7 +34,8 @@ export class Credentials {
       return await this.#ask()
     } catch (error) {
       // Asked early, it may fail once or twice: the one at hand is still good.
-      if (known && (endOf(known.token) ?? 0) > this.#clock.now()) return known
+      const leftMs = known ? (endOf(known.token) ?? 0) - this.#clock.now() : 0
+      if (known && leftMs > 0) return this.#keep(known.token, leftMs / 2)
       throw new BoardError(0, 'token', String(error))
     }
   }
@@ -40,7 +43,7 @@ export class Credentials {
   /** The edge refused this one. Resolves to whether there is another one to try. */
   async refused(credential: Credential): Promise<boolean> {
     if (typeof this.#give !== 'function') return false
-    if (this.#known === credential) this.#known = undefined
+    if (this.#known?.token === credential.token) this.#known = undefined
     return (await this.current()).token !== credential.token
   }
 
@@ -53,19 +56,19 @@ export class Credentials {
 
   async #fresh(): Promise<Credential> {
     const give = this.#give
-    const token = typeof give === 'function' ? await give() : give
-    this.#known = { token, renewAt: this.#renewAt(token) }
-    return this.#known
+    if (typeof give !== 'function') return this.#keep(give, Number.POSITIVE_INFINITY)
+    const token = await give()
+    const leftMs = (endOf(token) ?? 0) - this.#clock.now()
+    // One that ended by our clock was perhaps made by another clock; the edge will say.
+    if (leftMs <= 0) return this.#keep(token, Number.POSITIVE_INFINITY)
+    // The same again: whoever gives it makes another one later.
+    const isSame = token === this.#known?.token
+    return this.#keep(token, isSame ? leftMs / 2 : Math.max(leftMs - LEAD_MS, leftMs / 2))
   }
 
-  #renewAt(token: string | undefined): number {
-    const end = typeof this.#give === 'function' ? endOf(token) : undefined
-    const leftMs = (end ?? 0) - this.#clock.now()
-    // One that ended by our clock was perhaps made by another clock; the edge will say.
-    const isAnother = token !== this.#known?.token
-    return end !== undefined && leftMs > 0 && isAnother
-      ? end - Math.min(LEAD_MS, leftMs / 2)
-      : Number.POSITIVE_INFINITY
+  #keep(token: string | undefined, forMs: number): Credential {
+    this.#known = { token, renewAt: this.#clock.now() + Math.max(forMs, LEAST_MS) }
+    return this.#known
   }
 }
 

@@ -36,9 +36,31 @@ describe('the credentials of a watch', () => {
     }, clock)
     await credentials.current()
     await clock.advance(60_000)
-    expect((await credentials.current()).token).toBe(first)
+    const early = await credentials.current()
+    expect(early.token).toBe(first)
+    // Asked again at half of what is left, and not for every request.
+    expect(early.renewAt - clock.now()).toBe(20_000)
     await clock.advance(60_000)
     await expect(credentials.current()).rejects.toMatchObject({ code: 'token', status: 0 })
+  })
+
+  it('ask again, ever closer to the end, whoever gives the same token early', async () => {
+    const clock = new FakeClock()
+    const token = madeOf(clock, 100_000)
+    let asked = 0
+    const credentials = new Credentials(() => {
+      asked++
+      return token
+    }, clock)
+    const waits: number[] = []
+    for (let renewAt = 0; Number.isFinite(renewAt); ) {
+      renewAt = (await credentials.current()).renewAt
+      waits.push(renewAt - clock.now())
+      await clock.advance(Math.min(renewAt - clock.now(), 100_000))
+    }
+    expect(waits.slice(0, 4)).toEqual([50_000, 25_000, 12_500, 6_250])
+    expect(Math.min(...waits)).toBe(1_000)
+    expect(asked).toBeLessThan(12)
   })
 
   it('have another one to try only where a function gives another', async () => {
