@@ -9,10 +9,10 @@ import { type Reading, readLamp } from './lamp.ts'
 
 export function Connection({ live }: { live: Live }) {
   return (
-    <dl class="connection" aria-label={words.connection.label}>
+    <div class="connection">
       <LampItem name={words.connection.label} isMain {...readLamp(live.state.value, now.value)} />
       <LampItem name={words.connection.sidecar} {...readSidecar(live)} />
-    </dl>
+    </div>
   )
 }
 
@@ -24,11 +24,11 @@ interface LampItemProps extends Reading {
 
 function LampItem({ name, lamp, text, hint, isMain }: LampItemProps) {
   return (
-    <div class={`lamp ${lamp}`} title={hint}>
-      <dt class={isMain && 'visually-hidden'}>{name}</dt>
+    <p class={`lamp ${lamp}`} title={hint}>
+      <span class={isMain ? 'visually-hidden' : 'lamp-name'}>{name}</span>
       {/* An age that merely grows is not worth a word. */}
-      <dd role={isMain && 'status'}>{text}</dd>
-    </div>
+      <span role={isMain && 'status'}>{text}</span>
+    </p>
   )
 }
 
