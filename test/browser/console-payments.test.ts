@@ -191,6 +191,17 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByText(/^As of/).waitFor()
   })
 
+  it('says what to set where no payments are configured', async () => {
+    const error = 'No payments are configured: set LIBSQL_URL.'
+    await page.route('**/api/payments/**', (route) =>
+      route.fulfill({ status: 503, json: { error, code: 'not_configured' } }),
+    )
+    await page.getByRole('heading', { name: 'Payments are not configured' }).waitFor()
+    await page.getByText(error).waitFor()
+    await page.unroute('**/api/payments/**')
+    await page.getByText(/^As of/).waitFor()
+  })
+
   it('says that there is no payment of an id', async () => {
     await page.goto(`${local.url}/#/payments/01HZZZZZZZZZZZZZZZZZZZZZZZ`)
     await page.getByRole('heading', { name: 'There is no payment of this id.' }).waitFor()

@@ -23,6 +23,7 @@ export const paymentsWords = (count: Count) =>
     },
     noAnswer: 'The edge does not answer.',
     close: 'Close',
+    safeAgain: 'Pressing again is safe: it cannot happen twice.',
 
     freshness: {
       asOf: (time: string) => `As of ${time}`,

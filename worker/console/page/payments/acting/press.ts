@@ -2,6 +2,8 @@
 // once it is settled or means something else. Pure; who draws the key comes in.
 
 import { ApiProblem } from '../../api.ts'
+import { words } from '../../words.ts'
+import { sentenceOf } from '../feed/freshness.ts'
 
 export class Press {
   readonly #draw: () => string
@@ -23,6 +25,10 @@ export class Press {
     this.#pressed = undefined
   }
 }
+
+/** What is said of a failure: whether it may be pressed again is what somebody wonders then. */
+export const sayFailure = (problem: unknown): string =>
+  isRefusal(problem) ? sentenceOf(problem) : `${sentenceOf(problem)} ${words.payments.safeAgain}`
 
 /**
  * Whether nothing came of it and nothing will: the same request under another key is another try.

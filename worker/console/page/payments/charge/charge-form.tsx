@@ -6,8 +6,7 @@ import type { PaymentResponse } from '../../../../payments/transaction.ts'
 import { formatRoute } from '../../address.ts'
 import { words } from '../../words.ts'
 import { charge } from '../acting/acts.ts'
-import { isRefusal, Press } from '../acting/press.ts'
-import { sentenceOf } from '../feed/freshness.ts'
+import { isRefusal, Press, sayFailure } from '../acting/press.ts'
 import { isWeb } from '../web-address.ts'
 import { currenciesOf, exampleAmount, type Form, orderOf } from './test-order.ts'
 
@@ -60,7 +59,7 @@ export function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
         press.current.settle()
         reference.current = drawReference()
       }
-      setState({ name: 'idle', problem: sentenceOf(problem) })
+      setState({ name: 'idle', problem: sayFailure(problem) })
     }
   }
   if (state.name === 'charged') return <Charged response={state.response} />

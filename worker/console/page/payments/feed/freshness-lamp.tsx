@@ -7,9 +7,10 @@ export function FreshnessLamp({ freshness }: { freshness: Freshness }) {
   const { lamp, text, hint } = readFreshness(freshness, now.value)
   return (
     <div class={`lamp freshness ${lamp}`} title={hint}>
-      <span>{text}</span>
-      {freshness.name === 'unreached' && <span class="why">{hint}</span>}
-      {/* Every five seconds another time would be a nuisance to hear; that it is lost would not. */}
+      <span>
+        {text} {freshness.name === 'unreached' && <span class="why">{hint}</span>}
+      </span>
+      {/* A time every five seconds would be a nuisance to hear; that it is lost is not. */}
       <span role="status" class="visually-hidden">
         {freshness.name === 'unreached' && `${text}. ${hint ?? ''}`}
       </span>

@@ -43,7 +43,7 @@ export class Poller {
     else void this.#round()
   }
 
-  /** The page is looked at again, or its network is back: what failed or hangs is not waited for. */
+  /** The page is looked at again, or its network is back: nothing that failed is waited for. */
   wake(): void {
     const { clock, isSeen } = this.#deps
     if (this.#isStopped || !isSeen()) return

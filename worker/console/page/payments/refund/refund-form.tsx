@@ -5,8 +5,7 @@ import type { RefundRequest } from '../../../../payments/transaction.ts'
 import { words } from '../../words.ts'
 import { refund } from '../acting/acts.ts'
 import { Dialog } from '../acting/dialog.tsx'
-import { isRefusal, Press } from '../acting/press.ts'
-import { sentenceOf } from '../feed/freshness.ts'
+import { isRefusal, Press, sayFailure } from '../acting/press.ts'
 import type { TransactionStory } from '../feed/reads.ts'
 import { money, readTyped, typed } from '../money-text.ts'
 
@@ -65,7 +64,7 @@ function Steps({ story, left, onDone }: RefundFormProps) {
       onDone()
     } catch (refusal) {
       if (isRefusal(refusal)) press.current.settle()
-      setProblem(sentenceOf(refusal))
+      setProblem(sayFailure(refusal))
     }
   }
   return meant ? (

@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { ApiProblem } from '../../../../../../worker/console/page/api.ts'
-import { isRefusal, Press } from '../../../../../../worker/console/page/payments/acting/press.ts'
+import {
+  isRefusal,
+  Press,
+  sayFailure,
+} from '../../../../../../worker/console/page/payments/acting/press.ts'
 
 describe('the key of a press', () => {
   it('stays the same however often the same is asked for, until it is settled', () => {
@@ -22,5 +26,8 @@ describe('the key of a press', () => {
         isOver,
       ),
     ).toBe(false)
+    const failed = (code: string) => sayFailure(new ApiProblem(500, code, 'No.'))
+    expect(failed('gateway_refused')).toBe('No.')
+    expect(failed('gateway_unavailable')).toMatch(/^No\. Pressing again is safe/)
   })
 })
