@@ -19,6 +19,7 @@ const where = await (await fetch('board.json')).json()
 window.told = []
 window.watch = watchBoard({
   ...where,
+  ...(location.search === '?by=EventSource' && { EventSource }),
   onTasks: (tasks) => { document.title = tasks.map(({ title }) => title).join() },
   onSignal: ({ message }) => told.push(message.id),
 })
@@ -35,7 +36,8 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
   let repo: Repo
   const files = new Map<string, string>()
   const site = createServer((request, response) => {
-    const name = (request.url ?? '/').slice(1) || 'index.html'
+    const [path = '/'] = (request.url ?? '/').split('?')
+    const name = path.slice(1) || 'index.html'
     const type = TYPES[name.split('.').at(-1) as keyof typeof TYPES]
     response.writeHead(files.has(name) ? 200 : 404, { 'Content-Type': `${type}; charset=UTF-8` })
     response.end(files.get(name))
@@ -69,9 +71,9 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
   })
   afterEach(() => context.close())
 
-  async function openTab(): Promise<Page> {
+  async function openTab(query = ''): Promise<Page> {
     const tab = await context.newPage()
-    await tab.goto(`${origin}/recorder.html`)
+    await tab.goto(`${origin}/recorder.html${query}`)
     await expect.poll(() => stateOf(tab), PATIENT).toBe('live')
     return tab
   }
@@ -167,6 +169,19 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
       await expect.poll(() => tab.title(), PATIENT).toBe('One,Two')
       await expect.poll(() => stateOf(tab), PATIENT).toBe('live')
       expect(await toldOf(tab)).toEqual(['A-2'])
+    }
+    expect(await streams()).toBe(1)
+  })
+
+  it('does the same by the browser’s own EventSource', async () => {
+    const tabs = [await openTab('?by=EventSource'), await openTab('?by=EventSource')]
+    await rename('A-2', 'Two')
+    for (const tab of tabs) await expect.poll(() => tab.title(), PATIENT).toBe('One,Two')
+    await edge.crash()
+    await rename('A-3', 'Three')
+    for (const tab of tabs) {
+      await expect.poll(() => toldOf(tab), PATIENT).toEqual(['A-2', 'A-3'])
+      await expect.poll(() => stateOf(tab), PATIENT).toBe('live')
     }
     expect(await streams()).toBe(1)
   })
