@@ -43,13 +43,17 @@ function Rows({ feed }: { feed: Feed }) {
     <table>
       <thead>
         <tr>
-          <th scope="col">{say.status}</th>
+          <th scope="col" class="head-status">
+            {say.status}
+          </th>
           <th scope="col">{say.reference}</th>
-          <th scope="col">{say.gateway}</th>
-          <th scope="col" class="number">
+          <th scope="col" class="head-gateway">
+            {say.gateway}
+          </th>
+          <th scope="col" class="head-amount number">
             {say.amount}
           </th>
-          <th scope="col" class="number">
+          <th scope="col" class="head-age number">
             {say.age}
           </th>
         </tr>
