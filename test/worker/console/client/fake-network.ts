@@ -11,6 +11,9 @@ export class FakeNetwork {
   readonly streams = new Set<ReadableStreamDefaultController<Uint8Array>>()
   /** Route → what it answers instead. */
   readonly instead = new Map<string, Answer>()
+  /** Reads are answered by `deliver`, with what was true when they were asked. */
+  isSlow = false
+  #underWay: (() => void)[] = []
   readonly #values = new Map<string, { value: unknown; tag: number }>()
   #tags = 0
   #seq = 0
@@ -44,7 +47,20 @@ export class FakeNetwork {
     const { promise, reject } = Promise.withResolvers<Response>()
     init?.signal?.addEventListener('abort', () => reject(new TypeError('aborted')))
     const answer = this.instead.get(route) ?? (() => this.#answer(route, init))
-    return await Promise.race([promise, answer()])
+    const response = answer()
+    const { promise: delivered, resolve } = Promise.withResolvers<void>()
+    if (this.isSlow && route !== '/events') this.#underWay.push(resolve)
+    else resolve()
+    return await Promise.race([promise, delivered.then(() => response)])
+  }
+
+  deliver(): void {
+    for (const resolve of this.#underWay.splice(0)) resolve()
+  }
+
+  /** Streams stay open and bring nothing any more. */
+  swallow(): void {
+    this.streams.clear()
   }
 
   #answer(route: string, init: RequestInit | undefined): Response {
