@@ -29,7 +29,7 @@ export async function buildClient(outDir: string): Promise<void> {
   })
   await declare(outDir)
   await writeFile(join(outDir, 'package.json'), `${JSON.stringify(packageJson(), null, 2)}\n`)
-  await copyFile(join(ROOT, 'docs/client.md'), join(outDir, 'README.md'))
+  await writeFile(join(outDir, 'README.md'), await readme())
   await copyFile(join(ROOT, 'LICENSE'), join(outDir, 'LICENSE'))
 }
 
@@ -69,6 +69,12 @@ async function reached(dir: string, name: string, known = new Map<string, string
     if (!known.has(next)) await reached(dir, next, known)
   }
   return known
+}
+
+/** Its page of the documentation, without the links that lead nowhere from a package. */
+async function readme(): Promise<string> {
+  const text = await readFile(join(ROOT, 'docs/client.md'), 'utf8')
+  return text.replaceAll(/\[([^\]]+)\]\(\.[^)]*\)/g, '`$1`')
 }
 
 function packageJson() {
