@@ -15,7 +15,7 @@ export function Chips({ card }: { card: CardData }) {
   const state = standing(card)
   if (!state && priority === undefined && labels.length === 0) return null
   return (
-    <span class="chips">
+    <p class="chips" aria-hidden="true">
       {state && <span class={`chip work ${state.tone}`}>{state.text}</span>}
       {priority !== undefined && <PriorityChip priority={priority} />}
       {labels.slice(0, MOST_LABELS).map((label) => (
@@ -24,7 +24,7 @@ export function Chips({ card }: { card: CardData }) {
         </span>
       ))}
       {labels.length > MOST_LABELS && <span class="chip">+{labels.length - MOST_LABELS}</span>}
-    </span>
+    </p>
   )
 }
 

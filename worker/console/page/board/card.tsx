@@ -35,26 +35,28 @@ export class Card extends Component<CardProps> {
     const { id, title, invalid } = card.task
     return (
       <li class={`card ${standingOf(card)} ${this.#flash()}`} data-card={id}>
+        <Top task={card.task} parentTitle={card.parentTitle} />
         <a
           href={formatRoute({ view: 'board', id, query: {} })}
           data-open={id}
           tabIndex={isActive ? 0 : -1}
           aria-label={nameOf(card)}
         >
-          <Top task={card.task} parentTitle={card.parentTitle} />
           <span class="title" dir="auto">
             {title}
           </span>
-          {card.progress !== undefined && (
-            <span class="progress" dir="auto">
-              {card.progress}
-            </span>
-          )}
-          <Chips card={card} />
-          {invalid !== undefined && (
-            <span class="invalid-line">{words.board.card.invalid(invalid)}</span>
-          )}
         </a>
+        {card.progress !== undefined && (
+          <p class="progress" dir="auto">
+            {card.progress}
+          </p>
+        )}
+        <Chips card={card} />
+        {invalid !== undefined && (
+          <p class="invalid-line" aria-hidden="true">
+            {words.board.card.invalid(invalid)}
+          </p>
+        )}
       </li>
     )
   }
@@ -67,10 +69,11 @@ export class Card extends Component<CardProps> {
   }
 }
 
+/** Like the chips, it is in the link's name already. */
 function Top({ task, parentTitle }: { task: Task; parentTitle: string | undefined }) {
   const { id, parent, assignee } = task
   return (
-    <span class="top">
+    <p class="top" aria-hidden="true">
       <span class="id">{id}</span>
       {parent !== undefined && (
         <span class="parent" title={parentTitle}>
@@ -78,7 +81,7 @@ function Top({ task, parentTitle }: { task: Task; parentTitle: string | undefine
         </span>
       )}
       {assignee !== undefined && <span class="assignee">{assignee}</span>}
-    </span>
+    </p>
   )
 }
 

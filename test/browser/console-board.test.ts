@@ -1,0 +1,172 @@
+// The board in a real browser: the view alone over a made-up board, under the page's own policy.
+
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { BoardPage } from '../support/board-page.ts'
+import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
+import { detailOf, FIRST, LIVE, STATUS, TASKS, withChanged } from '../support/made-up-board.ts'
+import { session, task } from '../worker/console/page/board/some.ts'
+
+describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
+  let browser: Browser
+  const opened: BoardPage[] = []
+  beforeAll(async () => {
+    browser = await launchChromium()
+  })
+  afterEach(async () => {
+    for (const board of opened.splice(0)) {
+      expect(board.complaints).toEqual([])
+      await board.page.close()
+    }
+  })
+  afterAll(() => browser?.close())
+
+  const open = async (hash = ''): Promise<BoardPage> => {
+    const board = await BoardPage.open(browser, hash)
+    opened.push(board)
+    return board
+  }
+  const openFull = async (hash = ''): Promise<BoardPage> => {
+    const board = await open(hash)
+    await board.tell(FIRST)
+    await board.card('LAMP-4').waitFor()
+    return board
+  }
+  const isFocused = (board: BoardPage, id: string | undefined) =>
+    expect.poll(() => board.focused()).toBe(id)
+
+  it('shows every card in its column, under a name that says all of it', async () => {
+    const { page } = await openFull()
+    const backlog = page.getByRole('region', { name: 'Backlog' })
+    expect(await backlog.getByRole('listitem').count()).toBe(3)
+    await backlog
+      .getByRole('link', {
+        name: 'LAMP-2, Read the sensor, Backlog, Blocked by LAMP-1, LAMP-9 (does not exist)',
+      })
+      .waitFor()
+    await page.getByRole('link', { name: /LAMP-4.*Stalled: agent:otto/ }).waitFor()
+  })
+
+  it('draws the card that changed and no other, and shows which it was', async () => {
+    const board = await openFull()
+    expect(await board.page.locator('.card.changed').count()).toBe(0)
+    await board.drawn()
+
+    await board.tell({ tasks: withChanged('LAMP-3', { title: 'Pair with the lamp' }) })
+    await board.page.getByText('Pair with the lamp').waitFor()
+    expect(await board.drawn()).toEqual(['LAMP-3'])
+    expect(await board.page.locator('.card.changed').count()).toBe(1)
+    expect(await board.card('LAMP-3').getAttribute('class')).toContain('changed')
+    await board.page.getByText('LAMP-3 changed.').waitFor({ state: 'attached' })
+  })
+
+  it('draws nothing for a heartbeat', async () => {
+    const board = await openFull()
+    await board.drawn()
+    const live = { heartbeatAt: '2026-03-03T09:26:00Z' }
+    await board.tell({ sessions: [session('ses_1', { live })], tasks: TASKS })
+    expect(await board.drawn()).toEqual([])
+  })
+
+  it('draws what a closed task was waited for by', async () => {
+    const board = await openFull()
+    await board.drawn()
+    await board.tell({ tasks: withChanged('LAMP-1', { status: 'done', ready: false }) })
+    await board.page.getByText('Blocked by LAMP-9 (does not exist)').waitFor()
+    expect(new Set(await board.drawn())).toEqual(new Set(['LAMP-1', 'LAMP-2']))
+  })
+
+  it('is walked through by arrows, opened by Enter and closed by Escape', async () => {
+    const board = await openFull()
+    await board.tell({ details: { 'LAMP-4': detailOf('LAMP-4') } })
+    const { keyboard } = board.page
+    await board.page.locator('[data-card] a[tabindex="0"]').focus()
+    await isFocused(board, 'LAMP-1')
+    for (const [key, id] of [
+      ['ArrowDown', 'LAMP-2'],
+      ['End', 'LAMP-3'],
+      ['Home', 'LAMP-1'],
+      ['ArrowRight', 'LAMP-4'],
+      ['ArrowRight', 'LAMP-4'],
+    ] as const) {
+      await keyboard.press(key)
+      await isFocused(board, id)
+    }
+    expect(await board.page.locator('[data-card] a[tabindex="0"]').count()).toBe(1)
+
+    await keyboard.press('Enter')
+    await board.page.getByRole('dialog', { name: 'The task LAMP-4' }).waitFor()
+    expect(board.page.url()).toContain('#/board/LAMP-4')
+    await keyboard.press('Escape')
+    await isFocused(board, 'LAMP-4')
+    expect(board.page.url()).not.toContain('LAMP-4')
+  })
+
+  it('is walked through the other way where one reads the other way', async () => {
+    const board = await openFull()
+    await board.page.evaluate(`document.documentElement.dir = 'rtl'`)
+    await board.page.locator('[data-card] a[tabindex="0"]').focus()
+    await board.page.keyboard.press('ArrowLeft')
+    await isFocused(board, 'LAMP-4')
+  })
+
+  it('keeps the focus on a card that moves, and hands it on from one that is gone', async () => {
+    const board = await openFull()
+    await board.card('LAMP-2').getByRole('link').focus()
+    await board.tell({ tasks: withChanged('LAMP-2', { status: 'done' }) })
+    await board.page.getByRole('region', { name: 'Done' }).getByRole('link').waitFor()
+    expect(await board.focused()).toBe('LAMP-2')
+
+    await board.card('LAMP-1').getByRole('link').focus()
+    await board.tell({ tasks: TASKS.filter(({ id }) => id !== 'LAMP-1') })
+    await board.card('LAMP-1').waitFor({ state: 'detached' })
+    expect(await board.focused()).toBe('LAMP-3')
+  })
+
+  it('searches by `/`, keeps it in the address, and leaves by Escape', async () => {
+    const board = await openFull()
+    const { page } = board
+    await page.keyboard.press('/')
+    await page.keyboard.type('sensor')
+    await page.getByText('1 of 4 tasks').waitFor()
+    expect(page.url()).toContain('q=sensor')
+
+    await page.keyboard.type(' nowhere')
+    await page.getByRole('heading', { name: 'No task matches.' }).waitFor()
+    await page.getByRole('button', { name: 'Clear filters' }).last().click()
+    await board.card('LAMP-4').waitFor()
+    expect(page.url()).not.toContain('q=')
+
+    await page.keyboard.type('lamp-3')
+    await page.keyboard.press('Escape')
+    expect(await page.getByRole('searchbox').inputValue()).toBe('')
+    await page.keyboard.press('Escape')
+    await isFocused(board, 'LAMP-1')
+  })
+
+  it('shows twenty thousand tasks a hundred at a time', async () => {
+    const board = await open()
+    const many = Array.from({ length: 20_000 }, (_, at) => task(`LAMP-${at + 1}`))
+    await board.tell({ ...FIRST, tasks: many })
+    await board.card('LAMP-100').waitFor()
+    expect(await board.page.locator('[data-card]').count()).toBe(100)
+    await board.drawn()
+    await board.page.getByRole('button', { name: /Show 100 more/ }).click()
+    await isFocused(board, 'LAMP-101')
+    expect(await board.page.locator('[data-card]').count()).toBe(200)
+  })
+
+  it('says what to do where there is no board to show', async () => {
+    const board = await open()
+    const says = (text: string) => board.page.getByText(text).waitFor()
+    await board.page.getByRole('status', { name: 'Loading the board…' }).waitFor()
+    await board.tell({ state: { name: 'waiting', since: 1 } })
+    await says('Nobody has published this repository yet.')
+    await says('--repo /boards/lamp')
+    await board.tell({ state: LIVE, tasks: [], status: STATUS })
+    await says('This board has no tasks yet.')
+    await board.tell({ tasks: TASKS, status: { ...STATUS, store: 'missing' } })
+    await says('The board’s folder is missing.')
+    await board.card('LAMP-1').waitFor()
+  })
+})

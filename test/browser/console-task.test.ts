@@ -1,0 +1,159 @@
+// The open task in a real browser: kept open while it changes, and harmless whoever wrote it.
+
+import { readFile } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import type { Browser } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { BoardPage } from '../support/board-page.ts'
+import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
+import { editTask, linkOf, openConsole } from '../support/console-page.ts'
+import { Starts } from '../support/local-system.ts'
+import { detailOf, FAULTS, FIRST, TASKS, withChanged } from '../support/made-up-board.ts'
+import { session } from '../worker/console/page/board/some.ts'
+
+describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
+  let browser: Browser
+  const opened: BoardPage[] = []
+  beforeAll(async () => {
+    browser = await launchChromium()
+  })
+  afterEach(async () => {
+    for (const board of opened.splice(0)) {
+      expect(board.complaints).toEqual([])
+      await board.page.close()
+    }
+  })
+  afterAll(() => browser?.close())
+
+  const open = async (hash = ''): Promise<BoardPage> => {
+    const board = await BoardPage.open(browser, hash)
+    opened.push(board)
+    return board
+  }
+  const openFull = async (hash = ''): Promise<BoardPage> => {
+    const board = await open(hash)
+    await board.tell(FIRST)
+    await board.card('LAMP-4').waitFor()
+    return board
+  }
+
+  it('keeps what was open of a task open when the task changes', async () => {
+    const board = await openFull('#/board/LAMP-4')
+    const { page } = board
+    const run = { file: 'a.log', cmd: 'make test', exit: 1, timedout: false, output: 'it broke' }
+    const body = 'Line\n\n'.repeat(90)
+    await board.tell({ details: { 'LAMP-4': detailOf('LAMP-4', { body, runs: [run] }) } })
+    await board.tell({ tasks: withChanged('LAMP-4', { title: 'Once' }) })
+    await page.getByText('make test').click()
+    await page.getByText('it broke').waitFor()
+    const before = await page.evaluate(`document.querySelector('dialog .scroller').scrollTop`)
+    expect(before).toBeGreaterThan(0)
+
+    const runs = [{ ...run, file: 'b.log', cmd: 'make again', output: 'fine' }, run]
+    await board.tell({ details: { 'LAMP-4': detailOf('LAMP-4', { body, runs }) } })
+    await board.tell({ tasks: withChanged('LAMP-4', { title: 'Twice' }) })
+    await page.getByText('make again').waitFor()
+    expect(await page.getByText('it broke').isVisible()).toBe(true)
+    expect(await page.evaluate(`document.querySelector('dialog .scroller').scrollTop`)).toBe(before)
+
+    await board.tell({ details: {}, tasks: TASKS.slice(0, 3) })
+    await page.getByText('This task was deleted.').waitFor()
+    expect(await page.getByText('it broke').isVisible()).toBe(true)
+  })
+
+  it('says of a link to a task that there is no such task', async () => {
+    const { page } = await openFull('#/board/LAMP-77')
+    await page.getByRole('dialog', { name: 'There is no task LAMP-77.' }).waitFor()
+  })
+
+  it('has no serious fault that axe knows, light, dark and narrow', async () => {
+    const board = await open('#/board/LAMP-4')
+    const { page } = board
+    const checks = [{ desc: 'it dims', cmd: 'make test', result: 'fail' }]
+    const body = '# A title\n\n- [x] done\n- [ ] not yet\n\n| a | b |\n|---|---|\n| 1 | 2 |\n'
+    const open4 = detailOf('LAMP-4', { body, checks, sessions: [session('ses_1')] })
+    await board.tell({ ...FIRST, details: { 'LAMP-4': open4 } })
+    await page.getByRole('table').waitFor()
+    const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'))
+    await page.evaluate(String(axe))
+    const faults = () => page.evaluate<string[]>(FAULTS)
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      expect(await faults()).toEqual([])
+    }
+    await page.setViewportSize({ width: 390, height: 844 })
+    expect(await faults()).toEqual([])
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    expect(await faults()).toEqual([])
+  })
+
+  it('does nothing that a hostile file asks for', async () => {
+    const starts = new Starts()
+    try {
+      const start = await (await starts.start()).ready()
+      const context = await browser.newContext()
+      // What the sanitiser parses apart from the page, the page's policy complains of all the same.
+      const { page } = await openConsole(context, linkOf(start))
+      const asked: string[] = []
+      page.on('request', (request) => asked.push(new URL(request.url()).hostname))
+      await page.getByText('LAMP-5').first().waitFor()
+      await editTask(start, 'LAMP-5', (text) => `${text}\n${HOSTILE}`)
+      await page.goto(`${(await start.local()).url}/#/board/LAMP-5`)
+      const task = page.getByRole('dialog')
+      // Rendered: until then the text stands there as it was written.
+      await task.getByRole('checkbox').waitFor()
+
+      expect(await page.evaluate('window.taken')).toBeUndefined()
+      expect(await task.locator(FORBIDDEN).count()).toBe(0)
+      expect(await task.getByRole('checkbox').count()).toBe(1)
+      expect(await task.getByRole('checkbox').isDisabled()).toBe(true)
+      expect(await page.evaluate(LINKS)).toEqual([
+        'https://example.com/ noopener noreferrer _blank',
+        'https://example.com/pixel.png noopener noreferrer _blank',
+        'mailto:mira@example.com noopener noreferrer _blank',
+      ])
+      expect(new Set(asked)).toEqual(new Set(['127.0.0.1']))
+      await context.close()
+    } finally {
+      await starts.clear()
+    }
+  })
+})
+
+const HOSTILE = `
+<img src="x" onerror="window.taken = 1"><script>window.taken = 2</script>
+<svg><style><img src="x" onerror="window.taken = 3"></style></svg>
+<iframe srcdoc="<script>parent.taken = 4</script>"></iframe>
+<form action="https://example.com/"><input name="token"><button>Sign in again</button></form>
+<div id="board-search" class="notice" style="position: fixed; inset: 0">Sign in</div>
+<a href="javascript:window.taken = 5" onclick="window.taken = 6">here</a>
+<base href="https://example.com/"><meta http-equiv="refresh" content="0; url=https://example.com/">
+
+[script](javascript:window.taken=7) [data](data:text/html,hello) [own](#/payments)
+[web](https://example.com/) ![pixel](https://example.com/pixel.png) <mailto:mira@example.com>
+
+- [x] a box
+
+the end of it
+`
+
+const FORBIDDEN = [
+  ...[
+    'img',
+    'script',
+    '.markdown svg',
+    'iframe',
+    'form',
+    'base',
+    'meta',
+    'style',
+    'object',
+    'embed',
+  ],
+  ...['.markdown button', '.markdown [id]', '.markdown [class]', '.markdown [style]'],
+  ...['.markdown [onclick]', '.markdown input:not([type=checkbox])'],
+].join(', ')
+
+const LINKS = `[...document.querySelectorAll('.markdown a[href]')]
+  .map(({ href, rel, target }) => [href, rel, target].join(' '))`

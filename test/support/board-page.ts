@@ -1,0 +1,138 @@
+// The board view alone in a browser, under the page's own policy, over a board that the test makes
+// up: nothing but what the view does can explain what is seen. Each drawing of a card is counted.
+
+import { build } from 'esbuild'
+import type { Browser, Page } from 'playwright-core'
+import type { Session, Task } from '../../worker/board/wire.ts'
+import type { TaskDetail } from '../../worker/console/client/index.ts'
+import { PAGE_HEADERS } from '../../worker/console/headers.ts'
+import type { BoardStatus } from '../../worker/console/page/live/status.ts'
+
+const ORIGIN = 'https://board.test'
+const ROOT = new URL('../..', import.meta.url).pathname
+
+const ENTRY = `
+  import './worker/console/page/style/style.css'
+  import { signal } from '@preact/signals'
+  import { h, render } from 'preact'
+  import { BoardView } from './worker/console/page/board/board-view.tsx'
+  import { Card } from './worker/console/page/board/card.tsx'
+  import { merge } from './worker/console/page/live/merge.ts'
+
+  const live = {
+    path: '/boards/lamp',
+    state: signal({ name: 'connecting', since: 0 }),
+    tasks: signal(), sessions: signal(), status: signal(),
+    changedAt: signal(new Map()), signals: signal([]),
+    task: async (id) => board.details[id],
+  }
+  const draw = Card.prototype.render
+  Card.prototype.render = function () {
+    board.drawn.push(this.props.card.task.id)
+    return draw.call(this)
+  }
+  globalThis.board = {
+    live, drawn: [], details: {},
+    tell({ tasks, sessions, status, state, details }) {
+      if (details) board.details = details
+      if (state) live.state.value = state
+      if (status) live.status.value = status
+      if (sessions) live.sessions.value = merge(live.sessions.value ?? new Map(), sessions).items
+      if (!tasks) return
+      const isFirst = !live.tasks.value
+      const { items, changed } = merge(live.tasks.value ?? new Map(), tasks)
+      const at = changed.map((id) => [id, Date.now()])
+      live.tasks.value = items
+      if (!isFirst) live.changedAt.value = new Map([...live.changedAt.value, ...at])
+    },
+  }
+  const frame = document.body.appendChild(document.createElement('div'))
+  frame.className = 'frame'
+  frame.append(document.createElement('header'))
+  const main = frame.appendChild(document.createElement('main'))
+  render(h(BoardView, { live }), main)
+`
+
+export interface Told {
+  tasks?: readonly Task[]
+  sessions?: readonly Session[]
+  status?: BoardStatus
+  state?: object
+  /** What is answered for a task by its id; none: there is no such task. */
+  details?: Readonly<Record<string, TaskDetail>>
+}
+
+export class BoardPage {
+  readonly page: Page
+  /** What its scripts and its policy complained of. */
+  readonly complaints: string[]
+
+  private constructor(page: Page, complaints: string[]) {
+    this.page = page
+    this.complaints = complaints
+  }
+
+  static async open(browser: Browser, hash = ''): Promise<BoardPage> {
+    const page = await browser.newPage({ viewport: { width: 1200, height: 700 } })
+    const complaints: string[] = []
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text())
+    })
+    const files = await bundle()
+    await page.route(`${ORIGIN}/**`, (route) => {
+      const file = files.get(new URL(route.request().url()).pathname)
+      const headers = { ...PAGE_HEADERS, 'Content-Type': file?.type ?? 'text/plain' }
+      return route.fulfill({ status: file ? 200 : 404, headers, body: file?.body ?? '' })
+    })
+    await page.goto(`${ORIGIN}/${hash}`)
+    await page.waitForFunction('globalThis.board !== undefined')
+    return new BoardPage(page, complaints)
+  }
+
+  tell(told: Told): Promise<void> {
+    return this.page.evaluate(`board.tell(${JSON.stringify(told)})`)
+  }
+
+  /** The ids of the cards that were drawn since this was asked last, in their order. */
+  drawn(): Promise<string[]> {
+    return this.page.evaluate('board.drawn.splice(0)')
+  }
+
+  /** The card that has the focus. */
+  focused(): Promise<string | undefined> {
+    return this.page.evaluate(`document.activeElement?.closest('[data-card]')?.dataset.card`)
+  }
+
+  card(id: string) {
+    return this.page.locator(`[data-card="${id}"]`)
+  }
+}
+
+interface File {
+  type: string
+  body: string
+}
+
+async function bundle(): Promise<ReadonlyMap<string, File>> {
+  const { outputFiles } = await build({
+    stdin: { contents: ENTRY, resolveDir: ROOT, loader: 'ts' },
+    outdir: '/',
+    entryNames: 'page',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    write: false,
+  })
+  const html =
+    '<!doctype html><html lang="en"><head><title>Board</title>' +
+    '<link rel="stylesheet" href="/page.css"><script type="module" src="/page.js"></script>' +
+    '</head><body></body></html>'
+  const files = outputFiles.map(({ path, text }): [string, File] => [
+    path,
+    { type: path.endsWith('.css') ? 'text/css' : 'text/javascript', body: text },
+  ])
+  return new Map([['/', { type: 'text/html', body: html }], ...files])
+}
