@@ -39,6 +39,8 @@ export class Connection implements Link {
   #aliveAt = 0
   #retryMs = 0
   #failures = 0
+  /** Also by whoever is told something, before we go on. */
+  #isClosed: boolean = false
 
   constructor(options: ConnectionOptions) {
     this.#options = options
@@ -53,9 +55,11 @@ export class Connection implements Link {
     const now = this.#options.clock.now()
     const isSlow = this.#openedAt === undefined && now - this.#dialledAt > SLOW_DIAL_MS
     // A machine that slept may wake before its timers do.
-    const isQuiet = this.#options.streams.seesPings && now - this.#aliveAt > PING_MS * 1.5
+    const isQuiet = now - this.#aliveAt > PING_MS * 1.5
     if (this.#stream && !isSlow && !isQuiet) return
-    if (this.#stream && this.#openedAt !== undefined) this.#options.on.lost('silent')
+    // Without pings nobody knows whether it is dead; another one in its place costs little.
+    const isLost = this.#openedAt !== undefined && this.#options.streams.seesPings
+    if (isLost) this.#options.on.lost('silent')
     this.#dial()
   }
 
@@ -64,11 +68,13 @@ export class Connection implements Link {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     this.#hangUp()
   }
 
   #dial(): void {
     this.#hangUp()
+    if (this.#isClosed) return
     const { streams, clock, on } = this.#options
     this.#dialledAt = clock.now()
     this.#aliveAt = this.#dialledAt

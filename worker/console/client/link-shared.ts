@@ -65,6 +65,8 @@ export class SharedLink implements Link {
 
   #join(how: 'queue' | 'take'): void {
     void this.#leave()
+    // Closed, perhaps by whoever has just been told something.
+    if (!this.#channel) return
     this.#leaveSeat = this.#options.tabs.claim(how, {
       held: () => this.#lead(),
       lost: () => {
@@ -109,6 +111,7 @@ export class SharedLink implements Link {
       this.#lost('ended')
       this.#post(false)
     }
+    if (!this.#leaveSeat) return
     const connection = connect(this.#leading(), this.#place)
     this.#connection = connection
     connection.start()
@@ -174,6 +177,7 @@ export class SharedLink implements Link {
         this.#place = post.id ?? this.#place
         this.#options.on.told(post.data, post.id)
     }
+    if (!this.#leaveSeat) return
     this.#heardAt = this.#options.clock.now()
     this.#patienceMs = SILENCE_MS * (1 + this.#options.clock.random() / 4)
     this.#listen()

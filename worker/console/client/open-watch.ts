@@ -12,7 +12,7 @@ import { fetchStreams } from './stream-fetch.ts'
 import type { Tabs } from './tabs.ts'
 import { Watch, type WatchDeps } from './watch.ts'
 
-/** With the version of what tabs say to each other: one that is not reloaded may be an older one. */
+/** With the version of what tabs say to each other: one of them may not have been reloaded. */
 const TABS = 'signalbox 1'
 
 export interface OpenDeps extends WatchDeps {

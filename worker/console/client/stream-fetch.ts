@@ -66,6 +66,7 @@ async function read(edge: Edge, reading: Reading): Promise<void> {
     for (const { id, data, retry } of parser.push(decoder.decode(value, { stream: true }))) {
       if (retry !== undefined) on.retry(retry)
       if (data !== undefined) on.told(data, id)
+      if (isClosed()) return
       if (id !== undefined) {
         on.place(id)
         // The edge says `: connected` before it has joined the repository; the id comes after.

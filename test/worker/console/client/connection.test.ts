@@ -5,13 +5,13 @@ import { Connection } from '../../../../worker/console/client/connection.ts'
 import { FakeClock, settle } from '../../../support/fake-clock.ts'
 import { FakeStreams, unauthorized } from './fake-streams.ts'
 
-async function connected(prepare: (edge: FakeStreams) => void = () => undefined) {
+async function connected(prepare: (edge: FakeStreams) => void = () => undefined, seesPings = true) {
   const clock = new FakeClock()
   const edge = new FakeStreams()
   prepare(edge)
   const heard: string[] = []
   const connection = new Connection({
-    streams: edge.source(),
+    streams: edge.source(queueMicrotask, seesPings),
     clock,
     on: {
       opened: () => heard.push('opened'),
@@ -155,6 +155,18 @@ describe('a connection', () => {
     connection.wake()
     await settle()
     expect(heard.at(-1)).toBe('opened')
+  })
+
+  it('is replaced in silence when it is woken, where pings cannot be seen', async () => {
+    const { clock, edge, heard, connection } = await connected(undefined, false)
+    edge.tell('A-1')
+    await clock.advance(3_600_000)
+    expect(heard).toEqual(['opened', 'A-1'])
+    connection.wake()
+    await settle()
+    expect(heard).toEqual(['opened', 'A-1', 'opened'])
+    expect(edge.dials.map(({ lastEventId }) => lastEventId)).toEqual([undefined, 'e-1'])
+    expect(edge.open.size).toBe(1)
   })
 
   it('leaves nothing behind, and says nothing more', async () => {

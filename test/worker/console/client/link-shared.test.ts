@@ -23,9 +23,14 @@ interface Watching {
   close(): Promise<void>
 }
 
-async function openTab(streams: FakeStreams = edge): Promise<Watching> {
+/** `closeOn`: closed by what it is told first of this. */
+async function openTab(streams: FakeStreams = edge, closeOn?: string): Promise<Watching> {
   const tab = browser.open()
   const heard: string[] = []
+  const hear = (event: string) => {
+    heard.push(event)
+    if (closeOn !== undefined && event.startsWith(closeOn)) void link.close()
+  }
   const source = streams.source((task) => tab.run(task))
   const link = new SharedLink({
     tabs: tab,
@@ -33,11 +38,11 @@ async function openTab(streams: FakeStreams = edge): Promise<Watching> {
     connect: (on, lastEventId) =>
       new Connection({ streams: source, clock: tab.clock, on, lastEventId }),
     on: {
-      opened: () => heard.push('opened'),
+      opened: () => hear('opened'),
       alive: () => undefined,
-      told: (data) => heard.push((JSON.parse(data) as { id: string }).id),
-      lost: (reason) => heard.push(`lost: ${reason}`),
-      refused: ({ code }) => heard.push(`refused: ${code}`),
+      told: (data) => hear((JSON.parse(data) as { id: string }).id),
+      lost: (reason) => hear(`lost: ${reason}`),
+      refused: ({ code }) => hear(`refused: ${code}`),
     },
   })
   link.start()
@@ -197,6 +202,34 @@ describe('the tabs of one browser', () => {
     await settle()
     for (const { heard } of tabs) expect(heard.at(-1)).toBe('opened')
   })
+
+  it.each(['opened', 'A-1', 'lost', 'lost: silent', 'refused'])(
+    'may be closed by whoever is told %j, in a tab that leads and in one that follows',
+    async (event) => {
+      const leader = await openTab(edge, event)
+      const follower = await openTab(edge, event)
+      edge.tell('A-1')
+      await settle()
+      edge.cut()
+      await browser.clock.advance(5_000)
+      leader.tab.freeze()
+      await browser.clock.advance(60_000)
+      await leader.tab.thaw()
+      edge.end = unauthorized()
+      edge.cut()
+      await browser.clock.advance(120_000)
+      for (const { link, heard } of [leader, follower]) {
+        const at = heard.findIndex((one) => one.startsWith(event))
+        // Nothing was told after it; a follower may never have been told it.
+        if (at >= 0) expect(heard).toHaveLength(at + 1)
+        else await link.close()
+      }
+      expect(browser.clock.pending).toBe(0)
+      expect(browser.holder).toBeUndefined()
+      expect(browser.queue).toEqual([])
+      expect(edge.open.size).toBe(0)
+    },
+  )
 
   it('leave nothing behind', async () => {
     const tabs = await openTabs(3)

@@ -255,14 +255,23 @@ describe('a watch', () => {
     expect(told).toHaveLength(1)
   })
 
-  it('may be closed by a callback of its own', async () => {
-    let close: () => unknown = () => undefined
-    const { network, clock, watch, told } = await watching({ onSignal: () => close() })
-    close = () => watch.close()
-    network.set('/tasks', { tasks: [{ id: 'A-1' }] })
-    await network.tell(CHANGED)
-    expect(told).toEqual([['tasks']])
-    expect(network.streams.size).toBe(0)
-    expect(clock.pending).toBe(0)
-  })
+  it.each(['onTasks', 'onTask', 'onSignal', 'onState'] as const)(
+    'may be closed by its own %s, and is at once',
+    async (name) => {
+      let close: () => unknown = () => undefined
+      const { network, clock, watch, told } = await watching({ [name]: () => close() })
+      close = () => watch.close()
+      network.set('/tasks', { tasks: [{ id: 'A-1' }] })
+      network.set('/tasks/A-1', { id: 'A-1', title: 'One' })
+      await network.tell({ type: 'task-changed', id: 'A-1' })
+      await network.cut()
+      await clock.advance(0)
+      const { length } = told
+      expect(watch.state.name).toBe('closed')
+      expect(network.streams.size).toBe(0)
+      expect(clock.pending).toBe(0)
+      await clock.advance(60_000)
+      expect(told).toHaveLength(length)
+    },
+  )
 })
