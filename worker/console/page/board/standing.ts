@@ -11,7 +11,8 @@ export interface Standing {
 /** Undefined: it is done with, or there is nothing to say. Work under way beats being ready for it. */
 export function standing({ task, isClosed, waitsFor, actor }: CardData): Standing | undefined {
   const say = words.board.card
-  if (isClosed) return undefined
+  // Of a file that cannot be read whole, nobody knows what it waits for.
+  if (isClosed || task.invalid !== undefined) return undefined
   const { executionState } = task
   if (executionState) {
     const text = say.execution[executionState]

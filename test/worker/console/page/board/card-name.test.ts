@@ -37,14 +37,21 @@ describe('the name of a card', () => {
         labels: ['comfort', 'app'],
         parent: 'LAMP-1',
         executionState: 'stalled',
-        invalid: 'the front matter does not end.',
       },
       { actor: 'agent:otto' },
     )
     expect(nameOf(full)).toBe(
       'LAMP-4, Wake up, In progress, Stalled: agent:otto, priority high, assigned to mira, ' +
-        'labels comfort, app, Part of LAMP-1, Cannot be read: the front matter does not end.',
+        'labels comfort, app, Part of LAMP-1',
     )
     expect(nameOf(card({ id: 'LAMP-5', title: 'Dim' }))).toBe('LAMP-5, Dim, Backlog')
+    const broken = card({
+      id: 'LAMP-6',
+      title: 'LAMP-6',
+      status: '',
+      ready: true,
+      invalid: 'No end.',
+    })
+    expect(nameOf(broken)).toBe('LAMP-6, LAMP-6, No status, Cannot be read: No end.')
   })
 })

@@ -30,7 +30,7 @@ function SessionItem({ session }: { session: Session }) {
       </p>
       {live && (
         <p class="live-line">
-          {live.progress !== undefined && <span dir="auto">{live.progress} </span>}
+          {live.progress !== undefined && <span dir="auto">{live.progress}</span>}{' '}
           <span class="soft">{say.heartbeat(ago(Date.parse(live.heartbeatAt), now.value))}</span>
         </p>
       )}

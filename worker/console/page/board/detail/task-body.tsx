@@ -22,7 +22,7 @@ export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
         <p class="notice stop">{words.board.card.invalid(task.invalid)}</p>
       )}
       <Facts task={task} live={live} />
-      <Part title={say.body}>
+      <Part title={say.body} isUntitled={STARTS_WITH_HEADING.test(body)}>
         {body.trim() === '' ? <p class="soft">{say.noBody}</p> : <Markdown text={body} />}
       </Part>
       {checks.length > 0 && (
@@ -54,17 +54,22 @@ export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
   )
 }
 
+/** Some tools write the heading of the body into the body. */
+const STARTS_WITH_HEADING = /^\s*#{1,6}\s/
+
 interface PartProps {
   title: string
+  /** The title is there for readers of the screen alone. */
+  isUntitled?: boolean
   count?: number
   children: ComponentChildren
 }
 
-function Part({ title, count, children }: PartProps) {
+function Part({ title, isUntitled = false, count, children }: PartProps) {
   const heading = useId()
   return (
     <section aria-labelledby={heading}>
-      <h3 id={heading}>
+      <h3 id={heading} class={isUntitled ? 'visually-hidden' : undefined}>
         {title} {count !== undefined && <span class="count">{count}</span>}
       </h3>
       {children}

@@ -56,7 +56,7 @@ function Task({ id, live, onClose }: TaskDialogProps) {
       </header>
       <div class="scroller">
         <h2 id="task-heading" ref={heading} tabIndex={-1} dir="auto">
-          {titleOf(id, state)}
+          {titleOf(id, state, live)}
         </h2>
         <Problem state={state} onRetry={retry} />
         {state.name === 'shown' && <TaskBody task={state.task} live={live} />}
@@ -65,7 +65,7 @@ function Task({ id, live, onClose }: TaskDialogProps) {
   )
 }
 
-function titleOf(id: string, state: TaskState): string {
+function titleOf(id: string, state: TaskState, live: Live): string {
   const say = words.board.detail
   switch (state.name) {
     case 'shown':
@@ -73,7 +73,7 @@ function titleOf(id: string, state: TaskState): string {
     case 'unknown':
       return say.unknown(id)
     case 'loading':
-      return say.loading(id)
+      return live.tasks.value?.get(id)?.title ?? say.loading(id)
     case 'failed':
       return id
   }
