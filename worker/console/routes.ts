@@ -26,12 +26,16 @@ export function pageRoutes(assets: Assets): Hono {
       'The console is not built here: npm run build:console does it.',
     )
   })
-  app.get('/console/:name', conditional, async (c, next) => {
+  app.get('/console/:name', async (c, next) => {
     const name = c.req.param('name')
     // index.html keeps its name when it changes: nobody may remember it for ever.
     const file = isAssetName(name) && name !== INDEX ? await assets.read(name) : undefined
     if (!file) return next()
-    return answer(name, file, { 'Cache-Control': FOR_EVER, ETag: `"${name}"` })
+    // Around our own files alone: to tag what the host application sends, it would be read to its
+    // end first, and an event stream has none.
+    await conditional(c, async () => {
+      c.res = answer(name, file, { 'Cache-Control': FOR_EVER, ETag: `"${name}"` })
+    })
   })
   return app
 }

@@ -42,6 +42,17 @@ describe('the page', () => {
     expect(await (await edge.fetch('/')).text()).toBe(INDEX)
   })
 
+  it('lets the host application stream below /console/, and puts no tag on what it sends', async () => {
+    // Never ends.
+    const body = new ReadableStream<string>({ start: (stream) => stream.enqueue('first') })
+    const hostFetch = () => new Response(body.pipeThrough(new TextEncoderStream()))
+    const response = await processEdge({ assets, hostFetch }).fetch('/console/orders')
+    expect(response.headers.get('ETag')).toBeNull()
+    const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
+    expect(await reader?.read()).toEqual({ done: false, value: 'first' })
+    await reader?.cancel()
+  })
+
   it('is missed aloud where it was not built: its command is named', async () => {
     const response = await processEdge().fetch('/')
     expect(response.status).toBe(503)
