@@ -144,16 +144,16 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     await isFocused(board, 'LAMP-1')
   })
 
-  it('shows twenty thousand tasks a hundred at a time', async () => {
+  it('shows twenty thousand tasks fifty at a time, then twice as many', async () => {
     const board = await open()
     const many = Array.from({ length: 20_000 }, (_, at) => task(`LAMP-${at + 1}`))
     await board.tell({ ...FIRST, tasks: many })
-    await board.card('LAMP-100').waitFor()
-    expect(await board.page.locator('[data-card]').count()).toBe(100)
+    await board.card('LAMP-50').waitFor()
+    expect(await board.page.locator('[data-card]').count()).toBe(50)
     await board.drawn()
-    await board.page.getByRole('button', { name: /Show 100 more/ }).click()
-    await isFocused(board, 'LAMP-101')
-    expect(await board.page.locator('[data-card]').count()).toBe(200)
+    await board.page.getByRole('button', { name: /Show 50 more/ }).click()
+    await isFocused(board, 'LAMP-51')
+    expect(await board.page.locator('[data-card]').count()).toBe(100)
   })
 
   it('says what to do where there is no board to show', async () => {
