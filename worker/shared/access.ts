@@ -109,11 +109,15 @@ function findToken(request: Request): { token: string; via: Grant['via'] } | und
   return undefined
 }
 
+/** No date is later, in ms: told as one, it would be a failure on our side. */
+const LAST_DATE_MS = 8.64e15
+
 function toGrant(payload: JWTPayload, via: Grant['via']): Grant {
   const { scope, repos, exp, sub: subject } = payload
   const strings = Array.isArray(repos) && repos.every((repo) => typeof repo === 'string')
   if (typeof scope !== 'string' || !strings || exp === undefined) {
     throw new Problem('unauthorized', 'The token lacks its scope or repos claim.')
   }
-  return { scopes: new Set(scope.split(' ')), repos, expiresAt: exp * 1_000, subject, via }
+  const expiresAt = Math.min(exp * 1_000, LAST_DATE_MS)
+  return { scopes: new Set(scope.split(' ')), repos, expiresAt, subject, via }
 }

@@ -41,6 +41,12 @@ describe('a session', () => {
     expect(cookies[0]).toContain(`Max-Age=${400 * 24 * 60 * 60};`)
   })
 
+  it('is opened by a token that expires later than any date can be', async () => {
+    const answered = await signIn(edge, { token: await token({ exp: 1e15 }) })
+    const expiresAt = '+275760-09-13T00:00:00.000Z'
+    expect(answered).toMatchObject({ status: 201, json: { expiresAt } })
+  })
+
   it('is opened by a token that somebody else has issued', async () => {
     const { publicKey, privateKey } = await generateKeyPair('ES256')
     const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256' }
