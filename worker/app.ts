@@ -45,6 +45,12 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
     }),
   )
 
+  // Hosts hand on any Host header in the URL. One that is none would fail in whoever reads it.
+  app.use(async (c, next) => {
+    if (URL.canParse(c.req.url)) return next()
+    throw new Problem('invalid_request', 'The Host header names no host.')
+  })
+
   app.route('/', pageRoutes(deps.assets))
   // Before the authentication: it is how somebody comes by what is asked for there.
   const { allowedOrigins } = config

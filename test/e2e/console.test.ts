@@ -1,6 +1,8 @@
 // The console over HTTP, on workerd and on Deno as `npm start` runs them.
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -25,6 +27,16 @@ describe.each<Host>(['workerd', 'deno'])('the console', (host) => {
 
   consolePageContract(`${host}, over HTTP`, { edge: () => edge })
   consoleSessionContract(`${host}, over HTTP`, { edge: () => edge })
+
+  it(`refuses on ${host} a Host header that is no host, and logs no failure of its own`, async () => {
+    for (const Host of ['a b', 'localhost:99999', '%00']) {
+      const asked = request(`${edge.origin}/api/session`, { headers: { Host } }).end()
+      const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+      answer.resume()
+      expect(answer.statusCode, Host).toBe(400)
+    }
+    expect(await readFile(join(edge.dir, 'edge.log'), 'utf8')).not.toContain('http.failed')
+  })
 
   it(`remembers on ${host} which links were used when it is started again`, async () => {
     const used = await codeFor([freshPath()])
