@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { reachable } from '../../local/deno.ts'
+import { prepareDeno, reachable } from '../../local/deno.ts'
 
 describe('what the edge under Deno may reach', () => {
   it('is this machine, and the hosts that its variables name', () => {
@@ -20,5 +20,28 @@ describe('what the edge under Deno may reach', () => {
     expect(reachable(1, simulated)).toContain('api.stripe.com')
     expect(reachable(1, {})).toContain('fib.prod.fib.iq')
     expect(reachable(1, simulated)).not.toContain('fib.prod.fib.iq')
+  })
+})
+
+describe('the files that the edge under Deno may touch', () => {
+  const plan = {
+    port: 1,
+    dir: '/data/deno',
+    home: '/home',
+    variables: {},
+    env: {},
+    logFile: '/log',
+  }
+  const allowed = async (consoleDir: string) => {
+    const { args } = await prepareDeno({ ...plan, consoleDir })
+    return args.filter((arg) => /^--(allow|deny)-(read|write)/.test(arg))
+  }
+
+  it('are its own, and of the page it changes none, wherever that stands', async () => {
+    expect(await allowed('/data/deno/console')).toEqual([
+      '--allow-read=/data/deno,/data/deno/console',
+      '--allow-write=/data/deno',
+      '--deny-write=/data/deno/console',
+    ])
   })
 })
