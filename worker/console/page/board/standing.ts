@@ -8,7 +8,7 @@ export interface Standing {
   text: string
 }
 
-/** Undefined: it is done with, or there is nothing to say. Work under way beats being ready for it. */
+/** Undefined: there is nothing to say. Work under way beats being ready for it. */
 export function standing({ task, isClosed, waitsFor, actor }: CardData): Standing | undefined {
   const say = words.board.card
   // Of a file that cannot be read whole, nobody knows what it waits for.

@@ -25,7 +25,6 @@ export const boardWords = (count: Count, locale: string) =>
       ready: 'Ready',
       blocked: (ids: readonly string[]) => `Blocked by ${ids.join(', ')}`,
       missingDep: (id: string) => `${id} (does not exist)`,
-      notReady: 'Not ready',
       partOf: (id: string) => `Part of ${id}`,
       assignedTo: (name: string) => `assigned to ${name}`,
       priority: (name: string) => `priority ${name}`,
@@ -63,7 +62,7 @@ export const boardWords = (count: Count, locale: string) =>
     notice: {
       missing: {
         title: 'The board’s folder is missing.',
-        lead: 'What you see is the last that was known of it. Bring the folder back on its machine; the sidecar notices by itself.',
+        lead: 'What you see is the last that was known. Once the folder is back, the board is too.',
       },
       empty: {
         title: 'This board has no tasks yet.',
@@ -121,14 +120,12 @@ export const boardWords = (count: Count, locale: string) =>
       ended: 'Ended',
       branch: 'Branch',
       commits: 'Commits',
-      client: 'Client',
       worktree: 'Worktree',
       canceledBecause: (reason: string) => `Canceled: ${reason}`,
       runs: 'Runs',
       exit: (code: number) => `exit ${code}`,
       timedOut: 'timed out',
       noOutput: 'No output.',
-      output: 'Output',
       history: 'History',
       extra: 'Other fields',
       span: (from: string, to: string | undefined) => (to ? `${from} → ${to}` : from),

@@ -25,7 +25,7 @@ export function useTask(live: Live, id: string): { state: TaskState; retry(): vo
   return { state, retry: () => setTries((n) => n + 1) }
 }
 
-/** Another text whenever it is worth asking again, which costs little: the request is conditional. */
+/** Another text whenever it is worth asking again; that costs little, being conditional. */
 function useTrigger(live: Live, id: string): string {
   const liveSince = useRef(0)
   const state = live.state.value
