@@ -1,7 +1,7 @@
 // Signing in: by a link's code, at once; else by a token that is pasted.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import { go, route } from '../router.ts'
+import { go, replace, route } from '../router.ts'
 import { findSession, session, signIn } from '../session.ts'
 import { words } from '../words.ts'
 
@@ -13,7 +13,8 @@ export function SignIn() {
     if (view !== 'sign-in') return
     void enter(code).finally(() => {
       setWorking(false)
-      if (session.peek().name === 'signed-in') go({ view: 'board' })
+      // In its place: no step back leads to a code that was used.
+      if (session.peek().name === 'signed-in') replace({ view: 'board', query: {} })
     })
   }, [view, code])
 
