@@ -100,6 +100,8 @@ export function consolePageContract(name: string, host: { edge(): Edge }): void 
       '/console/sub/main.js',
       '/console/%00',
       '/console/%ff',
+      // Longer than a file's name can be.
+      `/console/${'x'.repeat(300)}`,
     ])('is nothing at %s', async (path) => {
       const response = await get(path)
       expect(await response.json()).toEqual({ error: expect.any(String), code: 'not_found' })
