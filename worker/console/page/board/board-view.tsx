@@ -64,6 +64,8 @@ function Tasks({ live }: { live: Live }) {
         <NoMatch />
       ) : (
         <ColumnsView
+          // Columns in another order would leave a narrow screen at whichever one it snapped to.
+          key={config === undefined ? 'unordered' : 'ordered'}
           columns={columns}
           changedAt={live.changedAt.value}
           isFiltered={isFiltering(filters)}

@@ -33,6 +33,8 @@ export function openLive(path: string | undefined): Live {
   const sessions = signal<ReadonlyMap<string, Session>>()
   const changedAt = signal<ReadonlyMap<string, number>>(new Map())
   const signals = signal<readonly Signal[]>([])
+  /** Tasks that a signal named, until the list is here: its rows say nothing of a body. */
+  const named = new Set<string>()
 
   const watch = watchBoard({
     ...(path !== undefined && { path }),
@@ -40,9 +42,11 @@ export function openLive(path: string | undefined): Live {
       const before = tasks.peek()
       const { items, changed } = merge(before ?? new Map<string, Task>(), fresh)
       tasks.value = items
-      if (!before || changed.length === 0) return
+      const seen = new Set(before && [...changed, ...[...named].filter((id) => items.has(id))])
+      named.clear()
+      if (seen.size === 0) return
       const at = Date.now()
-      changedAt.value = new Map([...changedAt.peek(), ...changed.map((id) => [id, at] as const)])
+      changedAt.value = new Map([...changedAt.peek(), ...[...seen].map((id) => [id, at] as const)])
     },
     onSessions(fresh) {
       sessions.value = merge(sessions.peek() ?? new Map<string, Session>(), fresh).items
@@ -51,6 +55,7 @@ export function openLive(path: string | undefined): Live {
       state.value = now
     },
     onSignal(told) {
+      if (told.message.type === 'task-changed') named.add(told.message.id)
       signals.value = [told, ...signals.peek()].slice(0, MOST_SIGNALS)
     },
   })
@@ -74,8 +79,9 @@ export function openLive(path: string | undefined): Live {
 }
 
 /**
- * The status is in no signal. It is asked for when the stream opens, when the list has changed (the
- * configuration may have), and when the sidecar's next sync should have come; never while hidden.
+ * The status is in no signal. It is asked for at once, when the stream opens, when the list has
+ * changed (the configuration may have), and when the sidecar's next sync should have come; never
+ * while hidden.
  */
 function followStatus(path: string | undefined, on: Pick<Live, 'state' | 'tasks'>) {
   const value = signal<BoardStatus>()
@@ -97,6 +103,7 @@ function followStatus(path: string | undefined, on: Pick<Live, 'state' | 'tasks'
     if (isOpen) lookIfSeen()
   })
   document.addEventListener('visibilitychange', lookIfSeen)
+  lookIfSeen()
   return {
     value,
     stop() {
