@@ -154,4 +154,12 @@ describe.skipIf(!hasChromium)(`the console among strangers${whySkipped}`, () => 
     const transactions = `fetch('/api/payments/transactions').then((response) => response.json())`
     expect(await page.evaluate(transactions)).toEqual({ transactions: [] })
   })
+
+  it('is put into no session of a stranger, whose page sets a cookie of the same name', async () => {
+    const tab = await visitStranger()
+    await tab.evaluate(`document.cookie = 'signalbox-${new URL(url).port}=a.b.c; path=/api'`)
+    await tab.close()
+    expect(await context.cookies(`${url}/api/session`)).toHaveLength(2)
+    expect(await page.evaluate(`fetch('/api/session').then(({ status }) => status)`)).toBe(200)
+  })
 })

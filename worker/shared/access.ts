@@ -102,7 +102,10 @@ function findToken(request: Request): { token: string; via: Grant['via'] } | und
     return { token: ticket, via: 'ticket' }
   }
   const name = cookieName(url)
-  for (const pair of request.headers.get('Cookie')?.split(';') ?? []) {
+  const cookies = request.headers.get('Cookie')?.split(';') ?? []
+  // The last of its name is ours, which is for every path. What a page of another port has set for
+  // a path like /api stands before it, and would put its visitor into a session of somebody else.
+  for (const pair of cookies.toReversed()) {
     const [key, value] = pair.trim().split('=', 2)
     if (key === name && value) return { token: value, via: 'cookie' }
   }

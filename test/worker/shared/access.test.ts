@@ -82,6 +82,14 @@ describe('access', () => {
     ).rejects.toMatchObject(refused)
   })
 
+  it('takes of two cookies of its name the last, which no other page can have set', async () => {
+    const access = createAccess(readConfig({ AUTH_SECRETS: SECRET }), Date.now)
+    const [theirs, ours] = [await token({ repos: ['theirs'] }), await token({ repos: ['ours'] })]
+    const Cookie = `signalbox-8787=${theirs}; signalbox-8788=x; signalbox-8787=${ours}; other=y`
+    const asked = new Request('http://127.0.0.1:8787/api/tasks', { headers: { Cookie } })
+    expect(await access.authenticate(asked)).toMatchObject({ repos: ['ours'], via: 'cookie' })
+  })
+
   it('names the cookie after the port on plain loopback, and __Host- elsewhere', () => {
     expect(cookieName(new URL('http://127.0.0.1:8787/'))).toBe('signalbox-8787')
     expect(cookieName(new URL('http://localhost/'))).toBe('signalbox-80')
