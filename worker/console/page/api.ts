@@ -26,9 +26,18 @@ export async function ask<Answer>(path: string, given: Ask = {}): Promise<Answer
   if (answer.status === 204) return undefined as Answer
   const json: unknown = await answer.json().catch(() => undefined)
   if (answer.ok && json !== undefined) return json as Answer
-  const { code, error } = (json ?? {}) as { code?: string; error?: string }
-  throw new ApiProblem(answer.status, code ?? 'internal', error ?? `${answer.status}`)
+  throw problemOf(answer.status, json)
 }
+
+/** What an answer that is no success says; `body` is its JSON, if it has any. */
+export function problemOf(status: number, body: unknown): ApiProblem {
+  const { code, error } = (body ?? {}) as { code?: string; error?: string }
+  return new ApiProblem(status, code ?? 'internal', error ?? `${status}`)
+}
+
+/** Of a fetch that has thrown. */
+export const unreachable = (error: unknown): ApiProblem =>
+  new ApiProblem(0, 'unreachable', String(error))
 
 async function send(path: string, { method = 'GET', body, headers, signal }: Ask) {
   try {
@@ -43,6 +52,6 @@ async function send(path: string, { method = 'GET', body, headers, signal }: Ask
     })
   } catch (error) {
     signal?.throwIfAborted()
-    throw new ApiProblem(0, 'unreachable', String(error))
+    throw unreachable(error)
   }
 }

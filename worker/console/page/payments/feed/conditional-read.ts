@@ -1,6 +1,6 @@
 // One address that is read again and again: asks only for what is new since the last answer.
 
-import { ApiProblem } from '../../api.ts'
+import { problemOf, unreachable } from '../../api.ts'
 
 export interface Answered<Body> {
   body: Body
@@ -15,10 +15,12 @@ export function conditionalRead<Body>(send: typeof fetch): ConditionalRead<Body>
   let kept: { path: string; tag: string; body: Body } | undefined
   return async (path, signal) => {
     const known = kept?.path === path ? kept : undefined
-    const answer = await reach(send, path, {
+    const answer = await send(path, {
       signal,
       // By our own tag: the browser's cache would answer 200 either way.
       ...(known && { headers: { 'If-None-Match': known.tag } }),
+    }).catch((error: unknown) => {
+      throw unreachable(error)
     })
     if (answer.status === 304 && known) return { body: known.body, isNew: false }
     const body: unknown = await answer.json().catch((error: unknown) => {
@@ -29,16 +31,4 @@ export function conditionalRead<Body>(send: typeof fetch): ConditionalRead<Body>
     kept = tag === null ? undefined : { path, tag, body: body as Body }
     return { body: body as Body, isNew: true }
   }
-}
-
-const reach = (send: typeof fetch, path: string, given: RequestInit): Promise<Response> =>
-  send(path, given).catch((error: unknown) => {
-    throw unreachable(error)
-  })
-
-const unreachable = (error: unknown) => new ApiProblem(0, 'unreachable', String(error))
-
-function problemOf(status: number, body: unknown): ApiProblem {
-  const { code, error } = (body ?? {}) as { code?: string; error?: string }
-  return new ApiProblem(status, code ?? 'internal', error ?? `${status}`)
 }
