@@ -1,0 +1,126 @@
+// What axe finds on each view, light and dark, wide and narrow; and the way through by keyboard.
+
+import axe from 'axe-core'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { PaymentResponse } from '../../worker/payments/transaction.ts'
+import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
+import { linkOf, openConsole } from '../support/console-page.ts'
+import { type Start, Starts } from '../support/local-system.ts'
+
+const SIZES = { wide: { width: 1280, height: 800 }, narrow: { width: 390, height: 844 } }
+
+describe.skipIf(!hasChromium)(`the console for everybody${whySkipped}`, () => {
+  const starts = new Starts()
+  let start: Start
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  let url: string
+  let transaction: string
+
+  beforeAll(async () => {
+    browser = await launchChromium()
+    start = await (await starts.start()).ready()
+    const local = await start.local()
+    url = local.url
+    const charged = await fetch(`${url}/api/payments/charges`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${local.tokens.payments}` },
+      body: JSON.stringify({
+        ...{ gateway: 'redirect', reference: 'order-1', amount: 25_000, currency: 'IQD' },
+        description: 'A lamp',
+      }),
+    })
+    transaction = ((await charged.json()) as PaymentResponse).transactionId
+    context = await browser.newContext({ reducedMotion: 'reduce' })
+    page = (await openConsole(context, linkOf(start))).page
+    await page.getByText('LAMP-4').first().waitFor()
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await starts.clear()
+  })
+
+  /** Each with what says that it is there. */
+  const views = (): { name: string; hash: string; sign: string }[] => [
+    { name: 'the board', hash: '#/board', sign: 'LAMP-7' },
+    { name: 'a task', hash: '#/board/LAMP-2', sign: 'History' },
+    { name: 'payments', hash: '#/payments', sign: 'order-1' },
+    { name: 'a payment’s story', hash: `#/payments/${transaction}`, sign: 'PaymentInitiated' },
+  ]
+
+  const faultsOf = async (tab: Page): Promise<string[]> => {
+    // As text, which the page's own policy does not concern.
+    await tab.evaluate(axe.source)
+    const { violations } = (await tab.evaluate('axe.run()')) as axe.AxeResults
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join('\n  ')}`)
+  }
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const [size, viewport] of Object.entries(SIZES)) {
+      it(`has no serious fault on any view, ${colorScheme} and ${size}`, async () => {
+        await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        await page.setViewportSize(viewport)
+        for (const { name, hash, sign } of views()) {
+          await page.goto(`${url}/${hash}`)
+          await page.getByText(sign).first().waitFor()
+          expect({ name, faults: await faultsOf(page) }).toEqual({ name, faults: [] })
+          const width = await page.evaluate('document.documentElement.scrollWidth')
+          expect(width, name).toBeLessThanOrEqual(viewport.width)
+        }
+        const stranger = await browser.newContext({ colorScheme, viewport })
+        const tab = await stranger.newPage()
+        await tab.goto(url)
+        await tab.getByLabel('Access token').waitFor()
+        expect(await faultsOf(tab)).toEqual([])
+        await stranger.close()
+      })
+    }
+  }
+
+  it('is found through by keyboard alone, from the search to a payment’s story', async () => {
+    await page.setViewportSize(SIZES.wide)
+    await page.goto(`${url}/#/board`)
+    await page.getByText('LAMP-7').first().waitFor()
+    const focused = () =>
+      page.evaluate<string>(
+        '(document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent)',
+      )
+    /** Presses Tab until it is there. */
+    const tabTo = async (name: RegExp) => {
+      for (let presses = 0; presses < 40; presses++) {
+        await page.keyboard.press('Tab')
+        if (name.test(await focused())) return
+      }
+      throw new Error(`no ${name} was reached; the last was ${await focused()}`)
+    }
+
+    await page.keyboard.press('/')
+    await page.keyboard.type('LAMP-5')
+    await page.getByText('LAMP-7').first().waitFor({ state: 'hidden' })
+    await page.keyboard.press('Escape')
+    await page.getByText('LAMP-7').first().waitFor()
+
+    await tabTo(/^LAMP-4/)
+    await page.keyboard.press('ArrowDown')
+    expect(await focused()).toMatch(/^LAMP-5/)
+    await page.keyboard.press('ArrowRight')
+    expect(await focused()).toMatch(/^LAMP-2/)
+    await page.keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'hidden' })
+    expect(await focused()).toMatch(/^LAMP-2/)
+
+    await page.goto(`${url}/#/board`)
+    await tabTo(/^Payments$/)
+    await page.keyboard.press('Enter')
+    await page.getByText('order-1').first().waitFor()
+    await tabTo(/^order-1/)
+    await page.keyboard.press('Enter')
+    await page.getByText('What happened').waitFor()
+  })
+})
