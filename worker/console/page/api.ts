@@ -13,11 +13,10 @@ export class ApiProblem extends Error {
   }
 }
 
-export interface Ask {
+interface Ask {
   method?: 'GET' | 'POST' | 'DELETE'
   body?: unknown
   headers?: Readonly<Record<string, string>>
-  signal?: AbortSignal
 }
 
 /** The JSON of an answer. Throws ApiProblem, with the code `unreachable` when nothing answered. */
@@ -39,11 +38,10 @@ export function problemOf(status: number, body: unknown): ApiProblem {
 export const unreachable = (error: unknown): ApiProblem =>
   new ApiProblem(0, 'unreachable', String(error))
 
-async function send(path: string, { method = 'GET', body, headers, signal }: Ask) {
+async function send(path: string, { method = 'GET', body, headers }: Ask) {
   try {
     return await fetch(path, {
       method,
-      ...(signal && { signal }),
       headers: {
         ...headers,
         ...(body !== undefined && { 'Content-Type': 'application/json' }),
@@ -51,7 +49,6 @@ async function send(path: string, { method = 'GET', body, headers, signal }: Ask
       ...(body !== undefined && { body: JSON.stringify(body) }),
     })
   } catch (error) {
-    signal?.throwIfAborted()
     throw unreachable(error)
   }
 }

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { sentenceOf } from '../feed/freshness.ts'
+import { problemText } from '../problem-text.ts'
 
 interface ActionButtonProps {
   /** For whoever does not see what it stands beside. */
@@ -22,7 +22,7 @@ export function ActionButton({ label, children, done, act }: ActionButtonProps) 
       await act()
       setState({ name: 'done' })
     } catch (problem) {
-      setState({ name: 'failed', sentence: sentenceOf(problem) })
+      setState({ name: 'failed', sentence: problemText(problem) })
     }
   }
   return (

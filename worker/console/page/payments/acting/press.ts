@@ -3,7 +3,7 @@
 
 import { ApiProblem } from '../../api.ts'
 import { words } from '../../words.ts'
-import { sentenceOf } from '../feed/freshness.ts'
+import { problemText } from '../problem-text.ts'
 
 export class Press {
   readonly #draw: () => string
@@ -28,7 +28,7 @@ export class Press {
 
 /** What is said of a failure: whether it may be pressed again is what somebody wonders then. */
 export const sayFailure = (problem: unknown): string =>
-  isRefusal(problem) ? sentenceOf(problem) : `${sentenceOf(problem)} ${words.payments.safeAgain}`
+  isRefusal(problem) ? problemText(problem) : `${problemText(problem)} ${words.payments.safeAgain}`
 
 /**
  * Whether nothing came of it and nothing will: the same request under another key is another try.

@@ -1,9 +1,9 @@
 // How current what is shown is, and the lamp that says so: never greener than what is known. Pure.
 
-import { ApiProblem } from '../../api.ts'
 import type { Reading } from '../../connection/lamp.ts'
-import { timeOf } from '../../times.ts'
+import { timeOf } from '../../time-text.ts'
 import { words } from '../../words.ts'
+import { problemText } from '../problem-text.ts'
 
 export type Freshness =
   | { name: 'first' }
@@ -30,13 +30,7 @@ export function readFreshness(freshness: Freshness, now: number): Reading {
     case 'unreached': {
       const { asOf } = freshness
       const text = asOf === undefined ? say.neverReached : say.notReached(timeOf(asOf, now))
-      return { lamp: 'stop', text, hint: sentenceOf(freshness.problem) }
+      return { lamp: 'stop', text, hint: problemText(freshness.problem) }
     }
   }
-}
-
-/** Why something did not work: the edge's own sentence, where it said one. */
-export function sentenceOf(problem: unknown): string {
-  if (!(problem instanceof ApiProblem)) return words.payments.noAnswer
-  return problem.code === 'unreachable' ? words.payments.noAnswer : problem.message
 }
