@@ -3,7 +3,7 @@
 import { now } from '../clock.ts'
 import type { Live } from '../live/live.ts'
 import { sidecarState } from '../live/status.ts'
-import { ago, timeOf } from '../times.ts'
+import { ago, timeOf } from '../time-text.ts'
 import { words } from '../words.ts'
 import { type Reading, readLamp } from './lamp.ts'
 

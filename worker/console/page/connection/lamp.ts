@@ -1,7 +1,7 @@
 // What the lamp beside the connection says: never greener than what is known. Pure.
 
 import type { BoardState } from '../../client/index.ts'
-import { timeOf } from '../times.ts'
+import { timeOf } from '../time-text.ts'
 import { words } from '../words.ts'
 
 export type Lamp = 'go' | 'caution' | 'stop'

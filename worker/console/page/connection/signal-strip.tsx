@@ -3,7 +3,7 @@
 import type { Signal } from '../../client/index.ts'
 import { now } from '../clock.ts'
 import type { Live } from '../live/live.ts'
-import { timeOf } from '../times.ts'
+import { timeOf } from '../time-text.ts'
 import { words } from '../words.ts'
 
 const SHOWN = 12

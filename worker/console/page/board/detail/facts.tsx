@@ -5,10 +5,10 @@ import type { Task } from '../../../../board/wire.ts'
 import type { TaskDetail } from '../../../client/index.ts'
 import { formatRoute } from '../../address.ts'
 import type { Live } from '../../live/live.ts'
+import { Age } from '../../time.tsx'
 import { words } from '../../words.ts'
 import { PriorityChip } from '../card-chips.tsx'
 import { statusName } from '../columns.ts'
-import { Ago } from './ago.tsx'
 
 export function Facts({ task, live }: { task: TaskDetail; live: Live }) {
   const say = words.board.detail.facts
@@ -51,7 +51,7 @@ export function Facts({ task, live }: { task: TaskDetail; live: Live }) {
       )}
       {updatedAt !== undefined && (
         <Fact name={say.updated}>
-          <Ago at={updatedAt} />
+          <Age at={updatedAt} />
         </Fact>
       )}
       {rank !== undefined && <Fact name={say.rank}>{rank}</Fact>}

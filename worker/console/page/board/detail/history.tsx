@@ -1,7 +1,7 @@
 // Who did what to a task, newest first.
 
 import type { Provenance } from '../../../../board/wire.ts'
-import { Ago } from './ago.tsx'
+import { Age } from '../../time.tsx'
 
 export function History({ entries }: { entries: readonly Provenance[] }) {
   return (
@@ -12,7 +12,7 @@ export function History({ entries }: { entries: readonly Provenance[] }) {
           <p>
             <strong>{who}</strong> {did}{' '}
             <span class="soft">
-              <Ago at={at} />
+              <Age at={at} />
             </span>
           </p>
           {text !== undefined && <p dir="auto">{text}</p>}

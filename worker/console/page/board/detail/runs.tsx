@@ -1,8 +1,8 @@
 // The runs of a task's checks, newest first; their output is a step away.
 
 import type { Run } from '../../../../board/wire.ts'
+import { Age } from '../../time.tsx'
 import { words } from '../../words.ts'
-import { Ago } from './ago.tsx'
 
 export function Runs({ runs }: { runs: readonly Run[] }) {
   return (
@@ -16,7 +16,7 @@ export function Runs({ runs }: { runs: readonly Run[] }) {
               <span class="soft">
                 {run.duration}
                 {run.duration !== undefined && run.at !== undefined && ' · '}
-                {run.at !== undefined && <Ago at={run.at} />}
+                {run.at !== undefined && <Age at={run.at} />}
               </span>
             </summary>
             <RunOutput run={run} />

@@ -3,9 +3,9 @@
 import type { ComponentChildren } from 'preact'
 import type { Session } from '../../../../board/wire.ts'
 import { now } from '../../clock.ts'
-import { ago } from '../../times.ts'
+import { Age } from '../../time.tsx'
+import { ago } from '../../time-text.ts'
 import { words } from '../../words.ts'
-import { Ago } from './ago.tsx'
 import { Markdown } from './markdown.tsx'
 
 export function Sessions({ sessions }: { sessions: readonly Session[] }) {
@@ -48,11 +48,11 @@ function SessionFacts({ session }: { session: Session }) {
   return (
     <dl class="small-facts">
       <Small name={say.started}>
-        <Ago at={startedAt} />
+        <Age at={startedAt} />
       </Small>
       {endedAt !== undefined && (
         <Small name={say.ended}>
-          <Ago at={endedAt} />
+          <Age at={endedAt} />
         </Small>
       )}
       {branch !== undefined && (

@@ -3,7 +3,7 @@
 
 import type { AlertRecord, EventRecord } from '../../../../payments/ledger/records.ts'
 import type { PaymentStatus } from '../../../../payments/status.ts'
-import { timeOf } from '../../times.ts'
+import { timeOf } from '../../time-text.ts'
 import { words } from '../../words.ts'
 import { money } from '../money-text.ts'
 

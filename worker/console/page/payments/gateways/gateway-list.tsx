@@ -3,7 +3,7 @@
 import type { GatewayHealth } from '../../../../payments/gateways/desk.ts'
 import { now } from '../../clock.ts'
 import type { Lamp } from '../../connection/lamp.ts'
-import { timeOf } from '../../times.ts'
+import { timeOf } from '../../time-text.ts'
 import { words } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
 

@@ -1,9 +1,10 @@
 // What a payment is: its names, which people paste elsewhere, and its times.
 
 import type { ComponentChildren } from 'preact'
+import { Time } from '../../time.tsx'
 import { words } from '../../words.ts'
 import type { TransactionStory } from '../feed/reads.ts'
-import { Copyable, Time } from '../small.tsx'
+import { Copyable } from '../ids.tsx'
 import { isWeb } from '../web-address.ts'
 
 export function Facts({ story }: { story: TransactionStory }) {
@@ -21,7 +22,7 @@ export function Facts({ story }: { story: TransactionStory }) {
         <Id name={say.externalId} text={story.externalReferenceId} />
         <Id name={say.correlation} text={story.correlationId} />
         <Fact name={say.attempt}>{attempt > 1 && attempt}</Fact>
-        <Fact name={say.created}>{<Time at={createdAt} />}</Fact>
+        <Fact name={say.created}><Time at={createdAt} /></Fact>
         <Fact name={say.paid}>{paidAt && <Time at={paidAt} />}</Fact>
         <Fact name={say.updated}>{updatedAt !== createdAt && <Time at={updatedAt} />}</Fact>
         <Fact name={say.expires}>

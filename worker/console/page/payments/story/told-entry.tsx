@@ -3,11 +3,11 @@
 import type { DeliveryRecord, EventTold } from '../../../../payments/ledger/records.ts'
 import { now } from '../../clock.ts'
 import { may } from '../../session.ts'
-import { timeOf } from '../../times.ts'
+import { timeOf } from '../../time-text.ts'
 import { words } from '../../words.ts'
 import { ActionButton } from '../acting/action-button.tsx'
 import { redeliver } from '../acting/acts.ts'
-import { StatusBadge } from '../small.tsx'
+import { StatusBadge } from '../status-badge.tsx'
 
 interface ToldEntryProps {
   event: EventTold

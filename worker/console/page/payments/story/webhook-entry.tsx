@@ -1,9 +1,12 @@
 // What a gateway told, and what became of it.
 
 import type { EventRecord } from '../../../../payments/ledger/records.ts'
-import { dateOf } from '../../times.ts'
+import { dateOf } from '../../time-text.ts'
 import { words } from '../../words.ts'
-import { Fault, Ids, Money, StatusBadge } from '../small.tsx'
+import { Fault } from '../fault.tsx'
+import { Ids } from '../ids.tsx'
+import { Money } from '../money.tsx'
+import { StatusBadge } from '../status-badge.tsx'
 import { isRecheck, legible } from './timeline.ts'
 
 /** Clocks differ, and a webhook takes its time: less than this is not worth a word. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { ApiProblem } from '../../../../../../worker/console/page/api.ts'
 import { readFreshness } from '../../../../../../worker/console/page/payments/feed/freshness.ts'
-import { timeOf } from '../../../../../../worker/console/page/times.ts'
+import { timeOf } from '../../../../../../worker/console/page/time-text.ts'
 
 const NOW = Date.parse('2026-03-02T14:03:20Z')
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ago, timeOf } from '../../../../worker/console/page/times.ts'
+import { ago, timeOf } from '../../../../worker/console/page/time-text.ts'
 
 const NOW = Date.parse('2026-03-02T10:00:00')
 
