@@ -70,6 +70,11 @@ export function accessContract({ host, system }: Payments): void {
     it('opens what each scope is for', async () => {
       const read = await ask('/transactions', { headers: await bearer('payments:read') })
       expect(read.status).toBe(200)
+      const looked = await system().edge.fetch('/api/payments/transactions', {
+        method: 'HEAD',
+        headers: await bearer('payments:read'),
+      })
+      expect(looked.status).toBe(200)
       const headers = await bearer('payments:write')
       const write = await ask('/charges', {
         method: 'POST',

@@ -20,7 +20,8 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
   const { ledger } = payments
   const app = new Hono<PaymentsEnv>()
   app.use(async (c, next) => {
-    requireScope(c.get('grant'), c.req.method === 'GET' ? 'payments:read' : 'payments:write')
+    const reads = c.req.method === 'GET' || c.req.method === 'HEAD'
+    requireScope(c.get('grant'), reads ? 'payments:read' : 'payments:write')
     const correlationId = correlationIdOf(c.req.header('X-Correlation-Id'), now())
     c.set('correlationId', correlationId)
     c.header('X-Correlation-Id', correlationId)
