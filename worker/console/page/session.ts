@@ -30,8 +30,14 @@ export async function signIn(by: { token: string } | { code: string }): Promise<
   await settle(ask<Session>('/api/session', { method: 'POST', body: by }), () => false)
 }
 
+/** Takes the cookie back, which only the edge can. Throws ApiProblem where it does not answer. */
 export async function signOut(): Promise<void> {
-  await ask('/api/session', { method: 'DELETE' })
+  try {
+    await ask('/api/session', { method: 'DELETE' })
+  } catch (problem) {
+    // Whose token has ended is signed out already.
+    if (!(problem instanceof ApiProblem) || problem.code !== 'unauthorized') throw problem
+  }
   session.value = { name: 'signed-out' }
 }
 

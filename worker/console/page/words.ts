@@ -29,6 +29,7 @@ export const words = {
     board: 'Board',
     payments: 'Payments',
     signOut: 'Sign out',
+    notSignedOut: 'Not signed out: the edge does not answer.',
   },
 
   signIn: {
@@ -304,13 +305,13 @@ export const words = {
     gateways: {
       title: 'Gateways',
       none: 'No gateway is configured.',
-      closed: 'Answers',
+      closed: 'Circuit closed',
       failing: (n: number) => `${count(n, 'call', 'calls')} in a row failed`,
-      open: (time: string) => `Left alone until ${time}`,
+      open: (time: string) => `Circuit open until ${time}`,
       openHint: (n: number) =>
         `After ${count(n, 'call', 'calls')} that failed it is not called; ` +
         'charges are refused meanwhile.',
-      probing: 'The next call tries it',
+      probing: 'Circuit half open: the next call tries it',
       refunds: 'refunds',
       noRefunds: 'no refunds',
       anyCurrency: 'any currency',

@@ -1,8 +1,9 @@
 // What stands around every view: the name, the views, the connection, and the last signals.
 
 import type { ComponentChildren } from 'preact'
-import { useErrorBoundary } from 'preact/hooks'
+import { useErrorBoundary, useState } from 'preact/hooks'
 import { formatRoute, type View } from '../address.ts'
+import { ApiProblem } from '../api.ts'
 import { Connection } from '../connection/connection.tsx'
 import { SignalStrip } from '../connection/signal-strip.tsx'
 import { live } from '../live/open.ts'
@@ -24,9 +25,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         </nav>
         <div class="bar-end">
           {live.value && <Connection live={live.value} />}
-          <button type="button" class="quiet" onClick={() => void signOut()}>
-            {words.navigation.signOut}
-          </button>
+          <SignOut />
         </div>
       </header>
       <main id="content" tabIndex={-1}>
@@ -43,6 +42,25 @@ function ViewLink({ view, children }: { view: View; children: string }) {
     <a href={formatRoute({ view, query: {} })} aria-current={isHere ? 'page' : undefined}>
       {children}
     </a>
+  )
+}
+
+function SignOut() {
+  const [hasFailed, setFailed] = useState(false)
+  const press = () =>
+    signOut().catch((problem: unknown) => {
+      if (!(problem instanceof ApiProblem)) throw problem
+      setFailed(true)
+    })
+  return (
+    <>
+      <span class="problem-line" role="alert">
+        {hasFailed && words.navigation.notSignedOut}
+      </span>
+      <button type="button" class="quiet" onClick={press}>
+        {words.navigation.signOut}
+      </button>
+    </>
   )
 }
 
