@@ -1,6 +1,7 @@
 // The line above the columns: search, filters, and how much of the board passes them.
 
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
+import { useKey } from '../keys.ts'
 import { words } from '../words.ts'
 import { clearFilters, filterBy, SEARCH_ID } from './filtering.ts'
 import { type Choices, type Filters, isFiltering } from './filters.ts'
@@ -24,10 +25,10 @@ export function FilterBar({ filters, choices, shown, total }: FilterBarProps) {
     <search class="board-filters" aria-label={say.label}>
       <Search q={filters.q} />
       <div class="selects">
-        <Choice name="assignee" {...{ filters }} values={choices.assignee} />
-        <Choice name="label" {...{ filters }} values={choices.label} />
-        <Choice name="priority" {...{ filters }} values={choices.priority} />
-        <Choice name="execution" {...{ filters }} values={EXECUTIONS} texts={executions} />
+        <Choice name="assignee" filters={filters} values={choices.assignee} />
+        <Choice name="label" filters={filters} values={choices.label} />
+        <Choice name="priority" filters={filters} values={choices.priority} />
+        <Choice name="execution" filters={filters} values={EXECUTIONS} texts={executions} />
         <button
           type="button"
           class="quiet toggle"
@@ -51,16 +52,10 @@ export function FilterBar({ filters, choices, shown, total }: FilterBarProps) {
 
 function Search({ q }: { q: string }) {
   const field = useRef<HTMLInputElement>(null)
-  useEffect(() => {
-    const onSlash = (event: KeyboardEvent) => {
-      if (event.key !== '/' || event.ctrlKey || event.metaKey || isTyping()) return
-      event.preventDefault()
-      field.current?.focus()
-      field.current?.select()
-    }
-    document.addEventListener('keydown', onSlash)
-    return () => document.removeEventListener('keydown', onSlash)
-  }, [])
+  useKey('/', () => {
+    field.current?.focus()
+    field.current?.select()
+  })
   return (
     <label class="search">
       <span class="visually-hidden">{words.board.filters.search}</span>
@@ -93,14 +88,6 @@ function leaveByKey(event: KeyboardEvent): void {
   if (event.key === 'Escape') filterBy({ q: '' })
   if (isLeaving) focusCard(field.closest('.board'), '')
   if (isLeaving || event.key === 'Escape') event.preventDefault()
-}
-
-function isTyping(): boolean {
-  const { activeElement } = document
-  return (
-    activeElement?.matches('input, textarea, select') === true ||
-    document.querySelector('dialog[open]') !== null
-  )
 }
 
 interface ChoiceProps {

@@ -15,8 +15,6 @@ export interface Filters {
   ready: string
 }
 
-export type FilterName = keyof Filters
-
 const NAMES = ['q', 'assignee', 'label', 'priority', 'execution', 'ready'] as const
 
 /** What the address does not name is empty: everything passes. */

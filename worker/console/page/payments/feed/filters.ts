@@ -27,7 +27,7 @@ export function filtersOf(query: Readonly<Record<string, string>>): Filters {
   }
 }
 
-export const isFiltered = (filters: Filters): boolean => Object.keys(filters).length > 0
+export const isFiltering = (filters: Filters): boolean => Object.keys(filters).length > 0
 
 /** Where the edge answers one page of them. */
 export function pagePath(filters: Filters, limit: number, cursor?: string): string {

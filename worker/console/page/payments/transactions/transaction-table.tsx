@@ -7,11 +7,11 @@ import { route } from '../../router.ts'
 import { Age } from '../../time.tsx'
 import { words } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
-import { filtersOf, isFiltered } from '../feed/filters.ts'
+import { filtersOf, isFiltering } from '../feed/filters.ts'
 import { flashOf } from '../flash.ts'
 import { Money } from '../money.tsx'
 import { StatusBadge } from '../status-badge.tsx'
-import { FiltersBar } from './filters-bar.tsx'
+import { FilterBar } from './filter-bar.tsx'
 
 export function TransactionTable({ feed }: { feed: Feed }) {
   const { list: say } = words.payments
@@ -20,7 +20,7 @@ export function TransactionTable({ feed }: { feed: Feed }) {
     <section class="transactions" aria-labelledby="transactions">
       <div class="section-head">
         <h2 id="transactions">{say.title}</h2>
-        <FiltersBar feed={feed} />
+        <FilterBar feed={feed} />
       </div>
       {shown && shown.rows.size > 0 && <Rows feed={feed} />}
       <p class="quiet-line" role="status">
@@ -35,7 +35,7 @@ function textOf(shown: Feed['transactions']['shown']['value']): string {
   const { list: say } = words.payments
   if (!shown) return words.loading
   if (shown.rows.size > 0) return say.shown(shown.rows.size, shown.hasMore)
-  return isFiltered(filtersOf(route.value.query)) ? say.noneFound : say.none
+  return isFiltering(filtersOf(route.value.query)) ? say.noneFound : say.none
 }
 
 function Rows({ feed }: { feed: Feed }) {

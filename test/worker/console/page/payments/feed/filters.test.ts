@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   filtersOf,
-  isFiltered,
+  isFiltering,
   pagePath,
   STATUSES,
 } from '../../../../../../worker/console/page/payments/feed/filters.ts'
@@ -19,8 +19,8 @@ describe('the filters of an address', () => {
       q: 'order-1',
     })
     expect(filtersOf({ status: 'Paied', gateway: '', q: '  ', open: 'newest' })).toEqual({})
-    expect(isFiltered(filtersOf({ q: '' }))).toBe(false)
-    expect(isFiltered(filtersOf({ reference: 'a' }))).toBe(true)
+    expect(isFiltering(filtersOf({ q: '' }))).toBe(false)
+    expect(isFiltering(filtersOf({ reference: 'a' }))).toBe(true)
   })
 
   it('become one page’s address, whatever a name holds', () => {

@@ -2,13 +2,13 @@
 
 import { useEffect } from 'preact/hooks'
 
-/** `key` as KeyboardEvent names it. Not while a field or a dialog has the focus. */
+/** `key` as KeyboardEvent names it. Not while a field has the focus, nor under a dialog. */
 export function useKey(key: string, act: () => void): void {
   useEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey) return
-      const { target } = event
-      if (target instanceof Element && target.closest('input, select, textarea, dialog')) return
+      const isTyping = document.activeElement?.matches('input, select, textarea')
+      if (isTyping || document.querySelector('dialog[open]')) return
       event.preventDefault()
       act()
     }

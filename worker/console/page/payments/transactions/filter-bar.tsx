@@ -1,13 +1,13 @@
 // Which transactions are shown. The address holds it, so that a filtered list can be sent around.
 
 import { useId, useRef } from 'preact/hooks'
+import { useKey } from '../../keys.ts'
 import { replace, route } from '../../router.ts'
 import { words } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
-import { filtersOf, isFiltered, STATUSES } from '../feed/filters.ts'
-import { useKey } from '../keys.ts'
+import { filtersOf, isFiltering, STATUSES } from '../feed/filters.ts'
 
-export function FiltersBar({ feed }: { feed: Feed }) {
+export function FilterBar({ feed }: { feed: Feed }) {
   const { list: say, status: statuses } = words.payments
   const { query } = route.value
   const filters = filtersOf(query)
@@ -65,7 +65,7 @@ export function FiltersBar({ feed }: { feed: Feed }) {
         </select>
       </span>
       {filters.reference && <span class="only">{say.onlyReference(filters.reference)}</span>}
-      {isFiltered(filters) && (
+      {isFiltering(filters) && (
         <button
           type="button"
           class="quiet small"
