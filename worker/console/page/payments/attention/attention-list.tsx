@@ -5,20 +5,16 @@ import { useEffect, useRef } from 'preact/hooks'
 import type { AlertRecord } from '../../../../payments/ledger/records.ts'
 import { formatRoute } from '../../address.ts'
 import { now } from '../../clock.ts'
-import { may } from '../../session.ts'
 import { Age } from '../../time.tsx'
 import { timeOf } from '../../time-text.ts'
 import { words } from '../../words.ts'
-import { ActionButton } from '../acting/action-button.tsx'
-import { redeliver } from '../acting/acts.ts'
 import type { Feed } from '../feed/feed.ts'
+import { MOST_ROWS } from '../feed/reads.ts'
 import { Copyable } from '../ids.tsx'
 import { Money } from '../money.tsx'
 import { Acknowledge } from './acknowledge.tsx'
 import { type Parked, parkedLong, sayAlert } from './attention.ts'
-
-/** The longest list that is asked for. */
-const MOST = 200
+import { Redeliver } from './redeliver.tsx'
 
 export function AttentionList({ feed }: { feed: Feed }) {
   const { attention: say } = words.payments
@@ -59,7 +55,7 @@ export function AttentionList({ feed }: { feed: Feed }) {
           <AlertItem key={alert.id} alert={alert} onDone={acted} />
         ))}
         {groups.map((group) => (
-          <ParkedItem key={group.gateway} group={group} isMore={parked.size === MOST} />
+          <ParkedItem key={group.gateway} group={group} isMore={parked.size === MOST_ROWS} />
         ))}
       </ul>
     </section>
@@ -113,17 +109,13 @@ function AlertActions({ alert, title, onDone }: AlertItemProps & { title: string
   const { deliveryId, type, endpoint } = alert.detail
   return (
     <div class="actions">
-      {deliveryId !== undefined && may('payments:write') && (
-        <ActionButton
-          label={say.redeliverOf(type ?? say.anEvent, endpoint ?? say.anEndpoint)}
-          done={say.sentAgain}
-          act={async () => {
-            await redeliver(deliveryId)
-            onDone()
-          }}
-        >
-          {say.redeliver}
-        </ActionButton>
+      {deliveryId !== undefined && (
+        <Redeliver
+          id={deliveryId}
+          event={type ?? say.anEvent}
+          endpoint={endpoint ?? say.anEndpoint}
+          onDone={onDone}
+        />
       )}
       <Acknowledge alert={alert} title={title} onDone={onDone} />
     </div>

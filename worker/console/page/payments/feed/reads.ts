@@ -99,14 +99,17 @@ export class StoryRead {
   }
 }
 
+/** The most rows that the edge gives at once. */
+export const MOST_ROWS = 200
+
 /** What stands beside the transactions. */
 export function surroundings(send: typeof fetch) {
   const path = '/api/payments'
   return {
-    alerts: new ListRead<AlertRecord>(send, `${path}/alerts?limit=200`, 'alerts'),
+    alerts: new ListRead<AlertRecord>(send, `${path}/alerts?limit=${MOST_ROWS}`, 'alerts'),
     parked: new ListRead<EventRecord>(
       send,
-      `${path}/webhook-events?outcome=parked&limit=200`,
+      `${path}/webhook-events?outcome=parked&limit=${MOST_ROWS}`,
       'webhookEvents',
     ),
     gateways: new ValueRead(

@@ -6,6 +6,7 @@ import { merge } from '../../live/merge.ts'
 import { arrivals } from './arrivals.ts'
 import { type ConditionalRead, conditionalRead } from './conditional-read.ts'
 import { type Filters, pagePath } from './filters.ts'
+import { MOST_ROWS } from './reads.ts'
 
 interface Page {
   transactions: Transaction[]
@@ -19,9 +20,8 @@ export interface TransactionsShown {
   changes: ReadonlyMap<string, number>
 }
 
+/** Whoever wants more reads on in the longest pages that there are. */
 const FIRST_PAGE = 50
-/** The edge's longest. Whoever wants more than the first page reads on in these. */
-const LONG_PAGE = 200
 
 export class TransactionsRead {
   /** Undefined until they have been read once for these filters. */
@@ -61,7 +61,7 @@ export class TransactionsRead {
     let isNew = false
     for (let at = 0; at < pages && (at === 0 || cursor !== undefined); at++) {
       this.#reads[at] ??= conditionalRead(this.#send)
-      const path = pagePath(this.#filters, pages === 1 ? FIRST_PAGE : LONG_PAGE, cursor)
+      const path = pagePath(this.#filters, pages === 1 ? FIRST_PAGE : MOST_ROWS, cursor)
       const page = await this.#reads[at]?.(path, signal)
       // What was typed since counts; another round follows.
       if (!page || key !== this.#key) return

@@ -22,7 +22,9 @@ export function Facts({ story }: { story: TransactionStory }) {
         <Id name={say.externalId} text={story.externalReferenceId} />
         <Id name={say.correlation} text={story.correlationId} />
         <Fact name={say.attempt}>{attempt > 1 && attempt}</Fact>
-        <Fact name={say.created}><Time at={createdAt} /></Fact>
+        <Fact name={say.created}>
+          <Time at={createdAt} />
+        </Fact>
         <Fact name={say.paid}>{paidAt && <Time at={paidAt} />}</Fact>
         <Fact name={say.updated}>{updatedAt !== createdAt && <Time at={updatedAt} />}</Fact>
         <Fact name={say.expires}>

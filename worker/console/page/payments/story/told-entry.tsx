@@ -2,11 +2,9 @@
 
 import type { DeliveryRecord, EventTold } from '../../../../payments/ledger/records.ts'
 import { now } from '../../clock.ts'
-import { may } from '../../session.ts'
 import { timeOf } from '../../time-text.ts'
 import { words } from '../../words.ts'
-import { ActionButton } from '../acting/action-button.tsx'
-import { redeliver } from '../acting/acts.ts'
+import { Redeliver } from '../attention/redeliver.tsx'
 import { StatusBadge } from '../status-badge.tsx'
 
 interface ToldEntryProps {
@@ -62,18 +60,7 @@ function Delivery({ delivery, type, onDone }: DeliveryProps) {
           {status !== 'delivered' && lastError && ` · ${attention.error(lastError)}`}
         </p>
       </div>
-      {may('payments:write') && (
-        <ActionButton
-          label={attention.redeliverOf(type, endpoint)}
-          done={attention.sentAgain}
-          act={async () => {
-            await redeliver(id)
-            onDone()
-          }}
-        >
-          {attention.redeliver}
-        </ActionButton>
-      )}
+      <Redeliver id={id} event={type} endpoint={endpoint} onDone={onDone} />
     </li>
   )
 }
