@@ -4,6 +4,7 @@ import { locale, words } from './words.ts'
 
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'always', style: 'short' })
 const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' })
+const minute = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' })
 const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
 
 const STEPS = [
@@ -24,6 +25,9 @@ export function timeOf(at: number, now: number): string {
   const isToday = new Date(at).toDateString() === new Date(now).toDateString()
   return isToday ? clock.format(at) : date.format(at)
 }
+
+/** `14:03`, of the start of a minute. */
+export const minuteOf = (at: number): string => minute.format(at)
 
 /** A date with its time, for a title or a timeline. */
 export const dateOf = (at: number): string => date.format(at)

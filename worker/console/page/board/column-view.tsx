@@ -1,7 +1,7 @@
 // One column: its name, how many tasks it holds, and their cards.
 
 import { useId } from 'preact/hooks'
-import { words } from '../words.ts'
+import { locale, words } from '../words.ts'
 import { Card } from './card.tsx'
 import { type Column, statusName } from './columns.ts'
 
@@ -26,7 +26,7 @@ export function ColumnView({ column, limit, changedAt, active, isFiltered, onMor
       <header>
         <h2 id={heading}>{statusName(status)}</h2>
         <span class="count">
-          {isFiltered ? say.some(cards.length, total) : total.toLocaleString()}
+          {isFiltered ? say.some(cards.length, total) : total.toLocaleString(locale)}
           <span class="visually-hidden"> {isFiltered ? '' : say.tasks(total)}</span>
         </span>
       </header>

@@ -1,7 +1,7 @@
 // The plot itself, by uPlot: loaded when there is something to draw.
 
 import uPlot from 'uplot'
-import { locale } from '../../words.ts'
+import { minuteOf } from '../../time-text.ts'
 import { type Outcome, type Series, stacked } from './series.ts'
 
 export interface Look {
@@ -19,7 +19,6 @@ export interface Drawing {
 
 const HEIGHT = 160
 const MINUTE_S = 60
-const clock = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' })
 
 /** Bars that stand on each other: the whole is drawn first, and what is below it over it. */
 export function draw(box: HTMLElement, series: Series, look: Look): Drawing {
@@ -47,7 +46,7 @@ export function draw(box: HTMLElement, series: Series, look: Look): Drawing {
         {
           ...axis,
           grid: { show: false },
-          values: (_, seconds) => seconds.map((at) => clock.format(at * 1_000)),
+          values: (_, seconds) => seconds.map((at) => minuteOf(at * 1_000)),
           space: 70,
           size: 28,
         },

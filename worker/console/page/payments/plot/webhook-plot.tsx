@@ -3,6 +3,7 @@
 
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { minuteOf } from '../../time-text.ts'
 import { locale, words } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
 import type { Drawing, Look } from './draw.ts'
@@ -100,8 +101,6 @@ function lookOf(box: HTMLElement): Look {
   return look
 }
 
-const clock = new Intl.DateTimeFormat(locale, { hour: 'numeric', minute: '2-digit' })
-
 function RatesTable({ series }: { series: Series }) {
   const { rates: say, outcomes } = words.payments
   const rows = series.minutes
@@ -125,7 +124,7 @@ function RatesTable({ series }: { series: Series }) {
         <tbody>
           {rows.map(({ minute, counts }) => (
             <tr key={minute}>
-              <th scope="row">{clock.format(minute)}</th>
+              <th scope="row">{minuteOf(minute)}</th>
               {counts.map((count, at) => (
                 <td key={series.outcomes[at]?.outcome} class="number">
                   {count.toLocaleString(locale)}
