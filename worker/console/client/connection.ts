@@ -1,7 +1,6 @@
 // A stream that is kept open: dialled again when it ends, falls silent, or its token does.
 
 import { backoffMs } from './backoff.ts'
-import type { LostReason } from './board-watch.ts'
 import type { Clock } from './clock.ts'
 import type { Link, LinkEvents } from './link.ts'
 import type { OpenStream, StreamEnd, StreamSource } from './stream.ts'
@@ -124,7 +123,7 @@ export class Connection implements Link {
     if (!streams.seesPings) return
     const quietMs = clock.now() - this.#aliveAt
     // A clock that was set back would otherwise hide a silence for as long as it was set back.
-    if (quietMs >= SILENCE_MS || quietMs < 0) this.#ended({ reason: 'silent' satisfies LostReason })
+    if (quietMs >= SILENCE_MS || quietMs < 0) this.#ended({ reason: 'silent' })
     else this.#timer('silence', SILENCE_MS - quietMs, () => this.#listen())
   }
 

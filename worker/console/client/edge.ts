@@ -1,8 +1,8 @@
 // Requests to the edge: where it is, with which token, and when to give one up.
 
-import { BoardError } from './board-watch.ts'
 import type { Clock } from './clock.ts'
 import type { Credential, Credentials } from './credentials.ts'
+import { BoardError } from './types.ts'
 
 export interface EdgeDeps {
   /** Without a slash at the end. */
@@ -49,17 +49,21 @@ export class Edge {
 
   /** Rejects with a BoardError for whatever is no success. */
   async send(route: string, ask: Ask): Promise<Answer> {
-    const credential = await this.#deps.credentials.current()
+    const { credentials } = this.#deps
+    const credential = await credentials.current()
+    try {
+      return await this.#try(route, ask, credential)
+    } catch (error) {
+      const isRefused = error instanceof BoardError && error.status === 401
+      if (!isRefused || !(await credentials.refused(credential))) throw error
+      return this.#try(route, ask, await credentials.current())
+    }
+  }
+
+  async #try(route: string, ask: Ask, credential: Credential): Promise<Answer> {
     const response = await this.#fetch(route, ask, credential)
     if (response.ok || response.status === 304) return { response, credential }
-    const problem = await problemOf(response)
-    if (response.status !== 401 || !(await this.#deps.credentials.refused(credential))) {
-      throw problem
-    }
-    const next = await this.#deps.credentials.current()
-    const again = await this.#fetch(route, ask, next)
-    if (again.ok || again.status === 304) return { response: again, credential: next }
-    throw await problemOf(again)
+    throw await problemOf(response)
   }
 
   async #fetch(route: string, ask: Ask, { token }: Credential): Promise<Response> {

@@ -1,9 +1,10 @@
 // One thing that is kept current: fetched when it is wanted, again while that fails.
 
 import { backoffMs } from './backoff.ts'
-import { BoardError } from './board-watch.ts'
 import type { Clock } from './clock.ts'
 import type { Found } from './reads.ts'
+import { isFinal } from './stream-end.ts'
+import { BoardError } from './types.ts'
 
 export interface FollowedDeps {
   read(): Promise<Found>
@@ -11,8 +12,6 @@ export interface FollowedDeps {
   tell(found: Found): void
   /** It succeeded or failed, or has become late. */
   changed(): void
-  /** Whether reading again would only fail again. */
-  isFinal(error: BoardError): boolean
   clock: Clock
 }
 
@@ -131,11 +130,12 @@ export class Followed {
   }
 
   #failed(error: BoardError, since: number): void {
-    const { clock, changed, isFinal } = this.#deps
+    const { clock, changed } = this.#deps
     this.#wantedAt = since
     this.#error = error
     this.#failures++
     this.#settle()
+    // Read again it would only fail again: `doubt` alone gets past this.
     this.#cancelRetry = isFinal(error)
       ? () => undefined
       : clock.after(backoffMs(this.#failures, clock.random), () => {

@@ -1,7 +1,7 @@
-// What a failed dial means for the next one. Pure.
+// What a failed request means for the next one. Pure.
 
-import { BoardError, type LostReason } from './board-watch.ts'
 import type { StreamEnd } from './stream.ts'
+import { BoardError, type LostReason } from './types.ts'
 
 /** Nothing changes them but another token, path or host. */
 const FINAL = [400, 401, 403]
@@ -13,7 +13,7 @@ export function endOf(error: unknown): StreamEnd {
   return isFinal(error) ? { refused: error } : { reason: reasonOf(error) }
 }
 
-export function reasonOf({ status, code }: BoardError): LostReason {
+function reasonOf({ status, code }: BoardError): LostReason {
   if (code === 'token') return 'token'
   return status === 0 ? 'unreachable' : 'failing'
 }
