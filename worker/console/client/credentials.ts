@@ -1,7 +1,7 @@
 // The token of a watch: asked for, kept, and asked for again before it ends or when it is refused.
 
-import { BoardError, type WatchBoardOptions } from './board-watch.ts'
 import type { Clock } from './clock.ts'
+import { BoardError, type WatchBoardOptions } from './types.ts'
 
 export interface Credential {
   /** Undefined: the cookie, which the browser sends. */

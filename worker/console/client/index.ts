@@ -9,6 +9,7 @@ export type {
   Session,
   Task,
 } from '../../board/wire.ts'
+export type { EventSourceClass, EventSourceLike } from './event-source.ts'
 export {
   BoardError,
   type BoardState,
@@ -17,6 +18,5 @@ export {
   type Signal,
   type TaskDetail,
   type WatchBoardOptions,
-} from './board-watch.ts'
-export type { EventSourceClass, EventSourceLike } from './event-source.ts'
+} from './types.ts'
 export { watchBoard } from './watch-board.ts'

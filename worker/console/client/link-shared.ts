@@ -1,12 +1,12 @@
 // One stream for all tabs of a browser: one tab leads and holds it, the others hear of it from
 // there, and each of them can take over where the last one stopped.
 
-import type { BoardError, LostReason } from './board-watch.ts'
 import type { Clock } from './clock.ts'
 import { type Connection, type ConnectionEvents, PING_MS, SILENCE_MS } from './connection.ts'
 import type { Link, LinkEvents } from './link.ts'
 import { isBehind } from './place.ts'
 import type { Channel, Post, Tabs } from './tabs.ts'
+import type { BoardError, LostReason } from './types.ts'
 
 export interface SharedLinkOptions {
   tabs: Tabs

@@ -1,6 +1,6 @@
 // The port between a watch and its stream: a connection of its own, or that of another tab.
 
-import type { BoardError, LostReason } from './board-watch.ts'
+import type { BoardError, LostReason } from './types.ts'
 
 export interface Link {
   start(): void

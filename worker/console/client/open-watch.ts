@@ -1,6 +1,5 @@
 // Puts a watch together from its options. Wiring only.
 
-import type { BoardWatch, WatchBoardOptions } from './board-watch.ts'
 import { Connection, type ConnectionEvents } from './connection.ts'
 import { Credentials, claimsOf } from './credentials.ts'
 import { Edge } from './edge.ts'
@@ -10,6 +9,7 @@ import { Reads } from './reads.ts'
 import { eventSourceStreams } from './stream-event-source.ts'
 import { fetchStreams } from './stream-fetch.ts'
 import type { Tabs } from './tabs.ts'
+import type { BoardWatch, WatchBoardOptions } from './types.ts'
 import { Watch, type WatchDeps } from './watch.ts'
 
 /** With the version of what tabs say to each other: one of them may not have been reloaded. */

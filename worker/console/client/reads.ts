@@ -1,7 +1,7 @@
 // The read endpoints, conditionally: of each route one request in flight, at most one more waiting.
 
-import { BoardError } from './board-watch.ts'
 import type { Edge } from './edge.ts'
+import { BoardError } from './types.ts'
 
 export type Found =
   /** `tag` is another one when the value is. */

@@ -1,10 +1,10 @@
 // The event stream by fetch: sees pings and refusals, sends the token in a header, not in a URL.
 
-import { BoardError } from './board-watch.ts'
 import type { Edge } from './edge.ts'
 import { SseParser } from './sse-parser.ts'
 import type { OpenStream, StreamEvents, StreamSource } from './stream.ts'
 import { endOf } from './stream-end.ts'
+import { BoardError } from './types.ts'
 
 export function fetchStreams(edge: Edge): StreamSource {
   return {

@@ -1,6 +1,6 @@
 // The port of an event stream: one connection, from its dial to its end.
 
-import type { BoardError, LostReason } from './board-watch.ts'
+import type { BoardError, LostReason } from './types.ts'
 
 export interface StreamSource {
   /** Whether `alive` tells of pings, so that silence means a dead connection. */

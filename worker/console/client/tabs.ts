@@ -1,7 +1,7 @@
 // The port to the other tabs of one browser that watch the same board: a seat that one of them
 // holds at a time, and a channel that reaches all the others.
 
-import type { LostReason } from './board-watch.ts'
+import type { LostReason } from './types.ts'
 
 export interface Tabs {
   /** Queues for the seat, or takes it from whoever holds it. The result gives either up. */

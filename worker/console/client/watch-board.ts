@@ -1,10 +1,10 @@
 // The client's one function, for the host that it finds itself in.
 
-import type { BoardWatch, WatchBoardOptions } from './board-watch.ts'
 import { hostClock } from './clock.ts'
 import { followLifecycle, report } from './host.ts'
 import { openWatch } from './open-watch.ts'
 import { browserTabs } from './tabs-browser.ts'
+import type { BoardWatch, WatchBoardOptions } from './types.ts'
 
 /** Watches a board until `close`. Throws TypeError when no `url` is given outside of a page. */
 export const watchBoard = (options: WatchBoardOptions): BoardWatch =>

@@ -1,6 +1,14 @@
 // Keeps one board current for its caller: what the stream tells is fetched and passed on.
 
 import type { Session, Task } from '../../board/wire.ts'
+import { isSame, nextState } from './board-state.ts'
+import type { Clock } from './clock.ts'
+import { Followed } from './followed.ts'
+import type { Lifecycle } from './host.ts'
+import type { Link, LinkEvents } from './link.ts'
+import { parseMessage, taskRoute } from './message.ts'
+import type { Found, Reads } from './reads.ts'
+import { isFinal } from './stream-end.ts'
 import {
   BoardError,
   type BoardState,
@@ -8,15 +16,7 @@ import {
   type LostReason,
   type TaskDetail,
   type WatchBoardOptions,
-} from './board-watch.ts'
-import type { Clock } from './clock.ts'
-import { Followed } from './followed.ts'
-import type { Lifecycle } from './host.ts'
-import type { Link, LinkEvents } from './link.ts'
-import { parseMessage, taskRoute } from './message.ts'
-import type { Found, Reads } from './reads.ts'
-import { isSame, nextState } from './standing.ts'
-import { isFinal } from './stream-end.ts'
+} from './types.ts'
 
 /** What a test replaces. */
 export interface WatchDeps {
@@ -186,7 +186,6 @@ export class Watch implements BoardWatch {
           this.#refused(error)
         } else this.#settle()
       },
-      isFinal,
       clock: this.#parts.clock,
     })
     return followed

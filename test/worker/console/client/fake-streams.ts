@@ -1,11 +1,11 @@
 // A stream of one repository without a network: what a test tells goes to whoever has it open.
 
-import { BoardError } from '../../../../worker/console/client/board-watch.ts'
 import type {
   StreamEnd,
   StreamEvents,
   StreamSource,
 } from '../../../../worker/console/client/stream.ts'
+import { BoardError } from '../../../../worker/console/client/types.ts'
 
 export interface FakeStream {
   lastEventId: string | undefined

@@ -1,6 +1,6 @@
 // How current a board is, from what is known of its stream and its reads. Pure.
 
-import type { BoardError, BoardState, LostReason } from './board-watch.ts'
+import type { BoardError, BoardState, LostReason } from './types.ts'
 
 /** All times in ms. */
 export interface Known {
