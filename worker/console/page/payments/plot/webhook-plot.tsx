@@ -94,7 +94,7 @@ function lookOf(box: HTMLElement): Look {
     line: colour('plot-line'),
     font: `12px ${getComputedStyle(box).fontFamily}`,
     of: Object.fromEntries(
-      OUTCOMES.map((outcome) => [outcome, colour(`outcome-ink ${outcome}`)]),
+      OUTCOMES.map((outcome) => [outcome, colour(`outcome ink ${outcome}`)]),
     ) as Record<Outcome, string>,
   }
   probe.remove()
