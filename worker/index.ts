@@ -53,7 +53,7 @@ function openPayments(config: PaymentsConfig, namespace: LedgerNamespace): Payme
   const hint = locationHint !== undefined && { locationHint }
   return createPayments({
     config,
-    ledger: objectLedger({ namespace, name, ...hint, clock: hostClock }),
+    ledger: objectLedger({ namespace, name, ...hint, clock: hostClock, keepAlive: waitUntil }),
     records: libsqlRecords(libsqlDatabase(config.database)),
     keepAlive: waitUntil,
     ...host,

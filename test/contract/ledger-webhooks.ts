@@ -61,6 +61,27 @@ export function webhookContract(on: On): void {
     )
 
     it(
+      'that is called twice at the same time, because an answer was late, is recorded once',
+      on(async (w) => {
+        const known = await w.charged()
+        const parked = await w.pending({ request: { reference: 'order-7' } })
+        const unknown = { reference: '', gatewayTransactionId: 'nobody' }
+        for (const arrival of [w.arrival(known), w.arrival(parked, unknown)]) {
+          const [one, other] = await Promise.all([
+            w.ledger.webhook(arrival),
+            w.ledger.webhook(structuredClone(arrival)),
+          ])
+          expect(one).toEqual(other)
+          expect(await w.ledger.webhook(arrival)).toEqual(one)
+        }
+        expect(await w.eventsOf(known)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
+        expect((await w.story(known)).webhookEvents).toHaveLength(1)
+        const left = await w.records.webhookEvents({ outcome: 'parked' }, { limit: 9 })
+        expect(left).toHaveLength(1)
+      }),
+    )
+
+    it(
       'tells the event with the payment as it was at the move, though the payment moves on',
       on(async (w) => {
         const transaction = await w.came('Refunded')

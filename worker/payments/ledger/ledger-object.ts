@@ -4,7 +4,7 @@
 import { DurableObject } from 'cloudflare:workers'
 import { consoleLog } from '../../shared/log.ts'
 import type { Ledger } from './ledger.ts'
-import { answerCall, type LedgerReply } from './ledgers-object.ts'
+import { answerCall, answerWebhooks, type LedgerReply } from './ledgers-object.ts'
 
 /**
  * The class to export, over the ledger that `make` builds at the first call:
@@ -15,11 +15,16 @@ export function ledgerObject<Env>(make: (env: Env, ctx: DurableObjectState) => L
     #ledger: Ledger | undefined
 
     call(name: string, args: readonly unknown[]): Promise<LedgerReply> {
-      const ledger = () => {
-        this.#ledger ??= make(this.env, this.ctx)
-        return this.#ledger
-      }
-      return answerCall(ledger, { name, args }, consoleLog)
+      return answerCall(() => this.#open(), { name, args }, consoleLog)
+    }
+
+    webhooks(arrivals: string): Promise<string> {
+      return answerWebhooks(() => this.#open(), arrivals, consoleLog)
+    }
+
+    #open(): Ledger {
+      this.#ledger ??= make(this.env, this.ctx)
+      return this.#ledger
     }
   }
 }

@@ -5,7 +5,8 @@ import { type Clock, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { type Backoff, backoffMs } from '../backoff.ts'
 import type { LocationHint } from '../config.ts'
-import { type Ledger, LedgerUnavailable } from './ledger.ts'
+import { type Arrival, type Ledger, LedgerUnavailable, type Recorded } from './ledger.ts'
+import { sharedCall } from './shared-call.ts'
 
 export type LedgerMethod = keyof Ledger
 
@@ -58,12 +59,31 @@ export async function answerCall(
   }
 }
 
-/** What this file needs of the binding: the object's one public method, as it looks over RPC. */
+/**
+ * The object's end of many webhooks at once: each is answered by itself, so that one which fails
+ * fails alone. As text both ways: the runtime takes several times as long to copy the objects.
+ */
+export async function answerWebhooks(
+  ledger: () => Ledger,
+  arrivals: string,
+  log: Log,
+): Promise<string> {
+  const replies = (JSON.parse(arrivals) as Arrival[]).map((arrival) =>
+    answerCall(ledger, { name: 'webhook', args: [arrival] }, log),
+  )
+  return JSON.stringify(await Promise.all(replies))
+}
+
+/** The object's public methods, as they look over RPC. */
+export interface LedgerStub {
+  call(name: LedgerMethod, args: readonly unknown[]): Promise<LedgerReply>
+  /** A list of arrivals, and a list of their replies, as JSON. */
+  webhooks(arrivals: string): Promise<string>
+}
+
+/** What this file needs of the binding. */
 export interface LedgerNamespace {
-  getByName(
-    name: string,
-    options?: { locationHint?: LocationHint },
-  ): { call(name: LedgerMethod, args: readonly unknown[]): Promise<LedgerReply> }
+  getByName(name: string, options?: { locationHint?: LocationHint }): LedgerStub
 }
 
 export interface ObjectLedgerDeps {
@@ -73,6 +93,8 @@ export interface ObjectLedgerDeps {
   /** Beside the database, so that only the first hop is a long one. Only the first call decides. */
   locationHint?: LocationHint
   clock: Clock
+  /** Lets work outlive the request that caused it. */
+  keepAlive: (work: Promise<unknown>) => void
 }
 
 /** A deploy resets the object; the next one is there at once. */
@@ -80,15 +102,15 @@ const MOST_TRIES = 4
 const RETRY: Backoff = { firstMs: 50, mostMs: 500 }
 
 /** The Worker's end. */
-export function objectLedger({ namespace, name, locationHint, clock }: ObjectLedgerDeps): Ledger {
+export function objectLedger(deps: ObjectLedgerDeps): Ledger {
+  const { namespace, name, locationHint, clock, keepAlive } = deps
   const hint = locationHint === undefined ? undefined : { locationHint }
 
-  const call = async (method: LedgerMethod, args: readonly unknown[]): Promise<unknown> => {
+  const reach = async <Answer>(call: (stub: LedgerStub) => Promise<Answer>): Promise<Answer> => {
     for (let tries = 1; ; tries++) {
-      let reply: LedgerReply
       try {
         // A stub breaks for good when its object is reset, so each try gets a fresh one.
-        reply = await namespace.getByName(name, hint).call(method, args)
+        return await call(namespace.getByName(name, hint))
       } catch (cause) {
         // Whether the call was carried out is unknown; its ids make a repetition harmless.
         if (tries < MOST_TRIES && isPassing(cause)) {
@@ -98,16 +120,33 @@ export function objectLedger({ namespace, name, locationHint, clock }: ObjectLed
         }
         throw new LedgerUnavailable('the ledger’s object did not answer', { cause })
       }
-      if (reply.ok) return reply.value
-      if (reply.code === 'ledger_unavailable') throw new LedgerUnavailable(reply.message)
-      throw new Error(reply.message)
     }
   }
 
+  const shared = sharedCall<LedgerReply>({
+    clock,
+    keepAlive,
+    call: async (arrivals) =>
+      JSON.parse(await reach((stub) => stub.webhooks(`[${arrivals.join()}]`))),
+  })
+
   const methods = Object.keys(METHODS).filter(isLedgerMethod)
-  return Object.fromEntries(
-    methods.map((method) => [method, (...args: unknown[]) => call(method, args)]),
+  const calls = Object.fromEntries(
+    methods.map((method) => [
+      method,
+      async (...args: unknown[]) => answerOf(await reach((stub) => stub.call(method, args))),
+    ]),
   ) as unknown as Ledger
+  return {
+    ...calls,
+    webhook: async (arrival) => answerOf(await shared(JSON.stringify(arrival))) as Recorded,
+  }
+}
+
+function answerOf(reply: LedgerReply): unknown {
+  if (reply.ok) return reply.value
+  if (reply.code === 'ledger_unavailable') throw new LedgerUnavailable(reply.message)
+  throw new Error(reply.message)
 }
 
 /** The runtime's marks: the object was reset under the call, or the way to it broke. */

@@ -4,11 +4,14 @@
 import { createMemoryLedger } from '../../../../worker/payments/ledger/ledger-memory.ts'
 import {
   answerCall,
+  answerWebhooks,
   type LedgerNamespace,
   objectLedger,
 } from '../../../../worker/payments/ledger/ledgers-object.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { ledgerContract } from '../../../contract/ledger.ts'
+
+const quiet = () => undefined
 
 ledgerContract('behind an object', async (options) => {
   const { ledger, records } = createMemoryLedger(options)
@@ -16,14 +19,11 @@ ledgerContract('behind an object', async (options) => {
     getByName: () => ({
       call: async (name, args) =>
         structuredClone(
-          await answerCall(
-            () => ledger,
-            { name, args: structuredClone(args) },
-            () => undefined,
-          ),
+          await answerCall(() => ledger, { name, args: structuredClone(args) }, quiet),
         ),
+      webhooks: (arrivals) => answerWebhooks(() => ledger, arrivals, quiet),
     }),
   }
-  const behind = objectLedger({ namespace, name: 'main', clock: hostClock })
+  const behind = objectLedger({ namespace, name: 'main', clock: hostClock, keepAlive: quiet })
   return { ledger: behind, records, close: async () => undefined }
 })

@@ -1,13 +1,20 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { type Ledger, LedgerUnavailable } from '../../../../worker/payments/ledger/ledger.ts'
+import {
+  type Arrival,
+  type Ledger,
+  LedgerUnavailable,
+  type Recorded,
+} from '../../../../worker/payments/ledger/ledger.ts'
 import {
   answerCall,
+  answerWebhooks,
   type LedgerNamespace,
   objectLedger,
 } from '../../../../worker/payments/ledger/ledgers-object.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 
 type Call = (name: string, args: readonly unknown[]) => unknown
+type Webhooks = (arrivals: string) => unknown
 
 let clock: FakeClock
 let stubs: number
@@ -18,15 +25,19 @@ beforeEach(() => {
 })
 
 /** An object whose calls go as `call` says, one stub a call. */
-function ledgerOver(call: Call): Ledger {
+function ledgerOver(call: Call, webhooks: Webhooks = () => expect.fail('no webhooks')): Ledger {
   const namespace: LedgerNamespace = {
     getByName(name, options) {
       expect([name, options]).toEqual(['main', { locationHint: 'weur' }])
       stubs++
-      return { call: async (method, args) => (await call(method, args)) as never }
+      return {
+        call: async (method, args) => (await call(method, args)) as never,
+        webhooks: async (arrivals) => (await webhooks(arrivals)) as never,
+      }
     },
   }
-  return objectLedger({ namespace, name: 'main', locationHint: 'weur', clock })
+  const keepAlive = () => undefined
+  return objectLedger({ namespace, name: 'main', locationHint: 'weur', clock, keepAlive })
 }
 
 let logged: unknown[]
@@ -114,5 +125,101 @@ describe('the ledger in an object', () => {
     })
     await expect(ledger.redeliver('d-1', 5)).rejects.toBeInstanceOf(LedgerUnavailable)
     expect(stubs).toBe(1)
+  })
+})
+
+const arrival = (eventId: string): Arrival => ({
+  id: `id-${eventId}`,
+  payload: {
+    gateway: 'redirect',
+    gatewayTransactionId: `gt-${eventId}`,
+    reference: 'a “quoted”\u2028line \ud83d',
+    status: 'Paid',
+    amount: 25_000,
+    currency: 'IQD',
+    eventId,
+    occurredAt: 1,
+    raw: '{}',
+  },
+  onMismatch: 'log',
+  receivedAt: 2,
+})
+
+describe('webhooks to an object', () => {
+  const answered: Recorded = { outcome: 'applied', isMismatch: false, untold: [] }
+  const over = (webhook: (arrival: Arrival) => Promise<Recorded>) => {
+    const ledger = { webhook } as Partial<Ledger> as Ledger
+    const log = (...line: unknown[]) => logged.push(line)
+    return (arrivals: string) => answerWebhooks(() => ledger, arrivals, log)
+  }
+  const none: Call = () => expect.fail('a call of its own')
+
+  it('cross together, as they are, and each gets its own answer', async () => {
+    const seen: Arrival[] = []
+    let crossings = 0
+    const object = over(async (came) => {
+      seen.push(came)
+      return { ...answered, transactionId: came.payload.gatewayTransactionId }
+    })
+    const ledger = ledgerOver(none, (arrivals) => {
+      crossings++
+      return object(arrivals)
+    })
+    const sent = Array.from({ length: 20 }, (_, n) => arrival(`e-${n}`))
+    const answers = await Promise.all(sent.map((each) => ledger.webhook(each)))
+    expect(answers.map((each) => each.transactionId)).toEqual(
+      sent.map(({ payload }) => payload.gatewayTransactionId),
+    )
+    expect(seen).toEqual(sent)
+    expect(crossings).toBeLessThan(6)
+  })
+
+  it('fail alone, whoever they cross with', async () => {
+    const object = over(async ({ id }) => {
+      if (id === 'id-bad') throw new RangeError('null is no amount')
+      if (id === 'id-late') throw new LedgerUnavailable('the database was out of reach')
+      return answered
+    })
+    const ledger = ledgerOver(none, object)
+    const ids = ['a', 'b', 'c', 'd', 'bad', 'late', 'e']
+    const ends = await Promise.allSettled(ids.map((id) => ledger.webhook(arrival(id))))
+    expect(ends.map((end) => (end.status === 'fulfilled' ? 'ok' : end.reason.name))).toEqual([
+      ...['ok', 'ok', 'ok', 'ok'],
+      ...['Error', 'LedgerUnavailable', 'ok'],
+    ])
+    expect(logged).toMatchObject([['error', 'payments.ledger.failed', { method: 'webhook' }]])
+  })
+
+  it('are all out of reach of a ledger that cannot be built or reached', async () => {
+    const ledger = ledgerOver(none, () => {
+      throw Object.assign(new Error('overloaded'), { overloaded: true, retryable: true })
+    })
+    const ends = await Promise.allSettled(['a', 'b', 'c'].map((id) => ledger.webhook(arrival(id))))
+    expect(ends.map((end) => end.status === 'rejected' && end.reason.code)).toEqual(
+      Array(3).fill('ledger_unavailable'),
+    )
+    const make = () => {
+      throw new Error('LIBSQL_URL is missing')
+    }
+    const misconfigured = ledgerOver(none, (arrivals) =>
+      answerWebhooks(make, arrivals, () => undefined),
+    )
+    await expect(misconfigured.webhook(arrival('a'))).rejects.toThrow('LIBSQL_URL')
+  })
+
+  it('are repeated together when their object was reset, and recorded with the same ids', async () => {
+    const ids: string[][] = []
+    const object = over(async () => answered)
+    const ledger = ledgerOver(none, (arrivals) => {
+      ids.push((JSON.parse(arrivals) as Arrival[]).map(({ id }) => id))
+      if (ids.length < 3) throw reset()
+      return object(arrivals)
+    })
+    const all = Promise.all(['a', 'b', 'c', 'd', 'e'].map((id) => ledger.webhook(arrival(id))))
+    await clock.advance(1_000)
+    expect(await all).toEqual(Array(5).fill(answered))
+    const times = (id: string) => ids.flat().filter((each) => each === `id-${id}`).length
+    expect(['a', 'b', 'c', 'd', 'e'].map(times)).toEqual([2, 2, 1, 1, 1])
+    expect(clock.pending).toBe(0)
   })
 })

@@ -1,0 +1,91 @@
+// Webhooks that share one call to the ledger's object, on the runtime itself: whoever goes away or
+// waits long takes nobody's answer, and nobody's payment, along.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import {
+  atATime,
+  endLeases,
+  notTold,
+  once,
+  type Seeded,
+  seed,
+  send,
+  signed,
+  stored,
+} from '../support/payment-faults.ts'
+import { PaymentSystem } from '../support/payment-system.ts'
+
+const PATIENT = { timeout: 20_000, interval: 100 }
+
+let system: PaymentSystem
+beforeAll(async () => {
+  system = await PaymentSystem.start('workerd')
+})
+afterAll(() => system[Symbol.asyncDispose]())
+
+const signedAll = (payments: Seeded[]) => atATime(8, payments, (payment) => signed(payment))
+
+/** Each of them is told once, by whoever recorded it or by the sweeper. */
+async function expectAllTold(payments: Seeded[]): Promise<void> {
+  await expect
+    .poll(async () => {
+      await endLeases(system.database)
+      await system.sweep()
+      return notTold(system, payments)
+    }, PATIENT)
+    .toEqual([])
+}
+
+it('of 300 at once whose clients go away here and there, each is applied once, and every other client is answered', async () => {
+  const payments = await seed(system.database, 300)
+  const callbacks = await signedAll(payments)
+  // The first ones lead the calls, and they go as well.
+  const goes = (at: number) => at < 3 || at % 4 === 0
+  const answers = await Promise.all(
+    callbacks.map(async (callback, at) => {
+      if (!goes(at)) return await send(system.edge, callback)
+      const abort = new AbortController()
+      const { signal } = abort
+      const init = { method: 'POST', ...callback, signal }
+      const gone = system.edge.fetch('/payments/webhooks/redirect', init)
+      // At every stage of its way, from the first byte to the answer.
+      const leaving = sleep((at % 40) * 5).then(() => abort.abort())
+      await Promise.allSettled([gone, leaving])
+      return undefined
+    }),
+  )
+  const answered = answers.filter((answer) => answer !== undefined)
+  expect(answered.length).toBeGreaterThan(200)
+  expect(answered.map(({ status, word }) => `${status} ${word}`)).toEqual(
+    answered.map(() => '200 ok'),
+  )
+  // Their gateway, which heard nothing, comes again.
+  const again = await atATime(
+    8,
+    callbacks.filter((_, at) => goes(at)),
+    (callback) => send(system.edge, callback),
+  )
+  expect(again.map(({ status }) => status)).toEqual(again.map(() => 200))
+  // Some had come to be recorded before their client went.
+  expect(again.map(({ word }) => word)).toContain('duplicate')
+  expect(await stored(system.database, payments)).toEqual(once(payments))
+  await expectAllTold(payments)
+  expect(await system.log()).not.toMatch(/hung|not_recorded|Uncaught|background_failed/)
+})
+
+it('those that wait for a database longer than for their leader are answered, applied and told once', async () => {
+  const payments = await seed(system.database, 150)
+  const callbacks = await signedAll(payments)
+  await system.database.kill()
+  const sent = Promise.all(callbacks.map((callback) => send(system.edge, callback)))
+  await sleep(4_500)
+  await system.database.restart()
+  const answers = await sent
+  expect(new Set(answers.map(({ status, word }) => `${status} ${word}`))).toEqual(
+    new Set(['200 ok']),
+  )
+  expect(await stored(system.database, payments)).toEqual(once(payments))
+  const toldOf = ({ id }: Seeded) => system.receiver.of(id).length
+  await expect.poll(() => payments.map(toldOf), PATIENT).toEqual(payments.map(() => 1))
+})
