@@ -73,7 +73,8 @@ function maskPart(value: string, depth: number): string {
   const plain = unescaped(value)
   const masked = maskText(plain, depth)
   if (masked === plain) return value
-  return plain === value ? masked : encodeURIComponent(masked)
+  // Half a surrogate pair has no UTF-8, and would throw.
+  return plain === value ? masked : encodeURIComponent(masked.toWellFormed())
 }
 
 function unescaped(text: string): string {

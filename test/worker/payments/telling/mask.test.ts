@@ -73,6 +73,13 @@ describe('a masked body', () => {
     )
   })
 
+  it('does not throw over half a surrogate pair in a value that is put together anew', () => {
+    for (const text of ['=pin\ud83d=+', '{"a":"=pin\\ud83d=+"}']) {
+      expect(maskBody(text)).toContain('redacted')
+      expect(maskHeaders({ note: text }).note).toContain('redacted')
+    }
+  })
+
   it('never throws, and is masked once for all', () => {
     fc.assert(
       fc.property(
