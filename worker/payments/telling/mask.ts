@@ -37,8 +37,12 @@ function mask(value: unknown, depth: number): unknown {
   )
 }
 
+const STRUCTURED = /[={["]/
+
 function maskText(text: string, depth: number): string {
   if (depth > DEEPEST) return REDACTED
+  // Neither JSON nor a pair: most are one word, and to take those apart costs as much as all else.
+  if (!STRUCTURED.test(text)) return hideTokens(text)
   try {
     if (/^\s*[{[]/.test(text)) return JSON.stringify(mask(JSON.parse(text), depth + 1))
   } catch {
