@@ -31,8 +31,10 @@ export function webhooksUnit(
       statement(ANSWER, { keys: JSON.stringify(arrivals.map(toKey)) }),
     ],
     read(results) {
-      const rows = results.at(-1) ?? []
-      return arrivals.map((_, at) => toRecorded(rows[at]))
+      const [row] = results.at(-1) ?? []
+      const rows = JSON.parse(text(row?.answers)) as Row[]
+      const recorded = new Map(rows.map((each) => [each.at, toRecorded(each)]))
+      return arrivals.map((_, at) => recorded.get(at))
     },
   }
 }
@@ -73,8 +75,8 @@ const toEvent = (arrival: Arrival) => {
 /** Half a surrogate pair has no UTF-8: it would be stored, and the row could never be read. */
 const wellFormed = (given: string): string => given.toWellFormed()
 
-function toRecorded(row: Row | undefined): Recorded | undefined {
-  if (!row || row.outcome === null) return undefined
+function toRecorded(row: Row): Recorded | undefined {
+  if (row.outcome === null) return undefined
   const untold = toUntold(row)
   return {
     outcome: row.mine === 1 ? (text(row.outcome) as Outcome) : 'duplicate',
@@ -110,9 +112,18 @@ const RECORD = `INSERT INTO payment_webhook_events (id, gateway, event_id, gatew
   WHERE found IS NULL OR nth = 1
   ON CONFLICT (gateway, event_id) DO NOTHING`
 
-const ANSWER = `SELECT e.id = value ->> 'id' AS mine, e.outcome, e.mismatch, e.transaction_id,
-    ${UNTOLD_COLUMNS}
+const ANSWERS = `SELECT key AS at, e.id = value ->> 'id' AS mine, e.outcome, e.mismatch,
+    e.transaction_id, ${UNTOLD_COLUMNS}
   FROM json_each(:keys) LEFT JOIN payment_webhook_events e
       ON e.gateway = value ->> 'gateway' AND e.event_id = value ->> 'event_id'
-    LEFT JOIN payment_outbox o ON o.id = e.id AND e.id = value ->> 'id' ${UNTOLD_DELIVERY}
-  ORDER BY key`
+    LEFT JOIN payment_outbox o ON o.id = e.id AND e.id = value ->> 'id' ${UNTOLD_DELIVERY}`
+
+const ANSWERED = [
+  ...['at', 'mine', 'outcome', 'mismatch', 'transaction_id', 'outbox_id', 'type', 'payload'],
+  ...['told_correlation_id', 'told_created_at', 'listener_attempts', 'done_at'],
+  ...['delivery_id', 'endpoint', 'delivery_attempts'],
+]
+
+// All in one value: the client takes some 20 µs to put together a row of so many columns.
+const ANSWER = `SELECT json_group_array(json_object(
+    ${ANSWERED.map((name) => `'${name}', ${name}`).join(', ')})) AS answers FROM (${ANSWERS})`
