@@ -12,6 +12,7 @@ import { checkArrival, webhooksUnit } from './webhook-libsql.ts'
 export interface Writer {
   /** All of the unit is stored or none, together with those of others. */
   write: Run
+  /** One that is under way is not written again, and both calls get its answer. */
   record(arrival: Arrival): Promise<Recorded>
 }
 
@@ -51,17 +52,28 @@ export function openWriter(deps: {
     retrying: ({ error, failures, waitMs }) =>
       log('warn', 'payments.ledger.retry', { error: String(error), failures, waitMs }),
   })
+  const record = async (arrival: Arrival): Promise<Recorded> => {
+    checkArrival(arrival)
+    // What is about the same transaction as another of its batch comes with the next one.
+    for (;;) {
+      const { recorded } = await commit.submit({ arrival })
+      if (recorded) return recorded
+    }
+  }
+  const underWay = new Map<string, Promise<Recorded>>()
+
   return {
     async write({ statements, read }) {
       return read((await commit.submit({ statements })).rows)
     },
-    async record(arrival) {
-      checkArrival(arrival)
-      // What is about the same transaction as another of its batch comes with the next one.
-      for (;;) {
-        const { recorded } = await commit.submit({ arrival })
-        if (recorded) return recorded
-      }
+    record(arrival) {
+      const { id } = arrival
+      const known = underWay.get(id)
+      // Repeated by a caller who could not wait: a slow database must not get twice the work.
+      if (known) return known
+      const recording = record(arrival).finally(() => underWay.delete(id))
+      underWay.set(id, recording)
+      return recording
     },
   }
 }

@@ -114,6 +114,35 @@ describe('the ledger on libSQL, under load', () => {
     await expectEachPaidOnce(1)
   })
 
+  it('writes once what is called again while it is under way, and anew what comes later', async () => {
+    await charged(2)
+    const written: unknown[] = []
+    const counting = createLibsqlLedger({
+      database: {
+        ...libsql.database,
+        write(statements, signal) {
+          const { events } = statements[0]?.args ?? {}
+          written.push(...JSON.parse(String(events)).map(({ id }: { id: string }) => id))
+          return libsql.database.write(statements, signal)
+        },
+      },
+      desk: new FakeDesk(),
+      audience: LISTENERS,
+      clock: hostClock,
+      log: () => undefined,
+    })
+    const [first, second] = [paid(0), paid(1)]
+    const together = [first, second, first, structuredClone(first)]
+    const answers = await Promise.all(together.map((arrival) => counting.webhook(arrival)))
+    expect(answers.map(({ transactionId }) => transactionId)).toEqual(['t-0', 't-1', 't-0', 't-0'])
+    expect(written).toEqual([first.id, second.id])
+    expect(await counting.webhook(first)).toEqual(answers[0])
+    expect(written).toHaveLength(3)
+    const refused = { ...paid(0), payload: { ...paid(0).payload, amount: 0.5 } }
+    for (let n = 0; n < 2; n++) await expect(counting.webhook(refused)).rejects.toThrow(RangeError)
+    await expectEachPaidOnce(2)
+  })
+
   it('hands what a parked event caused to one of two that found it', async () => {
     await ledger.webhook(paid(0))
     await charged(1)
