@@ -1,10 +1,10 @@
-// The last line of a card: how its work stands, its priority, its labels.
+// How the work on a task stands, its priority, its labels: the last line of a card, and each alone.
 
 import { words } from '../words.ts'
 import type { CardData } from './cards.ts'
 import { statusName } from './columns.ts'
 import { urgency } from './filters.ts'
-import { standing } from './standing.ts'
+import { type Standing, standing } from './standing.ts'
 
 /** A task with more labels says how many more. */
 const MOST_LABELS = 4
@@ -16,17 +16,27 @@ export function Chips({ card }: { card: CardData }) {
   if (!state && priority === undefined && labels.length === 0) return null
   return (
     <p class="chips" aria-hidden="true">
-      {state && <span class={`chip work ${state.tone}`}>{state.text}</span>}
+      {state && <StandingChip standing={state} />}
       {priority !== undefined && <PriorityChip priority={priority} />}
-      {labels.slice(0, MOST_LABELS).map((label) => (
-        <span class="chip" key={label} dir="auto">
-          {label}
-        </span>
-      ))}
+      <LabelChips labels={labels.slice(0, MOST_LABELS)} />
       {labels.length > MOST_LABELS && <span class="chip">+{labels.length - MOST_LABELS}</span>}
     </p>
   )
 }
+
+export const StandingChip = ({ standing: { name, text } }: { standing: Standing }) => (
+  <span class={`chip work ${name}`}>{text}</span>
+)
+
+export const LabelChips = ({ labels }: { labels: readonly string[] }) => (
+  <>
+    {labels.map((label) => (
+      <span class="chip" key={label} dir="auto">
+        {label}
+      </span>
+    ))}
+  </>
+)
 
 export function PriorityChip({ priority }: { priority: string }) {
   const isHigh = urgency(priority) <= HIGH

@@ -4,7 +4,7 @@ import { words } from '../words.ts'
 import type { CardData } from './cards.ts'
 
 export interface Standing {
-  tone: 'active' | 'stalled' | 'awaiting_review' | 'ready' | 'blocked'
+  name: 'active' | 'stalled' | 'awaiting_review' | 'ready' | 'blocked'
   text: string
 }
 
@@ -16,10 +16,10 @@ export function standing({ task, isClosed, waitsFor, actor }: CardData): Standin
   const { executionState } = task
   if (executionState) {
     const text = say.execution[executionState]
-    return { tone: executionState, text: actor === undefined ? text : say.by(text, actor) }
+    return { name: executionState, text: actor === undefined ? text : say.by(text, actor) }
   }
-  if (task.ready) return { tone: 'ready', text: say.ready }
+  if (task.ready) return { name: 'ready', text: say.ready }
   if (waitsFor.length === 0) return undefined
   const names = waitsFor.map(({ id, isKnown }) => (isKnown ? id : say.missingDep(id)))
-  return { tone: 'blocked', text: say.blocked(names) }
+  return { name: 'blocked', text: say.blocked(names) }
 }

@@ -1,6 +1,7 @@
 // Ids that somebody will paste elsewhere.
 
 import { useState } from 'preact/hooks'
+import { Fact } from '../fact.tsx'
 import { words } from '../words.ts'
 
 /** `what`: its name, for whoever does not see it. */
@@ -45,16 +46,10 @@ interface IdsProps {
 /** Ids in a line, each with its name. */
 export const Ids = ({ of }: IdsProps) => (
   <dl class="ids">
-    {of.map(
-      ([name, id]) =>
-        id !== undefined && (
-          <div key={name}>
-            <dt>{name}</dt>
-            <dd>
-              <Copyable text={id} what={name} />
-            </dd>
-          </div>
-        ),
-    )}
+    {of.map(([name, id]) => (
+      <Fact key={name} name={name}>
+        {id !== undefined && <Copyable text={id} what={name} />}
+      </Fact>
+    ))}
   </dl>
 )

@@ -6,7 +6,7 @@ import { card } from './some.ts'
 describe('how work stands', () => {
   it('is who works on it before it is that it could be begun', () => {
     const active = card({ executionState: 'active', ready: true }, { actor: 'agent:otto' })
-    expect(standing(active)).toEqual({ tone: 'active', text: 'Working: agent:otto' })
+    expect(standing(active)).toEqual({ name: 'active', text: 'Working: agent:otto' })
     expect(standing(card({ executionState: 'awaiting_review' }))?.text).toBe('Awaiting review')
     expect(standing(card({ ready: true }))?.text).toBe('Ready')
   })

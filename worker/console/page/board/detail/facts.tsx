@@ -1,13 +1,13 @@
 // The fields of a task, and the tasks it hangs together with.
 
-import type { ComponentChildren } from 'preact'
 import type { Task } from '../../../../board/wire.ts'
 import type { TaskDetail } from '../../../client/index.ts'
 import { formatRoute } from '../../address.ts'
+import { Fact } from '../../fact.tsx'
 import type { Live } from '../../live/live.ts'
 import { Age } from '../../time.tsx'
 import { words } from '../../words.ts'
-import { PriorityChip } from '../card-chips.tsx'
+import { LabelChips, PriorityChip } from '../card-chips.tsx'
 import { statusName } from '../columns.ts'
 
 export function Facts({ task, live }: { task: TaskDetail; live: Live }) {
@@ -17,59 +17,26 @@ export function Facts({ task, live }: { task: TaskDetail; live: Live }) {
   const subtasks = [...tasks.values()].filter((other) => other.parent === task.id)
   return (
     <dl class="task-facts">
-      {assignee && <Fact name={say.assignee}>{assignee}</Fact>}
-      {priority && (
-        <Fact name={say.priority}>
-          <PriorityChip priority={priority} />
-        </Fact>
-      )}
-      {labels.length > 0 && (
-        <Fact name={say.labels}>
+      <Fact name={say.assignee}>{assignee}</Fact>
+      <Fact name={say.priority}>{priority && <PriorityChip priority={priority} />}</Fact>
+      <Fact name={say.labels}>
+        {labels.length > 0 && (
           <span class="chips">
-            {labels.map((label) => (
-              <span class="chip" key={label} dir="auto">
-                {label}
-              </span>
-            ))}
+            <LabelChips labels={labels} />
           </span>
-        </Fact>
-      )}
-      {parent !== undefined && (
-        <Fact name={say.parent}>
-          <TaskLinks ids={[parent]} tasks={tasks} />
-        </Fact>
-      )}
-      {deps.length > 0 && (
-        <Fact name={say.deps}>
-          <TaskLinks ids={deps} tasks={tasks} />
-        </Fact>
-      )}
-      {subtasks.length > 0 && (
-        <Fact name={say.subtasks}>
-          <TaskLinks ids={subtasks.map(({ id }) => id)} tasks={tasks} />
-        </Fact>
-      )}
-      {updatedAt !== undefined && (
-        <Fact name={say.updated}>
-          <Age at={updatedAt} />
-        </Fact>
-      )}
-      {rank !== undefined && <Fact name={say.rank}>{rank}</Fact>}
-      {task.activeAttempt !== undefined && (
-        <Fact name={say.attempt}>
-          <span class="mono">{task.activeAttempt}</span>
-        </Fact>
-      )}
+        )}
+      </Fact>
+      <Fact name={say.parent}>{parent && <TaskLinks ids={[parent]} tasks={tasks} />}</Fact>
+      <Fact name={say.deps}>{deps.length > 0 && <TaskLinks ids={deps} tasks={tasks} />}</Fact>
+      <Fact name={say.subtasks}>
+        {subtasks.length > 0 && <TaskLinks ids={subtasks.map(({ id }) => id)} tasks={tasks} />}
+      </Fact>
+      <Fact name={say.updated}>{updatedAt && <Age at={updatedAt} />}</Fact>
+      <Fact name={say.rank}>{rank}</Fact>
+      <Fact name={say.attempt}>
+        {task.activeAttempt && <span class="mono">{task.activeAttempt}</span>}
+      </Fact>
     </dl>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }
 

@@ -1,8 +1,8 @@
 // Who worked on a task: how each session stands, or what came of it.
 
-import type { ComponentChildren } from 'preact'
 import type { Session } from '../../../../board/wire.ts'
 import { now } from '../../clock.ts'
+import { Fact } from '../../fact.tsx'
 import { Age } from '../../time.tsx'
 import { ago } from '../../time-text.ts'
 import { words } from '../../words.ts'
@@ -47,38 +47,18 @@ function SessionFacts({ session }: { session: Session }) {
   const { startedAt, endedAt, branch, headStarted, headFinished, live } = session
   return (
     <dl class="small-facts">
-      <Small name={say.started}>
+      <Fact name={say.started}>
         <Age at={startedAt} />
-      </Small>
-      {endedAt !== undefined && (
-        <Small name={say.ended}>
-          <Age at={endedAt} />
-        </Small>
-      )}
-      {branch !== undefined && (
-        <Small name={say.branch}>
-          <code>{branch}</code>
-        </Small>
-      )}
-      {headStarted !== undefined && (
-        <Small name={say.commits}>
+      </Fact>
+      <Fact name={say.ended}>{endedAt && <Age at={endedAt} />}</Fact>
+      <Fact name={say.branch}>{branch && <code>{branch}</code>}</Fact>
+      <Fact name={say.commits}>
+        {headStarted && (
           <code>{say.span(short(headStarted), headFinished && short(headFinished))}</code>
-        </Small>
-      )}
-      {live?.worktree !== undefined && (
-        <Small name={say.worktree}>
-          <code>{live.worktree}</code>
-        </Small>
-      )}
+        )}
+      </Fact>
+      <Fact name={say.worktree}>{live?.worktree && <code>{live.worktree}</code>}</Fact>
     </dl>
-  )
-}
-
-function Small({ name, children }: { name: string; children: ComponentChildren }) {
-  return (
-    <div>
-      <dt>{name}</dt> <dd>{children}</dd>
-    </div>
   )
 }
 

@@ -1,6 +1,7 @@
 // How the work on the open task stands, as its card says it.
 
 import type { Live } from '../../live/live.ts'
+import { StandingChip } from '../card-chips.tsx'
 import { cardsOf } from '../cards.ts'
 import { standing } from '../standing.ts'
 
@@ -16,5 +17,5 @@ export function Standing({ id, live }: { id: string; live: Live }) {
   }
   const card = cardsOf(board, new Map()).get(id)
   const state = card && standing(card)
-  return state ? <span class={`chip work ${state.tone}`}>{state.text}</span> : null
+  return state ? <StandingChip standing={state} /> : null
 }

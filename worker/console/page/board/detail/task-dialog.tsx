@@ -1,6 +1,7 @@
 // The task that is open, on top of the board.
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { StreamLamp } from '../../connection/connection.tsx'
 import type { Live } from '../../live/live.ts'
 import { words } from '../../words.ts'
 import { statusName } from '../columns.ts'
@@ -48,6 +49,7 @@ function Task({ id, live, onClose }: TaskDialogProps) {
         <span class="id">{id}</span>
         {state.name === 'shown' && <span class="status">{statusName(state.task.status)}</span>}
         {state.name === 'shown' && <Standing id={id} live={live} />}
+        <StreamLamp live={live} />
         <button type="button" class="close" aria-label={say.close} onClick={onClose}>
           <svg viewBox="0 0 16 16" aria-hidden="true">
             <path d="M3 3l10 10M13 3L3 13" />

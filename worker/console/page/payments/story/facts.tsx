@@ -1,6 +1,6 @@
 // What a payment is: its names, which people paste elsewhere, and its times.
 
-import type { ComponentChildren } from 'preact'
+import { Fact } from '../../fact.tsx'
 import { Time } from '../../time.tsx'
 import { words } from '../../words.ts'
 import type { TransactionStory } from '../feed/reads.ts'
@@ -38,16 +38,6 @@ export function Facts({ story }: { story: TransactionStory }) {
       </dl>
       {status === 'Pending' && isWeb(redirectUrl) && <a href={redirectUrl}>{say.pay}</a>}
     </section>
-  )
-}
-
-function Fact({ name, children }: { name: string; children: ComponentChildren }) {
-  if (!children) return null
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
   )
 }
 
