@@ -6,7 +6,7 @@ import type { PaymentResponse } from '../../../../payments/transaction.ts'
 import { formatRoute } from '../../address.ts'
 import { words } from '../../words.ts'
 import { charge } from '../acting/acts.ts'
-import { isRefusal, Press, sayFailure } from '../acting/press.ts'
+import { IdempotencyKey, isRefusal, sayFailure } from '../acting/idempotency-key.ts'
 import { isWeb } from '../web-address.ts'
 import { currenciesOf, exampleAmount, type Form, orderOf } from './test-order.ts'
 
@@ -26,7 +26,7 @@ export function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
   const { charge: say } = words.payments
   const [form, setForm] = useState(() => formFor(gateways[0]))
   const [state, setState] = useState<State>({ name: 'idle' })
-  const press = useRef(new Press(draw))
+  const key = useRef(new IdempotencyKey(draw))
   const reference = useRef(drawReference())
   // State arrives with the next drawing; a double click is quicker.
   const isAsking = useRef(false)
@@ -42,7 +42,7 @@ export function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
     isAsking.current = true
     setState({ name: 'working' })
     try {
-      const response = await charge(request, press.current.keyOf(request))
+      const response = await charge(request, key.current.of(request))
       onCharged()
       const { redirectUrl, readableCode } = response
       // A code is for the bank's app: it would be gone with this page.
@@ -56,7 +56,7 @@ export function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
     } catch (problem) {
       isAsking.current = false
       if (isRefusal(problem)) {
-        press.current.settle()
+        key.current.settle()
         reference.current = drawReference()
       }
       setState({ name: 'idle', problem: sayFailure(problem) })

@@ -5,7 +5,7 @@ import type { RefundRequest } from '../../../../payments/transaction.ts'
 import { words } from '../../words.ts'
 import { refund } from '../acting/acts.ts'
 import { Dialog } from '../acting/dialog.tsx'
-import { isRefusal, Press, sayFailure } from '../acting/press.ts'
+import { IdempotencyKey, isRefusal, sayFailure } from '../acting/idempotency-key.ts'
 import type { TransactionStory } from '../feed/reads.ts'
 import { money, readTyped, typed } from '../money-text.ts'
 
@@ -44,7 +44,7 @@ function Steps({ story, left, onDone }: RefundFormProps) {
   const [given, setGiven] = useState({ amount: typed(left, currency), reason: '' })
   const [meant, setMeant] = useState<RefundRequest>()
   const [problem, setProblem] = useState<string>()
-  const press = useRef(new Press(() => crypto.randomUUID()))
+  const key = useRef(new IdempotencyKey(() => crypto.randomUUID()))
 
   const goOn = () => {
     const amount = readTyped(given.amount, currency)
@@ -60,10 +60,10 @@ function Steps({ story, left, onDone }: RefundFormProps) {
   const give = async (request: RefundRequest) => {
     const asked = { gateway, ...request }
     try {
-      await refund(asked, press.current.keyOf(asked))
+      await refund(asked, key.current.of(asked))
       onDone()
     } catch (refusal) {
-      if (isRefusal(refusal)) press.current.settle()
+      if (isRefusal(refusal)) key.current.settle()
       setProblem(sayFailure(refusal))
     }
   }

@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { ApiProblem } from '../../../../../../worker/console/page/api.ts'
 import {
+  IdempotencyKey,
   isRefusal,
-  Press,
   sayFailure,
-} from '../../../../../../worker/console/page/payments/acting/press.ts'
+} from '../../../../../../worker/console/page/payments/acting/idempotency-key.ts'
 
-describe('the key of a press', () => {
+describe('the key of a request', () => {
   it('stays the same however often the same is asked for, until it is settled', () => {
     let drawn = 0
-    const press = new Press(() => `key-${++drawn}`)
-    expect(press.keyOf({ amount: 1 })).toBe('key-1')
-    expect(press.keyOf({ amount: 1 })).toBe('key-1')
-    expect(press.keyOf({ amount: 2 })).toBe('key-2')
-    expect(press.keyOf({ amount: 2 })).toBe('key-2')
-    press.settle()
-    expect(press.keyOf({ amount: 2 })).toBe('key-3')
+    const key = new IdempotencyKey(() => `key-${++drawn}`)
+    expect(key.of({ amount: 1 })).toBe('key-1')
+    expect(key.of({ amount: 1 })).toBe('key-1')
+    expect(key.of({ amount: 2 })).toBe('key-2')
+    expect(key.of({ amount: 2 })).toBe('key-2')
+    key.settle()
+    expect(key.of({ amount: 2 })).toBe('key-3')
   })
 
   it('is kept after whatever may have been done all the same', () => {

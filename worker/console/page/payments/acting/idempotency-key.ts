@@ -5,24 +5,24 @@ import { ApiProblem } from '../../api.ts'
 import { words } from '../../words.ts'
 import { problemText } from '../problem-text.ts'
 
-export class Press {
+export class IdempotencyKey {
   readonly #draw: () => string
-  #pressed: { request: string; key: string } | undefined
+  #known: { request: string; key: string } | undefined
 
-  /** `draw`: an Idempotency-Key that nobody has used. */
+  /** `draw`: a key that nobody has used. */
   constructor(draw: () => string) {
     this.#draw = draw
   }
 
-  keyOf(request: unknown): string {
+  of(request: unknown): string {
     const text = JSON.stringify(request)
-    if (this.#pressed?.request !== text) this.#pressed = { request: text, key: this.#draw() }
-    return this.#pressed.key
+    if (this.#known?.request !== text) this.#known = { request: text, key: this.#draw() }
+    return this.#known.key
   }
 
-  /** It has been answered for good. */
+  /** The request has been answered for good. */
   settle(): void {
-    this.#pressed = undefined
+    this.#known = undefined
   }
 }
 
