@@ -4,6 +4,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Live } from '../live/live.ts'
 import { route } from '../router.ts'
 import { words } from '../words.ts'
+import { Announcer } from './announcer.tsx'
 import { type Cards, cardsOf } from './cards.ts'
 import { columnsOf } from './columns.ts'
 import { ColumnsView } from './columns-view.tsx'
@@ -14,7 +15,6 @@ import { choicesOf, filtersOf, isFiltering, passes } from './filters.ts'
 import { focusCard } from './focus.ts'
 import { Nothing, Notices, Skeleton } from './notices.tsx'
 import { useOpening } from './opening.ts'
-import { Said } from './said.tsx'
 
 export function BoardView({ live }: { live: Live }) {
   const { open, close } = useOpening()
@@ -33,7 +33,7 @@ export function BoardView({ live }: { live: Live }) {
       <h1 class="visually-hidden">{words.board.title}</h1>
       <Notices live={live} />
       {live.tasks.value ? <Tasks live={live} /> : <Nothing live={live} />}
-      {live.tasks.value && <Said changedAt={live.changedAt} />}
+      {live.tasks.value && <Announcer changedAt={live.changedAt} />}
       {id !== undefined && <TaskDialog id={id} live={live} onClose={close} />}
     </div>
   )

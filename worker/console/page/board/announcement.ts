@@ -15,7 +15,7 @@ export function changedIds(
 }
 
 /** Empty for none. */
-export function sentenceOf(ids: readonly string[]): string {
+export function announcementOf(ids: readonly string[]): string {
   const { changed } = words.board
   if (ids.length === 0) return ''
   return ids.length > MOST_NAMED ? changed.many(ids.length) : changed.named([...ids])

@@ -2,12 +2,16 @@
 
 import type { ReadonlySignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import { changedIds, sentenceOf } from './said.ts'
+import { announcementOf, changedIds } from './announcement.ts'
 
 /** Less, and an agent at work would never let the reader finish a sentence. */
 const GATHER_MS = 3_000
 
-export function Said({ changedAt }: { changedAt: ReadonlySignal<ReadonlyMap<string, number>> }) {
+export function Announcer({
+  changedAt,
+}: {
+  changedAt: ReadonlySignal<ReadonlyMap<string, number>>
+}) {
   const [sentence, setSentence] = useState('')
   useEffect(() => {
     let told = changedAt.peek()
@@ -16,7 +20,7 @@ export function Said({ changedAt }: { changedAt: ReadonlySignal<ReadonlyMap<stri
       if (after === told || timer !== undefined) return
       timer = setTimeout(() => {
         timer = undefined
-        setSentence(sentenceOf(changedIds(told, changedAt.peek())))
+        setSentence(announcementOf(changedIds(told, changedAt.peek())))
         told = changedAt.peek()
       }, GATHER_MS)
     })

@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { changedIds, sentenceOf } from '../../../../../worker/console/page/board/said.ts'
+import {
+  announcementOf,
+  changedIds,
+} from '../../../../../worker/console/page/board/announcement.ts'
 
 describe('what a screen reader is told', () => {
   it('is what changed since it was told last', () => {
@@ -13,9 +16,11 @@ describe('what a screen reader is told', () => {
   })
 
   it('names a few and counts many', () => {
-    expect(sentenceOf([])).toBe('')
-    expect(sentenceOf(['LAMP-4'])).toBe('LAMP-4 changed.')
-    expect(sentenceOf(['LAMP-4', 'LAMP-5', 'LAMP-6'])).toBe('LAMP-4, LAMP-5, and LAMP-6 changed.')
-    expect(sentenceOf(Array.from({ length: 1_200 }, String))).toBe('1,200 tasks changed.')
+    expect(announcementOf([])).toBe('')
+    expect(announcementOf(['LAMP-4'])).toBe('LAMP-4 changed.')
+    expect(announcementOf(['LAMP-4', 'LAMP-5', 'LAMP-6'])).toBe(
+      'LAMP-4, LAMP-5, and LAMP-6 changed.',
+    )
+    expect(announcementOf(Array.from({ length: 1_200 }, String))).toBe('1,200 tasks changed.')
   })
 })
