@@ -10,10 +10,16 @@ import { type Reading, readLamp } from './lamp.ts'
 export function Connection({ live }: { live: Live }) {
   return (
     <div class="connection">
-      <LampItem name={words.connection.label} isMain {...readLamp(live.state.value, now.value)} />
+      <StreamLamp live={live} />
       <LampItem name={words.connection.sidecar} {...readSidecar(live)} />
     </div>
   )
+}
+
+/** By itself where something covers the bar: whoever reads there must know as well. */
+export function StreamLamp({ live }: { live: Live }) {
+  const reading = readLamp(live.state.value, now.value)
+  return <LampItem name={words.connection.label} isMain {...reading} />
 }
 
 interface LampItemProps extends Reading {
