@@ -103,8 +103,14 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
     await fresh.close()
   })
 
-  it('shows nothing any more once somebody has signed out', async () => {
+  it('shows nothing any more, in no tab, once somebody has signed out', async () => {
+    const other = await context.newPage()
+    await other.goto((await start.local()).url)
+    await isLive(other)
     await page.getByRole('button', { name: 'Sign out' }).click()
+    await other.getByLabel('Access token').waitFor()
+    expect(await other.getByText('LAMP-4').count()).toBe(0)
+    await other.close()
     await page.getByLabel('Access token').waitFor()
     expect(await page.getByText('LAMP-4').count()).toBe(0)
     expect(await context.cookies()).toEqual([])

@@ -4,11 +4,12 @@ import './style/style.css'
 import { render } from 'preact'
 import { App } from './app.tsx'
 import { route } from './router.ts'
-import { findSession } from './session.ts'
+import { findSession, signOutWithOtherTabs } from './session.ts'
 import { direction, locale } from './words.ts'
 
 document.documentElement.lang = locale
 document.documentElement.dir = direction
 render(<App />, document.body)
+signOutWithOtherTabs()
 // A link signs in by itself, and asks only where that fails.
 if (route.value.view !== 'sign-in') void findSession()

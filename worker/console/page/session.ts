@@ -20,6 +20,9 @@ export type SessionState =
 
 export const session = signal<SessionState>({ name: 'unknown' })
 
+/** Between the tabs of this origin, which share the cookie. */
+const SIGNED_OUT = 'signalbox.signed-out'
+
 /** Asks the edge once, when the page opens. */
 export async function findSession(): Promise<void> {
   await settle(ask<Session>('/api/session'), (problem) => problem.code === 'unauthorized')
@@ -39,6 +42,16 @@ export async function signOut(): Promise<void> {
     if (!(problem instanceof ApiProblem) || problem.code !== 'unauthorized') throw problem
   }
   session.value = { name: 'signed-out' }
+  const tabs = new BroadcastChannel(SIGNED_OUT)
+  tabs.postMessage(null)
+  tabs.close()
+}
+
+/** Or they would show the board until it changes: their stream was let in before. */
+export function signOutWithOtherTabs(): void {
+  new BroadcastChannel(SIGNED_OUT).onmessage = () => {
+    session.value = { name: 'signed-out' }
+  }
 }
 
 /** The edge has refused what the cookie holds. */
