@@ -2,36 +2,32 @@
 
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { BoardPage } from '../support/board-page.ts'
+import { type BoardPage, BoardPages } from '../support/board-page.ts'
 import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
-import { detailOf, FIRST, LIVE, STATUS, TASKS, withChanged } from '../support/made-up-board.ts'
-import { session, task } from '../worker/console/page/board/some.ts'
+import {
+  detailOf,
+  FIRST,
+  LIVE,
+  STATUS,
+  session,
+  TASKS,
+  task,
+  withChanged,
+} from '../support/made-up-board.ts'
 
 describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
   let browser: Browser
-  const opened: BoardPage[] = []
+  const boards = new BoardPages()
   beforeAll(async () => {
     browser = await launchChromium()
   })
   afterEach(async () => {
-    for (const board of opened.splice(0)) {
-      expect(board.complaints).toEqual([])
-      await board.page.close()
-    }
+    expect(await boards.clear()).toEqual([])
   })
   afterAll(() => browser?.close())
 
-  const open = async (hash = ''): Promise<BoardPage> => {
-    const board = await BoardPage.open(browser, hash)
-    opened.push(board)
-    return board
-  }
-  const openFull = async (hash = ''): Promise<BoardPage> => {
-    const board = await open(hash)
-    await board.tell(FIRST)
-    await board.card('LAMP-4').waitFor()
-    return board
-  }
+  const open = (hash?: string) => boards.open(browser, hash)
+  const openFull = (hash?: string) => boards.openFull(browser, hash)
   const isFocused = (board: BoardPage, id: string | undefined) =>
     expect.poll(() => board.focused()).toBe(id)
 

@@ -1,11 +1,11 @@
 // The payments of the console in a real browser, over all that `npm start` runs: charged from the
 // page, paid on the hosted page, and told by the story without a reload.
 
-import axe from 'axe-core'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LocalJson } from '../../local/local-json.ts'
 import type { PaymentResponse, Transaction } from '../../worker/payments/transaction.ts'
+import { seriousFaults } from '../support/axe.ts'
 import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
 import { linkOf, openConsole } from '../support/console-page.ts'
 import { EventReceiver } from '../support/event-receiver.ts'
@@ -63,14 +63,6 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByRole('link', { name: 'All payments' }).click()
     await page.getByRole('heading', { name: 'Transactions' }).waitFor()
   }
-  /** Faults of the view that are worse than annoying. */
-  const faults = async () => {
-    await page.evaluate(axe.source)
-    const found = (await page.evaluate("axe.run('main')")) as axe.AxeResults
-    return found.violations
-      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-      .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join('\n')}`)
-  }
   const isFocused = async (selector: string) =>
     (await page.evaluate(`document.activeElement?.matches('${selector}')`)) as boolean
 
@@ -88,7 +80,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await story.filter({ hasText: /Webhook.*Pending.*Paid/ }).waitFor()
     await story.filter({ hasText: 'PaymentSucceeded' }).filter({ hasText: 'delivered' }).waitFor()
     expect(await transactions()).toMatchObject([{ amount: 30_000, status: 'Paid' }])
-    expect(await faults()).toEqual([])
+    expect(await seriousFaults(page, 'main')).toEqual([])
     expect(complaints).toEqual([])
   })
 
@@ -125,7 +117,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await row('order-1').getByText('Paid').waitFor()
     const alert = page.getByRole('listitem').filter({ hasText: 'Another amount was paid' })
     await alert.getByText(/IQD.20,000 was paid where IQD.25,000 was asked for/).waitFor()
-    expect(await faults()).toEqual([])
+    expect(await seriousFaults(page, 'main')).toEqual([])
 
     await alert.getByRole('button', { name: 'Acknowledge' }).press('Enter')
     await page.getByText('Nothing needs a person.').waitFor()

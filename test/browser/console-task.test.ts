@@ -1,41 +1,27 @@
 // The open task in a real browser: kept open while it changes, and harmless whoever wrote it.
 
-import { readFile } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { BoardPage } from '../support/board-page.ts'
+import { seriousFaults } from '../support/axe.ts'
+import { BoardPages } from '../support/board-page.ts'
 import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
 import { editTask, linkOf, openConsole } from '../support/console-page.ts'
 import { Starts } from '../support/local-system.ts'
-import { detailOf, FAULTS, FIRST, TASKS, withChanged } from '../support/made-up-board.ts'
-import { session } from '../worker/console/page/board/some.ts'
+import { detailOf, FIRST, session, TASKS, withChanged } from '../support/made-up-board.ts'
 
 describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
   let browser: Browser
-  const opened: BoardPage[] = []
+  const boards = new BoardPages()
   beforeAll(async () => {
     browser = await launchChromium()
   })
   afterEach(async () => {
-    for (const board of opened.splice(0)) {
-      expect(board.complaints).toEqual([])
-      await board.page.close()
-    }
+    expect(await boards.clear()).toEqual([])
   })
   afterAll(() => browser?.close())
 
-  const open = async (hash = ''): Promise<BoardPage> => {
-    const board = await BoardPage.open(browser, hash)
-    opened.push(board)
-    return board
-  }
-  const openFull = async (hash = ''): Promise<BoardPage> => {
-    const board = await open(hash)
-    await board.tell(FIRST)
-    await board.card('LAMP-4').waitFor()
-    return board
-  }
+  const open = (hash?: string) => boards.open(browser, hash)
+  const openFull = (hash?: string) => boards.openFull(browser, hash)
 
   it('keeps what was open of a task open when the task changes', async () => {
     const board = await openFull('#/board/LAMP-4')
@@ -74,18 +60,15 @@ describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
     const open4 = detailOf('LAMP-4', { body, checks, sessions: [session('ses_1')] })
     await board.tell({ ...FIRST, details: { 'LAMP-4': open4 } })
     await page.getByRole('table').waitFor()
-    const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'))
-    await page.evaluate(String(axe))
-    const faults = () => page.evaluate<string[]>(FAULTS)
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
-      expect(await faults()).toEqual([])
+      expect(await seriousFaults(page)).toEqual([])
     }
     await page.setViewportSize({ width: 390, height: 844 })
-    expect(await faults()).toEqual([])
+    expect(await seriousFaults(page)).toEqual([])
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })
-    expect(await faults()).toEqual([])
+    expect(await seriousFaults(page)).toEqual([])
   })
 
   it('does nothing that a hostile file asks for', async () => {

@@ -7,6 +7,7 @@ import type { Session, Task } from '../../worker/board/wire.ts'
 import type { TaskDetail } from '../../worker/console/client/index.ts'
 import { PAGE_HEADERS } from '../../worker/console/headers.ts'
 import type { BoardStatus } from '../../worker/console/page/live/status.ts'
+import { FIRST } from './made-up-board.ts'
 
 const ORIGIN = 'https://board.test'
 const ROOT = new URL('../..', import.meta.url).pathname
@@ -106,6 +107,32 @@ export class BoardPage {
 
   card(id: string) {
     return this.page.locator(`[data-card="${id}"]`)
+  }
+}
+
+/** The boards that one file of tests opens. */
+export class BoardPages {
+  readonly #opened: BoardPage[] = []
+
+  /** Nothing is known of the board yet. */
+  async open(browser: Browser, hash?: string): Promise<BoardPage> {
+    const board = await BoardPage.open(browser, hash)
+    this.#opened.push(board)
+    return board
+  }
+
+  async openFull(browser: Browser, hash?: string): Promise<BoardPage> {
+    const board = await this.open(browser, hash)
+    await board.tell(FIRST)
+    await board.card('LAMP-4').waitFor()
+    return board
+  }
+
+  /** Closes them. What any of them complained of. */
+  async clear(): Promise<string[]> {
+    const opened = this.#opened.splice(0)
+    for (const { page } of opened) await page.close()
+    return opened.flatMap(({ complaints }) => complaints)
   }
 }
 

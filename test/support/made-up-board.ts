@@ -1,9 +1,46 @@
-// The small board that tests of the board view make up.
+// The small board that tests of the board view make up, and the tasks and cards to make up others.
 
-import type { Task } from '../../worker/board/wire.ts'
+import type { Session, Task } from '../../worker/board/wire.ts'
 import type { TaskDetail } from '../../worker/console/client/index.ts'
-import { CONFIG, session, task } from '../worker/console/page/board/some.ts'
+import type { Board, CardData } from '../../worker/console/page/board/cards.ts'
 import type { Told } from './board-page.ts'
+
+export const CONFIG = {
+  states: ['backlog', 'in_progress', 'done', 'canceled'],
+  closed: ['done', 'canceled'],
+}
+
+export const task = (id: string, fields: Partial<Task> = {}): Task => ({
+  id,
+  title: `The task ${id}`,
+  status: 'backlog',
+  ready: false,
+  ...fields,
+})
+
+export const card = (fields: Partial<Task> = {}, more: Partial<CardData> = {}): CardData => ({
+  task: task(fields.id ?? 'LAMP-1', fields),
+  isClosed: false,
+  waitsFor: [],
+  ...more,
+})
+
+export const session = (id: string, fields: Partial<Session> = {}): Session => ({
+  id,
+  task: 'LAMP-1',
+  attempt: 'att_1',
+  actor: 'agent:otto',
+  status: 'active',
+  startedAt: '2026-03-03T09:00:03Z',
+  health: 'active',
+  ...fields,
+})
+
+export const boardOf = (tasks: Task[], sessions: Session[] = []): Board => ({
+  tasks: new Map(tasks.map((it) => [it.id, it])),
+  sessions: new Map(sessions.map((it) => [it.id, it])),
+  config: CONFIG,
+})
 
 export const STATUS = {
   config: CONFIG,
@@ -37,8 +74,3 @@ export const detailOf = (id: string, more: Partial<TaskDetail> = {}): TaskDetail
   sessions: [],
   ...more,
 })
-
-/** What axe finds that is serious, as text; axe itself must be in the page. */
-export const FAULTS = `axe.run().then(({ violations }) => violations
-  .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-  .map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html.slice(0, 120)).join(' | ')))`

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { nameOf } from '../../../../../worker/console/page/board/card-name.ts'
 import { standing } from '../../../../../worker/console/page/board/standing.ts'
-import { card } from './some.ts'
+import { card } from '../../../../support/made-up-board.ts'
 
 describe('how work stands', () => {
   it('is who works on it before it is that it could be begun', () => {

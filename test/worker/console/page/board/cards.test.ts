@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { cardsOf } from '../../../../../worker/console/page/board/cards.ts'
-import { boardOf, session, task } from './some.ts'
+import { boardOf, session, task } from '../../../../support/made-up-board.ts'
 
 const NONE = new Map()
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { columnsOf, statusName } from '../../../../../worker/console/page/board/columns.ts'
-import { CONFIG, card } from './some.ts'
+import { CONFIG, card } from '../../../../support/made-up-board.ts'
 
 const all = () => true
 const shapeOf = (columns: ReturnType<typeof columnsOf>) =>

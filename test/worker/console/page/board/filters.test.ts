@@ -6,7 +6,7 @@ import {
   isFiltering,
   passes,
 } from '../../../../../worker/console/page/board/filters.ts'
-import { card, task } from './some.ts'
+import { card, task } from '../../../../support/made-up-board.ts'
 
 const filters = (some: Partial<Filters>) => filtersOf(some as Record<string, string>)
 const lamp = card({

@@ -3,7 +3,7 @@ import {
   answered,
   type TaskState,
 } from '../../../../../../worker/console/page/board/detail/task-state.ts'
-import { task as light } from '../some.ts'
+import { task as light } from '../../../../../support/made-up-board.ts'
 
 const LOADING: TaskState = { name: 'loading' }
 const task = { ...light('LAMP-4'), runs: [], sessions: [] }
