@@ -6,7 +6,7 @@ import { build, type Metafile } from 'esbuild'
 
 const PAGE = join(import.meta.dirname, 'page')
 /** Where `npx wrangler deploy` looks for it. */
-export const DIST = join(import.meta.dirname, '../../dist/console')
+const DIST = join(import.meta.dirname, '../../dist/console')
 
 /**
  * Writes the page into `outDir`, which is emptied first: `index.html`, and beside it the scripts
