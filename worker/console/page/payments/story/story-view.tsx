@@ -43,7 +43,7 @@ export function StoryView({ feed }: { feed: Feed }) {
         )}
       </div>
       {shown?.name === 'unknown' && <p>{say.unknownHint}</p>}
-      {story && <Told story={story} feed={feed} />}
+      {story && <StoryBody story={story} feed={feed} />}
     </article>
   )
 }
@@ -90,7 +90,7 @@ function Standing({ story, feed, onRefunded }: StoryProps & { onRefunded(): void
   )
 }
 
-function Told({ story, feed }: StoryProps) {
+function StoryBody({ story, feed }: StoryProps) {
   const { story: say } = words.payments
   const entries = timeline(story)
   // What stands there when it is opened is not news.
