@@ -5,8 +5,8 @@ import { StreamLamp } from '../../connection/connection.tsx'
 import type { Live } from '../../live/live.ts'
 import { words } from '../../words.ts'
 import { statusName } from '../columns.ts'
-import { Standing } from './standing.tsx'
 import { TaskBody } from './task-body.tsx'
+import { TaskStanding } from './task-standing.tsx'
 import type { TaskState } from './task-state.ts'
 import { useTask } from './use-task.ts'
 
@@ -48,7 +48,7 @@ function Task({ id, live, onClose }: TaskDialogProps) {
       <header>
         <span class="id">{id}</span>
         {state.name === 'shown' && <span class="status">{statusName(state.task.status)}</span>}
-        {state.name === 'shown' && <Standing id={id} live={live} />}
+        {state.name === 'shown' && <TaskStanding id={id} live={live} />}
         <StreamLamp live={live} />
         <button type="button" class="close" aria-label={say.close} onClick={onClose}>
           <svg viewBox="0 0 16 16" aria-hidden="true">

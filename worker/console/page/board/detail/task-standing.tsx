@@ -5,7 +5,7 @@ import { StandingChip } from '../card-chips.tsx'
 import { cardsOf } from '../cards.ts'
 import { standing } from '../standing.ts'
 
-export function Standing({ id, live }: { id: string; live: Live }) {
+export function TaskStanding({ id, live }: { id: string; live: Live }) {
   const tasks = live.tasks.value
   const task = tasks?.get(id)
   if (!tasks || !task) return null
