@@ -162,4 +162,30 @@ describe.skipIf(!hasChromium)(`the console among strangers${whySkipped}`, () => 
     expect(await context.cookies(`${url}/api/session`)).toHaveLength(2)
     expect(await page.evaluate(`fetch('/api/session').then(({ status }) => status)`)).toBe(200)
   })
+
+  it('lets no name of a payment turn around the text that stands beside it', async () => {
+    const { tokens } = await start.local()
+    const order = { gateway: 'redirect', reference: 'order\u202e', amount: 25_000, currency: 'IQD' }
+    const { ok } = await fetch(`${url}/api/payments/charges`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${tokens.payments}` },
+      body: JSON.stringify({ ...order, description: 'gnp.lamp' }),
+    })
+    expect(ok).toBe(true)
+    const tab = await context.newPage()
+    await tab.goto(`${url}/#/payments`)
+    await tab.getByText('gnp.lamp').waitFor()
+    const [first = Number.NaN, last] = await tab.evaluate<number[]>(`{
+      const { firstChild } = document.querySelector('.cell-reference .hint')
+      const range = document.createRange()
+      const xs = [0, 7].map((at) => {
+        range.setStart(firstChild, at)
+        range.setEnd(firstChild, at + 1)
+        return range.getBoundingClientRect().x
+      })
+      xs
+    }`)
+    expect(last).toBeGreaterThan(first)
+    await tab.close()
+  })
 })

@@ -97,6 +97,7 @@ function StoryLink({ alert: { transactionId: id, detail } }: { alert: AlertRecor
   return (
     <a
       href={formatRoute({ view: 'payments', id, query: {} })}
+      dir="auto"
       aria-label={reference === undefined ? say.story : say.storyOf(reference)}
     >
       {reference ?? say.story}

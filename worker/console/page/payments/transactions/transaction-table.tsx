@@ -91,10 +91,12 @@ function Row({ transaction, changes }: RowProps) {
           <StatusBadge status={status} />
         </td>
         <th scope="row" class="cell-reference">
-          <a id={`payment-${id}`} href={formatRoute({ view: 'payments', id, query })}>
+          <a id={`payment-${id}`} href={formatRoute({ view: 'payments', id, query })} dir="auto">
             {reference}
           </a>
-          <span class="hint">{description}</span>
+          <span class="hint" dir="auto">
+            {description}
+          </span>
         </th>
         <td class="cell-gateway">{gateway}</td>
         <td class="cell-amount number">
