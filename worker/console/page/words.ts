@@ -39,6 +39,7 @@ export const words = {
     submit: 'Sign in',
     working: 'Signing in…',
     empty: 'Paste a token first.',
+    noToken: 'That is no token.',
     problem: (sentence: string) => `That did not work: ${sentence}`,
     unreachable: 'The edge does not answer. Is it running?',
   },
@@ -51,7 +52,7 @@ export const words = {
   },
 
   connection: {
-    label: 'Connection',
+    board: 'Board',
     connecting: 'Connecting…',
     live: 'Live',
     liveHint: 'What you see is what the edge knows.',
@@ -72,8 +73,8 @@ export const words = {
     refused: 'Refused',
     closed: 'Closed',
     sidecar: 'Sidecar',
-    sidecarOnline: (ago: string) => `seen ${ago}`,
-    sidecarOffline: (time: string) => `offline, last seen ${time}`,
+    sidecarOnline: (ago: string) => `synced ${ago}`,
+    sidecarOffline: (time: string) => `offline, last synced ${time}`,
     sidecarUnknown: 'never seen',
     storeMissing:
       'The board’s folder is missing on its machine. What you see is the last that was known.',
@@ -350,7 +351,6 @@ export const words = {
       reference: 'Reference',
       amount: 'Amount',
       age: 'Age',
-      refunded: (amount: string) => `${amount} back`,
       none: 'No payments yet.',
       noneFound: 'No payment is like that.',
       more: 'Load more',
@@ -426,7 +426,6 @@ export const words = {
       } satisfies Record<RefundRecord['status'], string>,
       reason: (text: string) => `“${text}”`,
       settled: (time: string) => `last change ${time}`,
-      alert: 'Alert',
       acknowledged: (by: string, time: string) => `Acknowledged by ${by}, ${time}`,
     },
 

@@ -19,19 +19,19 @@ export function Connection({ live }: { live: Live }) {
 /** By itself where something covers the bar: whoever reads there must know as well. */
 export function StreamLamp({ live }: { live: Live }) {
   const reading = readLamp(live.state.value, now.value)
-  return <LampItem name={words.connection.label} isMain {...reading} />
+  return <LampItem name={words.connection.board} isMain {...reading} />
 }
 
 interface LampItemProps extends Reading {
   name: string
-  /** The main one: its name is plain from its text, and readers are told when it changes. */
+  /** The main one: readers are told when it changes. */
   isMain?: true
 }
 
 function LampItem({ name, lamp, text, hint, isMain }: LampItemProps) {
   return (
     <p class={`lamp ${lamp}`} title={hint}>
-      <span class={isMain ? 'visually-hidden' : 'lamp-name'}>{name}</span>
+      <span class="lamp-name">{name}</span>
       {/* An age that merely grows is not worth a word. */}
       <span role={isMain && 'status'}>{text}</span>
     </p>

@@ -81,5 +81,12 @@ function problemOf(): string | undefined {
   const state = session.value
   if (state.name !== 'signed-out' || !state.problem) return undefined
   const { code, message } = state.problem
-  return code === 'unreachable' ? words.signIn.unreachable : words.signIn.problem(message)
+  switch (code) {
+    case 'unreachable':
+      return words.signIn.unreachable
+    case 'invalid_request':
+      return words.signIn.noToken
+    default:
+      return words.signIn.problem(message)
+  }
 }
