@@ -103,6 +103,32 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
     await fresh.close()
   })
 
+  it('moves nothing under the reader’s finger while it loads on a phone', async () => {
+    const phone = await browser.newContext({
+      storageState: await context.storageState(),
+      viewport: { width: 390, height: 844 },
+    })
+    await phone.addInitScript(`
+      globalThis.shifts = 0
+      new PerformanceObserver((list) => {
+        for (const { value } of list.getEntries()) globalThis.shifts += value
+      }).observe({ type: 'layout-shift', buffered: true })`)
+    const { url } = await start.local()
+    for (const { hash, sign } of [
+      { hash: '#/board', sign: 'LAMP-4' },
+      { hash: '#/payments', sign: 'No payments yet.' },
+    ]) {
+      const tab = await phone.newPage()
+      await tab.goto(`${url}/${hash}`)
+      await isLive(tab)
+      await shows(tab, sign)
+      // What the field calls good; a line more in the bar is 0.3.
+      expect(await tab.evaluate<number>('globalThis.shifts'), hash).toBeLessThan(0.1)
+      await tab.close()
+    }
+    await phone.close()
+  })
+
   it('shows nothing any more, in no tab, once somebody has signed out', async () => {
     const other = await context.newPage()
     await other.goto((await start.local()).url)

@@ -76,6 +76,7 @@ export const words = {
     sidecarOnline: (ago: string) => `synced ${ago}`,
     sidecarOffline: (time: string) => `offline, last synced ${time}`,
     sidecarUnknown: 'never seen',
+    sidecarUnasked: '…',
     storeMissing:
       'The board’s folder is missing on its machine. What you see is the last that was known.',
     signals: 'Last signals',

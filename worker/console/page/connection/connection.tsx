@@ -42,7 +42,8 @@ function readSidecar(live: Live): Reading {
   const status = live.status.value
   const sidecar = sidecarState(status, now.value)
   const { connection } = words
-  if (status?.store === 'missing') return { lamp: 'stop', text: connection.storeMissing }
+  if (!status) return { lamp: 'caution', text: connection.sidecarUnasked }
+  if (status.store === 'missing') return { lamp: 'stop', text: connection.storeMissing }
   switch (sidecar.name) {
     case 'unknown':
       return { lamp: 'caution', text: connection.sidecarUnknown }

@@ -61,6 +61,7 @@ function Overview({ feed, left }: OverviewProps) {
   useEffect(() => {
     if (left !== undefined) document.getElementById(`payment-${left}`)?.focus()
   }, [left])
+  const hasAlerts = feed.alerts.value !== undefined && feed.parked.value !== undefined
   return (
     <>
       <header class="view-head">
@@ -71,11 +72,16 @@ function Overview({ feed, left }: OverviewProps) {
         </div>
       </header>
       <AttentionList feed={feed} />
-      <div class="pair">
-        <GatewayList feed={feed} />
-        <WebhookPlot feed={feed} />
-      </div>
-      <TransactionTable feed={feed} />
+      {/* What is above takes its room first: the rest would jump under the reader's finger. */}
+      {hasAlerts && (
+        <>
+          <div class="pair">
+            <GatewayList feed={feed} />
+            <WebhookPlot feed={feed} />
+          </div>
+          <TransactionTable feed={feed} />
+        </>
+      )}
     </>
   )
 }
