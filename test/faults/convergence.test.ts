@@ -70,6 +70,17 @@ const seenBy = (of: ModelClient): Record<string, Row> =>
     [...of.tasks].map(([id, { title, status, ready }]) => [id, { title, status, ready }]),
   )
 
+/** For the one who reads a failure: how far the change came, and the last that each part said. */
+async function whereItStands(system: System, by: ModelClient): Promise<string> {
+  const tail = (lines: readonly string[]) => lines.slice(-25).join('\n')
+  const edge = await system.repo.json('/status').catch((error: unknown) => error)
+  return [
+    `the edge: ${JSON.stringify(edge)}; the client's wishes: ${by.isIdle ? 'none' : 'some'}`,
+    `its last signals:\n${tail(by.signals)}`,
+    `the sidecar's log:\n${tail((await system.log()).trimEnd().split('\n'))}`,
+  ].join('\n')
+}
+
 async function emptyFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true })
   await mkdir(folder)
@@ -229,7 +240,11 @@ it('a client of signals alone has the board of the files, after any faults in an
     }
     const message = `seed ${seed}; the last steps were ${chaos.done.slice(-12).join(', ')}`
     const expected = await onDisk(system)
-    await expect.poll(() => seenBy(by), { ...PATIENT, message }).toEqual(expected)
+    try {
+      await expect.poll(() => seenBy(by), { ...PATIENT, message }).toEqual(expected)
+    } catch (error) {
+      throw new Error(`${message}\n${await whereItStands(system, by)}`, { cause: error })
+    }
   }
   console.log(`convergence: seed ${seed}, ${chaos.done.length} steps, ${by.signals.length} signals`)
 }, 150_000)

@@ -5,15 +5,17 @@ import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { vi } from 'vitest'
-import { type Child, spawnChild } from '../../local/child.ts'
+import { type Child, type ChildSpec, spawnChild } from '../../local/child.ts'
 import { sidecarProcess } from '../../local/sidecar-process.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { type Edge, Repo, token } from './edge.ts'
 
 /** Long enough for a machine that is busy with other tests. */
 export const PATIENT = { timeout: 30_000, interval: 25 }
+const RESTART_MS = 100
 
 const run = promisify(execFile)
 
@@ -95,20 +97,38 @@ export class System {
       logFile: this.logFile,
     })
     const before = await this.#count('sidecar.ready')
-    this.#sidecar = spawnChild(spec)
+    this.#keep(spec)
     if (isPatient) await this.logged('sidecar.ready', before + 1)
   }
 
   /** As an operator ends it: SIGTERM. */
   async stopSidecar(): Promise<void> {
-    this.#sidecar?.stop()
-    await this.#sidecar?.ended
+    const sidecar = this.#letGo()
+    sidecar?.stop()
+    await sidecar?.ended
   }
 
   /** Without a word: SIGKILL. */
   async killSidecar(): Promise<void> {
-    this.#sidecar?.kill()
-    await this.#sidecar?.ended
+    const sidecar = this.#letGo()
+    sidecar?.kill()
+    await sidecar?.ended
+  }
+
+  /** As systemd keeps it: one that ended by itself, such as where it found no board, comes back. */
+  #keep(spec: ChildSpec): void {
+    const child = spawnChild(spec)
+    this.#sidecar = child
+    void child.ended.then(async () => {
+      await sleep(RESTART_MS)
+      if (this.#sidecar === child) this.#keep(spec)
+    })
+  }
+
+  #letGo(): Child | undefined {
+    const sidecar = this.#sidecar
+    this.#sidecar = undefined
+    return sidecar
   }
 
   async log(): Promise<string> {
