@@ -1,10 +1,12 @@
 // What every way to read the event stream must keep, over a real edge.
 
+import { EventSource } from 'eventsource'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Clock, hostClock } from '../../worker/console/client/clock.ts'
 import { Credentials } from '../../worker/console/client/credentials.ts'
 import { Edge as ClientEdge } from '../../worker/console/client/edge.ts'
 import type { OpenStream, StreamSource } from '../../worker/console/client/stream.ts'
+import { eventSourceStreams } from '../../worker/console/client/stream-event-source.ts'
 import {
   type Edge,
   publishedRepo,
@@ -20,6 +22,16 @@ export type MakeSource = (
   clock: Clock,
   fetch: typeof globalThis.fetch,
 ) => StreamSource
+
+/** EventSource as Node has it, by the `fetch` of a test. */
+export const eventSourcesOver: MakeSource = (edge, clock, fetch) => {
+  class Source extends EventSource {
+    constructor(url: string) {
+      super(url, { fetch: (input, init) => fetch(String(input), init as RequestInit) })
+    }
+  }
+  return eventSourceStreams(edge, Source, clock)
+}
 
 export function streamSourceContract(name: string, make: MakeSource, edge: () => Edge): void {
   describe(`an event stream by ${name}`, () => {

@@ -4,9 +4,8 @@ import { EventSource } from 'eventsource'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Task } from '../../worker/board/wire.ts'
 import { type BoardWatch, type Signal, watchBoard } from '../../worker/console/client/index.ts'
-import { eventSourceStreams } from '../../worker/console/client/stream-event-source.ts'
 import { fetchStreams } from '../../worker/console/client/stream-fetch.ts'
-import { streamSourceContract } from '../contract/stream-source.ts'
+import { eventSourcesOver, streamSourceContract } from '../contract/stream-source.ts'
 import { publishedRepo, type Repo, sessionRecord, taskRecord, token } from '../support/edge.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
 
@@ -17,18 +16,7 @@ beforeAll(async () => {
 afterAll(() => edge.close())
 
 streamSourceContract('fetch, from workerd', fetchStreams, () => edge)
-streamSourceContract(
-  'EventSource, from workerd',
-  (client, clock, fetch) => {
-    class Source extends EventSource {
-      constructor(url: string) {
-        super(url, { fetch: (input, init) => fetch(String(input), init as RequestInit) })
-      }
-    }
-    return eventSourceStreams(client, Source, clock)
-  },
-  () => edge,
-)
+streamSourceContract('EventSource, from workerd', eventSourcesOver, () => edge)
 
 const PATIENT = { timeout: 30_000, interval: 25 }
 
