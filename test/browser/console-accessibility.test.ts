@@ -2,7 +2,6 @@
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { PaymentResponse } from '../../worker/payments/transaction.ts'
 import { seriousFaults } from '../support/axe.ts'
 import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
 import { linkOf, openConsole } from '../support/console-page.ts'
@@ -22,17 +21,8 @@ describe.skipIf(!hasChromium)(`the console for everybody${whySkipped}`, () => {
   beforeAll(async () => {
     browser = await launchChromium()
     start = await (await starts.start()).ready()
-    const local = await start.local()
-    url = local.url
-    const charged = await fetch(`${url}/api/payments/charges`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${local.tokens.payments}` },
-      body: JSON.stringify({
-        ...{ gateway: 'redirect', reference: 'order-1', amount: 25_000, currency: 'IQD' },
-        description: 'A lamp',
-      }),
-    })
-    transaction = ((await charged.json()) as PaymentResponse).transactionId
+    url = (await start.local()).url
+    transaction = (await start.charge('order-1')).transactionId
     context = await browser.newContext({ reducedMotion: 'reduce' })
     page = (await openConsole(context, linkOf(start))).page
     await page.getByText('LAMP-4').first().waitFor()

@@ -4,7 +4,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LocalJson } from '../../local/local-json.ts'
-import type { PaymentResponse, Transaction } from '../../worker/payments/transaction.ts'
+import type { Transaction } from '../../worker/payments/transaction.ts'
 import { seriousFaults } from '../support/axe.ts'
 import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
 import { linkOf, openConsole } from '../support/console-page.ts'
@@ -43,21 +43,8 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await receiver.close()
   })
 
-  const api = async <T>(path: string, body?: unknown): Promise<T> => {
-    const answer = await fetch(`${local.url}/api/payments${path}`, {
-      headers: { authorization: `Bearer ${local.tokens.payments}` },
-      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
-    })
-    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as T
-  }
-  const charge = (reference: string) =>
-    api<PaymentResponse>('/charges', {
-      ...{ gateway: 'redirect', reference, amount: 25_000, currency: 'IQD' },
-      ...{ description: 'A lamp' },
-    })
   const transactions = async () =>
-    (await api<{ transactions: Transaction[] }>('/transactions')).transactions
+    (await start.payments<{ transactions: Transaction[] }>('/transactions')).transactions
   const row = (reference: string) => page.getByRole('row').filter({ hasText: reference })
   const toList = async () => {
     await page.getByRole('link', { name: 'All payments' }).click()
@@ -110,7 +97,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
 
   it('shows what needs a person first, and takes it away when somebody has seen to it', async () => {
     await simulator.faults('order-1', { amount: 20_000 })
-    const { gatewayTransactionId } = await charge('order-1')
+    const { gatewayTransactionId } = await start.charge('order-1')
     await row('order-1').getByText('Pending').waitFor()
     await page.evaluate('window.isTheSamePage = true')
     await simulator.act(gatewayTransactionId, 'pay')
@@ -127,7 +114,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
 
   it('sends an event again', async () => {
     receiver.refuse(({ data }) => (data.transaction?.reference === 'order-2' ? 500 : undefined))
-    await charge('order-2')
+    await start.charge('order-2')
     await row('order-2').getByRole('link').click()
     const event = page.getByRole('listitem').filter({ hasText: 'PaymentInitiated' }).first()
     await event.getByText(/answered 500/).waitFor()

@@ -164,14 +164,7 @@ describe.skipIf(!hasChromium)(`the console among strangers${whySkipped}`, () => 
   })
 
   it('lets no name of a payment turn around the text that stands beside it', async () => {
-    const { tokens } = await start.local()
-    const order = { gateway: 'redirect', reference: 'order\u202e', amount: 25_000, currency: 'IQD' }
-    const { ok } = await fetch(`${url}/api/payments/charges`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${tokens.payments}` },
-      body: JSON.stringify({ ...order, description: 'gnp.lamp' }),
-    })
-    expect(ok).toBe(true)
+    await start.charge('order\u202e', { description: 'gnp.lamp' })
     const tab = await context.newPage()
     await tab.goto(`${url}/#/payments`)
     await tab.getByText('gnp.lamp').waitFor()

@@ -7,7 +7,6 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { LocalJson } from '../../local/local-json.ts'
 import type { PaymentResponse } from '../../worker/payments/transaction.ts'
 import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
 import { PATIENT, type Start, Starts } from '../support/local-system.ts'
@@ -17,7 +16,6 @@ import { SimulatorControl } from '../support/simulator-control.ts'
 describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => {
   const starts = new Starts()
   let start: Start
-  let local: LocalJson
   let simulator: SimulatorControl
   let browser: Browser
   let shop: string
@@ -30,7 +28,7 @@ describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => 
     await new Promise<void>((resolve) => shopServer.listen(0, '127.0.0.1', resolve))
     shop = `http://127.0.0.1:${(shopServer.address() as AddressInfo).port}/thanks`
     start = await (await starts.start()).ready()
-    local = await start.local()
+    const local = await start.local()
     simulator = new SimulatorControl(local.simulator)
     await fetch(`${local.simulator}/_control/faults`, {
       method: 'PUT',
@@ -44,24 +42,11 @@ describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => 
     shopServer.close()
   })
 
-  const api = async <T>(path: string, body?: unknown): Promise<T> => {
-    const answer = await fetch(`${local.url}/api/payments${path}`, {
-      headers: { authorization: `Bearer ${local.tokens.payments}` },
-      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
-    })
-    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as T
-  }
-  const charge = (reference: string, more: object = {}) =>
-    api<PaymentResponse>('/charges', {
-      ...{ gateway: 'redirect', reference, amount: 25_000, currency: 'IQD' },
-      ...{ description: 'A lamp', ...more },
-    })
   /** Once every webhook was answered, and all was told. */
   const settled = async ({ gatewayTransactionId, transactionId }: PaymentResponse) => {
     const sent = () => simulator.webhooks(gatewayTransactionId)
     await vi.waitUntil(async () => (await sent()).length >= 50, PATIENT)
-    const story = () => api<TransactionStory>(`/transactions/${transactionId}`)
+    const story = () => start.payments<TransactionStory>(`/transactions/${transactionId}`)
     await vi.waitUntil(async () => (await story()).events.every((event) => event.toldAt), PATIENT)
     return { sent: await sent(), story: await story() }
   }
@@ -72,7 +57,7 @@ describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => 
   }
 
   it('takes Pay once: back at the shop, Paid, and one PaymentSucceeded of fifty webhooks', async () => {
-    const charged = await charge('order-1', { returnUrl: shop })
+    const charged = await start.charge('order-1', { returnUrl: shop })
     const tab = await browser.newPage()
     await tab.goto(charged.redirectUrl ?? '')
     expect(await tab.title()).toContain('25,000 IQD')
@@ -98,7 +83,7 @@ describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => 
 
   it('takes Cancel by keyboard, says what happened where no shop is named, and nothing is paid', async () => {
     const reference = `order-2-${'of-many-words-'.repeat(8)}`
-    const charged = await charge(reference, { amount: 1_250_000_000 })
+    const charged = await start.charge(reference, { amount: 1_250_000_000 })
     const tab = await browser.newPage({ viewport: { width: 320, height: 568 } })
     await tab.goto(charged.redirectUrl ?? '')
     // As text: these sources are checked without the names of a page.

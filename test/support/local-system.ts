@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { vi } from 'vitest'
 import type { LocalJson } from '../../local/local-json.ts'
+import type { PaymentResponse } from '../../worker/payments/transaction.ts'
 import { EventStream } from './event-stream.ts'
 
 /** Long enough for a machine that is busy with other tests. */
@@ -83,6 +84,24 @@ export class Start {
     const response = await this.fetch(route)
     if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
     return (await response.json()) as T
+  }
+
+  /** The payments' own routes; what has a body is posted. */
+  async payments<T>(route: string, body?: unknown): Promise<T> {
+    const { url, tokens } = await this.local()
+    const response = await fetch(`${url}/api/payments${route}`, {
+      headers: { authorization: `Bearer ${tokens.payments}` },
+      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
+    })
+    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+    return (await response.json()) as T
+  }
+
+  charge(reference: string, more: object = {}): Promise<PaymentResponse> {
+    return this.payments('/charges', {
+      ...{ gateway: 'redirect', reference, amount: 25_000, currency: 'IQD' },
+      ...{ description: 'A lamp', ...more },
+    })
   }
 
   async stream(lastEventId?: string): Promise<EventStream> {
