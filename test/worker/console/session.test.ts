@@ -1,11 +1,9 @@
 // What of signing in no running host shows: other people's keys, TLS in front, no keys at all.
 
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { codeFor, consoleSessionContract, signIn } from '../../contract/console-session.ts'
 import { freshPath, SECRET, token } from '../../support/edge.ts'
+import { startIssuer } from '../../support/issuer.ts'
 import { processEdge } from '../../support/process-edge.ts'
 
 // Its origin is https, so the cookie is a `__Host-` one.
@@ -48,22 +46,11 @@ describe('a session', () => {
   })
 
   it('is opened by a token that somebody else has issued', async () => {
-    const { publicKey, privateKey } = await generateKeyPair('ES256')
-    const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256' }
-    const server = createServer((_, response) => response.end(JSON.stringify({ keys: [jwk] })))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => {
-      server.close()
-    })
-    const { port } = server.address() as AddressInfo
-    const env = { AUTH_JWKS_URL: `http://127.0.0.1:${port}/keys` }
+    const issuer = await startIssuer()
+    const env = { AUTH_JWKS_URL: issuer.jwksUrl }
     const theirs = processEdge({ env })
-    const signed = await new SignJWT({ scope: 'board:read', repos: ['r'] })
-      .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
-      .setSubject('ann@example.org')
-      .setAudience('signalbox')
-      .setExpirationTime('1h')
-      .sign(privateKey)
+    const claims = { scope: 'board:read', repos: ['r'], sub: 'ann@example.org' }
+    const signed = await issuer.sign(claims)
     const answered = await signIn(theirs, { token: signed })
     expect(answered).toMatchObject({ status: 201, json: { subject: 'ann@example.org' } })
     // Links are ours alone.

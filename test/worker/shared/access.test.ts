@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { exportJWK, generateKeyPair, SignJWT } from 'jose'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../../worker/config.ts'
 import { cookieName, createAccess } from '../../../worker/shared/access.ts'
 import { SECRET, token } from '../../support/edge.ts'
+import { startIssuer } from '../../support/issuer.ts'
 import { processEdge } from '../../support/process-edge.ts'
 
 const request = (value: string) =>
@@ -37,23 +37,12 @@ describe('access', () => {
   })
 
   it('verifies keys of a JWKS, and takes no HS256 token signed with a public key', async () => {
-    const { publicKey, privateKey } = await generateKeyPair('ES256')
-    const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256' }
-    const server = createServer((_, response) => response.end(JSON.stringify({ keys: [jwk] })))
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-    onTestFinished(() => {
-      server.close()
-    })
-    const { port } = server.address() as AddressInfo
-    const env = { AUTH_SECRETS: SECRET, AUTH_JWKS_URL: `http://127.0.0.1:${port}/keys` }
+    const issuer = await startIssuer()
+    const env = { AUTH_SECRETS: SECRET, AUTH_JWKS_URL: issuer.jwksUrl }
     const access = createAccess(readConfig(env), Date.now)
-    const signed = await new SignJWT({ scope: 'board:read', repos: ['r'] })
-      .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
-      .setAudience('signalbox')
-      .setExpirationTime('1h')
-      .sign(privateKey)
+    const signed = await issuer.sign({ scope: 'board:read', repos: ['r'] })
     expect((await access.authenticate(request(signed))).repos).toEqual(['r'])
-    const confused = await token({}, JSON.stringify(jwk))
+    const confused = await token({}, JSON.stringify(issuer.jwk))
     await expect(access.authenticate(request(confused))).rejects.toMatchObject({
       reason: 'unauthorized',
     })
@@ -62,12 +51,8 @@ describe('access', () => {
   })
 
   it('does not blame the token when the keys are out of reach', async () => {
-    const { privateKey } = await generateKeyPair('ES256')
-    const signed = await new SignJWT({ scope: 'board:read', repos: ['r'] })
-      .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
-      .setAudience('signalbox')
-      .setExpirationTime('1h')
-      .sign(privateKey)
+    const issuer = await startIssuer()
+    const signed = await issuer.sign({ scope: 'board:read', repos: ['r'] })
     const failing = createServer((_, response) => response.writeHead(500).end())
     await new Promise<void>((resolve) => failing.listen(0, '127.0.0.1', resolve))
     const { port } = failing.address() as AddressInfo
