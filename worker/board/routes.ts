@@ -2,17 +2,11 @@
 
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import {
-  type Access,
-  type ApiEnv,
-  coversPath,
-  onlyPath,
-  requireScope,
-  type Scope,
-} from '../shared/access.ts'
+import { type Access, type ApiEnv, requireScope, type Scope } from '../shared/access.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import { Problem } from '../shared/problem.ts'
+import { coversPath, onlyPath } from '../shared/repos.ts'
 import type { TaskFilter } from './board-store.ts'
 import type { Query } from './reads.ts'
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
@@ -131,7 +125,7 @@ const isStorable = (record: DataRecord): boolean =>
 /** The repository the request is about, checked in the order: well-formed, in reach, in scope. */
 function pathOf(c: Context<ApiEnv>, scope: Scope): string {
   const grant = c.get('grant')
-  const path = c.req.query('path') ?? onlyPath(grant)
+  const path = c.req.query('path') ?? onlyPath(grant.repos)
   if (path === undefined) {
     throw new Problem(
       'invalid_path',
@@ -140,7 +134,7 @@ function pathOf(c: Context<ApiEnv>, scope: Scope): string {
   }
   const problem = pathProblem(path)
   if (problem !== undefined) throw new Problem('invalid_path', problem)
-  if (!coversPath(grant, path))
+  if (!coversPath(grant.repos, path))
     throw new Problem('forbidden', 'The token is for another repository.')
   requireScope(grant, scope)
   return path

@@ -3,6 +3,7 @@
 import type { JWTPayload } from 'jose'
 import type { Config } from '../config.ts'
 import { Problem } from './problem.ts'
+import type { Repos } from './repos.ts'
 import { createTokens, type Tokens } from './tokens.ts'
 
 export type Scope = 'board:read' | 'board:write' | 'payments:read' | 'payments:write'
@@ -10,8 +11,7 @@ export type Scope = 'board:read' | 'board:write' | 'payments:read' | 'payments:w
 /** What a verified token allows. */
 export interface Grant {
   scopes: ReadonlySet<string>
-  /** Repository paths: exact, or a prefix that ends in `*`. */
-  repos: readonly string[]
+  repos: Repos
   /** When the token expires, in ms. */
   expiresAt: number
   /** Who it was given to, where the token says so. */
@@ -55,18 +55,6 @@ export function createAccess(config: Config, now: () => number): Access {
 export function requireScope(grant: Grant, scope: Scope): void {
   if (grant.scopes.has(scope)) return
   throw new Problem('forbidden', `The token lacks the scope ${scope}.`)
-}
-
-/** Whether the grant reaches this repository. */
-export const coversPath = (grant: Grant, path: string): boolean =>
-  grant.repos.some((repo) =>
-    repo.endsWith('*') ? path.startsWith(repo.slice(0, -1)) : repo === path,
-  )
-
-/** The one repository that the grant names exactly; undefined when there is not exactly one. */
-export function onlyPath(grant: Grant): string | undefined {
-  const [repo, ...others] = grant.repos
-  return others.length === 0 && !repo?.endsWith('*') ? repo : undefined
 }
 
 /** The session cookie's name. Ports of one loopback host share cookies: there it holds the port. */

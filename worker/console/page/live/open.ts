@@ -2,6 +2,7 @@
 // while other views are shown, closed when they sign out.
 
 import { computed, effect, signal } from '@preact/signals'
+import { coversPath, exactPaths, onlyPath } from '../../../shared/repos.ts'
 import { ApiProblem } from '../api.ts'
 import { expire, type Session, session } from '../session.ts'
 import { type Live, openLive } from './live.ts'
@@ -26,13 +27,10 @@ export function choose(path: string): void {
 }
 
 function decide({ repos }: Session, wish: string | undefined): Repository {
-  const exact = repos.filter((repo) => !repo.endsWith('*'))
-  const [only] = exact
-  if (exact.length === 1 && repos.length === 1) return { name: 'chosen', path: only }
-  const isAllowed = (path: string) =>
-    repos.some((repo) => (repo.endsWith('*') ? path.startsWith(repo.slice(0, -1)) : repo === path))
-  if (wish !== undefined && isAllowed(wish)) return { name: 'chosen', path: wish }
-  return { name: 'unchosen', known: exact }
+  const only = onlyPath(repos)
+  if (only !== undefined) return { name: 'chosen', path: only }
+  if (wish !== undefined && coversPath(repos, wish)) return { name: 'chosen', path: wish }
+  return { name: 'unchosen', known: exactPaths(repos) }
 }
 
 export const live = signal<Live | undefined>(undefined)
