@@ -23,6 +23,7 @@ export const words = {
   product: 'Signalbox',
   skipToContent: 'Skip to the content',
   loading: 'Loading…',
+  close: 'Close',
 
   navigation: {
     label: 'Views',
@@ -166,7 +167,6 @@ export const words = {
     },
 
     detail: {
-      close: 'Close',
       loading: (id: string) => `Loading ${id}…`,
       unknown: (id: string) => `There is no task ${id}.`,
       unknownHint: 'It may have been deleted or renamed, or the link may be mistyped.',
@@ -227,7 +227,6 @@ export const words = {
         '`npm start` needs none: it brings a database and simulated gateways.',
     },
     noAnswer: 'The edge does not answer.',
-    close: 'Close',
     safeAgain: 'Pressing again is safe: it cannot happen twice.',
 
     freshness: {

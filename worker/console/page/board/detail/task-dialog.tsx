@@ -1,6 +1,7 @@
 // The task that is open, on top of the board.
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { CloseButton } from '../../close-button.tsx'
 import { StreamLamp } from '../../connection/connection.tsx'
 import type { Live } from '../../live/live.ts'
 import { words } from '../../words.ts'
@@ -42,7 +43,6 @@ function Task({ id, live, onClose }: TaskDialogProps) {
   const heading = useRef<HTMLHeadingElement>(null)
   // Whoever follows a link from one task to another goes on reading at its name.
   useEffect(() => heading.current?.focus(), [])
-  const say = words.board.detail
   return (
     <article>
       <header>
@@ -50,11 +50,7 @@ function Task({ id, live, onClose }: TaskDialogProps) {
         {state.name === 'shown' && <span class="status">{statusName(state.task.status)}</span>}
         {state.name === 'shown' && <TaskStanding id={id} live={live} />}
         <StreamLamp live={live} />
-        <button type="button" class="close" aria-label={say.close} onClick={onClose}>
-          <svg viewBox="0 0 16 16" aria-hidden="true">
-            <path d="M3 3l10 10M13 3L3 13" />
-          </svg>
-        </button>
+        <CloseButton onClose={onClose} />
       </header>
       <div class="scroller">
         <h2 id="task-heading" ref={heading} tabIndex={-1} dir="auto">

@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { words } from '../../words.ts'
+import { CloseButton } from '../../close-button.tsx'
 
 interface DialogProps {
   title: string
@@ -18,16 +18,7 @@ export function Dialog({ title, children, onClose }: DialogProps) {
     <dialog ref={dialog} class="dialog" aria-labelledby={heading} onClose={onClose}>
       <header>
         <h2 id={heading}>{title}</h2>
-        <button
-          type="button"
-          class="icon"
-          aria-label={words.payments.close}
-          onClick={() => dialog.current?.close()}
-        >
-          <svg viewBox="0 0 16 16" aria-hidden="true">
-            <path d="M3 3l10 10M13 3L3 13" />
-          </svg>
-        </button>
+        <CloseButton onClose={() => dialog.current?.close()} />
       </header>
       {children}
     </dialog>
