@@ -2,7 +2,7 @@
 
 import { relative } from 'node:path'
 import type { LocalJson } from './local-json.ts'
-import type { StartOptions } from './options.ts'
+import { DATA_DIR, type StartOptions } from './options.ts'
 
 export interface Greeting {
   options: StartOptions
@@ -50,7 +50,7 @@ export function afterReady({ options, local, link, isExample, platform, cwd }: G
 
   sed ${inPlace} 's/^status: .*/status: in_progress/' ${task}`
     : 'and save a task of the board in an editor.'
-  const data = dir === '.signalbox' ? '' : ` --data ${quote(dir)}`
+  const data = dir === DATA_DIR ? '' : ` --data ${quote(dir)}`
   return `
 Open  ${link}
 

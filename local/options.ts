@@ -5,6 +5,9 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { pathProblem } from '../worker/board/repository-path.ts'
 
+/** Where all stands unless another folder is named. */
+export const DATA_DIR = '.signalbox'
+
 export type Host = 'workerd' | 'deno'
 
 export interface StartOptions {
@@ -34,7 +37,7 @@ gateway in its place, each by itself; PAYMENT_* are passed on.
   --store DIR    folder of the task board            (examples/board)
   --repo NAME    name of the repository at the edge  (the absolute path of DIR)
   --port N       port of the edge, 0: any free one   (8787)
-  --data DIR     folder for everything it writes     (.signalbox)
+  --data DIR     folder for everything it writes     (${DATA_DIR})
   --host HOST    what runs the edge: workerd or deno (workerd)
   --help         this text
 
@@ -47,7 +50,7 @@ const FLAGS = {
   store: { type: 'string' },
   repo: { type: 'string' },
   port: { type: 'string', default: '8787' },
-  data: { type: 'string', default: '.signalbox' },
+  data: { type: 'string', default: DATA_DIR },
   host: { type: 'string', default: 'workerd' },
   help: { type: 'boolean', default: false },
 } as const

@@ -1,11 +1,10 @@
 // Prints a fresh link to the console: the one that a start printed works once.
 
 import { resolve } from 'node:path'
+import { DATA_DIR } from './options.ts'
 import type { Command } from './payments/command.ts'
 import { readPlaceOf } from './payments/running-system.ts'
 import { signInLink } from './sign-in-link.ts'
-
-const DATA_DIR = '.signalbox'
 
 export const signIn = {
   name: 'sign-in',
