@@ -16,12 +16,12 @@ export default defineConfig({
         },
       },
       {
-        // Whole systems on real ports and real files: one file at a time, so that no file's load
-        // becomes another one's timeout.
+        // Whole systems on real ports and real files. They wait more than they work: two files side
+        // by side take half the time, more of them would be one another's timeout.
         test: {
           name: 'system',
           include: ['test/{e2e,browser,faults}/**/*.test.ts'],
-          fileParallelism: false,
+          maxWorkers: 2,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -61,7 +61,6 @@ function Overview({ feed, left }: OverviewProps) {
   useEffect(() => {
     if (left !== undefined) document.getElementById(`payment-${left}`)?.focus()
   }, [left])
-  const hasAlerts = feed.alerts.value !== undefined && feed.parked.value !== undefined
   return (
     <>
       <header class="view-head">
@@ -72,8 +71,7 @@ function Overview({ feed, left }: OverviewProps) {
         </div>
       </header>
       <AttentionList feed={feed} />
-      {/* What is above takes its room first: the rest would jump under the reader's finger. */}
-      {hasAlerts && (
+      {hasRoom(feed) && (
         <>
           <div class="pair">
             <GatewayList feed={feed} />
@@ -84,6 +82,15 @@ function Overview({ feed, left }: OverviewProps) {
       )}
     </>
   )
+}
+
+/**
+ * Whether all that stands above the transactions has taken its room, or will not for now: they
+ * would jump under the reader's finger.
+ */
+function hasRoom({ alerts, parked, gateways, rates, freshness }: Feed): boolean {
+  const above = [alerts, parked, gateways, rates]
+  return freshness.value.name !== 'first' || above.every(({ value }) => value !== undefined)
 }
 
 /** That there are no payments here at all. */
