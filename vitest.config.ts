@@ -22,6 +22,7 @@ export default defineConfig({
           name: 'system',
           include: ['test/{e2e,browser,faults}/**/*.test.ts'],
           maxWorkers: 2,
+          sequence: { groupOrder: 1 },
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
