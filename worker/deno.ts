@@ -70,7 +70,7 @@ function openPayments(settings: PaymentsConfig): Payments {
   return createPayments({
     config: settings,
     ledger: openLibsqlLedger({ config: settings, breakers: new Map(), ...host }),
-    records: libsqlRecords(libsqlDatabase(settings.database)),
+    records: libsqlRecords(libsqlDatabase(settings.database, hostClock.now)),
     ...host,
     // The process goes on anyway.
     keepAlive: () => undefined,

@@ -54,7 +54,7 @@ function openPayments(config: PaymentsConfig, namespace: LedgerNamespace): Payme
   return createPayments({
     config,
     ledger: objectLedger({ namespace, name, ...hint, clock: hostClock, keepAlive: waitUntil }),
-    records: libsqlRecords(libsqlDatabase(config.database)),
+    records: libsqlRecords(libsqlDatabase(config.database, hostClock.now)),
     keepAlive: waitUntil,
     ...host,
   })

@@ -37,7 +37,7 @@ export async function startDatabase(dir: string): Promise<BenchDatabase> {
       await migrate(url, readFileSync(join(HOME, 'schema.sql'), 'utf8'), signal)
     },
   )
-  const database = libsqlDatabase({ url })
+  const database = libsqlDatabase({ url }, Date.now)
   return {
     ...program,
     port,

@@ -25,7 +25,7 @@ export async function checkDatabase(
   let actual: Schema
   try {
     const place = authToken === undefined ? { url } : { url, authToken }
-    actual = await schemaIn(libsqlDatabase(place))
+    actual = await schemaIn(libsqlDatabase(place, Date.now))
   } catch (thrown) {
     return [...findings, error('database', `${host} cannot be read: ${whyOf(thrown)}.`)]
   }

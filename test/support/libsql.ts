@@ -54,7 +54,7 @@ export async function startLibsql(): Promise<LibsqlServer> {
 
   let server = await start()
   await migrate(url, await readFile('schema.sql', 'utf8'), signal)
-  const database = libsqlDatabase({ url })
+  const database = libsqlDatabase({ url }, Date.now)
   const write = (sql: readonly string[]) =>
     database.write(
       sql.map((text) => statement(text)),

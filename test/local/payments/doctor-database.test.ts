@@ -38,7 +38,7 @@ afterAll(async () => {
 })
 
 const sql = (...statements: string[]) =>
-  libsqlDatabase({ url }).write(
+  libsqlDatabase({ url }, Date.now).write(
     statements.map((text) => statement(text)),
     signal,
   )
@@ -50,7 +50,7 @@ const check = async (authToken?: string, where = url): Promise<string[]> => {
 
 describe('what stands in the database', () => {
   beforeEach(async () => {
-    const tables = await libsqlDatabase({ url }).read([
+    const tables = await libsqlDatabase({ url }, Date.now).read([
       statement(`SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'payment%'`),
     ])
     const names = (tables[0] ?? []).map(({ name }) => name)

@@ -1,7 +1,13 @@
-// libSQL over HTTP: statements as one transaction in one request, and which errors are worth
-// another try.
+// libSQL over HTTP: statements as one transaction in one request.
 
-import { createClient, LibsqlError } from '@libsql/client/web'
+import { createClient } from '@libsql/client/web'
+import {
+  type BoundStatement,
+  type Connection,
+  openConnection,
+  type Place,
+} from './connection-libsql.ts'
+import { fetchUntil } from './request-libsql.ts'
 
 export type Value = string | number | boolean | null
 
@@ -20,30 +26,36 @@ export interface Database {
   read(statements: readonly Statement[]): Promise<Row[][]>
 }
 
-/** Nobody answered, or not as a database does: whether anything was written is unknown. */
-export class DatabaseUnreachable extends Error {
-  override readonly name = 'DatabaseUnreachable'
-  readonly code = 'database_unreachable'
-}
-
 /** Reads wait for no writer, so one that takes this long has lost its answer. */
 const READ_DEADLINE_MS = 6_000
 
-export function libsqlDatabase(place: { url: string; authToken?: string }): Database {
-  const run = async (
-    statements: readonly Statement[],
-    mode: 'read' | 'write',
-    signal: AbortSignal,
-  ): Promise<Row[][]> => {
-    // A client holds no connection, so one for each call costs nothing and has a signal of its own.
-    const client = createClient({ ...place, fetch: fetchUntil(signal) })
-    const prepared = statements.map(({ sql, args }) => ({ sql, args: encode(args) }))
-    const results = await client.batch(prepared, mode)
-    return results.map(({ rows }) => rows as unknown as Row[])
-  }
+/** The server forgets a connection that nobody used for 10 s, and an answer takes its time. */
+const KEPT_FOR_MS = 5_000
+
+/** `now` in ms. */
+export function libsqlDatabase(place: Place, now: () => number): Database {
+  let kept: { connection: Connection; usedAt: number } | undefined
   return {
-    write: (statements, signal) => run(statements, 'write', signal),
-    read: (statements) => run(statements, 'read', AbortSignal.timeout(READ_DEADLINE_MS)),
+    async write(statements, signal) {
+      const bound = statements.map(bind)
+      const isFresh = kept !== undefined && now() - kept.usedAt < KEPT_FOR_MS
+      const connection = kept && isFresh ? kept.connection : openConnection(place)
+      // Taken while it is used: another write at the same time gets one of its own.
+      kept = undefined
+      try {
+        const results = await connection.write(bound, signal)
+        return results.map(({ rows }) => rows as unknown as Row[])
+      } finally {
+        if (!connection.isClosed) kept = { connection, usedAt: now() }
+      }
+    },
+    // Each by a connection of its own: in a Worker no request may use what another has opened.
+    async read(statements) {
+      const deadline = AbortSignal.timeout(READ_DEADLINE_MS)
+      const client = createClient({ ...place, fetch: fetchUntil(deadline) })
+      const results = await client.batch(statements.map(bind), 'read')
+      return results.map(({ rows }) => rows as unknown as Row[])
+    },
   }
 }
 
@@ -73,26 +85,11 @@ function namesIn(sql: string): readonly string[] {
 }
 
 /**
- * Errors that the same statements need not meet again. Over HTTP there is no extended code, and an
- * error of the disk is the server's, not the payload's.
- */
-export function isTransient(error: unknown): boolean {
-  // No JSON comes from something in between, which answers while the server does not.
-  if (error instanceof DatabaseUnreachable || error instanceof SyntaxError) return true
-  if (!(error instanceof LibsqlError)) return false
-  return (
-    /^(SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN|PROTOCOL)|TRANSACTION_|STREAM_|HRANA_)/.test(
-      error.code,
-    ) || /database (table )?is locked/.test(error.message)
-  )
-}
-
-/**
  * The client sends every number as a float; only a bigint arrives as an integer. Half a surrogate
  * pair has no UTF-8: for one of them the server refuses the whole batch, whoever else is in it.
  */
-function encode(args: Readonly<Record<string, Value>>): Record<string, Value | bigint> {
-  return Object.fromEntries(
+function bind({ sql, args }: Statement): BoundStatement {
+  const values = Object.fromEntries(
     Object.entries(args).map(([name, value]) => {
       if (typeof value === 'string') return [name, value.toWellFormed()]
       if (!Number.isInteger(value)) return [name, value]
@@ -101,25 +98,5 @@ function encode(args: Readonly<Record<string, Value>>): Record<string, Value | b
       return [name, BigInt(value as number)]
     }),
   )
-}
-
-/** Reads the body as well, so that all that the network can do to a call happens in here. */
-function fetchUntil(signal: AbortSignal): (request: Request) => Promise<Response> {
-  return async (request) => {
-    try {
-      const response = await fetch(request, { signal })
-      const body = await response.text()
-      const { status, headers } = response
-      if (status >= 500 || status === 408 || status === 429) {
-        throw new DatabaseUnreachable(`it answered ${status}`)
-      }
-      return new Response(body, {
-        status,
-        headers: { 'content-type': headers.get('content-type') ?? '' },
-      })
-    } catch (cause) {
-      if (cause instanceof DatabaseUnreachable) throw cause
-      throw new DatabaseUnreachable('the database did not answer', { cause })
-    }
-  }
+  return { sql, args: values }
 }

@@ -21,7 +21,7 @@ export function openLibsqlLedger(deps: OpenLedgerDeps): Ledger {
   const { config, breakers, clock, log, fetch } = deps
   const { gateways, listeners, endpoint } = config
   return createLibsqlLedger({
-    database: libsqlDatabase(config.database),
+    database: libsqlDatabase(config.database, clock.now),
     desk: createDesk({ gateways, store: breakers, clock, log, fetch }),
     audience: audienceOf(listeners, endpoint),
     clock,

@@ -1,7 +1,8 @@
 // A unit of work on libSQL: statements that belong together, and what their rows mean.
 
-import { type Database, isTransient, type Row, type Statement } from './database-libsql.ts'
+import type { Database, Row, Statement } from './database-libsql.ts'
 import { LedgerUnavailable } from './ledger.ts'
+import { isTransient } from './request-libsql.ts'
 
 export interface Unit<Answer> {
   statements: readonly Statement[]

@@ -3,9 +3,10 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Audience } from '../telling/events.ts'
-import { type Database, isTransient, type Row, type Statement } from './database-libsql.ts'
+import type { Database, Row, Statement } from './database-libsql.ts'
 import { groupCommit } from './group-commit.ts'
 import type { Arrival, Recorded } from './ledger.ts'
+import { isTransient } from './request-libsql.ts'
 import type { Run } from './unit-libsql.ts'
 import { checkArrival, webhooksUnit } from './webhook-libsql.ts'
 

@@ -2,14 +2,13 @@
 
 import { monotonicFactory } from 'ulid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { libsqlDatabase, statement } from '../../../../worker/payments/ledger/database-libsql.ts'
+import type { Arrival, Ledger } from '../../../../worker/payments/ledger/ledger.ts'
+import { createLibsqlLedger } from '../../../../worker/payments/ledger/ledger-libsql.ts'
 import {
   DatabaseUnreachable,
   isTransient,
-  libsqlDatabase,
-  statement,
-} from '../../../../worker/payments/ledger/database-libsql.ts'
-import type { Arrival, Ledger } from '../../../../worker/payments/ledger/ledger.ts'
-import { createLibsqlLedger } from '../../../../worker/payments/ledger/ledger-libsql.ts'
+} from '../../../../worker/payments/ledger/request-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { FakeDesk, LISTENERS } from '../../../contract/ledger-world.ts'
 import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
@@ -321,14 +320,14 @@ describe('an error of the database', () => {
     )
 
   it('is transient where nobody listens', async () => {
-    const nowhere = libsqlDatabase({ url: 'http://127.0.0.1:1' })
+    const nowhere = libsqlDatabase({ url: 'http://127.0.0.1:1' }, Date.now)
     const error = await caught(nowhere.write([statement('SELECT 1')], never))
     expect(error).toBeInstanceOf(DatabaseUnreachable)
     expect(isTransient(error)).toBe(true)
   })
 
   it('is transient when the call was given up', async () => {
-    const database = libsqlDatabase(place())
+    const database = libsqlDatabase(place(), Date.now)
     const error = await caught(database.write([statement('SELECT 1')], AbortSignal.abort()))
     expect(isTransient(error)).toBe(true)
   })
@@ -355,7 +354,7 @@ describe('an error of the database', () => {
   ])('is the statement’s own over %s', async (_, sql) => {
     await charged(1)
     await ledger.webhook(paid(0))
-    const error = await caught(libsqlDatabase(place()).write([statement(sql)], never))
+    const error = await caught(libsqlDatabase(place(), Date.now).write([statement(sql)], never))
     expect(error).toBeInstanceOf(Error)
     expect(isTransient(error)).toBe(false)
   })

@@ -1,0 +1,104 @@
+// The connection that is kept between writes, on libSQL's own server.
+
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { libsqlDatabase, statement } from '../../../../worker/payments/ledger/database-libsql.ts'
+import { DatabaseUnreachable } from '../../../../worker/payments/ledger/request-libsql.ts'
+import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
+
+describe('a connection of libSQL', () => {
+  let libsql: LibsqlServer
+  beforeAll(async () => {
+    libsql = await startLibsql()
+  })
+  afterAll(() => libsql.stop())
+  afterEach(() => void vi.restoreAllMocks())
+
+  const never = new AbortController().signal
+  const alert = (id: string) =>
+    statement(
+      `INSERT INTO payment_alerts (id, kind, subject, gateway, created_at)
+        VALUES (:id, 'test', :id, 'redirect', 0)`,
+      { id },
+    )
+  const broken = statement('INSERT INTO payment_alerts (id) VALUES (NULL)')
+
+  function opened() {
+    let now = 0
+    const { write } = libsqlDatabase({ url: libsql.url }, () => now)
+    return {
+      write: (...statements: ReturnType<typeof statement>[]) => write(statements, never),
+      wait: (ms: number) => {
+        now += ms
+      },
+    }
+  }
+
+  /** Whether each request from now on asks for a new connection. */
+  function requests(): boolean[] {
+    const seen: boolean[] = []
+    const { fetch } = globalThis
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+      if (input instanceof Request) {
+        const { baton } = (await input.clone().json()) as { baton?: string | null }
+        seen.push(typeof baton !== 'string')
+      }
+      return fetch(input, init)
+    })
+    return seen
+  }
+
+  it('serves one write after the other, until it was idle for 5 s', async () => {
+    const isNew = requests()
+    const { write, wait } = opened()
+    expect(await write(statement('SELECT 1 AS one'), statement('SELECT 2 AS two'))).toMatchObject([
+      [{ one: 1 }],
+      [{ two: 2 }],
+    ])
+    await write(alert('a'))
+    wait(4_999)
+    await write(alert('b'))
+    wait(5_000)
+    await write(alert('c'))
+    expect(isNew).toEqual([true, false, false, true])
+  })
+
+  it('serves the next write after one that failed, which leaves nothing and no lock', async () => {
+    const isNew = requests()
+    const { write } = opened()
+    await expect(write(alert('d'), broken)).rejects.toMatchObject({ code: 'SQLITE_CONSTRAINT' })
+    // Another writer does not wait, and `d` can be written since it was not.
+    await opened().write(alert('e'))
+    await write(alert('d'))
+    expect(isNew).toEqual([true, true, false])
+  })
+
+  it('is one for each of two writes at the same time', async () => {
+    const isNew = requests()
+    const { write } = opened()
+    await Promise.all([write(alert('f')), write(alert('g'))])
+    await write(alert('h'))
+    expect(isNew).toEqual([true, true, false])
+  })
+
+  it('is given up with a call that nobody waits for', async () => {
+    const isNew = requests()
+    const { write } = libsqlDatabase({ url: libsql.url }, () => 0)
+    await write([alert('i')], never)
+    const given = write([alert('j')], AbortSignal.abort())
+    await expect(given).rejects.toBeInstanceOf(DatabaseUnreachable)
+    await write([alert('k')], never)
+    expect(isNew.filter(Boolean)).toHaveLength(2)
+  })
+
+  it('is opened anew, at the next try, when the server was started again', async () => {
+    const { write } = opened()
+    await write(alert('l'))
+    await libsql.kill()
+    await libsql.restart()
+    await expect(write(alert('m'))).rejects.toBeInstanceOf(DatabaseUnreachable)
+    await write(alert('m'))
+    const rows = await libsql.query('SELECT id FROM payment_alerts ORDER BY id')
+    // All but the one that was given up before it was sent.
+    expect(rows.map(({ id }) => id).join('')).toBe('abcdefghiklm')
+  })
+})
