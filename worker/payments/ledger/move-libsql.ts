@@ -28,7 +28,8 @@ export function follow(
   const ids = events.map(({ id }) => id)
   const args = { ids: JSON.stringify(ids), now }
   const some = (...to: PaymentStatus[]) => events.some((event) => to.includes(event.to))
-  const statements = [statement(MOVE, args), ...tell(TELL, ids, args, audience)]
+  const moved = [statement(MOVE, args), statement(NAME, args)]
+  const statements = [...moved, ...tell(TELL, ids, args, audience)]
   if (some('PartiallyRefunded')) statements.push(statement(RAISE_AMOUNT, args))
   if (some('Refunded', 'PartiallyRefunded')) {
     statements.push(statement(SETTLE_REFUND, args), statement(ASK_OF_REFUND, args))
@@ -64,7 +65,6 @@ export const hasEarlyRefund = (transaction: string): string =>
 // The event that a change of status fires is stored with it, so where there is one the change was
 // made. A check that is due stays due only for a refund under way that this event does not cover.
 const MOVE = `UPDATE payment_transactions AS t SET status = e.to_status, updated_at = ${NOW},
-    gateway_transaction_id = COALESCE(t.gateway_transaction_id, e.gateway_transaction_id),
     paid_at = iif(e.to_status = 'Paid', e.occurred_at, t.paid_at),
     error = COALESCE(e.error, t.error),
     refunded_amount = CASE e.to_status WHEN 'Refunded' THEN t.amount
@@ -78,6 +78,12 @@ const MOVE = `UPDATE payment_transactions AS t SET status = e.to_status, updated
   WHERE ${OURS} AND e.outcome = 'applied' AND e.from_status <> e.to_status
     AND t.id = e.transaction_id AND t.status = e.from_status
     AND NOT EXISTS (SELECT 1 FROM payment_outbox o WHERE o.id = e.id)`
+
+// By itself: a column that is set anew, though to the same, has its entry in the index written anew.
+const NAME = `UPDATE payment_transactions AS t SET gateway_transaction_id = e.gateway_transaction_id
+  FROM payment_webhook_events e
+  WHERE ${OURS} AND e.outcome = 'applied' AND t.id = e.transaction_id
+    AND t.gateway_transaction_id IS NULL AND e.gateway_transaction_id IS NOT NULL`
 
 const TELL = tellSql({
   id: 'e.id',

@@ -1,5 +1,6 @@
 // What is read back, straight from libSQL.
 
+import type { PaymentStatus } from '../status.ts'
 import { type Database, type Row, statement, type Value } from './database-libsql.ts'
 import { HAS_PARKED } from './parked-libsql.ts'
 import { toAlert, toEventRecord, toEventsTold, toRates, toRefund } from './record-rows-libsql.ts'
@@ -22,7 +23,7 @@ export function libsqlRecords(database: Database): PaymentRecords {
   return {
     transactions: ({ startsWith, ...where }, at) =>
       startsWith === undefined
-        ? page('payment_transactions', where, at, toTransaction)
+        ? page('payment_transactions', where, at, toTransaction, byStatus(where.status))
         : read(searchUnit(startsWith, where, at)),
     webhookEvents: ({ outcome, gateway }, at) =>
       page('payment_webhook_events', { outcome, gateway }, at, toEventRecord),
@@ -55,6 +56,10 @@ export function libsqlRecords(database: Database): PaymentRecords {
       }),
   } satisfies PaymentRecords
 }
+
+/** The index holds all but the paid, and the database must see that nothing else is asked for. */
+const byStatus = (status: PaymentStatus | undefined): string =>
+  status === undefined || status === 'Paid' ? '' : `AND status <> 'Paid'`
 
 /** Newest first: ids are ordered by time. */
 function pageUnit<Item>(

@@ -14,8 +14,8 @@ export interface SharedCallDeps<Answer> {
   keepAlive(work: Promise<unknown>): void
 }
 
-/** More would not fit into one group of the ledger's writer. */
-const MOST_ITEMS = 64
+/** Half of a group of the ledger's writer: it writes these while the other half arrives. */
+const MOST_ITEMS = 32
 /** A single item may be longer. The runtime takes 32 MiB in a call, and as much in its answer. */
 const MOST_CHARS = 1 << 20
 /** One is written while the answers of another are taken up. More of them make smaller calls. */

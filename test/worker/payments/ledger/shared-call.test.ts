@@ -70,10 +70,10 @@ describe('one call for many', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('puts at most 64 into a call, and lets none of them wait for those under way', async () => {
+  it('puts at most 32 into a call, and lets none of them wait for those under way', async () => {
     void busy()
     const waiting = many(150).map((item) => submit(item))
-    expect(calls.map((each) => each.items.length)).toEqual([1, 1, 64, 64])
+    expect(calls.map((each) => each.items.length)).toEqual([1, 1, 32, 32, 32, 32])
     await call(0).answer()
     expect(items().slice(2).flat()).toEqual(many(150))
     await Promise.all(calls.slice(2).map((each) => each.answer()))
