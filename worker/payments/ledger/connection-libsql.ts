@@ -14,7 +14,15 @@ import {
   type RowsResult,
   Stmt,
 } from '@libsql/hrana-client'
-import { DatabaseUnreachable, fetchUntil } from './request-libsql.ts'
+import { fetchUntil } from './request-libsql.ts'
+
+/**
+ * The server refused to go on: it was started again, or the connection was left alone for too long.
+ * Nothing was written, and another connection will do.
+ */
+export class ConnectionGone extends Error {
+  override readonly name = 'ConnectionGone'
+}
 
 export interface Place {
   /** `libsql:`, `https:` or `http:`. */
@@ -31,7 +39,10 @@ export interface BoundStatement {
 export interface Connection {
   /** The server let go of it, or a call was not answered: it is of no more use. */
   readonly isClosed: boolean
-  /** Writes all of the statements or none, and answers each. One call after the other. */
+  /**
+   * Writes all of the statements or none, and answers each. One call after the other; the second
+   * and later ones may reject with ConnectionGone.
+   */
   write(statements: readonly BoundStatement[], signal: AbortSignal): Promise<RowsResult[]>
 }
 
@@ -54,10 +65,10 @@ export function openConnection(place: Place): Connection {
         await transaction.execute()
         hasAnswered = true
       } catch (cause) {
-        // Forgotten by a server that was started again, or that we left alone for too long.
-        const isGone = hasAnswered && stream.closed && cause instanceof ClientError
-        if (isGone) throw new DatabaseUnreachable('the connection is gone', { cause })
-        throw toLibsqlError(cause)
+        const isRefused = hasAnswered && stream.closed && cause instanceof ClientError
+        throw isRefused
+          ? new ConnectionGone('the server knows it no more', { cause })
+          : toLibsqlError(cause)
       }
       return transaction.results().catch((error: unknown) => {
         throw toLibsqlError(error)

@@ -4,6 +4,7 @@ import { createClient } from '@libsql/client/web'
 import {
   type BoundStatement,
   type Connection,
+  ConnectionGone,
   openConnection,
   type Place,
 } from './connection-libsql.ts'
@@ -35,19 +36,37 @@ const KEPT_FOR_MS = 5_000
 /** `now` in ms. */
 export function libsqlDatabase(place: Place, now: () => number): Database {
   let kept: { connection: Connection; usedAt: number } | undefined
+
+  /** Nobody else has it meanwhile: another write at the same time gets one of its own. */
+  function take(): Connection | undefined {
+    const taken = kept
+    kept = undefined
+    return taken && now() - taken.usedAt < KEPT_FOR_MS ? taken.connection : undefined
+  }
+
+  async function writeBy(
+    connection: Connection,
+    statements: readonly BoundStatement[],
+    signal: AbortSignal,
+  ): Promise<Row[][]> {
+    try {
+      const results = await connection.write(statements, signal)
+      return results.map(({ rows }) => rows as unknown as Row[])
+    } finally {
+      if (!connection.isClosed) kept = { connection, usedAt: now() }
+    }
+  }
+
   return {
     async write(statements, signal) {
       const bound = statements.map(bind)
-      const isFresh = kept !== undefined && now() - kept.usedAt < KEPT_FOR_MS
-      const connection = kept && isFresh ? kept.connection : openConnection(place)
-      // Taken while it is used: another write at the same time gets one of its own.
-      kept = undefined
+      const connection = take()
       try {
-        const results = await connection.write(bound, signal)
-        return results.map(({ rows }) => rows as unknown as Row[])
-      } finally {
-        if (!connection.isClosed) kept = { connection, usedAt: now() }
+        if (connection) return await writeBy(connection, bound, signal)
+      } catch (error) {
+        if (!(error instanceof ConnectionGone)) throw error
       }
+      return await writeBy(openConnection(place), bound, signal)
     },
     // Each by a connection of its own: in a Worker no request may use what another has opened.
     async read(statements) {

@@ -90,12 +90,11 @@ describe('a connection of libSQL', () => {
     expect(isNew.filter(Boolean)).toHaveLength(2)
   })
 
-  it('is opened anew, at the next try, when the server was started again', async () => {
+  it('is opened anew when the server was started again', async () => {
     const { write } = opened()
     await write(alert('l'))
     await libsql.kill()
     await libsql.restart()
-    await expect(write(alert('m'))).rejects.toBeInstanceOf(DatabaseUnreachable)
     await write(alert('m'))
     const rows = await libsql.query('SELECT id FROM payment_alerts ORDER BY id')
     // All but the one that was given up before it was sent.
