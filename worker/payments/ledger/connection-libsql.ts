@@ -12,13 +12,14 @@ import {
   parseLibsqlUrl,
   ResponseError,
   type RowsResult,
+  type Sql,
   Stmt,
 } from '@libsql/hrana-client'
-import { fetchUntil } from './request-libsql.ts'
+import { DatabaseUnreachable, fetchUntil } from './request-libsql.ts'
 
 /**
- * The server refused to go on: it was started again, or the connection was left alone for too long.
- * Nothing was written, and another connection will do.
+ * The server refused to go on with a connection that it had: it was started again, or does not know
+ * us any more. Nothing was written, and another connection will tell.
  */
 export class ConnectionGone extends Error {
   override readonly name = 'ConnectionGone'
@@ -37,7 +38,7 @@ export interface BoundStatement {
 }
 
 export interface Connection {
-  /** The server let go of it, or a call was not answered: it is of no more use. */
+  /** A call failed as a whole: it is of no more use. */
   readonly isClosed: boolean
   /**
    * Writes all of the statements or none, and answers each. One call after the other; the second
@@ -46,13 +47,25 @@ export interface Connection {
   write(statements: readonly BoundStatement[], signal: AbortSignal): Promise<RowsResult[]>
 }
 
-/** Nothing is sent before the first write. Nothing need be closed: the server does, after 10 s. */
+const CLOSE_WITHIN_MS = 5_000
+
+/** Nothing is sent before the first write. One that is left alone the server closes after 10 s. */
 export function openConnection(place: Place): Connection {
   const { hranaHttpUrl, authToken } = parseLibsqlUrl(place.url)
+  if (hranaHttpUrl === undefined) throw new Error('The database is not reached by HTTP')
+  // The library takes its fetch once, and each write brings a signal of its own.
   let until: AbortSignal
-  const url = hranaHttpUrl ?? place.url
-  const send = (request: Request) => fetchUntil(until)(request)
-  const stream = openHttp(url, place.authToken ?? authToken, send).openStream()
+  let isLost = false
+  const send = async (request: Request): Promise<Response> => {
+    // The library would have closed what the server does not know, or never heard of.
+    if (isLost) throw new DatabaseUnreachable('the connection is given up')
+    isLost = true
+    const response = await fetchUntil(until)(request)
+    isLost = !response.ok
+    return response
+  }
+  const stream = openHttp(hranaHttpUrl, authToken ?? place.authToken, send).openStream()
+  const textOf = remembering(stream)
   let hasAnswered = false
   return {
     get isClosed() {
@@ -60,15 +73,19 @@ export function openConnection(place: Place): Connection {
     },
     async write(statements, signal) {
       until = signal
-      const transaction = prepare(stream, statements)
+      const transaction = prepare(stream, statements, textOf)
       try {
         await transaction.execute()
         hasAnswered = true
       } catch (cause) {
-        const isRefused = hasAnswered && stream.closed && cause instanceof ClientError
-        throw isRefused
-          ? new ConnectionGone('the server knows it no more', { cause })
-          : toLibsqlError(cause)
+        const isKnown = cause instanceof ClientError && !(cause instanceof ProtoError)
+        if (hasAnswered && isLost && isKnown) {
+          throw new ConnectionGone('the server knows it no more', { cause })
+        }
+        // A server that broke off half-way has left the transaction open, and its lock.
+        until = AbortSignal.timeout(CLOSE_WITHIN_MS)
+        stream.close()
+        throw toLibsqlError(cause)
       }
       return transaction.results().catch((error: unknown) => {
         throw toLibsqlError(error)
@@ -77,8 +94,29 @@ export function openConnection(place: Place): Connection {
   }
 }
 
+/** What the server remembers for a connection: its number of texts, and the length of each. */
+const MOST_TEXTS = 50
+const LONGEST_TEXT = 5_000
+
+/** A text is sent once: a group of charges would bring the same ones 64 times. */
+function remembering(stream: HttpStream): (text: string) => Sql | string {
+  const known = new Map<string, Sql>()
+  return (text) => {
+    const stored = known.get(text)
+    if (stored) return stored
+    if (known.size === MOST_TEXTS || text.length >= LONGEST_TEXT) return text
+    const sql = stream.storeSql(text)
+    known.set(text, sql)
+    return sql
+  }
+}
+
 /** Steps that each need the one before; what failed is rolled back, so that no lock is left. */
-function prepare(stream: HttpStream, statements: readonly BoundStatement[]) {
+function prepare(
+  stream: HttpStream,
+  statements: readonly BoundStatement[],
+  textOf: (text: string) => Sql | string,
+) {
   const batch = stream.batch()
   let last = batch.step()
   const begun = last.run('BEGIN IMMEDIATE')
@@ -87,7 +125,7 @@ function prepare(stream: HttpStream, statements: readonly BoundStatement[]) {
     return last
   }
   const answers = statements.map(({ sql, args }) => {
-    const bound = new Stmt(sql)
+    const bound = new Stmt(textOf(sql))
     for (const [name, value] of Object.entries(args)) bound.bindName(name, value)
     return after().query(bound)
   })
@@ -98,16 +136,11 @@ function prepare(stream: HttpStream, statements: readonly BoundStatement[]) {
   undone.catch(() => undefined)
   return {
     execute: () => batch.execute(),
+    /** Rejects with the first step's error. A server may blame every step: all are waited for. */
     async results(): Promise<RowsResult[]> {
-      await begun
-      const rows: RowsResult[] = []
-      for (const answer of answers) {
-        const result = await answer
-        if (!result) throw new LibsqlError('a statement was not carried out', 'TRANSACTION_CLOSED')
-        rows.push(result)
-      }
-      await committed
-      return rows
+      const [, isDone, ...rows] = await Promise.all([begun, committed, ...answers])
+      if (isDone && rows.every((row) => row !== undefined)) return rows
+      throw new LibsqlError('the transaction was not carried out', 'TRANSACTION_CLOSED')
     },
   }
 }

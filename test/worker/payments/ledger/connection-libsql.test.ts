@@ -47,6 +47,25 @@ describe('a connection of libSQL', () => {
     return seen
   }
 
+  type Pipeline = { requests: { type: string; batch?: { steps: unknown[] } }[] }
+
+  /** The next batch is carried out but for its end, and answered as one whose rows are too many. */
+  function breakOffOnce(): void {
+    const { fetch } = globalThis
+    vi.spyOn(globalThis, 'fetch').mockImplementationOnce(async (input, init) => {
+      const asked = input as Request
+      const pipeline = (await asked.json()) as Pipeline
+      const at = pipeline.requests.findIndex(({ type }) => type === 'batch')
+      pipeline.requests[at]?.batch?.steps.splice(-2)
+      const body = JSON.stringify(pipeline)
+      const answer = await fetch(new Request(asked.url, { method: 'POST', body }), init)
+      const told = (await answer.json()) as { results: unknown[] }
+      const error = { code: 'RESPONSE_TOO_LARGE', message: 'Response is too large' }
+      told.results[at] = { type: 'error', error }
+      return Response.json(told)
+    })
+  }
+
   it('serves one write after the other, until it was idle for 5 s', async () => {
     const isNew = requests()
     const { write, wait } = opened()
@@ -70,6 +89,45 @@ describe('a connection of libSQL', () => {
     await opened().write(alert('e'))
     await write(alert('d'))
     expect(isNew).toEqual([true, true, false])
+  })
+
+  it('is closed when the server broke off half-way, so that its lock holds up nobody', async () => {
+    const { write } = opened()
+    breakOffOnce()
+    await expect(write(alert('n'))).rejects.toMatchObject({ code: 'RESPONSE_TOO_LARGE' })
+    await vi.waitFor(() => opened().write(alert('o')), { timeout: 2_000 })
+    await write(alert('p'))
+    const written = `SELECT id FROM payment_alerts WHERE id IN ('n', 'o', 'p') ORDER BY id`
+    expect(await libsql.query(written)).toEqual([{ id: 'o' }, { id: 'p' }])
+  })
+
+  it('rejects once with what a server says of every step, as it does of one that took long', async () => {
+    const { write } = opened()
+    const error = { code: 'TRANSACTION_TIMEOUT', message: 'Transaction timed-out' }
+    vi.spyOn(globalThis, 'fetch').mockImplementationOnce(async (input) => {
+      const { requests } = (await (input as Request).json()) as Pipeline
+      const results = requests.map(({ type, batch }) => {
+        const all = <Each>(each: Each) => batch?.steps.map(() => each)
+        const result = batch && { step_results: all(null), step_errors: all(error) }
+        return { type: 'ok', response: { type, ...(result && { result }) } }
+      })
+      return Response.json({ baton: null, base_url: null, results })
+    })
+    // Any other rejection would end this run.
+    await expect(write(alert('t'), alert('u'))).rejects.toMatchObject({ code: error.code })
+  })
+
+  it('sends each text once, however often its statement comes', async () => {
+    const texts: string[] = []
+    const { fetch } = globalThis
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+      texts.push(await (input as Request).clone().text())
+      return fetch(input, init)
+    })
+    const { write } = opened()
+    await write(alert('q'), alert('r'))
+    await write(alert('s'))
+    expect(texts.join().match(/INSERT INTO payment_alerts/g)).toHaveLength(1)
   })
 
   it('is one for each of two writes at the same time', async () => {
@@ -96,8 +154,7 @@ describe('a connection of libSQL', () => {
     await libsql.kill()
     await libsql.restart()
     await write(alert('m'))
-    const rows = await libsql.query('SELECT id FROM payment_alerts ORDER BY id')
-    // All but the one that was given up before it was sent.
-    expect(rows.map(({ id }) => id).join('')).toBe('abcdefghiklm')
+    const written = `SELECT id FROM payment_alerts WHERE id IN ('l', 'm') ORDER BY id`
+    expect(await libsql.query(written)).toEqual([{ id: 'l' }, { id: 'm' }])
   })
 })
