@@ -65,7 +65,7 @@ CREATE UNIQUE INDEX IF NOT EXISTS payment_transactions_by_idempotency_key
 CREATE INDEX IF NOT EXISTS payment_transactions_by_reference
   ON payment_transactions (gateway, reference, id);
 -- Most are Paid, and are found without it: a place in here would be one more page for each payment.
-CREATE INDEX IF NOT EXISTS payment_transactions_by_status
+CREATE INDEX IF NOT EXISTS payment_transactions_by_status_not_paid
   ON payment_transactions (status, id) WHERE status <> 'Paid';
 -- Small however many transactions there are: only what is open is in it.
 CREATE INDEX IF NOT EXISTS payment_transactions_due

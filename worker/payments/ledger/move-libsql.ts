@@ -79,7 +79,8 @@ const MOVE = `UPDATE payment_transactions AS t SET status = e.to_status, updated
     AND t.id = e.transaction_id AND t.status = e.from_status
     AND NOT EXISTS (SELECT 1 FROM payment_outbox o WHERE o.id = e.id)`
 
-// By itself: what is set anew, though to the same, has its place in the index written anew.
+// Not in MOVE: whatever column an UPDATE names has its place in the index written anew, also with
+// the same value.
 const NAME = `UPDATE payment_transactions AS t SET gateway_transaction_id = e.gateway_transaction_id
   FROM payment_webhook_events e
   WHERE ${OURS} AND e.outcome = 'applied' AND t.id = e.transaction_id

@@ -1,12 +1,11 @@
 // What is read back, straight from libSQL.
 
-import type { PaymentStatus } from '../status.ts'
 import { type Database, type Row, statement, type Value } from './database-libsql.ts'
 import { HAS_PARKED } from './parked-libsql.ts'
 import { toAlert, toEventRecord, toEventsTold, toRates, toRefund } from './record-rows-libsql.ts'
 import type { Page, PaymentRecords } from './records.ts'
 import { toTransaction } from './rows-libsql.ts'
-import { searchUnit } from './search-libsql.ts'
+import { otherThanPaid, searchUnit } from './search-libsql.ts'
 import { HAS_UNTOLD } from './telling-libsql.ts'
 import { type Unit, unitReader } from './unit-libsql.ts'
 
@@ -23,7 +22,7 @@ export function libsqlRecords(database: Database): PaymentRecords {
   return {
     transactions: ({ startsWith, ...where }, at) =>
       startsWith === undefined
-        ? page('payment_transactions', where, at, toTransaction, byStatus(where.status))
+        ? page('payment_transactions', where, at, toTransaction, otherThanPaid(where.status))
         : read(searchUnit(startsWith, where, at)),
     webhookEvents: ({ outcome, gateway }, at) =>
       page('payment_webhook_events', { outcome, gateway }, at, toEventRecord),
@@ -57,10 +56,6 @@ export function libsqlRecords(database: Database): PaymentRecords {
   } satisfies PaymentRecords
 }
 
-/** The index holds all but the paid, and the database must see that nothing else is asked for. */
-const byStatus = (status: PaymentStatus | undefined): string =>
-  status === undefined || status === 'Paid' ? '' : `AND status <> 'Paid'`
-
 /** Newest first: ids are ordered by time. */
 function pageUnit<Item>(
   table: string,
@@ -76,7 +71,9 @@ function pageUnit<Item>(
   const given = Object.entries(wanted.where).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   )
-  const conditions = given.map(([name]) => `AND ${name} = :${name}`)
+  // Many rows are of one gateway: found by that, all of them would be sorted for one page.
+  const isWayIn = (name: string) => name !== 'gateway' || wanted.where.reference !== undefined
+  const conditions = given.map(([name]) => `AND ${isWayIn(name) ? '' : '+'}${name} = :${name}`)
   if (before !== undefined) conditions.push('AND id < :before')
   const sql = `SELECT * FROM ${table} WHERE true ${conditions.join(' ')} ${more}
     ORDER BY id DESC LIMIT :limit`

@@ -1,6 +1,7 @@
 // Payments by how one of their names begins. Each name has an index, in which what begins alike
 // stands together: nothing else is read, however many payments there are.
 
+import type { PaymentStatus } from '../status.ts'
 import type { Transaction } from '../transaction.ts'
 import { statement } from './database-libsql.ts'
 import type { Page, TransactionFilter } from './records.ts'
@@ -18,6 +19,13 @@ const GATEWAYS = `gateways(gateway) AS (
     FROM gateways g WHERE g.gateway IS NOT NULL)`
 const OF_GATEWAYS = 'gateways g CROSS JOIN payment_transactions t ON t.gateway = g.gateway'
 
+/**
+ * The index by status leaves out what is paid. Without its own condition in the query it is not
+ * used.
+ */
+export const otherThanPaid = (status: PaymentStatus | undefined, column = 'status'): string =>
+  status === undefined || status === 'Paid' ? '' : `AND ${column} <> 'Paid'`
+
 /** Newest first. */
 export function searchUnit(
   startsWith: string,
@@ -25,7 +33,7 @@ export function searchUnit(
   { before, limit }: Page,
 ): Unit<Transaction[]> {
   const more = [
-    status === undefined ? '' : 'AND t.status = :status',
+    status === undefined ? '' : `AND t.status = :status ${otherThanPaid(status, 't.status')}`,
     gateway === undefined ? '' : 'AND t.gateway = :gateway',
     reference === undefined ? '' : 'AND t.reference = :reference',
     before === undefined ? '' : 'AND t.id < :before',

@@ -14,7 +14,7 @@ export interface SharedCallDeps<Answer> {
   keepAlive(work: Promise<unknown>): void
 }
 
-/** Half of a group of the ledger's writer: it writes these while the other half arrives. */
+/** Half of what the ledger's writer can take at once: it writes these while others arrive. */
 const MOST_ITEMS = 32
 /** A single item may be longer. The runtime takes 32 MiB in a call, and as much in its answer. */
 const MOST_CHARS = 1 << 20

@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Statement } from '../../../../worker/payments/ledger/database-libsql.ts'
+import type { TransactionFilter } from '../../../../worker/payments/ledger/records.ts'
 import { libsqlRecords } from '../../../../worker/payments/ledger/records-libsql.ts'
-import type { PaymentStatus } from '../../../../worker/payments/status.ts'
 import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
 
 describe('a page of payments', () => {
@@ -13,26 +13,41 @@ describe('a page of payments', () => {
   })
   afterAll(() => libsql.stop())
 
-  async function planOf(status: PaymentStatus): Promise<string> {
+  async function planOf(filter: TransactionFilter): Promise<string> {
     const asked: Statement[] = []
     const { database } = libsql
     const read = (statements: readonly Statement[]) => {
       asked.push(...statements)
       return database.read(statements)
     }
-    await libsqlRecords({ ...database, read }).transactions({ status }, { limit: 50 })
+    await libsqlRecords({ ...database, read }).transactions(filter, { limit: 50 })
     const [page] = asked
     const rows = await libsql.query(`EXPLAIN QUERY PLAN ${page?.sql}`, page?.args)
     return rows.map(({ detail }) => detail).join('; ')
   }
 
+  const byStatus = 'payment_transactions_by_status_not_paid (status=?)'
+  const newestFirst =
+    'SCAN payment_transactions USING INDEX sqlite_autoindex_payment_transactions_1'
+
   it.each(['Pending', 'Failed', 'Refunded'] as const)('is read from an index if %s', async (it) => {
-    const by = 'USING INDEX payment_transactions_by_status (status=?)'
-    expect(await planOf(it)).toBe(`SEARCH payment_transactions ${by}`)
+    const plan = `SEARCH payment_transactions USING INDEX ${byStatus}`
+    expect(await planOf({ status: it })).toBe(plan)
+    expect(await planOf({ status: it, gateway: 'redirect' })).toBe(plan)
   })
 
-  it('is read from the newest on if Paid, as most are', async () => {
-    const by = 'USING INDEX sqlite_autoindex_payment_transactions_1'
-    expect(await planOf('Paid')).toBe(`SCAN payment_transactions ${by}`)
+  it('is read from the newest on if Paid, or of one gateway, as most are', async () => {
+    expect(await planOf({ status: 'Paid' })).toBe(newestFirst)
+    expect(await planOf({ gateway: 'redirect' })).toBe(newestFirst)
+    expect(await planOf({ status: 'Paid', gateway: 'redirect' })).toBe(newestFirst)
+  })
+
+  it('is read by the name of an order, or by how a name begins and the status', async () => {
+    expect(await planOf({ gateway: 'redirect', reference: 'order-1' })).toContain(
+      'payment_transactions_by_reference (gateway=? AND reference=?)',
+    )
+    expect(await planOf({ startsWith: '0', status: 'Failed' })).toContain(
+      'payment_transactions_by_status_not_paid (status=? AND id>? AND id<?)',
+    )
   })
 })
