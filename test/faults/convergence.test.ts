@@ -238,12 +238,12 @@ it('a client of signals alone has the board of the files, after any faults in an
       await chaos.save(id)
       await sleep(APART_MS)
     }
-    const message = `seed ${seed}; the last steps were ${chaos.done.slice(-12).join(', ')}`
     const expected = await onDisk(system)
     try {
-      await expect.poll(() => seenBy(by), { ...PATIENT, message }).toEqual(expected)
-    } catch (error) {
-      throw new Error(`${message}\n${await whereItStands(system, by)}`, { cause: error })
+      await expect.poll(() => seenBy(by), PATIENT).toEqual(expected)
+    } catch (cause) {
+      const said = `seed ${seed}; the last steps were ${chaos.done.slice(-12).join(', ')}`
+      throw new Error(`${said}\n${await whereItStands(system, by)}`, { cause })
     }
   }
   console.log(`convergence: seed ${seed}, ${chaos.done.length} steps, ${by.signals.length} signals`)

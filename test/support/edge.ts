@@ -13,6 +13,7 @@ import type {
 } from '../../worker/board/wire.ts'
 import { BUCKETS, bucketOf, EMPTY_HASH, keyOf, toggleHash } from '../../worker/board/wire.ts'
 import { EventStream } from './event-stream.ts'
+import { jsonOf } from './json-of.ts'
 
 export const SECRET = 'a-secret-for-tests-of-32-bytes-or-more'
 
@@ -67,9 +68,7 @@ export class Repo {
   }
 
   async json<T = unknown>(route: string): Promise<T> {
-    const response = await this.request(route)
-    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
-    return (await response.json()) as T
+    return jsonOf<T>(await this.request(route), 200)
   }
 
   async stream(lastEventId?: string): Promise<EventStream> {
@@ -82,9 +81,7 @@ export class Repo {
   }
 
   async sync<A extends SyncAnswer>(body: SyncRequest & { step: A['step'] }): Promise<A> {
-    const response = await this.post('sync', body)
-    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
-    return (await response.json()) as A
+    return jsonOf<A>(await this.post('sync', body), 200)
   }
 
   /** The first step of a sync, as a sidecar that has just started. */
@@ -108,9 +105,7 @@ export class Repo {
   }
 
   async changes(parts: Partial<ChangesRequest>): Promise<ChangesAnswer> {
-    const response = await this.post('changes', this.part(parts))
-    if (response.status !== 200) throw new Error(`${response.status} ${await response.text()}`)
-    return (await response.json()) as ChangesAnswer
+    return jsonOf<ChangesAnswer>(await this.post('changes', this.part(parts)), 200)
   }
 }
 

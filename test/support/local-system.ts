@@ -11,6 +11,7 @@ import { vi } from 'vitest'
 import type { LocalJson } from '../../local/local-json.ts'
 import type { PaymentResponse } from '../../worker/payments/transaction.ts'
 import { EventStream } from './event-stream.ts'
+import { jsonOf } from './json-of.ts'
 
 /** Long enough for a machine that is busy with other tests. */
 export const PATIENT = { timeout: 30_000, interval: 25 }
@@ -73,28 +74,26 @@ export class Start {
     return JSON.parse(await readFile(join(this.dataDir, 'local.json'), 'utf8')) as LocalJson
   }
 
-  async fetch(route: string, headers: Record<string, string> = {}): Promise<Response> {
+  /** By the board's token, unless `headers` bring another one; what has a body is posted. */
+  async fetch(
+    route: string,
+    headers: Record<string, string> = {},
+    body?: unknown,
+  ): Promise<Response> {
     const { url, tokens } = await this.local()
     return fetch(`${url}/api${route}`, {
       headers: { authorization: `Bearer ${tokens.board}`, ...headers },
+      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
     })
   }
 
   async json<T>(route: string): Promise<T> {
-    const response = await this.fetch(route)
-    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
-    return (await response.json()) as T
+    return jsonOf<T>(await this.fetch(route))
   }
 
-  /** The payments' own routes; what has a body is posted. */
   async payments<T>(route: string, body?: unknown): Promise<T> {
-    const { url, tokens } = await this.local()
-    const response = await fetch(`${url}/api/payments${route}`, {
-      headers: { authorization: `Bearer ${tokens.payments}` },
-      ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
-    })
-    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
-    return (await response.json()) as T
+    const authorization = `Bearer ${(await this.local()).tokens.payments}`
+    return jsonOf<T>(await this.fetch(`/payments${route}`, { authorization }, body))
   }
 
   charge(reference: string, more: object = {}): Promise<PaymentResponse> {

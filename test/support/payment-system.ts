@@ -12,6 +12,7 @@ import type { PaymentResponse, Transaction } from '../../worker/payments/transac
 import { token } from './edge.ts'
 import { type EdgeProcess, type Host, startEdge } from './edge-process.ts'
 import { EventReceiver } from './event-receiver.ts'
+import { jsonOf } from './json-of.ts'
 import { type LibsqlServer, startLibsql } from './libsql.ts'
 import { type SimulatorControl, startSimulator } from './simulator-control.ts'
 
@@ -96,8 +97,7 @@ export class PaymentSystem implements AsyncDisposable {
 
   async get<T>(path: string): Promise<T> {
     const answer = await this.api(path)
-    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as T
+    return jsonOf<T>(answer)
   }
 
   story(transactionId: string): Promise<TransactionStory> {
@@ -107,8 +107,7 @@ export class PaymentSystem implements AsyncDisposable {
   /** A charge that succeeds; fields beyond the reference are made up unless given. */
   async charged(own: Record<string, unknown> = {}, edge = this.edge): Promise<PaymentResponse> {
     const answer = await this.post('/charges', order(own), {}, edge)
-    if (answer.status !== 201) throw new Error(`${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as PaymentResponse
+    return jsonOf<PaymentResponse>(answer, 201)
   }
 
   /** Charged, and paid on the gateway's page. */

@@ -9,6 +9,7 @@ import type { Sent } from '../../local/simulator/courier.ts'
 import type { Faults } from '../../local/simulator/faults.ts'
 import type { Action, Payment } from '../../local/simulator/payment.ts'
 import { simulatorProcess, simulatorReady, simulatorUrl } from '../../local/simulator-process.ts'
+import { jsonOf } from './json-of.ts'
 
 /** What can be told to any running simulator. */
 export class SimulatorControl {
@@ -48,8 +49,7 @@ export class SimulatorControl {
 
   async #ask<Answer>(method: string, path: string, body?: string): Promise<Answer> {
     const answer = await fetch(`${this.url}/_control${path}`, { method, ...(body && { body }) })
-    if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`)
-    return (await answer.json()) as Answer
+    return jsonOf<Answer>(answer)
   }
 }
 

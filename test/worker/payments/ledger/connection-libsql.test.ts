@@ -33,21 +33,23 @@ describe('a connection of libSQL', () => {
     }
   }
 
-  /** Whether each request from now on asks for a new connection. */
-  function requests(): boolean[] {
-    const seen: boolean[] = []
+  /** As the server is sent it; a baton names the connection. */
+  interface Pipeline {
+    baton?: string | null
+    requests: { type: string; batch?: { steps: unknown[] } }[]
+  }
+
+  /** Every one from now on. */
+  function pipelines(): Pipeline[] {
+    const seen: Pipeline[] = []
     const { fetch } = globalThis
     vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
-      if (input instanceof Request) {
-        const { baton } = (await input.clone().json()) as { baton?: string | null }
-        seen.push(typeof baton !== 'string')
-      }
+      if (input instanceof Request) seen.push((await input.clone().json()) as Pipeline)
       return fetch(input, init)
     })
     return seen
   }
-
-  type Pipeline = { requests: { type: string; batch?: { steps: unknown[] } }[] }
+  const isNew = ({ baton }: Pipeline) => typeof baton !== 'string'
 
   /** The next batch is carried out but for its end, and answered as one whose rows are too many. */
   function breakOffOnce(): void {
@@ -67,7 +69,7 @@ describe('a connection of libSQL', () => {
   }
 
   it('serves one write after the other, until it was idle for 5 s', async () => {
-    const isNew = requests()
+    const sent = pipelines()
     const { write, wait } = opened()
     expect(await write(statement('SELECT 1 AS one'), statement('SELECT 2 AS two'))).toMatchObject([
       [{ one: 1 }],
@@ -78,17 +80,17 @@ describe('a connection of libSQL', () => {
     await write(alert('b'))
     wait(5_000)
     await write(alert('c'))
-    expect(isNew).toEqual([true, false, false, true])
+    expect(sent.map(isNew)).toEqual([true, false, false, true])
   })
 
   it('serves the next write after one that failed, which leaves nothing and no lock', async () => {
-    const isNew = requests()
+    const sent = pipelines()
     const { write } = opened()
     await expect(write(alert('d'), broken)).rejects.toMatchObject({ code: 'SQLITE_CONSTRAINT' })
     // Another writer does not wait, and `d` can be written since it was not.
     await opened().write(alert('e'))
     await write(alert('d'))
-    expect(isNew).toEqual([true, true, false])
+    expect(sent.map(isNew)).toEqual([true, true, false])
   })
 
   it('is closed when the server broke off half-way, so that its lock holds up nobody', async () => {
@@ -118,34 +120,29 @@ describe('a connection of libSQL', () => {
   })
 
   it('sends each text once, however often its statement comes', async () => {
-    const texts: string[] = []
-    const { fetch } = globalThis
-    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
-      texts.push(await (input as Request).clone().text())
-      return fetch(input, init)
-    })
+    const sent = pipelines()
     const { write } = opened()
     await write(alert('q'), alert('r'))
     await write(alert('s'))
-    expect(texts.join().match(/INSERT INTO payment_alerts/g)).toHaveLength(1)
+    expect(JSON.stringify(sent).match(/INSERT INTO payment_alerts/g)).toHaveLength(1)
   })
 
   it('is one for each of two writes at the same time', async () => {
-    const isNew = requests()
+    const sent = pipelines()
     const { write } = opened()
     await Promise.all([write(alert('f')), write(alert('g'))])
     await write(alert('h'))
-    expect(isNew).toEqual([true, true, false])
+    expect(sent.map(isNew)).toEqual([true, true, false])
   })
 
   it('is given up with a call that nobody waits for', async () => {
-    const isNew = requests()
+    const sent = pipelines()
     const { write } = libsqlDatabase({ url: libsql.url }, () => 0)
     await write([alert('i')], never)
     const given = write([alert('j')], AbortSignal.abort())
     await expect(given).rejects.toBeInstanceOf(DatabaseUnreachable)
     await write([alert('k')], never)
-    expect(isNew.filter(Boolean)).toHaveLength(2)
+    expect(sent.filter(isNew)).toHaveLength(2)
   })
 
   it('is opened anew when the server was started again', async () => {
