@@ -64,9 +64,15 @@ describe('a charge', () => {
 
   it('is in progress for whoever asks the same while its gateway is being called', async () => {
     const { payments, script } = openRoom()
+    const called = Promise.withResolvers<void>()
     const answered = Promise.withResolvers<never>()
-    script.charge = () => answered.promise
+    script.charge = () => {
+      called.resolve()
+      return answered.promise
+    }
     const first = payments.charge(order)
+    // Before that, either of them may be the first.
+    await called.promise
     await expect(payments.charge(order)).rejects.toMatchObject({ code: 'in_progress' })
     answered.reject(new GatewayUnavailableException('It went away.'))
     await expect(first).rejects.toMatchObject({ code: 'gateway_unavailable' })
