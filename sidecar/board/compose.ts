@@ -25,8 +25,10 @@ export function compose(
   const { id } = parseKey(key)
   switch (entry.kind) {
     case 'task': {
-      const task = { ...entry.task, id, ready: false, ...derived.task, ...invalidOf(entry.task) }
-      return { kind: 'task', id, hash, task }
+      const invalid = invalidOf(entry.task)
+      const task = { ...entry.task, id, ready: false, ...derived.task, ...invalid }
+      // What its file says of its status and deps may be wrong: an agent must not begin on it.
+      return { kind: 'task', id, hash, task: invalid.invalid ? { ...task, ready: false } : task }
     }
     case 'session': {
       const health = derived.health ?? 'stalled'

@@ -7,7 +7,7 @@ import { compact, digest, word } from './compact.ts'
 import { STALE_AFTER_MS } from './derive.ts'
 
 /** Raise it when a layout reads the same bytes in another way: every record is sent anew. */
-export const REVISION = 1
+export const REVISION = 2
 
 interface Origin {
   path: string

@@ -66,11 +66,11 @@ export function slim(record: DataRecord): DataRecord {
   const invalid = 'This record is larger than the edge takes: its text was left out.'
   switch (record.kind) {
     case 'task': {
-      const { id, title, status, ready, deps, assignee } = record.task
+      const { id, title, status, deps, assignee } = record.task
       const kept = { ...(deps && { deps }), ...(assignee !== undefined && { assignee }) }
       return {
         ...record,
-        task: { id, title: title.slice(0, 500), status, ready, ...kept, invalid },
+        task: { id, title: title.slice(0, 500), status, ready: false, ...kept, invalid },
       }
     }
     case 'run': {

@@ -10,7 +10,7 @@ export interface Task {
   assignee?: string
   /** Ids of the tasks that must be closed before this one is `ready`. */
   deps?: string[]
-  /** Not closed, and every dep is closed. */
+  /** Not closed, every dep is closed, and the file is not `invalid`. */
   ready: boolean
   updatedAt?: string
   rank?: number

@@ -105,6 +105,25 @@ describe('ready', () => {
     expect((await taskOf(fake, 'task:B')).ready).toBe(false)
   })
 
+  test('is false for a task whose file is broken, and for one that lost its id', async () => {
+    const fake = board()
+    fake.put('/s/tasks/A', task('A', { invalid: 'half' }))
+    fake.put('/s/tasks/B', task('B', { invalid: 'half' }))
+    fake.put('/s/tasks/D', task('C'))
+    fake.board.settle(0)
+    for (const key of ['task:A', 'task:B', 'task:C~2'] as const) {
+      const { invalid, ready } = await taskOf(fake, key)
+      expect({ key, isInvalid: invalid !== undefined, ready }).toEqual({
+        key,
+        isInvalid: true,
+        ready: false,
+      })
+    }
+    fake.put('/s/tasks/A', task('A'))
+    expect(fake.board.settle(0)).toContain('task:A')
+    expect((await taskOf(fake, 'task:A')).ready).toBe(true)
+  })
+
   test('is derived anew for all when the configuration closes another status', () => {
     const fake = board()
     fake.put('/s/tasks/B', task('B', { status: 'wip', deps: ['A'] }))
