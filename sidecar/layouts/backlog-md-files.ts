@@ -26,11 +26,13 @@ export function parseTask(file: string, folder: string, text: string): Entry {
 
   const created = fields.text('created_date')
   const updated = fields.text('updated_date') ?? created
+  const assignees = fields.texts('assignee') ?? []
   const known = {
     id,
     title: fields.text('title') ?? id,
     status: fields.text('status') ?? '',
-    assignee: fields.texts('assignee')?.join(', '),
+    assignee: assignees[0],
+    assignees: assignees.length > 1 ? assignees : undefined,
     deps: fields.texts('dependencies'),
     updatedAt: updated === undefined ? undefined : utcTime(updated),
     rank: fields.number('ordinal'),

@@ -66,8 +66,12 @@ export function slim(record: DataRecord): DataRecord {
   const invalid = 'This record is larger than the edge takes: its text was left out.'
   switch (record.kind) {
     case 'task': {
-      const { id, title, status, deps, assignee } = record.task
-      const kept = { ...(deps && { deps }), ...(assignee !== undefined && { assignee }) }
+      const { id, title, status, deps, assignee, assignees } = record.task
+      const kept = {
+        ...(deps && { deps }),
+        ...(assignee !== undefined && { assignee }),
+        ...(assignees && { assignees }),
+      }
       return {
         ...record,
         task: { id, title: title.slice(0, 500), status, ready: false, ...kept, invalid },

@@ -241,6 +241,24 @@ export function boardContract(name: string, host: Host): void {
       })
     })
 
+    it('lists a task that several people share for each of them, and names them all', async () => {
+      const shared = { assignee: 'ann', assignees: ['ann', 'bob'] }
+      const repo = await published(
+        taskRecord('A-1', shared),
+        taskRecord('A-2', { assignee: 'bob' }),
+        taskRecord('A-3', { assignee: 'bo' }),
+        taskRecord('A-4'),
+      )
+      const list = async (query: string) =>
+        (await repo.json<{ tasks: { id: string }[] }>(`/tasks${query}`)).tasks
+      const ids = async (query: string) => (await list(query)).map(({ id }) => id)
+      expect(await ids('?assignee=ann')).toEqual(['A-1'])
+      expect(await ids('?assignee=bob')).toEqual(['A-1', 'A-2'])
+      expect(await ids('?assignee=ann,%20bob')).toEqual([])
+      expect(await list('?assignee=ann')).toMatchObject([shared])
+      expect(await repo.json('/tasks/A-1')).toMatchObject(shared)
+    })
+
     it('answers a whole task with its runs and sessions, by a percent-encoded id', async () => {
       const id = 'tag:5.2/ä'
       const repo = await published(

@@ -147,7 +147,7 @@ describe('a small board', () => {
     const start = await serve(
       await write({
         'backlog/config.yml': 'project_name: Bakery\nstatuses: ["To Do", "Done"]\n',
-        'backlog/tasks/back-1 - Bread.md': task('BACK-1', 'assignee: @ada\n'),
+        'backlog/tasks/back-1 - Bread.md': task('BACK-1', 'assignee: [@ada, @ben]\n'),
         'backlog/completed/back-2 - Rolls.md': task('BACK-2'),
         'backlog/drafts/draft-3 - Cake.md': task('DRAFT-3'),
         'backlog/tasks/readme.md': 'Not a task.\n',
@@ -156,7 +156,13 @@ describe('a small board', () => {
     const { layout, ids, tasks } = await listed(start)
     expect(layout).toBe('backlog-md')
     expect(ids).toEqual(['BACK-1', 'BACK-2', 'DRAFT-3'])
-    expect(tasks.find(({ id }) => id === 'BACK-1')).toMatchObject({ assignee: '@ada', ready: true })
+    expect(tasks.find(({ id }) => id === 'BACK-1')).toMatchObject({
+      assignee: '@ada',
+      assignees: ['@ada', '@ben'],
+      ready: true,
+    })
+    const bens = await start.json<{ tasks: Task[] }>('/tasks?assignee=@ben')
+    expect(bens.tasks.map(({ id }) => id)).toEqual(['BACK-1'])
   })
 
   it('of Task Master is served by tag, with its subtasks, and no task twice under one id', async () => {

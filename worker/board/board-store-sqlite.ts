@@ -92,7 +92,8 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
     tasks(filter, after, limit) {
       const where = conditions({
         'status = ?': filter.status,
-        'assignee = ?': filter.assignee,
+        "? IN (SELECT assignee UNION ALL SELECT value FROM json_each(light, '$.assignees'))":
+          filter.assignee,
         'ready = ?': filter.ready === undefined ? undefined : Number(filter.ready),
         'execution = ?': filter.execution,
         "EXISTS (SELECT 1 FROM json_each(light, '$.labels') WHERE value = ?)": filter.label,

@@ -23,6 +23,7 @@ const task = z.looseObject({
   status: text,
   ready: z.boolean(),
   assignee: text.optional(),
+  assignees: z.array(text).optional(),
   labels: z.array(text).optional(),
   executionState: z.enum(['active', 'stalled', 'awaiting_review']).optional(),
 })

@@ -8,6 +8,8 @@ export interface Task {
   title: string
   status: string
   assignee?: string
+  /** All of them, `assignee` first; only where a task has more than one. */
+  assignees?: string[]
   /** Ids of the tasks that must be closed before this one is `ready`. */
   deps?: string[]
   /** Not closed, every dep is closed, and the file is not `invalid`. */

@@ -38,7 +38,8 @@ test('reads every known field of a task, and accepts plain names that begin with
     id: 'BACK-5.2',
     title: 'Watch files',
     status: 'In Progress',
-    assignee: '@codex, @claude',
+    assignee: '@codex',
+    assignees: ['@codex', '@claude'],
     deps: ['task-4'],
     updatedAt: '2026-04-26T08:00:00Z',
     rank: 500,
@@ -53,8 +54,13 @@ test('accepts @ in flow lists and as a single assignee', async () => {
   const store = await open()
   const assignee = (value: string) =>
     sayTask(store, 'tasks/back-1.md', `---\nid: BACK-1\nassignee: ${value}\n---\n`)
-  expect(assignee('[@a, "@b", c]')).toMatchObject({ assignee: '@a, @b, c' })
-  expect(assignee('@a b # the lead')).toMatchObject({ assignee: '@a b' })
+  expect(assignee('[@a, "@b", c]')).toMatchObject({
+    assignee: '@a',
+    assignees: ['@a', '@b', 'c'],
+  })
+  const alone = assignee('@a b # the lead')
+  expect(alone).toMatchObject({ assignee: '@a b' })
+  expect(alone).not.toHaveProperty('assignees')
   expect(assignee('[]')).not.toHaveProperty('assignee')
   expect(assignee('`a`')).toMatchObject({ invalid: expect.stringContaining('line 3') })
 })

@@ -111,7 +111,7 @@ export const words = {
       blocked: (ids: readonly string[]) => `Blocked by ${ids.join(', ')}`,
       missingDep: (id: string) => `${id} (does not exist)`,
       partOf: (id: string) => `Part of ${id}`,
-      assignedTo: (name: string) => `assigned to ${name}`,
+      assignedTo: (names: readonly string[]) => `assigned to ${names.join(', ')}`,
       priority: (name: string) => `priority ${name}`,
       labels: (names: readonly string[]) => `labels ${names.join(', ')}`,
       invalid: (sentence: string) => `Cannot be read: ${sentence}`,
@@ -176,7 +176,7 @@ export const words = {
       failedEmpty: (sentence: string) => `It could not be fetched: ${sentence}`,
       again: 'Try again',
       facts: {
-        assignee: 'Assignee',
+        assignees: (n: number) => (n > 1 ? 'Assignees' : 'Assignee'),
         priority: 'Priority',
         labels: 'Labels',
         parent: 'Part of',

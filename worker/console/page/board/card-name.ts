@@ -1,12 +1,13 @@
 // What a screen reader calls a card: all that it shows, in one breath. Pure.
 
 import { words } from '../words.ts'
-import type { CardData } from './cards.ts'
+import { assigneesOf, type CardData } from './cards.ts'
 import { statusName } from './columns.ts'
 import { standing } from './standing.ts'
 
 export function nameOf(card: CardData): string {
-  const { id, title, status, priority, assignee, labels, parent, invalid } = card.task
+  const { id, title, status, priority, labels, parent, invalid } = card.task
+  const assignees = assigneesOf(card.task)
   const say = words.board.card
   return [
     id,
@@ -14,7 +15,7 @@ export function nameOf(card: CardData): string {
     statusName(status),
     standing(card)?.text,
     priority !== undefined && say.priority(priority),
-    assignee !== undefined && say.assignedTo(assignee),
+    assignees.length > 0 && say.assignedTo(assignees),
     labels && labels.length > 0 && say.labels(labels),
     parent !== undefined && say.partOf(parent),
     invalid !== undefined && say.invalid(invalid),

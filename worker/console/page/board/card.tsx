@@ -7,7 +7,7 @@ import { formatRoute } from '../address.ts'
 import { words } from '../words.ts'
 import { Chips } from './card-chips.tsx'
 import { nameOf } from './card-name.ts'
-import type { CardData } from './cards.ts'
+import { assigneesOf, type CardData } from './cards.ts'
 
 interface CardProps {
   card: CardData
@@ -71,7 +71,8 @@ export class Card extends Component<CardProps> {
 
 /** Like the chips, it is in the link's name already. */
 function Top({ task, parentTitle }: { task: Task; parentTitle: string | undefined }) {
-  const { id, parent, assignee } = task
+  const { id, parent } = task
+  const assignees = assigneesOf(task).join(', ')
   return (
     <p class="top" aria-hidden="true">
       <span class="id">{id}</span>
@@ -80,7 +81,7 @@ function Top({ task, parentTitle }: { task: Task; parentTitle: string | undefine
           {words.board.card.partOf(parent)}
         </span>
       )}
-      {assignee !== undefined && <span class="assignee">{assignee}</span>}
+      {assignees !== '' && <span class="assignee">{assignees}</span>}
     </p>
   )
 }

@@ -29,6 +29,10 @@ export interface Board {
 
 export type Cards = ReadonlyMap<string, CardData>
 
+/** Everybody who has the task, the first of them first. */
+export const assigneesOf = ({ assignee, assignees }: Task): readonly string[] =>
+  assignees ?? (assignee === undefined ? [] : [assignee])
+
 /** In the order of the tasks. `shown` are the cards of the board before. */
 export function cardsOf(board: Board, shown: Cards): Cards {
   const closed = new Set(board.config?.closed)

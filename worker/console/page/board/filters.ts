@@ -2,7 +2,7 @@
 // who passes. Pure.
 
 import type { Task } from '../../../board/wire.ts'
-import type { CardData } from './cards.ts'
+import { assigneesOf, type CardData } from './cards.ts'
 
 export interface Filters {
   /** Words that all must occur, in any order and case. */
@@ -31,7 +31,7 @@ export function passes(filters: Filters): (card: CardData) => boolean {
   const words = filters.q.toLocaleLowerCase().split(/\s+/).filter(Boolean)
   return ({ task }) => {
     if (ready !== '' && !task.ready) return false
-    if (assignee !== '' && task.assignee !== assignee) return false
+    if (assignee !== '' && !assigneesOf(task).includes(assignee)) return false
     if (label !== '' && !task.labels?.includes(label)) return false
     if (priority !== '' && task.priority !== priority) return false
     if (execution !== '' && task.executionState !== execution) return false
@@ -47,8 +47,8 @@ const texts = new WeakMap<Task, string>()
 function textOf(task: Task): string {
   const known = texts.get(task)
   if (known !== undefined) return known
-  const { id, title, assignee = '', labels = [], priority = '' } = task
-  const text = [id, title, assignee, priority, ...labels].join('\n').toLocaleLowerCase()
+  const { id, title, labels = [], priority = '' } = task
+  const text = [id, title, ...assigneesOf(task), priority, ...labels].join('\n').toLocaleLowerCase()
   texts.set(task, text)
   return text
 }
@@ -65,7 +65,7 @@ export function choicesOf(tasks: Iterable<Task>): Choices {
   const labels = new Set<string>()
   const priorities = new Set<string>()
   for (const task of tasks) {
-    if (task.assignee) assignees.add(task.assignee)
+    for (const assignee of assigneesOf(task)) assignees.add(assignee)
     if (task.priority) priorities.add(task.priority)
     for (const label of task.labels ?? []) labels.add(label)
   }

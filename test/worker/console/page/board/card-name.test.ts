@@ -44,6 +44,8 @@ describe('the name of a card', () => {
       'LAMP-4, Wake up, In progress, Stalled: agent:otto, priority high, assigned to mira, ' +
         'labels comfort, app, Part of LAMP-1',
     )
+    const shared = card({ id: 'LAMP-5', title: 'Dim', assignee: 'ann', assignees: ['ann', 'bob'] })
+    expect(nameOf(shared)).toBe('LAMP-5, Dim, Backlog, assigned to ann, bob')
     expect(nameOf(card({ id: 'LAMP-5', title: 'Dim' }))).toBe('LAMP-5, Dim, Backlog')
     const broken = card({
       id: 'LAMP-6',

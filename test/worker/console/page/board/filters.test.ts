@@ -41,6 +41,14 @@ describe('the filters', () => {
     expect(passes(filters(some))(lamp)).toBe(expected)
   })
 
+  it('let a shared task pass for each of those that share it', () => {
+    const shared = card({ assignee: 'ann', assignees: ['ann', 'bob'] })
+    expect(passes(filters({ assignee: 'ann' }))(shared)).toBe(true)
+    expect(passes(filters({ assignee: 'bob' }))(shared)).toBe(true)
+    expect(passes(filters({ q: 'BOB' }))(shared)).toBe(true)
+    expect(passes(filters({ assignee: 'mira' }))(shared)).toBe(false)
+  })
+
   it.each([
     ['lamp-4', true],
     ['LAMP WAKE', true],
@@ -56,10 +64,10 @@ describe('what may be chosen', () => {
     const tasks = [
       task('LAMP-1', { assignee: 'mira', labels: ['v10', 'v9'], priority: 'low' }),
       task('LAMP-2', { assignee: 'Jonas', priority: 'whenever' }),
-      task('LAMP-3', { assignee: 'mira', priority: 'High' }),
+      task('LAMP-3', { assignee: 'mira', assignees: ['mira', 'Ada'], priority: 'High' }),
     ]
     expect(choicesOf(tasks)).toEqual({
-      assignee: ['Jonas', 'mira'],
+      assignee: ['Ada', 'Jonas', 'mira'],
       label: ['v9', 'v10'],
       priority: ['High', 'low', 'whenever'],
     })

@@ -8,16 +8,18 @@ import type { Live } from '../../live/live.ts'
 import { Age } from '../../time.tsx'
 import { words } from '../../words.ts'
 import { LabelChips, PriorityChip } from '../card-chips.tsx'
+import { assigneesOf } from '../cards.ts'
 import { statusName } from '../columns.ts'
 
 export function Facts({ task, live }: { task: TaskDetail; live: Live }) {
   const say = words.board.detail.facts
   const tasks = live.tasks.value ?? new Map<string, Task>()
-  const { assignee, priority, labels = [], parent, deps = [], updatedAt, rank } = task
+  const { priority, labels = [], parent, deps = [], updatedAt, rank } = task
+  const assignees = assigneesOf(task)
   const subtasks = [...tasks.values()].filter((other) => other.parent === task.id)
   return (
     <dl class="task-facts">
-      <Fact name={say.assignee}>{assignee}</Fact>
+      <Fact name={say.assignees(assignees.length)}>{assignees.join(', ')}</Fact>
       <Fact name={say.priority}>{priority && <PriorityChip priority={priority} />}</Fact>
       <Fact name={say.labels}>
         {labels.length > 0 && (
