@@ -213,6 +213,33 @@ export function refundContract(on: On): void {
     )
 
     it(
+      'that cannot be made is refused before the breaker is asked, and while its circuit is open',
+      on(async (w) => {
+        const transaction = await w.came('Paid')
+        const given = await w.claimed(transaction, { amount: 4_000, idempotencyKey: 'key-1' })
+        await w.endRefund(given, { kind: 'done' })
+        const admitted = w.desk.admitted.length
+        const wrong = [
+          { wish: { amount: 99_999 }, state: 'too_much' },
+          { wish: { amount: 4_000, fullOnly: true }, state: 'not_full' },
+          { wish: { transactionId: 'nobody' }, state: 'unknown_transaction' },
+          { wish: { amount: 4_000, idempotencyKey: 'key-1' }, state: 'answered' },
+        ]
+        for (const retryAfterMs of [undefined, 12_000]) {
+          w.desk.retryAfterMs = retryAfterMs
+          for (const { wish, state } of wrong) {
+            expect(await w.refund(transaction, wish)).toMatchObject({ state })
+          }
+        }
+        expect(w.desk.admitted).toHaveLength(admitted)
+        expect(await w.refund(transaction, { amount: 1 })).toEqual({
+          state: 'circuit_open',
+          retryAfterMs: 12_000,
+        })
+      }),
+    )
+
+    it(
       'that calls no gateway after all gives its leave back',
       on(async (w) => {
         const transaction = await w.came('Paid')

@@ -12,7 +12,7 @@ import { finishRefundUnit } from './finish-refund-libsql.ts'
 import type { ChargeBegun, ChargeStart, Ledger } from './ledger.ts'
 import type { JudgedEvent } from './move-libsql.ts'
 import { findParkedUnit, parkedUnit, transactionUnit } from './parked-libsql.ts'
-import { beginRefundUnit } from './refunds-libsql.ts'
+import { barredRefundUnit, beginRefundUnit } from './refunds-libsql.ts'
 import { claimUntoldUnit, redeliverUnit, settleTold } from './telling-libsql.ts'
 import { unitReader } from './unit-libsql.ts'
 import { acknowledgeUnit, forgetUnit } from './upkeep-libsql.ts'
@@ -90,7 +90,10 @@ export function createLibsqlLedger(deps: LibsqlLedgerDeps): Ledger {
       return { transaction, untold, opened }
     },
 
-    beginRefund: (start) => withLeave(start.gateway, () => write(beginRefundUnit(start))),
+    // What cannot be is refused before the breaker is asked, and whatever it says.
+    beginRefund: async (start) =>
+      (await write(barredRefundUnit(start))) ??
+      (await withLeave(start.gateway, () => write(beginRefundUnit(start)))),
     async finishRefund(end) {
       const finished = await write(finishRefundUnit(end, audience))
       const { opened } = await desk.report(finished.transaction.gateway, end.verdict)

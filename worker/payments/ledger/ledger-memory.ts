@@ -8,7 +8,7 @@ import { beginCharge, endedCharge, finishCharge } from './charges-memory.ts'
 import type { Ledger } from './ledger.ts'
 import type { PaymentRecords } from './records.ts'
 import { memoryRecords } from './records-memory.ts'
-import { beginRefund, finishRefund } from './refunds-memory.ts'
+import { barredRefund, beginRefund, finishRefund } from './refunds-memory.ts'
 import { iso } from './rows-memory.ts'
 import {
   checkSoon,
@@ -64,7 +64,9 @@ export function createMemoryLedger({ desk, audience }: { desk: GatewayDesk; audi
       const { opened } = await desk.report(finished.transaction.gateway, end.verdict)
       return { ...finished, opened }
     },
-    beginRefund: (start) => withLeave(start.gateway, () => beginRefund(book, start)),
+    beginRefund: async (start) =>
+      structuredClone(barredRefund(book, start)) ??
+      (await withLeave(start.gateway, () => beginRefund(book, start))),
     async finishRefund(end) {
       const finished = structuredClone(finishRefund(book, end))
       const { opened } = await desk.report(finished.transaction.gateway, end.verdict)

@@ -7,8 +7,29 @@ import type { RefundBegun, RefundStart } from './ledger.ts'
 import { text, toTransaction, transactionColumns } from './rows-libsql.ts'
 import type { Unit } from './unit-libsql.ts'
 
+/** Why it cannot be claimed, or what its key came to before; undefined: it can be. */
+export const barredRefundUnit = (start: RefundStart): Unit<RefundBegun | undefined> => ({
+  statements: [statement(ANSWER, argsOf(start))],
+  read: ([rows = []]) => barred(rows, start),
+})
+
 export function beginRefundUnit(start: RefundStart): Unit<RefundBegun> {
-  const args = {
+  const args = argsOf(start)
+  return {
+    statements: [statement(CLAIM, args), statement(CHECK_LATER, args), statement(ANSWER, args)],
+    read([, , rows = []]) {
+      const found = barred(rows, start)
+      if (found) return found
+      const [row] = rows
+      if (row && rows.some(isMine(start)))
+        return { state: 'begun', transaction: toTransaction(row) }
+      throw new Error('a refund that is possible was not claimed')
+    },
+  }
+}
+
+function argsOf(start: RefundStart) {
+  return {
     id: start.id,
     gateway: start.gateway,
     transaction: start.transactionId,
@@ -21,19 +42,18 @@ export function beginRefundUnit(start: RefundStart): Unit<RefundBegun> {
     now: start.now,
     until: start.until,
   }
-  return {
-    statements: [statement(CLAIM, args), statement(CHECK_LATER, args), statement(ANSWER, args)],
-    read: ([, , rows = []]) => toBegun(rows, start),
-  }
 }
 
+const isMine = (start: RefundStart) => (row: Row) => row.refund_id === start.id
+
 /** `rows`: the transaction, with each refund of it that bears on this one. */
-function toBegun(rows: readonly Row[], start: RefundStart): RefundBegun {
+function barred(rows: readonly Row[], start: RefundStart): RefundBegun | undefined {
   const [row] = rows
   if (!row) return { state: 'unknown_transaction' }
   const transaction = toTransaction(row)
-  const mine = rows.find(({ refund_id: id }) => id === start.id)
-  if (mine?.refund_status === 'claimed') return { state: 'begun', transaction }
+  const mine = rows.find(isMine(start))
+  // Claimed by this very call, the first time that it was sent.
+  if (mine?.refund_status === 'claimed') return undefined
   const { idempotencyKey } = start
   const same =
     mine ??
@@ -52,7 +72,7 @@ function toBegun(rows: readonly Row[], start: RefundStart): RefundBegun {
   )
   if (isUnderWay) return { state: 'in_progress' }
   if (start.fullOnly && start.amount !== amount) return { state: 'not_full', transaction }
-  return { state: 'too_much', left, transaction }
+  return start.amount > left ? { state: 'too_much', left, transaction } : undefined
 }
 
 function known(refund: Row, start: RefundStart): RefundBegun {

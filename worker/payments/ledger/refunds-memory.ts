@@ -8,12 +8,23 @@ import type { RefundBegun, RefundEnd, RefundStart } from './ledger.ts'
 import { iso, isUnderWay, type PaymentRow, type RefundRow } from './rows-memory.ts'
 
 export function beginRefund(book: Book, start: RefundStart): RefundBegun {
+  const found = barredRefund(book, start)
+  if (found) return found
+  const row = book.find(start.gateway, start.transactionId)
+  if (!row) throw new Error('there is no payment of this refund')
+  if (!book.refunds.has(start.id)) claim(book, row, start)
+  return { state: 'begun', transaction: row.transaction }
+}
+
+/** Why it cannot be claimed, or what its key came to before; undefined: it can be. */
+export function barredRefund(book: Book, start: RefundStart): RefundBegun | undefined {
   const row = book.find(start.gateway, start.transactionId)
   if (!row) return { state: 'unknown_transaction' }
   const { transaction } = row
   const { idempotencyKey, requestHash, amount } = start
   const mine = book.refunds.get(start.id)
-  if (mine) return isUnderWay(mine) ? { state: 'begun', transaction } : again(mine)
+  // Claimed by this very call, the first time that it was sent.
+  if (mine) return mine.record.status === 'claimed' ? undefined : again(mine)
   const byKey =
     idempotencyKey === undefined
       ? undefined
@@ -29,9 +40,7 @@ export function beginRefund(book: Book, start: RefundStart): RefundBegun {
     return { state: 'not_refundable', status }
   }
   if (start.fullOnly && amount !== transaction.amount) return { state: 'not_full', transaction }
-  if (amount > left) return { state: 'too_much', left, transaction }
-  claim(book, row, start)
-  return { state: 'begun', transaction }
+  return amount > left ? { state: 'too_much', left, transaction } : undefined
 }
 
 function claim(book: Book, row: PaymentRow, start: RefundStart): void {
