@@ -14,6 +14,7 @@ export interface EdgeSurroundings {
   edge: string
   database: string
   simulator: string
+  databaseToken: string
 }
 
 /**
@@ -23,7 +24,7 @@ export interface EdgeSurroundings {
 export function edgeVariables(
   env: Environment,
   file: SignalboxFile,
-  { secret, edge, database, simulator }: EdgeSurroundings,
+  { secret, edge, database, simulator, databaseToken }: EdgeSurroundings,
 ): Record<string, string> {
   const given = workerVariables(env, gatewayPrefixes(file, DRIVERS))
   return {
@@ -33,5 +34,6 @@ export function edgeVariables(
     ...given,
     AUTH_SECRETS: secret,
     LIBSQL_URL: database,
+    LIBSQL_AUTH_TOKEN: databaseToken,
   }
 }

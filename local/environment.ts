@@ -4,7 +4,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What any program may need to find its way about a machine; nothing of ours. */
 const MACHINE = /^(?:PATH|HOME|USER|TMPDIR|TZ|LANG|LC_\w+|XDG_\w+|SSL_CERT_\w+|DENO_DIR)$/
-/** What the Worker reads, but not AUTH_SECRETS or LIBSQL_URL: a local system has its own. */
+/** What the Worker reads, but not AUTH_SECRETS or LIBSQL_*: a local system has its own. */
 const WORKER =
   /^(?:(?:REDIRECT_GATEWAY|FIB|STRIPE|PAYMENT)_\w+|ALLOWED_ORIGINS|AUTH_JWKS_URL|MAX_STREAMS)$/
 /** What an operator tunes a sidecar with; what it publishes, and where, is ours to say. */

@@ -11,17 +11,23 @@ export interface DatabasePlace {
   /** Folder of the database files; the server makes it. */
   dir: string
   port: number
+  /**
+   * Ed25519, the bytes in URL-safe base64. Without a key the server lets everybody in, and answers
+   * pages of any origin: a web page in this machine's browser could write payments.
+   */
+  publicKey: string
 }
 
 export const databaseUrl = (port: number): string => `http://${LOOPBACK}:${port}`
 
 export function libsqlServer(
-  { dir, port }: DatabasePlace,
-  common: Pick<ChildSpec, 'env' | 'logFile'>,
+  { dir, port, publicKey }: DatabasePlace,
+  { env, logFile }: Pick<ChildSpec, 'env' | 'logFile'>,
 ): ChildSpec {
   return {
-    ...common,
     name: 'sqld',
+    env: { ...env, SQLD_AUTH_JWT_KEY: publicKey },
+    logFile,
     command: sqldBinary(),
     args: ['--no-welcome', '-d', dir, '--http-listen-addr', `${LOOPBACK}:${port}`],
     graceMs: 3_000,
@@ -51,7 +57,11 @@ export function databaseReady(url: string, patience: Patience): Promise<void> {
  * Runs a script as one transaction: its tables are there or they are not. Every statement of it
  * must be one that may run again. Throws StartError when the server refuses one.
  */
-export async function migrate(url: string, script: string, signal: AbortSignal): Promise<void> {
+export async function migrate(
+  { url, token }: { url: string; token: string },
+  script: string,
+  signal: AbortSignal,
+): Promise<void> {
   const chain = ['BEGIN IMMEDIATE', ...statementsOf(script), 'COMMIT']
   const steps = chain.map((sql, index) => ({
     stmt: { sql },
@@ -62,7 +72,7 @@ export async function migrate(url: string, script: string, signal: AbortSignal):
   const requests = [{ type: 'batch', batch: { steps } }, { type: 'close' }]
   const response = await fetch(`${url}/v2/pipeline`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
     body: JSON.stringify({ requests }),
     signal,
   })

@@ -13,6 +13,8 @@ export interface LocalJson {
   path: string
   /** URL of the libSQL server. */
   database: string
+  /** What the libSQL server asks for: reads and writes all that is in it. */
+  databaseToken: string
   /** URL of the gateway simulator. */
   simulator: string
   tokens: LocalTokens

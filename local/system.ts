@@ -20,7 +20,7 @@ import { simulatorProcess, simulatorReady, simulatorUrl } from './simulator-proc
 import { StartError } from './start-error.ts'
 import type { Supervisor } from './supervisor.ts'
 import { startSweeping, unrefAfter } from './sweeping.ts'
-import { mintTokens, readSecret } from './tokens.ts'
+import { databaseAccess, mintTokens, readSecret } from './tokens.ts'
 import { until } from './until.ts'
 import { prepareWorkerd } from './workerd.ts'
 
@@ -50,15 +50,18 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
   const edge = edgeUrl(ports.edge)
   const database = databaseUrl(ports.database)
   const simulator = simulatorUrl(ports.simulator)
-  const variables = edgeVariables(env, signalbox, { secret, edge, database, simulator })
+  const { publicKey, token: databaseToken } = await databaseAccess(secret)
+  const places = { edge, database, simulator }
+  const variables = edgeVariables(env, signalbox, { secret, ...places, databaseToken })
   checkVariables(variables)
   const tokens = await mintTokens(secret, repo, Date.now())
 
   const bringDatabaseUp = async () => {
-    const place = { dir: data.databaseDir, port: ports.database }
+    const place = { dir: data.databaseDir, port: ports.database, publicKey }
     supervisor.start(libsqlServer(place, { env: machine, logFile: data.logFile('sqld') }))
     await databaseReady(database, { what: 'The database', waitMs: PROCESS_WAIT_MS, signal })
-    await migrate(database, await readFile(join(home, 'schema.sql'), 'utf8'), signal)
+    const schema = await readFile(join(home, 'schema.sql'), 'utf8')
+    await migrate({ url: database, token: databaseToken }, schema, signal)
   }
   const bringSimulatorUp = async () => {
     const { cacheDir, logsDir } = data
@@ -94,7 +97,7 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
   await Promise.all([bringDatabaseUp(), bringSimulatorUp(), bringEdgeUp().then(bringBoardUp)])
   startSweeping({ edge, token: tokens.payments, fetch, after: unrefAfter, signal })
   const gateways = describeGateways(variables)
-  return { url: edge, path: repo, database, simulator, tokens, gateways }
+  return { url: edge, path: repo, database, databaseToken, simulator, tokens, gateways }
 }
 
 /** The edge is told of the others when it starts, so all are found before anything is started. */

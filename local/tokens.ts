@@ -1,6 +1,6 @@
-// The secret of one data folder, and the tokens signed with it.
+// The secret of one data folder, and the tokens signed with it or with what is derived from it.
 
-import { randomBytes } from 'node:crypto'
+import { createPrivateKey, createPublicKey, hkdfSync, randomBytes } from 'node:crypto'
 import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { SignJWT } from 'jose'
 import { StartError } from './start-error.ts'
@@ -70,4 +70,30 @@ export async function mintTokens(secret: string, repo: string, now: number): Pro
     mint('payments'),
   ])
   return { board, sidecar, payments }
+}
+
+export interface DatabaseAccess {
+  /** Ed25519, as libSQL's server takes it: the bytes in URL-safe base64. */
+  publicKey: string
+  token: string
+}
+
+/** RFC 8410: how PKCS #8 begins for an Ed25519 key, which is 32 bytes that follow. */
+const ED25519_PREFIX = Buffer.from('302e020100300506032b657004220420', 'hex')
+
+/**
+ * The key of a data folder's libSQL server, and a token for all that may write to it. Both are the
+ * same at every start, as the secret is. The token does not expire, or an edge that has run for a
+ * month would lose its database.
+ */
+export async function databaseAccess(secret: string): Promise<DatabaseAccess> {
+  const seed = Buffer.from(hkdfSync('sha256', secret, '', 'signalbox local database', 32))
+  const der = Buffer.concat([ED25519_PREFIX, seed])
+  const key = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' })
+  const { x: publicKey = '' } = createPublicKey(key).export({ format: 'jwk' })
+  const token = await new SignJWT({ a: 'rw' })
+    .setProtectedHeader({ alg: 'EdDSA', typ: 'JWT' })
+    .setSubject('local:database')
+    .sign(key)
+  return { publicKey, token }
 }

@@ -3,6 +3,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { databaseReady, databaseUrl, libsqlServer, migrate } from '../../local/libsql-server.ts'
+import { databaseAccess } from '../../local/tokens.ts'
 import {
   libsqlDatabase,
   type Row,
@@ -12,6 +13,8 @@ import {
 import { freePort, type Program, startProgram } from './process.ts'
 
 const HOME = resolve(import.meta.dirname, '../..')
+/** Of every database of the benchmarks. */
+export const ACCESS = await databaseAccess('the-secret-of-the-benchmark-that-opens-its-databases')
 const START_WAIT_MS = 30_000
 const WRITE_WAIT_MS = 60_000
 
@@ -29,15 +32,16 @@ export async function startDatabase(dir: string): Promise<BenchDatabase> {
   const port = await freePort()
   const url = databaseUrl(port)
   const signal = AbortSignal.timeout(START_WAIT_MS)
-  const place = { dir: join(dir, 'database'), port }
+  const { publicKey, token } = ACCESS
+  const place = { dir: join(dir, 'database'), port, publicKey }
   const program = await startProgram(
     libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }),
     async () => {
       await databaseReady(url, { what: 'sqld', waitMs: START_WAIT_MS, signal })
-      await migrate(url, readFileSync(join(HOME, 'schema.sql'), 'utf8'), signal)
+      await migrate({ url, token }, readFileSync(join(HOME, 'schema.sql'), 'utf8'), signal)
     },
   )
-  const database = libsqlDatabase({ url }, Date.now)
+  const database = libsqlDatabase({ url, authToken: token }, Date.now)
   return {
     ...program,
     port,

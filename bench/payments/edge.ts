@@ -7,6 +7,7 @@ import { prepareWorkerd } from '../../local/workerd.ts'
 import { readWorkerSettings } from '../../local/wrangler-toml.ts'
 import { stopsToo } from '../child.ts'
 import { API_KEY } from './callbacks.ts'
+import { ACCESS } from './database.ts'
 import { freePort, type Program, startProgram } from './process.ts'
 
 const HOME = resolve(import.meta.dirname, '../..')
@@ -26,6 +27,7 @@ export function startOurEdge(
   return startEdge(dir, HOME, {
     AUTH_SECRETS: AUTH_SECRET,
     LIBSQL_URL: databaseUrl,
+    LIBSQL_AUTH_TOKEN: ACCESS.token,
     REDIRECT_GATEWAY_CLIENT_ID: 'bench',
     REDIRECT_GATEWAY_CLIENT_SECRET: 'the-secret-of-the-benchmark-at-the-gateway',
     REDIRECT_GATEWAY_API_KEY: API_KEY,

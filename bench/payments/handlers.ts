@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import { startNode } from '../child.ts'
 import { API_KEY } from './callbacks.ts'
-import { type BenchDatabase, startDatabase } from './database.ts'
+import { ACCESS, type BenchDatabase, startDatabase } from './database.ts'
 import { startBareEdge, startOurEdge } from './edge.ts'
 
 export const HANDLERS = ['signalbox', 'naive', 'no-database'] as const
@@ -37,7 +37,7 @@ export async function startHandler(name: HandlerName, dir: string): Promise<Hand
 
 async function startOn(name: 'signalbox' | 'naive', { url }: BenchDatabase, dir: string) {
   if (name === 'signalbox') return startOurEdge(join(dir, 'edge'), { databaseUrl: url })
-  const args = [join(import.meta.dirname, 'naive.ts'), url, API_KEY]
+  const args = [join(import.meta.dirname, 'naive.ts'), url, ACCESS.token, API_KEY]
   const child = await startNode(args, /^naive ready /, START_WAIT_MS)
   return { ...child, port: Number(child.line.split(' ').at(-1)) }
 }

@@ -8,8 +8,8 @@ import { createClient } from '@libsql/client/web'
 import { compactVerify } from 'jose'
 import { ulid } from 'ulid'
 
-const [url = '', apiKey = ''] = process.argv.slice(2)
-const client = createClient({ url })
+const [url = '', authToken = '', apiKey = ''] = process.argv.slice(2)
+const client = createClient({ url, authToken })
 const key = new TextEncoder().encode(apiKey)
 
 interface Claims {

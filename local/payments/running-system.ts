@@ -24,6 +24,7 @@ const localJson = z.object({
   url: z.string(),
   path: z.string(),
   database: z.string(),
+  databaseToken: z.string(),
   simulator: z.string(),
   tokens: z.object({ payments: z.string() }),
   gateways: z.object({
@@ -46,9 +47,10 @@ export async function readRunningSystem(
   dir: string,
   { env, file }: Surroundings,
 ): Promise<RunningSystem> {
-  const { url: edge, database, simulator, tokens, gateways } = await readLocal(dir)
+  const { url: edge, database, databaseToken, simulator, tokens, gateways } = await readLocal(dir)
   const secret = await readSecret(dir)
-  const here = edgeVariables(env, file, { secret, edge, database, simulator })
+  const places = { edge, database, simulator }
+  const here = edgeVariables(env, file, { secret, ...places, databaseToken })
   const expected: Readonly<Record<string, unknown>> = { ...describeGateways(here) }
   const actual: Readonly<Record<string, unknown>> = { ...gateways }
   const names = new Set([...Object.keys(expected), ...Object.keys(actual)])

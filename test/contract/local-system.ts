@@ -4,6 +4,7 @@ import { readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { LocalJson } from '../../local/local-json.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { PATIENT, type Start, Starts } from '../support/local-system.ts'
 import { signIn } from './console-session.ts'
@@ -27,10 +28,13 @@ const titleOf = async (start: Start, id: string): Promise<string> =>
     (error: unknown) => String(error),
   )
 
-const query = async (database: string, sql: string) => {
+type DatabasePlace = Pick<LocalJson, 'database' | 'databaseToken'>
+
+const query = async ({ database, databaseToken }: DatabasePlace, sql: string) => {
   const requests = [{ type: 'execute', stmt: { sql } }, { type: 'close' }]
   const response = await fetch(`${database}/v2/pipeline`, {
     method: 'POST',
+    headers: { authorization: `Bearer ${databaseToken}` },
     body: JSON.stringify({ requests }),
   })
   return response.text()
@@ -48,12 +52,13 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
     afterAll(() => starts.clear())
 
     it('says so in one line, and by then everything answers', async () => {
-      const { url, path, database, simulator, tokens } = await start.local()
+      const local = await start.local()
+      const { url, path, simulator, tokens } = local
       expect(start.readyLines).toEqual([`signalbox ready ${url}`])
       expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
       expect(path).toBe(start.storeDir)
       expect(Object.keys(tokens)).toEqual(['board', 'sidecar', 'payments'])
-      expect(await query(database, 'SELECT count(*) FROM payment_outbox')).toContain('"0"')
+      expect(await query(local, 'SELECT count(*) FROM payment_outbox')).toContain('"0"')
       expect(await (await fetch(`${simulator}/health`)).text()).toBe('ok')
       const { tasks } = await start.json<{ tasks: Task[] }>('/tasks')
       expect(tasks.map(({ id }) => id)).toEqual(EXAMPLE)
@@ -87,12 +92,23 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
 
     it('shows no secret in the list of processes', async () => {
       const secret = (await readFile(join(start.dataDir, 'secret'), 'utf8')).trim()
-      const { tokens, gateways } = await start.local()
+      const { tokens, gateways, databaseToken } = await start.local()
       const commands = (await start.children()).map(({ command }) => command).join('\n')
-      const shown = [...Object.values(tokens), gateways.redirect?.api_key ?? 'no key']
+      const shown = [
+        databaseToken,
+        ...Object.values(tokens),
+        gateways.redirect?.api_key ?? 'no key',
+      ]
       for (const hidden of [secret, ...shown, ...Object.values(STRIPE)]) {
         expect(commands).not.toContain(hidden)
       }
+    })
+
+    it('lets nobody into the database without its token', async () => {
+      const { database } = await start.local()
+      const answer = await query({ database, databaseToken: '' }, 'SELECT 1')
+      expect(answer).toContain('Unauthorized')
+      expect((await fetch(`${database}/dump`)).status).toBe(401)
     })
 
     it('simulates the gateways that the environment does not name', async () => {
@@ -160,14 +176,14 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
     })
 
     it('brings the database back at the same place, with what was in it', async () => {
-      const { database } = await start.local()
+      const local = await start.local()
       const alert = `INSERT INTO payment_alerts (id, kind, subject, gateway, created_at)
         VALUES ('a1', 'test', 's', 'g', 1)`
-      expect(await query(database, alert)).toContain('"ok"')
+      expect(await query(local, alert)).toContain('"ok"')
       await start.killAndWait('sqld')
       const alerts = () =>
         // It refuses connections for a moment.
-        query(database, 'SELECT id FROM payment_alerts').catch(String)
+        query(local, 'SELECT id FROM payment_alerts').catch(String)
       await expect.poll(alerts, PATIENT).toContain('"a1"')
     })
   })

@@ -5,6 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Child, spawnChild } from '../../local/child.ts'
 import { databaseReady, databaseUrl, libsqlServer, migrate } from '../../local/libsql-server.ts'
 import { findPort } from '../../local/ports.ts'
+import { databaseAccess } from '../../local/tokens.ts'
+import { SECRET } from '../support/edge.ts'
 
 type Cell = { type: string; value?: string }
 interface Result {
@@ -16,6 +18,7 @@ const signal = AbortSignal.timeout(60_000)
 let dir: string
 let server: Child
 let url: string
+let token: string
 let schema: string
 
 beforeAll(async () => {
@@ -23,7 +26,9 @@ beforeAll(async () => {
   const claim = await findPort(0)
   if (!claim.ok) throw new Error(claim.code)
   url = databaseUrl(claim.port)
-  const place = { dir: join(dir, 'db'), port: claim.port }
+  const access = await databaseAccess(SECRET)
+  token = access.token
+  const place = { dir: join(dir, 'db'), port: claim.port, publicKey: access.publicKey }
   server = spawnChild(libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }))
   await databaseReady(url, { what: 'sqld', waitMs: 20_000, signal })
   schema = await readFile('schema.sql', 'utf8')
@@ -58,6 +63,7 @@ async function batch(statements: { sql: string; args?: Args }[]) {
   }))
   const response = await fetch(`${url}/v2/pipeline`, {
     method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
     body: JSON.stringify({ requests: [{ type: 'batch', batch: { steps } }, { type: 'close' }] }),
   })
   const answer = (await response.json()) as {
@@ -167,9 +173,9 @@ const transaction = (id: string, more: Args = {}) => {
 
 describe('schema.sql', () => {
   it('may run again, over what is stored, and loses nothing', async () => {
-    await migrate(url, schema, signal)
+    await migrate({ url, token }, schema, signal)
     await transaction('kept')
-    await migrate(url, schema, signal)
+    await migrate({ url, token }, schema, signal)
     expect(await query('SELECT id FROM payment_transactions')).toEqual([{ id: 'kept' }])
     const tables = await query(
       `SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'payment%' ORDER BY name`,
@@ -186,13 +192,17 @@ describe('schema.sql', () => {
 
   it('is there whole or not at all: a statement that fails takes the others with it', async () => {
     const script = 'CREATE TABLE IF NOT EXISTS half (x);\nCREATE TABLE broken (;'
-    await expect(migrate(url, script, signal)).rejects.toMatchObject({ code: 'bad_configuration' })
+    await expect(migrate({ url, token }, script, signal)).rejects.toMatchObject({
+      code: 'bad_configuration',
+    })
     expect(await query(`SELECT name FROM sqlite_master WHERE name = 'half'`)).toEqual([])
   })
 
   it('is refused where the server would leave a statement out without a word', async () => {
     const script = 'CREATE TABLE IF NOT EXISTS one (x); CREATE TABLE IF NOT EXISTS two (x);'
-    await expect(migrate(url, script, signal)).rejects.toMatchObject({ code: 'bad_configuration' })
+    await expect(migrate({ url, token }, script, signal)).rejects.toMatchObject({
+      code: 'bad_configuration',
+    })
   })
 
   it('lets one batch remember, move and tell, and the same batch again change nothing', async () => {

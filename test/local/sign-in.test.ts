@@ -19,7 +19,8 @@ async function start(): Promise<void> {
   await writeFile(join(dir, 'secret'), `${SECRET}\n`)
   const [url, database, simulator] = ['http://127.0.0.1:8787', 'http://d', 'http://s']
   const tokens = { board: 'b.t.k', sidecar: 's.t.k', payments: 'p.t.k' }
-  await writeLocalJson(dir, { url, path: '/srv/lamp', database, simulator, tokens, gateways: {} })
+  const places = { url, path: '/srv/lamp', database, databaseToken: 'd', simulator }
+  await writeLocalJson(dir, { ...places, tokens, gateways: {} })
 }
 
 describe('signalbox sign-in', () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writeLocalJson } from '../../local/local-json.ts'
-import { mintTokens, readSecret } from '../../local/tokens.ts'
+import { databaseAccess, mintTokens, readSecret } from '../../local/tokens.ts'
 
 let dir: string
 beforeEach(async () => {
@@ -47,6 +47,16 @@ describe('the tokens of a local system', () => {
   })
 })
 
+describe("the access to a data folder's database", () => {
+  it('is the same at every start, and another one for each data folder', async () => {
+    const [first, again, other] = await Promise.all(
+      ['s', 's', 'o'].map((letter) => databaseAccess(letter.repeat(43))),
+    )
+    expect(again).toEqual(first)
+    expect(other?.publicKey).not.toBe(first?.publicKey)
+  })
+})
+
 describe('local.json', () => {
   it('replaces an older one whole, readable by its owner alone', async () => {
     const file = join(dir, 'local.json')
@@ -56,6 +66,7 @@ describe('local.json', () => {
       url: 'http://127.0.0.1:1',
       path: 'r',
       database: 'http://127.0.0.1:2',
+      databaseToken: 'd',
       simulator: 'http://127.0.0.1:3',
       tokens,
       gateways: { redirect: { api_key: 'k' } },

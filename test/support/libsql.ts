@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { type Child, spawnChild } from '../../local/child.ts'
 import { databaseReady, databaseUrl, libsqlServer, migrate } from '../../local/libsql-server.ts'
 import { findPort } from '../../local/ports.ts'
+import { databaseAccess } from '../../local/tokens.ts'
 import {
   type Database,
   libsqlDatabase,
@@ -13,9 +14,11 @@ import {
   statement,
   type Value,
 } from '../../worker/payments/ledger/database-libsql.ts'
+import { SECRET } from './edge.ts'
 
 export interface LibsqlServer {
   url: string
+  token: string
   database: Database
   /** Rows of one statement, which may also write. */
   query(sql: string, args?: Record<string, Value>): Promise<Row[]>
@@ -44,7 +47,8 @@ export async function startLibsql(): Promise<LibsqlServer> {
   const claim = await findPort(0)
   if (!claim.ok) throw new Error(claim.code)
   const url = databaseUrl(claim.port)
-  const place = { dir: join(dir, 'db'), port: claim.port }
+  const { publicKey, token } = await databaseAccess(SECRET)
+  const place = { dir: join(dir, 'db'), port: claim.port, publicKey }
   const spec = libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') })
   const start = async (): Promise<Child> => {
     const child = spawnChild(spec)
@@ -53,8 +57,8 @@ export async function startLibsql(): Promise<LibsqlServer> {
   }
 
   let server = await start()
-  await migrate(url, await readFile('schema.sql', 'utf8'), signal)
-  const database = libsqlDatabase({ url }, Date.now)
+  await migrate({ url, token }, await readFile('schema.sql', 'utf8'), signal)
+  const database = libsqlDatabase({ url, authToken: token }, Date.now)
   const write = (sql: readonly string[]) =>
     database.write(
       sql.map((text) => statement(text)),
@@ -62,6 +66,7 @@ export async function startLibsql(): Promise<LibsqlServer> {
     )
   return {
     url,
+    token,
     database,
     async query(sql, args) {
       const [rows = []] = await database.write([statement(sql, args)], signal)

@@ -50,6 +50,7 @@ export class PaymentSystem implements AsyncDisposable {
     const edgeOf = (more: Record<string, string>) =>
       startEdge(host, (origin) => ({
         LIBSQL_URL: database.url,
+        LIBSQL_AUTH_TOKEN: database.token,
         ...simulatedGateways({}, SECRETS, simulatorUrl(claim.port)),
         STRIPE_BASE_URL: stripe.url,
         PAYMENT_PUBLIC_URL: origin,

@@ -8,7 +8,9 @@ import { databaseReady, databaseUrl, libsqlServer, migrate } from '../../../loca
 import { checkDatabase } from '../../../local/payments/doctor-database.ts'
 import { findPort } from '../../../local/ports.ts'
 import { serve } from '../../../local/simulator/node-server.ts'
+import { databaseAccess } from '../../../local/tokens.ts'
 import { libsqlDatabase, statement } from '../../../worker/payments/ledger/database-libsql.ts'
+import { SECRET } from '../../support/edge.ts'
 import { told } from './bed.ts'
 
 const NOW = Date.parse('2026-03-01T10:00:00Z')
@@ -18,6 +20,7 @@ const signal = AbortSignal.timeout(120_000)
 let dir: string
 let server: Child
 let url: string
+let token: string
 let script: string
 
 beforeAll(async () => {
@@ -25,7 +28,9 @@ beforeAll(async () => {
   const claim = await findPort(0)
   if (!claim.ok) throw new Error(claim.code)
   url = databaseUrl(claim.port)
-  const place = { dir: join(dir, 'db'), port: claim.port }
+  const access = await databaseAccess(SECRET)
+  token = access.token
+  const place = { dir: join(dir, 'db'), port: claim.port, publicKey: access.publicKey }
   server = spawnChild(libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }))
   await databaseReady(url, { what: 'sqld', waitMs: 30_000, signal })
   script = await readFile('schema.sql', 'utf8')
@@ -38,19 +43,19 @@ afterAll(async () => {
 })
 
 const sql = (...statements: string[]) =>
-  libsqlDatabase({ url }, Date.now).write(
+  libsqlDatabase({ url, authToken: token }, Date.now).write(
     statements.map((text) => statement(text)),
     signal,
   )
 
-const check = async (authToken?: string, where = url): Promise<string[]> => {
-  const found = await checkDatabase({ url: where, ...(authToken && { authToken }) }, script, NOW)
+const check = async (authToken = token, where = url): Promise<string[]> => {
+  const found = await checkDatabase({ url: where, authToken }, script, NOW)
   return found.map(told).map((finding) => finding.replaceAll(new URL(where).host, 'HOST'))
 }
 
 describe('what stands in the database', () => {
   beforeEach(async () => {
-    const tables = await libsqlDatabase({ url }, Date.now).read([
+    const tables = await libsqlDatabase({ url, authToken: token }, Date.now).read([
       statement(`SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'payment%'`),
     ])
     const names = (tables[0] ?? []).map(({ name }) => name)
@@ -63,10 +68,10 @@ describe('what stands in the database', () => {
   const READ = 'ok database: HOST can be read.'
 
   it('is all there after schema.sql has run, once or again', async () => {
-    await migrate(url, script, signal)
+    await migrate({ url, token }, script, signal)
     const fine = [READ, 'ok schema: All 6 tables of schema.sql are there.']
     expect(await check()).toEqual(fine)
-    await migrate(url, script, signal)
+    await migrate({ url, token }, script, signal)
     expect(await check()).toEqual(fine)
   })
 
@@ -79,7 +84,7 @@ describe('what stands in the database', () => {
   })
 
   it('lacks a table, alone', async () => {
-    await migrate(url, script, signal)
+    await migrate({ url, token }, script, signal)
     await sql('DROP TABLE payment_alerts')
     expect((await check()).slice(1)).toEqual([
       expect.stringMatching(/^error schema: The database lacks the table payment_alerts: run /),
@@ -87,7 +92,7 @@ describe('what stands in the database', () => {
   })
 
   it('lacks a column, which schema.sql would not add', async () => {
-    await migrate(url, script, signal)
+    await migrate({ url, token }, script, signal)
     await sql('ALTER TABLE payment_transactions DROP COLUMN charge_answer')
     const [, lacking] = await check()
     expect(lacking).toMatch(/lacks the column payment_transactions\.charge_answer, which/)
@@ -99,7 +104,7 @@ describe('what stands in the database', () => {
   })
 
   it('lacks an index, or has another one under its name', async () => {
-    await migrate(url, script, signal)
+    await migrate({ url, token }, script, signal)
     await sql('DROP INDEX payment_refunds_under_way')
     const lacking = /lacks the index payment_refunds_under_way: run schema\.sql/
     expect((await check())[1]).toMatch(lacking)
@@ -118,14 +123,14 @@ describe('what stands in the database', () => {
     const other = script
       .replace('amount INTEGER NOT NULL CHECK (amount > 0)', 'amount TEXT NOT NULL')
       .replace(',\n  UNIQUE (gateway, event_id)', '')
-    await migrate(url, other, signal)
+    await migrate({ url, token }, other, signal)
     const found = await check()
     expect(found[1]).toMatch(/^error schema: Of another type .* payment_transactions\.amount\.$/)
     expect(found[2]).toContain('payment_webhook_events (gateway,event_id)')
   })
 
   it('may be more than is ours', async () => {
-    await migrate(url, script, signal)
+    await migrate({ url, token }, script, signal)
     await sql('CREATE TABLE IF NOT EXISTS orders (id TEXT)')
     expect((await check())[1]).toMatch(/^ok schema/)
   })
@@ -155,14 +160,28 @@ describe('a database', () => {
     ['has expired', { exp: NOW / 1_000 - 1 }, /^error database: .* has expired/],
     ['expires soon', { exp: (NOW + DAY_MS) / 1_000 }, /^warn database: .* expires at 2026-03-02T/],
   ])('whose token %s is told before it is used', async (_, claims, why) => {
-    await migrate(url, script, signal)
+    await migrate({ url, token }, script, signal)
     const [found] = await check(new UnsecuredJWT(claims).encode())
     expect(found).toMatch(why)
   })
 
   it('is fine with a token for long, or one of another kind', async () => {
-    await migrate(url, script, signal)
+    await migrate({ url, token }, script, signal)
+    // A server that takes any token.
+    const open = await serve(0, async (request) => {
+      const headers = { authorization: `Bearer ${token}` }
+      const { pathname } = new URL(request.url)
+      const init = { method: 'POST', headers, body: await request.text() }
+      const answer = await fetch(`${url}${pathname}`, init)
+      return Response.json(await answer.json())
+    })
     const long = new UnsecuredJWT({ a: 'rw', exp: (NOW + 90 * DAY_MS) / 1_000 }).encode()
-    for (const token of [long, 'no-jwt']) expect((await check(token))[0]).toMatch(/^ok database/)
+    try {
+      for (const other of [long, 'no-jwt']) {
+        expect((await check(other, open.url))[0]).toMatch(/^ok database/)
+      }
+    } finally {
+      await open.close()
+    }
   })
 })

@@ -28,6 +28,7 @@ async function start(given: Record<string, string> = {}): Promise<void> {
     url: edge.url,
     path: 'board',
     database: SIMULATOR,
+    databaseToken: 'd.t.k',
     simulator: SIMULATOR,
     tokens: { board: 'b.t.k', sidecar: 's.t.k', payments: 'p.t.k' },
     gateways: describeGateways(variables),

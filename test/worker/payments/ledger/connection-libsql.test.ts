@@ -24,7 +24,7 @@ describe('a connection of libSQL', () => {
 
   function opened() {
     let now = 0
-    const { write } = libsqlDatabase({ url: libsql.url }, () => now)
+    const { write } = libsqlDatabase({ url: libsql.url, authToken: libsql.token }, () => now)
     return {
       write: (...statements: ReturnType<typeof statement>[]) => write(statements, never),
       wait: (ms: number) => {
@@ -60,7 +60,7 @@ describe('a connection of libSQL', () => {
       const at = pipeline.requests.findIndex(({ type }) => type === 'batch')
       pipeline.requests[at]?.batch?.steps.splice(-2)
       const body = JSON.stringify(pipeline)
-      const answer = await fetch(new Request(asked.url, { method: 'POST', body }), init)
+      const answer = await fetch(new Request(asked, { body }), init)
       const told = (await answer.json()) as { results: unknown[] }
       const error = { code: 'RESPONSE_TOO_LARGE', message: 'Response is too large' }
       told.results[at] = { type: 'error', error }
@@ -137,7 +137,7 @@ describe('a connection of libSQL', () => {
 
   it('is given up with a call that nobody waits for', async () => {
     const sent = pipelines()
-    const { write } = libsqlDatabase({ url: libsql.url }, () => 0)
+    const { write } = libsqlDatabase({ url: libsql.url, authToken: libsql.token }, () => 0)
     await write([alert('i')], never)
     const given = write([alert('j')], AbortSignal.abort())
     await expect(given).rejects.toBeInstanceOf(DatabaseUnreachable)

@@ -311,7 +311,7 @@ describe('the ledger on libSQL, when the server dies', () => {
 })
 
 describe('an error of the database', () => {
-  const place = () => ({ url: libsql.url })
+  const place = () => ({ url: libsql.url, authToken: libsql.token })
   const never = new AbortController().signal
   const caught = (work: Promise<unknown>) =>
     work.then(
@@ -335,15 +335,18 @@ describe('an error of the database', () => {
   it('is transient while another writer holds the database', async () => {
     // A transaction left open: the server lets it be for 5 s.
     const open = { requests: [{ type: 'execute', stmt: { sql: 'BEGIN IMMEDIATE' } }] }
-    const response = await fetch(`${libsql.url}/v2/pipeline`, {
-      method: 'POST',
-      body: JSON.stringify(open),
-    })
+    const call = (body: object) =>
+      fetch(`${libsql.url}/v2/pipeline`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${libsql.token}` },
+        body: JSON.stringify(body),
+      })
+    const response = await call(open)
     const { baton } = (await response.json()) as { baton: string }
     const landed = ledger.webhook(paid(0))
     await new Promise((resolve) => setTimeout(resolve, 100))
     const close = { baton, requests: [{ type: 'close' }] }
-    await fetch(`${libsql.url}/v2/pipeline`, { method: 'POST', body: JSON.stringify(close) })
+    await call(close)
     expect((await landed).outcome).toBe('parked')
   })
 
