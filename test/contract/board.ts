@@ -299,6 +299,32 @@ export function boardContract(name: string, host: Host): void {
       expect((await repo.request('/sessions/ses_9')).status).toBe(404)
     })
 
+    it.each([
+      ['/tasks?assigne=ann', 'unknown_filter', /"assigne".*status, assignee, ready/],
+      ['/tasks?health=stalled', 'unknown_filter', /"health"/],
+      ['/tasks?toString=1', 'unknown_filter', /"toString"/],
+      ['/tasks?label=x&label=y', 'unknown_filter', /label.*once/],
+      ['/tasks/A-1?status=done', 'unknown_filter', /"status"/],
+      ['/tasks/A-1/runs?limit=1', 'unknown_filter', /"limit"/],
+      ['/sessions?assignee=ann', 'unknown_filter', /task, actor, status, health/],
+      ['/sessions/ses_1?x', 'unknown_filter', /"x"/],
+      ['/status?status=x', 'unknown_filter', /"status"/],
+      ['/tasks?ready=yes', 'invalid_request', /true, false/],
+      ['/tasks?execution=running', 'invalid_request', /active, stalled, awaiting_review/],
+      ['/sessions?health=dead', 'invalid_request', /active, stalled, finished, canceled/],
+    ])(
+      'refuses %s with %s, instead of finding everything or nothing',
+      async (route, code, says) => {
+        const repo = await published(taskRecord('A-1'), sessionRecord('ses_1'))
+        const response = await repo.request(route)
+        expect(response.status).toBe(400)
+        expect(await response.json()).toEqual({
+          code,
+          error: expect.stringMatching(says) as string,
+        })
+      },
+    )
+
     it.each(['/tasks', '/tasks/A-1', '/tasks/A-1/runs', '/sessions', '/sessions/ses_1', '/status'])(
       'answers 304 to GET %s with its own tag, and 200 with another',
       async (route) => {

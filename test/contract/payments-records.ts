@@ -104,11 +104,28 @@ export function recordsContract({ host, system }: Payments): void {
       '/transactions?status=paid',
       '/webhook-events?outcome=duplicate',
       '/webhook-rates?minutes=1441',
+      '/alerts?all=yes',
     ])('answer %s with 422', async (path) => {
       const answer = await system().api(path)
       expect([answer.status, await answer.json()]).toMatchObject([
         422,
         { code: 'invalid_argument' },
+      ])
+    })
+
+    it.each([
+      ['/transactions?state=Paid', /"state".*status, gateway, reference, q, cursor, limit/],
+      ['/transactions/01JZZZZZZZZZZZZZZZZZZZZZZZ?status=Paid', /"status".*takes none/],
+      ['/webhook-events?status=Paid', /"status".*outcome, gateway/],
+      ['/alerts?gateway=fib', /"gateway".*all/],
+      ['/gateways?limit=1', /"limit".*takes none/],
+      ['/webhook-rates?hours=1', /"hours".*minutes/],
+      ['/transactions?status=Paid&status=Failed', /status.*once/],
+    ])('answer %s with 400, instead of passing it over', async (path, says) => {
+      const answer = await system().api(path)
+      expect([answer.status, await answer.json()]).toEqual([
+        400,
+        { code: 'unknown_filter', error: expect.stringMatching(says) as string },
       ])
     })
 

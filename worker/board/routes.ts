@@ -6,14 +6,15 @@ import { type Access, type ApiEnv, requireScope, type Scope } from '../shared/ac
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import { Problem } from '../shared/problem.ts'
+import { oneOf, requireKnownQuery } from '../shared/query.ts'
 import { coversPath, onlyPath } from '../shared/repos.ts'
-import type { TaskFilter } from './board-store.ts'
+import type { SessionFilter, TaskFilter } from './board-store.ts'
 import type { Query } from './reads.ts'
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
 import type { PublishRefusal } from './repository.ts'
 import { pathProblem } from './repository-path.ts'
 import { openStream, type StreamLimits } from './stream.ts'
-import type { DataRecord } from './wire.ts'
+import type { DataRecord, Session, Task } from './wire.ts'
 import { type Checked, checkChanges, checkSync } from './wire-schema.ts'
 
 export interface BoardDeps {
@@ -65,12 +66,17 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     return c.json({ ticket, path, expiresAt: new Date(grant.expiresAt).toISOString() }, 201)
   })
 
-  const read = (query: (c: Context<ApiEnv>) => Query) => (c: Context<ApiEnv>) =>
-    answerRead(c, deps.repositories.open(pathOf(c, 'board:read')), query(c))
+  const read =
+    (query: (c: Context<ApiEnv>) => Query, filters: readonly string[] = []) =>
+    (c: Context<ApiEnv>) => {
+      const repository = deps.repositories.open(pathOf(c, 'board:read'))
+      requireKnownQuery(c.req.url, ['path', ...filters])
+      return answerRead(c, repository, query(c))
+    }
   const id = (c: Context<ApiEnv>) => c.req.param('id') ?? ''
   app.get(
     '/tasks',
-    read((c) => ({ kind: 'tasks', filter: taskFilter(c) })),
+    read((c) => ({ kind: 'tasks', filter: taskFilter(c) }), TASK_FILTERS),
   )
   app.get(
     '/tasks/:id',
@@ -86,7 +92,7 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
   )
   app.get(
     '/sessions',
-    read((c) => ({ kind: 'sessions', filter: sessionFilter(c) })),
+    read((c) => ({ kind: 'sessions', filter: sessionFilter(c) }), SESSION_FILTERS),
   )
   app.get(
     '/sessions/:id',
@@ -175,18 +181,27 @@ async function answerRead(
   }
 }
 
+const TASK_FILTERS = ['status', 'assignee', 'ready', 'execution', 'label']
+const EXECUTIONS = ['active', 'stalled', 'awaiting_review'] satisfies Task['executionState'][]
+
 function taskFilter(c: Context<ApiEnv>): TaskFilter {
-  const { status, assignee, execution, label, ready } = c.req.query()
-  if (ready && ready !== 'true' && ready !== 'false') {
-    throw new Problem('invalid_request', 'The filter ready is true or false.')
-  }
+  const { status, assignee, label } = c.req.query()
+  const execution = choiceOf(c, 'execution', EXECUTIONS)
+  const ready = choiceOf(c, 'ready', ['true', 'false'])
   return defined({ status, assignee, execution, label, ready: ready && ready === 'true' })
 }
 
-function sessionFilter(c: Context<ApiEnv>) {
-  const { task, actor, status, health } = c.req.query()
-  return defined({ task, actor, status, health })
+const SESSION_FILTERS = ['task', 'actor', 'status', 'health']
+const HEALTHS = ['active', 'stalled', 'finished', 'canceled'] satisfies Session['health'][]
+
+function sessionFilter(c: Context<ApiEnv>): SessionFilter {
+  const { task, actor, status } = c.req.query()
+  return defined({ task, actor, status, health: choiceOf(c, 'health', HEALTHS) })
 }
+
+/** Empty, it filters by nothing, as every other filter. */
+const choiceOf = <V extends string>(c: Context<ApiEnv>, name: string, values: readonly V[]) =>
+  oneOf(name, c.req.query(name) || undefined, values, 'invalid_request')
 
 async function bodyOf<T>(c: Context<ApiEnv>, check: (body: unknown) => Checked<T>): Promise<T> {
   let body: unknown

@@ -11,6 +11,7 @@ export type Reason =
   | 'bad_origin'
   | 'invalid_path'
   | 'invalid_request'
+  | 'unknown_filter'
   | 'not_found'
   | 'unknown_repository'
   | 'unknown_task'
@@ -51,6 +52,7 @@ function statusOf(reason: Reason) {
   switch (reason) {
     case 'invalid_path':
     case 'invalid_request':
+    case 'unknown_filter':
       return 400
     case 'unauthorized':
     case 'code_spent':

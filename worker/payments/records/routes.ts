@@ -4,6 +4,7 @@
 import { type Context, Hono } from 'hono'
 import { etag, RETAINED_304_HEADERS } from 'hono/etag'
 import { Problem } from '../../shared/problem.ts'
+import { oneOf, requireKnownQuery } from '../../shared/query.ts'
 import { OUTCOMES } from '../ledger/ledger.ts'
 import type { Page, WebhookRates } from '../ledger/records.ts'
 import type { Payments } from '../payments.ts'
@@ -34,12 +35,12 @@ export function recordRoutes({ records, gateways }: Payments, now: () => number)
   })
 
   app.get('/transactions', async (c) => {
-    const page = pageOf(c)
+    const page = pageOf(c, ['status', 'gateway', 'reference', 'q'])
     const { gateway, reference, q: startsWith = '' } = c.req.query()
     if (startsWith.length > LONGEST_NAME) {
       throw new Problem('invalid_argument', `q ends at ${LONGEST_NAME} characters.`)
     }
-    const status = oneOf(c, 'status', PAYMENT_STATUSES)
+    const status = choiceOf(c, 'status', PAYMENT_STATUSES)
     const filter = {
       ...(status && { status }),
       ...(gateway !== undefined && { gateway }),
@@ -50,27 +51,33 @@ export function recordRoutes({ records, gateways }: Payments, now: () => number)
     return c.json({ transactions, ...cursorOf(transactions, page) })
   })
   app.get('/transactions/:id', async (c) => {
+    requireKnownQuery(c.req.url, [])
     const story = await records.story(c.req.param('id'))
     if (!story) throw new Problem('unknown_transaction', 'There is no transaction of this id.')
     const { transaction, ...rest } = story
     return c.json({ ...transaction, ...rest })
   })
   app.get('/webhook-events', async (c) => {
-    const page = pageOf(c)
+    const page = pageOf(c, ['outcome', 'gateway'])
     const gateway = c.req.query('gateway')
-    const outcome = oneOf(c, 'outcome', OUTCOMES)
+    const outcome = choiceOf(c, 'outcome', OUTCOMES)
     const filter = { ...(outcome && { outcome }), ...(gateway !== undefined && { gateway }) }
     const webhookEvents = await records.webhookEvents(filter, page)
     return c.json({ webhookEvents, ...cursorOf(webhookEvents, page) })
   })
   app.get('/alerts', async (c) => {
-    const page = pageOf(c)
-    const alerts = await records.alerts({ all: c.req.query('all') === 'true' }, page)
+    const page = pageOf(c, ['all'])
+    const all = choiceOf(c, 'all', ['true', 'false']) === 'true'
+    const alerts = await records.alerts({ all }, page)
     return c.json({ alerts, ...cursorOf(alerts, page) })
   })
 
-  app.get('/gateways', async (c) => c.json({ gateways: await gateways() }))
+  app.get('/gateways', async (c) => {
+    requireKnownQuery(c.req.url, [])
+    return c.json({ gateways: await gateways() })
+  })
   app.get('/webhook-rates', async (c) => {
+    requireKnownQuery(c.req.url, ['minutes'])
     const minutes = countOf(c, 'minutes', { unless: HOUR_MINUTES, most: DAY_MINUTES })
     // Whole minutes, the one under way included: within a minute the tag then stays the same.
     const to = (Math.floor(now() / MINUTE_MS) + 1) * MINUTE_MS
@@ -85,7 +92,9 @@ export function recordRoutes({ records, gateways }: Payments, now: () => number)
   return app
 }
 
-function pageOf(c: Context): Page {
+/** `filters`: what the list may be asked for, beside its pages. */
+function pageOf(c: Context, filters: readonly string[]): Page {
+  requireKnownQuery(c.req.url, [...filters, 'cursor', 'limit'])
   const cursor = c.req.query('cursor')
   const limit = countOf(c, 'limit', { unless: PAGE, most: LONGEST_PAGE })
   return { ...(cursor !== undefined && { before: cursor }), limit }
@@ -105,15 +114,5 @@ function countOf(c: Context, name: string, { unless, most }: { unless: number; m
   return count
 }
 
-function oneOf<Value extends string>(
-  c: Context,
-  name: string,
-  values: readonly Value[],
-): Value | undefined {
-  const asked = c.req.query(name)
-  const found = values.find((value) => value === asked)
-  if (asked !== undefined && found === undefined) {
-    throw new Problem('invalid_argument', `${name} must be one of ${values.join(', ')}.`)
-  }
-  return found
-}
+const choiceOf = <Value extends string>(c: Context, name: string, values: readonly Value[]) =>
+  oneOf(name, c.req.query(name), values, 'invalid_argument')
