@@ -33,7 +33,8 @@ export const EDGE_GRACE_MS = 1_000
 /** Refuses here what the Worker would refuse at every request. Throws StartError. */
 export function checkVariables(variables: Readonly<Record<string, string>>): void {
   try {
-    readConfig(variables, signalbox)
+    const { auth } = readConfig(variables, signalbox)
+    if (auth.problem !== undefined) throw new ConfigError(auth.problem)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     throw new StartError('bad_configuration', error.message, { cause: error })

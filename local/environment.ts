@@ -4,9 +4,12 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What any program may need to find its way about a machine; nothing of ours. */
 const MACHINE = /^(?:PATH|HOME|USER|TMPDIR|TZ|LANG|LC_\w+|XDG_\w+|SSL_CERT_\w+|DENO_DIR)$/
-/** What the Worker reads, but not AUTH_SECRETS or LIBSQL_*: a local system has its own. */
+/**
+ * What the Worker reads, but not AUTH_SECRETS or LIBSQL_*: a local system has its own. Nor
+ * AUTH_AUDIENCE: the tokens of local.json and of links are for the default one.
+ */
 const WORKER =
-  /^(?:(?:REDIRECT_GATEWAY|FIB|STRIPE|PAYMENT)_\w+|ALLOWED_ORIGINS|AUTH_JWKS_URL|MAX_STREAMS)$/
+  /^(?:(?:REDIRECT_GATEWAY|FIB|STRIPE|PAYMENT)_\w+|ALLOWED_ORIGINS|AUTH_(?:JWKS_URL|ISSUER)|MAX_STREAMS)$/
 /** What an operator tunes a sidecar with; what it publishes, and where, is ours to say. */
 const SIDECAR = /^SIGNALBOX_(?!TOKEN|EDGE$|REPO$)\w+$/
 

@@ -1,6 +1,8 @@
 // The link that signs a browser in to a running system, once.
 
 import { issueCode } from '../worker/console/session/code.ts'
+import { readAuth } from '../worker/shared/auth-config.ts'
+import { hostClock } from '../worker/shared/clock.ts'
 import { createTokens } from '../worker/shared/tokens.ts'
 import type { LocalJson } from './local-json.ts'
 
@@ -15,7 +17,7 @@ export async function signInLink(
   { url, path }: Pick<LocalJson, 'url' | 'path'>,
   now: number,
 ): Promise<string> {
-  const tokens = createTokens({ authSecrets: [secret], authJwksUrl: undefined }, () => now)
+  const tokens = createTokens(readAuth({ AUTH_SECRETS: secret }), { clock: hostClock, fetch })
   const code = await issueCode(tokens, { scope: SCOPE, repos: [path] }, now)
   return `${url}/#/sign-in/${code}`
 }

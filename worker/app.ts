@@ -28,6 +28,9 @@ export type AppDeps = BoardDeps & {
 export function createApp(deps: AppDeps): Hono<ApiEnv> {
   const { access, config, log, payments, clock } = deps
   const app = new Hono<ApiEnv>()
+  if (config.auth.problem !== undefined) {
+    log('error', 'config.refused', { error: config.auth.problem })
+  }
   // First of all, and without what is for browsers and our own tokens: each would cost a webhook as
   // much time as its signature does, and a gateway makes nothing of it.
   if (payments) app.route('/', webhookRoutes(payments, clock.now))

@@ -3,13 +3,12 @@
 import { type PaymentsConfig, readPayments } from './payments/config.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
 import { DRIVERS } from './payments/gateways/registry.ts'
+import { type AuthConfig, readAuth } from './shared/auth-config.ts'
 
 export type Environment = Record<string, unknown>
 
 export interface Config {
-  /** HS256 secrets of 32 bytes or more; the first signs, all verify. */
-  authSecrets: string[]
-  authJwksUrl: string | undefined
+  auth: AuthConfig
   /** Origins that browsers may call from, and whose cookie writes are taken. */
   allowedOrigins: string[]
   /** Streams that one repository holds at most. */
@@ -41,12 +40,6 @@ export function readConfig(env: Environment, file: SignalboxFile = {}): Config {
     return undefined
   }
 
-  const authSecrets = words('AUTH_SECRETS')
-  if (authSecrets.some((secret) => new TextEncoder().encode(secret).length < 32)) {
-    wrong.push('AUTH_SECRETS holds a secret of fewer than 32 bytes')
-  }
-  const [authJwksUrl] = words('AUTH_JWKS_URL')
-  if (authJwksUrl !== undefined) url('AUTH_JWKS_URL', authJwksUrl)
   const allowedOrigins = words('ALLOWED_ORIGINS')
   for (const origin of allowedOrigins) {
     const parsed = url('ALLOWED_ORIGINS', origin)
@@ -60,7 +53,7 @@ export function readConfig(env: Environment, file: SignalboxFile = {}): Config {
   }
   const payments = readPayments(env, file, DRIVERS, wrong)
   if (wrong.length > 0) throw new ConfigError(`${wrong.join('; ')}.`)
-  return { authSecrets, authJwksUrl, allowedOrigins, maxStreams, payments }
+  return { auth: readAuth(env), allowedOrigins, maxStreams, payments }
 }
 
 /** What a host that is a process of its own (Deno) needs besides. */

@@ -42,7 +42,7 @@ const app = createApp({
     now: hostClock.now,
     maxStreams: config.maxStreams,
   }),
-  access: createAccess(config, hostClock.now),
+  access: createAccess(config.auth, { clock: hostClock, fetch }),
   clock: hostClock,
   log: consoleLog,
   limits: STREAM_LIMITS,

@@ -77,7 +77,7 @@ function edgeFor(env: Env): Edge {
     payments,
     hostFetch: file.fetch,
     assets: cloudflareAssets(env.ASSETS),
-    access: createAccess(config, hostClock.now),
+    access: createAccess(config.auth, host),
     clock: hostClock,
     log: consoleLog,
     limits: STREAM_LIMITS,

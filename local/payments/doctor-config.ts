@@ -5,6 +5,7 @@ import { type PaymentsConfig, readPayments } from '../../worker/payments/config.
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
 import { whsecProblem } from '../../worker/payments/telling/standard-webhook.ts'
+import { readAuth } from '../../worker/shared/auth-config.ts'
 import type { Environment } from '../environment.ts'
 import type { ConfiguredGateway } from './configured.ts'
 import { error, type Finding, ok, warn } from './finding.ts'
@@ -102,7 +103,11 @@ function checkEvents(env: Environment, { endpoint }: PaymentsConfig): Finding[] 
 }
 
 function checkAccess(env: Environment): Finding[] {
-  if (env.AUTH_SECRETS || env.AUTH_JWKS_URL) return []
+  const { problem, secrets, issuer } = readAuth(env)
+  if (problem !== undefined) {
+    return [error('config', `${problem} Until then charges are answered with 503.`)]
+  }
+  if (secrets.length > 0 || issuer) return []
   const sentence = 'Neither AUTH_SECRETS nor AUTH_JWKS_URL is set: charges are answered with 503.'
   return [warn('config', sentence)]
 }

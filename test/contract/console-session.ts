@@ -4,10 +4,12 @@ import { SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { issueCode } from '../../worker/console/session/code.ts'
 import { cookieName } from '../../worker/shared/access.ts'
+import { readAuth } from '../../worker/shared/auth-config.ts'
+import { hostClock } from '../../worker/shared/clock.ts'
 import { createTokens } from '../../worker/shared/tokens.ts'
 import { type Edge, freshPath, publishedRepo, Repo, SECRET, token } from '../support/edge.ts'
 
-const tokens = createTokens({ authSecrets: [SECRET], authJwksUrl: undefined }, Date.now)
+const tokens = createTokens(readAuth({ AUTH_SECRETS: SECRET }), { clock: hostClock, fetch })
 const SCOPE = 'board:read payments:read payments:write'
 const DAY_S = 24 * 60 * 60
 

@@ -52,6 +52,12 @@ describe('a broken configuration', () => {
     expect(() => checkVariables({ ...variables, ALLOWED_ORIGINS: 'https://a.org' })).not.toThrow()
   })
 
+  it('of the keys of somebody else is refused without their name', () => {
+    const variables = { AUTH_SECRETS: 's'.repeat(43), AUTH_JWKS_URL: 'https://a.org/keys' }
+    expect(() => checkVariables(variables)).toThrow(/AUTH_JWKS_URL needs AUTH_ISSUER/)
+    expect(() => checkVariables({ ...variables, AUTH_ISSUER: 'https://a.org/' })).not.toThrow()
+  })
+
   it('of a gateway that the environment names by half is refused just the same', () => {
     const variables = { LIBSQL_URL: 'http://127.0.0.1:1', STRIPE_SECRET_KEY: 'sk_test_half' }
     expect(() => checkVariables(variables)).toThrow(/STRIPE_WEBHOOK_SECRET is missing/)

@@ -153,6 +153,19 @@ describe('token', () => {
     expect((exp ?? 0) - (iat ?? 0)).toBe(7_200)
   })
 
+  test('says that payments: scopes are for the whole deployment, beside the token', async () => {
+    const scope = 'board:read payments:read'
+    const { code, out, err } = await run(['token', '--repo', 'a', '--scope', scope], {
+      AUTH_SECRETS: SECRET,
+      AUTH_AUDIENCE: 'ours',
+    })
+    expect(code).toBe(0)
+    expect(decodeJwt(out.trim())).toMatchObject({ aud: 'ours', scope })
+    expect(err).toBe(
+      'Note: payments: scopes are for the whole deployment; --repo bounds board: scopes alone.\n',
+    )
+  })
+
   test('is taken by the edge', async () => {
     bearer = (await run(['token', '--repo', REPO], { AUTH_SECRETS: SECRET })).out.trim()
     expect((await run(['sync', board], env())).code).toBe(0)

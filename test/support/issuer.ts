@@ -7,10 +7,19 @@ import { onTestFinished } from 'vitest'
 
 export interface Issuer {
   jwksUrl: string
+  /** Their `iss`. */
+  name: string
   /** The public key as it is published. */
   jwk: JWK
-  sign(claims: JWTPayload): Promise<string>
+  /** `iss`, `aud` and `exp` are right unless given; `kid` is that of the key. */
+  sign(claims: JWTPayload, kid?: string): Promise<string>
 }
+
+/** Verifies by them. */
+export const issuerEnv = ({ jwksUrl, name }: Issuer) => ({
+  AUTH_JWKS_URL: jwksUrl,
+  AUTH_ISSUER: name,
+})
 
 /** Until the test ends. */
 export async function startIssuer(): Promise<Issuer> {
@@ -21,15 +30,20 @@ export async function startIssuer(): Promise<Issuer> {
   onTestFinished(() => {
     server.close()
   })
+  const name = 'https://issuer.test/'
   const { port } = server.address() as AddressInfo
   return {
     jwksUrl: `http://127.0.0.1:${port}/keys`,
+    name,
     jwk,
-    sign: (claims) =>
-      new SignJWT(claims)
-        .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
-        .setAudience('signalbox')
-        .setExpirationTime('1h')
+    sign: (claims, kid = 'k1') =>
+      new SignJWT({
+        iss: name,
+        aud: 'signalbox',
+        exp: Math.floor(Date.now() / 1_000) + 3_600,
+        ...claims,
+      })
+        .setProtectedHeader({ alg: 'ES256', kid })
         .sign(privateKey),
   }
 }

@@ -20,6 +20,8 @@ export interface ProcessEdgeOptions {
   log?: Log
   payments?: Payments
   hostFetch?: HostFetch
+  /** How the keys of AUTH_JWKS_URL are fetched. */
+  fetch?: typeof fetch
   /** None are built unless given. */
   assets?: Assets
 }
@@ -39,7 +41,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
       now: clock.now,
       maxStreams: config.maxStreams,
     }),
-    access: createAccess(config, clock.now),
+    access: createAccess(config.auth, { clock, fetch: options.fetch ?? fetch }),
     clock,
     log: options.log ?? (() => undefined),
     payments: options.payments,

@@ -3,19 +3,16 @@ import { ConfigError, readConfig, readHostConfig } from '../../worker/config.ts'
 
 it('names every malformed variable in one error', () => {
   const env = {
-    AUTH_SECRETS: 'short',
-    AUTH_JWKS_URL: 'nowhere',
     ALLOWED_ORIGINS: 'https://a.test/path',
     MAX_STREAMS: '40000',
   }
   expect(() => readConfig(env)).toThrow(ConfigError)
-  expect(() => readConfig(env)).toThrow(/AUTH_SECRETS.*AUTH_JWKS_URL.*ALLOWED_ORIGINS.*MAX_STREAMS/)
+  expect(() => readConfig(env)).toThrow(/ALLOWED_ORIGINS.*MAX_STREAMS/)
 })
 
 it('reads an empty environment as closed, not as broken', () => {
   expect(readConfig({})).toEqual({
-    authSecrets: [],
-    authJwksUrl: undefined,
+    auth: { secrets: [], issuer: undefined, audience: 'signalbox', problem: undefined },
     allowedOrigins: [],
     maxStreams: 10_000,
   })

@@ -1,8 +1,9 @@
 // Who may do what: bearer tokens, the cookie, and tickets for EventSource. Closed by default.
 
 import type { JWTPayload } from 'jose'
-import type { Config } from '../config.ts'
+import type { AuthConfig } from './auth-config.ts'
 import { Problem } from './problem.ts'
+import type { RemoteKeysDeps } from './remote-keys.ts'
 import type { Repos } from './repos.ts'
 import { createTokens, type Tokens } from './tokens.ts'
 
@@ -33,21 +34,20 @@ export interface Access {
   tokens: Tokens
 }
 
-/** `now` in ms. */
-export function createAccess(config: Config, now: () => number): Access {
-  const tokens = createTokens(config, now)
+export function createAccess(auth: AuthConfig, deps: RemoteKeysDeps): Access {
+  const tokens = createTokens(auth, deps)
   return {
     tokens,
     async authenticate(request) {
       tokens.requireKeys()
       const found = findToken(request)
       if (!found) throw new Problem('unauthorized', 'A bearer token is needed.')
-      const audience = found.via === 'ticket' ? 'signalbox:ticket' : 'signalbox'
-      return toGrant(await tokens.verify(found.token, audience), found.via)
+      const purpose = found.via === 'ticket' ? 'ticket' : 'api'
+      return toGrant(await tokens.verify(found.token, purpose), found.via)
     },
     issueTicket: (grant, path) =>
-      tokens.sign({ scope: 'board:read', repos: [path] }, 'signalbox:ticket', grant.expiresAt),
-    check: async (token) => toGrant(await tokens.verify(token, 'signalbox'), 'cookie'),
+      tokens.sign({ scope: 'board:read', repos: [path] }, 'ticket', grant.expiresAt),
+    check: async (token) => toGrant(await tokens.verify(token, 'api'), 'cookie'),
   }
 }
 

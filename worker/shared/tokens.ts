@@ -1,20 +1,21 @@
 // Signed tokens (JWT): which keys verify them, and what signs ours. Who may do what by one stands
 // in access.ts.
 
-import { createRemoteJWKSet, errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
-import type { Config } from '../config.ts'
+import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
+import type { AuthConfig } from './auth-config.ts'
 import { Problem } from './problem.ts'
+import { type RemoteKeysDeps, remoteKeys } from './remote-keys.ts'
 
 /** What a token is good for: the API, one event stream, or signing in once. */
-export type Audience = 'signalbox' | 'signalbox:ticket' | 'signalbox:sign-in'
+export type Purpose = 'api' | 'ticket' | 'sign-in'
 
 export interface Tokens {
-  /** Throws the Problem not_configured where nothing verifies tokens. */
+  /** Throws a Problem that says what to set, where nothing verifies tokens. */
   requireKeys(): void
-  /** The claims of a token for this audience, `exp` among them. Throws a Problem. */
-  verify(token: string, audience: Audience): Promise<JWTPayload>
-  /** Signs by the first of AUTH_SECRETS. `expiresAt` in ms. Throws the Problem not_configured. */
-  sign(claims: JWTPayload, audience: Audience, expiresAt: number): Promise<string>
+  /** The claims of a token for this purpose, `exp` among them. Throws a Problem. */
+  verify(token: string, purpose: Purpose): Promise<JWTPayload>
+  /** Signs by the first of AUTH_SECRETS. `expiresAt` in ms. Throws a Problem. */
+  sign(claims: JWTPayload, purpose: Purpose, expiresAt: number): Promise<string>
 }
 
 const ASYMMETRIC = [
@@ -22,16 +23,18 @@ const ASYMMETRIC = [
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ]
 
-/** `now` in ms. */
 export function createTokens(
-  { authSecrets, authJwksUrl }: Pick<Config, 'authSecrets' | 'authJwksUrl'>,
-  now: () => number,
+  { secrets: texts, issuer, audience, problem }: AuthConfig,
+  deps: RemoteKeysDeps,
 ): Tokens {
-  const secrets = authSecrets.map((secret) => new TextEncoder().encode(secret))
-  const jwks = authJwksUrl ? createRemoteJWKSet(new URL(authJwksUrl)) : undefined
+  const secrets = texts.map((secret) => new TextEncoder().encode(secret))
+  const findKey = issuer && problem === undefined ? remoteKeys(issuer.jwksUrl, deps) : undefined
+  // Beginning with ours, so that a deployment which shares our secrets does not share our tickets.
+  const audienceOf = (purpose: Purpose) => (purpose === 'api' ? audience : `${audience}:${purpose}`)
 
-  const find = async (token: string, audience: Audience): Promise<JWTPayload> => {
-    const options = { audience, requiredClaims: ['exp'], currentDate: new Date(now()) }
+  const find = async (token: string, purpose: Purpose): Promise<JWTPayload> => {
+    const currentDate = new Date(deps.clock.now())
+    const options = { audience: audienceOf(purpose), requiredClaims: ['exp'], currentDate }
     let failure: unknown = new Problem('unauthorized', 'The token is signed by an unknown key.')
     for (const secret of secrets) {
       try {
@@ -43,45 +46,43 @@ export function createTokens(
       }
     }
     // The others are our own and never signed by somebody else's keys.
-    if (jwks && audience === 'signalbox' && isWrongAlgorithm(failure)) {
-      try {
-        const { payload } = await jwtVerify(token, jwks, { ...options, algorithms: ASYMMETRIC })
-        return payload
-      } catch (error) {
-        throw isKeyFault(error)
-          ? new Problem('keys_unavailable', 'The keys that verify tokens are out of reach.', error)
-          : error
-      }
+    if (!issuer || !findKey || purpose !== 'api' || !isWrongAlgorithm(failure)) throw failure
+    const theirs = { ...options, issuer: issuer.name, algorithms: ASYMMETRIC }
+    try {
+      return (await jwtVerify(token, findKey, theirs)).payload
+    } catch (error) {
+      if (error instanceof Problem || isTokenFault(error)) throw error
+      throw new Problem('keys_unavailable', 'The key of this token cannot be used.', error)
     }
-    throw failure
   }
 
   const requireKeys = () => {
-    if (secrets.length > 0 || jwks) return
+    if (problem !== undefined) throw new Problem('misconfigured', problem)
+    if (secrets.length > 0 || issuer) return
     throw new Problem(
       'not_configured',
-      'No way to verify tokens is configured: set AUTH_SECRETS or AUTH_JWKS_URL.',
+      'No way to verify tokens is configured: set AUTH_SECRETS, or AUTH_JWKS_URL and AUTH_ISSUER.',
     )
   }
 
   return {
     requireKeys,
-    async verify(token, audience) {
+    async verify(token, purpose) {
       requireKeys()
       try {
-        return await find(token, audience)
+        return await find(token, purpose)
       } catch (error) {
         throw asProblem(error)
       }
     },
-    async sign(claims, audience, expiresAt) {
+    async sign(claims, purpose, expiresAt) {
       const [secret] = secrets
       if (!secret) {
         throw new Problem('not_configured', 'The edge signs this itself: set AUTH_SECRETS as well.')
       }
       return await new SignJWT(claims)
         .setProtectedHeader({ alg: 'HS256' })
-        .setAudience(audience)
+        .setAudience(audienceOf(purpose))
         .setExpirationTime(Math.floor(expiresAt / 1_000))
         .sign(secret)
     },
@@ -103,15 +104,14 @@ const TOKEN_FAULTS = [
 const isWrongAlgorithm = (error: unknown): boolean =>
   error instanceof errors.JOSEAlgNotAllowed || error instanceof Problem
 
-/** The keys could not be fetched, or what came was no key set: not the client's fault. */
-const isKeyFault = (error: unknown): boolean =>
-  !(error instanceof errors.JWTExpired || TOKEN_FAULTS.some((fault) => error instanceof fault))
+const isTokenFault = (error: unknown): boolean =>
+  error instanceof errors.JWTExpired || TOKEN_FAULTS.some((fault) => error instanceof fault)
 
 function asProblem(error: unknown): unknown {
   if (error instanceof errors.JWTExpired)
     return new Problem('unauthorized', 'The token has expired.')
   // Vague outside on purpose: which check failed would help whoever forges tokens.
-  if (TOKEN_FAULTS.some((fault) => error instanceof fault)) {
+  if (isTokenFault(error)) {
     return new Problem('unauthorized', 'The token is not valid here.')
   }
   return error

@@ -95,6 +95,15 @@ describe('the configuration', () => {
     expect((await diagnose('', { ...base, ...REDIRECT })).findings.join()).not.toContain(text)
   })
 
+  it('says what is missing beside the keys of somebody else', async () => {
+    const env = { ...base, ...REDIRECT, AUTH_JWKS_URL: 'https://issuer.test/keys' }
+    const { code, findings } = await diagnose('', env)
+    expect(code).toBe(1)
+    expect(findings.join()).toContain('AUTH_JWKS_URL needs AUTH_ISSUER')
+    const whole = await diagnose('', { ...env, AUTH_ISSUER: 'https://issuer.test/' })
+    expect(whole.findings.join()).not.toContain('AUTH_')
+  })
+
   it('says whose driver is none', async () => {
     const file: SignalboxFile = { payments: { gateways: { shop: { driver: 'paypal' } } } }
     const { code, findings } = await diagnose('', base, file)

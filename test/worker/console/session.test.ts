@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { codeFor, consoleSessionContract, signIn } from '../../contract/console-session.ts'
 import { freshPath, SECRET, token } from '../../support/edge.ts'
-import { startIssuer } from '../../support/issuer.ts'
+import { issuerEnv, startIssuer } from '../../support/issuer.ts'
 import { processEdge } from '../../support/process-edge.ts'
 
 // Its origin is https, so the cookie is a `__Host-` one.
@@ -47,7 +47,7 @@ describe('a session', () => {
 
   it('is opened by a token that somebody else has issued', async () => {
     const issuer = await startIssuer()
-    const env = { AUTH_JWKS_URL: issuer.jwksUrl }
+    const env = issuerEnv(issuer)
     const theirs = processEdge({ env })
     const claims = { scope: 'board:read', repos: ['r'], sub: 'ann@example.org' }
     const signed = await issuer.sign(claims)

@@ -1,11 +1,14 @@
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { JWTPayload } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { readConfig } from '../../../worker/config.ts'
 import { cookieName, createAccess } from '../../../worker/shared/access.ts'
+import { readAuth } from '../../../worker/shared/auth-config.ts'
+import { hostClock } from '../../../worker/shared/clock.ts'
 import { SECRET, token } from '../../support/edge.ts'
-import { startIssuer } from '../../support/issuer.ts'
+import { issuerEnv, startIssuer } from '../../support/issuer.ts'
 import { processEdge } from '../../support/process-edge.ts'
+
+const open = (env: Record<string, string>) =>
+  createAccess(readAuth(env), { clock: hostClock, fetch })
 
 const request = (value: string) =>
   new Request('https://edge.test/api/tasks', { headers: { Authorization: `Bearer ${value}` } })
@@ -18,19 +21,19 @@ describe('access', () => {
     })
     expect(response.status).toBe(503)
     expect(await response.json()).toEqual({
-      error: 'No way to verify tokens is configured: set AUTH_SECRETS or AUTH_JWKS_URL.',
+      error:
+        'No way to verify tokens is configured: set AUTH_SECRETS, or AUTH_JWKS_URL and AUTH_ISSUER.',
       code: 'not_configured',
     })
   })
 
   it('verifies by every secret while they are rotated, and signs by the first', async () => {
     const old = 'the old secret, still 32 bytes long!'.replaceAll(' ', '-')
-    const config = readConfig({ AUTH_SECRETS: `${SECRET} ${old}` })
-    const access = createAccess(config, Date.now)
+    const access = open({ AUTH_SECRETS: `${SECRET} ${old}` })
     const grant = await access.authenticate(request(await token({ repos: ['r'] }, old)))
     expect(grant.repos).toEqual(['r'])
     const ticket = await access.issueTicket(grant, 'r')
-    const onlyNew = createAccess(readConfig({ AUTH_SECRETS: SECRET }), Date.now)
+    const onlyNew = open({ AUTH_SECRETS: SECRET })
     const url = `https://edge.test/api/events?path=r&ticket=${ticket}`
     const byTicket = await onlyNew.authenticate(new Request(url))
     expect(byTicket).toMatchObject({ repos: ['r'], via: 'ticket', expiresAt: grant.expiresAt })
@@ -38,8 +41,7 @@ describe('access', () => {
 
   it('verifies keys of a JWKS, and takes no HS256 token signed with a public key', async () => {
     const issuer = await startIssuer()
-    const env = { AUTH_SECRETS: SECRET, AUTH_JWKS_URL: issuer.jwksUrl }
-    const access = createAccess(readConfig(env), Date.now)
+    const access = open({ AUTH_SECRETS: SECRET, ...issuerEnv(issuer) })
     const signed = await issuer.sign({ scope: 'board:read', repos: ['r'] })
     expect((await access.authenticate(request(signed))).repos).toEqual(['r'])
     const confused = await token({}, JSON.stringify(issuer.jwk))
@@ -50,25 +52,58 @@ describe('access', () => {
     expect(own.repos).toEqual(['s'])
   })
 
-  it('does not blame the token when the keys are out of reach', async () => {
+  it('takes of a JWKS only what its issuer signed for this deployment', async () => {
     const issuer = await startIssuer()
-    const signed = await issuer.sign({ scope: 'board:read', repos: ['r'] })
-    const failing = createServer((_, response) => response.writeHead(500).end())
-    await new Promise<void>((resolve) => failing.listen(0, '127.0.0.1', resolve))
-    const { port } = failing.address() as AddressInfo
-    const env = { AUTH_JWKS_URL: `http://127.0.0.1:${port}/keys` }
-    const refused = { reason: 'keys_unavailable' }
-    await expect(
-      createAccess(readConfig(env), Date.now).authenticate(request(signed)),
-    ).rejects.toMatchObject(refused)
-    await new Promise((resolve) => failing.close(resolve))
-    await expect(
-      createAccess(readConfig(env), Date.now).authenticate(request(signed)),
-    ).rejects.toMatchObject(refused)
+    const access = open({ ...issuerEnv(issuer), AUTH_AUDIENCE: 'board-of-ours' })
+    const claims = { scope: 'payments:write', repos: ['r'], aud: 'board-of-ours' }
+    const grantOf = async (more: JWTPayload) =>
+      access.authenticate(request(await issuer.sign({ ...claims, ...more })))
+    expect((await grantOf({})).scopes).toEqual(new Set(['payments:write']))
+    for (const wrong of [
+      { iss: 'https://issuer.test/tenant-2/' },
+      { iss: '' },
+      { aud: 'signalbox' },
+    ]) {
+      await expect(grantOf(wrong), JSON.stringify(wrong)).rejects.toMatchObject({
+        reason: 'unauthorized',
+      })
+    }
+  })
+
+  it('names the audience of its own tokens after that of the deployment', async () => {
+    const [ours, theirs] = ['ours', 'theirs'].map((name) =>
+      open({ AUTH_SECRETS: SECRET, AUTH_AUDIENCE: name }),
+    )
+    const grant = await ours?.authenticate(request(await token({ repos: ['r'], aud: 'ours' })))
+    const ticket = grant && (await ours?.issueTicket(grant, 'r'))
+    const byTicket = new Request(`https://edge.test/api/events?path=r&ticket=${ticket}`)
+    expect(await ours?.authenticate(byTicket)).toMatchObject({ via: 'ticket' })
+    await expect(theirs?.authenticate(byTicket)).rejects.toMatchObject({ reason: 'unauthorized' })
+  })
+
+  it('answers 503 with what to set when the AUTH_ variables are half set, and lets nobody in', async () => {
+    const half = {
+      AUTH_SECRETS: SECRET,
+      AUTH_JWKS_URL: 'http://issuer.test/keys',
+    }
+    const edge = processEdge({ env: half })
+    const response = await edge.fetch('/api/tasks?path=r', {
+      headers: { Authorization: `Bearer ${await token({})}` },
+    })
+    expect(response.status).toBe(503)
+    expect(await response.json()).toEqual({
+      error:
+        'AUTH_JWKS_URL must be an https URL (http only on loopback); ' +
+        'AUTH_JWKS_URL needs AUTH_ISSUER beside it: the iss of its tokens.',
+      code: 'misconfigured',
+    })
+    expect(readAuth({ AUTH_SECRETS: 'short', AUTH_JWKS_URL: 'nowhere' }).problem).toMatch(
+      /AUTH_SECRETS.*32 bytes; AUTH_JWKS_URL is not a URL; /,
+    )
   })
 
   it('takes of two cookies of its name the last, which no other page can have set', async () => {
-    const access = createAccess(readConfig({ AUTH_SECRETS: SECRET }), Date.now)
+    const access = open({ AUTH_SECRETS: SECRET })
     const [theirs, ours] = [await token({ repos: ['theirs'] }), await token({ repos: ['ours'] })]
     const Cookie = `signalbox-8787=${theirs}; signalbox-8788=x; signalbox-8787=${ours}; other=y`
     const asked = new Request('http://127.0.0.1:8787/api/tasks', { headers: { Cookie } })

@@ -38,12 +38,12 @@ export function issueCode(
 ): Promise<string> {
   const session_s = MOST_SESSION_MS / 1_000
   const jti = crypto.randomUUID()
-  return tokens.sign({ jti, scope, repos, session_s }, 'signalbox:sign-in', now + CODE_MS)
+  return tokens.sign({ jti, scope, repos, session_s }, 'sign-in', now + CODE_MS)
 }
 
 /** Throws a Problem whose sentence says what to do. */
 export async function readCode(tokens: Tokens, code: string): Promise<SignInCode> {
-  const payload = await tokens.verify(code, 'signalbox:sign-in').catch((error: unknown) => {
+  const payload = await tokens.verify(code, 'sign-in').catch((error: unknown) => {
     throw error instanceof Problem && error.reason === 'unauthorized' ? notValid() : error
   })
   const read = claims.safeParse(payload)

@@ -104,7 +104,7 @@ async function exchange(code: string, { access, clock, spend }: SessionDeps): Pr
   const [path = ''] = repos
   if (!(await spend(path, id, expiresAt + CLOCKS_DIFFER_MS))) throw codeSpent()
   const claims = { sub: 'sign-in link', scope, repos }
-  return access.tokens.sign(claims, 'signalbox', clock.now() + sessionMs)
+  return access.tokens.sign(claims, 'api', clock.now() + sessionMs)
 }
 
 function keep(c: Context, value: string, seconds: number): void {

@@ -1,0 +1,140 @@
+// The keys of an issuer that is away, slow, or has new keys, by a clock of the test.
+
+import { exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose'
+import { describe, expect, it } from 'vitest'
+import { Problem } from '../../../worker/shared/problem.ts'
+import { remoteKeys } from '../../../worker/shared/remote-keys.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+
+const MINUTE_MS = 60_000
+const AWAY = () => Promise.reject(new TypeError('connection refused'))
+
+const pairOf = async (kid: string) => {
+  const { publicKey, privateKey } = await generateKeyPair('ES256')
+  const jwk = { ...(await exportJWK(publicKey)), kid, alg: 'ES256' }
+  const token = await new SignJWT({}).setProtectedHeader({ alg: 'ES256', kid }).sign(privateKey)
+  return { jwk, token }
+}
+const [one, two] = await Promise.all([pairOf('one'), pairOf('two')])
+
+/** An issuer with these keys; `answer` may be replaced, `fetches` counts what it was asked. */
+function issuer(...keys: (typeof one)[]) {
+  const clock = new FakeClock()
+  const publish = (...published: (typeof one)[]) => {
+    const jwks = { keys: published.map(({ jwk }) => jwk) }
+    return () => Promise.resolve(Response.json(jwks))
+  }
+  const world = { fetches: 0, publish, clock, answer: publish(...keys) as () => Promise<Response> }
+  const find = remoteKeys('https://issuer.test/keys', {
+    clock,
+    fetch: () => {
+      world.fetches++
+      return world.answer()
+    },
+  })
+  const verify = ({ token }: { token: string }): Promise<string> =>
+    jwtVerify(token, find).then(
+      () => 'good',
+      (error) => (error instanceof Problem ? error.reason : 'unknown key'),
+    )
+  return Object.assign(world, { verify })
+}
+
+describe('the keys of an issuer', () => {
+  it('are fetched once for many tokens that come at the same time', async () => {
+    const world = issuer(one)
+    const results = await Promise.all(Array.from({ length: 30 }, () => world.verify(one)))
+    expect(new Set(results)).toEqual(new Set(['good']))
+    expect(world.fetches).toBe(1)
+  })
+
+  it('that are away are asked for once in 5 s, whatever tokens come', async () => {
+    const world = issuer(one)
+    world.answer = AWAY
+    for (let i = 0; i < 30; i++) expect(await world.verify(one)).toBe('keys_unavailable')
+    expect(world.fetches).toBe(1)
+    await world.clock.advance(4_999)
+    await world.verify(one)
+    expect(world.fetches).toBe(1)
+    await world.clock.advance(1)
+    await world.verify(one)
+    expect(world.fetches).toBe(2)
+  })
+
+  it('are taken within 5 s of their coming back', async () => {
+    const world = issuer(one)
+    const up = world.answer
+    world.answer = () => Promise.resolve(new Response('<h1>Bad gateway</h1>', { status: 502 }))
+    expect(await world.verify(one)).toBe('keys_unavailable')
+    world.answer = up
+    await world.clock.advance(5_000)
+    expect(await world.verify(one)).toBe('good')
+  })
+
+  it('are not fetched for each token that names an unknown key', async () => {
+    const world = issuer(one)
+    expect(await world.verify(one)).toBe('good')
+    for (let i = 0; i < 30; i++) expect(await world.verify(two)).toBe('unknown key')
+    await world.clock.advance(30_000)
+    for (let i = 0; i < 30; i++) expect(await world.verify(two)).toBe('unknown key')
+    expect(world.fetches).toBe(2)
+  })
+
+  it('may be new ones: a token of a new key is good half a minute later', async () => {
+    const world = issuer(one)
+    await world.verify(one)
+    world.answer = world.publish(one, two)
+    await world.clock.advance(30_000)
+    expect(await world.verify(two)).toBe('good')
+  })
+
+  it('are not called unknown while nobody can look for new ones', async () => {
+    const world = issuer(one)
+    await world.verify(one)
+    world.answer = AWAY
+    await world.clock.advance(30_000)
+    for (let i = 0; i < 30; i++) expect(await world.verify(two)).toBe('keys_unavailable')
+    expect(world.fetches).toBe(2)
+    expect(await world.verify(one)).toBe('good')
+  })
+
+  it('that are known stay good for an hour while the issuer is away, and no longer', async () => {
+    const world = issuer(one)
+    await world.verify(one)
+    world.answer = AWAY
+    await world.clock.advance(59 * MINUTE_MS)
+    expect(await world.verify(one)).toBe('good')
+    await world.clock.advance(MINUTE_MS)
+    expect(await world.verify(one)).toBe('keys_unavailable')
+  })
+
+  it('that were withdrawn are refused after ten minutes', async () => {
+    const world = issuer(one)
+    await world.verify(one)
+    world.answer = world.publish(two)
+    await world.clock.advance(10 * MINUTE_MS)
+    expect(await world.verify(one)).toBe('unknown key')
+  })
+
+  it('do not hold those back who have older ones, when the issuer hangs', async () => {
+    const world = issuer(one)
+    await world.verify(one)
+    world.answer = () => new Promise(() => undefined)
+    await world.clock.advance(10 * MINUTE_MS)
+    void world.verify(one)
+    expect(await world.verify(one)).toBe('good')
+  })
+
+  it('are fetched by another when the one who did has vanished', async () => {
+    const world = issuer(one)
+    const up = world.answer
+    world.answer = () => new Promise(() => undefined)
+    void world.verify(one)
+    const waiting = world.verify(one)
+    await world.clock.advance(6_000)
+    expect(await waiting).toBe('keys_unavailable')
+    world.answer = up
+    expect(await world.verify(one)).toBe('good')
+    expect(world.fetches).toBe(2)
+  })
+})
