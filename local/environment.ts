@@ -9,7 +9,7 @@ const MACHINE = /^(?:PATH|HOME|USER|TMPDIR|TZ|LANG|LC_\w+|XDG_\w+|SSL_CERT_\w+|D
  * AUTH_AUDIENCE: the tokens of local.json and of links are for the default one.
  */
 const WORKER =
-  /^(?:(?:REDIRECT_GATEWAY|FIB|STRIPE|PAYMENT)_\w+|ALLOWED_ORIGINS|AUTH_(?:JWKS_URL|ISSUER)|MAX_STREAMS)$/
+  /^((REDIRECT_GATEWAY|FIB|STRIPE|PAYMENT)_\w+|ALLOWED_ORIGINS|AUTH_(JWKS_URL|ISSUER)|MAX_STREAMS)$/
 /** What an operator tunes a sidecar with; what it publishes, and where, is ours to say. */
 const SIDECAR = /^SIGNALBOX_(?!TOKEN|EDGE$|REPO$)\w+$/
 
