@@ -99,7 +99,7 @@ CREATE TABLE IF NOT EXISTS payment_webhook_events (
   -- The kind of the alert that it raises: it moves nothing, and a person should see it.
   alert TEXT,
   error TEXT CHECK (error IS NULL OR json_valid(error)),
-  -- The body as it came, with what is secret or personal masked.
+  -- What the gateway sent, as JSON, with what is secret or the payer's own masked.
   raw TEXT,
   correlation_id TEXT,
   -- Of the event, by the gateway's clock; received_at is by ours.

@@ -90,7 +90,8 @@ export const acme = {
         )
         // Only what is proven is parsed.
         if (!isGenuine) throw new InvalidWebhookSignatureException('The signature does not match')
-        const { event, payment: told } = shaped(callback, JSON.parse(body), 'the callback')
+        const raw: unknown = JSON.parse(body)
+        const { event, payment: told } = shaped(callback, raw, 'the callback')
         return {
           gateway: key,
           gatewayTransactionId: told.id,
@@ -100,7 +101,7 @@ export const acme = {
           currency: told.currency,
           eventId: event,
           occurredAt: Number(time) * 1_000,
-          raw: body,
+          raw,
         }
       },
 
@@ -115,8 +116,7 @@ export const acme = {
         if (reply.status === 404) return { known: false }
         if (!isSuccess(reply)) throw notUnderstood('payments/{id}', reply)
         const { state, amount, currency } = shaped(payment, reply.body, 'payments/{id}')
-        const raw = JSON.stringify(reply.body)
-        return { known: true, status: statusOf(state, call), amount, currency, raw }
+        return { known: true, status: statusOf(state, call), amount, currency, raw: reply.body }
       },
     } satisfies Gateway & SupportsStatusCheck
   },

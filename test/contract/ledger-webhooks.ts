@@ -51,7 +51,7 @@ export function webhookContract(on: On): void {
             currency: 'IQD',
             isMismatch: false,
             outcome: 'applied',
-            raw: '{"a":"body"}',
+            raw: { a: ['body', 1, null] },
             correlationId: 'correlation-2',
             occurredAt: iso(T0 + 10_000),
             receivedAt: iso(T0 + 10_000),
@@ -498,7 +498,7 @@ export function webhookContract(on: On): void {
       'is applied with others in the order in which they occurred',
       on(async (w) => {
         const transaction = await w.pending()
-        const at = (occurredAt: number) => ({ reference: '', occurredAt })
+        const at = (ms: number) => ({ reference: '', occurredAt: iso(ms) })
         await w.tell(transaction, { ...at(T0 + 900), status: 'Refunded' })
         await w.tell(transaction, { ...at(T0 + 300), status: 'Paid' })
         const { transaction: after } = await w.finish(transaction, {

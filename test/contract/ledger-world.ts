@@ -206,8 +206,8 @@ export class World {
         amount: of.amount,
         currency: of.currency,
         eventId: `event-${this.id()}`,
-        occurredAt: receivedAt,
-        raw: '{"a":"body"}',
+        occurredAt: iso(receivedAt),
+        raw: { a: ['body', 1, null] },
         ...payload,
       },
     }

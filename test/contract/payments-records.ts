@@ -159,7 +159,12 @@ export function recordsContract({ host, system }: Payments): void {
         status: 'Refunded',
         refundedAmount: 25_000,
         webhookEvents: [
-          { outcome: 'applied', fromStatus: 'Pending', toStatus: 'Paid', raw: expect.any(String) },
+          {
+            outcome: 'applied',
+            fromStatus: 'Pending',
+            toStatus: 'Paid',
+            raw: { eventType: 'STATUS_CHANGED' },
+          },
           // Before the refund's answer or after it: whichever comes first moves the payment.
           { outcome: expect.stringMatching(/^(applied|unchanged)$/), toStatus: 'Refunded' },
         ],

@@ -139,7 +139,7 @@ describe('its driver', () => {
       currency: 'USD',
       eventId: 'e-1',
       occurredAt: 1_700_000_000_000,
-      raw: PAID,
+      raw: JSON.parse(PAID),
     })
   })
 
@@ -173,6 +173,7 @@ gatewayContract('the driver in docs/drivers.md', {
   isSigned: true,
   genuine: async () => ({
     first: callback(PAID),
+    raw: JSON.parse(PAID),
     again: callback(PAID, { time: '1700000060' }),
     other: callback(PAID.replace('e-1', 'e-2')),
   }),

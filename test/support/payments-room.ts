@@ -20,7 +20,7 @@ import {
   type Listeners,
 } from '../../worker/payments/telling/events.ts'
 import { apiMiddleware } from '../../worker/payments/webhooks/api-middleware.ts'
-import type { WebhookPayload } from '../../worker/payments/webhooks/payload.ts'
+import type { VerifiedWebhook } from '../../worker/payments/webhooks/payload.ts'
 import { FakeClock, settle } from './fake-clock.ts'
 import { keptLog, type Logged } from './payments.ts'
 
@@ -29,7 +29,7 @@ export interface Script {
   refund: (refund: GatewayRefund) => RefundAnswer | Promise<RefundAnswer>
   status: () => StatusAnswer
   /** Its body is the payload as JSON. */
-  webhook: (body: string) => WebhookPayload | { ignored: string } | Promise<never>
+  webhook: (body: string) => VerifiedWebhook | { ignored: string } | Promise<never>
 }
 
 export interface Room {
@@ -64,7 +64,7 @@ export function openRoom(own: { onMismatch?: 'log' | 'reject'; gateway?: object 
     }),
     refund: () => ({ ok: true, isDone: true, gatewayRefundId: 'back-1' }),
     status: () => ({ known: false }),
-    webhook: (body) => JSON.parse(body) as WebhookPayload,
+    webhook: (body) => JSON.parse(body) as VerifiedWebhook,
   }
   const gateway: AnyGateway = {
     key: 'bank',

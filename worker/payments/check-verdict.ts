@@ -5,9 +5,8 @@ import { nextCheckAt } from './check-times.ts'
 import type { StatusAnswer } from './gateways/gateway.ts'
 import type { Check, CheckSettled } from './ledger/ledger.ts'
 import { judge } from './status.ts'
-import { maskBody } from './telling/mask.ts'
 import type { Transaction } from './transaction.ts'
-import type { WebhookPayload } from './webhooks/payload.ts'
+import type { VerifiedWebhook } from './webhooks/payload.ts'
 
 export type KnownStatus = Extract<StatusAnswer, { known: true }>
 
@@ -52,7 +51,7 @@ export function payloadOf(
   transaction: Transaction,
   { status, amount, currency, error, raw }: KnownStatus,
   now: number,
-): WebhookPayload {
+): VerifiedWebhook {
   const { id, gateway, gatewayTransactionId = '', reference, externalReferenceId } = transaction
   return {
     gateway,
@@ -65,7 +64,7 @@ export function payloadOf(
     eventId: `recheck:${id}:${status}:${amount}`,
     occurredAt: now,
     ...(error && { error }),
-    raw: maskBody(raw),
+    ...(raw !== undefined && { raw }),
   }
 }
 

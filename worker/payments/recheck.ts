@@ -25,6 +25,7 @@ import type { Check, Ledger } from './ledger/ledger.ts'
 import type { Untold } from './telling/events.ts'
 import { reasonOf } from './telling/reason.ts'
 import type { Transaction } from './transaction.ts'
+import { maskedPayload } from './webhooks/payload.ts'
 
 export interface RecheckDeps {
   ledger: Pick<Ledger, 'webhook' | 'settleCheck' | 'finishCharge'>
@@ -102,7 +103,7 @@ export function createRecheck(deps: RecheckDeps): Recheck {
     const { correlationId } = transaction
     const { status, amount } = answer
     const now = clock.now()
-    const payload = payloadOf(transaction, answer, now)
+    const payload = maskedPayload(payloadOf(transaction, answer, now))
     const recorded = await ledger.webhook({
       id: drawId(now),
       payload,
@@ -146,7 +147,7 @@ export function createRecheck(deps: RecheckDeps): Recheck {
   /** Nobody was ever sent to pay it: it never got to where it could be paid. */
   async function expire(check: Check): Promise<Rechecked> {
     const { amount, currency } = check.transaction
-    return await apply(check, { known: true, status: 'Expired', amount, currency, raw: '' })
+    return await apply(check, { known: true, status: 'Expired', amount, currency })
   }
 
   async function unreachable(check: Check, error: unknown): Promise<Rechecked> {

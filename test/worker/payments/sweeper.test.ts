@@ -144,8 +144,8 @@ function room(options: Options = {}) {
         amount: 25_000,
         currency: 'IQD',
         eventId: `webhook-${id}-${status}`,
-        occurredAt: clock.now(),
-        raw: '{}',
+        occurredAt: new Date(clock.now()).toISOString(),
+        raw: {},
       },
       onMismatch: 'log',
       receivedAt: clock.now(),
@@ -168,7 +168,7 @@ function room(options: Options = {}) {
 
 const says = (status: string, own: Partial<StatusAnswer> = {}) => ({
   checkStatus: async () =>
-    ({ known: true, status, amount: 25_000, currency: 'IQD', raw: '{}', ...own }) as StatusAnswer,
+    ({ known: true, status, amount: 25_000, currency: 'IQD', raw: {}, ...own }) as StatusAnswer,
 })
 const silent = {
   checkStatus: () => Promise.reject(new GatewayUnavailableException('No answer.')),
@@ -315,7 +315,7 @@ describe('a payment whose webhook was lost', () => {
     ['Refunded', 25_000],
     ['PartiallyRefunded', 5_000],
   ] as const)('and that is %s by now, was paid before', async (status, refunded) => {
-    const answer = { known: true, status, amount: refunded, currency: 'IQD', raw: '{}' } as const
+    const answer = { known: true, status, amount: refunded, currency: 'IQD', raw: {} } as const
     const { charge, pass, events, story } = room({ gateway: { checkStatus: async () => answer } })
     const id = await charge()
     await pass(5 * MINUTE)
@@ -333,12 +333,12 @@ describe('a payment whose webhook was lost', () => {
   })
 
   it('keeps what the gateway said, masked', async () => {
-    const raw = '{"customerMsisdn":"9647801234567","status":"SUCCESS"}'
+    const raw = { customerMsisdn: '9647801234567', status: 'SUCCESS' }
     const { charge, pass, story } = room({ gateway: says('Paid', { raw } as object) })
     const id = await charge()
     await pass(5 * MINUTE)
     const [event] = (await story(id)).webhookEvents
-    expect(event?.raw).toBe('{"customerMsisdn":"[redacted]","status":"SUCCESS"}')
+    expect(event?.raw).toEqual({ customerMsisdn: '[redacted]', status: 'SUCCESS' })
   })
 
   it('is not moved by another amount when that is refused, and ends as an alert', async () => {
@@ -359,7 +359,7 @@ describe('a payment whose webhook was lost', () => {
       gateway: {
         checkStatus: async () => {
           times.push((clock.now() - 1_000_000) / MINUTE)
-          return { known: true, status: 'Pending', amount: 0, currency: 'IQD', raw: '' }
+          return { known: true, status: 'Pending', amount: 0, currency: 'IQD', raw: {} }
         },
       },
     })
@@ -587,7 +587,7 @@ describe('a sweep', () => {
           most = Math.max(most, ++atOnce)
           await new Promise<void>((resolve) => clock.after(10_000, resolve))
           atOnce--
-          return { known: true, status: 'Paid', amount: 25_000, currency: 'IQD', raw: '' }
+          return { known: true, status: 'Paid', amount: 25_000, currency: 'IQD', raw: {} }
         },
       },
     })

@@ -77,7 +77,7 @@ export const fib = {
           currency,
           ...(error && { error }),
         },
-        raw: JSON.stringify(reply.body),
+        raw: reply.body,
       }
     }
 
@@ -145,7 +145,8 @@ export const fib = {
           eventId: `${payment.id}:${payment.told}`,
           // What was read is true now, however old the callback is.
           occurredAt: receivedAt,
-          raw: body,
+          // A stranger may have written the callback; the bank has said this.
+          raw: payment.raw,
         }
       },
 

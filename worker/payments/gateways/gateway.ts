@@ -4,7 +4,7 @@
 import type { PaymentError } from '../exceptions.ts'
 import type { PaymentStatus } from '../status.ts'
 import type { ChargeRequest } from '../transaction.ts'
-import type { WebhookPayload } from '../webhooks/payload.ts'
+import type { VerifiedWebhook } from '../webhooks/payload.ts'
 
 /** How a driver reaches its gateway. */
 export interface GatewayCall {
@@ -99,7 +99,7 @@ export interface Gateway {
   handleWebhook(
     request: WebhookRequest,
     call: GatewayCall,
-  ): Promise<WebhookPayload | IgnoredWebhook>
+  ): Promise<VerifiedWebhook | IgnoredWebhook>
 }
 
 /** Names of a stored payment, as its gateway is asked about it. */
@@ -143,14 +143,14 @@ export type StatusAnswer =
   | {
       known: true
       status: PaymentStatus
-      /** As in a WebhookPayload. */
+      /** As in a VerifiedWebhook. */
       amount: number
       currency: string
       error?: PaymentError
       /** The gateway has a refund on its list, and the money is still there. */
       isRefundRequested?: boolean
-      /** The gateway's untouched body. */
-      raw: string
+      /** The gateway's untouched answer; absent where it was not asked. */
+      raw?: unknown
     }
   /** The gateway knows no such payment. */
   | { known: false }

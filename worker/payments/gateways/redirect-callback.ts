@@ -49,14 +49,14 @@ function fieldsOf(body: string): [string, unknown][] {
 }
 
 /**
- * What the token says, as text. Its signature alone is looked at: an `exp` that is over would turn
+ * What the token says. Its signature alone is looked at: an `exp` that is over would turn
  * a late callback into a forgery, and nobody would then ask the gateway what it wanted to say. Its
  * age is judged by its signed timestamp, as that of every gateway's callbacks.
  */
-export async function verified(token: string, key: VerifyingKey): Promise<string> {
+export async function verified(token: string, key: VerifyingKey): Promise<unknown> {
   try {
     const { payload } = await compactVerify(token, key, { algorithms: ['HS256'] })
-    return new TextDecoder().decode(payload)
+    return parse(new TextDecoder().decode(payload))
   } catch (error) {
     const code = error instanceof errors.JOSEError ? error.code : 'unreadable'
     throw new InvalidWebhookSignatureException(`Its token is not signed with our key: ${code}`)
@@ -83,8 +83,8 @@ const claimed = z.object({
 })
 
 /** Throws a plain Error when something is missing: it is genuine, so the gateway may tell again. */
-export function readClaims(text: string, call: GatewayCall) {
-  const read = claimed.safeParse(parse(text))
+export function readClaims(claims: unknown, call: GatewayCall) {
+  const read = claimed.safeParse(claims)
   if (!read.success) {
     const where = read.error.issues.map(({ path }) => path.join('.') || 'all of it').join(', ')
     throw new Error(`The callback is genuine and cannot be read: ${where}`)

@@ -146,8 +146,7 @@ export const redirect = {
         // The key, not its promise: a Worker cannot wait for what another request began.
         apiKey ??= await verifyingKey(api_key)
         const claims = await verified(token, apiKey)
-        // Of a callback without a body, the claims are what came.
-        return { gateway: key, ...readClaims(claims, call), raw: request.body || claims }
+        return { gateway: key, ...readClaims(claims, call), raw: claims }
       },
 
       async checkStatus({ gatewayTransactionId }, call) {
@@ -158,7 +157,7 @@ export const redirect = {
           known: true,
           ...wire.meaningOf(status, errorMessage, call),
           ...transactionDetails.amount,
-          raw: JSON.stringify(reply.body),
+          raw: reply.body,
         }
       },
 

@@ -1,7 +1,7 @@
 // Reads a verified event of Stripe's. What is not about a payment of ours is ignored.
 
 import * as z from 'zod'
-import type { WebhookPayload } from '../webhooks/payload.ts'
+import type { VerifiedWebhook } from '../webhooks/payload.ts'
 import type { GatewayReply, IgnoredWebhook } from './gateway.ts'
 import { isSuccess, notUnderstood, shaped } from './reply.ts'
 import * as wire from './stripe-wire.ts'
@@ -21,9 +21,10 @@ export interface Delivery {
   readIntent(id: string): Promise<GatewayReply>
 }
 
-export async function readEvent(delivery: Delivery): Promise<WebhookPayload | IgnoredWebhook> {
-  const { id: eventId, type, data } = shaped(event, JSON.parse(delivery.body), 'the event')
-  const { gateway, occurredAt, body: raw } = delivery
+export async function readEvent(delivery: Delivery): Promise<VerifiedWebhook | IgnoredWebhook> {
+  const raw: unknown = JSON.parse(delivery.body)
+  const { id: eventId, type, data } = shaped(event, raw, 'the event')
+  const { gateway, occurredAt } = delivery
   const common = { gateway, occurredAt, raw }
   switch (type) {
     case 'checkout.session.completed':
@@ -43,7 +44,7 @@ export async function readEvent(delivery: Delivery): Promise<WebhookPayload | Ig
   }
 }
 
-type Common = Pick<WebhookPayload, 'gateway' | 'occurredAt' | 'raw'>
+type Common = Pick<VerifiedWebhook, 'gateway' | 'occurredAt' | 'raw'>
 
 const NOT_OURS: IgnoredWebhook = { ignored: 'not a payment of ours' }
 
@@ -51,7 +52,7 @@ function sessionEvent(
   type: string,
   object: unknown,
   common: Common & { eventId: string },
-): WebhookPayload | IgnoredWebhook {
+): VerifiedWebhook | IgnoredWebhook {
   const names = wire.namesIn(object)
   if (!names) return NOT_OURS
   const session = shaped(wire.session, object, type)
@@ -77,7 +78,7 @@ function sessionEvent(
 function refundEvent(
   object: unknown,
   common: Common & { eventId: string },
-): WebhookPayload | IgnoredWebhook {
+): VerifiedWebhook | IgnoredWebhook {
   const names = wire.namesIn(object)
   if (!names) return NOT_OURS
   const charge = shaped(wire.charge, object, 'charge.refunded')
@@ -95,7 +96,7 @@ async function failedRefund(
   object: unknown,
   common: Common,
   { readIntent }: Delivery,
-): Promise<WebhookPayload | IgnoredWebhook> {
+): Promise<VerifiedWebhook | IgnoredWebhook> {
   const refund = shaped(wire.refund, object, 'a refund')
   if (refund.status !== 'failed') return { ignored: `a refund that is ${refund.status}` }
   if (!refund.payment_intent) return NOT_OURS

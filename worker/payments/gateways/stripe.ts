@@ -115,8 +115,8 @@ export const stripe = {
         if (reply.status === 404) return { known: false }
         if (!isSuccess(reply)) throw notUnderstood('checkout/sessions/{id}', reply)
         const session = shaped(wire.session, reply.body, 'checkout/sessions/{id}')
-        const raw = JSON.stringify(reply.body)
-        return { known: true, ...wire.stateOf(session), currency: session.currency, raw }
+        const { currency } = session
+        return { known: true, ...wire.stateOf(session), currency, raw: reply.body }
       },
 
       async cancel({ gatewayTransactionId, externalReferenceId }, call) {

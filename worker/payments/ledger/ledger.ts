@@ -73,7 +73,6 @@ export type EventNames = Pick<
 export interface Arrival {
   /** ULID. */
   id: string
-  /** `raw` is masked by the caller. */
   payload: WebhookPayload
   onMismatch: 'log' | 'reject'
   correlationId?: string

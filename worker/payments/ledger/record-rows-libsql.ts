@@ -36,11 +36,20 @@ export const toEventRecord = (row: Row): EventRecord => ({
     gatewayTransactionId: row.gateway_transaction_id,
     reference: row.reference,
     transactionId: row.transaction_id,
-    raw: row.raw,
     correlationId: row.correlation_id,
   }),
   ...presentJson<Failed>('error', row.error),
+  ...(row.raw !== null && { raw: jsonOrText(text(row.raw)) }),
 })
+
+/** Bodies of earlier versions were kept as they came, and some of them as forms. */
+function jsonOrText(stored: string): unknown {
+  try {
+    return JSON.parse(stored)
+  } catch {
+    return stored
+  }
+}
 
 /** Rows of one minute stand together. */
 export function toRates(rows: readonly Row[]): WebhookRate[] {

@@ -58,8 +58,8 @@ export interface EventRecord {
   isMismatch: boolean
   outcome: Outcome
   error?: PaymentError
-  /** Masked. */
-  raw?: string
+  /** What the gateway sent, masked. */
+  raw?: unknown
   correlationId?: string
   occurredAt: string
   receivedAt: string

@@ -43,7 +43,7 @@ export function webhooksUnit(
 export function checkArrival({ payload }: Arrival): void {
   const { amount, occurredAt } = payload
   if (!Number.isSafeInteger(amount)) throw new RangeError(`${amount} is no amount`)
-  if (!Number.isSafeInteger(occurredAt)) throw new RangeError(`${occurredAt} is no time`)
+  if (Number.isNaN(Date.parse(occurredAt))) throw new RangeError(`${occurredAt} is no time`)
 }
 
 const toKey = ({ id, payload }: Arrival) => ({
@@ -65,9 +65,9 @@ const toEvent = (arrival: Arrival) => {
     policy: arrival.onMismatch,
     alert: payload.alert ?? null,
     error: payload.error ? wellFormed(JSON.stringify(payload.error)) : null,
-    raw: wellFormed(payload.raw),
+    raw: payload.raw === undefined ? null : JSON.stringify(payload.raw),
     correlation_id: arrival.correlationId ?? null,
-    occurred_at: payload.occurredAt,
+    occurred_at: Date.parse(payload.occurredAt),
     now: arrival.receivedAt,
   }
 }

@@ -50,7 +50,9 @@ export const hasParked = (book: Book): boolean =>
 const parked = (book: Book): EventRow[] =>
   [...book.events.values()]
     .filter(({ record }) => record.outcome === 'parked')
-    .sort((a, b) => a.arrival.payload.occurredAt - b.arrival.payload.occurredAt)
+    .sort((a, b) => occurred(a.arrival) - occurred(b.arrival))
+
+const occurred = ({ payload }: Arrival): number => Date.parse(payload.occurredAt)
 
 function apply(book: Book, { arrival, record }: EventRow, row: PaymentRow, now: number): Untold[] {
   const { payload, onMismatch } = arrival
@@ -82,7 +84,7 @@ function apply(book: Book, { arrival, record }: EventRow, row: PaymentRow, now: 
     eventId: record.id,
     now,
     correlationId: arrival.correlationId,
-    ...(payload.status === 'Paid' && { paidAt: payload.occurredAt }),
+    ...(payload.status === 'Paid' && { paidAt: occurred(arrival) }),
     ...(payload.error && { error: payload.error }),
     refundedAmount: refundedAmount(row, payload),
   })
@@ -128,8 +130,9 @@ const about = ({ transaction }: PaymentRow, payload: WebhookPayload, now: number
   now,
 })
 
-function recordOf({ id, payload, receivedAt, correlationId }: Arrival): EventRecord {
-  const { gatewayTransactionId, reference, error } = payload
+function recordOf(arrival: Arrival): EventRecord {
+  const { id, payload, receivedAt, correlationId } = arrival
+  const { gatewayTransactionId, reference, error, raw } = payload
   return {
     id,
     gateway: payload.gateway,
@@ -142,9 +145,9 @@ function recordOf({ id, payload, receivedAt, correlationId }: Arrival): EventRec
     isMismatch: false,
     outcome: 'parked',
     ...(error && { error: { ...error } }),
-    raw: payload.raw,
+    ...(raw !== undefined && { raw: structuredClone(raw) }),
     ...(correlationId !== undefined && { correlationId }),
-    occurredAt: iso(payload.occurredAt),
+    occurredAt: iso(occurred(arrival)),
     receivedAt: iso(receivedAt),
   }
 }

@@ -12,7 +12,6 @@ export interface Message {
   type: string
   /** When it happened, ms. */
   happenedAt: number
-  /** Masked. */
   data: unknown
 }
 

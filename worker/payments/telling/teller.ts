@@ -16,7 +16,6 @@ import type {
   Told,
   Untold,
 } from './events.ts'
-import { maskValue } from './mask.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { reasonOf } from './reason.ts'
 import { nextAttemptAt } from './retry-times.ts'
@@ -62,7 +61,7 @@ export function createTeller(options: TellerOptions): Teller {
   const callListeners = async (name: EventName, payload: unknown, about: Fields) => {
     const call = async (listener: (payload: never) => unknown) => {
       // A copy for each: what one does to it must not reach the next.
-      const called = listener(maskValue(payload) as never)
+      const called = listener(structuredClone(payload) as never)
       // Most only note something down: a timer for each would cost more than they do.
       if (isThenable(called)) await within(clock, LISTENER_PATIENCE_MS, async () => called)
     }
@@ -87,7 +86,7 @@ export function createTeller(options: TellerOptions): Teller {
     const { outboxId: id, type, createdAt: happenedAt, payload } = untold
     const { id: deliveryId, attempts } = delivery
     const about = { ...aboutUntold(untold), deliveryId, attempts }
-    const message = { id, type, happenedAt, data: maskValue(payload) }
+    const message = { id, type, happenedAt, data: payload }
     const sent = await (send?.(message) ?? NO_ENDPOINT)
     if (sent.ok) {
       log('info', 'payments.delivery.delivered', { ...about, status: sent.status })
@@ -138,7 +137,7 @@ export function createTeller(options: TellerOptions): Teller {
 
   async function passOn(to: Send, type: PassingEvent, payload: unknown, about: Fields) {
     const now = clock.now()
-    const sent = await to({ id: drawId(now), type, happenedAt: now, data: maskValue(payload) })
+    const sent = await to({ id: drawId(now), type, happenedAt: now, data: payload })
     if (!sent.ok) log('warn', 'payments.passing_event.failed', { ...about, error: sent.error })
   }
 }

@@ -1,7 +1,8 @@
-// What a driver makes of a verified callback.
+// What a gateway told: as its driver reads it, and as it is recorded and told.
 
 import type { PaymentError } from '../exceptions.ts'
 import type { PaymentStatus } from '../status.ts'
+import { maskValue } from '../telling/mask.ts'
 
 export interface WebhookPayload {
   /** Key of the configuration. */
@@ -20,14 +21,29 @@ export interface WebhookPayload {
   readonly currency: string
   /** Drives deduplication: the same for every delivery of one event. */
   readonly eventId: string
-  /** Drives staleness: ms, of the event or of this attempt to tell it, never of the payment. */
-  readonly occurredAt: number
+  /**
+   * ISO 8601. Drives staleness: of the event or of this attempt to tell it, never of the payment.
+   */
+  readonly occurredAt: string
   /** On a failure. */
   readonly error?: PaymentError
   /** A person should look, and nothing moves: `status` is then where the payment stays. */
   readonly alert?: 'refund_failed'
   /** Which refund failed: our name for it, or else the gateway's. Without it, the one under way. */
   readonly refundId?: string
-  /** The gateway's untouched body. Mask it before it is stored or told. */
-  readonly raw: string
+  /** What the gateway sent, as JSON holds it, masked. Absent where it sent nothing. */
+  readonly raw?: unknown
 }
+
+/** As a driver makes it: nothing is masked, and any number may stand for its time. */
+export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
+  /** ms */
+  readonly occurredAt: number
+}
+
+/** The one way from a driver to the ledger and to listeners. Throws for a time that no date has. */
+export const maskedPayload = ({ raw, ...verified }: VerifiedWebhook): WebhookPayload => ({
+  ...verified,
+  occurredAt: new Date(verified.occurredAt).toISOString(),
+  ...(raw !== undefined && { raw: maskValue(raw) }),
+})

@@ -7,9 +7,9 @@ import { InvalidWebhookSignatureException } from '../exceptions.ts'
 import type { Caller } from '../gateways/caller.ts'
 import type { AnyGateway, GatewayCall, WebhookRequest } from '../gateways/gateway.ts'
 import type { Ledger, Recorded } from '../ledger/ledger.ts'
-import { maskBody, maskHeaders } from '../telling/mask.ts'
+import { maskHeaders } from '../telling/mask.ts'
 import type { Telling } from '../telling/telling.ts'
-import type { WebhookPayload } from './payload.ts'
+import { maskedPayload, type VerifiedWebhook, type WebhookPayload } from './payload.ts'
 
 export interface ReceiverDeps {
   gateways: ReadonlyMap<string, AnyGateway>
@@ -41,14 +41,14 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     if (!gateway) return { status: 404, word: 'unknown' }
     const said = { gateway: key, correlationId }
 
-    let payload: WebhookPayload
+    let verified: VerifiedWebhook
     try {
-      const verified = await gateway.handleWebhook(request, lazyCall(deps, gateway, correlationId))
-      if ('ignored' in verified) {
-        log('info', 'payments.webhook.ignored', { ...said, why: verified.ignored })
+      const told = await gateway.handleWebhook(request, lazyCall(deps, gateway, correlationId))
+      if ('ignored' in told) {
+        log('info', 'payments.webhook.ignored', { ...said, why: told.ignored })
         return { status: 200, word: 'ignored' }
       }
-      payload = verified
+      verified = told
     } catch (error) {
       if (!(error instanceof InvalidWebhookSignatureException)) {
         log('error', 'payments.webhook.failed', { ...said, error: String(error) })
@@ -61,22 +61,22 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     }
 
     const now = clock.now()
-    const event = { ...said, eventId: payload.eventId, status: payload.status }
-    const ageMs = now - payload.occurredAt
+    const event = { ...said, eventId: verified.eventId, status: verified.status }
+    const ageMs = now - verified.occurredAt
     // One from a clock ahead of ours is below 0, and not stale.
-    if (ageMs > deps.toleranceMs) {
+    if (ageMs > deps.toleranceMs || !isTime(verified.occurredAt)) {
       log('warn', 'payments.webhook.stale', { ...event, ageMs })
       // A retry of an old event can never become fresh: the gateway is asked instead.
-      telling.background(ledger.checkSoon(key, payload, now))
+      telling.background(ledger.checkSoon(key, verified, now))
       return { status: 400, word: 'stale' }
     }
-    const masked = { ...payload, raw: maskBody(payload.raw) }
-    telling.pass('WebhookReceived', { payload: masked })
+    const payload = maskedPayload(verified)
+    telling.pass('WebhookReceived', { payload })
     let recorded: Recorded
     try {
       recorded = await ledger.webhook({
         id: drawId(now),
-        payload: masked,
+        payload,
         onMismatch: deps.onMismatch,
         correlationId,
         receivedAt: now,
@@ -90,6 +90,9 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     return { status: 200, word: recorded.outcome === 'duplicate' ? 'duplicate' : 'ok' }
   }
 }
+
+/** Dates end in the year 275760. */
+const isTime = (ms: number): boolean => !Number.isNaN(new Date(ms).getTime())
 
 /** Only a driver that sends asks the breaker. Strangers can cause these calls: they are limited. */
 function lazyCall(deps: ReceiverDeps, gateway: AnyGateway, correlationId: string): GatewayCall {

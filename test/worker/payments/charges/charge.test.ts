@@ -169,7 +169,7 @@ describe('a charge', () => {
         currency: 'IQD',
         eventId: 'event-1',
         occurredAt: clock.now(),
-        raw: '{}',
+        raw: {},
       }
       const request = { headers: new Headers(), query: new URLSearchParams(), receivedAt: 0 }
       const body = JSON.stringify(payload)

@@ -65,7 +65,12 @@ gatewayContract('fib', {
     method === 'POST' && (path.endsWith(PAYMENTS) || path.endsWith('/refund')),
   isSigned: false,
   // Whatever a callback claims, the event is what the bank says.
-  genuine: async () => ({ first: told(ONE), again: told(ONE, 'UNPAID'), other: told(TWO) }),
+  genuine: async () => ({
+    first: told(ONE),
+    raw: { paymentId: ONE, status: 'PAID', amount: { amount: 25_000, currency: 'IQD' } },
+    again: told(ONE, 'UNPAID'),
+    other: told(TWO),
+  }),
   forged: async () => ({
     'no body': received(''),
     'no JSON': received('PAID'),

@@ -175,7 +175,8 @@ describe('a callback of FIB', () => {
     ['REFUNDED', null, 'Refunded', 'REFUNDED'],
   ])('is what the bank says when it is read again: %s %s is %s', async (...row) => {
     const [status, decliningReason, ours, event] = row
-    const call = new FakeGatewayCall(stored(status, { decliningReason }))
+    const answer = stored(status, { decliningReason })
+    const call = new FakeGatewayCall(answer)
     // Whatever the callback itself says.
     const request = told(ID, 'SOMETHING_ELSE')
     expect(await bank.handleWebhook(request, call)).toEqual({
@@ -187,7 +188,7 @@ describe('a callback of FIB', () => {
       currency: 'IQD',
       eventId: `${ID}:${event}`,
       occurredAt: request.receivedAt,
-      raw: request.body,
+      raw: answer.body,
     })
     expect(asked(call)).toEqual([`GET ${BASE}/protected/v1/payments/${ID}/status`])
     expect(call.requests[0]?.withToken).toBe(true)
@@ -306,7 +307,7 @@ describe('a payment at FIB', () => {
       status: 'Paid',
       amount: 25_000,
       currency: 'IQD',
-      raw: JSON.stringify(reply.body),
+      raw: reply.body,
     })
   })
 

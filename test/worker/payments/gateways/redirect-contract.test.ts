@@ -34,6 +34,7 @@ gatewayContract('redirect', {
     const token = await sign(claims())
     return {
       first: inBody(token),
+      raw: claims(),
       // The same event, signed anew.
       again: inBody(await sign({ ...claims(), iat: 1 })),
       other: inBody(await sign(claims({ eventId: 'ev-2' }))),

@@ -267,7 +267,7 @@ describe('the status of a payment by redirect', () => {
       status,
       amount: 25_000,
       currency: 'IQD',
-      raw: JSON.stringify(body),
+      raw: body,
     })
     expect(bed.lines).toEqual([])
   })

@@ -76,6 +76,7 @@ gatewayContract('stripe', {
     const body = event('evt_1')
     return {
       first: received(body),
+      raw: JSON.parse(body),
       // A later attempt, signed anew, by the secret that is being replaced.
       again: received(body, sign(body, 'whsec_the-old-one', 1_700_003_600)),
       other: received(event('evt_2')),

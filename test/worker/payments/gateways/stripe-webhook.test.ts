@@ -77,7 +77,7 @@ describe("Stripe's signature", () => {
       currency: 'USD',
       eventId: 'evt_1',
       occurredAt: NOW_S * 1_000,
-      raw: PAID,
+      raw: JSON.parse(PAID),
     })
   })
 

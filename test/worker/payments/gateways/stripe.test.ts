@@ -223,7 +223,7 @@ describe('a payment at Stripe', () => {
       status,
       amount,
       currency: 'USD',
-      raw: JSON.stringify(body),
+      raw: body,
     })
     expect(asked(call)).toEqual([
       `GET ${BASE}/v1/checkout/sessions/cs_test_1?expand[]=payment_intent.latest_charge`,

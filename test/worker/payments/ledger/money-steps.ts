@@ -107,9 +107,9 @@ const webhook: fc.Arbitrary<Step> = fc
         amount,
         currency,
         eventId: `event-${event}`,
-        occurredAt: now - delayMs,
+        occurredAt: new Date(now - delayMs).toISOString(),
         ...(isAlert && { alert: 'refund_failed' }),
-        raw: '{}',
+        raw: {},
       },
     }
     return {

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { GatewayHealth } from '../../../../worker/payments/gateways/desk.ts'
 import { LedgerUnavailable } from '../../../../worker/payments/ledger/ledger.ts'
 import type { WebhookRates } from '../../../../worker/payments/ledger/records.ts'
-import type { WebhookPayload } from '../../../../worker/payments/webhooks/payload.ts'
+import type { VerifiedWebhook } from '../../../../worker/payments/webhooks/payload.ts'
 import { type Edge, SECRET, token } from '../../../support/edge.ts'
 import { openRoom, type Room } from '../../../support/payments-room.ts'
 import { processEdge } from '../../../support/process-edge.ts'
@@ -28,7 +28,7 @@ const charge = (reference = 'order-1') =>
     { gateway: 'bank', reference, amount: 25_000, currency: 'IQD', description: 'A lamp' },
     {},
   )
-const paid = (eventId: string, more: Partial<WebhookPayload> = {}) =>
+const paid = (eventId: string, more: Partial<VerifiedWebhook> = {}) =>
   edge.fetch('/payments/webhooks/bank', {
     method: 'POST',
     body: JSON.stringify({
@@ -40,9 +40,9 @@ const paid = (eventId: string, more: Partial<WebhookPayload> = {}) =>
       currency: 'IQD',
       eventId,
       occurredAt: room.clock.now(),
-      raw: '{}',
+      raw: {},
       ...more,
-    } satisfies WebhookPayload),
+    } satisfies VerifiedWebhook),
   })
 
 describe('the gateways', () => {

@@ -17,7 +17,7 @@ async function paid(own: Parameters<typeof openRoom>[0] = {}): Promise<void> {
   transactionId = charged.transactionId
   const body = JSON.stringify({
     ...{ gateway: 'bank', gatewayTransactionId: charged.gatewayTransactionId, reference: '' },
-    ...{ status: 'Paid', amount: 25_000, currency: 'IQD', raw: '{}' },
+    ...{ status: 'Paid', amount: 25_000, currency: 'IQD', raw: {} },
     ...{ eventId: 'paid-1', occurredAt: clock.now() },
   })
   const request = { headers: new Headers(), query: new URLSearchParams(), body, receivedAt: 0 }
@@ -97,7 +97,7 @@ describe('a refund', () => {
     expect(await current()).toMatchObject({ status: 'Paid', refundedAmount: 0 })
     await expect(refund(25_000)).rejects.toMatchObject({ code: 'in_progress' })
     room.script.status = () => ({
-      ...{ known: true, status: 'Refunded', amount: 25_000, currency: 'IQD', raw: '{}' },
+      ...{ known: true, status: 'Refunded', amount: 25_000, currency: 'IQD', raw: {} },
     })
     await room.clock.advance(10 * 60_000)
     await room.payments.sweeper.sweep()

@@ -113,15 +113,21 @@ describe('listeners in process', () => {
     expect(await sent[0]?.json()).toMatchObject({ data: { transaction: { amount: 25_000 } } })
   })
 
-  it('are told without what is secret or the payer’s own', async () => {
+  it('and the endpoint are told what the host application gave as it gave it', async () => {
     const seen: unknown[] = []
-    const { teller } = tellerOf({ PaymentInitiated: (payload) => seen.push(payload) })
-    const asked = request({ customerPhone: '9647801234567', metadata: { api_key: 'k', size: 'L' } })
-    const payload = { gateway: 'bank', request: asked, transaction: transaction() }
+    const { teller, sent } = tellerOf({ PaymentInitiated: (payload) => seen.push(payload) }, ok)
+    const given = {
+      reference: 'cart?ticket=42&seat=7',
+      description: 'Card 4111 1111 1111 1111',
+      returnUrl: 'https://shop.example/thanks?token=abc',
+      metadata: { ticket: 'A-7', keyboard: 'qwerty', monkey: 'see', postcard: true, token: 5 },
+    }
+    const payload = { gateway: 'bank', request: request(given), transaction: transaction(given) }
+    const delivery = { id: '01DEL', endpoint: endpoint.url, attempts: 0 }
     const type = 'PaymentInitiated'
-    await teller.tell([untold({ type, payload, listeners: { attempts: 0 } })])
-    const masked = { customerPhone: '[redacted]', metadata: { api_key: '[redacted]', size: 'L' } }
-    expect(seen).toMatchObject([{ request: { reference: 'order-1', ...masked } }])
+    await teller.tell([untold({ type, payload, listeners: { attempts: 0 }, delivery })])
+    expect(seen).toEqual([payload])
+    expect(await sent[0]?.json()).toMatchObject({ data: payload })
   })
 })
 
@@ -265,7 +271,7 @@ describe('a passing event', () => {
   const headers = { authorization: 'Bearer abc', accept: '*/*' }
   const failure = { gateway: 'bank', reason: 'signature', headers }
 
-  it('is told to both, once and masked', async () => {
+  it('is told to both, once', async () => {
     const seen: unknown[] = []
     const { teller, sent } = tellerOf({ WebhookReceived: (payload) => seen.push(payload) }, ok)
     const payload = {
@@ -276,17 +282,16 @@ describe('a passing event', () => {
       amount: 25_000,
       currency: 'IQD',
       eventId: 'e-1',
-      occurredAt: 1_000,
-      raw: '{"customerMsisdn":"9647801234567","id":1}',
+      occurredAt: '1970-01-01T00:00:01.000Z',
+      raw: { id: 1, of: ['some', 'more'] },
     }
     await teller.pass('WebhookReceived', { payload })
-    const masked = { ...payload, raw: '{"customerMsisdn":"[redacted]","id":1}' }
-    expect(seen).toEqual([{ payload: masked }])
+    expect(seen).toEqual([{ payload }])
     expect(sent).toHaveLength(1)
     expect(await sent[0]?.json()).toEqual({
       type: 'WebhookReceived',
       timestamp: '1970-01-01T00:16:40.000Z',
-      data: { payload: masked },
+      data: { payload },
     })
   })
 
@@ -323,7 +328,6 @@ describe('a passing event', () => {
     })
     for (let i = 0; i < 1_000; i++) await teller.pass('WebhookVerificationFailed', failure)
     expect(seen).toHaveLength(60)
-    expect(seen[0]).toMatchObject({ headers: { authorization: '[redacted]', accept: '*/*' } })
     await clock.advance(60_000)
     expect(lines).toEqual([
       {

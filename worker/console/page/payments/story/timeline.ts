@@ -62,14 +62,9 @@ function refusal({ error, webhookEvents, events, updatedAt }: TransactionStory):
 /** Found by asking, not told by a webhook. */
 export const isRecheck = ({ eventId }: EventRecord): boolean => eventId.startsWith('recheck:')
 
-/** Masked bodies are mostly JSON, which is easier to read in lines. */
-export function legible(raw: string): string {
-  try {
-    return JSON.stringify(JSON.parse(raw), undefined, 2)
-  } catch {
-    return raw
-  }
-}
+/** What the gateway sent, in lines. */
+export const legible = (raw: unknown): string =>
+  typeof raw === 'string' ? raw : JSON.stringify(raw, undefined, 2)
 
 /** What can still be given back, in minor units; nothing while a refund is under way. */
 export function refundable({ status, amount, refundedAmount, refunds }: TransactionStory): number {
