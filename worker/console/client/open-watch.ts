@@ -9,7 +9,7 @@ import { Reads } from './reads.ts'
 import { eventSourceStreams } from './stream-event-source.ts'
 import { fetchStreams } from './stream-fetch.ts'
 import type { Tabs } from './tabs.ts'
-import type { BoardWatch, WatchBoardOptions } from './types.ts'
+import { BoardError, type BoardWatch, type WatchBoardOptions } from './types.ts'
 import { Watch, type WatchDeps } from './watch.ts'
 
 /** With the version of what tabs say to each other: one of them may not have been reloaded. */
@@ -21,8 +21,7 @@ export interface OpenDeps extends WatchDeps {
 }
 
 export function openWatch(options: WatchBoardOptions, deps: OpenDeps): BoardWatch {
-  const url = (options.url ?? pageOrigin())?.replace(/\/+$/, '')
-  if (url === undefined) throw new TypeError('watchBoard needs a url where there is no page')
+  const url = edgeUrl(options.url ?? pageOrigin())
   const { clock } = deps
   const edge = new Edge({
     url,
@@ -47,6 +46,24 @@ export function openWatch(options: WatchBoardOptions, deps: OpenDeps): BoardWatc
         ? new SharedLink({ tabs, connect, clock, on })
         : connect({ ...on, place: () => undefined }),
   })
+}
+
+/** React Native's URL takes any text, so the text itself is looked at too. */
+const ABSOLUTE = /^https?:\/\/[^\s/?#@]+(\/[^\s?#]*)?$/i
+
+/** Without slashes at the end. Any other text would count as an edge out of reach, for ever. */
+function edgeUrl(given: string | undefined): string {
+  if (given === undefined) {
+    throw new BoardError(0, 'invalid_url', 'watchBoard needs a url where there is no page.')
+  }
+  try {
+    if (ABSOLUTE.test(given) && new URL(given)) return given.replace(/\/+$/, '')
+  } catch {
+    // Said below.
+  }
+  // Not shown: it may hold a password.
+  const rule = 'absolute, like https://signalbox.example, without a query or a password'
+  throw new BoardError(0, 'invalid_url', `The url of watchBoard must be ${rule}.`)
 }
 
 /**

@@ -85,7 +85,7 @@ export type LostReason =
   /** The stream is open, but what it asked to refetch has not arrived. */
   | 'behind'
 
-/** Why a request was not answered. `code` is the edge's own, or `unreachable`. */
+/** Why a request was not answered. `code` is the edge's own, `unreachable`, or our own. */
 export class BoardError extends Error {
   override readonly name = 'BoardError'
   readonly code: string

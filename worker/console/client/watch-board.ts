@@ -6,6 +6,9 @@ import { openWatch } from './open-watch.ts'
 import { browserTabs } from './tabs-browser.ts'
 import type { BoardWatch, WatchBoardOptions } from './types.ts'
 
-/** Watches a board until `close`. Throws TypeError when no `url` is given outside of a page. */
+/**
+ * Watches a board until `close`. Throws a BoardError of the code `invalid_url` when `url` is none,
+ * or left out outside of a page.
+ */
 export const watchBoard = (options: WatchBoardOptions): BoardWatch =>
   openWatch(options, { clock: hostClock, followLifecycle, report, tabs: browserTabs })

@@ -1,7 +1,7 @@
 // A watch of the app in this process, over its real routes.
 
 import { afterEach, describe, expect, it } from 'vitest'
-import { type BoardWatch, watchBoard } from '../../../../worker/console/client/index.ts'
+import { BoardError, type BoardWatch, watchBoard } from '../../../../worker/console/client/index.ts'
 import { publishedRepo, Repo, sessionRecord, taskRecord, token } from '../../../support/edge.ts'
 import { processEdge } from '../../../support/process-edge.ts'
 
@@ -27,6 +27,34 @@ async function watched(repo: Repo) {
 }
 
 describe('a watch', () => {
+  it.each([
+    [undefined],
+    [''],
+    ['nonsense'],
+    ['signalbox.example'],
+    ['/edge'],
+    ['https://'],
+    ['https://a b'],
+    ['https://signalbox.example:port'],
+    ['ftp://signalbox.example'],
+    ['https://signalbox.example?path=x'],
+    ['https://user:pass@signalbox.example'],
+  ])('of the url %j is refused at once, and asks nobody', (url) => {
+    const asked: unknown[] = []
+    const options = { ...(url !== undefined && { url }), onTasks: () => undefined }
+    const open = () =>
+      watchBoard({ ...options, fetch: (input) => Promise.reject(asked.push(input)) })
+    let thrown: unknown
+    try {
+      watch = open()
+    } catch (error) {
+      thrown = error
+    }
+    expect(thrown).toBeInstanceOf(BoardError)
+    expect(thrown).toMatchObject({ code: 'invalid_url', status: 0 })
+    expect(asked).toEqual([])
+  })
+
   it('shows the board, becomes live, and fetches what it is told of', async () => {
     const repo = await publishedRepo(edge, [taskRecord('A-1', { title: 'One' })])
     const { told } = await watched(repo)
