@@ -40,6 +40,7 @@ export async function openStore(dir: string): Promise<Store> {
   throw new StoreError(
     'no_board',
     `There is no task board in ${path}: looked for .cairn/config.yaml (or .cairn/tasks/), ` +
-      'backlog/config.yml (or .backlog/, or backlog.config.yml) and .taskmaster/tasks/tasks.json.',
+      'backlog/config.yml (or .backlog/, or backlog.config.yml) and .taskmaster/tasks/tasks.json ' +
+      '(or .taskmaster/config.json).',
   )
 }

@@ -6,13 +6,16 @@ import { isFile, realFolder } from './store-folder.ts'
 import { parseTasks, TASK_MASTER_BOARD } from './task-master-tasks.ts'
 
 const STORE = '.taskmaster'
+/** One of them tells the tool's folder. Its `init` writes the first two, and no task. */
+const SIGNS = ['config.json', 'state.json', join('tasks', 'tasks.json')]
 
 export const taskMaster = {
   name: 'task-master',
   async detect(dir) {
     const root = await realFolder(basename(dir) === STORE ? dir : join(dir, STORE))
     if (root === undefined) return undefined
-    return (await isFile(join(root, 'tasks', 'tasks.json'))) ? taskMasterStore(root) : undefined
+    const found = await Promise.all(SIGNS.map((name) => isFile(join(root, name))))
+    return found.includes(true) ? taskMasterStore(root) : undefined
   },
 } satisfies Layout
 
@@ -23,7 +26,8 @@ function taskMasterStore(root: string): Store {
   return {
     layout: 'task-master',
     root,
-    folders: [folder],
+    // The root too: in a fresh one the folder of the tasks may still have to be made.
+    folders: [root, folder],
     configFile,
     classify: (path) => (path === configFile ? 'tasks' : undefined),
     parse: (_path, kind, text) => (kind === 'tasks' ? parseTasks(text) : []),

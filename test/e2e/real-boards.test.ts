@@ -186,4 +186,25 @@ describe('a small board', () => {
     expect(rows.find(({ id }) => id === 'garden:2')).toMatchObject({ title: 'Sow', ready: true })
     expect(rows.find(({ id }) => id === 'garden:1.1')).toMatchObject({ parent: 'garden:1' })
   })
+
+  it.each([
+    ['without a folder of tasks', {}],
+    ['with an empty folder of tasks', { '.taskmaster/tasks/.keep': '' }],
+  ])(
+    'of Task Master as its init makes it (%s) is empty, and hears of its first tasks',
+    async (_, more) => {
+      const start = await serve(await write({ '.taskmaster/config.json': '{}', ...more }))
+      expect(await listed(start)).toMatchObject({ layout: 'task-master', tasks: [] })
+      const stream = await start.stream()
+      await stream.joined()
+      const tasks = [{ id: 1, title: 'Dig', status: 'pending' }]
+      const file = join(start.storeDir, '.taskmaster/tasks/tasks.json')
+      await mkdir(dirname(file), { recursive: true })
+      await writeFile(file, JSON.stringify({ master: { tasks } }))
+      await stream.until(({ messages }) => messages.length > 0)
+      expect(stream.messages).toEqual([{ type: 'tasks-changed' }])
+      await stream.close()
+      expect((await listed(start)).ids).toEqual(['master:1'])
+    },
+  )
 })

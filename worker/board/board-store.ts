@@ -25,6 +25,8 @@ export interface RepositoryState {
   /** The session that began last, kept when it is deleted. */
   newestSession?: { id: string; startedAt: string }
   store: StoreState['state']
+  /** Known before the configuration is: a fresh board may have none yet. */
+  layout?: StoreState['layout']
   sidecarVersion?: string
   lastSeenAt?: number
 }

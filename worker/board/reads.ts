@@ -116,7 +116,7 @@ export class Reads {
     const state = this.#store.state()
     const row = this.#store.config()
     const board = row ? (JSON.parse(row.json) as BoardConfig) : undefined
-    const { layout, ...config } = board ?? {}
+    const { layout = state.layout, ...config } = board ?? {}
     return JSON.stringify({
       layout,
       config: board && config,

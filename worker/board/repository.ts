@@ -135,6 +135,7 @@ export class Repository {
     }
     state.lacking = false
     state.store = request.store.state
+    state.layout = request.store.layout
     state.sidecarVersion = request.store.version
     const missing = request.store.state === 'missing'
     const match = missing || request.root === this.#store.root()

@@ -10,12 +10,18 @@ test.each([
   ['cairn', '.cairn', '.cairn/config.yaml'],
   ['backlog-md', 'backlog', 'backlog/config.yml'],
   ['task-master', '.taskmaster', '.taskmaster/tasks/tasks.json'],
-])('finds a %s board in the project and in the store folder %s', async (layout, folder, file) => {
-  const dir = makeFolder({ [file]: CONFIG })
-  for (const where of [dir, join(dir, folder)]) {
-    expect(await openStore(where)).toMatchObject({ layout, root: join(dir, folder) })
-  }
-})
+  ['fresh task-master', '.taskmaster', '.taskmaster/config.json'],
+  ['fresh task-master', '.taskmaster', '.taskmaster/state.json'],
+])(
+  'finds a %s board in the project and in the store folder %s by %s',
+  async (name, folder, file) => {
+    const layout = name.replace('fresh ', '')
+    const dir = makeFolder({ [file]: CONFIG })
+    for (const where of [dir, join(dir, folder)]) {
+      expect(await openStore(where)).toMatchObject({ layout, root: join(dir, folder) })
+    }
+  },
+)
 
 test('tries the layouts in order', async () => {
   const dir = makeFolder({ '.cairn/config.yaml': CONFIG, 'backlog/config.yml': '' })
@@ -32,6 +38,7 @@ test('says what it looked for where there is no board, and makes nothing', async
   const dir = makeFolder({ 'README.md': '' })
   mkdirSync(join(dir, '.cairn'))
   mkdirSync(join(dir, 'backlog'))
+  mkdirSync(join(dir, '.taskmaster', 'tasks'), { recursive: true })
   await expect(openStore(dir)).rejects.toMatchObject({ name: 'StoreError', code: 'no_board' })
   await expect(openStore(dir)).rejects.toThrow('.cairn/config.yaml')
   expect(await findStore(dir)).toBeUndefined()
