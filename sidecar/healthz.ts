@@ -16,6 +16,11 @@ export interface Healthz {
 /** Healthy: the edge held everything once, and answers. Rejects when the port is taken. */
 export async function serveHealthz(port: number, health: () => Health): Promise<Healthz> {
   const server = createServer((request, response) => {
+    // A web page may have pointed a name of its own at this machine, and would read the answer.
+    if (!/^(localhost|127\.0\.0\.1)(:\d+)?$/.test(request.headers.host ?? '')) {
+      response.writeHead(403).end()
+      return
+    }
     const isHere = new URL(request.url ?? '/', 'http://127.0.0.1').pathname === '/healthz'
     if (!isHere || (request.method !== 'GET' && request.method !== 'HEAD')) {
       response.writeHead(isHere ? 405 : 404).end()

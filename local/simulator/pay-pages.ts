@@ -9,13 +9,14 @@ const ACTIONS: readonly Action[] = ['pay', 'fail', 'cancel', 'expire']
 
 /**
  * Nothing runs and nothing is fetched. It says nothing of form-action: browsers hold the redirect
- * after a form to it as well, and the shop may be anywhere.
+ * after a form to it as well, and the shop may be anywhere. With `no-referrer` the form would be
+ * sent with the Origin `null`, which is refused.
  */
 const HEADERS = {
   'content-security-policy':
     "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
   'cache-control': 'no-store',
-  'referrer-policy': 'no-referrer',
+  'referrer-policy': 'same-origin',
 }
 
 export function payPages(simulator: Simulator): Hono {

@@ -1,3 +1,4 @@
+import { request } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { type Health, type Healthz, serveHealthz } from '../../sidecar/healthz.ts'
 
@@ -54,4 +55,18 @@ test('a port that is taken is an error with a code, not a crash', async () => {
   await ask(GOOD)
   const port = open[0]?.port ?? 0
   await expect(serveHealthz(port, () => GOOD)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+})
+
+test('a foreign Host is refused: a web page may have pointed its name at this machine', async () => {
+  await ask(GOOD)
+  const port = open[0]?.port
+  const status = (host: string) =>
+    new Promise((resolve, reject) => {
+      const asked = request({ host: '127.0.0.1', port, path: '/healthz', headers: { host } })
+      asked.once('response', (response) => resolve(response.resume().statusCode))
+      asked.once('error', reject).end()
+    })
+  expect(await status(`evil.example:${port}`)).toBe(403)
+  expect(await status('127.0.0.1.nip.io')).toBe(403)
+  expect(await status(`localhost:${port}`)).toBe(200)
 })

@@ -1,0 +1,85 @@
+// What a web page in this machine's browser can send: its own Origin, or, by a name of its own that
+// it has pointed at this machine, another Host.
+
+import { request } from 'node:http'
+import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openBed, type SimulatorBed } from '../../support/simulator.ts'
+
+let bed: SimulatorBed
+beforeAll(async () => {
+  bed = await openBed()
+})
+afterAll(() => bed[Symbol.asyncDispose]())
+
+/** `fetch` would set the headers that this is about by itself. */
+function ask(method: string, path: string, headers: Record<string, string>) {
+  return new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
+    const asked = request(`${bed.url}${path}`, { method, headers }, (response) => {
+      text(response).then((body) => resolve({ status: response.statusCode, body }), reject)
+    })
+    asked.once('error', reject).end(/^P/.test(method) ? 'action=pay' : undefined)
+  })
+}
+
+const ROUTES = [
+  ['GET', '/'],
+  ['GET', '/health'],
+  ['GET', '/_control/payments'],
+  ['PUT', '/_control/faults'],
+  ['DELETE', '/_control/tokens'],
+  ['POST', '/_control/payments/some/pay'],
+  ['GET', '/pay/some'],
+  ['POST', '/pay/some'],
+  ['POST', '/oauth2/token'],
+  ['POST', '/api/v2/payment-gateway/transaction/init'],
+  ['POST', '/protected/v1/payments'],
+  ['OPTIONS', '/_control/faults'],
+] as const
+
+describe('the simulator', () => {
+  it.each(ROUTES)('refuses a foreign Host at %s %s', async (method, path) => {
+    for (const host of [
+      'evil.example',
+      `evil.example:${new URL(bed.url).port}`,
+      '127.0.0.1.nip.io',
+    ]) {
+      const { status, body } = await ask(method, path, { host })
+      expect([status, JSON.parse(body)]).toMatchObject([403, { code: 'foreign_host' }])
+    }
+  })
+
+  it.each(ROUTES)('refuses a foreign Origin at %s %s', async (method, path) => {
+    const { port } = new URL(bed.url)
+    const neighbours = [
+      'http://127.0.0.1:1',
+      `https://127.0.0.1:${port}`,
+      `http://localhost:${port}`,
+    ]
+    for (const origin of ['https://evil.example', 'null', ...neighbours]) {
+      const { status, body } = await ask(method, path, { origin })
+      expect([status, JSON.parse(body)]).toMatchObject([403, { code: 'foreign_origin' }])
+    }
+  })
+
+  it('is reached by a program, by its own page, and as localhost through a tunnel', async () => {
+    const { host } = new URL(bed.url)
+    const localhost = 'localhost:9000'
+    const allowed: Record<string, string>[] = [
+      { host },
+      { host, origin: bed.url },
+      { host: localhost },
+      { host: localhost, origin: `http://${localhost}` },
+    ]
+    for (const headers of allowed) {
+      expect(await ask('GET', '/health', headers)).toEqual({ status: 200, body: 'ok' })
+    }
+  })
+
+  it('does nothing of what it refuses', async () => {
+    const id = await bed.charged('order-of-nobody')
+    await ask('POST', `/pay/${id}`, { origin: 'https://evil.example' })
+    await ask('POST', `/_control/payments/${id}/pay`, { origin: 'null' })
+    expect(await bed.inquiry(id)).toMatchObject({ status: 'PENDING' })
+  })
+})
