@@ -16,8 +16,8 @@ export const whySkipped = hasChromium
   ? ''
   : ' (skipped: no Chromium on this machine; apt-get install chromium)'
 
-export const launchChromium = (): Promise<Browser> =>
+export const launchChromium = (more: readonly string[] = []): Promise<Browser> =>
   chromium.launch({
     executablePath: executablePath ?? '',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ...more],
   })
