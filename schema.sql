@@ -1,7 +1,8 @@
 -- The money that Signalbox knows of, for libSQL (SQLite). Boards are not in here: each repository
 -- object has a database of its own.
 --
--- Every statement may run again, so this file is both the schema and its migration. Times are
+-- Every statement may run again, and adds what is missing; but it adds no column to a table that is
+-- there. For a database of an older version that is done once, by the files of migrations/. Times are
 -- integers, milliseconds since 1970. Amounts are integers in minor units. Ids are ULIDs, so
 -- ordering by id is ordering by time. STRICT, because a text in an amount column must fail, not be
 -- kept.
@@ -26,10 +27,11 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   request_hash TEXT,
   status TEXT NOT NULL DEFAULT 'Pending' CHECK (status IN
     ('Pending', 'Paid', 'Failed', 'Cancelled', 'Expired', 'Refunded', 'PartiallyRefunded')),
-  -- What was asked for. What was paid stands in the webhook event, which may differ.
+  -- What was asked for.
   amount INTEGER NOT NULL CHECK (amount > 0),
   currency TEXT NOT NULL CHECK (length(currency) = 3),
-  -- Never more than the amount, which the ledger sees to: a gateway may say what it likes.
+  -- In the currency that was paid, and never more than was paid, which the ledger sees to: a gateway
+  -- may say what it likes.
   refunded_amount INTEGER NOT NULL DEFAULT 0 CHECK (refunded_amount >= 0),
   description TEXT,
   metadata TEXT CHECK (metadata IS NULL OR json_valid(metadata)),
@@ -51,7 +53,11 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   error TEXT CHECK (error IS NULL OR json_valid(error)),
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
-  paid_at INTEGER
+  paid_at INTEGER,
+  -- What was paid, as the gateway told it: it may be another amount than was asked for. NULL until
+  -- then. No CHECK, since what a gateway tells is kept.
+  paid_amount INTEGER,
+  paid_currency TEXT
 ) STRICT;
 
 -- Each name is unique within its gateway and never looked up across gateways. NULLs do not collide.

@@ -14,7 +14,10 @@ export function refundContract(on: On): void {
         const transaction = await w.came('Paid')
         const start = w.refundStart(transaction, { amount: 4_000 })
         const begun = await w.ledger.beginRefund(start)
-        expect(begun).toEqual({ state: 'begun', transaction, accessToken: 'token of redirect' })
+        expect(begun).toEqual({
+          ...{ state: 'begun', transaction, amount: 4_000 },
+          accessToken: 'token of redirect',
+        })
         expect((await w.story(transaction)).refunds).toEqual([
           {
             id: start.id,

@@ -24,6 +24,7 @@ import type {
   Transaction,
 } from '../../worker/payments/transaction.ts'
 import type { WebhookPayload } from '../../worker/payments/webhooks/payload.ts'
+import type { Fields, Log } from '../../worker/shared/log.ts'
 
 /** A ledger over an empty store of its own. */
 export interface LedgerBed {
@@ -35,6 +36,7 @@ export interface LedgerBed {
 export interface LedgerOptions {
   desk: GatewayDesk
   audience: Audience
+  log: Log
 }
 
 export type MakeLedger = (options: LedgerOptions) => Promise<LedgerBed>
@@ -96,11 +98,18 @@ export class World {
   readonly ledger: Ledger
   readonly records: PaymentRecords
   readonly desk: FakeDesk
+  /** What was logged, as the names of the lines with their fields. */
+  readonly logged: [event: string, fields: Fields][]
   readonly #next: (seedTime: number) => string
 
   /** With the same `random`, the same ids. */
-  constructor({ ledger, records }: LedgerBed, desk: FakeDesk, random?: () => number) {
+  constructor(
+    { ledger, records }: LedgerBed,
+    desk: FakeDesk,
+    { random, logged = [] }: { random?: () => number; logged?: World['logged'] } = {},
+  ) {
     this.#next = monotonicFactory(random)
+    this.logged = logged
     this.ledger = ledger
     this.records = records
     this.desk = desk

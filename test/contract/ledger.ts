@@ -2,7 +2,9 @@
 
 import { describe } from 'vitest'
 import type { Audience } from '../../worker/payments/telling/events.ts'
+import type { Log } from '../../worker/shared/log.ts'
 import { chargeContract } from './ledger-charges.ts'
+import { paidContract } from './ledger-paid.ts'
 import { recordsContract } from './ledger-records.ts'
 import { refundContract } from './ledger-refunds.ts'
 import { sweepContract } from './ledger-sweeps.ts'
@@ -18,9 +20,11 @@ export function ledgerContract(name: string, make: MakeLedger): void {
     (play, audience = BOTH) =>
     async () => {
       const desk = new FakeDesk()
-      const bed = await make({ desk, audience })
+      const logged: World['logged'] = []
+      const log: Log = (_, event, fields) => void logged.push([event, fields])
+      const bed = await make({ desk, audience, log })
       try {
-        await play(new World(bed, desk))
+        await play(new World(bed, desk, { logged }))
       } finally {
         await bed.close()
       }
@@ -30,6 +34,7 @@ export function ledgerContract(name: string, make: MakeLedger): void {
     webhookContract(on)
     chargeContract(on)
     refundContract(on)
+    paidContract(on)
     sweepContract(on)
     recordsContract(on)
   })

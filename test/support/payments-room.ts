@@ -92,6 +92,7 @@ export function openRoom(own: { onMismatch?: 'log' | 'reject'; gateway?: object 
   const { ledger, records } = createMemoryLedger({
     desk,
     audience: audienceOf(listeners, undefined),
+    log,
   })
   const pending: Promise<unknown>[] = []
   const payments = createPayments({

@@ -20,6 +20,7 @@ export interface Transaction {
   status: PaymentStatus
   amount: number
   currency: string
+  /** Of what was paid, and in its currency. `Refunded`: all that was paid. */
   refundedAmount: number
   description?: string
   metadata?: Metadata
@@ -31,6 +32,15 @@ export interface Transaction {
   createdAt: string
   updatedAt: string
   paidAt?: string
+  /** Once it was paid. It may be another amount than was asked for. */
+  paid?: Paid
+}
+
+/** What came in, as the gateway told it. */
+export interface Paid {
+  /** Minor units. */
+  amount: number
+  currency: string
 }
 
 /** What the host application asks to be paid. */

@@ -110,7 +110,10 @@ export async function fakeEdge(
   const whole = { LIBSQL_URL: 'http://127.0.0.1', ...env }
   const payments = readPayments(whole, file, DRIVERS, wrong)
   if (!payments || wrong.length > 0) throw new Error(wrong.join())
-  const { ledger, records } = createMemoryLedger({ desk: new FakeDesk(), audience: NOBODY })
+  const { ledger, records } = createMemoryLedger({
+    ...{ desk: new FakeDesk(), audience: NOBODY },
+    log: () => undefined,
+  })
   const receive = createReceiver({
     ...payments,
     ledger,

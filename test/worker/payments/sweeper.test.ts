@@ -60,7 +60,7 @@ function room(options: Options = {}) {
     log,
     fetch: async () => options.endpoint?.() ?? new Response(),
   })
-  const { ledger, records } = createMemoryLedger({ desk, audience: teller.audience })
+  const { ledger, records } = createMemoryLedger({ desk, audience: teller.audience, log })
   const asked: string[] = []
   const seen = new Proxy(ledger, {
     get(target, method: keyof Ledger) {

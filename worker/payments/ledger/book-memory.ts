@@ -1,11 +1,12 @@
 // The ledger's maps, and what all of its parts do with them: match a payment, move it, fire its
 // event, raise an alert. Each call is one synchronous turn, and so atomic.
 
+import type { Log } from '../../shared/log.ts'
 import { eventOf, type LifecycleEvent } from '../status.ts'
 import type { Audience, PaymentEvents, Untold } from '../telling/events.ts'
 import type { Transaction } from '../transaction.ts'
 import { type EventNames, LEASE_MS } from './ledger.ts'
-import type { AlertKind, AlertRecord } from './records.ts'
+import type { AlertKind, AlertRecord, EventRecord } from './records.ts'
 import {
   type AlertRow,
   type EventRow,
@@ -28,8 +29,18 @@ export class Book {
   readonly alerts = new Map<string, AlertRow>()
   readonly #audience: Audience
 
-  constructor(audience: Audience) {
+  readonly #log: Log
+
+  constructor(audience: Audience, log: Log) {
     this.#audience = audience
+    this.#log = log
+  }
+
+  /** Of an event that was parked; of any other its receiver logs it. */
+  logMismatch({ eventId, toStatus: status, ...record }: EventRecord): void {
+    const { gateway, correlationId, transactionId, outcome, amount, currency } = record
+    const about = { gateway, correlationId, eventId, status, transactionId }
+    this.#log('warn', 'payments.webhook.amount_mismatch', { ...about, outcome, amount, currency })
   }
 
   payment(id: string): PaymentRow {
@@ -93,7 +104,11 @@ export class Book {
     transaction.status = move.to
     transaction.updatedAt = iso(move.now)
     if (move.refundedAmount !== undefined) transaction.refundedAmount = move.refundedAmount
-    if (move.paidAt !== undefined) transaction.paidAt = iso(move.paidAt)
+    if (move.paid) {
+      const { at, ...paid } = move.paid
+      transaction.paidAt = iso(at)
+      transaction.paid = paid
+    }
     if (move.error) transaction.error = move.error
     this.#settleRefund(transaction, move.now)
     const isDoubtful = move.to === 'Paid' && this.hasEarlyRefund(transaction.id)

@@ -4,7 +4,7 @@
 import type { Audience, Untold } from '../telling/events.ts'
 import type { Transaction } from '../transaction.ts'
 import { type Statement, statement } from './database-libsql.ts'
-import { isUnderWay } from './judgement-libsql.ts'
+import { isUnderWay, PAID } from './judgement-libsql.ts'
 import type { RefundEnd } from './ledger.ts'
 import { tell, tellSql } from './outbox-libsql.ts'
 import {
@@ -81,8 +81,8 @@ const CHECK_CLAIMED = `UPDATE payment_transactions SET next_check_at = :next
   WHERE id = (SELECT transaction_id FROM payment_refunds WHERE id = :id AND status = 'claimed')`
 
 /** All that was given back, this refund included, whichever of answer and webhook is first. */
-const SUM = 'MIN(t.amount, MAX(t.refunded_amount, r.refunded_before + r.amount))'
-const NEW_STATUS = `CASE WHEN ${SUM} = t.amount THEN 'Refunded' ELSE 'PartiallyRefunded' END`
+const SUM = `MIN(${PAID}, MAX(t.refunded_amount, r.refunded_before + r.amount))`
+const NEW_STATUS = `CASE WHEN ${SUM} = ${PAID} THEN 'Refunded' ELSE 'PartiallyRefunded' END`
 
 const MOVE = `UPDATE payment_transactions AS t SET refunded_amount = ${SUM}, status = ${NEW_STATUS},
     next_check_at = NULL, updated_at = :now

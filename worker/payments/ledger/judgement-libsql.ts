@@ -19,18 +19,50 @@ export const list = (texts: readonly string[]): string =>
 /** A refund, by its alias, whose end is not known: there is one for each transaction at most. */
 export const isUnderWay = (refund: string): string => `${refund}.status IN ('claimed', 'accepted')`
 
+/**
+ * What was paid, in minor units. One that was paid before this was stored: what was asked for. A
+ * gateway may tell less than nothing, of which nothing can be given back.
+ */
+export const PAID = 'MAX(0, COALESCE(t.paid_amount, t.amount))'
+
 const MOVES = PAYMENT_STATUSES.flatMap((from) => NEXT[from].map((to) => `${from}>${to}`))
 
-/** True, false, or NULL without a transaction: paid with another amount or currency than asked. */
-export const mismatchSql = ({ to, amount, currency, alert }: EventValues): string =>
-  `(${to} = 'Paid' AND ${alert} IS NULL AND (t.amount <> ${amount} OR t.currency <> ${currency}))`
+/**
+ * The sum that one of our own refunds passed over, where the event tells one in between: no gateway
+ * ever came through that. Any other sum below ours is an older one, told late.
+ */
+const passedOver = (amount: string): string => `(SELECT MIN(r.refunded_before + r.amount)
+  FROM payment_refunds r WHERE r.transaction_id = t.id AND r.status <> 'failed'
+    AND ${amount} > r.refunded_before AND ${amount} < r.refunded_before + r.amount)`
 
-/** What becomes of a transaction that is told to be `to`: `judge`, and the rules around it. */
+/** What the event should have told: what was asked for, or what of it was given back. */
+export const expectedSql = ({ to, amount }: Pick<EventValues, 'to' | 'amount'>): string =>
+  `CASE ${to} WHEN 'Refunded' THEN ${PAID} WHEN 'PartiallyRefunded' THEN
+    CASE WHEN ${amount} > ${PAID} THEN ${PAID} ELSE COALESCE(${passedOver(amount)}, ${amount}) END
+  ELSE t.amount END`
+
+export const expectedCurrencySql = (to: string): string =>
+  `iif(${to} IN ('Refunded', 'PartiallyRefunded'), COALESCE(t.paid_currency, t.currency), t.currency)`
+
+/**
+ * True, false, or NULL without a transaction: paid with another amount or currency than asked for,
+ * or given back with another than was paid.
+ */
+export const mismatchSql = (event: EventValues): string => `(${event.alert} IS NULL
+  AND (${event.to} = 'Paid'
+    OR ${event.to} IN ('Refunded', 'PartiallyRefunded') AND t.paid_at IS NOT NULL)
+  AND (${event.amount} <> ${expectedSql(event)}
+    OR ${event.currency} <> ${expectedCurrencySql(event.to)}))`
+
+/**
+ * What becomes of a transaction that is told to be `to`: `judge`, and the rules around it. Money that
+ * has gone back has gone back: a refund is applied, whatever its amount.
+ */
 export const outcomeSql = (event: EventValues): string => `CASE WHEN t.id IS NULL THEN 'parked'
   WHEN ${event.alert} IS NOT NULL THEN 'unchanged'
   WHEN t.status || '>' || ${event.to} IN (${list(MOVES)}) THEN
-    CASE WHEN ${event.policy} = 'reject' AND ${mismatchSql(event)} THEN 'rejected'
-    ELSE 'applied' END
+    CASE WHEN ${event.policy} = 'reject' AND ${event.to} = 'Paid' AND ${mismatchSql(event)}
+      THEN 'rejected' ELSE 'applied' END
   WHEN t.status = ${event.to} THEN 'unchanged'
   WHEN ${event.to} = 'Paid' AND t.status IN (${list(UNPAID_ENDS)}) THEN 'late_payment'
   ELSE 'illegal' END`

@@ -28,7 +28,7 @@ export interface LibsqlLedgerDeps {
 
 /** One of them for each database: more writers stop each other. */
 export function createLibsqlLedger(deps: LibsqlLedgerDeps): Ledger {
-  const { database, desk, audience } = deps
+  const { database, desk, audience, log } = deps
   const { write, record } = openWriter(deps)
   const read = unitReader(database)
   const run = async (statements: Statement[]) => {
@@ -64,8 +64,11 @@ export function createLibsqlLedger(deps: LibsqlLedgerDeps): Ledger {
     }
   }
 
-  const apply = (events: readonly JudgedEvent[], now: number): Promise<Untold[]> =>
-    write(parkedUnit(events, audience, now))
+  const apply = async (events: readonly JudgedEvent[], now: number): Promise<Untold[]> => {
+    const { untold, mismatches } = await write(parkedUnit(events, audience, now))
+    for (const mismatch of mismatches) log('warn', 'payments.webhook.amount_mismatch', mismatch)
+    return untold
+  }
 
   return {
     admit: (gateway, purpose) => desk.admit(gateway, purpose),

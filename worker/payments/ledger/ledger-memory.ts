@@ -1,6 +1,7 @@
 // The ledger in memory: what tests measure others by, written from the ports and not from the SQL.
 // It keeps nothing when the process ends.
 
+import type { Log } from '../../shared/log.ts'
 import type { GatewayDesk } from '../gateways/desk.ts'
 import type { Audience } from '../telling/events.ts'
 import { Book } from './book-memory.ts'
@@ -20,11 +21,17 @@ import {
 } from './sweeps-memory.ts'
 import { applyParked, recordEvent } from './webhooks-memory.ts'
 
-export function createMemoryLedger({ desk, audience }: { desk: GatewayDesk; audience: Audience }): {
+export interface MemoryLedgerDeps {
+  desk: GatewayDesk
+  audience: Audience
+  log: Log
+}
+
+export function createMemoryLedger({ desk, audience, log }: MemoryLedgerDeps): {
   ledger: Ledger
   records: PaymentRecords
 } {
-  const book = new Book(audience)
+  const book = new Book(audience, log)
 
   /** With leave to call the gateway, which is given back when it will not be called. */
   const withLeave = async <Begun extends { state: string }>(

@@ -151,6 +151,7 @@ export interface RefundStart {
   gateway: string
   /** Ours, or the gateway's. */
   transactionId: string
+  /** To be given back; of a gateway that is `fullOnly`: what was charged. */
   amount: number
   reason: string
   /** The gateway gives back all of a payment or nothing. */
@@ -163,7 +164,8 @@ export interface RefundStart {
 }
 
 export type RefundBegun =
-  | { state: 'begun'; transaction: Transaction; accessToken?: string }
+  /** `amount`: what it gives back, which is what was paid where all goes back at once. */
+  | { state: 'begun'; transaction: Transaction; amount: number; accessToken?: string }
   | { state: 'answered'; result: RefundResult }
   /** This key's refund was refused. */
   | { state: 'refused'; error: PaymentError }

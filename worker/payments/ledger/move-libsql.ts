@@ -4,7 +4,7 @@
 import type { PaymentStatus } from '../status.ts'
 import type { Audience } from '../telling/events.ts'
 import { type Statement, statement } from './database-libsql.ts'
-import { isUnderWay, typeSql } from './judgement-libsql.ts'
+import { expectedCurrencySql, expectedSql, isUnderWay, PAID, typeSql } from './judgement-libsql.ts'
 import { tell, tellSql } from './outbox-libsql.ts'
 import { alertId } from './upkeep-libsql.ts'
 
@@ -39,7 +39,7 @@ export function follow(
   if (hasAlert) {
     statements.push(statement(FAIL_REFUND, named), statement(FORGET_CHECK, args))
   }
-  if (hasAlert || some('Paid')) {
+  if (hasAlert || some('Paid', 'Refunded', 'PartiallyRefunded')) {
     const alertIds = events.flatMap(() => [alertId(), alertId()])
     statements.push(statement(ALERT, { ...named, alert_ids: JSON.stringify(alertIds) }))
   }
@@ -66,9 +66,11 @@ export const hasEarlyRefund = (transaction: string): string =>
 // made. A check that is due stays due only for a refund under way that this event does not cover.
 const MOVE = `UPDATE payment_transactions AS t SET status = e.to_status, updated_at = ${NOW},
     paid_at = iif(e.to_status = 'Paid', e.occurred_at, t.paid_at),
+    paid_amount = iif(e.to_status = 'Paid', e.amount, t.paid_amount),
+    paid_currency = iif(e.to_status = 'Paid', e.currency, t.paid_currency),
     error = COALESCE(e.error, t.error),
-    refunded_amount = CASE e.to_status WHEN 'Refunded' THEN t.amount
-      WHEN 'PartiallyRefunded' THEN MAX(t.refunded_amount, MIN(e.amount, t.amount))
+    refunded_amount = CASE e.to_status WHEN 'Refunded' THEN ${PAID}
+      WHEN 'PartiallyRefunded' THEN MAX(t.refunded_amount, MIN(e.amount, ${PAID}))
       ELSE t.refunded_amount END,
     next_check_at = CASE WHEN e.to_status = 'PartiallyRefunded' AND EXISTS (SELECT 1
       FROM payment_refunds r WHERE ${UNDER_WAY} AND r.refunded_before + r.amount > e.amount)
@@ -95,16 +97,16 @@ const TELL = tellSql({
     WHERE ${OURS} AND e.outcome = 'applied' AND e.from_status <> e.to_status`,
 })
 
-// Another part: no change of status, and no event. It counts up to the amount, and never down.
+// Another part: no change of status, and no event. It counts up to what was paid, and never down.
 const RAISE_AMOUNT = `UPDATE payment_transactions AS t
-  SET refunded_amount = MIN(e.amount, t.amount), updated_at = ${NOW},
+  SET refunded_amount = MIN(e.amount, ${PAID}), updated_at = ${NOW},
     next_check_at = CASE WHEN EXISTS (SELECT 1
       FROM payment_refunds r WHERE ${UNDER_WAY} AND r.refunded_before + r.amount > e.amount)
       THEN t.next_check_at END
   FROM payment_webhook_events e
   WHERE ${OURS} AND e.outcome = 'applied' AND e.from_status = e.to_status
     AND t.id = e.transaction_id AND t.status = e.to_status
-    AND MIN(e.amount, t.amount) > t.refunded_amount`
+    AND MIN(e.amount, ${PAID}) > t.refunded_amount`
 
 // A refund that begins later is not covered: what was given back before it counts into its sum.
 const SETTLE_REFUND = `UPDATE payment_refunds AS r SET status = 'succeeded', updated_at = ${NOW}
@@ -143,8 +145,9 @@ const ALERT = `INSERT INTO payment_alerts (id, kind, subject, gateway, transacti
     iif(nth = 1, 'amount_mismatch', COALESCE(e.alert, 'late_payment')), e.id, e.gateway, t.id,
     json_patch('{}', json_object('reference', t.reference, 'eventId', e.event_id,
       'amount', e.amount, 'currency', e.currency,
-      'expectedAmount', t.amount, 'expectedCurrency', t.currency,
-      'refundId', :refunds ->> e.id, 'error', json(e.error))), ${NOW}
+      'expectedAmount', ${expectedSql({ to: 'e.to_status', amount: 'e.amount' })},
+      'expectedCurrency', ${expectedCurrencySql('e.to_status')},
+      'said', iif(e.to_status = 'Paid', NULL, e.to_status), 'refundId', :refunds ->> e.id, 'error', json(e.error))), ${NOW}
   FROM json_each(:ids) each JOIN payment_webhook_events e ON e.id = each.value
     JOIN payment_transactions t ON t.id = e.transaction_id
     JOIN (SELECT 0 AS nth UNION ALL SELECT 1)

@@ -1,6 +1,7 @@
 // Events that came before their transaction: found when it has appeared, and then treated by the
 // same graph and rules as any other.
 
+import type { Fields } from '../../shared/log.ts'
 import type { Audience, Untold } from '../telling/events.ts'
 import type { Transaction } from '../transaction.ts'
 import { statement } from './database-libsql.ts'
@@ -51,12 +52,18 @@ export const findParkedUnit = (limit: number): Unit<JudgedEvent[]> => ({
   read: ([rows = []]) => rows.map(({ parked }) => JSON.parse(String(parked)) as JudgedEvent),
 })
 
+export interface ParkedSettled {
+  untold: Untold[]
+  /** Of another amount than they should be, as a line of the log tells it. */
+  mismatches: Fields[]
+}
+
 /** Settles these, each on the state that the one before it left. */
 export function parkedUnit(
   events: readonly JudgedEvent[],
   audience: Audience,
   now: number,
-): Unit<Untold[]> {
+): Unit<ParkedSettled> {
   const ids = JSON.stringify(events.map(({ id }) => id))
   return {
     statements: [
@@ -65,8 +72,15 @@ export function parkedUnit(
         ...follow([event], audience, now),
       ]),
       statement(TOLD, { ids, now }),
+      statement(MISMATCHES, { ids, now }),
     ],
-    read: (results) => (results.at(-1) ?? []).flatMap((row) => toUntold(row) ?? []),
+    read: (results) => {
+      const [told = [], mismatches = []] = results.slice(-2)
+      return {
+        untold: told.flatMap((row) => toUntold(row) ?? []),
+        mismatches: mismatches.map((row) => ({ ...row })),
+      }
+    },
   }
 }
 
@@ -98,4 +112,10 @@ const SETTLE = `UPDATE payment_webhook_events AS e SET transaction_id = t.id,
 // Only what was stored now: who settled them since they were found tells what they caused.
 const TOLD = `SELECT ${UNTOLD_COLUMNS} FROM json_each(:ids) each
     JOIN payment_outbox o ON o.id = each.value AND o.created_at = :now ${UNTOLD_DELIVERY}
+  ORDER BY each.key`
+
+const MISMATCHES = `SELECT e.gateway, e.correlation_id AS correlationId, e.event_id AS eventId,
+    e.to_status AS status, e.transaction_id AS transactionId, e.outcome, e.amount, e.currency
+  FROM json_each(:ids) each JOIN payment_webhook_events e ON e.id = each.value
+    JOIN payment_alerts a ON a.kind = 'amount_mismatch' AND a.subject = e.id AND a.created_at = :now
   ORDER BY each.key`

@@ -143,7 +143,7 @@ export interface AlertDetail {
   /** What the gateway's event told; without one, of the payment or the refund it is about. */
   amount?: number
   currency?: string
-  /** What was asked for, beside what the event told. */
+  /** What was asked for or, of a refund, what was paid of it: beside what the event told. */
   expectedAmount?: number
   expectedCurrency?: string
   /** The gateway's event that raised it. */
@@ -152,7 +152,7 @@ export interface AlertDetail {
   refundId?: string
   /** ISO 8601: open since. */
   since?: string
-  /** What the gateway answered when it was asked last. */
+  /** Of a refund with another amount: what its event told. Else what the gateway answered last. */
   said?: PaymentStatus | 'nothing'
   /** The lifecycle event that was not told: its id and its type. */
   event?: string

@@ -2,7 +2,7 @@
 
 import type { PaymentError } from '../exceptions.ts'
 import { type Row, statement } from './database-libsql.ts'
-import { isUnderWay } from './judgement-libsql.ts'
+import { isUnderWay, PAID } from './judgement-libsql.ts'
 import type { RefundBegun, RefundStart } from './ledger.ts'
 import { text, toTransaction, transactionColumns } from './rows-libsql.ts'
 import type { Unit } from './unit-libsql.ts'
@@ -20,10 +20,10 @@ export function beginRefundUnit(start: RefundStart): Unit<RefundBegun> {
     read([, , rows = []]) {
       const found = barred(rows, start)
       if (found) return found
-      const [row] = rows
-      if (row && rows.some(isMine(start)))
-        return { state: 'begun', transaction: toTransaction(row) }
-      throw new Error('a refund that is possible was not claimed')
+      const mine = rows.find(isMine(start))
+      if (!mine) throw new Error('a refund that is possible was not claimed')
+      const amount = Number(mine.refund_amount)
+      return { state: 'begun', transaction: toTransaction(mine), amount }
     },
   }
 }
@@ -62,8 +62,8 @@ function barred(rows: readonly Row[], start: RefundStart): RefundBegun | undefin
       : rows.find(({ refund_key: key }) => key === idempotencyKey))
   if (same) return known(same, start)
 
-  const { status, amount, refundedAmount } = transaction
-  const left = amount - refundedAmount
+  const { status, amount } = transaction
+  const left = Number(row.left_over)
   if ((status !== 'Paid' && status !== 'PartiallyRefunded') || left <= 0) {
     return { state: 'not_refundable', status }
   }
@@ -72,7 +72,7 @@ function barred(rows: readonly Row[], start: RefundStart): RefundBegun | undefin
   )
   if (isUnderWay) return { state: 'in_progress' }
   if (start.fullOnly && start.amount !== amount) return { state: 'not_full', transaction }
-  return start.amount > left ? { state: 'too_much', left, transaction } : undefined
+  return Number(row.given) > left ? { state: 'too_much', left, transaction } : undefined
 }
 
 function known(refund: Row, start: RefundStart): RefundBegun {
@@ -99,21 +99,26 @@ const NAMED = `COALESCE(
   (SELECT id FROM payment_transactions
     WHERE gateway = :gateway AND gateway_transaction_id = :transaction))`
 
+/** What can still be given back. */
+const LEFT = `(${PAID} - t.refunded_amount)`
+/** All is asked for by the charge's amount, and what goes back is what came in. */
+const GIVEN = `iif(:full_only = 1, ${PAID}, :amount)`
+
 // Conflicts are the same call again, the same key, or another refund under way.
 const CLAIM = `INSERT INTO payment_refunds (id, transaction_id, amount, refunded_before, reason,
     idempotency_key, request_hash, correlation_id, created_at, updated_at)
-  SELECT :id, t.id, :amount, t.refunded_amount, :reason, :key, :hash, :correlation_id, :now, :now
+  SELECT :id, t.id, ${GIVEN}, t.refunded_amount, :reason, :key, :hash, :correlation_id, :now, :now
   FROM payment_transactions t
   WHERE t.id = ${NAMED} AND t.status IN ('Paid', 'PartiallyRefunded')
-    AND :amount <= t.amount - t.refunded_amount AND (:full_only = 0 OR :amount = t.amount)
+    AND ${GIVEN} BETWEEN 1 AND ${LEFT} AND (:full_only = 0 OR :amount = t.amount)
   ON CONFLICT DO NOTHING`
 
 // Due when the caller must have come back: so the sweeper finds a crash in between.
 const CHECK_LATER = `UPDATE payment_transactions SET next_check_at = :until
   WHERE changes() = 1 AND id = (SELECT transaction_id FROM payment_refunds WHERE id = :id)`
 
-const ANSWER = `SELECT ${transactionColumns('t')}, r.id AS refund_id, r.status AS refund_status,
-    r.amount AS refund_amount, r.idempotency_key AS refund_key, r.request_hash AS refund_hash,
+const ANSWER = `SELECT ${transactionColumns('t')}, ${LEFT} AS left_over, ${GIVEN} AS given,
+    r.id AS refund_id, r.status AS refund_status, r.amount AS refund_amount, r.idempotency_key AS refund_key, r.request_hash AS refund_hash,
     r.gateway_refund_id, r.error AS refund_error
   FROM payment_transactions t LEFT JOIN payment_refunds r ON r.transaction_id = t.id
     AND (r.id = :id OR r.idempotency_key = :key OR ${isUnderWay('r')})

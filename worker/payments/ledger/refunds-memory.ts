@@ -5,7 +5,7 @@ import type { Untold } from '../telling/events.ts'
 import type { Transaction } from '../transaction.ts'
 import type { Book } from './book-memory.ts'
 import type { RefundBegun, RefundEnd, RefundStart } from './ledger.ts'
-import { iso, isUnderWay, type PaymentRow, type RefundRow } from './rows-memory.ts'
+import { iso, isUnderWay, type PaymentRow, paidAmount, type RefundRow } from './rows-memory.ts'
 
 export function beginRefund(book: Book, start: RefundStart): RefundBegun {
   const found = barredRefund(book, start)
@@ -13,8 +13,12 @@ export function beginRefund(book: Book, start: RefundStart): RefundBegun {
   const row = book.find(start.gateway, start.transactionId)
   if (!row) throw new Error('there is no payment of this refund')
   if (!book.refunds.has(start.id)) claim(book, row, start)
-  return { state: 'begun', transaction: row.transaction }
+  return { state: 'begun', transaction: row.transaction, amount: givenBy(row, start) }
 }
+
+/** All is asked for by the charge's amount, and what goes back is what came in. */
+const givenBy = ({ transaction }: PaymentRow, { fullOnly, amount }: RefundStart): number =>
+  fullOnly ? paidAmount(transaction) : amount
 
 /** Why it cannot be claimed, or what its key came to before; undefined: it can be. */
 export function barredRefund(book: Book, start: RefundStart): RefundBegun | undefined {
@@ -35,16 +39,16 @@ export function barredRefund(book: Book, start: RefundStart): RefundBegun | unde
   if (byKey) return byKey.requestHash === requestHash ? again(byKey) : { state: 'conflict' }
   if (book.refundUnderWay(transaction.id)) return { state: 'in_progress' }
   const { status } = transaction
-  const left = transaction.amount - transaction.refundedAmount
-  if ((status !== 'Paid' && status !== 'PartiallyRefunded') || left === 0) {
+  const left = paidAmount(transaction) - transaction.refundedAmount
+  if ((status !== 'Paid' && status !== 'PartiallyRefunded') || left <= 0) {
     return { state: 'not_refundable', status }
   }
   if (start.fullOnly && amount !== transaction.amount) return { state: 'not_full', transaction }
-  return amount > left ? { state: 'too_much', left, transaction } : undefined
+  return givenBy(row, start) > left ? { state: 'too_much', left, transaction } : undefined
 }
 
 function claim(book: Book, row: PaymentRow, start: RefundStart): void {
-  const { id, amount, reason, correlationId, now } = start
+  const { id, reason, correlationId, now } = start
   row.nextCheckAt = start.until
   book.refunds.set(id, {
     transactionId: row.transaction.id,
@@ -54,7 +58,7 @@ function claim(book: Book, row: PaymentRow, start: RefundStart): void {
     createdAt: now,
     record: {
       id,
-      amount,
+      amount: givenBy(row, start),
       reason,
       status: 'claimed',
       ...(correlationId !== undefined && { correlationId }),
@@ -112,9 +116,10 @@ export function finishRefund(
 function giveBack(book: Book, row: PaymentRow, refund: RefundRow, now: number): Untold[] {
   const { transaction } = row
   const { record, refundedBefore } = refund
-  const sum = Math.min(refundedBefore + record.amount, transaction.amount)
+  const paid = paidAmount(transaction)
+  const sum = Math.min(refundedBefore + record.amount, paid)
   const refundedAmount = Math.max(transaction.refundedAmount, sum)
-  const to = refundedAmount === transaction.amount ? 'Refunded' : 'PartiallyRefunded'
+  const to = refundedAmount === paid ? 'Refunded' : 'PartiallyRefunded'
   if (judge(transaction.status, to) !== 'applied') {
     throw new Error(`a ${transaction.status} payment cannot become ${to}`)
   }

@@ -25,6 +25,8 @@ const TRANSACTION_COLUMNS = [
   'created_at',
   'updated_at',
   'paid_at',
+  'paid_amount',
+  'paid_currency',
 ] as const
 
 /** The columns of a transaction, of the table's alias. */
@@ -59,7 +61,15 @@ export function toTransaction(row: Row): Transaction {
     ...presentJson<Pick<Transaction, 'error'>>('error', row.error),
     ...presentTime('expiresAt', row.expires_at),
     ...presentTime('paidAt', row.paid_at),
+    ...presentPaid(row),
   }
+}
+
+/** An event that was stored before these columns were tells of a payment as it was asked for. */
+function presentPaid(row: Row): Pick<Transaction, 'paid'> {
+  if (row.paid_at == null) return {}
+  const amount = Number(row.paid_amount ?? row.amount)
+  return { paid: { amount, currency: text(row.paid_currency ?? row.currency) } }
 }
 
 /** Of an outbox row `o` and its delivery `d`. `doneAt`: when the listeners were through with it. */

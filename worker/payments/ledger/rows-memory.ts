@@ -3,7 +3,7 @@
 import type { PaymentError } from '../exceptions.ts'
 import type { LifecycleEvent, PaymentStatus } from '../status.ts'
 import type { PaymentEvents, Untold } from '../telling/events.ts'
-import type { ChargeRequest, PaymentResponse, Transaction } from '../transaction.ts'
+import type { ChargeRequest, Paid, PaymentResponse, Transaction } from '../transaction.ts'
 import type { Arrival } from './ledger.ts'
 import type { AlertRecord, DeliveryRecord, EventRecord, RefundRecord } from './records.ts'
 
@@ -66,7 +66,7 @@ export interface Move {
   now: number
   correlationId: string | undefined
   refundedAmount?: number
-  paidAt?: number
+  paid?: Paid & { at: number }
   error?: PaymentError
 }
 
@@ -74,6 +74,9 @@ export const iso = (ms: number): string => new Date(ms).toISOString()
 
 export const isRefund = (status: PaymentStatus): boolean =>
   status === 'Refunded' || status === 'PartiallyRefunded'
+
+/** What can be given back at most. A gateway may tell less than nothing. */
+export const paidAmount = ({ paid }: Transaction): number => Math.max(0, paid?.amount ?? 0)
 
 export const isUnderWay = ({ record }: RefundRow): boolean =>
   record.status === 'claimed' || record.status === 'accepted'

@@ -2,11 +2,19 @@
 
 import { judge } from '../status.ts'
 import type { Untold } from '../telling/events.ts'
+import type { Paid } from '../transaction.ts'
 import type { WebhookPayload } from '../webhooks/payload.ts'
 import type { Book } from './book-memory.ts'
 import type { Arrival, Outcome, Recorded } from './ledger.ts'
 import type { EventRecord } from './records.ts'
-import { type EventRow, iso, isRefund, isUnderWay, type PaymentRow } from './rows-memory.ts'
+import {
+  type EventRow,
+  iso,
+  isRefund,
+  isUnderWay,
+  type PaymentRow,
+  paidAmount,
+} from './rows-memory.ts'
 
 export function recordEvent(book: Book, arrival: Arrival): Recorded {
   const { payload, id } = arrival
@@ -39,7 +47,9 @@ export function applyParked(
   return found.flatMap((row) => {
     // Asked anew: one before it may have given its payment the gateway's name.
     const payment = paymentOf(row)
-    return payment ? apply(book, row, payment, now) : []
+    const untold = payment ? apply(book, row, payment, now) : []
+    if (row.record.isMismatch) book.logMismatch(row.record)
+    return untold
   })
 }
 
@@ -62,17 +72,21 @@ function apply(book: Book, { arrival, record }: EventRow, row: PaymentRow, now: 
   if (payload.alert) {
     record.outcome = 'unchanged'
     failRefund(book, row, payload, now)
-    book.raise(payload.alert, record.id, about(row, payload, now))
+    book.raise(payload.alert, record.id, about(book, row, payload, now))
     return []
   }
+  const expected = expectedOf(book, row, payload)
   record.isMismatch =
-    payload.status === 'Paid' &&
-    (payload.amount !== transaction.amount || payload.currency !== transaction.currency)
+    (payload.status === 'Paid' || (isRefund(payload.status) && transaction.paid !== undefined)) &&
+    (payload.amount !== expected.amount || payload.currency !== expected.currency)
   const verdict = judge(transaction.status, payload.status)
-  const isRejected = verdict === 'applied' && record.isMismatch && onMismatch === 'reject'
+  // Money that has gone back has gone back, whatever the policy.
+  const mayReject = payload.status === 'Paid' && onMismatch === 'reject'
+  const isRejected = verdict === 'applied' && record.isMismatch && mayReject
   record.outcome = isRejected ? 'rejected' : verdict
-  if (verdict === 'late_payment') book.raise(verdict, record.id, about(row, payload, now))
-  if (record.isMismatch) book.raise('amount_mismatch', record.id, about(row, payload, now))
+  const detail = about(book, row, payload, now)
+  if (verdict === 'late_payment') book.raise(verdict, record.id, detail)
+  if (record.isMismatch) book.raise('amount_mismatch', record.id, detail)
   const isEarlyRefund = record.outcome === 'illegal' && isRefund(payload.status)
   if (isEarlyRefund && transaction.status === 'Pending') row.nextCheckAt = now
   if (record.outcome !== 'applied') return []
@@ -84,7 +98,9 @@ function apply(book: Book, { arrival, record }: EventRow, row: PaymentRow, now: 
     eventId: record.id,
     now,
     correlationId: arrival.correlationId,
-    ...(payload.status === 'Paid' && { paidAt: occurred(arrival) }),
+    ...(payload.status === 'Paid' && {
+      paid: { amount: payload.amount, currency: payload.currency, at: occurred(arrival) },
+    }),
     ...(payload.error && { error: payload.error }),
     refundedAmount: refundedAmount(row, payload),
   })
@@ -92,9 +108,10 @@ function apply(book: Book, { arrival, record }: EventRow, row: PaymentRow, now: 
 
 /** As the gateway counts it, but never less than before and never more than was paid. */
 function refundedAmount({ transaction }: PaymentRow, payload: WebhookPayload): number {
-  if (payload.status === 'Refunded') return transaction.amount
+  const paid = paidAmount(transaction)
+  if (payload.status === 'Refunded') return paid
   if (payload.status !== 'PartiallyRefunded') return transaction.refundedAmount
-  return Math.max(transaction.refundedAmount, Math.min(payload.amount, transaction.amount))
+  return Math.max(transaction.refundedAmount, Math.min(payload.amount, paid))
 }
 
 function failRefund(
@@ -114,21 +131,43 @@ function failRefund(
   row.nextCheckAt = undefined
 }
 
-const about = ({ transaction }: PaymentRow, payload: WebhookPayload, now: number) => ({
-  gateway: transaction.gateway,
-  transactionId: transaction.id,
-  detail: {
-    reference: transaction.reference,
-    eventId: payload.eventId,
-    amount: payload.amount,
-    currency: payload.currency,
-    expectedAmount: transaction.amount,
-    expectedCurrency: transaction.currency,
-    ...(payload.refundId !== undefined && { refundId: payload.refundId }),
-    ...(payload.error && { error: payload.error }),
-  },
-  now,
-})
+/** What the event should have told: what was asked for, or what of it was given back. */
+function expectedOf(book: Book, { transaction }: PaymentRow, payload: WebhookPayload): Paid {
+  const { amount, currency, paid } = transaction
+  if (!isRefund(payload.status) || !paid) return { amount, currency }
+  const most = paidAmount(transaction)
+  if (payload.status === 'Refunded' || payload.amount > most) {
+    return { amount: most, currency: paid.currency }
+  }
+  const sums = [...book.refunds.values()].flatMap(({ transactionId, refundedBefore, record }) => {
+    const sum = refundedBefore + record.amount
+    const isOurs = transactionId === transaction.id && record.status !== 'failed'
+    return isOurs && refundedBefore < payload.amount && payload.amount < sum ? [sum] : []
+  })
+  // Below ours and not passed over by one of our own refunds: an older sum, told late.
+  return { amount: sums.length > 0 ? Math.min(...sums) : payload.amount, currency: paid.currency }
+}
+
+const about = (book: Book, row: PaymentRow, payload: WebhookPayload, now: number) => {
+  const { transaction } = row
+  const expected = expectedOf(book, row, payload)
+  return {
+    gateway: transaction.gateway,
+    transactionId: transaction.id,
+    detail: {
+      reference: transaction.reference,
+      eventId: payload.eventId,
+      amount: payload.amount,
+      currency: payload.currency,
+      expectedAmount: expected.amount,
+      expectedCurrency: expected.currency,
+      ...(payload.status !== 'Paid' && { said: payload.status }),
+      ...(payload.refundId !== undefined && { refundId: payload.refundId }),
+      ...(payload.error && { error: payload.error }),
+    },
+    now,
+  }
+}
 
 function recordOf(arrival: Arrival): EventRecord {
   const { id, payload, receivedAt, correlationId } = arrival

@@ -26,7 +26,7 @@ import {
   wellFormed,
 } from '../operation.ts'
 import { requestHash } from '../request-hash.ts'
-import type { RefundRequest, RefundResult } from '../transaction.ts'
+import type { Paid, RefundRequest, RefundResult } from '../transaction.ts'
 
 /** `gateway` is the configuration's key. Throws as a charge does. */
 export type Refund = (
@@ -101,19 +101,18 @@ function answerAtOnce(
       throw new InvalidArgumentException(`A payment that is ${begun.status} cannot be given back.`)
     case 'not_full':
       throw new InvalidArgumentException(
-        `${gateway} gives back the whole ${amountOf(begun)} or nothing.`,
+        `${gateway} gives back all of a payment or nothing: ask for ${amountOf(begun.transaction)}, which was charged.`,
       )
     case 'too_much':
       throw new InvalidArgumentException(
-        `Of ${amountOf(begun)} only ${begun.left} can still be given back.`,
+        `Of ${amountOf(begun.transaction.paid ?? begun.transaction)} only ${begun.left} can still be given back.`,
       )
     case 'circuit_open':
       throw circuitOpen(gateway, begun.retryAfterMs)
   }
 }
 
-const amountOf = ({ transaction }: { transaction: { amount: number; currency: string } }) =>
-  `${transaction.amount} ${transaction.currency} (minor units)`
+const amountOf = ({ amount, currency }: Paid) => `${amount} ${currency} (minor units)`
 
 async function callGateway(
   { ledger, caller, telling, clock, log }: OperationDeps,
@@ -151,7 +150,7 @@ async function callGateway(
     case 'done':
     case 'accepted': {
       const { gatewayRefundId = refundId } = result
-      return { success: true, refundId: gatewayRefundId, refundedAmount: amount }
+      return { success: true, refundId: gatewayRefundId, refundedAmount: begun.amount }
     }
     case 'refused':
       throw failure ?? new GatewayRefusedException(result.error)

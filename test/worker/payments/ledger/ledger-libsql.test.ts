@@ -13,10 +13,10 @@ beforeAll(async () => {
 afterAll(() => libsql.stop())
 
 function contractOver(name: string, over: (database: Database) => Database): void {
-  ledgerContract(name, async ({ desk, audience }) => {
+  ledgerContract(name, async ({ desk, audience, log }) => {
     await libsql.wipe()
     const database = over(libsql.database)
-    const deps = { database, desk, audience, clock: hostClock, log: () => undefined }
+    const deps = { database, desk, audience, clock: hostClock, log }
     return {
       ledger: createLibsqlLedger(deps),
       records: libsqlRecords(database),

@@ -21,7 +21,7 @@ const audience = LISTENERS
 const close = async () => undefined
 
 const inMemory = (desk: FakeDesk): LedgerBed => ({
-  ...createMemoryLedger({ desk, audience }),
+  ...createMemoryLedger({ desk, audience, log: () => undefined }),
   close,
 })
 
@@ -62,8 +62,8 @@ it('leaves the same rows in both ledgers, whatever happens', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (life) => {
       const desk = new FakeDesk()
-      const memory = new World(inMemory(desk), desk, sameIds)
-      const database = new World(await onLibsql(desk), desk, sameIds)
+      const memory = new World(inMemory(desk), desk, { random: sameIds })
+      const database = new World(await onLibsql(desk), desk, { random: sameIds })
       let now = T0
       for (const { step, waitMs } of life) {
         now += waitMs
