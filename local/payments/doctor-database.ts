@@ -9,12 +9,19 @@ import { isPrivate } from './hosts.ts'
 import { type Column, type Schema, schemaIn, schemaOf } from './schema-libsql.ts'
 
 const SOON_MS = 7 * 86_400_000
-const MIGRATE = 'run schema.sql in it (turso db shell NAME < schema.sql)'
+const run = (file: string): string => `run ${file} in it (turso db shell NAME < ${file})`
 
-/** `script`: schema.sql. `now` in ms. */
+export interface Scripts {
+  /** schema.sql */
+  schema: string
+  /** migrations/2.sql */
+  migration: string
+}
+
+/** `now` in ms. */
 export async function checkDatabase(
   { url, authToken }: PaymentsConfig['database'],
-  script: string,
+  scripts: Scripts,
   now: number,
 ): Promise<Finding[]> {
   // Any other has been refused with the configuration.
@@ -29,7 +36,7 @@ export async function checkDatabase(
   } catch (thrown) {
     return [...findings, error('database', `${host} cannot be read: ${whyOf(thrown)}.`)]
   }
-  return [...findings, ok('database', `${host} can be read.`), ...compare(schemaOf(script), actual)]
+  return [...findings, ok('database', `${host} can be read.`), ...compare(scripts, actual)]
 }
 
 function checkPlace(url: URL): Finding[] {
@@ -62,7 +69,8 @@ function claimsOf(token: string) {
   }
 }
 
-function compare(expected: Schema, actual: Schema): Finding[] {
+function compare({ schema, migration }: Scripts, actual: Schema): Finding[] {
+  const expected = schemaOf(schema)
   const tables = [...expected.tables].filter((table) => !actual.tables.has(table))
   const inTables = <Part extends { table: string }>(parts: readonly Part[]) =>
     parts.filter(({ table }) => !tables.includes(table))
@@ -77,7 +85,7 @@ function compare(expected: Schema, actual: Schema): Finding[] {
   const indexes = inTables(expected.indexes).filter((index) => !does.has(index.does))
   const findings = [
     ...(tables.length > 0 ? [lacking(tables.length === 1 ? 'table' : 'tables', tables)] : []),
-    ...(columns.length > 0 ? [lackingColumns(columns)] : []),
+    ...(columns.length > 0 ? [lackingColumns(columns, migration)] : []),
     ...(changed.length > 0
       ? [error('schema', `Of another type than schema.sql has them: ${some(named(changed))}.`)]
       : []),
@@ -97,17 +105,21 @@ function compare(expected: Schema, actual: Schema): Finding[] {
 const named = (columns: readonly Column[]) => columns.map(({ table, name }) => `${table}.${name}`)
 
 const lacking = (what: string, names: readonly string[]): Finding =>
-  error('schema', `The database lacks the ${what} ${some(names)}: ${MIGRATE}.`)
+  error('schema', `The database lacks the ${what} ${some(names)}: ${run('schema.sql')}.`)
 
 /** `IF NOT EXISTS` leaves a table as it is, so running schema.sql again does not help. */
-function lackingColumns(columns: readonly Column[]): Finding {
+function lackingColumns(columns: readonly Column[], migration: string): Finding {
   const word = columns.length === 1 ? 'column' : 'columns'
+  const isOlder = columns.some(({ table, name }) =>
+    migration.includes(`ALTER TABLE ${table} ADD COLUMN ${name} `),
+  )
   const alter = columns.map(({ table, name, type, isRequired, fallback }) => {
     const value = fallback === undefined ? '' : ` DEFAULT ${fallback}`
     return `ALTER TABLE ${table} ADD COLUMN ${name} ${type}${isRequired ? ' NOT NULL' : ''}${value}`
   })
+  const how = isOlder ? run('migrations/2.sql') : some(alter)
   const sentence = `The database lacks the ${word} ${some(named(columns))}`
-  return error('schema', `${sentence}, which schema.sql adds to no table: ${some(alter)}.`)
+  return error('schema', `${sentence}, which schema.sql adds to no table: ${how}.`)
 }
 
 function whyOf(thrown: unknown): string {

@@ -6,7 +6,7 @@ import type { Command } from './command.ts'
 import { configuredGateways } from './configured.ts'
 import { checkClocks } from './doctor-clock.ts'
 import { checkConfig } from './doctor-config.ts'
-import { checkDatabase } from './doctor-database.ts'
+import { checkDatabase, type Scripts } from './doctor-database.ts'
 import { checkEdge } from './doctor-edge.ts'
 import { checkGateway } from './doctor-gateway.ts'
 import { checkSecrets } from './doctor-secrets.ts'
@@ -15,7 +15,7 @@ import { hidingIo, secretValues } from './hide.ts'
 import { mixtureOf } from './money-mode.ts'
 import { readPlace } from './place.ts'
 
-const SCHEMA = join(import.meta.dirname, '../../schema.sql')
+const HOME = join(import.meta.dirname, '../..')
 const DEFAULT_TOLERANCE_MS = 300_000
 
 export const doctor = {
@@ -48,11 +48,7 @@ Prints one line a check: ok, warn or error. Never prints a secret.`,
 
     const { edge: url, token } = place
     const [database, checked, edge] = await Promise.all([
-      payments
-        ? readFile(SCHEMA, 'utf8').then((script) =>
-            checkDatabase(payments.database, script, Date.now()),
-          )
-        : [],
+      payments ? checkDatabase(payments.database, await readScripts(), Date.now()) : [],
       Promise.all(
         [...(payments?.gateways.values() ?? [])].map(async (gateway) => {
           const configured = gateways.find(({ key }) => key === gateway.key)
@@ -83,4 +79,11 @@ function lines(findings: readonly Finding[]): string {
       ({ level, about, sentence }) => `${level.padEnd(5)}  ${about.padEnd(width)}  ${sentence}\n`,
     )
     .join('')
+}
+
+async function readScripts(): Promise<Scripts> {
+  const [schema, migration] = await Promise.all(
+    ['schema.sql', 'migrations/2.sql'].map((name) => readFile(join(HOME, name), 'utf8')),
+  )
+  return { schema: schema ?? '', migration: migration ?? '' }
 }

@@ -22,6 +22,7 @@ let server: Child
 let url: string
 let token: string
 let script: string
+let migration: string
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'signalbox-doctor-'))
@@ -34,6 +35,7 @@ beforeAll(async () => {
   server = spawnChild(libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }))
   await databaseReady(url, { what: 'sqld', waitMs: 30_000, signal })
   script = await readFile('schema.sql', 'utf8')
+  migration = await readFile('migrations/2.sql', 'utf8')
 }, 40_000)
 
 afterAll(async () => {
@@ -49,7 +51,8 @@ const sql = (...statements: string[]) =>
   )
 
 const check = async (authToken = token, where = url): Promise<string[]> => {
-  const found = await checkDatabase({ url: where, authToken }, script, NOW)
+  const scripts = { schema: script, migration }
+  const found = await checkDatabase({ url: where, authToken }, scripts, NOW)
   return found.map(told).map((finding) => finding.replaceAll(new URL(where).host, 'HOST'))
 }
 
@@ -100,6 +103,19 @@ describe('what stands in the database', () => {
     expect(lacking).toContain(alter)
     await sql(alter)
     expect(await check()).toHaveLength(2)
+    expect((await check())[1]).toMatch(/^ok schema/)
+  })
+
+  it('lacks what a version before did not have, and it names the migration that adds it', async () => {
+    await migrate({ url, token }, script, signal)
+    await sql('ALTER TABLE payment_transactions DROP COLUMN paid_amount')
+    await sql('ALTER TABLE payment_transactions DROP COLUMN paid_currency')
+    const [, lacking] = await check()
+    expect(lacking).toMatch(
+      /lacks the columns payment_transactions\.paid_amount, .*paid_currency, /,
+    )
+    expect(lacking).toContain('turso db shell NAME < migrations/2.sql')
+    await migrate({ url, token }, migration, signal)
     expect((await check())[1]).toMatch(/^ok schema/)
   })
 

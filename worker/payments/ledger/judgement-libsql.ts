@@ -35,6 +35,8 @@ const passedOver = (amount: string): string => `(SELECT MIN(r.refunded_before + 
   FROM payment_refunds r WHERE r.transaction_id = t.id AND r.status <> 'failed'
     AND ${amount} > r.refunded_before AND ${amount} < r.refunded_before + r.amount)`
 
+const isBack = (to: string): string => `${to} IN ('Refunded', 'PartiallyRefunded')`
+
 /** What the event should have told: what was asked for, or what of it was given back. */
 export const expectedSql = ({ to, amount }: Pick<EventValues, 'to' | 'amount'>): string =>
   `CASE ${to} WHEN 'Refunded' THEN ${PAID} WHEN 'PartiallyRefunded' THEN
@@ -42,21 +44,20 @@ export const expectedSql = ({ to, amount }: Pick<EventValues, 'to' | 'amount'>):
   ELSE t.amount END`
 
 export const expectedCurrencySql = (to: string): string =>
-  `iif(${to} IN ('Refunded', 'PartiallyRefunded'), COALESCE(t.paid_currency, t.currency), t.currency)`
+  `COALESCE(iif(${isBack(to)}, t.paid_currency, NULL), t.currency)`
 
 /**
  * True, false, or NULL without a transaction: paid with another amount or currency than asked for,
  * or given back with another than was paid.
  */
 export const mismatchSql = (event: EventValues): string => `(${event.alert} IS NULL
-  AND (${event.to} = 'Paid'
-    OR ${event.to} IN ('Refunded', 'PartiallyRefunded') AND t.paid_at IS NOT NULL)
+  AND (${event.to} = 'Paid' OR ${isBack(event.to)} AND t.paid_at IS NOT NULL)
   AND (${event.amount} <> ${expectedSql(event)}
     OR ${event.currency} <> ${expectedCurrencySql(event.to)}))`
 
 /**
- * What becomes of a transaction that is told to be `to`: `judge`, and the rules around it. Money that
- * has gone back has gone back: a refund is applied, whatever its amount.
+ * What becomes of a transaction that is told to be `to`: `judge`, and the rules around it. Money
+ * that has gone back has gone back: a refund is applied, whatever its amount.
  */
 export const outcomeSql = (event: EventValues): string => `CASE WHEN t.id IS NULL THEN 'parked'
   WHEN ${event.alert} IS NOT NULL THEN 'unchanged'

@@ -147,7 +147,8 @@ const ALERT = `INSERT INTO payment_alerts (id, kind, subject, gateway, transacti
       'amount', e.amount, 'currency', e.currency,
       'expectedAmount', ${expectedSql({ to: 'e.to_status', amount: 'e.amount' })},
       'expectedCurrency', ${expectedCurrencySql('e.to_status')},
-      'said', iif(e.to_status = 'Paid', NULL, e.to_status), 'refundId', :refunds ->> e.id, 'error', json(e.error))), ${NOW}
+      'said', iif(e.to_status = 'Paid', NULL, e.to_status),
+      'refundId', :refunds ->> e.id, 'error', json(e.error))), ${NOW}
   FROM json_each(:ids) each JOIN payment_webhook_events e ON e.id = each.value
     JOIN payment_transactions t ON t.id = e.transaction_id
     JOIN (SELECT 0 AS nth UNION ALL SELECT 1)

@@ -118,7 +118,8 @@ const CHECK_LATER = `UPDATE payment_transactions SET next_check_at = :until
   WHERE changes() = 1 AND id = (SELECT transaction_id FROM payment_refunds WHERE id = :id)`
 
 const ANSWER = `SELECT ${transactionColumns('t')}, ${LEFT} AS left_over, ${GIVEN} AS given,
-    r.id AS refund_id, r.status AS refund_status, r.amount AS refund_amount, r.idempotency_key AS refund_key, r.request_hash AS refund_hash,
+    r.id AS refund_id, r.status AS refund_status, r.amount AS refund_amount,
+    r.idempotency_key AS refund_key, r.request_hash AS refund_hash,
     r.gateway_refund_id, r.error AS refund_error
   FROM payment_transactions t LEFT JOIN payment_refunds r ON r.transaction_id = t.id
     AND (r.id = :id OR r.idempotency_key = :key OR ${isUnderWay('r')})

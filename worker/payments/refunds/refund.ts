@@ -99,14 +99,16 @@ function answerAtOnce(
       throw new InvalidArgumentException(`${gateway} has no such transaction here.`)
     case 'not_refundable':
       throw new InvalidArgumentException(`A payment that is ${begun.status} cannot be given back.`)
-    case 'not_full':
+    case 'not_full': {
+      const charged = amountOf(begun.transaction)
       throw new InvalidArgumentException(
-        `${gateway} gives back all of a payment or nothing: ask for ${amountOf(begun.transaction)}, which was charged.`,
+        `${gateway} gives back all of a payment or nothing: ask with the ${charged} of its charge.`,
       )
-    case 'too_much':
-      throw new InvalidArgumentException(
-        `Of ${amountOf(begun.transaction.paid ?? begun.transaction)} only ${begun.left} can still be given back.`,
-      )
+    }
+    case 'too_much': {
+      const paid = amountOf(begun.transaction.paid ?? begun.transaction)
+      throw new InvalidArgumentException(`Of ${paid} only ${begun.left} can still be given back.`)
+    }
     case 'circuit_open':
       throw circuitOpen(gateway, begun.retryAfterMs)
   }
