@@ -2,10 +2,12 @@
 
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { RECORD_BYTES, TEXT_BYTES } from '../../worker/board/wire.ts'
 import { isMisnamed } from '../layouts/cairn.ts'
-import { type FileKind, invalidOf, type Store } from '../layouts/layout.ts'
+import { type Entry, type FileKind, invalidOf, type Store } from '../layouts/layout.ts'
 import { readSource } from '../layouts/read.ts'
 import { openStore, StoreError } from '../layouts/registry.ts'
+import { isCut, sizeText } from '../layouts/text-limit.ts'
 import type { Finding } from './finding.ts'
 
 const SHOWN = 3
@@ -41,7 +43,7 @@ export async function checkStore(dir: string): Promise<Found> {
       says: `${store.layout} in ${store.root}: ${counted || 'empty'}.`,
     },
     checkNames(files, store),
-    checkFiles(store, known),
+    ...checkFiles(store, known),
   ]
   return { findings, store, files: known.length }
 }
@@ -67,23 +69,69 @@ function checkNames(files: string[], store: Store): Finding {
   return { name: 'names', state: 'warn', says: `${says}: ${some(misnamed)}.` }
 }
 
-function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Finding {
+function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Finding[] {
   const broken: string[] = []
+  const texts: LongTexts = { cut: [], leftOut: [], near: [] }
   for (const { path, kind } of files) {
     const source = readSource(store, path)
     if (source.state === 'gone') continue
-    const why =
-      source.state === 'refused'
-        ? source.why
-        : store
-            .parse(path, kind, source.text)
-            .map(invalidOf)
-            .find((it) => it !== undefined)
+    if (source.state === 'refused') {
+      broken.push(`${path} (${source.why})`)
+      continue
+    }
+    const entries = store.parse(path, kind, source.text)
+    const why = entries.map(invalidOf).find((it) => it !== undefined)
     if (why !== undefined) broken.push(`${path} (${why})`)
+    if (source.text.length > SURELY_SHORT_CHARS) noteLongTexts(path, kind, entries, texts)
   }
+  return [brokenFiles(broken), ...longTexts(texts)]
+}
+
+function brokenFiles(broken: string[]): Finding {
   if (broken.length === 0) return { name: 'files', state: 'ok', says: 'Every file can be read.' }
   const says = `${broken.length} files cannot be read whole and are listed as invalid`
   return { name: 'files', state: 'warn', says: `${says}: ${some(broken)}.` }
+}
+
+interface LongTexts {
+  cut: string[]
+  leftOut: string[]
+  near: string[]
+}
+
+/** A character is six bytes of JSON at most, so a shorter file comes near no limit. */
+const SURELY_SHORT_CHARS = 256 << 10
+const NEAR_BYTES = RECORD_BYTES * 0.9
+
+function noteLongTexts(path: string, kind: FileKind, entries: Entry[], into: LongTexts): void {
+  for (const entry of entries) {
+    const name = kind === 'tasks' ? `${entry.id} of ${path}` : path
+    const bytes = Buffer.byteLength(JSON.stringify(entry))
+    if (bytes > RECORD_BYTES) into.leftOut.push(name)
+    else if (isCut(textOf(entry))) into.cut.push(name)
+    else if (bytes > NEAR_BYTES) into.near.push(name)
+  }
+}
+
+function textOf(entry: Entry): string | undefined {
+  if (entry.kind === 'task') return entry.task.body
+  return entry.kind === 'run' ? entry.run.output : undefined
+}
+
+function longTexts({ cut, leftOut, near }: LongTexts): Finding[] {
+  const [text, record] = [sizeText(TEXT_BYTES), `${RECORD_BYTES / 1e6} MB`]
+  const sentences: [paths: string[], says: string][] = [
+    [cut, `texts are longer than ${text} and will be cut`],
+    [leftOut, `records are larger than ${record} of JSON, and their texts will be left out`],
+    [near, `records are near ${record} of JSON; past that their texts are left out`],
+  ]
+  const found = sentences.flatMap(([paths, says]): Finding[] =>
+    paths.length === 0
+      ? []
+      : [{ name: 'texts', state: 'warn', says: `${paths.length} ${says}: ${some(paths)}.` }],
+  )
+  const all = `Nothing will be cut: every text is shorter than ${text}.`
+  return found.length > 0 ? found : [{ name: 'texts', state: 'ok', says: all }]
 }
 
 function some(all: string[]): string {

@@ -13,6 +13,10 @@ export function limitText(text: string): string {
   return `${text.slice(0, kept)}\n[signalbox: cut at ${sizeText(TEXT_BYTES)} of ${sizeText(bytes)}]`
 }
 
+/** Whether a text was cut: what limitText leaves of a longer one is longer than any that fits. */
+export const isCut = (text: string | undefined): boolean =>
+  text !== undefined && Buffer.byteLength(text) > TEXT_BYTES
+
 /** Bytes for people: `512 KiB`, `20.0 MiB`. */
 export function sizeText(bytes: number): string {
   if (bytes < 1024) return `${bytes} bytes`

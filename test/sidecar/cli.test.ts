@@ -231,6 +231,7 @@ describe('doctor', () => {
       board: 'ok',
       names: 'ok',
       files: 'ok',
+      texts: 'ok',
       edge: 'ok',
       clock: 'ok',
     })
@@ -244,6 +245,27 @@ describe('doctor', () => {
     expect(code).toBe(0)
     expect(out).toMatch(/^warn {2}names .*no id\.md/m)
     expect(out).toMatch(/^warn {2}files .*T-3\.md/m)
+  })
+
+  test('names what will be cut, what will lose its text, and what comes close to it', async () => {
+    const kib = 1024
+    const task = (body: string) => `---\ntitle: Long\nstatus: open\n---\n${body}`
+    await writeFile(join(board, '.cairn/tasks/T-3.md'), task('x'.repeat(513 * kib)))
+    await writeFile(join(board, '.cairn/tasks/T-4.md'), task('x'.repeat(511 * kib)))
+    await writeFile(join(board, '.cairn/tasks/T-5.md'), task('\x01'.repeat(500 * kib)))
+    await writeFile(join(board, '.cairn/tasks/T-6.md'), task('\x01'.repeat(285 * kib)))
+    await mkdir(join(board, '.cairn/runs'))
+    const log = 'cmd: x\nexit: 0  timedout: false  duration: 1s\n----\n'
+    const name = 'T-1-20260101-100000.000.log'
+    await writeFile(join(board, '.cairn/runs', name), `${log}${'o'.repeat(700 * kib)}`)
+    const { code, out } = await run(['doctor', board], env())
+    expect(code).toBe(0)
+    const lines = out.split('\n').filter((line) => line.includes('  texts '))
+    expect(lines).toEqual([
+      expect.stringMatching(/^warn .*2 texts.*512 KiB.*cut: .*T-3\.md.*T-1-2026\S+\.log[^,]*$/),
+      expect.stringMatching(/^warn .*1 records? .*left out: .*T-5\.md[^,]*$/),
+      expect.stringMatching(/^warn .*1 records? .*near.*T-6\.md[^,]*$/),
+    ])
   })
 
   test('fails for no board, no edge, a token for another repository and an expired one', async () => {

@@ -14,7 +14,7 @@ import type { PublishOutcome, Repositories, RepositoryHandle } from './repositor
 import type { PublishRefusal } from './repository.ts'
 import { pathProblem } from './repository-path.ts'
 import { openStream, type StreamLimits } from './stream.ts'
-import type { DataRecord, Session, Task } from './wire.ts'
+import { type DataRecord, RECORD_BYTES, type Session, type Task } from './wire.ts'
 import { type Checked, checkChanges, checkSync } from './wire-schema.ts'
 
 export interface BoardDeps {
@@ -118,12 +118,6 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
   })
   return app
 }
-
-/**
- * Rows of an object's database end at 2 MB. Found out there it would be a failure on our side,
- * which publishers repeat for ever; told as too large, they send the record without its text.
- */
-const RECORD_BYTES = 1_800_000
 
 const isStorable = (record: DataRecord): boolean =>
   new TextEncoder().encode(JSON.stringify(record)).length <= RECORD_BYTES

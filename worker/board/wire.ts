@@ -185,6 +185,12 @@ export interface ChangesAnswer {
 export const PART_BYTES = 1 << 20
 /** Bodies and outputs are cut at this many bytes of UTF-8. */
 export const TEXT_BYTES = 512 << 10
+/**
+ * Largest record that the edge takes, in bytes of JSON: rows of an object's database end at 2 MB.
+ * Found out there it would be a failure on the edge's side, which publishers repeat for ever; told
+ * as too large, they send the record without its text.
+ */
+export const RECORD_BYTES = 1_800_000
 export const BUCKETS = 256
 /** The hash of nothing: what an empty bucket or an empty board sums to. */
 export const EMPTY_HASH = '0'.repeat(32)
