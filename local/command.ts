@@ -11,7 +11,9 @@ import { removeLocalJson, writeLocalJson } from './local-json.ts'
 import { HELP, type ParsedOptions, type StartOptions } from './options.ts'
 import { signInLink } from './sign-in-link.ts'
 import { StartError } from './start-error.ts'
+import { followStore } from './store-notices.ts'
 import { Supervisor } from './supervisor.ts'
+import { unrefAfter } from './sweeping.ts'
 import { bringUp, type SystemPlan } from './system.ts'
 import { readSecret } from './tokens.ts'
 
@@ -83,6 +85,7 @@ async function run(plan: SystemPlan, layout: string): Promise<number> {
   const greeting = { options, layout, local: first, link, isExample, ...here }
   say(`${beforeReady(greeting)}${readyLine(first.url)}\n${afterReady(greeting)}`)
 
+  await followStore({ logFile: data.logFile('sidecar'), notice, after: unrefAfter, signal })
   const last = await Promise.race([supervisor.failed, ended])
   if (last === 'asked') return 0
   notice(`${last.sentence} Everything is ended.`)

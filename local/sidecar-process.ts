@@ -29,6 +29,8 @@ export function sidecarProcess(plan: SidecarPlan): ChildSpec {
       `--repo=${plan.repo}`,
       `--cache=${plan.cacheDir}`,
       '--log=json',
+      // One that is started again while the board is away waits for it, and gives nothing up.
+      '--wait',
     ],
     env: {
       ...plan.env,

@@ -175,6 +175,20 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       await resumed.close()
     })
 
+    it('says when the board goes away and when it is back, one line each', async () => {
+      const lines = () => start.stderr.split('\n').filter((line) => line.includes('board'))
+      const folder = join(start.storeDir, '.cairn')
+      await rename(folder, join(start.storeDir, 'elsewhere'))
+      const gone = `signalbox: The board in ${folder} is gone; what was published of it stays.`
+      await expect.poll(lines, PATIENT).toEqual([gone])
+      await rename(join(start.storeDir, 'elsewhere'), folder)
+      await expect
+        .poll(lines, PATIENT)
+        .toEqual([gone, `signalbox: The board in ${folder} is back.`])
+      await saveTitle(start, 'LAMP-7', 'Saved after all')
+      await expect.poll(() => titleOf(start, 'LAMP-7'), PATIENT).toBe('Saved after all')
+    })
+
     it('brings the database back at the same place, with what was in it', async () => {
       const local = await start.local()
       const alert = `INSERT INTO payment_alerts (id, kind, subject, gateway, created_at)
