@@ -10,6 +10,7 @@ import { openSql } from './board/sql-node.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
 import { readConfig, readHostConfig } from './config.ts'
 import { folderAssets } from './console/assets-node.ts'
+import { SWEEP_EVERY_MS } from './payments/check-times.ts'
 import type { PaymentsConfig } from './payments/config.ts'
 import { libsqlDatabase } from './payments/ledger/database-libsql.ts'
 import { openLibsqlLedger } from './payments/ledger/open-ledger-libsql.ts'
@@ -18,8 +19,6 @@ import { createPayments, type Payments } from './payments/payments.ts'
 import { createAccess } from './shared/access.ts'
 import { hostClock } from './shared/clock.ts'
 import { consoleLog } from './shared/log.ts'
-
-const SWEEP_MS = 60_000
 
 const environment = Deno.env.toObject()
 const config = readConfig(environment, file)
@@ -49,7 +48,7 @@ const app = createApp({
 })
 
 // What the cron trigger does on Cloudflare.
-if (payments) setInterval(() => payments.sweepLater(), SWEEP_MS)
+if (payments) setInterval(() => payments.sweepLater(), SWEEP_EVERY_MS)
 
 const server = Deno.serve(
   {

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import type { PaymentResponse } from '../../worker/payments/transaction.ts'
+import type { OpenedPayment } from '../../worker/payments/transaction.ts'
 import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
 import { PATIENT, type Start, Starts } from '../support/local-system.ts'
 import type { TransactionStory } from '../support/payment-system.ts'
@@ -43,7 +43,7 @@ describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => 
   })
 
   /** Once every webhook was answered, and all was told. */
-  const settled = async ({ gatewayTransactionId, transactionId }: PaymentResponse) => {
+  const settled = async ({ gatewayTransactionId, transactionId }: OpenedPayment) => {
     const sent = () => simulator.webhooks(gatewayTransactionId)
     await vi.waitUntil(async () => (await sent()).length >= 50, PATIENT)
     const story = () => start.payments<TransactionStory>(`/transactions/${transactionId}`)

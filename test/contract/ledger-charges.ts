@@ -80,12 +80,15 @@ export function chargeContract(on: On): void {
         w.desk.retryAfterMs = 12_000
         expect(await w.begin({ idempotencyKey: 'key-1' })).toEqual({
           state: 'answered',
-          answer: w.answerOf(transaction),
+          transaction,
+          opened: w.answerOf(transaction),
         })
         const other = { idempotencyKey: 'key-1', requestHash: 'another' }
         expect(await w.begin(other)).toEqual({ state: 'conflict', over: 'key' })
         expect(await w.begin({ request: { reference: 'order-2' } })).toMatchObject({
-          state: 'circuit_open',
+          state: 'unknown',
+          transaction: { id: open.id, status: 'Pending' },
+          nextCheckAt: T0 + HOUR,
         })
         w.desk.retryAfterMs = undefined
         // Nobody has claimed it in the meantime.
@@ -159,7 +162,7 @@ export function chargeContract(on: On): void {
 
   describe('a charge that was answered', () => {
     it(
-      'has the gateway’s names, and is told again exactly so',
+      'has the gateway’s names, and is found again as it is then',
       on(async (w) => {
         for (const idempotencyKey of [undefined, 'key-1']) {
           const key = idempotencyKey === undefined ? {} : { idempotencyKey }
@@ -180,11 +183,16 @@ export function chargeContract(on: On): void {
             },
           })
           expect(await w.read(transaction)).toEqual(finished.transaction)
-          expect(await w.begin({ ...wish, now: T0 + 2_000 })).toEqual({ state: 'answered', answer })
-          await w.tell(finished.transaction)
-          expect(await w.begin({ ...wish, now: T0 + 90_000 })).toEqual({
+          expect(await w.begin({ ...wish, now: T0 + 2_000 })).toEqual({
             state: 'answered',
-            answer,
+            transaction: finished.transaction,
+            opened: answer,
+          })
+          await w.tell(finished.transaction)
+          expect(await w.begin({ ...wish, now: T0 + 90_000 })).toMatchObject({
+            state: 'answered',
+            transaction: { id: transaction.id, status: 'Paid' },
+            opened: answer,
           })
         }
       }),
@@ -250,8 +258,8 @@ export function chargeContract(on: On): void {
         await w.finish(transaction, result, { eventId })
         expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated', 'PaymentFailed'])
         expect(await w.begin({ idempotencyKey: 'key-1' })).toEqual({
-          state: 'refused',
-          error: declined,
+          state: 'answered',
+          transaction: finished.transaction,
         })
         expect(await w.ledger.claimChecks({ now: T0 + HOUR, until: T0, limit: 9 })).toEqual([])
       }),
@@ -264,7 +272,10 @@ export function chargeContract(on: On): void {
         await w.ledger.beginCharge(start)
         const { transaction } = await w.story(start.id)
         await w.finish(transaction, { kind: 'refused', error: declined })
-        expect(await w.ledger.beginCharge(start)).toEqual({ state: 'refused', error: declined })
+        expect(await w.ledger.beginCharge(start)).toMatchObject({
+          state: 'answered',
+          transaction: { id: start.id, status: 'Failed', error: declined },
+        })
         expect(await w.records.transactions({}, { limit: 9 })).toHaveLength(1)
         expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated', 'PaymentFailed'])
       }),
@@ -333,7 +344,11 @@ export function chargeContract(on: On): void {
         const chargeIsIdempotent = false
         const transaction = await w.pending({ chargeIsIdempotent })
         await w.finish(transaction, { kind: 'unknown', nextCheckAt: T0 + HOUR })
-        expect(await w.begin({ ...later, chargeIsIdempotent })).toEqual({ state: 'unknown' })
+        expect(await w.begin({ ...later, chargeIsIdempotent })).toMatchObject({
+          state: 'unknown',
+          transaction: { id: transaction.id, status: 'Pending' },
+          nextCheckAt: T0 + HOUR,
+        })
         expect(w.desk.reported).toEqual([
           ['redirect', 'failure'],
           ['redirect', 'neutral'],
@@ -346,7 +361,56 @@ export function chargeContract(on: On): void {
       on(async (w) => {
         const transaction = await w.pending()
         await w.tell(transaction)
-        expect(await w.begin(later)).toEqual({ state: 'unknown' })
+        const paid = await w.read(transaction)
+        expect(paid.status).toBe('Paid')
+        expect(await w.begin(later)).toEqual({ state: 'answered', transaction: paid })
+      }),
+    )
+
+    it(
+      'that its gateway has named and gave no page for is not asked for again, but checked by name',
+      on(async (w) => {
+        for (const idempotencyKey of [undefined, 'key-1']) {
+          const key = idempotencyKey === undefined ? {} : { idempotencyKey }
+          const wish = { ...key, request: { reference: `order of ${idempotencyKey}` } }
+          const transaction = await w.pending(wish)
+          const gatewayTransactionId = `gateway-${transaction.id}`
+          const result = { kind: 'unknown', gatewayTransactionId, nextCheckAt: T0 + HOUR } as const
+          const finished = await w.finish(transaction, result)
+          expect(finished.transaction).toMatchObject({ status: 'Pending', gatewayTransactionId })
+          for (const retryAfterMs of [undefined, 12_000]) {
+            w.desk.retryAfterMs = retryAfterMs
+            expect(await w.begin({ ...wish, ...later })).toEqual({
+              state: 'unknown',
+              transaction: finished.transaction,
+              nextCheckAt: T0 + HOUR,
+            })
+          }
+          w.desk.retryAfterMs = undefined
+          await w.tell(transaction, { reference: '', status: 'Expired' })
+          expect((await w.read(transaction)).status).toBe('Expired')
+        }
+      }),
+    )
+
+    it(
+      'takes no name that another payment of its gateway has, and what came for its own is applied',
+      on(async (w) => {
+        const other = await w.charged({ request: { reference: 'order-2' } })
+        const { gatewayTransactionId = '' } = other
+        const transaction = await w.pending()
+        const unknown = { kind: 'unknown', nextCheckAt: T0 + HOUR } as const
+        const taken = await w.finish(transaction, { ...unknown, gatewayTransactionId })
+        expect(taken.transaction).not.toHaveProperty('gatewayTransactionId')
+        // Its webhook came before it had this name.
+        const early = { gatewayTransactionId: 'gateway-1', reference: '' }
+        expect((await w.tell(transaction, early)).outcome).toBe('parked')
+        const named = await w.finish(transaction, { ...unknown, gatewayTransactionId: 'gateway-1' })
+        expect(named.transaction).toMatchObject({
+          status: 'Paid',
+          gatewayTransactionId: 'gateway-1',
+        })
+        expect(named.untold).toMatchObject([{ type: 'PaymentSucceeded' }])
       }),
     )
 

@@ -20,7 +20,7 @@ import type { PaymentStatus } from '../../worker/payments/status.ts'
 import type { Audience } from '../../worker/payments/telling/events.ts'
 import type {
   ChargeRequest,
-  PaymentResponse,
+  OpenedPayment,
   Transaction,
 } from '../../worker/payments/transaction.ts'
 import type { WebhookPayload } from '../../worker/payments/webhooks/payload.ts'
@@ -150,7 +150,7 @@ export class World {
     return begun.transaction
   }
 
-  answerOf = (transaction: Transaction, more: Partial<PaymentResponse> = {}): PaymentResponse => ({
+  answerOf = (transaction: Transaction, more: Partial<OpenedPayment> = {}): OpenedPayment => ({
     status: 'Pending',
     gateway: transaction.gateway,
     reference: transaction.reference,

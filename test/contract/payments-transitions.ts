@@ -2,14 +2,14 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import type { AlertRecord, EventRecord } from '../../worker/payments/ledger/records.ts'
-import type { PaymentResponse } from '../../worker/payments/transaction.ts'
+import type { OpenedPayment } from '../../worker/payments/transaction.ts'
 import { type Claimed, claimsOf, fibCallback, redirectCallback } from '../support/callbacks.ts'
 import { byText, order } from '../support/payment-system.ts'
 import { PATIENT } from '../support/system.ts'
 import type { Payments } from './payments.ts'
 
 export function transitionsContract({ host, system }: Payments): void {
-  const tell = async (charge: Partial<PaymentResponse>, claimed: Claimed = {}) => {
+  const tell = async (charge: Partial<OpenedPayment>, claimed: Claimed = {}) => {
     const { path, headers, body } = await redirectCallback(claimsOf(charge, claimed))
     const answer = await system().edge.fetch(path, { method: 'POST', headers, body })
     return [answer.status, await answer.text()]
@@ -139,7 +139,7 @@ export function transitionsContract({ host, system }: Payments): void {
       // The bank calls back where it was told to: this other edge.
       const request = order({ gateway: 'fib' })
       const answer = await system().post('/charges', request, {}, strict)
-      const charge = (await answer.json()) as PaymentResponse
+      const charge = (await answer.json()) as OpenedPayment
       await system().simulator.faults(charge.reference, { amount: 1_000 })
       await system().simulator.act(charge.gatewayTransactionId, 'pay')
       const story = await system().story(charge.transactionId)

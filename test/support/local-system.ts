@@ -9,7 +9,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { vi } from 'vitest'
 import type { LocalJson } from '../../local/local-json.ts'
-import type { PaymentResponse } from '../../worker/payments/transaction.ts'
+import type { OpenedPayment } from '../../worker/payments/transaction.ts'
 import { EventStream } from './event-stream.ts'
 import { jsonOf } from './json-of.ts'
 
@@ -96,7 +96,7 @@ export class Start {
     return jsonOf<T>(await this.fetch(`/payments${route}`, { authorization }, body))
   }
 
-  charge(reference: string, more: object = {}): Promise<PaymentResponse> {
+  charge(reference: string, more: object = {}): Promise<OpenedPayment> {
     return this.payments('/charges', {
       ...{ gateway: 'redirect', reference, amount: 25_000, currency: 'IQD' },
       ...{ description: 'A lamp', ...more },

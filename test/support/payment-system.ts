@@ -8,7 +8,7 @@ import { findPort } from '../../local/ports.ts'
 import { type NodeServer, serve } from '../../local/simulator/node-server.ts'
 import { simulatorUrl } from '../../local/simulator-process.ts'
 import type { Story } from '../../worker/payments/ledger/records.ts'
-import type { PaymentResponse, Transaction } from '../../worker/payments/transaction.ts'
+import type { OpenedPayment, Transaction } from '../../worker/payments/transaction.ts'
 import { token } from './edge.ts'
 import { type EdgeProcess, type Host, startEdge } from './edge-process.ts'
 import { EventReceiver } from './event-receiver.ts'
@@ -106,13 +106,13 @@ export class PaymentSystem implements AsyncDisposable {
   }
 
   /** A charge that succeeds; fields beyond the reference are made up unless given. */
-  async charged(own: Record<string, unknown> = {}, edge = this.edge): Promise<PaymentResponse> {
+  async charged(own: Record<string, unknown> = {}, edge = this.edge): Promise<OpenedPayment> {
     const answer = await this.post('/charges', order(own), {}, edge)
-    return jsonOf<PaymentResponse>(answer, 201)
+    return jsonOf<OpenedPayment>(answer, 201)
   }
 
   /** Charged, and paid on the gateway's page. */
-  async paid(own: Record<string, unknown> = {}): Promise<PaymentResponse> {
+  async paid(own: Record<string, unknown> = {}): Promise<OpenedPayment> {
     const charge = await this.charged(own)
     await this.simulator.act(charge.gatewayTransactionId, 'pay')
     return charge

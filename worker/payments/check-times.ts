@@ -1,6 +1,14 @@
 // When a payment's gateway is asked what became of it. Pure.
 
 const MINUTE_MS = 60_000
+/** How often the sweeper looks what is due. */
+export const SWEEP_EVERY_MS = MINUTE_MS
+/** Once begun, a check is over after that at the latest: a gateway is waited for less long. */
+const CHECK_TAKES_MS = 20_000
+/** For a charge that was not answered. A circuit that it opened is tried again by then. */
+const UNKNOWN_CHECK_MS = 30_000
+/** For what is not checked any more: only its webhook or a person settles it. */
+const UNCHECKED_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * 60 * MINUTE_MS
 
 const SHORTEST_MS = 5 * MINUTE_MS
@@ -32,3 +40,12 @@ export function nextCheckAt(
 
 const lastCheckAt = (createdAt: number, expiresAt = createdAt): number =>
   Math.max(createdAt + ASKED_FOR_MS, expiresAt + ASKED_AFTER_EXPIRY_MS)
+
+/** The first check of a charge whose outcome is unknown. */
+export const unknownCheckAt = (now: number): number => now + UNKNOWN_CHECK_MS
+
+/** How long it takes until a check that is due at `nextCheckAt` has been made. */
+export const checkedInMs = (nextCheckAt: number | undefined, now: number): number =>
+  nextCheckAt === undefined
+    ? UNCHECKED_MS
+    : Math.max(nextCheckAt - now, 0) + SWEEP_EVERY_MS + CHECK_TAKES_MS

@@ -11,15 +11,28 @@ export class InvalidWebhookSignatureException extends Error {
  * what it must hold. Whether it did what it was asked is unknown.
  */
 export class GatewayUnavailableException extends Error {
-  override readonly name = 'GatewayUnavailableException'
-  readonly code = 'gateway_unavailable'
+  override readonly name: string = 'GatewayUnavailableException'
+  readonly code: 'gateway_unavailable' | 'gateway_refused' = 'gateway_unavailable'
   /** When to try again, if that is known. */
   readonly retryAfterMs: number | undefined
+  /** Ours, where the payment is stored. */
+  readonly transactionId: string | undefined
+  /** The gateway's, where it has made the payment and its answer holds no way to pay it. */
+  readonly gatewayTransactionId: string | undefined
 
-  constructor(message: string, options: { retryAfterMs?: number; cause?: unknown } = {}) {
+  constructor(message: string, options: UnavailableOptions = {}) {
     super(message, { cause: options.cause })
     this.retryAfterMs = options.retryAfterMs
+    this.transactionId = options.transactionId
+    this.gatewayTransactionId = options.gatewayTransactionId
   }
+}
+
+interface UnavailableOptions {
+  retryAfterMs?: number | undefined
+  transactionId?: string
+  gatewayTransactionId?: string
+  cause?: unknown
 }
 
 /** The caller asked for what cannot be: nothing was sent to the gateway. */
@@ -29,13 +42,13 @@ export class InvalidArgumentException extends Error {
 }
 
 /** The gateway understood and said no: nothing was charged or refunded. */
-export class GatewayRefusedException extends Error {
+export class GatewayRefusedException extends GatewayUnavailableException {
   override readonly name = 'GatewayRefusedException'
-  readonly code = 'gateway_refused'
+  override readonly code = 'gateway_refused'
   readonly error: PaymentError
 
-  constructor(error: PaymentError) {
-    super(error.message)
+  constructor(error: PaymentError, options: { transactionId?: string } = {}) {
+    super(error.message, options)
     this.error = error
   }
 }

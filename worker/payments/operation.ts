@@ -51,14 +51,17 @@ export const circuitOpen = (gateway: string, retryAfterMs: number): GatewayUnava
     retryAfterMs,
   })
 
-/** For the ledger: what a driver threw comes to. Only where nothing was sent is it a refusal. */
+/** For the ledger: what a driver threw. Only a no, or what was never sent, is a refusal. */
 export const failedResult = (
   error: unknown,
   nextCheckAt: number,
-): { kind: 'refused'; error: PaymentError } | { kind: 'unknown'; nextCheckAt: number } =>
-  error instanceof InvalidArgumentException
-    ? { kind: 'refused', error: { code: error.code, message: error.message } }
-    : { kind: 'unknown', nextCheckAt }
+): { kind: 'refused'; error: PaymentError } | { kind: 'unknown'; nextCheckAt: number } => {
+  if (error instanceof GatewayRefusedException) return { kind: 'refused', error: error.error }
+  if (error instanceof InvalidArgumentException) {
+    return { kind: 'refused', error: { code: error.code, message: error.message } }
+  }
+  return { kind: 'unknown', nextCheckAt }
+}
 
 /** For whoever asks the same again: as the first was told. */
 export const refusedBefore = (error: PaymentError): Error =>
@@ -66,10 +69,18 @@ export const refusedBefore = (error: PaymentError): Error =>
     ? new InvalidArgumentException(error.message)
     : new GatewayRefusedException(error)
 
-/** For whoever asked: a driver that breaks in an unforeseen way leaves an unknown outcome too. */
-export const asUnavailable = (error: unknown, gateway: string): unknown =>
-  error instanceof InvalidArgumentException || error instanceof GatewayUnavailableException
-    ? error
-    : new GatewayUnavailableException(`${gateway} answered in a way that was not understood.`, {
-        cause: error,
-      })
+/**
+ * For whoever asked, about a payment whose outcome is unknown: a driver that breaks in an
+ * unforeseen way leaves that too. `checkedInMs`: then our own check knows more.
+ */
+export function unknownOutcome(
+  error: unknown,
+  gateway: string,
+  known: { transactionId: string; checkedInMs: number },
+): GatewayUnavailableException {
+  const { transactionId, checkedInMs } = known
+  const said = error instanceof GatewayUnavailableException ? error : undefined
+  const message = said?.message ?? `${gateway} answered in a way that was not understood.`
+  const retryAfterMs = Math.max(said?.retryAfterMs ?? 0, checkedInMs)
+  return new GatewayUnavailableException(message, { transactionId, retryAfterMs, cause: error })
+}

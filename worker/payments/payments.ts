@@ -4,7 +4,7 @@
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import { chargeBuilder } from './charges/builder.ts'
-import { type Charge, createCharge } from './charges/charge.ts'
+import { type Charge, type ChargeContext, createCharge } from './charges/charge.ts'
 import type { PaymentsConfig } from './config.ts'
 import { InvalidArgumentException } from './exceptions.ts'
 import type { PaymentsFace } from './face.ts'
@@ -18,6 +18,7 @@ import { createRefund, type Refund } from './refunds/refund.ts'
 import { createSweeper, type Sweeper } from './sweeper.ts'
 import { createTeller } from './telling/teller.ts'
 import { createTelling } from './telling/telling.ts'
+import type { ChargeRequest, PaymentResponse } from './transaction.ts'
 import { createReceiver, type Receive } from './webhooks/receive.ts'
 
 export interface PaymentsDeps {
@@ -33,7 +34,9 @@ export interface PaymentsDeps {
 
 export interface Payments extends PaymentsFace {
   config: PaymentsConfig
-  charge: Charge
+  charge(request: ChargeRequest, context?: ChargeContext): Promise<PaymentResponse>
+  /** The same, and whether it is a new payment. */
+  chargeOrFind: Charge
   refund: Refund
   receive: Receive
   ledger: Ledger
@@ -69,7 +72,9 @@ export function createPayments(deps: PaymentsDeps): Payments {
     return own && `${own}/${config.routePrefix}/${gateway}`
   }
   const calling = { gateways, ledger, caller, telling, clock, log, callbackUrl }
-  const charge = createCharge(calling)
+  const chargeOrFind = createCharge(calling)
+  const charge: Payments['charge'] = async (request, context) =>
+    (await chargeOrFind(request, context)).response
   const refund = createRefund(calling)
   const sweeper = createSweeper({
     gateways,
@@ -92,6 +97,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     },
     config,
     charge,
+    chargeOrFind,
     refund,
     receive: createReceiver({ ...calling, toleranceMs, onMismatch }),
     ledger,

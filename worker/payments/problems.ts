@@ -15,14 +15,19 @@ export function asProblem(error: unknown): unknown {
     return new Problem(error.code, error.message)
   }
   if (error instanceof GatewayRefusedException) {
-    return new Problem(error.code, error.message, error.error.rawCode)
+    return new Problem(error.code, error.message, error.error.rawCode, 0, named(error))
   }
   if (error instanceof GatewayUnavailableException) {
     const retryAfterS = error.retryAfterMs === undefined ? undefined : error.retryAfterMs / 1_000
-    return new Problem(error.code, error.message, error.cause ?? error.message, retryAfterS)
+    const cause = error.cause ?? error.message
+    return new Problem(error.code, error.message, cause, retryAfterS, named(error))
   }
   if (error instanceof LedgerUnavailable) {
     return new Problem(error.code, 'The database of payments is out of reach.', error)
   }
   return error
 }
+
+/** The payment that is stored, so that whoever asked can look what becomes of it. */
+const named = ({ transactionId }: { transactionId: string | undefined }) =>
+  transactionId === undefined ? {} : { transactionId }

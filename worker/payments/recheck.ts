@@ -3,7 +3,8 @@
 
 import type { Clock } from '../shared/clock.ts'
 import type { Fields, Log } from '../shared/log.ts'
-import { chargeResult } from './charges/charge-result.ts'
+import { chargeResult, failedCharge } from './charges/charge-result.ts'
+import { unknownCheckAt } from './check-times.ts'
 import {
   DAY_MS,
   isNews,
@@ -13,15 +14,10 @@ import {
   settledAs,
 } from './check-verdict.ts'
 import { drawId } from './draw-id.ts'
-import { GatewayUnavailableException } from './exceptions.ts'
+import { GatewayRefusedException, GatewayUnavailableException } from './exceptions.ts'
 import type { Caller } from './gateways/caller.ts'
-import {
-  type AnyGateway,
-  type ChargeAnswer,
-  type StatusAnswer,
-  supportsStatusCheck,
-} from './gateways/gateway.ts'
-import type { Check, Ledger } from './ledger/ledger.ts'
+import { type AnyGateway, type StatusAnswer, supportsStatusCheck } from './gateways/gateway.ts'
+import type { ChargeEnd, Check, Ledger } from './ledger/ledger.ts'
 import type { Untold } from './telling/events.ts'
 import { reasonOf } from './telling/reason.ts'
 import type { Transaction } from './transaction.ts'
@@ -129,19 +125,20 @@ export function createRecheck(deps: RecheckDeps): Recheck {
     const { externalReferenceId, id: transactionId } = transaction
     const callbackUrl = deps.callbackUrl?.(gateway.key, undefined)
     const charge = { ...request, externalReferenceId, callbackUrl, now: clock.now() }
-    let answer: ChargeAnswer
+    let result: ChargeEnd['result']
     try {
-      answer = await deps.caller.run(gateway, 'call', (call) => gateway.charge(charge, call))
+      const run = deps.caller.run(gateway, 'call', (call) => gateway.charge(charge, call))
+      result = chargeResult(request, transaction, await run, clock.now())
     } catch (error) {
-      return await unreachable(check, error)
+      if (!isAnswer(error)) return await unreachable(check, error)
+      result = failedCharge(error, unknownCheckAt(clock.now()))
     }
     const now = clock.now()
-    const result = chargeResult(request, transaction, answer, now)
     // The breaker has heard from the caller how that went.
     const end = { transactionId, eventId: drawId(now), now, verdict: 'neutral' as const, result }
     const { untold } = await ledger.finishCharge(end)
     log('info', 'payments.check.charged_again', { ...about(transaction), result: result.kind })
-    return { what: answer.ok ? 'answered' : 'refused', alerted: false, untold }
+    return { what: result.kind === 'refused' ? 'refused' : 'answered', alerted: false, untold }
   }
 
   /** Nobody was ever sent to pay it: it never got to where it could be paid. */
@@ -172,6 +169,11 @@ export function createRecheck(deps: RecheckDeps): Recheck {
     return { what, alerted: alert !== undefined, untold: [] }
   }
 }
+
+/** A no, or the gateway's name of a payment that it gives no page for. */
+const isAnswer = (error: unknown): boolean =>
+  error instanceof GatewayRefusedException ||
+  (error instanceof GatewayUnavailableException && error.gatewayTransactionId !== undefined)
 
 const about = ({ id, gateway, reference, correlationId }: Transaction): Fields => ({
   transactionId: id,

@@ -41,8 +41,9 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
   })
 
   app.post('/charges', async (c) => {
-    const response = await payments.charge(await bodyOf<ChargeRequest>(c), contextOf(c))
-    return c.json(response, 201)
+    const asked = await bodyOf<ChargeRequest>(c)
+    const { response, isNew } = await payments.chargeOrFind(asked, contextOf(c))
+    return c.json(response, isNew ? 201 : 200)
   })
   app.post('/refunds', async (c) => {
     const { gateway, ...request } = await bodyOf<RefundRequest & { gateway: string }>(c)

@@ -57,23 +57,29 @@ export interface ChargeRequest {
   metadata?: Metadata
 }
 
-/** The answer to a charge. */
+/** The answer to a charge: the payment as it is, and how to pay it while that is possible. */
 export interface PaymentResponse {
-  /** `Pending` after a redirect charge. */
+  /** `Pending` after a new charge; any status when the same is asked for again. */
   status: PaymentStatus
   gateway: string
   reference: string
   /** Ours: what `GET /api/payments/transactions/{id}` takes. */
   transactionId: string
-  gatewayTransactionId: string
-  /** Where to send the payer. */
+  /** Missing only where the gateway never named it: it refused, say. */
+  gatewayTransactionId?: string
+  /** Where to send the payer. This and what follows only while the payment can be paid. */
   redirectUrl?: string
   /** ISO 8601. */
   expiresAt?: string
   qrCode?: string
   readableCode?: string
   deepLink?: string
+  /** Why it failed. */
+  error?: PaymentError
 }
+
+/** What a gateway answered when it made a payment. */
+export type OpenedPayment = PaymentResponse & { gatewayTransactionId: string }
 
 export interface RefundRequest {
   /** Ours, or the gateway's. */

@@ -39,12 +39,21 @@ export class Problem extends Error {
 
   /** With a 503: when to try again. */
   readonly retryAfterS: number
+  /** Stands in the answer beside the sentence and the code. */
+  readonly fields: Readonly<Record<string, string>>
 
-  /** `cause` is for the log: clients are told the sentence alone. */
-  constructor(reason: Reason, sentence: string, cause?: unknown, retryAfterS = 30) {
+  /** `cause` is for the log: clients are told the sentence and the fields alone. */
+  constructor(
+    reason: Reason,
+    sentence: string,
+    cause?: unknown,
+    retryAfterS = 30,
+    fields: Readonly<Record<string, string>> = {},
+  ) {
     super(sentence, { cause })
     this.reason = reason
     this.retryAfterS = retryAfterS
+    this.fields = fields
   }
 }
 
@@ -95,7 +104,7 @@ function statusOf(reason: Reason) {
 /** The answer to a failure: `{"error":"<sentence>","code":"<stable code>"}`. */
 export function problemResponse(problem: Problem): Response {
   const status = statusOf(problem.reason)
-  const body = { error: problem.message, code: problem.reason }
+  const body = { error: problem.message, code: problem.reason, ...problem.fields }
   const headers = new Headers({ 'Cache-Control': 'no-store' })
   if (status === 401) headers.set('WWW-Authenticate', 'Bearer realm="signalbox"')
   if (status === 503) headers.set('Retry-After', String(Math.ceil(problem.retryAfterS)))

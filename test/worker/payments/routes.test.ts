@@ -82,6 +82,25 @@ describe('payments over HTTP', () => {
     expect(current.room.charged).toEqual([])
   })
 
+  it('answer 200 for a payment that is there already, as it is now', async () => {
+    current = await bed()
+    const { call, room } = current
+    const first = await call('POST', '/charges', order)
+    const opened = await json(first)
+    const again = await call('POST', '/charges', order)
+    expect([first.status, again.status]).toEqual([201, 200])
+    expect(await json(again)).toEqual(opened)
+    const paid = {
+      ...{ gateway: 'bank', gatewayTransactionId: opened.gatewayTransactionId, reference: '' },
+      ...{ status: 'Paid', amount: 25_000, currency: 'IQD', eventId: 'paid-1', raw: '{}' },
+      occurredAt: room.clock.now(),
+    }
+    await call('POST', '/../../payments/webhooks/bank', paid)
+    const { redirectUrl: _, ...rest } = opened
+    const third = await call('POST', '/charges', order)
+    expect([third.status, await json(third)]).toEqual([200, { ...rest, status: 'Paid' }])
+  })
+
   it('say when to come back while the gateway is away, and after how long', async () => {
     current = await bed()
     const { call, room } = current
@@ -89,9 +108,14 @@ describe('payments over HTTP', () => {
       throw new TypeError('gone')
     }
     const response = await call('POST', '/charges', order)
-    expect([response.status, await json(response)]).toMatchObject([
+    const [open] = await room.payments.records.transactions({}, { limit: 9 })
+    expect([response.status, await json(response)]).toEqual([
       503,
-      { code: 'gateway_unavailable' },
+      {
+        code: 'gateway_unavailable',
+        error: expect.any(String),
+        transactionId: open?.id,
+      },
     ])
     expect(Number(response.headers.get('Retry-After'))).toBeGreaterThan(0)
   })

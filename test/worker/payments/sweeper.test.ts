@@ -418,6 +418,28 @@ describe('a charge that its gateway never named', () => {
     expect(charged).toMatchObject([same, same])
   })
 
+  it('is followed by its name once the gateway tells that, though it gives no page', async () => {
+    let charges = 0
+    const charge = () => {
+      charges++
+      const named = { gatewayTransactionId: 'g-9' }
+      return Promise.reject(new GatewayUnavailableException('It is there.', named))
+    }
+    let status = 'Pending'
+    const checkStatus = async () =>
+      ({ known: true, status, amount: 25_000, currency: 'IQD', raw: '{}' }) as StatusAnswer
+    const made = room({ gateway: { chargeIsIdempotent: true, charge, checkStatus } })
+    const id = await made.charge({ isAnswered: false })
+    await made.pass(HOUR)
+    const { transaction } = await made.story(id)
+    expect(transaction).toMatchObject({ gatewayTransactionId: 'g-9', status: 'Pending' })
+    expect(charges).toBe(1)
+    status = 'Expired'
+    await made.pass(2 * HOUR)
+    expect((await made.story(id)).transaction.status).toBe('Expired')
+    expect(made.events).toEqual(['PaymentCancelled'])
+  })
+
   it('is Failed when the gateway now refuses it, and tells so', async () => {
     const error = { code: 'declined', message: 'No.' }
     const charge = async (): Promise<ChargeAnswer> => ({ ok: false, error })

@@ -5,11 +5,14 @@ export class ApiProblem extends Error {
   override readonly name = 'ApiProblem'
   readonly code: string
   readonly status: number
+  /** Of the payment that is stored all the same. */
+  readonly transactionId: string | undefined
 
-  constructor(status: number, code: string, sentence: string) {
+  constructor(status: number, code: string, sentence: string, transactionId?: string) {
     super(sentence)
     this.status = status
     this.code = code
+    this.transactionId = transactionId
   }
 }
 
@@ -30,8 +33,8 @@ export async function ask<Answer>(path: string, given: Ask = {}): Promise<Answer
 
 /** What an answer that is no success says; `body` is its JSON, if it has any. */
 export function problemOf(status: number, body: unknown): ApiProblem {
-  const { code, error } = (body ?? {}) as { code?: string; error?: string }
-  return new ApiProblem(status, code ?? 'internal', error ?? `${status}`)
+  const { code, error, transactionId } = (body ?? {}) as Record<string, string | undefined>
+  return new ApiProblem(status, code ?? 'internal', error ?? `${status}`, transactionId)
 }
 
 /** Of a fetch that has thrown. */

@@ -1,7 +1,7 @@
 // The fluent way to charge: `payments.for(order).driver('fib').amount(25_000, 'IQD').charge()`.
 
 import type { ChargeRequest, Metadata, PaymentResponse } from '../transaction.ts'
-import type { Charge } from './charge.ts'
+import type { ChargeContext } from './charge.ts'
 
 /** The host application's own name of what is paid, or whatever has one. */
 export type Order = string | { readonly reference: string }
@@ -20,10 +20,14 @@ export interface ChargeBuilder {
   /** The same key with the same request is the same charge. */
   idempotencyKey(key: string): ChargeBuilder
   correlationId(id: string): ChargeBuilder
-  /** See Charge for what it throws. */
+  /**
+   * The payment as it is: `redirectUrl` and the like are there while it can be paid. See `Charge`
+   * for what it throws.
+   */
   charge(): Promise<PaymentResponse>
 }
 
+type Charge = (request: ChargeRequest, context: ChargeContext) => Promise<PaymentResponse>
 type Built = Partial<ChargeRequest> & { reference: string }
 type BuiltContext = { idempotencyKey?: string; correlationId?: string }
 

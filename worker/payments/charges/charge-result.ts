@@ -1,9 +1,11 @@
-// What a gateway's answer to a charge comes to: for the ledger, and for whoever asked. Pure.
+// What a gateway's answer to a charge comes to, and what the payment is for whoever asks. Pure.
 
 import { nextCheckAt } from '../check-times.ts'
+import { GatewayUnavailableException } from '../exceptions.ts'
 import type { ChargeAnswer } from '../gateways/gateway.ts'
 import type { ChargeEnd } from '../ledger/ledger.ts'
-import type { ChargeRequest, PaymentResponse, Transaction } from '../transaction.ts'
+import { failedResult } from '../operation.ts'
+import type { ChargeRequest, OpenedPayment, PaymentResponse, Transaction } from '../transaction.ts'
 
 /** A charge that is answered days late has no check left, and yet somebody may pay it now. */
 const LATE_CHECK_MS = 5 * 60_000
@@ -17,7 +19,7 @@ export function chargeResult(
 ): ChargeEnd['result'] {
   if (!answer.ok) return { kind: 'refused', error: answer.error }
   const { redirectUrl, qrCode, readableCode, deepLink, expiresAt } = answer
-  const response: PaymentResponse = {
+  const opened: OpenedPayment = {
     // An answer only opens the payment; that it is paid is told by a webhook or a check.
     status: 'Pending',
     gateway: request.gateway,
@@ -31,5 +33,32 @@ export function chargeResult(
     ...(deepLink !== undefined && { deepLink }),
   }
   const next = nextCheckAt(Date.parse(transaction.createdAt), now, expiresAt)
-  return { kind: 'answered', answer: response, nextCheckAt: next ?? now + LATE_CHECK_MS }
+  return { kind: 'answered', answer: opened, nextCheckAt: next ?? now + LATE_CHECK_MS }
+}
+
+/** What a driver threw. A payment that nobody can pay yet keeps its gateway's name. */
+export function failedCharge(error: unknown, nextCheckAt: number): ChargeEnd['result'] {
+  const result = failedResult(error, nextCheckAt)
+  if (result.kind === 'refused' || !(error instanceof GatewayUnavailableException)) return result
+  const { gatewayTransactionId } = error
+  return { ...result, ...(gatewayTransactionId !== undefined && { gatewayTransactionId }) }
+}
+
+/** A payment that was begun before. The page of one that cannot be paid any more is a dead end. */
+export function responseNow(
+  { id, status, gateway, reference, gatewayTransactionId, error }: Transaction,
+  opened: OpenedPayment | undefined,
+  now: number,
+): PaymentResponse {
+  const isOver = opened?.expiresAt !== undefined && Date.parse(opened.expiresAt) <= now
+  if (opened && status === 'Pending' && !isOver) return opened
+  const name = gatewayTransactionId ?? opened?.gatewayTransactionId
+  return {
+    status,
+    gateway,
+    reference,
+    transactionId: id,
+    ...(name !== undefined && { gatewayTransactionId: name }),
+    ...(error && { error }),
+  }
 }

@@ -1,26 +1,26 @@
 // A charge: stored first, then asked of the gateway, then stored as answered. A crash or a timeout
 // between leaves a row that says so, and the sweeper finds out.
 
+import { checkedInMs, unknownCheckAt } from '../check-times.ts'
 import { drawId } from '../draw-id.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
+  InvalidArgumentException,
   PaymentConflictException,
 } from '../exceptions.ts'
 import type { AnyGateway, ChargeAnswer } from '../gateways/gateway.ts'
 import type { ChargeBegun, ChargeEnd } from '../ledger/ledger.ts'
 import {
-  asUnavailable,
   CALL_PATIENCE_MS,
   circuitOpen,
-  failedResult,
   type OperationContext,
   type OperationDeps,
-  refusedBefore,
+  unknownOutcome,
 } from '../operation.ts'
 import { requestHash } from '../request-hash.ts'
 import type { ChargeRequest, PaymentResponse } from '../transaction.ts'
-import { chargeResult } from './charge-result.ts'
+import { chargeResult, failedCharge, responseNow } from './charge-result.ts'
 import { checkCharge } from './check-charge.ts'
 
 export interface ChargeDeps extends OperationDeps {
@@ -33,14 +33,17 @@ export interface ChargeContext extends OperationContext {
   origin?: string
 }
 
+export interface Charged {
+  response: PaymentResponse
+  /** The gateway was called for it just now; else it is a payment that was there before. */
+  isNew: boolean
+}
+
 /**
  * Throws InvalidArgumentException, PaymentConflictException, GatewayRefusedException,
  * GatewayUnavailableException (the outcome may be unknown), LedgerUnavailable.
  */
-export type Charge = (request: ChargeRequest, context?: ChargeContext) => Promise<PaymentResponse>
-
-const UNKNOWN_CHECK_MS = 60_000
-const RETRY_UNKNOWN_MS = 60_000
+export type Charge = (request: ChargeRequest, context?: ChargeContext) => Promise<Charged>
 
 export function createCharge(deps: ChargeDeps): Charge {
   const { gateways, ledger, telling, clock } = deps
@@ -59,27 +62,35 @@ export function createCharge(deps: ChargeDeps): Charge {
       now,
       until: now + CALL_PATIENCE_MS,
     })
-    if (begun.state !== 'begun') return answerAtOnce(begun, request)
+    if (begun.state !== 'begun') {
+      return { response: answerAtOnce(begun, request, clock.now()), isNew: false }
+    }
     telling.tellLater(begun.untold)
-    return await callGateway(deps, gateway, request, begun, origin)
+    return { response: await callGateway(deps, gateway, request, begun, origin), isNew: true }
   }
 }
 
 function answerAtOnce(
   begun: Exclude<ChargeBegun, { state: 'begun' }>,
   { gateway, reference }: ChargeRequest,
+  now: number,
 ): PaymentResponse {
   switch (begun.state) {
-    case 'answered':
-      return begun.answer
-    case 'refused':
-      throw refusedBefore(begun.error)
+    case 'answered': {
+      const { error } = begun.transaction
+      // A request that cannot be is as wrong now as it was the first time.
+      if (error?.code === 'invalid_argument') throw new InvalidArgumentException(error.message)
+      return responseNow(begun.transaction, begun.opened, now)
+    }
     case 'in_progress':
       throw new PaymentConflictException('in_progress', 'The same charge is under way.')
     case 'unknown':
       throw new GatewayUnavailableException(
-        `${gateway} has not told what became of this charge; it is being found out.`,
-        { retryAfterMs: RETRY_UNKNOWN_MS },
+        `${gateway} has given no way to pay this charge; what became of it is being found out.`,
+        {
+          transactionId: begun.transaction.id,
+          retryAfterMs: checkedInMs(begun.nextCheckAt, now),
+        },
       )
     case 'conflict':
       throw begun.over === 'key'
@@ -106,6 +117,7 @@ async function callGateway(
   const { ledger, caller, telling, clock, log } = deps
   const { transaction } = begun
   const call = caller.begun(gateway, begun.accessToken)
+  const transactionId = transaction.id
   let result: ChargeEnd['result']
   let failure: unknown
   try {
@@ -120,15 +132,14 @@ async function callGateway(
     )
     result = chargeResult(request, transaction, answer, clock.now())
   } catch (error) {
-    failure = asUnavailable(error, gateway.key)
-    result = failedResult(error, clock.now() + UNKNOWN_CHECK_MS)
-    const { id: transactionId, correlationId } = transaction
-    const about = { gateway: gateway.key, transactionId, correlationId }
+    failure = error
+    result = failedCharge(error, unknownCheckAt(clock.now()))
+    const about = { gateway: gateway.key, transactionId, correlationId: transaction.correlationId }
     log('warn', `payments.charge.${result.kind}`, { ...about, error: String(error) })
   }
   const now = clock.now()
   const finished = await ledger.finishCharge({
-    transactionId: transaction.id,
+    transactionId,
     eventId: drawId(now),
     now,
     verdict: call.verdict(),
@@ -140,8 +151,12 @@ async function callGateway(
     case 'answered':
       return result.answer
     case 'refused':
-      throw failure ?? new GatewayRefusedException(result.error)
+      if (failure instanceof InvalidArgumentException) throw failure
+      throw new GatewayRefusedException(result.error, { transactionId })
     case 'unknown':
-      throw failure
+      throw unknownOutcome(failure, gateway.key, {
+        transactionId,
+        checkedInMs: checkedInMs(result.nextCheckAt, now),
+      })
   }
 }

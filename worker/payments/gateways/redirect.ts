@@ -94,8 +94,15 @@ export const redirect = {
         // Of another database with our names, say: paid, it would pay an order with other money.
         return { ok: false, error: wire.OTHER_PAYMENT }
       }
-      const page = redirectUrl !== undefined && { redirectUrl }
-      return { ok: true, gatewayTransactionId: transactionId, ...page }
+      if (redirectUrl === undefined) {
+        throw new GatewayUnavailableException(
+          `${key} has this charge, and does not repeat its page`,
+          {
+            gatewayTransactionId: transactionId,
+          },
+        )
+      }
+      return { ok: true, gatewayTransactionId: transactionId, redirectUrl }
     }
 
     const refundProblem = (): string | undefined =>

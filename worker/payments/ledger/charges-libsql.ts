@@ -1,15 +1,15 @@
 // The beginning of a charge: its row, its event, or the charge that the same request made before.
 
 import { externalReference } from '../external-reference.ts'
-import { type PaymentStatus, UNPAID_ENDS } from '../status.ts'
+import { UNPAID_ENDS } from '../status.ts'
 import type { Audience } from '../telling/events.ts'
-import type { PaymentResponse } from '../transaction.ts'
+import type { OpenedPayment } from '../transaction.ts'
 import { type Row, statement } from './database-libsql.ts'
 import { list } from './judgement-libsql.ts'
 import type { ChargeBegun, ChargeStart } from './ledger.ts'
 import { tell, tellSql } from './outbox-libsql.ts'
 import {
-  text,
+  presentJson,
   toTransaction,
   toUntold,
   transactionColumns,
@@ -67,7 +67,7 @@ export function beginChargeUnit(
 }
 
 /** What this request came to before, for whoever may not call the gateway now; else undefined. */
-export function endedChargeUnit(start: ChargeStart): Unit<ChargeBegun | undefined> {
+export function foundChargeUnit(start: ChargeStart): Unit<ChargeBegun | undefined> {
   const { id, request, idempotencyKey } = start
   const { gateway, reference } = request
   const args = { id, gateway, reference, key: idempotencyKey ?? null }
@@ -75,44 +75,37 @@ export function endedChargeUnit(start: ChargeStart): Unit<ChargeBegun | undefine
     statements: [statement(ANSWER, args)],
     read(results) {
       const row = results[0]?.[0]
-      return row && row.id !== null ? toEnded(row, start) : undefined
+      return row && row.id !== null ? toFound(row, start) : undefined
     },
   }
 }
 
-/** What needs no gateway any more. */
-function toEnded(row: Row, start: ChargeStart): ChargeBegun | undefined {
+function toFound(row: Row, start: ChargeStart): ChargeBegun {
   if (row.request_hash !== start.requestHash) {
     const isKey = start.idempotencyKey !== undefined && row.idempotency_key === start.idempotencyKey
     return { state: 'conflict', over: isKey ? 'key' : 'reference' }
   }
-  if (row.charge_answer !== null) {
-    return { state: 'answered', answer: JSON.parse(text(row.charge_answer)) as PaymentResponse }
+  const transaction = toTransaction(row)
+  if (row.charge_answer !== null || transaction.status !== 'Pending') {
+    const opened = presentJson<{ opened: OpenedPayment }>('opened', row.charge_answer)
+    return { state: 'answered', transaction, ...opened }
   }
-  const { status, error } = toTransaction(row)
-  if (!UNPAID_ENDS.includes(status)) return undefined
-  return { state: 'refused', error: error ?? endedUnpaid(status) }
+  const isCalled = row.called_until !== null && Number(row.called_until) > start.now
+  if (isCalled && row.called_by !== start.id) return { state: 'in_progress' }
+  const next = row.next_check_at
+  return {
+    state: 'unknown',
+    transaction,
+    ...(typeof next === 'number' && { nextCheckAt: next }),
+  }
 }
 
 function toBegun(row: Row, start: ChargeStart): ChargeBegun {
-  const ended = toEnded(row, start)
-  if (ended) return ended
-  const transaction = toTransaction(row)
-  if (row.called_by === start.id) {
-    const untold = toUntold(row)
-    return { state: 'begun', transaction, untold: untold ? [untold] : [] }
-  }
-  if (row.called_until !== null && Number(row.called_until) > start.now) {
-    return { state: 'in_progress' }
-  }
-  return { state: 'unknown' }
+  const found = toFound(row, start)
+  if (found.state !== 'unknown' || row.called_by !== start.id) return found
+  const untold = toUntold(row)
+  return { state: 'begun', transaction: found.transaction, untold: untold ? [untold] : [] }
 }
-
-/** The gateway told of the end before it answered the charge, and gave no reason. */
-const endedUnpaid = (status: PaymentStatus) => ({
-  code: status.toLowerCase(),
-  message: `The payment is ${status}.`,
-})
 
 const NEXT_ATTEMPT = `(SELECT COALESCE(MAX(attempt), 0) + 1 FROM payment_transactions
   WHERE gateway = :gateway AND reference = :reference)`
@@ -155,7 +148,8 @@ const CALL_AGAIN = `UPDATE payment_transactions
 
 // A row in any case: without a transaction it tells which attempt would be next.
 const ANSWER = `SELECT ${transactionColumns('t')}, t.request_hash, t.idempotency_key,
-    t.charge_answer, t.called_by, t.called_until, ${NEXT_ATTEMPT} AS next_attempt,
+    t.charge_answer, t.called_by, t.called_until, t.next_check_at,
+    ${NEXT_ATTEMPT} AS next_attempt,
     ${UNTOLD_COLUMNS}
   FROM (SELECT 1) LEFT JOIN payment_transactions t ON t.id = ${FOUND}
     LEFT JOIN payment_outbox o ON o.id = t.id AND t.id = :id ${UNTOLD_DELIVERY}`

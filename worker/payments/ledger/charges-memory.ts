@@ -18,9 +18,9 @@ export function beginCharge(book: Book, start: ChargeStart): ChargeBegun {
 }
 
 /** What this request came to before, for whoever may not call the gateway now; else undefined. */
-export function endedCharge(book: Book, start: ChargeStart): ChargeBegun | undefined {
-  const found = find(book, start)
-  return found && ended(found, start)
+export function foundCharge(book: Book, start: ChargeStart): ChargeBegun | undefined {
+  const row = find(book, start)
+  return row && found(row, start)
 }
 
 function find(book: Book, start: ChargeStart): PaymentRow | undefined {
@@ -82,34 +82,29 @@ function create(book: Book, start: ChargeStart, lastAttempt: number): ChargeBegu
   return { state: 'begun', transaction, untold }
 }
 
-/** What needs no gateway any more. */
-function ended(row: PaymentRow, start: ChargeStart): ChargeBegun | undefined {
-  const { transaction, answer } = row
+function found(row: PaymentRow, start: ChargeStart): ChargeBegun {
+  const { transaction, answer: opened, nextCheckAt } = row
   if (row.requestHash !== start.requestHash) {
     const { idempotencyKey: key } = start
     const isKey = key !== undefined && row.idempotencyKey === key
     return { state: 'conflict', over: isKey ? 'key' : 'reference' }
   }
-  if (answer) return { state: 'answered', answer }
-  if (cameToNothing(transaction)) {
-    const { error, status } = transaction
-    const unpaid = { code: status.toLowerCase(), message: `The payment is ${status}.` }
-    return { state: 'refused', error: error ?? unpaid }
-  }
-  return undefined
+  if (opened) return { state: 'answered', transaction, opened }
+  if (transaction.status !== 'Pending') return { state: 'answered', transaction }
+  if (row.calledBy !== start.id && row.calledUntil > start.now) return { state: 'in_progress' }
+  return { state: 'unknown', transaction, ...(nextCheckAt !== undefined && { nextCheckAt }) }
 }
 
 /** The same request, for a charge that stands. */
 function again(book: Book, row: PaymentRow, start: ChargeStart): ChargeBegun {
-  const before = ended(row, start)
-  if (before) return before
+  const before = found(row, start)
+  if (before.state !== 'unknown') return before
   const { transaction } = row
   // Its own call again: the outcome of the first was lost on its way back.
   if (row.calledBy === start.id)
     return { state: 'begun', transaction, untold: book.untold(start.id) }
-  if (row.calledUntil > start.now) return { state: 'in_progress' }
-  // What a webhook has told of since needs no second call.
-  if (!start.chargeIsIdempotent || transaction.status !== 'Pending') return { state: 'unknown' }
+  // A gateway that has named it would not give its page another time.
+  if (!start.chargeIsIdempotent || transaction.gatewayTransactionId !== undefined) return before
   row.calledBy = start.id
   row.calledUntil = start.until
   row.nextCheckAt = start.until
@@ -131,11 +126,14 @@ export function finishCharge(
     untold = isOpen && !row.answer ? book.move(row, failed) : book.untold(eventId)
   } else if (!row.answer) {
     if (isOpen) row.nextCheckAt = result.nextCheckAt
-    row.calledUntil = now
-    if (result.kind === 'answered') {
+    row.calledBy = ''
+    row.calledUntil = 0
+    if (result.kind === 'unknown') {
+      name(book, transaction, result.gatewayTransactionId)
+    } else {
       const { gatewayTransactionId, redirectUrl, expiresAt } = result.answer
       row.answer = structuredClone(result.answer)
-      transaction.gatewayTransactionId ??= gatewayTransactionId
+      name(book, transaction, gatewayTransactionId)
       transaction.updatedAt = iso(now)
       if (redirectUrl !== undefined) transaction.redirectUrl = redirectUrl
       if (expiresAt !== undefined) transaction.expiresAt = expiresAt
@@ -143,4 +141,14 @@ export function finishCharge(
   }
   untold = [...untold, ...applyParked(book, { now, limit: Number.POSITIVE_INFINITY, to: row })]
   return { transaction, untold }
+}
+
+/** A name that another payment of the gateway has stays with that one. */
+function name(book: Book, transaction: Transaction, gatewayTransactionId: string | undefined) {
+  if (gatewayTransactionId === undefined || transaction.gatewayTransactionId !== undefined) return
+  const isTaken = [...book.payments.values()].some(
+    ({ transaction: of }) =>
+      of.gateway === transaction.gateway && of.gatewayTransactionId === gatewayTransactionId,
+  )
+  if (!isTaken) transaction.gatewayTransactionId = gatewayTransactionId
 }

@@ -67,18 +67,24 @@ function outcome(end: ChargeEnd, audience: Audience): Statement[] {
     }
     case 'unknown':
       return [
-        statement(UNKNOWN, { id, now, next: result.nextCheckAt }),
+        statement(UNKNOWN, {
+          id,
+          now,
+          gtid: result.gatewayTransactionId ?? null,
+          next: result.nextCheckAt,
+        }),
         statement(NOT_CALLED, { id }),
       ]
   }
 }
 
-// A webhook may have moved it before: then nothing is to be checked any more, and it stays so. A
-// name that another payment of the gateway has stays with that one: the payer must get the answer.
+/** A name that another payment of the gateway has stays with that one. */
+const NAME = `COALESCE(t.gateway_transaction_id, iif(EXISTS (SELECT 1 FROM payment_transactions o
+    WHERE o.gateway = t.gateway AND o.gateway_transaction_id = :gtid), NULL, :gtid))`
+
+// A webhook may have moved it before: then nothing is to be checked any more, and it stays so.
 const ANSWERED = `UPDATE payment_transactions AS t SET redirect_url = :redirect,
-    gateway_transaction_id = COALESCE(gateway_transaction_id, iif(EXISTS (SELECT 1
-      FROM payment_transactions o
-      WHERE o.gateway = t.gateway AND o.gateway_transaction_id = :gtid), NULL, :gtid)),
+    gateway_transaction_id = ${NAME},
     expires_at = :expires, charge_answer = :answer, called_by = NULL, called_until = NULL,
     next_check_at = CASE WHEN status = 'Pending' THEN :next ELSE next_check_at END,
     updated_at = :now
@@ -97,8 +103,10 @@ const TELL_FAILED = tellSql({
   from: 'payment_transactions t WHERE changes() = 1 AND t.id = :id',
 })
 
-const UNKNOWN = `UPDATE payment_transactions SET next_check_at = :next, updated_at = :now
-  WHERE id = :id AND status = 'Pending' AND charge_answer IS NULL`
+const UNKNOWN = `UPDATE payment_transactions AS t SET gateway_transaction_id = ${NAME},
+    next_check_at = CASE WHEN status = 'Pending' THEN :next ELSE next_check_at END,
+    updated_at = :now
+  WHERE id = :id AND charge_answer IS NULL`
 
 const NOT_CALLED = `UPDATE payment_transactions SET called_by = NULL, called_until = NULL
   WHERE id = :id`

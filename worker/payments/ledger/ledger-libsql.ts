@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import type { GatewayDesk } from '../gateways/desk.ts'
 import type { Audience, Untold } from '../telling/events.ts'
-import { beginChargeUnit, endedChargeUnit } from './charges-libsql.ts'
+import { beginChargeUnit, foundChargeUnit } from './charges-libsql.ts'
 import { checkSoon, claimChecksUnit, settleCheck } from './checks-libsql.ts'
 import type { Database, Statement } from './database-libsql.ts'
 import { finishChargeUnit } from './finish-charge-libsql.ts'
@@ -82,7 +82,7 @@ export function createLibsqlLedger(deps: LibsqlLedgerDeps): Ledger {
     async beginCharge(start) {
       const begun = await withLeave(start.request.gateway, () => beginCharge(start))
       if (begun.state !== 'circuit_open') return begun
-      return (await read(endedChargeUnit(start))) ?? begun
+      return (await read(foundChargeUnit(start))) ?? begun
     },
     async finishCharge(end) {
       const { parked, ...finished } = await write(finishChargeUnit(end, audience))

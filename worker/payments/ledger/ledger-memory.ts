@@ -5,7 +5,7 @@ import type { Log } from '../../shared/log.ts'
 import type { GatewayDesk } from '../gateways/desk.ts'
 import type { Audience } from '../telling/events.ts'
 import { Book } from './book-memory.ts'
-import { beginCharge, endedCharge, finishCharge } from './charges-memory.ts'
+import { beginCharge, finishCharge, foundCharge } from './charges-memory.ts'
 import type { Ledger } from './ledger.ts'
 import type { PaymentRecords } from './records.ts'
 import { memoryRecords } from './records-memory.ts'
@@ -64,7 +64,7 @@ export function createMemoryLedger({ desk, audience, log }: MemoryLedgerDeps): {
     async beginCharge(start) {
       const begun = await withLeave(start.request.gateway, () => beginCharge(book, start))
       if (begun.state !== 'circuit_open') return begun
-      return structuredClone(endedCharge(book, start)) ?? begun
+      return structuredClone(foundCharge(book, start)) ?? begun
     },
     async finishCharge(end) {
       const finished = structuredClone(finishCharge(book, end))

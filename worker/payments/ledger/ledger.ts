@@ -9,7 +9,7 @@ import type { PaymentError } from '../exceptions.ts'
 import type { GatewayDesk, Verdict } from '../gateways/desk.ts'
 import type { PaymentStatus } from '../status.ts'
 import type { Told, Untold } from '../telling/events.ts'
-import type { ChargeRequest, PaymentResponse, RefundResult, Transaction } from '../transaction.ts'
+import type { ChargeRequest, OpenedPayment, RefundResult, Transaction } from '../transaction.ts'
 import type { WebhookPayload } from '../webhooks/payload.ts'
 import type { AlertDetail } from './records.ts'
 
@@ -108,13 +108,17 @@ export interface ChargeStart {
 export type ChargeBegun =
   /** Call the gateway. A charge that is tried again after an unknown outcome has nothing untold. */
   | { state: 'begun'; transaction: Transaction; untold: Untold[]; accessToken?: string }
-  /** This request was answered before: by its key or, without one, by its order. */
-  | { state: 'answered'; answer: PaymentResponse }
-  /** This key's charge was refused. */
-  | { state: 'refused'; error: PaymentError }
+  /**
+   * This request was made before: by its key or, without one, by its order. The payment as it is
+   * now, and what its gateway gave to pay it with.
+   */
+  | { state: 'answered'; transaction: Transaction; opened?: OpenedPayment }
   | { state: 'in_progress' }
-  /** Its outcome is unknown, and the gateway must not be asked twice: the sweeper settles it. */
-  | { state: 'unknown' }
+  /**
+   * It is open, and nobody has what it takes to pay it: the gateway must not be asked twice, is not
+   * asked now, or gave no page. The sweeper settles it.
+   */
+  | { state: 'unknown'; transaction: Transaction; nextCheckAt?: number }
   /** The key, or an open payment of this order, belongs to another request. */
   | { state: 'conflict'; over: 'key' | 'reference' }
   /** Nothing was stored. */
@@ -131,11 +135,12 @@ export interface ChargeEnd {
     | {
         kind: 'answered'
         /** Kept as it is, for whoever asks the same again. */
-        answer: PaymentResponse
+        answer: OpenedPayment
         nextCheckAt: number
       }
     | { kind: 'refused'; error: PaymentError }
-    | { kind: 'unknown'; nextCheckAt: number }
+    /** `gatewayTransactionId`: the gateway has made it, and gave no way to pay it. */
+    | { kind: 'unknown'; gatewayTransactionId?: string; nextCheckAt: number }
 }
 
 export interface Finished {

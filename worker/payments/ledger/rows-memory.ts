@@ -3,7 +3,7 @@
 import type { PaymentError } from '../exceptions.ts'
 import type { LifecycleEvent, PaymentStatus } from '../status.ts'
 import type { PaymentEvents, Untold } from '../telling/events.ts'
-import type { ChargeRequest, Paid, PaymentResponse, Transaction } from '../transaction.ts'
+import type { ChargeRequest, OpenedPayment, Paid, Transaction } from '../transaction.ts'
 import type { Arrival } from './ledger.ts'
 import type { AlertRecord, DeliveryRecord, EventRecord, RefundRecord } from './records.ts'
 
@@ -16,7 +16,7 @@ export interface PaymentRow {
   /** Id of the call that talks to the gateway, and until when others wait for it. */
   calledBy: string
   calledUntil: number
-  answer: PaymentResponse | undefined
+  answer: OpenedPayment | undefined
   nextCheckAt: number | undefined
 }
 

@@ -1,6 +1,7 @@
 // A refund: claimed first, so that it can never be made twice, then asked of the gateway.
 
 import { z } from 'zod'
+import { checkedInMs } from '../check-times.ts'
 import { drawId } from '../draw-id.ts'
 import {
   GatewayRefusedException,
@@ -15,7 +16,6 @@ import {
 } from '../gateways/gateway.ts'
 import type { RefundBegun, RefundEnd } from '../ledger/ledger.ts'
 import {
-  asUnavailable,
   CALL_PATIENCE_MS,
   circuitOpen,
   failedResult,
@@ -23,6 +23,7 @@ import {
   type OperationContext,
   type OperationDeps,
   refusedBefore,
+  unknownOutcome,
   wellFormed,
 } from '../operation.ts'
 import { requestHash } from '../request-hash.ts'
@@ -138,7 +139,7 @@ async function callGateway(
     const refund = { ...names, ...paid, refundId, refundAmount: amount, reason }
     result = refundResult(await gateway.refund(refund, call), clock.now())
   } catch (error) {
-    failure = asUnavailable(error, gateway.key)
+    failure = error
     result = failedResult(error, clock.now() + FIRST_CHECK_MS)
     const { id: transactionId, correlationId } = transaction
     const about = { gateway: gateway.key, transactionId, refundId, correlationId }
@@ -155,9 +156,13 @@ async function callGateway(
       return { success: true, refundId: gatewayRefundId, refundedAmount: begun.amount }
     }
     case 'refused':
-      throw failure ?? new GatewayRefusedException(result.error)
+      if (failure instanceof InvalidArgumentException) throw failure
+      throw new GatewayRefusedException(result.error, { transactionId: transaction.id })
     case 'unknown':
-      throw failure
+      throw unknownOutcome(failure, gateway.key, {
+        transactionId: transaction.id,
+        checkedInMs: checkedInMs(result.nextCheckAt, end.now),
+      })
   }
 }
 

@@ -95,9 +95,10 @@ describe('a charge', () => {
     const { payments, script, charged } = openRoom({ gateway: { chargeIsIdempotent: false } })
     script.charge = unavailable
     await expect(payments.charge(order)).rejects.toMatchObject({ code: 'gateway_unavailable' })
+    const [open] = await payments.records.transactions({}, { limit: 9 })
     await expect(payments.charge(order)).rejects.toMatchObject({
       code: 'gateway_unavailable',
-      retryAfterMs: 60_000,
+      transactionId: open?.id,
     })
     expect(charged).toHaveLength(1)
   })

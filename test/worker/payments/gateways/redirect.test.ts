@@ -17,6 +17,8 @@ import {
 } from '../../../support/redirect-fixtures.ts'
 
 const UNAVAILABLE = { code: 'gateway_unavailable' }
+/** The gateway has made it, and does not say again where to pay it. */
+const WITHOUT_PAGE = { ...UNAVAILABLE, gatewayTransactionId: 'gt-1' }
 const INVALID = { code: 'invalid_argument' }
 const DUPLICATE = 'EXTERNAL_REFERENCE_ALREADY_EXISTS'
 
@@ -193,7 +195,7 @@ describe('a charge by redirect', () => {
       answering({ code: DUPLICATE, transactionId: 'gt-1' }, 400),
     ]
     const { charge, bed } = shop({ init: (request) => (answers.shift() ?? json)(request) })
-    expect(await charge()).toEqual({ ok: true, gatewayTransactionId: 'gt-1' })
+    await expect(charge()).rejects.toMatchObject(WITHOUT_PAGE)
     expect(bed.asked).toEqual([TOKEN, INIT, INIT, `${INQUIRY}/gt-1`])
   })
 })
@@ -204,9 +206,9 @@ describe('a charge whose external reference the gateway knows already', () => {
     ['in the error', { error: { code: DUPLICATE, details: { transactionId: 'gt-1' } } }],
     ['in a list', { errors: [{ errorCode: DUPLICATE }], data: [{ transactionId: 'gt-1' }] }],
     ['under another code like it', { code: 'EXTERNAL_REFERENCE_ID_EXISTS', transactionId: 'gt-1' }],
-  ])('is looked up, its id standing %s, and never made twice', async (_, body) => {
+  ])('is named but has no page, its id standing %s, and is never made twice', async (_, body) => {
     const { charge, bed } = shop({ init: answering(body, 400) })
-    expect(await charge()).toEqual({ ok: true, gatewayTransactionId: 'gt-1' })
+    await expect(charge()).rejects.toMatchObject(WITHOUT_PAGE)
     expect(bed.asked).toEqual([TOKEN, INIT, `${INQUIRY}/gt-1`])
   })
 
@@ -244,7 +246,7 @@ describe('a charge whose external reference the gateway knows already', () => {
   it('asks about an id as one part of a path, whatever it is', async () => {
     const id = '../../oauth2/token?x'
     const { charge, bed } = shop({ init: answering({ code: DUPLICATE, transactionId: id }, 400) })
-    await charge()
+    await expect(charge()).rejects.toMatchObject({ gatewayTransactionId: id })
     expect(bed.asked.at(-1)).toBe(`${INQUIRY}/${encodeURIComponent(id)}`)
   })
 })

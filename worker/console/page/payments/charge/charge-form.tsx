@@ -4,9 +4,11 @@ import { useId, useRef, useState } from 'preact/hooks'
 import type { GatewayHealth } from '../../../../payments/gateways/desk.ts'
 import type { PaymentResponse } from '../../../../payments/transaction.ts'
 import { formatRoute } from '../../address.ts'
+import { ApiProblem } from '../../api.ts'
 import { words } from '../../words.ts'
 import { charge } from '../acting/acts.ts'
 import { IdempotencyKey, isRefusal, sayFailure } from '../acting/idempotency-key.ts'
+import { StatusBadge } from '../status-badge.tsx'
 import { isWeb } from '../web-address.ts'
 import { currenciesOf, exampleAmount, type Form, orderOf } from './test-order.ts'
 
@@ -17,7 +19,8 @@ interface ChargeFormProps {
 }
 
 type State =
-  | { name: 'idle'; problem?: string }
+  /** `transactionId`: of a payment that may still be paid, though there is no page to pay it on. */
+  | { name: 'idle'; problem?: string; transactionId?: string | undefined }
   | { name: 'working' }
   | { name: 'leaving' }
   | { name: 'charged'; response: PaymentResponse }
@@ -59,7 +62,9 @@ export function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
         key.current.settle()
         reference.current = drawReference()
       }
-      setState({ name: 'idle', problem: sayFailure(problem) })
+      const { transactionId } = problem instanceof ApiProblem ? problem : {}
+      if (transactionId !== undefined) onCharged()
+      setState({ name: 'idle', problem: sayFailure(problem), transactionId })
     }
   }
   if (state.name === 'charged') return <Charged response={state.response} />
@@ -69,7 +74,10 @@ export function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
       <p class="hint">{say.lead}</p>
       <Fields form={form} gateways={gateways} onChange={setForm} />
       <p role="alert" class="problem-line">
-        {state.name === 'idle' && state.problem}
+        {state.name === 'idle' && state.problem}{' '}
+        {state.name === 'idle' && state.transactionId !== undefined && (
+          <StoryLink id={state.transactionId} />
+        )}
       </p>
       <button type="submit" aria-disabled={isBusy}>
         {{ idle: say.submit, working: say.working, leaving: say.leaving }[state.name]}
@@ -140,14 +148,24 @@ function Fields({ form, gateways, onChange }: FieldsProps) {
   )
 }
 
+const StoryLink = ({ id }: { id: string }) => (
+  <a href={formatRoute({ view: 'payments', id, query: {} })}>{words.payments.charge.see}</a>
+)
+
 /** Without a page of the gateway's: what the payer does in the bank's app. */
 function Charged({ response }: { response: PaymentResponse }) {
   const { charge: say } = words.payments
-  const { transactionId: id, readableCode, deepLink, redirectUrl } = response
+  const { transactionId, status, readableCode, deepLink, redirectUrl } = response
   const [link, text] = isWeb(deepLink) ? [deepLink, say.deepLink] : [redirectUrl, say.page]
   return (
     <div class="charged" role="status">
-      <p>{readableCode === undefined ? say.doneWithoutPage : say.done}</p>
+      {status === 'Pending' ? (
+        <p>{readableCode === undefined ? say.doneWithoutPage : say.done}</p>
+      ) : (
+        <p>
+          {say.doneBefore} <StatusBadge status={status} />
+        </p>
+      )}
       {readableCode !== undefined && <p class="pay-code">{readableCode}</p>}
       <p class="actions">
         {isWeb(link) && (
@@ -155,7 +173,7 @@ function Charged({ response }: { response: PaymentResponse }) {
             {text}
           </a>
         )}
-        <a href={formatRoute({ view: 'payments', id, query: {} })}>{say.see}</a>
+        <StoryLink id={transactionId} />
       </p>
     </div>
   )
