@@ -80,6 +80,24 @@ export function paidContract(on: On): void {
     )
   })
 
+  describe('a payment that is told once more', () => {
+    it(
+      'is compared with what was paid, whatever was asked for',
+      on(async (w) => {
+        const transaction = await paidWith(w)
+        const again = await w.tell(transaction, LESS)
+        expect(again).toMatchObject({ outcome: 'unchanged', isMismatch: false })
+        const other = await w.tell(transaction, { amount: 25_000 })
+        expect(other).toMatchObject({ outcome: 'unchanged', isMismatch: true })
+        expect(await w.read(transaction)).toMatchObject({ paid: LESS })
+        expect(await mismatches(w)).toEqual([
+          { ...LESS, expectedAmount: 25_000, expectedCurrency: 'IQD' },
+          { amount: 25_000, currency: 'IQD', expectedAmount: 20_000, expectedCurrency: 'IQD' },
+        ])
+      }),
+    )
+  })
+
   describe('a refund of what was paid', () => {
     it(
       'is asked for by the charge’s amount where all goes back, and gives back what came in',

@@ -124,6 +124,34 @@ export function refundsContract({ host, system }: Payments): void {
       expect(await refund('fib', transactionId)).toMatchObject({ status: 422 })
     })
 
+    it.each(['redirect', 'fib'])(
+      'through %s give back what was paid of another amount',
+      async (gateway) => {
+        const charge = await system().charged({ gateway })
+        const { transactionId, reference } = charge
+        await system().simulator.faults(reference, { amount: 20_000 })
+        await system().simulator.act(charge.gatewayTransactionId, 'pay')
+        const paid = { amount: 20_000, currency: 'IQD' }
+        expect(await system().story(transactionId)).toMatchObject({ status: 'Paid', paid })
+        const { status, body } = await refund(gateway, transactionId)
+        expect([status, body]).toMatchObject([200, { refundedAmount: 20_000 }])
+        await untilStatus(transactionId, 'Refunded')
+        await told(transactionId, REFUNDED)
+        const isTold = async () => {
+          const { webhookEvents } = await system().story(transactionId)
+          return webhookEvents.some(({ toStatus }) => toStatus === 'Refunded')
+        }
+        await vi.waitUntil(isTold, PATIENT)
+        const story = await system().story(transactionId)
+        expect(story).toMatchObject({ amount: 25_000, paid, refundedAmount: 20_000 })
+        expect(story.refunds).toMatchObject([{ status: 'succeeded', amount: 20_000 }])
+        // The one of the payment: the gateway tells the refund as it was paid.
+        expect(story.alerts).toMatchObject([{ kind: 'amount_mismatch', detail: paid }])
+        const payload = system().receiver.of(transactionId).at(-1)
+        expect(payload).toMatchObject({ data: { transaction: { paid, refundedAmount: 20_000 } } })
+      },
+    )
+
     it('whose webhook is lost are found by the sweeper', async () => {
       const charge = await system().paid({ gateway: 'fib' })
       const { transactionId, gatewayTransactionId } = charge

@@ -5,6 +5,8 @@ import { eventOf, NEXT, PAYMENT_STATUSES, type PaymentStatus, UNPAID_ENDS } from
 
 /** Where an event's values are: in a call's parameters, or in a parked row. */
 export interface EventValues {
+  /** The status of the transaction before it. */
+  from: string
   to: string
   amount: string
   currency: string
@@ -35,25 +37,26 @@ const passedOver = (amount: string): string => `(SELECT MIN(r.refunded_before + 
   FROM payment_refunds r WHERE r.transaction_id = t.id AND r.status <> 'failed'
     AND ${amount} > r.refunded_before AND ${amount} < r.refunded_before + r.amount)`
 
-const isBack = (to: string): string => `${to} IN ('Refunded', 'PartiallyRefunded')`
+const UNPAID = list(['Pending', ...UNPAID_ENDS])
 
-/** What the event should have told: what was asked for, or what of it was given back. */
-export const expectedSql = ({ to, amount }: Pick<EventValues, 'to' | 'amount'>): string =>
-  `CASE ${to} WHEN 'Refunded' THEN ${PAID} WHEN 'PartiallyRefunded' THEN
-    CASE WHEN ${amount} > ${PAID} THEN ${PAID} ELSE COALESCE(${passedOver(amount)}, ${amount}) END
-  ELSE t.amount END`
+/** What the event should have told: what was asked for or, once it was paid, what came of that. */
+export const expectedSql = ({ from, to, amount }: Pick<EventValues, 'from' | 'to' | 'amount'>) =>
+  `CASE WHEN ${from} IN (${UNPAID}) THEN t.amount WHEN ${to} = 'Refunded' THEN ${PAID}
+    WHEN ${to} <> 'PartiallyRefunded' THEN COALESCE(t.paid_amount, t.amount)
+    WHEN ${amount} > ${PAID} THEN ${PAID} ELSE COALESCE(${passedOver(amount)}, ${amount}) END`
 
-export const expectedCurrencySql = (to: string): string =>
-  `COALESCE(iif(${isBack(to)}, t.paid_currency, NULL), t.currency)`
+export const expectedCurrencySql = (from: string): string =>
+  `iif(${from} IN (${UNPAID}), t.currency, COALESCE(t.paid_currency, t.currency))`
 
 /**
- * True, false, or NULL without a transaction: paid with another amount or currency than asked for,
- * or given back with another than was paid.
+ * True, false, or NULL without a transaction: paid with another amount or currency than was asked
+ * for, or told once more, or as given back, with another than was paid.
  */
 export const mismatchSql = (event: EventValues): string => `(${event.alert} IS NULL
-  AND (${event.to} = 'Paid' OR ${isBack(event.to)} AND t.paid_at IS NOT NULL)
+  AND (${event.to} = 'Paid'
+    OR ${event.to} IN ('Refunded', 'PartiallyRefunded') AND ${event.from} NOT IN (${UNPAID}))
   AND (${event.amount} <> ${expectedSql(event)}
-    OR ${event.currency} <> ${expectedCurrencySql(event.to)}))`
+    OR ${event.currency} <> ${expectedCurrencySql(event.from)}))`
 
 /**
  * What becomes of a transaction that is told to be `to`: `judge`, and the rules around it. Money

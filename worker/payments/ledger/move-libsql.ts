@@ -138,6 +138,8 @@ const FORGET_CHECK = `UPDATE payment_transactions AS t SET next_check_at = NULL
   WHERE ${OURS} AND ${IS_NEW_ALERT} AND t.id = e.transaction_id AND t.status <> 'Pending'
     AND NOT EXISTS (SELECT 1 FROM payment_refunds r WHERE ${UNDER_WAY})`
 
+const TOLD = { from: 'e.from_status', to: 'e.to_status', amount: 'e.amount' }
+
 // An event may raise two: late, and with another amount. The patch leaves out what is NULL.
 const ALERT = `INSERT INTO payment_alerts (id, kind, subject, gateway, transaction_id, detail,
     created_at)
@@ -145,8 +147,8 @@ const ALERT = `INSERT INTO payment_alerts (id, kind, subject, gateway, transacti
     iif(nth = 1, 'amount_mismatch', COALESCE(e.alert, 'late_payment')), e.id, e.gateway, t.id,
     json_patch('{}', json_object('reference', t.reference, 'eventId', e.event_id,
       'amount', e.amount, 'currency', e.currency,
-      'expectedAmount', ${expectedSql({ to: 'e.to_status', amount: 'e.amount' })},
-      'expectedCurrency', ${expectedCurrencySql('e.to_status')},
+      'expectedAmount', ${expectedSql(TOLD)},
+      'expectedCurrency', ${expectedCurrencySql(TOLD.from)},
       'said', iif(e.to_status = 'Paid', NULL, e.to_status),
       'refundId', :refunds ->> e.id, 'error', json(e.error))), ${NOW}
   FROM json_each(:ids) each JOIN payment_webhook_events e ON e.id = each.value

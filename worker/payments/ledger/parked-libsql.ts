@@ -97,6 +97,7 @@ export const transactionUnit = (id: string): Unit<Transaction> => ({
 const TRANSACTION = `SELECT ${transactionColumns('t')} FROM payment_transactions t WHERE t.id = :id`
 
 const VALUES = {
+  from: 't.status',
   to: 'e.to_status',
   amount: 'e.amount',
   currency: 'e.currency',

@@ -88,6 +88,7 @@ function toRecorded(row: Row): Recorded | undefined {
 
 const value = (name: string) => `(v ->> '${name}')`
 const VALUES = {
+  from: 't.status',
   to: value('to'),
   amount: value('amount'),
   currency: value('currency'),

@@ -131,10 +131,11 @@ function failRefund(
   row.nextCheckAt = undefined
 }
 
-/** What the event should have told: what was asked for, or what of it was given back. */
+/** What the event should have told: what was asked for or, once it was paid, what came of that. */
 function expectedOf(book: Book, { transaction }: PaymentRow, payload: WebhookPayload): Paid {
   const { amount, currency, paid } = transaction
-  if (!isRefund(payload.status) || !paid) return { amount, currency }
+  if (!paid) return { amount, currency }
+  if (!isRefund(payload.status)) return paid
   const most = paidAmount(transaction)
   if (payload.status === 'Refunded' || payload.amount > most) {
     return { amount: most, currency: paid.currency }

@@ -4,7 +4,7 @@ import { openRoom, type Room, unavailable } from '../../../support/payments-room
 let room: Room
 let transactionId: string
 
-async function paid(own: Parameters<typeof openRoom>[0] = {}): Promise<void> {
+async function paid(own: Parameters<typeof openRoom>[0] = {}, amount = 25_000): Promise<void> {
   room = openRoom(own)
   const { payments, clock } = room
   const charged = await payments.charge({
@@ -17,7 +17,7 @@ async function paid(own: Parameters<typeof openRoom>[0] = {}): Promise<void> {
   transactionId = charged.transactionId
   const body = JSON.stringify({
     ...{ gateway: 'bank', gatewayTransactionId: charged.gatewayTransactionId, reference: '' },
-    ...{ status: 'Paid', amount: 25_000, currency: 'IQD', raw: {} },
+    ...{ status: 'Paid', amount, currency: 'IQD', raw: {} },
     ...{ eventId: 'paid-1', occurredAt: clock.now() },
   })
   const request = { headers: new Headers(), query: new URLSearchParams(), body, receivedAt: 0 }
@@ -143,4 +143,28 @@ describe('a gateway that gives back all or nothing', () => {
     await expect(refund(25_000)).rejects.toMatchObject({ message: /reverse:write/ })
     expect(room.refunded).toHaveLength(0)
   })
+
+  it('is asked with what was charged, and gives back what was paid', async () => {
+    await paid({ gateway: { refunds: 'full' } }, 20_000)
+    await expect(refund(20_000)).rejects.toMatchObject({ code: 'invalid_argument' })
+    const key = { idempotencyKey: 'key-1' }
+    const back = { success: true, refundId: 'back-1', refundedAmount: 20_000 }
+    expect(await refund(25_000, key)).toStrictEqual(back)
+    expect(await refund(25_000, key)).toStrictEqual(back)
+    await room.quiet()
+    const story = { status: 'Refunded', amount: 25_000, refundedAmount: 20_000 }
+    const transaction = { ...story, paid: { amount: 20_000, currency: 'IQD' } }
+    expect(await current()).toMatchObject(transaction)
+    expect(room.told).toMatchObject([{ name: 'PaymentRefunded', payload: { transaction } }])
+  })
+})
+
+it('of another amount than was charged gives parts back up to what was paid', async () => {
+  await paid({}, 20_000)
+  await expect(refund(20_001)).rejects.toMatchObject({
+    code: 'invalid_argument',
+    message: 'Of 20000 IQD (minor units) only 20000 can still be given back.',
+  })
+  await refund(20_000)
+  expect(await current()).toMatchObject({ status: 'Refunded', refundedAmount: 20_000 })
 })
