@@ -2,14 +2,14 @@
 // bodies; a record is read again when the publisher asks for it. No timer, no clock: `settle` takes
 // the time, `nextStaleAt` says when to come back.
 
-import { basename, dirname } from 'node:path'
 import type { DataRecord, Key, Live } from '../../worker/board/wire.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
-import { compact, digest } from './compact.ts'
+import { compact } from './compact.ts'
 import { compose } from './compose.ts'
-import { type Fact, type FileFacts, factOf, REVISION, type Says, saysOnlyBroken } from './facts.ts'
+import { type Fact, type FileFacts, factOf, type Says, saysOnlyBroken } from './facts.ts'
 import { FileTable } from './file-table.ts'
 import { HashTree } from './hash-tree.ts'
+import { fileHash, recordHash } from './hashes.ts'
 import type { Looker } from './look.ts'
 import { Recent } from './recent.ts'
 import type { Records } from './records.ts'
@@ -141,7 +141,8 @@ export class Board implements Records {
       if (entry === undefined) this.#refuse(key, 'its file holds it no longer')
       const derived = this.#relations.derive(fact, this.#settledAt)
       const heartbeat: Live | undefined = live?.kind === 'live' ? live.live : undefined
-      return compose(key, this.#hashOf(key, fact), entry, derived, heartbeat) ?? null
+      const hashes = { hash: this.#hashOf(key, fact), file: fileHash(fact) }
+      return compose(key, hashes, entry, derived, heartbeat) ?? null
     }
   }
 
@@ -202,11 +203,8 @@ export class Board implements Records {
   }
 
   #hashOf(key: Key, fact: Fact): string {
-    const { task, health, invalid } = this.#relations.derive(fact, this.#settledAt)
     const beat = fact.kind === 'session' ? this.#relations.heartbeatOf(fact)?.hash : undefined
-    // The folder's name says something in some layouts (`completed`), even of the same bytes.
-    const folder = basename(dirname(fact.path))
-    return digest(JSON.stringify([REVISION, key, fact.hash, folder, task, health, beat, invalid]))
+    return recordHash(key, fact, this.#relations.derive(fact, this.#settledAt), beat)
   }
 
   /** What the file of a fact says of it now; undefined: nothing any more. */

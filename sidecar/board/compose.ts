@@ -5,6 +5,7 @@ import type { DataRecord, Key, Live } from '../../worker/board/wire.ts'
 import { parseKey } from '../../worker/board/wire.ts'
 import type { Entry } from '../layouts/layout.ts'
 import type { DerivedTask, Health } from './derive.ts'
+import type { Hashes } from './hashes.ts'
 
 /** What follows from other files, beside the entry itself. */
 export interface Derived {
@@ -17,7 +18,7 @@ export interface Derived {
 /** Undefined: the entry is no record of its own (a heartbeat). */
 export function compose(
   key: Key,
-  hash: string,
+  { hash, file }: Hashes,
   entry: Entry,
   derived: Derived,
   live: Live | undefined,
@@ -28,7 +29,8 @@ export function compose(
       const invalid = invalidOf(entry.task)
       const task = { ...entry.task, id, ready: false, ...derived.task, ...invalid }
       // What its file says of its status and deps may be wrong: an agent must not begin on it.
-      return { kind: 'task', id, hash, task: invalid.invalid ? { ...task, ready: false } : task }
+      const shown = invalid.invalid ? { ...task, ready: false } : task
+      return { kind: 'task', id, hash, file, task: shown }
     }
     case 'session': {
       const health = derived.health ?? 'stalled'

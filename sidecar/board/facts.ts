@@ -6,8 +6,11 @@ import type { SeenStat } from '../watching/stat-table.ts'
 import { compact, digest, word } from './compact.ts'
 import { STALE_AFTER_MS } from './derive.ts'
 
-/** Raise it when a layout reads the same bytes in another way: every record is sent anew. */
-export const REVISION = 2
+/**
+ * Raise it when a layout reads the same bytes in another way, or a hash covers other values: every
+ * record is sent anew, and counts as a changed file.
+ */
+export const REVISION = 3
 
 interface Origin {
   path: string

@@ -18,7 +18,7 @@ export type Entry =
       task: TaskSource
       /** Closed whatever its status says (a folder of completed tasks). */
       closed?: boolean
-      /** Text that changes exactly when this entry does; absent: the whole file. */
+      /** Text that changes when the entry itself does, whatever its deps mean; absent: the file. */
       source?: string
     }
   | { kind: 'session'; id: string; session: SessionSource }

@@ -83,11 +83,12 @@ function taskEntry(
   value: Plain,
   resolve: (dep: string) => string,
 ): Entry {
-  const task = isRecord(value)
+  const { task, deps } = isRecord(value)
     ? readTask(id, parent, value, resolve)
-    : { id, title: id, status: '', invalid: 'The task is not a map of fields.' }
-  // The record itself, not the file's text: an id resolved through a sibling changes with it.
-  return { kind: 'task', id, task, source: JSON.stringify(task) }
+    : { task: { id, title: id, status: '', invalid: 'The task is not a map of fields.' } }
+  // With its deps as they stand there: what they resolve to may change with a sibling, and then it
+  // is the sibling's entry that changed.
+  return { kind: 'task', id, task, source: JSON.stringify({ ...task, deps }) }
 }
 
 function readTask(
@@ -95,7 +96,7 @@ function readTask(
   parent: string | undefined,
   value: { [key: string]: Plain },
   resolve: (dep: string) => string,
-): TaskSource {
+): { task: TaskSource; deps?: readonly string[] | undefined } {
   const { id: number, description, details, testStrategy, subtasks, ...others } = value
   const problems: string[] = []
   if (typeof number !== 'number' && typeof number !== 'string') problems.push('"id" is missing')
@@ -114,12 +115,13 @@ function readTask(
   ]
   const fields = new Fields(new Map(Object.entries(others)), problems)
   const updated = fields.text('updatedAt')
+  const deps = fields.texts('dependencies')
   const known = {
     id,
     title: fields.text('title') ?? id,
     status: fields.text('status') ?? '',
     assignee: fields.text('assignee'),
-    deps: fields.texts('dependencies')?.map(resolve),
+    deps: deps?.map(resolve),
     updatedAt: updated === undefined ? undefined : utcTime(updated),
     labels: fields.texts('labels'),
     priority: fields.text('priority'),
@@ -129,7 +131,7 @@ function readTask(
   const limited = isSmall(known) ? known : { id, title: id, status: '', parent }
   if (limited !== known) problems.push('its fields are too large or nested too deeply')
   const invalid = sentence('The task', problems)
-  return defined({ ...limited, body: limitText(joined(body)), invalid })
+  return { task: defined({ ...limited, body: limitText(joined(body)), invalid }), deps }
 }
 
 const section = (title: string, text: string | undefined): string | undefined =>

@@ -8,7 +8,7 @@ import { type ChangeLog, LOG_ROWS } from '../../worker/board/change-log.ts'
 import { sqliteChangeLog } from '../../worker/board/change-log-sqlite.ts'
 import type { Sql } from '../../worker/board/sql.ts'
 import { bucketOf, EMPTY_HASH, keyOf } from '../../worker/board/wire.ts'
-import { runRecord, sessionRecord, sums, taskRecord } from '../support/edge.ts'
+import { following, runRecord, sessionRecord, sums, taskRecord } from '../support/edge.ts'
 
 interface Opened {
   store: BoardStore
@@ -48,15 +48,15 @@ export function boardStoreContract(
           sessionRecord('ses_1'),
           runRecord('A-1', '20260101-100000.000'),
         ]
-        for (const record of records) expect(store.put(record)).toBe(true)
+        for (const record of records) expect(store.put(record)).toBe('changed')
         store.save(store.state())
         expect(store.root()).toBe(sums(records).root)
         expect(store.buckets()).toEqual(sums(records).buckets)
         const [first, ...others] = records
         if (!first) throw new Error('there is a first record')
-        expect(store.put(first)).toBe(false)
+        expect(store.put(first)).toBe('same')
         const changed = taskRecord('A-1', { title: 'Another' })
-        expect(store.put(changed)).toBe(true)
+        expect(store.put(changed)).toBe('changed')
         expect(store.remove('task:A-2')).toBe('task:A-2')
         expect(store.remove('task:A-2')).toBeUndefined()
         store.save(store.state())
@@ -64,6 +64,35 @@ export function boardStoreContract(
         expect(sqliteBoardStore(sql, 'x').root()).toBe(sums(left).root)
         for (const record of left) store.remove(keyOf(record))
         expect(store.root()).toBe(EMPTY_HASH)
+      }),
+    )
+
+    it(
+      'tells a task whose file changed from one that only follows from others',
+      on(({ store }) => {
+        const task = taskRecord('A-1')
+        store.put(task)
+        const ready = following(task, { ready: false })
+        expect(store.put(ready)).toBe('follows')
+        expect(store.put(ready)).toBe('same')
+        expect(store.put(taskRecord('A-1'))).toBe('changed')
+        store.remove('task:A-1')
+        expect(store.put(task)).toBe('changed')
+      }),
+    )
+
+    it(
+      'opens a database of the version before, whose tasks count as changed when they come again',
+      on(({ sql, store }) => {
+        const task = taskRecord('A-1')
+        store.put(task)
+        sql.all('ALTER TABLE tasks DROP COLUMN file')
+        createBoardTables(sql)
+        createBoardTables(sql)
+        const opened = sqliteBoardStore(sql, 'epoch2')
+        expect(opened.task('A-1')).toBeDefined()
+        expect(opened.put(following(task, { ready: false }))).toBe('changed')
+        expect(opened.put(following(task, { ready: true }))).toBe('follows')
       }),
     )
 

@@ -2,10 +2,11 @@
 // workerd, of Deno, and of the app in this process.
 
 import { describe, expect, it } from 'vitest'
-import type { SyncAnswer, SyncRequest } from '../../worker/board/wire.ts'
+import type { DataRecord, SyncAnswer, SyncRequest } from '../../worker/board/wire.ts'
 import {
   type Edge,
   entries,
+  following,
   publishedRepo,
   Repo,
   runRecord,
@@ -21,8 +22,7 @@ interface Host {
 }
 
 export function boardContract(name: string, host: Host): void {
-  const published = (...records: ReturnType<typeof taskRecord>[]) =>
-    publishedRepo(host.edge(), records)
+  const published = (...records: DataRecord[]) => publishedRepo(host.edge(), records)
 
   describe(`the board's contract on ${name}: the stream`, () => {
     it('opens with the headers of the contract and a connected comment', async () => {
@@ -112,6 +112,62 @@ export function boardContract(name: string, host: Host): void {
       expect(stream.messages).toEqual([message])
       expect(stream.lastId).toBe(answer.seq)
       await stream.close()
+    })
+
+    it('a task was saved that others wait for: that task alone, and the list has the others', async () => {
+      const [saved, waiting] = [taskRecord('A-1'), taskRecord('A-2', { ready: false })]
+      const repo = await published(saved, waiting)
+      const before = (await repo.request('/tasks')).headers.get('ETag') ?? ''
+      const upserts = [following(waiting, { ready: true }), taskRecord('A-1', { status: 'done' })]
+      expect((await repo.changes({ upserts })).message).toEqual({ type: 'task-changed', id: 'A-1' })
+      const after = await repo.request('/tasks', { headers: { 'If-None-Match': before } })
+      expect(after.status).toBe(200)
+      expect(await after.json()).toMatchObject({ tasks: [{ status: 'done' }, { ready: true }] })
+    })
+
+    it('a task was deleted that others wait for: that task alone', async () => {
+      const waiting = taskRecord('A-2', { ready: true })
+      const repo = await published(taskRecord('A-1'), waiting)
+      const { message } = await repo.changes({
+        upserts: [following(waiting, { ready: false })],
+        deletes: ['task:A-1'],
+      })
+      expect(message).toEqual({ type: 'task-changed', id: 'A-1' })
+    })
+
+    it('a session turned the state of its task: session-changed', async () => {
+      const task = taskRecord('A-1')
+      const repo = await published(task)
+      const { message } = await repo.changes({
+        upserts: [sessionRecord('ses_1'), following(task, { executionState: 'active' })],
+      })
+      expect(message).toEqual({ type: 'session-changed', session: 'ses_1' })
+      expect(await repo.json('/tasks?execution=active')).toMatchObject({ tasks: [{ id: 'A-1' }] })
+    })
+
+    it('a run and another task than its own: tasks-changed', async () => {
+      const repo = await published(taskRecord('A-1'))
+      const run = runRecord('A-9', '20260101-100000.000')
+      const { message } = await repo.changes({ upserts: [run, taskRecord('A-1')] })
+      expect(message).toEqual({ type: 'tasks-changed' })
+    })
+
+    it('a task follows from what was told before: tasks-changed, so that nobody misses it', async () => {
+      const waiting = taskRecord('A-2', { ready: false })
+      const repo = await published(taskRecord('A-1'), waiting)
+      const done = taskRecord('A-1', { status: 'done' })
+      expect((await repo.changes({ upserts: [done] })).message).toMatchObject({ id: 'A-1' })
+      const late = [following(waiting, { ready: true })]
+      expect((await repo.changes({ upserts: late })).message).toEqual({ type: 'tasks-changed' })
+    })
+
+    it('the parts of one change are one window, in whatever order they come', async () => {
+      const waiting = taskRecord('A-2', { ready: false })
+      const repo = await published(taskRecord('A-1'), waiting)
+      await repo.changes({ upserts: [following(waiting, { ready: true })], more: true })
+      await repo.changes({ upserts: [sessionRecord('ses_1')], more: true })
+      const { message } = await repo.changes({ upserts: [taskRecord('A-1', { status: 'done' })] })
+      expect(message).toEqual({ type: 'task-changed', id: 'A-1' })
     })
 
     it('the configuration of the board changed: tasks-changed', async () => {

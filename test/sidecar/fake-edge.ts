@@ -7,6 +7,7 @@ export const task = (n: number | string, version = 1, body = ''): DataRecord => 
   kind: 'task',
   id: `T-${n}`,
   hash: hashOf(`T-${n}@${version}`),
+  file: hashOf(`file of T-${n}@${version}`),
   task: { id: `T-${n}`, title: `Task ${n}, version ${version}`, status: 'open', ready: true, body },
 })
 

@@ -120,9 +120,16 @@ export async function publishedRepo(edge: Edge, records: DataRecord[] = []): Pro
 /** 32 hex digits that no other record has. */
 export const freshHash = (): string => crypto.randomUUID().replaceAll('-', '')
 
-export function taskRecord(id: string, fields: Partial<Task> = {}): DataRecord {
+export type TaskRecord = DataRecord & { kind: 'task' }
+
+export function taskRecord(id: string, fields: Partial<Task> = {}): TaskRecord {
   const task: Task = { id, title: `Task ${id}`, status: 'backlog', ready: true, ...fields }
-  return { kind: 'task', id, hash: freshHash(), task }
+  return { kind: 'task', id, hash: freshHash(), file: freshHash(), task }
+}
+
+/** The same task after another file changed: its own is as it was. */
+export function following(record: TaskRecord, fields: Partial<Task>): TaskRecord {
+  return { ...record, hash: freshHash(), task: { ...record.task, ...fields } }
 }
 
 export function sessionRecord(id: string, fields: Partial<Session> = {}): DataRecord {

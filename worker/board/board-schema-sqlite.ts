@@ -10,9 +10,9 @@ const TABLES = [
     one INTEGER PRIMARY KEY CHECK (one = 1), state TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS buckets (n INTEGER PRIMARY KEY, sum TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS tasks (
-    id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, status TEXT NOT NULL,
-    assignee TEXT, ready INTEGER NOT NULL, execution TEXT, invalid INTEGER NOT NULL,
-    light TEXT NOT NULL, rest TEXT NOT NULL)`,
+    id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, file TEXT NOT NULL,
+    status TEXT NOT NULL, assignee TEXT, ready INTEGER NOT NULL, execution TEXT,
+    invalid INTEGER NOT NULL, light TEXT NOT NULL, rest TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS sessions (
     id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, task TEXT NOT NULL,
     actor TEXT NOT NULL, status TEXT NOT NULL, health TEXT NOT NULL, started_at REAL NOT NULL,
@@ -37,5 +37,8 @@ export const hasBoardTables = (sql: Sql): boolean =>
 export function createBoardTables(sql: Sql): void {
   sql.transaction(() => {
     for (const table of TABLES) sql.all(table)
+    // A database of an earlier version. Its rows count as changed files once they are sent again.
+    const hasFile = sql.all(`SELECT 1 AS found FROM pragma_table_info('tasks') WHERE name = 'file'`)
+    if (hasFile.length === 0) sql.all(`ALTER TABLE tasks ADD COLUMN file TEXT NOT NULL DEFAULT ''`)
   })
 }

@@ -54,12 +54,16 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
     put(record) {
       const key = keyOf(record)
       const table = TABLE_OF[record.kind]
-      const [old] = sql.all<{ hash: string }>(`SELECT hash FROM ${table} WHERE id = ?`, record.id)
-      if (old?.hash === record.hash) return false
+      const columns = record.kind === 'task' ? 'hash, file' : 'hash'
+      const [old] = sql.all<{ hash: string; file?: string }>(
+        `SELECT ${columns} FROM ${table} WHERE id = ?`,
+        record.id,
+      )
+      if (old?.hash === record.hash) return 'same'
       const bucket = bucketOf(key)
       putRecord(sql, record, bucket)
       sums.toggle(bucket, old ? toggleHash(old.hash, record.hash) : record.hash)
-      return true
+      return record.kind === 'task' && old?.file === record.file ? 'follows' : 'changed'
     },
     remove(key) {
       const { kind, id } = parseKey(key)

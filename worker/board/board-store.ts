@@ -61,14 +61,17 @@ export interface Place {
 
 export type PlacedRow = Row & Place
 
+/** `follows`: a task is another than it was, though its own file is not. */
+export type PutResult = 'same' | 'follows' | 'changed'
+
 export interface BoardStore {
   /** All of it or nothing; `run` must not await, and ends with `save` when it changed anything. */
   transaction<T>(run: () => T): T
   state(): RepositoryState
   save(state: RepositoryState): void
 
-  /** Writes the record unless the same hash is stored. False: nothing changed. */
-  put(record: DataRecord): boolean
+  /** Writes the record unless the same hash is stored. */
+  put(record: DataRecord): PutResult
   /** The key that clients know the removed record by (a run's is its task's); undefined: none. */
   remove(key: Key): Key | undefined
   root(): string

@@ -10,11 +10,13 @@ export interface Touched {
   task?: string
   /** The session that changed last. */
   session?: string
+  /** Tasks changed whose own files did not: what follows from other files, or from time. */
+  follows?: true
 }
 
 export const NOTHING: Touched = {}
 
-/** Adds one changed record. A run is no record of its own for clients: pass its task's key. */
+/** Adds a record whose file changed. A run is none of its own for clients: pass its task's key. */
 export function touch(touched: Touched, key: Key): Touched {
   const { kind, id } = parseKey(key)
   switch (kind) {
@@ -29,12 +31,16 @@ export function touch(touched: Touched, key: Key): Touched {
   }
 }
 
+/** Adds a task that changed, but not by its own file. */
+export const touchFollowing = (touched: Touched): Touched => ({ ...touched, follows: true })
+
 /** The message of a window; null when nothing changed. */
 export function messageOf(touched: Touched): Message | null {
   if (touched.list) return { type: 'tasks-changed' }
   if (touched.task !== undefined) return { type: 'task-changed', id: touched.task }
   if (touched.session !== undefined) return { type: 'session-changed', session: touched.session }
-  return null
+  // What these tasks follow from was told before, and they only now: only the list has all of them.
+  return touched.follows ? { type: 'tasks-changed' } : null
 }
 
 /** A client that missed more messages than this is told of them as of one window. */

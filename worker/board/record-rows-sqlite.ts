@@ -22,6 +22,7 @@ export function putRecord(sql: Sql, record: DataRecord, bucket: number): void {
         id,
         bucket,
         hash,
+        file: record.file,
         status,
         assignee: assignee ?? null,
         ready: Number(ready),

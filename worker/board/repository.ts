@@ -1,10 +1,18 @@
 // One repository: takes what a sidecar publishes, remembers it, and says what clients are to be
 // told. Pure but for its store and log; owns no clock and no stream.
 
-import type { BoardStore, RepositoryState } from './board-store.ts'
+import type { BoardStore, PutResult, RepositoryState } from './board-store.ts'
 import type { ChangeLog } from './change-log.ts'
 import { formatEventId, parseEventId } from './event-id.ts'
-import { messageOf, NOTHING, REPLAY_MOST, startOver, summarize, touch } from './message.ts'
+import {
+  messageOf,
+  NOTHING,
+  REPLAY_MOST,
+  startOver,
+  summarize,
+  touch,
+  touchFollowing,
+} from './message.ts'
 import { idOnly, messageFrame } from './sse.ts'
 import {
   type ChangesAnswer,
@@ -72,9 +80,10 @@ export class Repository {
       state.batch = request.batch
       state.lastSeenAt = now
       for (const record of request.upserts) {
-        if (!this.#store.put(record)) continue
+        const result = this.#store.put(record)
+        if (result === 'same') continue
         const { kind, id } = record
-        noteChange(state, kind === 'run' ? `task:${record.task}` : `${kind}:${id}`)
+        noteChange(state, kind === 'run' ? `task:${record.task}` : `${kind}:${id}`, result)
         if (record.kind === 'session') noteNewest(state, id, record.session.startedAt)
       }
       for (const key of request.deletes) this.#remove(key, state)
@@ -173,7 +182,7 @@ export class Repository {
 
   #remove(key: Key, state: RepositoryState): boolean {
     const visible = this.#store.remove(key)
-    if (visible) noteChange(state, visible)
+    if (visible) noteChange(state, visible, 'changed')
     return visible !== undefined
   }
 
@@ -210,8 +219,8 @@ function refuseRun(
 }
 
 /** `key` as clients know it: a run's is its task's. */
-function noteChange(state: RepositoryState, key: Key): void {
-  state.pending = touch(state.pending, key)
+function noteChange(state: RepositoryState, key: Key, result: Exclude<PutResult, 'same'>): void {
+  state.pending = result === 'follows' ? touchFollowing(state.pending) : touch(state.pending, key)
   if (parseKey(key).kind === 'session') state.sessionsRev++
   else state.tasksRev++
 }

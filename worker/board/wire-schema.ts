@@ -44,7 +44,7 @@ const run = z.looseObject({
 const board = z.looseObject({ layout: text, states: z.array(text), closed: z.array(text) })
 
 const record = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('task'), id, hash, task }),
+  z.object({ kind: z.literal('task'), id, hash, file: hash, task }),
   z.object({ kind: z.literal('session'), id, hash, session }),
   z.object({ kind: z.literal('run'), id, hash, task: text, run }),
   z.object({ kind: z.literal('board'), id: z.literal('board'), hash, board }),

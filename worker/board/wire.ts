@@ -106,10 +106,12 @@ export interface BoardConfig {
 /**
  * One record of the read model. `hash` (32 hex digits) covers the bytes of its file and every
  * derived value, so two equal hashes are the same record; it also covers the key, because root
- * and bucket hashes are sums (XOR) of them.
+ * and bucket hashes are sums (XOR) of them. `file` (32 hex digits) covers only what the task's own
+ * file says: where it is as it was, the change follows from another file, which is the one that
+ * clients are told of.
  */
 export type DataRecord =
-  | { kind: 'task'; id: string; hash: string; task: Task }
+  | { kind: 'task'; id: string; hash: string; file: string; task: Task }
   | { kind: 'session'; id: string; hash: string; session: Session }
   | { kind: 'run'; id: string; hash: string; task: string; run: Run }
   | { kind: 'board'; id: 'board'; hash: string; board: BoardConfig }

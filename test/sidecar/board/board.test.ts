@@ -74,6 +74,63 @@ describe('what changed', () => {
   })
 })
 
+describe('the hash of its own file', () => {
+  const hashesOf = async (fake: FakeBoard, key: Key) => {
+    const record = await fake.board.read(key)
+    if (record?.kind !== 'task') throw new Error(`${key} is no task`)
+    return { hash: record.hash, file: record.file }
+  }
+  const DONE = { status: 'done' }
+  const waiting = () =>
+    started(
+      ['/s/tasks/A', task('A')],
+      ['/s/tasks/B', task('B', { deps: ['A'], activeAttempt: 'a1' })],
+    )
+
+  test.each<[string, string, (fake: FakeBoard) => void, Key?]>([
+    ['a dep that is done', 'todo', (fake) => fake.put('/s/tasks/A', task('A', DONE))],
+    ['a dep that is gone', 'done', (fake) => fake.remove('/s/tasks/A')],
+    ['other rules', 'review', (fake) => fake.put('/s/config', config(['review']))],
+    ['a session of it', 'todo', (fake) => fake.put('/s/sessions/s1', session('s1', 'B'))],
+    ['an earlier file of its id', 'todo', (fake) => fake.put('/s/tasks/A2', task('B')), 'task:B~2'],
+  ])('stays what it was after %s, while the record is another', async (_, status, change, key) => {
+    const fake = waiting()
+    fake.put('/s/tasks/A', task('A', { status }))
+    fake.board.settle(0)
+    const before = await hashesOf(fake, 'task:B')
+    change(fake)
+    fake.board.settle(0)
+    const after = await hashesOf(fake, key ?? 'task:B')
+    expect(after.file).toBe(before.file)
+    expect(after.hash).not.toBe(before.hash)
+  })
+
+  test('is another when its bytes are, or when it moves to another folder', async () => {
+    const fake = waiting()
+    const seen = new Set([(await hashesOf(fake, 'task:A')).file])
+    fake.put('/s/tasks/A', task('A', { title: 'Other' }))
+    seen.add((await hashesOf(fake, 'task:A')).file)
+    fake.remove('/s/tasks/A')
+    fake.put('/s/done/A', task('A', { title: 'Other' }))
+    seen.add((await hashesOf(fake, 'task:A')).file)
+    expect(seen.size).toBe(3)
+  })
+
+  test('is that of its entry where one file holds many, whatever its deps mean there', async () => {
+    const fake = started()
+    const entry = (id: string, source: string, deps: string[] = []) =>
+      ({ ...task(id, { deps }), source }) as Entry
+    fake.put('/s/many/all', entry('A', 'a'), entry('B', 'b', ['1']))
+    const [a, b] = [await hashesOf(fake, 'task:A'), await hashesOf(fake, 'task:B')]
+    fake.put('/s/many/all', entry('A', 'other'), entry('B', 'b', ['A']))
+    expect(sorted(fake.board.settle(0))).toEqual(['task:A', 'task:B'])
+    expect((await hashesOf(fake, 'task:A')).file).not.toBe(a.file)
+    const after = await hashesOf(fake, 'task:B')
+    expect(after.file).toBe(b.file)
+    expect(after.hash).not.toBe(b.hash)
+  })
+})
+
 describe('ready', () => {
   const board = () =>
     started(

@@ -78,9 +78,12 @@ test('gives a task another source when it changes, and only then', async () => {
   const after = await sources([renamed])
   expect([after[0] === five, after[1] === first, after[2] === second]).toEqual([true, false, true])
 
-  // The first subtask is gone, so what the second waits for is another task now.
-  const [, alone] = await sources([{ ...FIVE, subtasks: [FIVE.subtasks[1]] }])
-  expect(alone).not.toBe(second)
+  // The first subtask is gone, so what the second waits for is another task now, by no change of
+  // its own.
+  const without = { ...FIVE, subtasks: [FIVE.subtasks[1]] }
+  expect((await sources([without]))[1]).toBe(second)
+  const depsOf = async (tasks: object[]) => tasksOf(await parse({ t: { tasks } })).at(-1)?.deps
+  expect(await depsOf([without])).not.toEqual(await depsOf([FIVE]))
 })
 
 test('keeps ids that repeat, in the order of the file', async () => {

@@ -1,11 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { messageOf, NOTHING, startOver, summarize, touch } from '../../../worker/board/message.ts'
+import {
+  messageOf,
+  NOTHING,
+  startOver,
+  summarize,
+  touch,
+  touchFollowing,
+} from '../../../worker/board/message.ts'
 import type { Key, Message } from '../../../worker/board/wire.ts'
 
-const told = (...keys: Key[]) => messageOf(keys.reduce(touch, NOTHING))
+/** `follows` stands for a task that changed though its own file did not. */
+const told = (...keys: (Key | 'follows')[]) =>
+  messageOf(
+    keys.reduce((to, key) => (key === 'follows' ? touchFollowing(to) : touch(to, key)), NOTHING),
+  )
 
 describe('the message of a window', () => {
-  it.each<[Key[], Message | null]>([
+  it.each<[(Key | 'follows')[], Message | null]>([
     [[], null],
     [['task:A'], { type: 'task-changed', id: 'A' }],
     [['task:A', 'task:A'], { type: 'task-changed', id: 'A' }],
@@ -16,6 +27,11 @@ describe('the message of a window', () => {
     [['task:A', 'board:board'], { type: 'tasks-changed' }],
     [['session:s'], { type: 'session-changed', session: 's' }],
     [['session:s', 'session:t'], { type: 'session-changed', session: 't' }],
+    [['task:A', 'follows'], { type: 'task-changed', id: 'A' }],
+    [['follows', 'session:s', 'task:A', 'follows'], { type: 'task-changed', id: 'A' }],
+    [['follows', 'session:s'], { type: 'session-changed', session: 's' }],
+    [['follows', 'board:board'], { type: 'tasks-changed' }],
+    [['follows'], { type: 'tasks-changed' }],
   ])('%j is %j', (keys, message) => {
     expect(told(...keys)).toEqual(message)
   })

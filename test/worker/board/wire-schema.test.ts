@@ -8,7 +8,7 @@ const change = (id: string) => {
     epoch: 'e',
     run: 1,
     batch: 1,
-    upserts: [{ kind: 'task', id, hash: EMPTY_HASH, task }],
+    upserts: [{ kind: 'task', id, hash: EMPTY_HASH, file: EMPTY_HASH, task }],
     deletes: [],
   }
 }
