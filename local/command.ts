@@ -40,7 +40,7 @@ export async function main(parsed: ParsedOptions, home: string): Promise<number>
 
 async function start(options: StartOptions, home: string): Promise<number> {
   const { layout } = await openStore(options.storeDir)
-  const data = await openDataFolder(options.dataDir, options.host)
+  const data = await openDataFolder(options.dataDir, options.host, notice)
   const supervisor = new Supervisor({
     spawn: spawnChild,
     now: () => performance.now(),

@@ -1,6 +1,7 @@
 // The folder that holds all a local system writes: databases, logs, the secret, local.json.
 
-import { access, constants, mkdir, readdir, rename } from 'node:fs/promises'
+import type { Stats } from 'node:fs'
+import { access, chmod, constants, mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { takeLock } from './process-lock.ts'
 import { StartError } from './start-error.ts'
@@ -19,11 +20,30 @@ export interface DataFolder {
   release(): Promise<void>
 }
 
-/** Makes and takes the folder, and puts the last run's logs aside. Throws StartError. */
-export async function openDataFolder(dir: string, host: string): Promise<DataFolder> {
+/** The name of the folder's secret: where it stands, the folder is one of ours. */
+const SECRET = 'secret'
+const OTHERS = 0o077
+const OTHERS_WRITE = 0o022
+
+/**
+ * Makes and takes the folder, and puts the last run's logs aside. `notice` is told one sentence
+ * when the folder was open to other users and had to be closed. Throws StartError.
+ */
+export async function openDataFolder(
+  dir: string,
+  host: string,
+  notice: (sentence: string) => void,
+): Promise<DataFolder> {
   const logs = join(dir, 'logs')
   const edgeDir = join(dir, host)
-  const lock = await claim(dir, [logs, edgeDir])
+  await orRefused(dir, async () => {
+    // Ours alone: tokens and payments stand in it.
+    await mkdir(dir, { recursive: true, mode: 0o700 })
+    if (isOwnersAlone(await stat(dir))) return
+    await close(dir)
+    notice(`The data folder ${dir} was open to others; it is its owner's alone now (chmod 700).`)
+  })
+  const lock = await orRefused(dir, () => claim(dir, [logs, edgeDir]))
   if (!lock.ok) {
     const holder = `the running start with pid ${lock.pid}`
     throw new StartError('data_folder_in_use', `The data folder ${dir} is in use by ${holder}.`)
@@ -33,7 +53,7 @@ export async function openDataFolder(dir: string, host: string): Promise<DataFol
   }
   return {
     dir,
-    secretFile: join(dir, 'secret'),
+    secretFile: join(dir, SECRET),
     databaseDir: join(dir, 'sqld'),
     cacheDir: join(dir, 'cache'),
     edgeDir,
@@ -44,14 +64,43 @@ export async function openDataFolder(dir: string, host: string): Promise<DataFol
   }
 }
 
+export const isOwnersAlone = ({ uid, mode }: Stats): boolean =>
+  uid === process.getuid?.() && (mode & OTHERS) === 0
+
+/**
+ * Shuts other users out of a folder that is ours. Any other folder stays as it is: what is open may
+ * be meant to be.
+ */
+async function close(dir: string): Promise<void> {
+  const { uid, mode } = await stat(dir)
+  const refused = (why: string) =>
+    new StartError('bad_data_folder', `The data folder ${dir} ${why} choose another with --data.`)
+  if (uid !== process.getuid?.()) throw refused(`belongs to another user (uid ${uid});`)
+  const names = await readdir(dir)
+  if (names.length > 0 && (mode & OTHERS_WRITE) !== 0) {
+    throw refused('cannot be trusted, since others may write there: remove it, or')
+  }
+  if (names.length > 0 && !names.includes(SECRET)) {
+    throw refused(
+      `is open to others and holds other files: close it yourself (chmod 700 ${dir}), or`,
+    )
+  }
+  await chmod(dir, 0o700)
+  // Some file systems take it without a word and do nothing.
+  if (!isOwnersAlone(await stat(dir))) throw refused('cannot be closed to others;')
+}
+
 async function claim(dir: string, folders: string[]) {
+  for (const folder of folders) await mkdir(folder, { recursive: true, mode: 0o700 })
+  await access(dir, constants.W_OK)
+  return await takeLock(join(dir, 'lock'))
+}
+
+async function orRefused<Result>(dir: string, work: () => Promise<Result>): Promise<Result> {
   try {
-    // Ours alone: tokens and payments stand in it.
-    await mkdir(dir, { recursive: true, mode: 0o700 })
-    for (const folder of folders) await mkdir(folder, { recursive: true, mode: 0o700 })
-    await access(dir, constants.W_OK)
-    return await takeLock(join(dir, 'lock'))
+    return await work()
   } catch (cause) {
+    if (cause instanceof StartError) throw cause
     const code = cause instanceof Error && 'code' in cause ? cause.code : cause
     throw new StartError('bad_data_folder', `The data folder ${dir} cannot be written (${code}).`, {
       cause,

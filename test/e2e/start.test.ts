@@ -1,4 +1,4 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
@@ -39,6 +39,15 @@ describe('a start that cannot be', () => {
     expect(sentence).toContain(`The data folder ${file}/data cannot be written (ENOTDIR)`)
   })
 
+  it('names a data folder that is open to others and holds their files', async () => {
+    const dataDir = join(await starts.folder(), 'data')
+    await mkdir(dataDir)
+    await writeFile(join(dataDir, 'notes.txt'), '')
+    await chmod(dataDir, 0o755)
+    expect(await refusal({ dataDir })).toContain(`${dataDir} is open to others`)
+    expect(await readdir(dataDir)).toEqual(['notes.txt'])
+  })
+
   it('names an option that there is not', async () => {
     expect(await refusal({ args: ['--hots=deno'] })).toContain('--hots')
   })
@@ -50,7 +59,7 @@ describe('a start that cannot be', () => {
 
   it('names a database that does not come up', async () => {
     const dataDir = join(await starts.folder(), 'data')
-    await mkdir(dataDir)
+    await mkdir(dataDir, { mode: 0o700 })
     await writeFile(join(dataDir, 'sqld'), 'a file where a folder should be')
     const sentence = await refusal({ dataDir })
     expect(sentence).toMatch(/sqld \(pid \d+\) ended with exit code \d+ before it was ready; see/)

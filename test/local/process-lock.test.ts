@@ -2,7 +2,6 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openDataFolder } from '../../local/data-folder.ts'
 import { takeLock } from '../../local/process-lock.ts'
 
 let dir: string
@@ -33,30 +32,5 @@ describe('the lock of a data folder', () => {
     await writeFile(file, text)
     expect(await takeLock(file)).toMatchObject({ ok: true, inherited: true })
     expect(await readdir(dir)).toEqual(['lock'])
-  })
-})
-
-describe('the data folder', () => {
-  it("puts the last run's logs aside", async () => {
-    const data = join(dir, 'data')
-    const first = await openDataFolder(data, 'workerd')
-    await writeFile(first.logFile('sqld'), 'old')
-    await first.release()
-    const second = await openDataFolder(data, 'workerd')
-    expect(await readdir(join(data, 'logs'))).toEqual(['sqld.log.1'])
-    await second.release()
-  })
-
-  it('is refused in one sentence where it cannot be written', async () => {
-    await writeFile(join(dir, 'file'), '')
-    const opened = openDataFolder(join(dir, 'file/data'), 'workerd')
-    await expect(opened).rejects.toMatchObject({ code: 'bad_data_folder' })
-  })
-
-  it('is refused while another start uses it', async () => {
-    const data = join(dir, 'data')
-    await openDataFolder(data, 'workerd')
-    const again = openDataFolder(data, 'deno')
-    await expect(again).rejects.toMatchObject({ code: 'data_folder_in_use' })
   })
 })
