@@ -12,12 +12,15 @@ export interface Found {
 
 const listed = z.object({
   transactions: z.array(
-    z.object({
-      id: z.string(),
-      status: z.string(),
-      gatewayTransactionId: z.string().exactOptional(),
-      externalReferenceId: z.string(),
-    }),
+    z.union([
+      z.object({ id: z.string(), invalid: z.string() }),
+      z.object({
+        id: z.string(),
+        status: z.string(),
+        gatewayTransactionId: z.string().exactOptional(),
+        externalReferenceId: z.string(),
+      }),
+    ]),
   ),
 })
 
@@ -39,6 +42,9 @@ export async function lookUp(
   const [payment] = listed.safeParse(parse(answer.text)).data?.transactions ?? []
   if (!payment) {
     return { notice: `There is no payment of ${reference} yet: a webhook of it is parked.` }
+  }
+  if ('invalid' in payment) {
+    return { notice: `The payment of ${reference} is ${payment.id}. ${payment.invalid}` }
   }
   const { id, status, gatewayTransactionId, externalReferenceId } = payment
   return {

@@ -1,6 +1,7 @@
 // What the ledger keeps of a charge: begun once, answered the same, never made twice.
 
 import { describe, expect, it } from 'vitest'
+import { read } from '../support/readable-records.ts'
 import type { On } from './ledger.ts'
 import { HOUR, iso, MINUTE, NOBODY, T0 } from './ledger-world.ts'
 
@@ -425,7 +426,7 @@ export function chargeContract(on: On): void {
         const claim = { until: T0 + HOUR, limit: 9 }
         expect(await w.ledger.claimChecks({ ...claim, now: T0 + MINUTE - 1 })).toEqual([])
         const checks = await w.ledger.claimChecks({ ...claim, now: T0 + MINUTE })
-        expect(checks.map((check) => check.transaction.id)).toEqual([transaction.id])
+        expect(checks.map((check) => read(check).transaction.id)).toEqual([transaction.id])
         expect(await w.begin({ idempotencyKey, now: T0 + MINUTE })).toMatchObject({
           state: 'begun',
           untold: [],

@@ -570,6 +570,21 @@ export function webhookContract(on: On): void {
     )
 
     it(
+      'is refused and leaves nothing when its time or its amount can be stored by nobody',
+      on(async (w) => {
+        const transaction = await w.charged()
+        const none = ['', 'yesterday', '1969-12-31T23:59:59Z', '+010000-01-01T00:00:00Z']
+        for (const occurredAt of none) {
+          await expect(w.tell(transaction, { occurredAt })).rejects.toThrow(/no time/)
+        }
+        for (const amount of [Number.NaN, 2 ** 60, 0.5]) {
+          await expect(w.tell(transaction, { amount })).rejects.toThrow(/no amount/)
+        }
+        expect((await w.story(transaction)).webhookEvents).toEqual([])
+      }),
+    )
+
+    it(
       'stays parked while it matches nothing, and is a duplicate when it comes again',
       on(async (w) => {
         const transaction = await w.charged()

@@ -25,6 +25,7 @@ import type {
 } from '../../worker/payments/transaction.ts'
 import type { WebhookPayload } from '../../worker/payments/webhooks/payload.ts'
 import type { Fields, Log } from '../../worker/shared/log.ts'
+import { type ReadableRecords, readable } from '../support/readable-records.ts'
 
 /** A ledger over an empty store of its own. */
 export interface LedgerBed {
@@ -96,7 +97,7 @@ export type EventWish = Payload & Partial<Omit<Arrival, 'payload'>>
 
 export class World {
   readonly ledger: Ledger
-  readonly records: PaymentRecords
+  readonly records: ReadableRecords
   readonly desk: FakeDesk
   /** What was logged, as the names of the lines with their fields. */
   readonly logged: [event: string, fields: Fields][]
@@ -111,7 +112,7 @@ export class World {
     this.#next = monotonicFactory(random)
     this.logged = logged
     this.ledger = ledger
-    this.records = records
+    this.records = readable(records)
     this.desk = desk
   }
 

@@ -54,6 +54,15 @@ export function webhooksContract({ host, system }: Payments): void {
       }
     })
 
+    it('of a time that no date can have are stale, and spoil no list', async () => {
+      const charge = await system().charged()
+      for (const timestamp of [8_900_000_000_000_000, Date.now() + 48 * HOUR_MS]) {
+        const callback = await redirectCallback({ ...claimsOf(charge), timestamp })
+        expect(await word(callback)).toEqual([400, 'stale'])
+      }
+      expect((await system().story(charge.transactionId)).webhookEvents).toEqual([])
+    })
+
     it('of an unknown gateway are 404 before anything is looked at', async () => {
       const { body } = await redirectCallback(claimsOf({}))
       const before = await system().rows()

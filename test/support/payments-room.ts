@@ -23,6 +23,7 @@ import { apiMiddleware } from '../../worker/payments/webhooks/api-middleware.ts'
 import type { VerifiedWebhook } from '../../worker/payments/webhooks/payload.ts'
 import { FakeClock, settle } from './fake-clock.ts'
 import { keptLog, type Logged } from './payments.ts'
+import type { ReadableRecords } from './readable-records.ts'
 
 export interface Script {
   charge: (charge: GatewayCharge) => ChargeAnswer | Promise<ChargeAnswer>
@@ -33,7 +34,7 @@ export interface Script {
 }
 
 export interface Room {
-  payments: Payments
+  payments: { records: ReadableRecords } & Payments
   script: Script
   clock: FakeClock
   /** Names and payloads, in their order. */
@@ -95,7 +96,7 @@ export function openRoom(own: { onMismatch?: 'log' | 'reject'; gateway?: object 
     log,
   })
   const pending: Promise<unknown>[] = []
-  const payments = createPayments({
+  const made = createPayments({
     config: {
       gateways,
       accounts: new Map([['bank', { driver: 'redirect', isLocal: true }]]),
@@ -117,7 +118,7 @@ export function openRoom(own: { onMismatch?: 'log' | 'reject'; gateway?: object 
     keepAlive: (work) => void pending.push(work),
   })
   return {
-    payments,
+    payments: { ...made, records },
     script,
     clock,
     told,

@@ -1,8 +1,9 @@
 // Finishes what did not finish by itself: events that were not told, webhooks that came before
 // their payment, payments that nobody told us the end of. Bounded, so that it can run every minute.
 
+import { DAY_MS } from './check-verdict.ts'
 import type { Ledger } from './ledger/ledger.ts'
-import type { PaymentRecords } from './ledger/records.ts'
+import type { PaymentRecords, Unreadable } from './ledger/records.ts'
 import { createRecheck, type Recheck, type RecheckDeps, type Rechecked } from './recheck.ts'
 import type { Told, Untold } from './telling/events.ts'
 import { reasonOf } from './telling/reason.ts'
@@ -146,6 +147,10 @@ class Sweep {
     const left = checks.values()
     const checkNext = async () => {
       for (const check of left) {
+        if ('invalid' in check) {
+          await this.#attempt('check', { transactionId: check.id }, () => this.#putAside(check))
+          continue
+        }
         const { id: transactionId, correlationId } = check.transaction
         await this.#attempt('check', { transactionId, correlationId }, async () => {
           const rechecked = await this.#recheck(check)
@@ -155,6 +160,16 @@ class Sweep {
       }
     }
     await Promise.all(Array.from({ length: CHECKED_AT_ONCE }, checkNext))
+  }
+
+  /** Asked again a day later, when somebody may have repaired it; it takes no turn until then. */
+  async #putAside({ id: transactionId, invalid }: Unreadable): Promise<void> {
+    const { ledger, clock, log } = this.#deps
+    const now = clock.now()
+    const alert = { kind: 'unreadable', detail: { error: invalid } } as const
+    await ledger.settleCheck({ transactionId, now, nextCheckAt: now + DAY_MS, alert })
+    this.#report.alerts++
+    log('error', 'payments.check.unreadable', { transactionId, error: invalid })
   }
 
   #count({ what, alerted }: Rechecked): void {

@@ -263,6 +263,7 @@ export const words = {
         refund_failed: 'A refund failed',
         unsettled: 'A payment stays open',
         refund_unsettled: 'A refund stays open',
+        unreadable: 'A payment cannot be read',
         listener_dead: 'A listener was not told',
         delivery_dead: 'An event was not delivered',
       } satisfies Record<AlertKind, string>,
@@ -274,6 +275,10 @@ export const words = {
         `${amount} is open since ${since}; asked last, the gateway said ${said}.`,
       refundUnsettled: (amount: string, since: string, said: string) =>
         `Giving back ${amount} is under way since ${since}; asked last, the gateway said ${said}.`,
+      unreadable: 'Its row in the database cannot be read, so its gateway is not asked about it.',
+      unreadableAlert: 'An alert cannot be read',
+      unreadableEvent: 'A webhook event cannot be read',
+      unreadableTodo: 'Repair its row in the database.',
       nothing: 'nothing',
       listenerDead: (event: string) => `The listeners in process did not take ${event} for a day.`,
       deliveryDead: (event: string, endpoint: string) =>
@@ -286,6 +291,7 @@ export const words = {
         amount_mismatch: 'Compare it with the order, then ask for the rest or give it back.',
         refund_failed: 'Refund it again, or give it back by hand.',
         unsettled: 'Look it up at the gateway.',
+        unreadable: 'Repair its row in the database; look it up at the gateway meanwhile.',
         refund_unsettled: 'Ask the gateway what became of it. Do not refund it again before.',
         listener_dead: 'Mend the listener, and do by hand what it should have done for this order.',
         delivery_dead: 'Mend the endpoint, then send it again.',
@@ -355,6 +361,7 @@ export const words = {
       noneFound: 'No payment is like that.',
       more: 'Load more',
       loadingMore: 'Loading more…',
+      unreadable: 'Unreadable',
       shown: (n: number, hasMore: boolean) =>
         `${count(n, 'payment', 'payments')}${hasMore ? ', and more' : ''}`,
     },
@@ -362,6 +369,7 @@ export const words = {
     story: {
       back: 'All payments',
       unknown: 'There is no payment of this id.',
+      unreadableEntry: 'Something that cannot be read',
       unknownHint: 'It may stand in another database, or its address was cut.',
       timeline: 'What happened',
       facts: 'Facts',

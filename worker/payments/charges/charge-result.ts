@@ -5,6 +5,7 @@ import { GatewayUnavailableException } from '../exceptions.ts'
 import type { ChargeAnswer } from '../gateways/gateway.ts'
 import type { ChargeEnd } from '../ledger/ledger.ts'
 import { failedResult } from '../operation.ts'
+import { possibleTime } from '../time.ts'
 import type { ChargeRequest, OpenedPayment, PaymentResponse, Transaction } from '../transaction.ts'
 
 /** A charge that is answered days late has no check left, and yet somebody may pay it now. */
@@ -18,7 +19,9 @@ export function chargeResult(
   now: number,
 ): ChargeEnd['result'] {
   if (!answer.ok) return { kind: 'refused', error: answer.error }
-  const { redirectUrl, qrCode, readableCode, deepLink, expiresAt } = answer
+  const { redirectUrl, qrCode, readableCode, deepLink } = answer
+  // One that no date can have is left out: the payer must get the page all the same.
+  const expiresAt = possibleTime(answer.expiresAt)
   const opened: OpenedPayment = {
     // An answer only opens the payment; that it is paid is told by a webhook or a check.
     status: 'Pending',

@@ -5,7 +5,8 @@ import { type Row, type Statement, statement } from './database-libsql.ts'
 import { isUnderWay, matchSql } from './judgement-libsql.ts'
 import type { Check, CheckSettled, EventNames } from './ledger.ts'
 import { hasEarlyRefund } from './move-libsql.ts'
-import { text, toTransaction, transactionColumns } from './rows-libsql.ts'
+import type { Listed } from './records.ts'
+import { isoTime, listed, text, toTransaction, transactionColumns } from './rows-libsql.ts'
 import type { Unit } from './unit-libsql.ts'
 import { raise } from './upkeep-libsql.ts'
 
@@ -37,7 +38,7 @@ export const claimChecksUnit = (claim: {
   now: number
   until: number
   limit: number
-}): Unit<Check[]> => ({
+}): Unit<Listed<Check>[]> => ({
   statements: [
     statement(
       `SELECT ${transactionColumns('t')}, t.request, r.id AS refund_id, r.amount AS refund_amount,
@@ -49,7 +50,7 @@ export const claimChecksUnit = (claim: {
     ),
     statement(`UPDATE payment_transactions SET next_check_at = :until WHERE id IN (${DUE})`, claim),
   ],
-  read: ([rows = []]) => rows.map(toCheck),
+  read: ([rows = []]) => rows.map(listed(toCheck)),
 })
 
 function toCheck(row: Row): Check {
@@ -66,7 +67,7 @@ function toCheck(row: Row): Check {
       refund: {
         id: row.refund_id,
         amount: Number(row.refund_amount),
-        createdAt: Number(row.refund_created_at),
+        createdAt: Date.parse(isoTime(row, 'refund_created_at')),
         isAccepted: row.refund_status === 'accepted',
       },
     }),

@@ -7,7 +7,6 @@ import type { Audience } from '../telling/events.ts'
 import { Book } from './book-memory.ts'
 import { beginCharge, finishCharge, foundCharge } from './charges-memory.ts'
 import type { Ledger } from './ledger.ts'
-import type { PaymentRecords } from './records.ts'
 import { memoryRecords } from './records-memory.ts'
 import { barredRefund, beginRefund, finishRefund } from './refunds-memory.ts'
 import { iso } from './rows-memory.ts'
@@ -29,7 +28,7 @@ export interface MemoryLedgerDeps {
 
 export function createMemoryLedger({ desk, audience, log }: MemoryLedgerDeps): {
   ledger: Ledger
-  records: PaymentRecords
+  records: ReturnType<typeof memoryRecords>
 } {
   const book = new Book(audience, log)
 

@@ -9,9 +9,10 @@ import type { PaymentError } from '../exceptions.ts'
 import type { GatewayDesk, Verdict } from '../gateways/desk.ts'
 import type { PaymentStatus } from '../status.ts'
 import type { Told, Untold } from '../telling/events.ts'
+import { isTime } from '../time.ts'
 import type { ChargeRequest, OpenedPayment, RefundResult, Transaction } from '../transaction.ts'
 import type { WebhookPayload } from '../webhooks/payload.ts'
-import type { AlertDetail } from './records.ts'
+import type { AlertDetail, Listed } from './records.ts'
 
 export interface Ledger extends GatewayDesk {
   /** Records a verified event and applies it to its transaction. */
@@ -29,7 +30,7 @@ export interface Ledger extends GatewayDesk {
   finishRefund(end: RefundEnd): Promise<Finished>
 
   /** Transactions whose check is due. They are due again at `until` if nothing comes of it. */
-  claimChecks(claim: { now: number; until: number; limit: number }): Promise<Check[]>
+  claimChecks(claim: { now: number; until: number; limit: number }): Promise<Listed<Check>[]>
   settleCheck(settled: CheckSettled): Promise<void>
   /** Applies parked events whose transaction has appeared. */
   applyParked(claim: { now: number; limit: number }): Promise<Untold[]>
@@ -77,6 +78,16 @@ export interface Arrival {
   onMismatch: 'log' | 'reject'
   correlationId?: string
   receivedAt: number
+}
+
+/**
+ * Throws RangeError for what an INTEGER column would refuse, or keep so that its row can never be
+ * read. The caller has answered such an event before: this is the last door.
+ */
+export function checkArrival({ payload }: Arrival): void {
+  const { amount, occurredAt } = payload
+  if (!Number.isSafeInteger(amount)) throw new RangeError(`${amount} is no amount`)
+  if (!isTime(Date.parse(occurredAt))) throw new RangeError(`${occurredAt} is no time`)
 }
 
 export interface Recorded {
@@ -212,7 +223,7 @@ export interface CheckSettled {
   /** Missing: it is not checked any more. */
   nextCheckAt?: number
   /** Raised once for each kind and transaction. */
-  alert?: { kind: 'unsettled' | 'refund_unsettled'; detail: AlertDetail }
+  alert?: { kind: 'unsettled' | 'refund_unsettled' | 'unreadable'; detail: AlertDetail }
   /** Gives this refund up if it is still under way, so that it can be asked for again. */
   givenUp?: { refundId: string; error: PaymentError }
 }

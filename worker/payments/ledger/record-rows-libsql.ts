@@ -29,8 +29,8 @@ export const toEventRecord = (row: Row): EventRecord => ({
   currency: text(row.currency),
   isMismatch: row.mismatch === 1,
   outcome: text(row.outcome) as Outcome,
-  occurredAt: isoTime(row.occurred_at),
-  receivedAt: isoTime(row.received_at),
+  occurredAt: isoTime(row, 'occurred_at'),
+  receivedAt: isoTime(row, 'received_at'),
   ...(row.from_status !== null && { fromStatus: text(row.from_status) as PaymentStatus }),
   ...present({
     gatewayTransactionId: row.gateway_transaction_id,
@@ -54,8 +54,9 @@ function jsonOrText(stored: string): unknown {
 /** Rows of one minute stand together. */
 export function toRates(rows: readonly Row[]): WebhookRate[] {
   const rates: WebhookRate[] = []
-  for (const { minute, outcome, events } of rows) {
-    const at = isoTime(minute)
+  for (const row of rows) {
+    const { outcome, events } = row
+    const at = isoTime(row, 'minute')
     let rate = rates.at(-1)
     if (rate?.at !== at) {
       rate = { at, outcomes: {} }
@@ -71,21 +72,21 @@ export const toRefund = (row: Row): RefundRecord => ({
   amount: Number(row.amount),
   reason: text(row.reason),
   status: text(row.status) as RefundRecord['status'],
-  createdAt: isoTime(row.created_at),
-  updatedAt: isoTime(row.updated_at),
+  createdAt: isoTime(row, 'created_at'),
+  updatedAt: isoTime(row, 'updated_at'),
   ...present({ gatewayRefundId: row.gateway_refund_id, correlationId: row.correlation_id }),
   ...presentJson<Failed>('error', row.error),
 })
 
-export const toEventsTold = (outbox: readonly Row[], deliveries: readonly Row[]): EventTold[] =>
-  outbox.map((row) => ({
-    id: text(row.id),
-    type: text(row.type) as LifecycleEvent,
-    payload: toPayload(text(row.payload)),
-    createdAt: isoTime(row.created_at),
-    ...(row.was_given_up === 0 && presentTime('toldAt', row.done_at)),
-    deliveries: deliveries.filter((each) => each.outbox_id === row.id).map(toDelivery),
-  }))
+/** `deliveries`: of all events of the payment. */
+export const toEventTold = (row: Row, deliveries: readonly Row[]): EventTold => ({
+  id: text(row.id),
+  type: text(row.type) as LifecycleEvent,
+  payload: toPayload(text(row.payload)),
+  createdAt: isoTime(row, 'created_at'),
+  ...(row.was_given_up === 0 && presentTime('toldAt', row, 'done_at')),
+  deliveries: deliveries.filter((each) => each.outbox_id === row.id).map(toDelivery),
+})
 
 const toDelivery = (row: Row): DeliveryRecord => ({
   id: text(row.id),
@@ -94,8 +95,8 @@ const toDelivery = (row: Row): DeliveryRecord => ({
   attempts: Number(row.attempts),
   ...(row.last_status !== null && { lastStatus: Number(row.last_status) }),
   ...present({ lastError: row.last_error }),
-  ...(row.status === 'pending' && presentTime('nextAttemptAt', row.next_attempt_at)),
-  ...presentTime('deliveredAt', row.delivered_at),
+  ...(row.status === 'pending' && presentTime('nextAttemptAt', row, 'next_attempt_at')),
+  ...presentTime('deliveredAt', row, 'delivered_at'),
 })
 
 export const toAlert = (row: Row): AlertRecord => ({
@@ -103,7 +104,7 @@ export const toAlert = (row: Row): AlertRecord => ({
   kind: text(row.kind) as AlertKind,
   gateway: text(row.gateway),
   detail: row.detail === null ? {} : (JSON.parse(text(row.detail)) as AlertDetail),
-  createdAt: isoTime(row.created_at),
+  createdAt: isoTime(row, 'created_at'),
   ...present({ transactionId: row.transaction_id, acknowledgedBy: row.acknowledged_by }),
-  ...presentTime('acknowledgedAt', row.acknowledged_at),
+  ...presentTime('acknowledgedAt', row, 'acknowledged_at'),
 })

@@ -2,9 +2,9 @@
 
 import { type Database, type Row, statement, type Value } from './database-libsql.ts'
 import { HAS_PARKED } from './parked-libsql.ts'
-import { toAlert, toEventRecord, toEventsTold, toRates, toRefund } from './record-rows-libsql.ts'
-import type { Page, PaymentRecords } from './records.ts'
-import { toTransaction } from './rows-libsql.ts'
+import { toAlert, toEventRecord, toEventTold, toRates, toRefund } from './record-rows-libsql.ts'
+import type { Listed, Page, PaymentRecords } from './records.ts'
+import { listed, toTransaction } from './rows-libsql.ts'
 import { otherThanPaid, searchUnit } from './search-libsql.ts'
 import { HAS_UNTOLD } from './telling-libsql.ts'
 import { type Unit, unitReader } from './unit-libsql.ts'
@@ -35,11 +35,11 @@ export function libsqlRecords(database: Database): PaymentRecords {
           const [row] = rows
           if (!row) return undefined
           return {
-            transaction: toTransaction(row),
-            webhookEvents: events.map(toEventRecord),
-            refunds: refunds.map(toRefund),
-            events: toEventsTold(outbox, deliveries),
-            alerts: alerts.map(toAlert),
+            transaction: listed(toTransaction)(row),
+            webhookEvents: events.map(listed(toEventRecord)),
+            refunds: refunds.map(listed(toRefund)),
+            events: outbox.map(listed((told) => toEventTold(told, deliveries))),
+            alerts: alerts.map(listed(toAlert)),
           }
         },
       }),
@@ -66,7 +66,7 @@ function pageUnit<Item>(
     limit: number
   },
   toItem: (row: Row) => Item,
-): Unit<Item[]> {
+): Unit<Listed<Item>[]> {
   const { before, limit, more } = wanted
   const given = Object.entries(wanted.where).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
@@ -78,7 +78,7 @@ function pageUnit<Item>(
   const sql = `SELECT * FROM ${table} WHERE true ${conditions.join(' ')} ${more}
     ORDER BY id DESC LIMIT :limit`
   const args = { ...Object.fromEntries(given), before: before ?? null, limit }
-  return { statements: [statement(sql, args)], read: ([rows = []]) => rows.map(toItem) }
+  return { statements: [statement(sql, args)], read: ([rows = []]) => rows.map(listed(toItem)) }
 }
 
 const RATES = `SELECT received_at / 60000 * 60000 AS minute, outcome, count(*) AS events

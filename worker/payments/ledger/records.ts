@@ -8,13 +8,16 @@ import type { Outcome } from './ledger.ts'
 
 export interface PaymentRecords {
   /** Newest first. */
-  transactions(filter: TransactionFilter, page: Page): Promise<Transaction[]>
+  transactions(filter: TransactionFilter, page: Page): Promise<Listed<Transaction>[]>
   /** By our id. */
-  story(transactionId: string): Promise<Story | undefined>
+  story(transactionId: string): Promise<ListedStory | undefined>
   /** Newest first. */
-  webhookEvents(filter: { outcome?: Outcome; gateway?: string }, page: Page): Promise<EventRecord[]>
+  webhookEvents(
+    filter: { outcome?: Outcome; gateway?: string },
+    page: Page,
+  ): Promise<Listed<EventRecord>[]>
   /** Newest first; without `all` only those that nobody has acknowledged. */
-  alerts(filter: { all?: boolean }, page: Page): Promise<AlertRecord[]>
+  alerts(filter: { all?: boolean }, page: Page): Promise<Listed<AlertRecord>[]>
   /** Events received from `from` and before `to`, both the start of a minute, in ms. */
   webhookRates(span: { from: number; to: number }): Promise<WebhookRate[]>
   /** Whether anything is due now: the sweeper wakes the ledger only then. */
@@ -35,6 +38,19 @@ export interface TransactionFilter {
   startsWith?: string
 }
 
+/**
+ * What a list shows for a row that cannot be read, such as one with a time that no date can have:
+ * it fails alone, and whoever looks sees that there is something.
+ */
+export interface Unreadable {
+  id: string
+  code: 'unreadable'
+  /** A sentence that says what cannot be read. */
+  invalid: string
+}
+
+export type Listed<Item> = Item | Unreadable
+
 /** Everything that is known of one payment. Oldest first. */
 export interface Story {
   transaction: Transaction
@@ -42,6 +58,11 @@ export interface Story {
   refunds: RefundRecord[]
   events: EventTold[]
   alerts: AlertRecord[]
+}
+
+/** A story in which any part may be a row that cannot be read. */
+export type ListedStory = {
+  [Part in keyof Story]: Story[Part] extends (infer Item)[] ? Listed<Item>[] : Listed<Story[Part]>
 }
 
 export interface EventRecord {
@@ -122,6 +143,7 @@ export type AlertKind =
   | 'refund_failed'
   | 'unsettled'
   | 'refund_unsettled'
+  | 'unreadable'
   | 'listener_dead'
   | 'delivery_dead'
 

@@ -1,9 +1,11 @@
 // Rows of the payment tables as what the ports speak of.
 
 import type { PaymentStatus } from '../status.ts'
-import type { Untold } from '../telling/events.ts'
+import type { ReadUntold, Untold } from '../telling/events.ts'
+import { reasonOf } from '../telling/reason.ts'
 import type { Metadata, Transaction } from '../transaction.ts'
 import type { Row } from './database-libsql.ts'
+import type { Listed } from './records.ts'
 
 const TRANSACTION_COLUMNS = [
   'id',
@@ -49,8 +51,8 @@ export function toTransaction(row: Row): Transaction {
     amount: Number(row.amount),
     currency: text(row.currency),
     refundedAmount: Number(row.refunded_amount),
-    createdAt: isoTime(row.created_at),
-    updatedAt: isoTime(row.updated_at),
+    createdAt: isoTime(row, 'created_at'),
+    updatedAt: isoTime(row, 'updated_at'),
     ...present({
       gatewayTransactionId: row.gateway_transaction_id,
       description: row.description,
@@ -59,8 +61,8 @@ export function toTransaction(row: Row): Transaction {
     }),
     ...presentJson<{ metadata: Metadata }>('metadata', row.metadata),
     ...presentJson<Pick<Transaction, 'error'>>('error', row.error),
-    ...presentTime('expiresAt', row.expires_at),
-    ...presentTime('paidAt', row.paid_at),
+    ...presentTime('expiresAt', row, 'expires_at'),
+    ...presentTime('paidAt', row, 'paid_at'),
     ...presentPaid(row),
   }
 }
@@ -70,6 +72,24 @@ function presentPaid(row: Row): Pick<Transaction, 'paid'> {
   if (row.paid_at == null) return {}
   const amount = Number(row.paid_amount ?? row.amount)
   return { paid: { amount, currency: text(row.paid_currency ?? row.currency) } }
+}
+
+/** Reads a row of a list: one that cannot be read must not take the others with it. */
+export const listed =
+  <Item>(read: (row: Row) => Item) =>
+  (row: Row): Listed<Item> => {
+    try {
+      return read(row)
+    } catch (error) {
+      return { id: text(row.id), code: 'unreadable', invalid: whyUnreadable(error) }
+    }
+  }
+
+/** The JSON parser quotes what it read, and that may be the payer's own. */
+function whyUnreadable(error: unknown): string {
+  if (error instanceof SyntaxError) return 'The row cannot be read: it holds what is no JSON.'
+  const why = error instanceof RangeError ? error.message : reasonOf(error)
+  return `The row cannot be read: ${why}.`
 }
 
 /** Of an outbox row `o` and its delivery `d`. `doneAt`: when the listeners were through with it. */
@@ -92,7 +112,7 @@ export function toUntold(row: Row | undefined): Untold | undefined {
   return {
     outboxId: row.outbox_id,
     type: text(row.type) as Untold['type'],
-    payload: toPayload(text(row.payload)),
+    ...toldIn(row),
     ...present({ correlationId: row.told_correlation_id }),
     createdAt: Number(row.told_created_at),
     ...(row.done_at === null && { listeners: { attempts: Number(row.listener_attempts) } }),
@@ -106,15 +126,30 @@ export function toUntold(row: Row | undefined): Untold | undefined {
   }
 }
 
+/** An event that cannot be read is handed out all the same, so that it is settled and not told. */
+function toldIn(row: Row): { payload: ReadUntold['payload'] } | { invalid: string } {
+  try {
+    isoTime(row, 'told_created_at')
+    return { payload: toPayload(text(row.payload)) }
+  } catch (error) {
+    return { invalid: whyUnreadable(error) }
+  }
+}
+
 /** A stored payload: PaymentInitiated's holds the request as well. */
-export function toPayload(stored: string): Untold['payload'] {
+export function toPayload(stored: string): ReadUntold['payload'] {
   const payload = JSON.parse(stored) as { transaction: Row }
   return { ...payload, transaction: toTransaction(payload.transaction) }
 }
 
 export const text = (value: Row[string] | undefined): string => String(value ?? '')
 
-export const isoTime = (ms: Row[string] | undefined): string => new Date(Number(ms)).toISOString()
+/** Throws RangeError for what no date can have. */
+export function isoTime(row: Row, column: string): string {
+  const date = new Date(Number(row[column] ?? Number.NaN))
+  if (!Number.isNaN(date.getTime())) return date.toISOString()
+  throw new RangeError(`${column} is ${row[column] ?? 'missing'}, which is no time`)
+}
 
 /** The texts that are there; NULL leaves its property out. */
 export function present<Name extends string>(
@@ -130,9 +165,11 @@ export function present<Name extends string>(
 
 export function presentTime<Name extends string>(
   name: Name,
-  ms: Row[string] | undefined,
+  row: Row,
+  column: string,
 ): { [Key in Name]?: string } {
-  return present({ [name]: ms == null ? null : isoTime(ms) } as Record<Name, string | null>)
+  const time = row[column] == null ? null : isoTime(row, column)
+  return present({ [name]: time } as Record<Name, string | null>)
 }
 
 export function presentJson<Holder>(

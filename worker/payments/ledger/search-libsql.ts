@@ -4,8 +4,8 @@
 import type { PaymentStatus } from '../status.ts'
 import type { Transaction } from '../transaction.ts'
 import { statement } from './database-libsql.ts'
-import type { Page, TransactionFilter } from './records.ts'
-import { toTransaction } from './rows-libsql.ts'
+import type { Listed, Page, TransactionFilter } from './records.ts'
+import { listed, toTransaction } from './rows-libsql.ts'
 import type { Unit } from './unit-libsql.ts'
 
 /** After every character that a name may hold, so that nothing needs to be escaped. */
@@ -31,7 +31,7 @@ export function searchUnit(
   startsWith: string,
   { status, gateway, reference }: TransactionFilter,
   { before, limit }: Page,
-): Unit<Transaction[]> {
+): Unit<Listed<Transaction>[]> {
   const more = [
     status === undefined ? '' : `AND t.status = :status ${otherThanPaid(status, 't.status')}`,
     gateway === undefined ? '' : 'AND t.gateway = :gateway',
@@ -55,5 +55,8 @@ export function searchUnit(
     before: before ?? null,
     limit,
   }
-  return { statements: [statement(sql, args)], read: ([rows = []]) => rows.map(toTransaction) }
+  return {
+    statements: [statement(sql, args)],
+    read: ([rows = []]) => rows.map(listed(toTransaction)),
+  }
 }

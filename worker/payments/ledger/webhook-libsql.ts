@@ -39,13 +39,6 @@ export function webhooksUnit(
   }
 }
 
-/** Throws RangeError for what an INTEGER column would refuse, or keep and never give back. */
-export function checkArrival({ payload }: Arrival): void {
-  const { amount, occurredAt } = payload
-  if (!Number.isSafeInteger(amount)) throw new RangeError(`${amount} is no amount`)
-  if (Number.isNaN(Date.parse(occurredAt))) throw new RangeError(`${occurredAt} is no time`)
-}
-
 const toKey = ({ id, payload }: Arrival) => ({
   id,
   gateway: wellFormed(payload.gateway),

@@ -5,7 +5,7 @@ import type { Untold } from '../telling/events.ts'
 import type { Paid } from '../transaction.ts'
 import type { WebhookPayload } from '../webhooks/payload.ts'
 import type { Book } from './book-memory.ts'
-import type { Arrival, Outcome, Recorded } from './ledger.ts'
+import { type Arrival, checkArrival, type Outcome, type Recorded } from './ledger.ts'
 import type { EventRecord } from './records.ts'
 import {
   type EventRow,
@@ -17,6 +17,7 @@ import {
 } from './rows-memory.ts'
 
 export function recordEvent(book: Book, arrival: Arrival): Recorded {
+  checkArrival(arrival)
   const { payload, id } = arrival
   const known = [...book.events.values()].find(
     ({ record }) => record.gateway === payload.gateway && record.eventId === payload.eventId,

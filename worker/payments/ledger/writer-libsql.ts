@@ -5,10 +5,10 @@ import type { Log } from '../../shared/log.ts'
 import type { Audience } from '../telling/events.ts'
 import type { Database, Row, Statement } from './database-libsql.ts'
 import { groupCommit } from './group-commit.ts'
-import type { Arrival, Recorded } from './ledger.ts'
+import { type Arrival, checkArrival, type Recorded } from './ledger.ts'
 import { isTransient } from './request-libsql.ts'
 import type { Run } from './unit-libsql.ts'
-import { checkArrival, webhooksUnit } from './webhook-libsql.ts'
+import { webhooksUnit } from './webhook-libsql.ts'
 
 export interface Writer {
   /** All of the unit is stored or none, together with those of others. */

@@ -44,10 +44,21 @@ export type Listener<Name extends EventName> = (payload: PaymentEvents[Name]) =>
 export type Listeners = { [Name in EventName]?: Listener<Name> | readonly Listener<Name>[] }
 
 /** A stored lifecycle event on its way, leased to whoever holds this. */
-export interface Untold {
+export type Untold = ReadUntold | UnreadUntold
+
+export interface ReadUntold extends OnItsWay {
+  payload: PaymentEvents[LifecycleEvent]
+}
+
+/** Its row cannot be read: it is told to nobody, and given up at once so that a person sees it. */
+export interface UnreadUntold extends OnItsWay {
+  /** Why, in a sentence. */
+  invalid: string
+}
+
+interface OnItsWay {
   outboxId: string
   type: LifecycleEvent
-  payload: PaymentEvents[LifecycleEvent]
   correlationId?: string
   /** When it happened, ms. */
   createdAt: number

@@ -13,7 +13,9 @@ import type {
   Listeners,
   PassingEvent,
   PaymentEvents,
+  ReadUntold,
   Told,
+  UnreadUntold,
   Untold,
 } from './events.ts'
 import { createRateLimit } from './rate-limit.ts'
@@ -73,7 +75,7 @@ export function createTeller(options: TellerOptions): Teller {
     return reasons[0]
   }
 
-  const tellListeners = async (untold: Untold, { attempts }: { attempts: number }) => {
+  const tellListeners = async (untold: ReadUntold, { attempts }: { attempts: number }) => {
     const error = await callListeners(untold.type, untold.payload, aboutUntold(untold))
     if (error === undefined) return { ok: true }
     const next = nextAttemptAt(untold.createdAt, attempts, clock.now(), clock.random())
@@ -82,7 +84,7 @@ export function createTeller(options: TellerOptions): Teller {
     return { ok: false, error }
   }
 
-  const deliver = async (untold: Untold, delivery: NonNullable<Untold['delivery']>) => {
+  const deliver = async (untold: ReadUntold, delivery: NonNullable<Untold['delivery']>) => {
     const { outboxId: id, type, createdAt: happenedAt, payload } = untold
     const { id: deliveryId, attempts } = delivery
     const about = { ...aboutUntold(untold), deliveryId, attempts }
@@ -101,12 +103,24 @@ export function createTeller(options: TellerOptions): Teller {
   }
 
   const tellOne = async (untold: Untold): Promise<Told> => {
+    if ('invalid' in untold) return giveUp(untold)
     const [listeners, delivery] = await Promise.all([
       untold.listeners && tellListeners(untold, untold.listeners),
       untold.delivery && deliver(untold, untold.delivery),
     ])
     const { outboxId } = untold
     return { outboxId, ...(listeners && { listeners }), ...(delivery && { delivery }) }
+  }
+
+  /** Trying again would read the same row. */
+  const giveUp = ({ outboxId, type, correlationId, invalid, ...to }: UnreadUntold): Told => {
+    log('error', 'payments.event.unreadable', { outboxId, type, correlationId, error: invalid })
+    const failed = { ok: false, error: invalid }
+    return {
+      outboxId,
+      ...(to.listeners && { listeners: failed }),
+      ...(to.delivery && { delivery: { ...failed, id: to.delivery.id } }),
+    }
   }
 
   const sayMissed = () => {
@@ -148,7 +162,7 @@ const isThenable = (value: unknown): boolean =>
 /** The endpoint was taken out of the configuration: it may come back, so it is tried again. */
 const NO_ENDPOINT: Awaited<ReturnType<Send>> = { ok: false, error: 'No endpoint is configured.' }
 
-const aboutUntold = ({ outboxId, type, payload, correlationId }: Untold): Fields => ({
+const aboutUntold = ({ outboxId, type, payload, correlationId }: ReadUntold): Fields => ({
   outboxId,
   type,
   transactionId: payload.transaction.id,

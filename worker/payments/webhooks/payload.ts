@@ -37,7 +37,7 @@ export interface WebhookPayload {
 
 /** As a driver makes it: nothing is masked, and any number may stand for its time. */
 export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
-  /** ms */
+  /** ms. NaN where the gateway tells something else for it: it is then asked instead. */
   readonly occurredAt: number
 }
 

@@ -9,6 +9,7 @@ import type { AnyGateway, GatewayCall, WebhookRequest } from '../gateways/gatewa
 import type { Ledger, Recorded } from '../ledger/ledger.ts'
 import { maskHeaders } from '../telling/mask.ts'
 import type { Telling } from '../telling/telling.ts'
+import { staleness } from '../time.ts'
 import { maskedPayload, type VerifiedWebhook, type WebhookPayload } from './payload.ts'
 
 export interface ReceiverDeps {
@@ -62,10 +63,9 @@ export function createReceiver(deps: ReceiverDeps): Receive {
 
     const now = clock.now()
     const event = { ...said, eventId: verified.eventId, status: verified.status }
-    const ageMs = now - verified.occurredAt
-    // One from a clock ahead of ours is below 0, and not stale.
-    if (ageMs > deps.toleranceMs || !isTime(verified.occurredAt)) {
-      log('warn', 'payments.webhook.stale', { ...event, ageMs })
+    const why = staleness(verified.occurredAt, now, deps.toleranceMs)
+    if (why) {
+      log('warn', 'payments.webhook.stale', { ...event, why, ageMs: now - verified.occurredAt })
       // A retry of an old event can never become fresh: the gateway is asked instead.
       telling.background(ledger.checkSoon(key, verified, now))
       return { status: 400, word: 'stale' }
@@ -90,9 +90,6 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     return { status: 200, word: recorded.outcome === 'duplicate' ? 'duplicate' : 'ok' }
   }
 }
-
-/** Dates end in the year 275760. */
-const isTime = (ms: number): boolean => !Number.isNaN(new Date(ms).getTime())
 
 /** Only a driver that sends asks the breaker. Strangers can cause these calls: they are limited. */
 function lazyCall(deps: ReceiverDeps, gateway: AnyGateway, correlationId: string): GatewayCall {

@@ -51,6 +51,16 @@ describe('the result of a charge', () => {
     })
   })
 
+  it.each([8.9e15, Number.NaN, -1, 1.5])(
+    'leaves out %s, at which nothing can expire',
+    (expiresAt) => {
+      const answer = { ok: true as const, gatewayTransactionId: 'g-1', redirectUrl: 'x', expiresAt }
+      const result = chargeResult(request, transaction, answer, NOW)
+      expect(result).toMatchObject({ kind: 'answered', answer: { redirectUrl: 'x' } })
+      expect(result).not.toHaveProperty('answer.expiresAt')
+    },
+  )
+
   it('leaves out what the gateway did not give', () => {
     const answer = { ok: true as const, gatewayTransactionId: 'g-1' }
     const result = chargeResult(request, transaction, answer, NOW)

@@ -171,7 +171,6 @@ describe('a callback of redirect', () => {
     ['eventId', claims({ eventId: undefined })],
     ['an eventId', claims({ eventId: '' })],
     ['timestamp', claims({ timestamp: undefined })],
-    ['a time', claims({ timestamp: 'yesterday' })],
     ['data', { ...claims(), data: undefined }],
     ['transactionId', claims({ data: { transactionId: undefined } })],
     ['currentStatus', claims({ data: { currentStatus: undefined } })],
@@ -185,6 +184,12 @@ describe('a callback of redirect', () => {
     const failed = (await told(what)).payload
     await expect(failed).rejects.toThrow(/genuine/)
     await expect(failed).rejects.not.toHaveProperty('code')
+  })
+
+  it('that is genuine and tells a time that cannot be is not believed to be of now', async () => {
+    for (const timestamp of ['yesterday', -1, null, '+999999-01-01T00:00:00Z']) {
+      expect((await payloadOf(claims({ timestamp }))).occurredAt).toBeNaN()
+    }
   })
 
   it('does not quote what it cannot read', async () => {

@@ -6,6 +6,7 @@ import type { Arrival } from '../../../../worker/payments/ledger/ledger.ts'
 import type { Untold } from '../../../../worker/payments/telling/events.ts'
 import type { Transaction } from '../../../../worker/payments/transaction.ts'
 import { MINUTE, type World } from '../../../contract/ledger-world.ts'
+import { read } from '../../../support/readable-records.ts'
 
 const AMOUNT = 1_000
 const ORDERS = ['order-0', 'order-1'] as const
@@ -179,8 +180,9 @@ const check: fc.Arbitrary<Step> = fc
   })
   .map(({ status, givesUp }) => async (w, now) => {
     const until = now + 5 * MINUTE
-    const [due] = await w.ledger.claimChecks({ now, until, limit: 1 })
-    if (!due) return undefined
+    const [claimed] = await w.ledger.claimChecks({ now, until, limit: 1 })
+    if (!claimed) return undefined
+    const due = read(claimed)
     const { id: transactionId, reference, attempt } = due.transaction
     const gatewayTransactionId = gatewayIdOf(reference, attempt)
     const arrival = w.arrival(due.transaction, {

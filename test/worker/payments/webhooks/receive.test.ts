@@ -132,6 +132,28 @@ describe('a webhook', () => {
     expect(await send(room, just)).toEqual({ status: 200, word: 'ok' })
   })
 
+  it.each([
+    ['no time', Number.NaN],
+    ['a time that no date can have', 8_900_000_000_000_000],
+    ['a time in days', 4 * 86_400_000],
+  ])('of %s is stale, asked about, and never recorded', async (_, offset) => {
+    const room = openRoom()
+    const { transactionId } = await charge(room)
+    const { clock, payments } = room
+    const occurredAt = offset < 1e12 ? clock.now() + offset : offset
+    room.script.webhook = () => payloadOf(room, { occurredAt })
+    room.script.status = () => ({
+      ...{ known: true, status: 'Paid', amount: 25_000, currency: 'IQD', raw: '{}' },
+    })
+    expect(await send(room, {})).toEqual({ status: 400, word: 'stale' })
+    await room.quiet()
+    expect(room.names()).toEqual(['PaymentInitiated'])
+    expect(await events(room)).toEqual([])
+    await payments.sweeper.sweep()
+    await room.quiet()
+    expect((await payments.records.story(transactionId))?.transaction.status).toBe('Paid')
+  })
+
   it('of another amount moves the payment and is logged, or is refused, as configured', async () => {
     for (const [onMismatch, status] of [
       ['log', 'Paid'],

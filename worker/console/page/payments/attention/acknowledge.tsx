@@ -7,7 +7,7 @@ import { ActionButton } from '../acting/action-button.tsx'
 import { acknowledge } from '../acting/acts.ts'
 
 interface AcknowledgeProps {
-  alert: AlertRecord
+  alert: Pick<AlertRecord, 'id'>
   title: string
   onDone(): void
 }

@@ -1,8 +1,9 @@
 // What needs a person comes first; when nothing does, one quiet line says so.
 
 import { useComputed } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import type { AlertRecord } from '../../../../payments/ledger/records.ts'
+import type { AlertRecord, Listed, Unreadable } from '../../../../payments/ledger/records.ts'
 import { formatRoute } from '../../address.ts'
 import { now } from '../../clock.ts'
 import { Age } from '../../time.tsx'
@@ -10,6 +11,7 @@ import { timeOf } from '../../time-text.ts'
 import { words } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
 import { MOST_ROWS } from '../feed/reads.ts'
+import { isUnreadable } from '../feed/unreadable.ts'
 import { Copyable } from '../ids.tsx'
 import { Money } from '../money.tsx'
 import { Acknowledge } from './acknowledge.tsx'
@@ -37,7 +39,9 @@ export function AttentionList({ feed }: { feed: Feed }) {
     feed.ask()
   }
   if (!alerts || !parked) return <p class="quiet-line">{words.loading}</p>
-  const isQuiet = alerts.size === 0 && groups.length === 0
+  const broken = [...parked.values()].filter(isUnreadable)
+  const count = alerts.size + broken.length + groups.length
+  const isQuiet = count === 0
   return (
     <section class="attention" aria-labelledby="attention">
       <h2
@@ -47,12 +51,15 @@ export function AttentionList({ feed }: { feed: Feed }) {
         class={isQuiet ? 'visually-hidden' : undefined}
       >
         {say.title}
-        {!isQuiet && <span class="count"> {alerts.size + groups.length}</span>}
+        {!isQuiet && <span class="count"> {count}</span>}
       </h2>
       {isQuiet && <p class="quiet-line lamp go">{say.none}</p>}
       <ul>
         {[...alerts.values()].map((alert) => (
-          <AlertItem key={alert.id} alert={alert} onDone={acted} />
+          <ListedAlert key={alert.id} alert={alert} onDone={acted} />
+        ))}
+        {broken.map((event) => (
+          <UnreadableItem key={event.id} row={event} title={say.unreadableEvent} />
         ))}
         {groups.map((group) => (
           <ParkedItem key={group.gateway} group={group} isMore={parked.size === MOST_ROWS} />
@@ -65,6 +72,35 @@ export function AttentionList({ feed }: { feed: Feed }) {
 interface AlertItemProps {
   alert: AlertRecord
   onDone(): void
+}
+
+function ListedAlert({ alert, onDone }: { alert: Listed<AlertRecord>; onDone(): void }) {
+  if (!isUnreadable(alert)) return <AlertItem alert={alert} onDone={onDone} />
+  const title = words.payments.attention.unreadableAlert
+  return (
+    <UnreadableItem row={alert} title={title}>
+      <Acknowledge alert={alert} title={title} onDone={onDone} />
+    </UnreadableItem>
+  )
+}
+
+interface UnreadableItemProps {
+  row: Unreadable
+  title: string
+  children?: ComponentChildren
+}
+
+function UnreadableItem({ row: { id, invalid }, title, children }: UnreadableItemProps) {
+  return (
+    <li class="alert">
+      <h3>{title}</h3>
+      <p>
+        <Copyable text={id} what={words.payments.story.id} /> {invalid}
+      </p>
+      <p class="todo">{words.payments.attention.unreadableTodo}</p>
+      <div class="actions">{children}</div>
+    </li>
+  )
 }
 
 function AlertItem({ alert, onDone }: AlertItemProps) {

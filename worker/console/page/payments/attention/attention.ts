@@ -1,10 +1,11 @@
 // What needs a person, in sentences: open alerts, and webhook events that wait for their payment.
 // Pure.
 
-import type { AlertRecord, EventRecord } from '../../../../payments/ledger/records.ts'
+import type { AlertRecord, EventRecord, Listed } from '../../../../payments/ledger/records.ts'
 import type { PaymentStatus } from '../../../../payments/status.ts'
 import { timeOf } from '../../time-text.ts'
 import { words } from '../../words.ts'
+import { isUnreadable } from '../feed/unreadable.ts'
 import { money } from '../money-text.ts'
 
 export interface AlertSaid {
@@ -41,6 +42,8 @@ function sentenceOf(kind: AlertRecord['kind'], detail: AlertRecord['detail'], no
       return say.refundFailed(amount)
     case 'unsettled':
       return say.unsettled(amount, since, statusOf(detail.said))
+    case 'unreadable':
+      return say.unreadable
     case 'refund_unsettled':
       return say.refundUnsettled(amount, since, statusOf(detail.said))
     case 'listener_dead':
@@ -80,10 +83,11 @@ export interface Parked {
   since: string
 }
 
-/** What has waited for long, by gateway. `now` in ms. */
-export function parkedLong(events: Iterable<EventRecord>, now: number): Parked[] {
+/** What has waited for long, by gateway; of an unreadable one that is not known. `now` in ms. */
+export function parkedLong(events: Iterable<Listed<EventRecord>>, now: number): Parked[] {
   const byGateway = new Map<string, EventRecord[]>()
   for (const event of events) {
+    if (isUnreadable(event)) continue
     if (now - Date.parse(event.receivedAt) < PARKED_MS) continue
     byGateway.set(event.gateway, [...(byGateway.get(event.gateway) ?? []), event])
   }

@@ -4,6 +4,7 @@ import { useEffect } from 'preact/hooks'
 import { formatRoute, type Route } from '../../address.ts'
 import { route } from '../../router.ts'
 import type { Feed } from '../feed/feed.ts'
+import { isReadable } from '../feed/unreadable.ts'
 import { NEWEST } from './test-order.ts'
 
 /** Opens the newest payment of the reference that the way back names, as soon as it is read. */
@@ -11,7 +12,9 @@ export function useWayBack(feed: Feed): void {
   const shown = feed.transactions.shown.value
   const { query, id } = route.value
   const isBack = query.open === NEWEST && id === undefined
-  const newest = shown && [...shown.rows.values()].find((row) => row.reference === query.reference)
+  const newest =
+    shown &&
+    [...shown.rows.values()].filter(isReadable).find((row) => row.reference === query.reference)
   useEffect(() => {
     if (!isBack || !newest) return
     const to: Route = { view: 'payments', id: newest.id, query: {} }

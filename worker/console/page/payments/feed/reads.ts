@@ -5,7 +5,9 @@ import type { GatewayHealth } from '../../../../payments/gateways/desk.ts'
 import type {
   AlertRecord,
   EventRecord,
-  Story,
+  Listed,
+  ListedStory,
+  Unreadable,
   WebhookRates,
 } from '../../../../payments/ledger/records.ts'
 import type { Transaction } from '../../../../payments/transaction.ts'
@@ -14,7 +16,10 @@ import { merge } from '../../live/merge.ts'
 import { type ConditionalRead, conditionalRead } from './conditional-read.ts'
 
 /** As `GET /api/payments/transactions/{id}` answers. */
-export type TransactionStory = Transaction & Omit<Story, 'transaction'>
+export type StoryAnswer = TransactionStory | UnreadableStory
+export type TransactionStory = Transaction & Omit<ListedStory, 'transaction'>
+/** What is known of a payment whose own row cannot be read. */
+export type UnreadableStory = Unreadable & Omit<ListedStory, 'transaction'>
 
 /** A list that keeps the objects of what did not change. */
 export class ListRead<Row extends { id: string }> {
@@ -62,13 +67,13 @@ export class ValueRead<Body, Value> {
 
 export type StoryShown =
   | { name: 'loading'; id: string }
-  | { name: 'found'; id: string; story: TransactionStory; changedAt?: number }
+  | { name: 'found'; id: string; story: StoryAnswer; changedAt?: number }
   | { name: 'unknown'; id: string }
 
 /** The story of the payment that is open, if one is. */
 export class StoryRead {
   readonly shown: Signal<StoryShown | undefined> = signal(undefined)
-  readonly #read: ConditionalRead<TransactionStory>
+  readonly #read: ConditionalRead<StoryAnswer>
 
   constructor(send: typeof fetch) {
     this.#read = conditionalRead(send)
@@ -106,8 +111,8 @@ export const MOST_ROWS = 200
 export function surroundings(send: typeof fetch) {
   const path = '/api/payments'
   return {
-    alerts: new ListRead<AlertRecord>(send, `${path}/alerts?limit=${MOST_ROWS}`, 'alerts'),
-    parked: new ListRead<EventRecord>(
+    alerts: new ListRead<Listed<AlertRecord>>(send, `${path}/alerts?limit=${MOST_ROWS}`, 'alerts'),
+    parked: new ListRead<Listed<EventRecord>>(
       send,
       `${path}/webhook-events?outcome=parked&limit=${MOST_ROWS}`,
       'webhookEvents',

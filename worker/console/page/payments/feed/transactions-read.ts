@@ -1,6 +1,7 @@
 // The transactions that are looked at: the newest that pass the filters, page after page.
 
 import { signal } from '@preact/signals'
+import type { Listed } from '../../../../payments/ledger/records.ts'
 import type { Transaction } from '../../../../payments/transaction.ts'
 import { merge } from '../../live/merge.ts'
 import { arrivals } from './arrivals.ts'
@@ -9,12 +10,12 @@ import { type Filters, pagePath } from './filters.ts'
 import { MOST_ROWS } from './reads.ts'
 
 interface Page {
-  transactions: Transaction[]
+  transactions: Listed<Transaction>[]
   cursor?: string
 }
 
 export interface TransactionsShown {
-  rows: ReadonlyMap<string, Transaction>
+  rows: ReadonlyMap<string, Listed<Transaction>>
   hasMore: boolean
   /** How often a row has been seen to change. */
   changes: ReadonlyMap<string, number>
@@ -56,7 +57,7 @@ export class TransactionsRead {
   async refresh(signal: AbortSignal): Promise<void> {
     const key = this.#key
     const pages = this.#pages
-    const fresh: Transaction[] = []
+    const fresh: Listed<Transaction>[] = []
     let cursor: string | undefined
     let isNew = false
     for (let at = 0; at < pages && (at === 0 || cursor !== undefined); at++) {
@@ -76,9 +77,9 @@ export class TransactionsRead {
   /** Of which filters `shown` is. */
   #shownKey: string | undefined
 
-  #show(key: string, fresh: readonly Transaction[], hasMore: boolean): void {
+  #show(key: string, fresh: readonly Listed<Transaction>[], hasMore: boolean): void {
     const known = this.#shownKey === key ? this.shown.peek() : undefined
-    const before = known?.rows ?? new Map<string, Transaction>()
+    const before = known?.rows ?? new Map<string, Listed<Transaction>>()
     const { items, changed } = merge(before, fresh)
     const changes = new Map(known?.changes)
     if (known)

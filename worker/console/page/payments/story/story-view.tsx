@@ -8,12 +8,14 @@ import { may } from '../../session.ts'
 import { words } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
 import { FreshnessLamp } from '../feed/freshness-lamp.tsx'
-import type { TransactionStory } from '../feed/reads.ts'
+import type { StoryAnswer, TransactionStory } from '../feed/reads.ts'
+import { isUnreadable } from '../feed/unreadable.ts'
+import { Ids } from '../ids.tsx'
 import { Money } from '../money.tsx'
 import { RefundForm } from '../refund/refund-form.tsx'
 import { StatusBadge } from '../status-badge.tsx'
 import { Facts } from './facts.tsx'
-import { refundable, timeline } from './timeline.ts'
+import { refundable, timeline, unreadable } from './timeline.ts'
 import { TimelineEntry } from './timeline-entry.tsx'
 
 export function StoryView({ feed }: { feed: Feed }) {
@@ -25,6 +27,7 @@ export function StoryView({ feed }: { feed: Feed }) {
   const { query } = route.value
   useKey('Escape', () => go({ view: 'payments', query }))
   const story = shown?.name === 'found' ? shown.story : undefined
+  const known = story && !isUnreadable(story) ? story : undefined
   return (
     <article class="story">
       <header class="view-head">
@@ -36,13 +39,16 @@ export function StoryView({ feed }: { feed: Feed }) {
       </header>
       <div class="story-head">
         <h1 ref={heading} tabIndex={-1}>
-          {story?.reference ?? (shown?.name === 'unknown' ? say.unknown : words.loading)}
+          {known?.reference ??
+            story?.id ??
+            (shown?.name === 'unknown' ? say.unknown : words.loading)}
         </h1>
-        {story && (
-          <Standing story={story} feed={feed} onRefunded={() => heading.current?.focus()} />
+        {known && (
+          <Standing story={known} feed={feed} onRefunded={() => heading.current?.focus()} />
         )}
       </div>
       {shown?.name === 'unknown' && <p>{say.unknownHint}</p>}
+      {story && isUnreadable(story) && <p class="invalid-line">{story.invalid}</p>}
       {story && <StoryBody story={story} feed={feed} />}
     </article>
   )
@@ -90,7 +96,7 @@ function Standing({ story, feed, onRefunded }: StoryProps & { onRefunded(): void
   )
 }
 
-function StoryBody({ story, feed }: StoryProps) {
+function StoryBody({ story, feed }: { story: StoryAnswer; feed: Feed }) {
   const { story: say } = words.payments
   const entries = timeline(story)
   // What stands there when it is opened is not news.
@@ -109,9 +115,18 @@ function StoryBody({ story, feed }: StoryProps) {
               onDone={feed.ask}
             />
           ))}
+          {unreadable(story).map(({ id, invalid }) => (
+            <li key={id} class="entry">
+              <div class="entry-body">
+                <h3>{say.unreadableEntry}</h3>
+                <p class="invalid-line">{invalid}</p>
+                <Ids of={[[say.id, id]]} />
+              </div>
+            </li>
+          ))}
         </ol>
       </section>
-      <Facts story={story} />
+      {!isUnreadable(story) && <Facts story={story} />}
     </div>
   )
 }

@@ -5,9 +5,11 @@ import type {
   EventRecord,
   EventTold,
   RefundRecord,
+  Unreadable,
 } from '../../../../payments/ledger/records.ts'
 import type { Transaction } from '../../../../payments/transaction.ts'
-import type { TransactionStory } from '../feed/reads.ts'
+import type { StoryAnswer, TransactionStory } from '../feed/reads.ts'
+import { isReadable, isUnreadable } from '../feed/unreadable.ts'
 
 /** `at`: ISO 8601. */
 export type Entry = { key: string; at: string } & (
@@ -29,21 +31,22 @@ const ORDER: readonly Entry['kind'][] = [
   'alert',
 ]
 
-export function timeline(story: TransactionStory): Entry[] {
-  const { webhookEvents, refunds, events, alerts, createdAt, currency } = story
+export function timeline(story: StoryAnswer): Entry[] {
+  const { webhookEvents, refunds, events, alerts } = story
+  // Only the payment's own row tells it.
+  const currency = isUnreadable(story) ? '' : story.currency
   const entries: Entry[] = [
-    { key: 'initiated', at: createdAt, kind: 'initiated', transaction: story },
-    ...refusal(story),
-    ...webhookEvents.map((event): Entry => {
+    ...(isUnreadable(story) ? [] : [initiated(story), ...refusal(story)]),
+    ...webhookEvents.filter(isReadable).map((event): Entry => {
       return { key: event.id, at: event.receivedAt, kind: 'webhook', event }
     }),
-    ...refunds.map((refund): Entry => {
+    ...refunds.filter(isReadable).map((refund): Entry => {
       return { key: refund.id, at: refund.createdAt, kind: 'refund', refund, currency }
     }),
-    ...events.map((event): Entry => {
+    ...events.filter(isReadable).map((event): Entry => {
       return { key: event.id, at: event.createdAt, kind: 'told', event }
     }),
-    ...alerts.map((alert): Entry => {
+    ...alerts.filter(isReadable).map((alert): Entry => {
       return { key: alert.id, at: alert.createdAt, kind: 'alert', alert }
     }),
   ]
@@ -52,10 +55,19 @@ export function timeline(story: TransactionStory): Entry[] {
   )
 }
 
+/** What of it cannot be read, the payment's own row aside: when it happened is not known. */
+export const unreadable = ({ webhookEvents, refunds, events, alerts }: StoryAnswer): Unreadable[] =>
+  [...webhookEvents, ...refunds, ...events, ...alerts].filter(isUnreadable)
+
+const initiated = (story: TransactionStory): Entry => {
+  return { key: 'initiated', at: story.createdAt, kind: 'initiated', transaction: story }
+}
+
 /** A charge that the gateway refused at once: no webhook tells of it. */
 function refusal({ error, webhookEvents, events, updatedAt }: TransactionStory): Entry[] {
-  if (!error || webhookEvents.some((event) => event.error && event.outcome === 'applied')) return []
-  const told = events.find(({ type }) => type === 'PaymentFailed')
+  const known = webhookEvents.filter(isReadable)
+  if (!error || known.some((event) => event.error && event.outcome === 'applied')) return []
+  const told = events.filter(isReadable).find(({ type }) => type === 'PaymentFailed')
   return [{ key: 'refused', at: told?.createdAt ?? updatedAt, kind: 'refused', error }]
 }
 
@@ -68,7 +80,10 @@ export const legible = (raw: unknown): string =>
 
 /** What can still be given back, in minor units; nothing while a refund is under way. */
 export function refundable({ status, amount, refundedAmount, refunds }: TransactionStory): number {
-  const isUnderWay = refunds.some((refund) => ['claimed', 'accepted'].includes(refund.status))
+  // One that cannot be read may be under way.
+  const isUnderWay = refunds.some(
+    (refund) => isUnreadable(refund) || ['claimed', 'accepted'].includes(refund.status),
+  )
   if (isUnderWay || (status !== 'Paid' && status !== 'PartiallyRefunded')) return 0
   return Math.max(0, amount - refundedAmount)
 }

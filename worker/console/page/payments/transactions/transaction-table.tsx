@@ -1,13 +1,15 @@
 // Every transaction, newest first: a table, and cards where that is too wide.
 
 import { useMemo } from 'preact/hooks'
+import type { Listed, Unreadable } from '../../../../payments/ledger/records.ts'
 import type { Transaction } from '../../../../payments/transaction.ts'
-import { formatRoute } from '../../address.ts'
+import { formatRoute, type Route } from '../../address.ts'
 import { route } from '../../router.ts'
 import { Age } from '../../time.tsx'
 import { words } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
 import { filtersOf, isFiltering } from '../feed/filters.ts'
+import { isUnreadable } from '../feed/unreadable.ts'
 import { flashOf } from '../flash.ts'
 import { Money } from '../money.tsx'
 import { StatusBadge } from '../status-badge.tsx'
@@ -74,7 +76,7 @@ function Rows({ feed }: { feed: Feed }) {
 }
 
 interface RowProps {
-  transaction: Transaction
+  transaction: Listed<Transaction>
   /** How often it has been seen to change. */
   changes: number
 }
@@ -83,6 +85,7 @@ interface RowProps {
 function Row({ transaction, changes }: RowProps) {
   const { query } = route.value
   return useMemo(() => {
+    if (isUnreadable(transaction)) return <UnreadableRow row={transaction} query={query} />
     const { id, status, reference, gateway, description, amount, currency } = transaction
     const { refundedAmount, createdAt } = transaction
     return (
@@ -109,6 +112,27 @@ function Row({ transaction, changes }: RowProps) {
       </tr>
     )
   }, [transaction, changes, query])
+}
+
+interface UnreadableRowProps {
+  row: Unreadable
+  query: Route['query']
+}
+
+function UnreadableRow({ row: { id, invalid }, query }: UnreadableRowProps) {
+  return (
+    <tr>
+      <td class="cell-status">
+        <span class="badge Failed">{words.payments.list.unreadable}</span>
+      </td>
+      <th scope="row" class="cell-reference" colSpan={4}>
+        <a id={`payment-${id}`} href={formatRoute({ view: 'payments', id, query })}>
+          {id}
+        </a>
+        <span class="hint">{invalid}</span>
+      </th>
+    </tr>
+  )
 }
 
 /** The part that went back. */

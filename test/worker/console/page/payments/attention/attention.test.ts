@@ -63,7 +63,8 @@ describe('events that wait for their payment', () => {
       event('1', 'redirect', 60),
       event('0', 'fib', 5),
     ]
-    expect(parkedLong(events, NOW)).toEqual([
+    const unreadable = { id: '9', code: 'unreadable', invalid: 'No time.' } as const
+    expect(parkedLong([unreadable, ...events], NOW)).toEqual([
       { gateway: 'redirect', events: [events[1], events[2]], since: events[2]?.receivedAt },
       { gateway: 'fib', events: [events[3]], since: events[3]?.receivedAt },
     ])

@@ -4,6 +4,7 @@ import {
   legible,
   refundable,
   timeline,
+  unreadable,
 } from '../../../../../../worker/console/page/payments/story/timeline.ts'
 
 const at = (seconds: number) => new Date(1_772_445_600_000 + seconds * 1_000).toISOString()
@@ -47,6 +48,19 @@ const refund = (status: 'claimed' | 'succeeded' | 'failed') => ({
 })
 
 describe('a payment’s story', () => {
+  it('is told as far as it can be read, and says what cannot', () => {
+    const row = (id: string) => ({ id, code: 'unreadable', invalid: 'It is no time.' }) as const
+    const parts = { refunds: [row('r1')], events: [row('e1')], alerts: [row('a1')] }
+    const webhookEvents = [row('w0'), webhook('w1', at(5))]
+    const whole = story({ ...parts, webhookEvents })
+    expect(timeline(whole).map(({ key }) => key)).toEqual(['initiated', 'w1'])
+    expect(unreadable(whole).map(({ id }) => id)).toEqual(['w0', 'r1', 'e1', 'a1'])
+    // Whether more can be given back is not known.
+    expect(refundable(whole)).toBe(0)
+    const own = { ...row('01'), ...parts, webhookEvents }
+    expect(timeline(own).map(({ key }) => key)).toEqual(['w1'])
+  })
+
   it('is told in the order of time, and of one moment the cause first', () => {
     const whole = story({
       events: [told('PaymentInitiated', at(0)), told('PaymentSucceeded', at(5))] as never,

@@ -1,0 +1,43 @@
+// Records in which no row is unreadable, as nearly every test wants them.
+
+import type {
+  AlertRecord,
+  EventRecord,
+  Listed,
+  ListedStory,
+  PaymentRecords,
+  Story,
+} from '../../worker/payments/ledger/records.ts'
+import type { Transaction } from '../../worker/payments/transaction.ts'
+
+export interface ReadableRecords extends PaymentRecords {
+  transactions(...given: Parameters<PaymentRecords['transactions']>): Promise<Transaction[]>
+  story(transactionId: string): Promise<Story | undefined>
+  webhookEvents(...given: Parameters<PaymentRecords['webhookEvents']>): Promise<EventRecord[]>
+  alerts(...given: Parameters<PaymentRecords['alerts']>): Promise<AlertRecord[]>
+}
+
+/** Rejects when a row cannot be read. */
+export const readable = (records: PaymentRecords): ReadableRecords => ({
+  ...records,
+  transactions: async (...given) => (await records.transactions(...given)).map(read),
+  webhookEvents: async (...given) => (await records.webhookEvents(...given)).map(read),
+  alerts: async (...given) => (await records.alerts(...given)).map(read),
+  async story(id) {
+    const story = await records.story(id)
+    return story && readStory(story)
+  },
+})
+
+const readStory = (story: ListedStory): Story => ({
+  transaction: read(story.transaction),
+  webhookEvents: story.webhookEvents.map(read),
+  refunds: story.refunds.map(read),
+  events: story.events.map(read),
+  alerts: story.alerts.map(read),
+})
+
+export function read<Item extends object>(item: Listed<Item>): Item {
+  if ('invalid' in item) throw new Error(`${item.id}: ${item.invalid}`)
+  return item
+}

@@ -1,0 +1,230 @@
+// Rows that cannot be read, in a real database: each fails alone. Nothing writes such a row any more;
+// an older version, or somebody's hand, may have.
+
+import { monotonicFactory } from 'ulid'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { Arrival, Ledger } from '../../../../worker/payments/ledger/ledger.ts'
+import { createLibsqlLedger } from '../../../../worker/payments/ledger/ledger-libsql.ts'
+import type { PaymentRecords } from '../../../../worker/payments/ledger/records.ts'
+import { libsqlRecords } from '../../../../worker/payments/ledger/records-libsql.ts'
+import { createSweeper, type Sweeper } from '../../../../worker/payments/sweeper.ts'
+import type { Untold } from '../../../../worker/payments/telling/events.ts'
+import { createTeller, type Teller } from '../../../../worker/payments/telling/teller.ts'
+import { hostClock } from '../../../../worker/shared/clock.ts'
+import { FakeDesk } from '../../../contract/ledger-world.ts'
+import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
+import { keptLog, type Logged } from '../../../support/payments.ts'
+
+/** As a gateway once told it. */
+const IMPOSSIBLE = 8_900_000_000_000_000
+const PAGE = { limit: 9 }
+const nextId = monotonicFactory()
+
+let libsql: LibsqlServer
+let ledger: Ledger
+let records: PaymentRecords
+let teller: Teller
+let sweeper: Sweeper
+/** Ids of the payments whose success the listener was told. */
+let told: string[]
+/** Payments whose gateway was asked what became of them. */
+let asked: string[]
+let lines: Logged[]
+
+beforeAll(async () => {
+  libsql = await startLibsql()
+}, 40_000)
+afterAll(() => libsql.stop())
+beforeEach(async () => {
+  await libsql.wipe()
+  told = []
+  asked = []
+  const kept = keptLog()
+  lines = kept.lines
+  const { log } = kept
+  const listeners = {
+    PaymentSucceeded: ({ transaction }: { transaction: { id: string } }) =>
+      void told.push(transaction.id),
+  }
+  const clock = hostClock
+  const endpoint = { url: 'https://shop.example/events', secrets: [`whsec_${'A'.repeat(32)}`] }
+  const fetch = async () => new Response()
+  teller = createTeller({ listeners, endpoint, clock, log, fetch })
+  const { database } = libsql
+  const { audience } = teller
+  ledger = createLibsqlLedger({ database, desk: new FakeDesk(), audience, clock, log })
+  records = libsqlRecords(database)
+  const shop = {
+    key: 'shop',
+    currencies: 'any',
+    chargeIsIdempotent: true,
+    charge: () => Promise.reject(new Error('nothing is charged here')),
+    handleWebhook: () => Promise.reject(new Error('no webhook comes here')),
+    checkStatus: async ({ gatewayTransactionId }: { gatewayTransactionId: string }) => {
+      asked.push(gatewayTransactionId)
+      return { known: false } as const
+    },
+  } as const
+  sweeper = createSweeper({
+    ...{ ledger, records, teller, clock, log, onMismatch: 'log' },
+    gateways: new Map([['shop', shop]]),
+    caller: {
+      run: (_gateway, _purpose, work) =>
+        work({ send: () => Promise.reject(new Error('nobody is called')), warn: () => undefined }),
+    },
+  })
+})
+
+/** Pending payments `t-0`, `t-1`, …, due for a check at `due`. */
+const charged = (count: number, due: number | null = null) =>
+  libsql.query(
+    `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < :count - 1)
+      INSERT INTO payment_transactions (id, gateway, reference, gateway_transaction_id,
+        external_reference_id, amount, currency, next_check_at, created_at, updated_at)
+      SELECT 't-' || i, 'shop', 'order-' || i, 'g-' || i, 'x-' || i, 25000, 'IQD', :due, :now, :now
+      FROM n`,
+    { count, due, now: Date.now() },
+  )
+
+const poison = (id: string, column: string, value: number | string = IMPOSSIBLE) =>
+  libsql.query(`UPDATE payment_transactions SET ${column} = :value WHERE id = :id`, { id, value })
+
+function paid(number: number): Arrival {
+  const now = Date.now()
+  return {
+    id: nextId(now),
+    onMismatch: 'log',
+    receivedAt: now,
+    payload: {
+      ...{ gateway: 'shop', gatewayTransactionId: `g-${number}`, reference: `order-${number}` },
+      ...{ status: 'Paid', amount: 25_000, currency: 'IQD' },
+      ...{ occurredAt: new Date(now).toISOString(), raw: {} },
+      eventId: `event-${number}`,
+    },
+  }
+}
+
+const settle = async (untold: readonly Untold[]) =>
+  ledger.settleTold(await teller.tell(untold), Date.now())
+const idOf = ({ id }: { id: string }) => id
+const broken = (rows: readonly object[]) => rows.flatMap((row) => ('invalid' in row ? [row] : []))
+
+describe('a row that cannot be read', () => {
+  it.each(['created_at', 'updated_at', 'paid_at', 'expires_at'])(
+    'for its %s stands in the list as unreadable, beside all others',
+    async (column) => {
+      await charged(3)
+      await poison('t-1', column)
+      for (const filter of [{}, { gateway: 'shop' }, { startsWith: 'order-' }]) {
+        const rows = await records.transactions(filter, PAGE)
+        expect(rows.map(idOf)).toEqual(['t-2', 't-1', 't-0'])
+        expect(broken(rows)).toEqual([
+          {
+            id: 't-1',
+            code: 'unreadable',
+            invalid: expect.stringContaining(`${column} is ${IMPOSSIBLE}, which is no time`),
+          },
+        ])
+      }
+    },
+  )
+
+  it('among webhook events and alerts is one entry of the list, and of its story', async () => {
+    await charged(1)
+    const events = [paid(0), { ...paid(0), payload: { ...paid(0).payload, eventId: 'second' } }]
+    for (const event of events) await ledger.webhook(event)
+    const [bad, good] = events.map(idOf)
+    await libsql.query('UPDATE payment_webhook_events SET occurred_at = :at WHERE id = :bad', {
+      ...{ at: IMPOSSIBLE, bad: bad ?? '' },
+    })
+    await libsql.query(
+      `INSERT INTO payment_alerts (id, kind, subject, gateway, transaction_id, created_at)
+        VALUES ('a-1', 'late_payment', 's-1', 'shop', 't-0', 1),
+          ('a-2', 'late_payment', 's-2', 'shop', 't-0', :at)`,
+      { at: IMPOSSIBLE },
+    )
+    const listed = await records.webhookEvents({}, PAGE)
+    expect(listed.map(idOf)).toEqual([good, bad])
+    expect(broken(listed).map((row) => row)).toMatchObject([{ id: bad }])
+    const alerts = await records.alerts({}, PAGE)
+    expect(alerts.map(idOf)).toEqual(['a-2', 'a-1'])
+    expect(broken(alerts)).toMatchObject([{ id: 'a-2' }])
+    const story = await records.story('t-0')
+    expect(story?.transaction).toMatchObject({ id: 't-0', status: 'Paid' })
+    expect(broken(story?.webhookEvents ?? [])).toMatchObject([{ id: bad }])
+    expect(broken(story?.alerts ?? [])).toMatchObject([{ id: 'a-2' }])
+  })
+
+  it('leaves its story to be read', async () => {
+    await charged(1)
+    await ledger.webhook(paid(0))
+    await poison('t-0', 'paid_at')
+    const story = await records.story('t-0')
+    expect(story?.transaction).toMatchObject({ id: 't-0', code: 'unreadable' })
+    expect(story?.webhookEvents).toMatchObject([{ outcome: 'applied' }])
+    expect(story?.events).toMatchObject([{ type: 'PaymentSucceeded' }])
+  })
+
+  it('fails no webhook beside it, nor its own', async () => {
+    await charged(3)
+    await poison('t-1', 'expires_at')
+    const recorded = await Promise.all([0, 1, 2].map((number) => ledger.webhook(paid(number))))
+    expect(recorded.map(({ outcome }) => outcome)).toEqual(['applied', 'applied', 'applied'])
+    await settle(recorded.flatMap(({ untold }) => untold))
+    expect(told).toEqual(['t-0', 't-2'])
+    // What cannot be told is an alert at once, and not tried again.
+    const alerts = await records.alerts({}, PAGE)
+    expect(alerts).toMatchObject([
+      { transactionId: 't-1', kind: 'delivery_dead' },
+      { transactionId: 't-1', kind: 'listener_dead', detail: { type: 'PaymentSucceeded' } },
+    ])
+    expect(await ledger.claimUntold({ now: Date.now() + 9e9, limit: 9 })).toEqual([])
+  })
+
+  it('does not keep events that are due with it from being told', async () => {
+    await charged(9)
+    for (let number = 0; number < 9; number++) await ledger.webhook(paid(number))
+    // Whoever caused them told none of them.
+    await libsql.query('UPDATE payment_outbox SET leased_until = NULL, created_at = 1')
+    await libsql.query('UPDATE payment_deliveries SET leased_until = NULL')
+    await libsql.query(
+      `UPDATE payment_outbox SET payload = json_set(payload, '$.transaction.paid_at', :at)
+        WHERE transaction_id IN ('t-0', 't-4')`,
+      { at: IMPOSSIBLE },
+    )
+    await libsql.query(`UPDATE payment_outbox SET created_at = :at WHERE transaction_id = 't-5'`, {
+      at: IMPOSSIBLE,
+    })
+    expect(await sweeper.sweep()).toMatchObject({ told: 6, notTold: 3, failed: 0 })
+    expect(told.toSorted()).toEqual(['t-1', 't-2', 't-3', 't-6', 't-7', 't-8'])
+    expect(await sweeper.sweep()).toMatchObject({ isIdle: true })
+    const alerts = await records.alerts({}, PAGE)
+    const dead = new Set(alerts.map((alert) => 'kind' in alert && alert.transactionId))
+    expect(dead).toEqual(new Set(['t-0', 't-4', 't-5']))
+  })
+
+  it('is put aside by the sweeper with an alert, and every other payment is asked about', async () => {
+    await charged(4, 1)
+    await poison('t-0', 'expires_at')
+    expect(await sweeper.sweep()).toMatchObject({ checked: 3, alerts: 1, failed: 0 })
+    expect(asked.toSorted()).toEqual(['g-1', 'g-2', 'g-3'])
+    expect(await records.alerts({}, PAGE)).toMatchObject([
+      { kind: 'unreadable', transactionId: 't-0', detail: { error: /no time/ } },
+    ])
+    const [row] = await libsql.query(`SELECT next_check_at FROM payment_transactions
+      WHERE id = 't-0'`)
+    expect(Number(row?.next_check_at)).toBeGreaterThan(Date.now() + 23 * 3_600_000)
+    expect(lines.map(({ event }) => event)).toContain('payments.check.unreadable')
+  })
+
+  it('does not keep what is parked from its own payment', async () => {
+    const events = [paid(0), paid(1)]
+    for (const event of events) await ledger.webhook(event)
+    await charged(2)
+    await poison('t-0', 'expires_at')
+    expect(await sweeper.sweep()).toMatchObject({ failed: 0, told: 1, notTold: 1 })
+    expect(told).toEqual(['t-1'])
+    const statuses = await libsql.query('SELECT status FROM payment_transactions')
+    expect(statuses).toEqual([{ status: 'Paid' }, { status: 'Paid' }])
+  })
+})
