@@ -60,7 +60,7 @@ export function judge({ exp, scope, repos }: JWTPayload, repo: string, now: numb
   return { name, state: leftMs < SOON_MS ? 'warn' : 'ok', says: `${says}: ${left} left.` }
 }
 
-/** `reply` to the probe: an edge that takes the token refuses the probe itself. */
+/** `reply` to the probe. */
 export function checkEdge(url: URL, reply: Reply<unknown>, hasToken: boolean): Finding[] {
   const findings: Finding[] = !isPrivate(url)
     ? [
@@ -71,11 +71,10 @@ export function checkEdge(url: URL, reply: Reply<unknown>, hasToken: boolean): F
         },
       ]
     : []
-  if (reply.ok) return [...findings, unlike(url)]
+  if (reply.ok) return [...findings, good(url)]
   switch (reply.reason) {
-    case 'refused':
-      // Only Signalbox has codes; another server's 404 means a wrong URL.
-      return [...findings, reply.code && reply.status === 400 ? good(url) : unlike(url)]
+    case 'version':
+      return [...findings, { name: 'edge', state: 'fail', says: reply.message }]
     case 'unauthorized':
       return [
         ...findings,
@@ -91,6 +90,7 @@ export function checkEdge(url: URL, reply: Reply<unknown>, hasToken: boolean): F
           : []),
       ]
     case 'malformed':
+    case 'refused':
     case 'conflict':
     case 'too_large':
       return [...findings, unlike(url)]

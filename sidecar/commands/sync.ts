@@ -58,10 +58,11 @@ seconds later than it would have told it.`,
   },
 } satisfies Command
 
-/** What no patience mends: a wrong token, URL or repository, or a rival that runs. */
+/** What no patience mends: a wrong token, URL, repository or version, or a rival that runs. */
 function isFinal({ reason, code }: Failure): boolean {
   return (
     reason === 'unauthorized' ||
+    reason === 'version' ||
     reason === 'refused' ||
     reason === 'malformed' ||
     code === 'superseded'

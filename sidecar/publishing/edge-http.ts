@@ -4,7 +4,7 @@
 
 import * as http from 'node:http'
 import * as https from 'node:https'
-import type { ChangesAnswer } from '../../worker/board/wire.ts'
+import { type ChangesAnswer, WIRE, wireProblem } from '../../worker/board/wire.ts'
 import { redactText } from '../log.ts'
 import type { Edge, Failure, FailureReason, Reply, StepAnswer } from './edge.ts'
 
@@ -41,23 +41,24 @@ export class EdgeHttp implements Edge {
     this.#agent = new Agent({ keepAlive: true, maxSockets: 1 })
   }
 
-  root = (request: unknown): Promise<Reply<StepAnswer<'root'>>> =>
+  root = (request: object): Promise<Reply<StepAnswer<'root'>>> =>
     this.#send('sync', request, (a) => a.step === 'root' && typeof a.run === 'number')
 
-  buckets = (request: unknown): Promise<Reply<StepAnswer<'buckets'>>> =>
+  buckets = (request: object): Promise<Reply<StepAnswer<'buckets'>>> =>
     this.#send('sync', request, (a) => a.step === 'buckets' && Array.isArray(a.differ))
 
-  entries = (request: unknown): Promise<Reply<StepAnswer<'entries'>>> =>
+  entries = (request: object): Promise<Reply<StepAnswer<'entries'>>> =>
     this.#send('sync', request, (a) => a.step === 'entries' && Array.isArray(a.lack))
 
-  changes = (request: unknown): Promise<Reply<ChangesAnswer>> =>
+  changes = (request: object): Promise<Reply<ChangesAnswer>> =>
     this.#send('changes', request, (a) => typeof a.seq === 'string')
 
-  /**
-   * Asks with a step that does not exist, so that nothing happens: an edge that takes the token for
-   * publishing answers `refused`, which is the good answer here.
-   */
-  probe = (): Promise<Reply<unknown>> => this.#send('sync', { step: 'probe' }, () => true)
+  /** Whether the edge is one of this version and takes the token for publishing. */
+  probe = async (): Promise<Reply<unknown>> => {
+    const reply = await this.#send('sync', { step: 'probe' }, (a) => a.step === 'probe')
+    // An edge of the first version knows no such step.
+    return !reply.ok && reply.code === 'invalid_request' ? otherVersion(1) : reply
+  }
 
   close(): void {
     this.#abort.abort()
@@ -66,7 +67,7 @@ export class EdgeHttp implements Edge {
 
   async #send<T>(
     route: 'sync' | 'changes',
-    request: unknown,
+    request: object,
     isAnswer: (body: Record<string, unknown>) => boolean,
   ): Promise<Reply<T>> {
     const { url, repo, token } = this.#options
@@ -77,7 +78,7 @@ export class EdgeHttp implements Edge {
     }
     const base = url.href.endsWith('/') ? url.href : `${url.href}/`
     const target = new URL(`api/${route}?path=${encodeURIComponent(repo)}`, base)
-    const body = Buffer.from(JSON.stringify(request))
+    const body = Buffer.from(JSON.stringify({ wire: WIRE, ...request }))
     let answer: Answer
     try {
       answer = await this.#post(target, body, true)
@@ -148,7 +149,10 @@ function understand<T>(
 ): Reply<T> {
   const body = parse(text)
   if (status >= 200 && status < 300) {
-    if (body && isAnswer(body)) return { ok: true, value: body as T }
+    const wire = typeof body?.wire === 'number' ? body.wire : 1
+    if (body && isAnswer(body)) {
+      return wire === WIRE ? { ok: true, value: body as T } : otherVersion(wire)
+    }
     return fail('malformed', 'The answer is not that of a Signalbox edge: check the URL.', {
       status,
     })
@@ -156,14 +160,19 @@ function understand<T>(
   const code = typeof body?.code === 'string' ? body.code : undefined
   const said = typeof body?.error === 'string' ? body.error : `The edge answered ${status}.`
   const wait = retryAfterMs(headers['retry-after'])
-  return fail(reasonOf(status), redactText(said.slice(0, 500)), {
+  return fail(reasonOf(status, code), redactText(said.slice(0, 500)), {
     status,
     ...(code !== undefined && { code }),
     ...(wait !== undefined && { retryAfterMs: wait }),
   })
 }
 
-function reasonOf(status: number): FailureReason {
+/** An edge whose answers are those of another version. */
+const otherVersion = (wire: number): Failure =>
+  fail('version', wireProblem(wire, WIRE), { code: 'wire_version' })
+
+function reasonOf(status: number, code: string | undefined): FailureReason {
+  if (code === 'wire_version') return 'version'
   if (status === 401 || status === 403) return 'unauthorized'
   if (status === 409) return 'conflict'
   if (status === 413) return 'too_large'

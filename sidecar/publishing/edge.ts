@@ -23,6 +23,8 @@ export type FailureReason =
   | 'unauthorized'
   /** 409; `code` says which: `sync_required`, `stale_batch` or `superseded`. */
   | 'conflict'
+  /** Edge and sidecar speak different versions of the protocol: one of them must be upgraded. */
+  | 'version'
   /** 413. */
   | 'too_large'
   /** Any other 4xx: the edge read it and does not want it. */

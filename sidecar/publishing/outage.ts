@@ -52,7 +52,8 @@ export class Outage {
     this.#last = { text, toldAt, since: this.#last?.since ?? now, code }
     if (isRepeated) return retry
     const fields = { reason, status, code, why: message, retryMs: Math.round(retry.waitMs) }
-    this.#log(reason === 'unauthorized' ? 'error' : 'warn', 'edge.failed', fields)
+    const needsPeople = reason === 'unauthorized' || reason === 'version'
+    this.#log(needsPeople ? 'error' : 'warn', 'edge.failed', fields)
     return retry
   }
 

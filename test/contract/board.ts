@@ -3,6 +3,7 @@
 
 import { describe, expect, it } from 'vitest'
 import type { DataRecord, SyncAnswer, SyncRequest } from '../../worker/board/wire.ts'
+import { WIRE } from '../../worker/board/wire.ts'
 import {
   type Edge,
   entries,
@@ -194,6 +195,49 @@ export function boardContract(name: string, host: Host): void {
       const repo = await published(taskRecord('A-1'))
       const { message } = await repo.changes({ touched: ['task:A-1'] })
       expect(message).toEqual({ type: 'task-changed', id: 'A-1' })
+    })
+  })
+
+  describe(`the board's contract on ${name}: versions of the publishing protocol`, () => {
+    const ROOT = {
+      step: 'root',
+      run: null,
+      root: sums([]).root,
+      store: { state: 'present', version: '0.0.0' },
+    }
+
+    it.each([
+      ['an older sidecar, which says none', undefined, 'sidecar'],
+      ['an older sidecar', WIRE - 1, 'sidecar'],
+      ['a newer sidecar', WIRE + 1, 'edge'],
+    ])('tells %s which side to upgrade, and takes nothing of it', async (_name, wire, upgrade) => {
+      const repo = await published(taskRecord('A-1'))
+      const { wire: __, ...part } = repo.part({ deletes: ['task:A-1'] })
+      for (const [route, body] of [
+        ['sync', ROOT],
+        ['changes', part],
+        // Whatever else of it would be malformed here.
+        ['changes', { upserts: 'all' }],
+      ] as const) {
+        const answer = await repo.post(route, { ...body, ...(wire !== undefined && { wire }) })
+        expect(answer.status).toBe(409)
+        expect(await answer.json()).toMatchObject({
+          code: 'wire_version',
+          error: expect.stringMatching(`version ${WIRE} .*: upgrade the ${upgrade}\\.$`),
+        })
+      }
+      expect((await repo.request('/tasks/A-1')).status).toBe(200)
+      expect(await repo.json('/status')).toMatchObject({ counts: { tasks: 1 } })
+    })
+
+    it('answers every message with its own version, and a probe without doing anything', async () => {
+      const repo = new Repo(host.edge())
+      expect(await repo.sync({ step: 'probe' })).toEqual({ wire: WIRE, step: 'probe' })
+      expect((await repo.request('/status')).status).toBe(404)
+      await repo.begin()
+      expect(await repo.changes({})).toMatchObject({ wire: WIRE })
+      const buckets = { step: 'buckets', run: repo.run, ...sums([]) } as const
+      expect(await repo.sync(buckets)).toMatchObject({ wire: WIRE })
     })
   })
 
@@ -441,7 +485,7 @@ export function boardContract(name: string, host: Host): void {
         buckets: entries(mine, differ),
         more: false,
       })
-      expect(answer).toEqual({ step: 'entries', lack: ['task:A-3'], dropped: 1 })
+      expect(answer).toEqual({ wire: WIRE, step: 'entries', lack: ['task:A-3'], dropped: 1 })
       expect(stream.messages).toEqual([])
       await repo.changes({ upserts: [fresh] })
       await stream.until((s) => s.messages.length > 0)
@@ -484,7 +528,7 @@ export function boardContract(name: string, host: Host): void {
         store: { state: 'present', version: '0.0.0' },
       })
       expect(await repo.sync(root(2))).toMatchObject({ run: 3 })
-      const other = await repo.post('sync', root(1))
+      const other = await repo.post('sync', { wire: WIRE, ...root(1) })
       expect(other.status).toBe(409)
       expect(await other.json()).toMatchObject({ code: 'superseded' })
     })

@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises'
 import { request } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { WIRE } from '../../worker/board/wire.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
 import { PATIENT } from '../support/system.ts'
@@ -114,7 +115,7 @@ describe('a publisher', () => {
       [part({ upserts: [{ ...taskRecord('B'), hash: 'zz' }] }), 'no hash'],
       [part({ batch: -1 }), 'a negative batch'],
       [part({ batch: 1e300 }), 'a huge batch'],
-      [JSON.stringify({ step: 'probe' }), 'no step'],
+      [JSON.stringify({ wire: WIRE, step: 'guess' }), 'no step'],
     ] as const
     for (const [body, what] of bodies) {
       const codes = [await post(repo, 'changes', body), await post(repo, 'sync', body)]

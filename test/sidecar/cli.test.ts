@@ -6,7 +6,9 @@ import { decodeJwt } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { main } from '../../sidecar/cli.ts'
 import type { Io } from '../../sidecar/commands/command.ts'
-import { SECRET, token } from '../support/edge.ts'
+import { WIRE, wireProblem } from '../../worker/board/wire.ts'
+import { type Edge, SECRET, token } from '../support/edge.ts'
+import { jsonOf } from '../support/json-of.ts'
 import { type EdgeServer, serveEdge } from './edge-server.ts'
 
 const CLI = join(import.meta.dirname, '../../sidecar/cli.ts')
@@ -280,6 +282,56 @@ describe('doctor', () => {
     expect([expired.code, checks(expired.out)]).toMatchObject([1, { token: 'fail', edge: 'ok' }])
     const none = await run(['doctor', board, '--json'], { ...env(), SIGNALBOX_TOKEN: '' })
     expect(checks(none.out)).toMatchObject({ token: 'fail', edge: 'ok' })
+  })
+})
+
+describe('an edge of another version', () => {
+  /** The edge of this version, as those before and after it would answer. */
+  const edgeOf = (wire: number): Edge => {
+    const { origin, fetch } = server.edge
+    const older: Edge['fetch'] = async (path, init) => {
+      const {
+        wire: _,
+        step,
+        ...answer
+      } = await jsonOf<Record<string, unknown>>(await fetch(path, init), 200)
+      const isUnknown = step === 'probe'
+      const refusal = { error: 'The body is malformed at step.', code: 'invalid_request' }
+      return Response.json(isUnknown ? refusal : { step, ...answer }, {
+        status: isUnknown ? 400 : 200,
+      })
+    }
+    const newer: Edge['fetch'] = async () =>
+      Response.json({ error: wireProblem(wire, WIRE), code: 'wire_version' }, { status: 409 })
+    return { origin, fetch: wire < WIRE ? older : newer }
+  }
+
+  test.each([
+    ['an older edge', WIRE - 1, 'upgrade the edge.'],
+    ['a newer edge', WIRE + 1, 'upgrade the sidecar.'],
+  ])('%s: sync, watch, its health and doctor say which side to upgrade', async (_, wire, said) => {
+    const other = await serveEdge(edgeOf(wire))
+    const there = { ...env(), SIGNALBOX_EDGE: other.url }
+    try {
+      const sync = await run(['sync', board], there)
+      expect(sync.code).toBe(1)
+      expect(sync.err).toContain(said)
+      const doctor = await run(['doctor', board], there)
+      expect(doctor.code).toBe(1)
+      expect(doctor.out).toMatch(new RegExp(`^fail {2}edge .*${said}`, 'm'))
+
+      const watch = start(['watch', board, '--healthz', '0'], { SIGNALBOX_EDGE: other.url })
+      await until(() => expect(watch.logs()).toContain(said))
+      expect(watch.logs()).toMatch(/"level":"error","event":"edge.failed","reason":"version"/)
+      const port = /"healthz.listening","port":(\d+)/.exec(watch.logs())?.[1]
+      const health = await fetch(`http://127.0.0.1:${port}/healthz`)
+      expect(health.status).toBe(503)
+      expect(await health.json()).toMatchObject({ lastError: expect.stringContaining(said) })
+      watch.child.kill('SIGTERM')
+      expect(await watch.exit).toBe(0)
+    } finally {
+      await other.close()
+    }
   })
 })
 

@@ -165,3 +165,9 @@ export const conflict = (code: string): Failure => ({
 export const network: Failure = { ok: false, reason: 'network', message: 'cannot be reached' }
 export const tooLarge: Failure = { ok: false, reason: 'too_large', status: 413, message: 'large' }
 export const refused: Failure = { ok: false, reason: 'refused', status: 400, message: 'bad' }
+export const version: Failure = {
+  ok: false,
+  reason: 'version',
+  code: 'wire_version',
+  message: 'no',
+}

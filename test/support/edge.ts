@@ -6,12 +6,13 @@ import type {
   ChangesRequest,
   DataRecord,
   Key,
+  Probe,
   Session,
   SyncAnswer,
   SyncRequest,
   Task,
 } from '../../worker/board/wire.ts'
-import { BUCKETS, bucketOf, EMPTY_HASH, keyOf, toggleHash } from '../../worker/board/wire.ts'
+import { BUCKETS, bucketOf, EMPTY_HASH, keyOf, toggleHash, WIRE } from '../../worker/board/wire.ts'
 import { EventStream } from './event-stream.ts'
 import { jsonOf } from './json-of.ts'
 
@@ -76,12 +77,14 @@ export class Repo {
     return new EventStream(await this.request('/events', { headers }))
   }
 
-  post(route: 'sync' | 'changes' | 'tickets', body: unknown): Promise<Response> {
+  post(route: 'sync' | 'changes' | 'tickets', body: object): Promise<Response> {
     return this.request(`/${route}`, { method: 'POST', body: JSON.stringify(body) })
   }
 
-  async sync<A extends SyncAnswer>(body: SyncRequest & { step: A['step'] }): Promise<A> {
-    return jsonOf<A>(await this.post('sync', body), 200)
+  async sync<A extends SyncAnswer | Probe>(
+    body: (SyncRequest | Probe) & { step: A['step'] },
+  ): Promise<A> {
+    return jsonOf<A>(await this.post('sync', { wire: WIRE, ...body }), 200)
   }
 
   /** The first step of a sync, as a sidecar that has just started. */
@@ -98,10 +101,10 @@ export class Repo {
     return answer.match
   }
 
-  part(parts: Partial<ChangesRequest>): ChangesRequest {
+  part(parts: Partial<ChangesRequest>): ChangesRequest & { wire: number } {
     this.batch++
     const { epoch, run, batch } = this
-    return { epoch, run, batch, upserts: [], deletes: [], ...parts }
+    return { wire: WIRE, epoch, run, batch, upserts: [], deletes: [], ...parts }
   }
 
   async changes(parts: Partial<ChangesRequest>): Promise<ChangesAnswer> {

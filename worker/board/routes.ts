@@ -14,8 +14,15 @@ import type { PublishOutcome, Repositories, RepositoryHandle } from './repositor
 import type { PublishRefusal } from './repository.ts'
 import { pathProblem } from './repository-path.ts'
 import { openStream, type StreamLimits } from './stream.ts'
-import { type DataRecord, RECORD_BYTES, type Session, type Task } from './wire.ts'
-import { type Checked, checkChanges, checkSync } from './wire-schema.ts'
+import {
+  type DataRecord,
+  RECORD_BYTES,
+  type Session,
+  type Task,
+  WIRE,
+  wireProblem,
+} from './wire.ts'
+import { type Checked, checkChanges, checkSync, wireOf } from './wire-schema.ts'
 
 export interface BoardDeps {
   repositories: Repositories
@@ -105,7 +112,9 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
 
   app.post('/sync', limit, async (c) => {
     const repository = deps.repositories.open(pathOf(c, 'board:write'))
-    return publish(c, await repository.sync(await bodyOf(c, checkSync)))
+    const request = await bodyOf(c, checkSync)
+    if (request.step === 'probe') return publish(c, { ok: true, answer: request })
+    return publish(c, await repository.sync(request))
   })
   app.post('/changes', limit, async (c) => {
     const repository = deps.repositories.open(pathOf(c, 'board:write'))
@@ -206,13 +215,15 @@ async function bodyOf<T>(c: Context<ApiEnv>, check: (body: unknown) => Checked<T
     if (error instanceof SyntaxError) throw new Problem('invalid_request', 'The body is not JSON.')
     throw error
   }
+  const wire = wireOf(body)
+  if (wire !== WIRE) throw new Problem('wire_version', wireProblem(WIRE, wire))
   const checked = check(body)
   if (!checked.ok) throw new Problem('invalid_request', `The body is malformed at ${checked.error}`)
   return checked.value
 }
 
 function publish(c: Context<ApiEnv>, outcome: PublishOutcome<object>): Response {
-  if (outcome.ok) return c.json(outcome.answer)
+  if (outcome.ok) return c.json({ wire: WIRE, ...outcome.answer })
   throw new Problem(outcome.reason, refusal(outcome.reason))
 }
 

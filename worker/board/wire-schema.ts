@@ -1,7 +1,7 @@
 // Checks what a publisher sent, before anything of it is believed. Shapes are wire.ts's.
 
 import * as z from 'zod'
-import { BUCKETS, type ChangesRequest, type SyncRequest } from './wire.ts'
+import { BUCKETS, type ChangesRequest, type Probe, type SyncRequest, WIRE } from './wire.ts'
 
 const hash = z.string().regex(/^[0-9a-f]{32}$/)
 const idText = z.string().min(1).max(1_024)
@@ -62,6 +62,7 @@ const changes = z.object({
 
 const bucketNumber = z.string().regex(/^(\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])$/)
 const sync = z.discriminatedUnion('step', [
+  z.object({ step: z.literal('probe') }),
   z.object({
     step: z.literal('root'),
     run: counter.nullable(),
@@ -82,10 +83,16 @@ const sync = z.discriminatedUnion('step', [
   }),
 ])
 
+// The first version had none. What is no message at all, the other schemas refuse.
+const versioned = z.object({ wire: z.int().catch(1) }).catch({ wire: WIRE })
+
 /** `error` is one sentence that names the first place that is wrong. */
 export type Checked<T> = { ok: true; value: T } | { ok: false; error: string }
 
-export const checkSync = (body: unknown) => check<SyncRequest>(sync, body)
+/** The version of the protocol that a message is of. */
+export const wireOf = (body: unknown): number => versioned.parse(body).wire
+
+export const checkSync = (body: unknown) => check<SyncRequest | Probe>(sync, body)
 export const checkChanges = (body: unknown) => check<ChangesRequest>(changes, body)
 
 function check<T>(schema: z.ZodType, body: unknown): Checked<T> {

@@ -135,6 +135,17 @@ export interface StoreState {
 }
 
 /**
+ * Version of this protocol. Every message and every answer that succeeds carries it as `wire`; what
+ * has none is of version 1. Raise it when either side would misread the other.
+ */
+export const WIRE = 2
+
+/** What both sides say when their versions differ: which of them is behind. */
+export const wireProblem = (edge: number, sidecar: number): string =>
+  `The edge speaks version ${edge} of the publishing protocol, the sidecar version ${sidecar}: ` +
+  `upgrade the ${edge < sidecar ? 'edge' : 'sidecar'}.`
+
+/**
  * Body of `POST /api/sync`. The steps narrow a difference down: one root hash, 256 bucket hashes,
  * then the hashes of the buckets that differ. `run: null` asks for a new run number, which every
  * later message carries: of two sidecars of one repository the later wins.
@@ -151,6 +162,11 @@ export type SyncRequest =
       /** Further `entries` messages of this sync follow. */
       more: boolean
     }
+
+/** Body of `POST /api/sync` too: asks whether the edge would take messages, and changes nothing. */
+export interface Probe {
+  step: 'probe'
+}
 
 export type SyncAnswer =
   | { step: 'root'; run: number; epoch: string; match: boolean }

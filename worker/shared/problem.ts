@@ -23,6 +23,7 @@ export type Reason =
   | 'sync_required'
   | 'superseded'
   | 'stale_batch'
+  | 'wire_version'
   | 'in_progress'
   | 'idempotency_conflict'
   | 'reference_conflict'
@@ -80,6 +81,7 @@ function statusOf(reason: Reason) {
     case 'sync_required':
     case 'superseded':
     case 'stale_batch':
+    case 'wire_version':
     case 'in_progress':
     case 'idempotency_conflict':
     case 'reference_conflict':

@@ -51,3 +51,13 @@ test('a failure that says nothing of the state of the edge does not cost a sync'
       freshRun: false,
     })
 })
+
+test('another version of the protocol is asked for every half a minute, and begins with a sync', () => {
+  for (const attempt of [0, 9]) {
+    expect(afterFailure(failure('version'), { attempt, superseded: 0 }, half)).toEqual({
+      waitMs: 30_000,
+      sync: true,
+      freshRun: false,
+    })
+  }
+})

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { StepRequest } from '../../../sidecar/publishing/edge.ts'
 import { EdgeHttp, type EdgeHttpOptions } from '../../../sidecar/publishing/edge-http.ts'
+import { WIRE } from '../../../worker/board/wire.ts'
 
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2VjcmV0'
 const ROOT: StepRequest<'root'> = {
@@ -11,7 +12,8 @@ const ROOT: StepRequest<'root'> = {
   store: { state: 'present', version: '1' },
   root: '0'.repeat(32),
 }
-const ANSWER = { step: 'root', run: 1, epoch: 'e', match: true }
+const ANSWER = { wire: WIRE, step: 'root', run: 1, epoch: 'e', match: true }
+const CHANGED = { wire: WIRE, seq: 'e-1', message: null }
 
 type Handle = (request: IncomingMessage, response: ServerResponse, body: string) => void
 
@@ -60,19 +62,25 @@ test('a message is a POST to the route of its kind, with path and token, on one 
   const seen: unknown[] = []
   handle = (request, response, body) => {
     seen.push([request.method, request.url, request.headers.authorization, JSON.parse(body)])
-    answer(200, request.url?.includes('sync') ? ANSWER : { seq: 'e-1', message: null })(
-      request,
-      response,
-      body,
-    )
+    answer(200, request.url?.includes('sync') ? ANSWER : CHANGED)(request, response, body)
   }
   const edge = open({ url: new URL(`http://127.0.0.1:${port()}/prefix`) })
   expect(await edge.root(ROOT)).toEqual({ ok: true, value: ANSWER })
   const change = { epoch: 'e', run: 1, batch: 1, upserts: [], deletes: [] }
-  expect(await edge.changes(change)).toEqual({ ok: true, value: { seq: 'e-1', message: null } })
+  expect(await edge.changes(change)).toEqual({ ok: true, value: CHANGED })
   expect(seen).toEqual([
-    ['POST', '/prefix/api/sync?path=%2Fsrv%2Fmy%20board', `Bearer ${TOKEN}`, ROOT],
-    ['POST', '/prefix/api/changes?path=%2Fsrv%2Fmy%20board', `Bearer ${TOKEN}`, change],
+    [
+      'POST',
+      '/prefix/api/sync?path=%2Fsrv%2Fmy%20board',
+      `Bearer ${TOKEN}`,
+      { wire: WIRE, ...ROOT },
+    ],
+    [
+      'POST',
+      '/prefix/api/changes?path=%2Fsrv%2Fmy%20board',
+      `Bearer ${TOKEN}`,
+      { wire: WIRE, ...change },
+    ],
   ])
   expect(connections).toBe(1)
 })
@@ -148,6 +156,40 @@ describe('a failure is a value', () => {
   test('the token does not stand in a message, even when the edge echoes it', async () => {
     handle = answer(401, { error: `Bad token ${TOKEN}`, code: 'bad' })
     expect(JSON.stringify(await open().root(ROOT))).not.toContain(TOKEN)
+  })
+})
+
+describe('an edge of another version', () => {
+  const speaks = (wire: number, upgrade: string) => ({
+    ok: false,
+    reason: 'version',
+    code: 'wire_version',
+    message: expect.stringMatching(
+      `edge speaks version ${wire} .* the sidecar version ${WIRE}: upgrade the ${upgrade}\\.$`,
+    ),
+  })
+
+  test('is known by its first answer, and which side must be upgraded is said', async () => {
+    const { wire: _, ...first } = ANSWER
+    handle = answer(200, first)
+    expect(await open().root(ROOT)).toEqual(speaks(1, 'edge'))
+    handle = answer(200, { ...ANSWER, wire: WIRE + 1 })
+    expect(await open().root(ROOT)).toEqual(speaks(WIRE + 1, 'sidecar'))
+  })
+
+  test('that refuses ours is told of in its own sentence', async () => {
+    const error = 'Upgrade the sidecar.'
+    handle = answer(409, { error, code: 'wire_version' })
+    expect(await open().root(ROOT)).toMatchObject({ reason: 'version', message: error })
+  })
+
+  test('is found by a probe, also the first one, which knows no probe', async () => {
+    handle = answer(200, { wire: WIRE, step: 'probe' })
+    expect(await open().probe()).toMatchObject({ ok: true })
+    handle = answer(400, { error: 'The body is malformed at step.', code: 'invalid_request' })
+    expect(await open().probe()).toEqual(speaks(1, 'edge'))
+    handle = answer(400, { error: 'What is this?' })
+    expect(await open().probe()).toMatchObject({ reason: 'refused' })
   })
 })
 

@@ -4,7 +4,16 @@ import type { Failure } from '../../../sidecar/publishing/edge.ts'
 import { Publisher } from '../../../sidecar/publishing/publisher.ts'
 import type { Key, StoreState } from '../../../worker/board/wire.ts'
 import { FakeClock, settle } from '../../support/fake-clock.ts'
-import { conflict, FakeEdge, FakeRecords, network, refused, task, tooLarge } from '../fake-edge.ts'
+import {
+  conflict,
+  FakeEdge,
+  FakeRecords,
+  network,
+  refused,
+  task,
+  tooLarge,
+  version,
+} from '../fake-edge.ts'
 
 const PRESENT: StoreState = { state: 'present', layout: 'cairn', version: '1' }
 const MISSING: StoreState = { state: 'missing', version: '1' }
@@ -291,6 +300,19 @@ describe('an edge that disagrees', () => {
     await settle()
     expect(edge.steps.slice(0, 2)).toEqual(['changes', 'root'])
     expect(edge.held.root()).toBe(records.root())
+  })
+
+  test('because it is of another version is asked again by a sync, and told nothing until then', async () => {
+    const { edge, records, clock, publisher } = await setUpSynced()
+    edge.fail = () => version
+    publisher.changed(records.put(task(1, 2)))
+    await clock.advance(2 * MINUTE)
+    expect(edge.steps).toEqual(['changes', ...Array.from({ length: 4 }, () => 'root')])
+    expect(publisher.status()).toMatchObject({ connected: false, lastError: 'wire_version: no' })
+    edge.fail = () => undefined
+    await clock.advance(MINUTE)
+    expect(edge.held.root()).toBe(records.root())
+    expect(publisher.status()).toMatchObject({ connected: true, lastError: null })
   })
 
   test('for ever is backed off from, not asked in a storm', async () => {
