@@ -118,9 +118,9 @@ export class Watch implements BoardWatch {
     const message = parseMessage(data)
     if (message?.type === 'task-changed' && this.#options.onTask)
       this.#followTask(message.id).want()
-    // A window of both tasks and sessions tells of its tasks alone.
-    if (message?.type !== 'session-changed') this.#tasks?.want()
-    this.#sessions?.want()
+    // A message names what was written; what follows from it stands in the lists. Where nothing
+    // does, reading one again costs a 304.
+    for (const list of this.#lists()) list.want()
     if (!message) return
     this.#call(() => this.#options.onSignal?.({ message, ...(id !== undefined && { id }), at }))
   }

@@ -181,12 +181,32 @@ describe('a watch', () => {
     expect(network.asked.filter((route) => route === '/events')).toHaveLength(1)
   })
 
+  it.each([
+    { type: 'task-changed', id: 'A-1' },
+    { type: 'tasks-changed' },
+    { type: 'session-changed', session: 'ses_1' },
+  ])('reads both lists again at %o, and tells only the one that is another', async (message) => {
+    const sessions: unknown[] = []
+    const onSessions = (list: readonly unknown[]) => sessions.push(list.length)
+    const { network, told } = await watching({ onSessions, onTask: undefined as never })
+    network.asked.length = 0
+    network.set('/tasks', { tasks: [{ id: 'A-2', ready: true }] })
+    await network.tell(message)
+    const lists = network.asked.filter((route) => route !== '/tasks/A-1')
+    expect(lists.sort()).toEqual(['/sessions', '/tasks'])
+    expect(told).toEqual([['tasks'], ['tasks', 'A-2']])
+    expect(sessions).toEqual([0])
+  })
+
   it('fetches once more, and only once, what is told many times while it is fetched', async () => {
     const { network, clock } = await watching()
     network.asked.length = 0
     let answer: (response: Response) => void = () => undefined
     network.instead.set('/tasks', () => new Promise((resolve) => (answer = resolve)))
-    for (let i = 0; i < 5; i++) await network.tell({ type: 'task-changed', id: 'A-1' })
+    for (let i = 0; i < 50; i++) {
+      await network.tell({ type: 'task-changed', id: 'A-1' })
+      await network.tell({ type: 'session-changed', session: 'ses_1' })
+    }
     expect(network.asked.filter((route) => route === '/tasks')).toHaveLength(1)
     network.instead.clear()
     answer(Response.json({ tasks: [] }))
