@@ -1,0 +1,91 @@
+// What keys and tokens look like, by the mark that their makers put in front of them. The marks and
+// lengths are those of gitleaks' rules (github.com/gitleaks/gitleaks, config/gitleaks.toml) and of
+// the makers' own pages. No shape may need more than one pass: a log is no friend.
+
+export const SHAPES: readonly RegExp[] = [
+  // AWS: the id of an access key. Its secret has no mark; its name stands before it.
+  /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b/g,
+  // GitHub: classic and fine-grained.
+  /\bgh[pousr]_[A-Za-z0-9]{36,}/g,
+  /\bgithub_pat_\w{22,}/g,
+  // GitLab: personal, deploy, runner, CI and the others.
+  /\bgl(?:pat|ptt|rt|dt|soat|cbt|ft|imt|agent|oas|ffct)-[\w.-]{20,}/g,
+  // Slack: tokens, and the addresses that post by themselves.
+  /\b(?:xox[a-z]|xapp|xwfp)-[\w-]{10,}/g,
+  /\bhooks\.slack\.com\/(?:services|workflows|triggers)\/[\w/+-]{20,}/g,
+  // Stripe: secret and restricted keys, secrets of webhooks (ours have that mark too).
+  /\b(?:sk|rk)_(?:live|test|prod)_\w{10,}/g,
+  /\bwhsec_[A-Za-z0-9+/=_-]{16,}/g,
+  // Google: API keys, OAuth tokens, OAuth client secrets.
+  /\bAIza[\w-]{35}/g,
+  /\bya29\.[\w-]{20,}/g,
+  /\bGOCSPX-[\w-]{20,}/g,
+  // Package registries: npm, PyPI, RubyGems, Docker Hub.
+  /\bnpm_[A-Za-z0-9]{36,}/g,
+  /\bpypi-[\w-]{50,}/g,
+  /\brubygems_[a-f0-9]{48}/g,
+  /\bdckr_[a-z]{3}_[\w-]{20,}/g,
+  // OpenAI, Anthropic and those who copied their mark. A digit: `sk-` begins names of styles too.
+  /\bsk-(?=[\w-]{0,60}\d)[\w-]{20,}/g,
+  /\bhf_[A-Za-z0-9]{30,}/g,
+  // Mail, chat, hosts: SendGrid, Telegram bots, DigitalOcean, Shopify, Databricks, Vault, Atlassian.
+  /\bSG\.[\w-]{16,64}\.[\w-]{16,}/g,
+  /\b\d{8,10}:AA[\w-]{33}/g,
+  /\bdo[opr]_v1_[a-f0-9]{64}/g,
+  /\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}/g,
+  /\bdapi[a-f0-9]{32}/g,
+  /\bhv[sb]\.[\w-]{24,}/g,
+  /\bATATT3[\w=-]{50,}/g,
+  // age
+  /\bAGE-SECRET-KEY-1[0-9A-Z]{58}/g,
+]
+
+const SECRET_NAME =
+  '(?:secret|token|passw(?:or)?d|passphrase|credentials?|(?:api|access|account|auth|client' +
+  '|encryption|master|private|secret|service|shared|signing|storage)[_-]?key)(?:_base|_?\\d{1,2})?'
+/** To the same quote again, which is not part of it. */
+const QUOTED = (group: number) => `(?:(?!\\${group})[^\\r\\n])+`
+
+/**
+ * `NAME_TOKEN=value` as a shell and `env` write it: all up to the next space is the value, which an
+ * `&` does not end. In capitals, any `…_KEY` is one.
+ */
+export const VARIABLE = new RegExp(
+  '((?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_KEY|_PWD|_PASS)(?:_BASE|_?\\d{1,2})?=)' +
+    `(?:(["'])${QUOTED(2)}|[^\\s"'\`]+)`,
+  'g',
+)
+
+/** A name, then `=` or `:`, then a value in quotes or not: code, JSON, YAML, queries. */
+export const FIELD = new RegExp(
+  `(${SECRET_NAME}\\\\{0,3}["'\`]?)([ \\t]{0,4}(?:=>|:=|[:=])[ \\t]{0,4})` +
+    `(?:(\\\\{0,3}(["'\`]))(${QUOTED(4)})|([^\\s"'\`=>&\\\\][^\\s"'\`&]*))`,
+  'gi',
+)
+
+/** The same alone on its line, as YAML and many programs print it. */
+export const LINE = new RegExp(
+  `^([ \\t>-]{0,40}[\\w.-]{0,64}${SECRET_NAME}:[ \\t]+)(\\S+)[ \\t]*$`,
+  'gim',
+)
+
+/** `--token value` */
+export const FLAG = new RegExp(
+  '((?:^|\\s)--?[\\w-]{0,40}(?:secret|token|passw(?:or)?d|passphrase|api-?key)[ \\t]+)(?!-)' +
+    `(?:(["'])${QUOTED(2)}|[^\\s"']+)`,
+  'gim',
+)
+
+/** `curl -u name:password`; two numbers are a user and a group. */
+export const USER = /(\s(?:-u|--user)[ =]["']?[^\s:"']{1,64}:)(?!\d{1,6}(?:\s|$))[^\s"']+/g
+
+/** `Authorization: Bearer …`, whatever the scheme, and cookies, to the end of their line. */
+export const HEADER =
+  /((?:authorization|cookie)\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}["']?(?:(?:bearer|basic|digest|negotiate|token)[ \t]+)?)[^\s"'\\][^\r\n"'\\]*/gi
+
+/** A scheme and its value on their own. Words of prose are shorter, or hold no digit. */
+export const SCHEME = /(\b(?:bearer|basic)[ \t]+)(?=[\w.~+/-]{0,80}[\d=])[\w.~+/-]{8,}=*/gi
+
+/** The password in a URL, or all of a long name without one. */
+export const URL_PASSWORD = /(:\/\/[^\s/:@"'`]*:)[^\s/"'`]+(?=@)/g
+export const URL_NAME = /(:\/\/)[^\s/:@"'`]{20,}(?=@)/g
