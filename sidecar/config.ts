@@ -34,6 +34,11 @@ export const OPTIONS = {
     env: 'SIGNALBOX_WATCHER',
     about: 'auto, chokidar, native or polling (for mounts that never report a change) [auto]',
   },
+  'run-output': {
+    value: 'KIND',
+    env: 'SIGNALBOX_RUN_OUTPUT',
+    about: 'output of runs: masked (without what looks like a secret) or none [masked]',
+  },
   healthz: { value: 'PORT', env: 'SIGNALBOX_HEALTHZ', about: 'answer GET /healthz on 127.0.0.1' },
   cache: {
     value: 'DIR',

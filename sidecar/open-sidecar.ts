@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Board } from './board/board.ts'
 import { HashCache } from './board/hash-cache.ts'
 import { createLooker } from './board/look.ts'
+import type { RunOutput } from './board/published-run.ts'
 import { systemClock } from './clock.ts'
 import { VERSION } from './config.ts'
 import type { Store } from './layouts/layout.ts'
@@ -23,6 +24,8 @@ export interface SidecarPlan {
   /** Folder of all caches; each store has its own in it. */
   cacheDir: string
   watch: Watch
+  /** What of runs leaves this machine. */
+  runOutput: RunOutput
   log: Log
   /** Where a line of progress goes; absent: nobody looks. */
   terminal?: (text: string) => void
@@ -46,7 +49,7 @@ export function openSidecar(plan: SidecarPlan): Sidecar {
   }
   const clock = systemClock
   const look = createLooker({ store, readSource, clock })
-  const board = new Board(store, look)
+  const board = new Board(store, look, plan.runOutput)
   const publisher = new Publisher({
     edge,
     records: board,

@@ -11,10 +11,12 @@ import { FileTable } from './file-table.ts'
 import { HashTree } from './hash-tree.ts'
 import { fileHash, recordHash } from './hashes.ts'
 import type { Looker } from './look.ts'
+import type { RunOutput } from './published-run.ts'
 import { Recent } from './recent.ts'
 import type { Records } from './records.ts'
 import { Relations } from './relations.ts'
 
+type StoreRules = Pick<Store, 'classify' | 'fold'>
 const NONE: ReadonlySet<string> = new Set()
 
 /** The record is still there, but its file cannot be read or trusted now: ask again later. */
@@ -24,8 +26,9 @@ export class RecordUnreadable extends Error {
 }
 
 export class Board implements Records {
-  readonly #store: Pick<Store, 'classify' | 'fold'>
+  readonly #store: StoreRules
   readonly #look: Looker
+  readonly #output: RunOutput
   readonly #files = new FileTable()
   readonly #relations: Relations
   readonly #tree = new HashTree()
@@ -38,9 +41,10 @@ export class Board implements Records {
   readonly #owed = new Set<Key>()
   #settledAt = 0
 
-  constructor(store: Pick<Store, 'classify' | 'fold'>, look: Looker) {
+  constructor(store: StoreRules, look: Looker, runOutput: RunOutput = 'masked') {
     this.#store = store
     this.#look = look
+    this.#output = runOutput
     this.#relations = new Relations(store)
   }
 
@@ -142,7 +146,7 @@ export class Board implements Records {
       const derived = this.#relations.derive(fact, this.#settledAt)
       const heartbeat: Live | undefined = live?.kind === 'live' ? live.live : undefined
       const hashes = { hash: this.#hashOf(key, fact), file: fileHash(fact) }
-      return compose(key, hashes, entry, derived, heartbeat) ?? null
+      return compose(key, hashes, entry, derived, heartbeat, this.#output) ?? null
     }
   }
 
@@ -204,7 +208,7 @@ export class Board implements Records {
 
   #hashOf(key: Key, fact: Fact): string {
     const beat = fact.kind === 'session' ? this.#relations.heartbeatOf(fact)?.hash : undefined
-    return recordHash(key, fact, this.#relations.derive(fact, this.#settledAt), beat)
+    return recordHash(key, fact, this.#relations.derive(fact, this.#settledAt), beat, this.#output)
   }
 
   /** What the file of a fact says of it now; undefined: nothing any more. */

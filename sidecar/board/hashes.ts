@@ -6,6 +6,7 @@ import type { Key } from '../../worker/board/wire.ts'
 import { digest } from './compact.ts'
 import type { Derived } from './compose.ts'
 import { type Fact, REVISION } from './facts.ts'
+import { type RunOutput, runMark } from './published-run.ts'
 
 export interface Hashes {
   /** Of the whole record. */
@@ -20,10 +21,12 @@ export function recordHash(
   fact: Fact,
   { task, health, invalid }: Derived,
   beat: string | undefined,
+  runOutput: RunOutput,
 ): string {
   const deps = fact.kind === 'task' ? fact.deps : undefined
   const own = [REVISION, key, fact.hash, folderOf(fact), deps]
-  return digest(JSON.stringify([...own, task, health, beat, invalid]))
+  const run = fact.kind === 'run' ? runMark(runOutput) : undefined
+  return digest(JSON.stringify([...own, task, health, beat, invalid, run]))
 }
 
 export const fileHash = (fact: Fact): string =>

@@ -28,7 +28,7 @@ export const SHAPES: readonly RegExp[] = [
   // OpenAI, Anthropic and those who copied their mark. A digit: `sk-` begins names of styles too.
   /\bsk-(?=[\w-]{0,60}\d)[\w-]{20,}/g,
   /\bhf_[A-Za-z0-9]{30,}/g,
-  // Mail, chat, hosts: SendGrid, Telegram bots, DigitalOcean, Shopify, Databricks, Vault, Atlassian.
+  // SendGrid, Telegram bots, DigitalOcean, Shopify, Databricks, Vault, Atlassian.
   /\bSG\.[\w-]{16,64}\.[\w-]{16,}/g,
   /\b\d{8,10}:AA[\w-]{33}/g,
   /\bdo[opr]_v1_[a-f0-9]{64}/g,
@@ -51,8 +51,8 @@ const QUOTED = (group: number) => `(?:(?!\\${group})[^\\r\\n])+`
  * `&` does not end. In capitals, any `…_KEY` is one.
  */
 export const VARIABLE = new RegExp(
-  '((?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_KEY|_PWD|_PASS)(?:_BASE|_?\\d{1,2})?=)' +
-    `(?:(["'])${QUOTED(2)}|[^\\s"'\`]+)`,
+  '((?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_KEY|_PWD|_PASS)' +
+    `(?:_BASE|_?\\d{1,2})?=)(?:(["'])${QUOTED(2)}|[^\\s"'\`]+)`,
   'g',
 )
 
@@ -80,8 +80,11 @@ export const FLAG = new RegExp(
 export const USER = /(\s(?:-u|--user)[ =]["']?[^\s:"']{1,64}:)(?!\d{1,6}(?:\s|$))[^\s"']+/g
 
 /** `Authorization: Bearer …`, whatever the scheme, and cookies, to the end of their line. */
-export const HEADER =
-  /((?:authorization|cookie)\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}["']?(?:(?:bearer|basic|digest|negotiate|token)[ \t]+)?)[^\s"'\\][^\r\n"'\\]*/gi
+export const HEADER = new RegExp(
+  '((?:authorization|cookie)\\\\{0,3}["\']?[ \\t]{0,4}[:=][ \\t]{0,4}\\\\{0,3}["\']?' +
+    '(?:(?:bearer|basic|digest|negotiate|token)[ \\t]+)?)[^\\s"\'\\\\][^\\r\\n"\'\\\\]*',
+  'gi',
+)
 
 /** A scheme and its value on their own. Words of prose are shorter, or hold no digit. */
 export const SCHEME = /(\b(?:bearer|basic)[ \t]+)(?=[\w.~+/-]{0,80}[\d=])[\w.~+/-]{8,}=*/gi

@@ -1,5 +1,6 @@
 // What `watch` and `sync` have in common: their settings, and what stands before a sidecar.
 
+import { RUN_OUTPUTS, type RunOutput } from '../board/published-run.ts'
 import { type Settings, UsageError } from '../config.ts'
 import type { Store } from '../layouts/layout.ts'
 import { openStore, StoreError } from '../layouts/registry.ts'
@@ -16,6 +17,7 @@ export interface Publishing {
   dir: string
   edge: EdgeHttp
   cacheDir: string
+  runOutput: RunOutput
   log: Log
   terminal?: (text: string) => void
 }
@@ -31,6 +33,7 @@ export function readPublishing<T>(
   const repo = settings.required('repo')
   const token = settings.token()
   const cacheDir = settings.cacheDir()
+  const runOutput = settings.choice('run-output', RUN_OUTPUTS) ?? 'masked'
   const format = settings.choice('log', FORMATS) ?? (io.isTerminal ? 'pretty' : 'json')
   const rest = more(settings)
   settings.check()
@@ -41,6 +44,7 @@ export function readPublishing<T>(
     dir,
     edge: new EdgeHttp({ url, repo, token }),
     cacheDir,
+    runOutput,
     log,
     ...(io.isTerminal && format === 'pretty' && { terminal: io.err }),
     ...rest,

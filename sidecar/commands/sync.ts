@@ -17,8 +17,18 @@ export const sync = {
 Compares the task board in DIR with what the edge holds, tells the edge what it lacks, and ends:
 with 0 when the edge holds everything, with 1 when it could not be told. Short troubles of the
 network are waited out. A watch of the same repository takes it back with its next change, some
-seconds later than it would have told it.`,
-  options: ['edge', 'repo', 'token-file', 'timeout', 'cache', 'log', 'verbose', 'help'],
+seconds later than it would have told it. It publishes what a watch does.`,
+  options: [
+    'edge',
+    'repo',
+    'token-file',
+    'timeout',
+    'run-output',
+    'cache',
+    'log',
+    'verbose',
+    'help',
+  ],
   async run(settings, io) {
     const startedAt = Date.now()
     const { dir, edge, log, timeoutMs, ...plan } = readPublishing(settings, io, (it) => ({

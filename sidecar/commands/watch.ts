@@ -21,12 +21,14 @@ export const watch = {
 Watches the task board in DIR and tells the edge what changes there. While the edge is away it
 retries for ever and loses nothing. SIGTERM and SIGINT publish what is pending and end with 0. Of
 two sidecars of one repository the later wins; the earlier stays quiet, and tries again after
-seconds and then after minutes.`,
+seconds and then after minutes. What leaves this machine: the tasks and sessions as their files say
+them, and of runs the command and the output without what looks like a secret.`,
   options: [
     'edge',
     'repo',
     'token-file',
     'watcher',
+    'run-output',
     'healthz',
     'cache',
     'log',

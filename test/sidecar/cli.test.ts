@@ -104,6 +104,13 @@ async function title(id: string): Promise<unknown> {
   return body.title ?? body.code
 }
 
+const seqNow = async (): Promise<string | null> => {
+  const headers = { Authorization: `Bearer ${bearer}` }
+  const answer = await server.edge.fetch(`/api/status?path=${REPO}`, { headers })
+  await answer.body?.cancel()
+  return answer.headers.get('X-Signalbox-Seq')
+}
+
 describe('usage', () => {
   test('--help of all and of each goes to standard output and names the exit codes', async () => {
     const all = await run(['--help'])
@@ -142,6 +149,49 @@ describe('usage', () => {
       expect(code).toBe(2)
       expect(err).toContain('There is no task board in')
     }
+  })
+})
+
+describe('the output of runs', () => {
+  const SECRET_VALUE = 'wJalr/XUtnFEMI7K'
+  const runOf = async () => {
+    const answer = await server.edge.fetch(`/api/tasks/T-1/runs?path=${REPO}`, {
+      headers: { Authorization: `Bearer ${bearer}` },
+    })
+    return ((await answer.json()) as { runs: Record<string, unknown>[] }).runs[0]
+  }
+  const writeRun = async (value: string) => {
+    await mkdir(join(board, '.cairn/runs'), { recursive: true })
+    const lines = [`cmd: API_TOKEN=${value} npm test`, 'cwd: /', 'head: abc']
+    const exit = 'exit: 0  timedout: false  duration: 1s'
+    const output = `AWS_SECRET_ACCESS_KEY=${value}\nall is well\n`
+    const text = [...lines, exit, '----', output].join('\n')
+    await writeFile(join(board, '.cairn/runs/T-1-20260101-100000.000.log'), text)
+  }
+
+  test('leaves this machine without its secrets, and is published anew when one changes', async () => {
+    await writeRun(SECRET_VALUE)
+    expect((await run(['sync', board], env())).code).toBe(0)
+    expect(await runOf()).toMatchObject({
+      cmd: 'API_TOKEN=[redacted] npm test',
+      output: 'AWS_SECRET_ACCESS_KEY=[redacted]\nall is well\n',
+    })
+    const seq = await seqNow()
+    await writeRun('another-one')
+    expect((await run(['sync', board], env())).code).toBe(0)
+    expect(await seqNow()).not.toBe(seq)
+  })
+
+  test('stays here by --run-output none, also of runs that were published before', async () => {
+    await writeRun(SECRET_VALUE)
+    expect((await run(['sync', board], env())).code).toBe(0)
+    expect(await runOf()).toHaveProperty('output')
+    expect((await run(['sync', board, '--run-output', 'none'], env())).code).toBe(0)
+    const { output, ...rest } = (await runOf()) ?? {}
+    expect(output).toBeUndefined()
+    expect(rest).toMatchObject({ exit: 0, cmd: 'API_TOKEN=[redacted] npm test' })
+    const { code, err } = await run(['sync', board, '--run-output', 'some'], env())
+    expect([code, err]).toEqual([2, expect.stringContaining('must be one of masked, none')])
   })
 })
 
