@@ -51,6 +51,9 @@ export const acme = {
 
     return {
       key,
+      // Acme tells who paid; the order is ours and comes back as it was.
+      privateFields: ['payer', 'email'],
+      echoedFields: ['order'],
       currencies: CURRENCIES,
       // Acme makes one payment for each Idempotency-Key, however often it is sent.
       chargeIsIdempotent: true,

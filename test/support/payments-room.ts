@@ -69,6 +69,8 @@ export function openRoom(own: { onMismatch?: 'log' | 'reject'; gateway?: object 
   }
   const gateway: AnyGateway = {
     key: 'bank',
+    privateFields: ['payer'],
+    echoedFields: ['order'],
     currencies: ['IQD'],
     chargeIsIdempotent: true,
     refunds: 'partial',

@@ -13,6 +13,7 @@ import {
 import type { Caller } from './gateways/caller.ts'
 import type { AnyGateway } from './gateways/gateway.ts'
 import type { Ledger } from './ledger/ledger.ts'
+import { maskError } from './telling/mask.ts'
 import type { Telling } from './telling/telling.ts'
 
 export interface OperationDeps {
@@ -56,7 +57,9 @@ export const failedResult = (
   error: unknown,
   nextCheckAt: number,
 ): { kind: 'refused'; error: PaymentError } | { kind: 'unknown'; nextCheckAt: number } => {
-  if (error instanceof GatewayRefusedException) return { kind: 'refused', error: error.error }
+  if (error instanceof GatewayRefusedException) {
+    return { kind: 'refused', error: maskError(error.error) }
+  }
   if (error instanceof InvalidArgumentException) {
     return { kind: 'refused', error: { code: error.code, message: error.message } }
   }

@@ -63,7 +63,8 @@ export function createRecheck(deps: RecheckDeps): Recheck {
     }
     // Paid by a webhook that named it by its reference alone: there is nothing to ask by.
     if (transaction.status !== 'Pending') return await settle(check)
-    if (clock.now() - Date.parse(transaction.createdAt) >= DAY_MS) return await expire(check)
+    if (clock.now() - Date.parse(transaction.createdAt) >= DAY_MS)
+      return await expire(gateway, check)
     return gateway.chargeIsIdempotent ? await chargeAgain(gateway, check) : await settle(check)
   }
 
@@ -89,17 +90,17 @@ export function createRecheck(deps: RecheckDeps): Recheck {
     }
     if (!isNews(transaction, answer)) return await settle(check, 'waits', answer)
     const missed = missedBefore(transaction, answer)
-    const before = missed && (await apply(check, missed))
-    const applied = await apply(check, answer)
+    const before = missed && (await apply(gateway, check, missed))
+    const applied = await apply(gateway, check, answer)
     return before ? { ...applied, untold: [...before.untold, ...applied.untold] } : applied
   }
 
-  async function apply(check: Check, answer: KnownStatus): Promise<Rechecked> {
+  async function apply(gateway: AnyGateway, check: Check, answer: KnownStatus): Promise<Rechecked> {
     const { transaction } = check
     const { correlationId } = transaction
     const { status, amount } = answer
     const now = clock.now()
-    const payload = maskedPayload(payloadOf(transaction, answer, now))
+    const payload = maskedPayload(payloadOf(transaction, answer, now), gateway)
     const recorded = await ledger.webhook({
       id: drawId(now),
       payload,
@@ -142,9 +143,9 @@ export function createRecheck(deps: RecheckDeps): Recheck {
   }
 
   /** Nobody was ever sent to pay it: it never got to where it could be paid. */
-  async function expire(check: Check): Promise<Rechecked> {
+  async function expire(gateway: AnyGateway, check: Check): Promise<Rechecked> {
     const { amount, currency } = check.transaction
-    return await apply(check, { known: true, status: 'Expired', amount, currency })
+    return await apply(gateway, check, { known: true, status: 'Expired', amount, currency })
   }
 
   async function unreachable(check: Check, error: unknown): Promise<Rechecked> {
@@ -175,9 +176,8 @@ const isAnswer = (error: unknown): boolean =>
   error instanceof GatewayRefusedException ||
   (error instanceof GatewayUnavailableException && error.gatewayTransactionId !== undefined)
 
-const about = ({ id, gateway, reference, correlationId }: Transaction): Fields => ({
+const about = ({ id, gateway, correlationId }: Transaction): Fields => ({
   transactionId: id,
   gateway,
-  reference,
   correlationId,
 })

@@ -3,25 +3,59 @@
 
 export const REDACTED = '[redacted]'
 
-const IN_NAME =
-  /authori[sz]ation|cookie|token|secret|key|signature|card|msisdn|phone|ticket|passw|passphrase/i
-/** Too short to be looked for inside of other words: `pin` stands in `spin`. */
-const AS_WORD = /(^|[^a-z])(pin|otp|cvv|cvc|pan)($|[^a-z])/
+const BETWEEN_WORDS = /(?<=[\p{Ll}\d])(?=\p{Lu})|(?<=\p{Lu})(?=\p{Lu}\p{Ll})|[^\p{L}\d]+/u
 
-/** Whether what is called this is a secret, or the payer's own. */
-export function isSecretName(name: string): boolean {
-  const known = judged.get(name)
-  if (known !== undefined) return known
-  const words = name.replace(/([a-z])([A-Z])/g, '$1_$2').toLowerCase()
-  const isSecret = IN_NAME.test(name) || AS_WORD.test(words)
-  if (judged.size < MOST_JUDGED && name.length <= LONGEST_JUDGED) judged.set(name, isSecret)
-  return isSecret
+/** In small letters and without the `s` of a plural. */
+const wordsOf = (name: string): string[] =>
+  name
+    .split(BETWEEN_WORDS)
+    .filter(Boolean)
+    .map((word) => word.toLowerCase().replace(/s$/, ''))
+
+// The same few names stand in every event. Bounded, because callbacks bring names along.
+const MAX_REMEMBERED = 500
+const MAX_REMEMBERED_CHARS = 64
+
+function remembered(judge: (name: string) => boolean): (name: string) => boolean {
+  const judged = new Map<string, boolean>()
+  return (name) => {
+    const known = judged.get(name)
+    if (known !== undefined) return known
+    const verdict = judge(name)
+    if (judged.size < MAX_REMEMBERED && name.length <= MAX_REMEMBERED_CHARS) {
+      judged.set(name, verdict)
+    }
+    return verdict
+  }
 }
 
-// The same few names stand in every line of a log. Bounded, because callbacks bring names along.
-const MOST_JUDGED = 500
-const LONGEST_JUDGED = 64
-const judged = new Map<string, boolean>()
+/** Neighbouring words of a name that are read as one, so that `cardNumber` is `card_number`. */
+const MAX_WORDS = 4
+
+/**
+ * Matches names that hold a listed one as whole words, however they are written: `wallet number`
+ * is in `walletNumber`, `payer_wallet-number` and `walletnumber`, and `key` is not in `keyboard`.
+ */
+export function nameMatcher(listed: readonly string[]): (name: string) => boolean {
+  const wanted = new Set(listed.map((name) => wordsOf(name).join('')))
+  return remembered((name) => {
+    const words = wordsOf(name)
+    return words.some((_, at) =>
+      words.slice(at, at + MAX_WORDS).some((_, more) => {
+        return wanted.has(words.slice(at, at + more + 1).join(''))
+      }),
+    )
+  })
+}
+
+const SECRET_NAMES = [
+  ...['authorization', 'authorisation', 'cookie', 'credential', 'token', 'secret', 'key', 'apikey'],
+  ...['signature', 'password', 'passwd', 'passphrase', 'pin', 'otp', 'cvv', 'cvc', 'ticket'],
+  ...['pan', 'card number', 'msisdn', 'phone'],
+]
+
+/** Whether what is called this is a secret, or a phone number. */
+export const isSecretName = nameMatcher(SECRET_NAMES)
 
 // Both are searched run by run, so that no text, however it is made, takes more than one pass.
 const BEARER = /(?<=\bBearer )\S+/gi

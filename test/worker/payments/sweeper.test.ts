@@ -74,6 +74,8 @@ function room(options: Options = {}) {
   })
   const gateway: AnyGateway = {
     key: 'bank',
+    privateFields: [],
+    echoedFields: [],
     currencies: 'any',
     chargeIsIdempotent: false,
     charge: () => Promise.reject(new Error('must not be charged')),

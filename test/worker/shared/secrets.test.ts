@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hideTokens, isSecretName } from '../../../worker/shared/secrets.ts'
+import { hideTokens, isSecretName, nameMatcher } from '../../../worker/shared/secrets.ts'
 
 describe('a name', () => {
   it.each([
@@ -12,16 +12,31 @@ describe('a name', () => {
       'card[number]',
     ],
     ...['Stripe-Signature', 'customerMsisdn', 'customerPhone', 'PHONE', 'ticket', 'password'],
-    ...['pin', 'PIN', 'user_pin', 'payerPin', 'pinCode', 'card.cvv', 'otp'],
+    ...['pin', 'PIN', 'user_pin', 'payerPIN', 'pinCode', 'card.cvv', 'otp', 'cardnumber'],
+    ...['AUTH_SECRETS', 'XAPIKey', 'x-apikey', 'CUSTOMER_MSISDN'],
   ])('%s is a secret’s', (name) => {
     expect(isSecretName(name)).toBe(true)
   })
 
   it.each([
     ...['spin', 'pinned', 'company', 'expand', 'amount', 'reference', 'gatewayTransactionId'],
-    ...['readableCode', 'correlationId', 'description', 'eventId'],
+    ...['readableCode', 'correlationId', 'description', 'eventId', 'monkey', 'keyboard'],
+    ...['postcard', 'card', 'ticketing', 'phonetic', 'secretary', 'cookies2go', ''],
   ])('%s is not', (name) => {
     expect(isSecretName(name)).toBe(false)
+  })
+})
+
+describe('a list of names', () => {
+  it('matches each of them however it is written, and only as whole words', () => {
+    const matches = nameMatcher(['wallet number', 'paidBy', 'last4'])
+    const names = ['walletNumber', 'wallet_numbers', 'WALLET-NUMBER', 'walletnumber']
+    for (const name of [...names, 'payerWalletNumber', 'paid_by', 'iban_last4']) {
+      expect(matches(name), name).toBe(true)
+    }
+    for (const name of ['wallet', 'number', 'walletType_number', 'prepaidBy', 'last', 'last42']) {
+      expect(matches(name), name).toBe(false)
+    }
   })
 })
 

@@ -5,6 +5,7 @@ import { GatewayUnavailableException } from '../exceptions.ts'
 import type { ChargeAnswer } from '../gateways/gateway.ts'
 import type { ChargeEnd } from '../ledger/ledger.ts'
 import { failedResult } from '../operation.ts'
+import { maskError } from '../telling/mask.ts'
 import { possibleTime } from '../time.ts'
 import type { ChargeRequest, OpenedPayment, PaymentResponse, Transaction } from '../transaction.ts'
 
@@ -18,7 +19,7 @@ export function chargeResult(
   answer: ChargeAnswer,
   now: number,
 ): ChargeEnd['result'] {
-  if (!answer.ok) return { kind: 'refused', error: answer.error }
+  if (!answer.ok) return { kind: 'refused', error: maskError(answer.error) }
   const { redirectUrl, qrCode, readableCode, deepLink } = answer
   // One that no date can have is left out: the payer must get the page all the same.
   const expiresAt = possibleTime(answer.expiresAt)

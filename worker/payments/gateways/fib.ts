@@ -83,6 +83,8 @@ export const fib = {
 
     return {
       key,
+      privateFields: ['paid by', 'customer', 'name', 'iban', 'account', 'email', 'mobile'],
+      echoedFields: ['description', 'redirectUri'],
       currencies: ['IQD'],
       chargeIsIdempotent: false,
       refunds: 'full',

@@ -83,6 +83,14 @@ export interface IgnoredWebhook {
 export interface Gateway {
   /** Key of the configuration. */
   readonly key: string
+  /**
+   * Fields of what it sends that are the payer's own: `wallet number` is `walletNumber`,
+   * `wallet_number` and `payerWalletNumber`. They are masked before anything is stored or told, as
+   * secrets, phone numbers, card numbers and IBANs are without being named.
+   */
+  readonly privateFields: readonly string[]
+  /** Fields, spelled exactly, that bring back what the host application gave: never masked. */
+  readonly echoedFields: readonly string[]
   /** Three capital letters each. */
   readonly currencies: readonly string[] | 'any'
   /** A repeated charge with the same external reference is the same charge to the gateway. */

@@ -112,6 +112,12 @@ export const redirect = {
 
     return {
       key,
+      // The gateway adds fields: whatever is called the payer's is the payer's.
+      privateFields: [
+        ...['customer', 'payer', 'wallet', 'mobile', 'email', 'address', 'holder'],
+        ...['first name', 'last name', 'full name', 'iban', 'account', 'national id'],
+      ],
+      echoedFields: ['orderId', 'successUrl', 'failureUrl'],
       currencies: ['IQD'],
       chargeIsIdempotent: true,
       refunds: 'full',

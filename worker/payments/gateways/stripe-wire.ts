@@ -29,6 +29,16 @@ export const currency = z
   .string()
   .length(3)
   .transform((code) => code.toUpperCase())
+/** Who the payer is and what they paid with, but for its brand. */
+export const PRIVATE_FIELDS = [
+  ...['email', 'name', 'address', 'shipping', 'tax id', 'ip', 'payer id', 'buyer id', 'cashtag'],
+  ...['last4', 'iban', 'account number', 'routing number', 'sort code', 'exp month', 'exp year'],
+  // It shows the same to whoever opens it, and `fingerprint` is the same for a card everywhere.
+  ...['receipt url', 'hosted voucher url', 'fingerprint', 'custom fields'],
+]
+/** As we sent them with the session: sessionOf(). */
+export const ECHOED_FIELDS = ['metadata', 'client_reference_id', 'success_url', 'cancel_url']
+
 const minor = z.int().nonnegative()
 /** An object, or its id where it was not expanded. */
 const idOf = <T extends z.ZodType>(object: T) => z.union([object, z.string()]).nullish()

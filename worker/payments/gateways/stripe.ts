@@ -70,6 +70,8 @@ export const stripe = {
 
     return {
       key,
+      privateFields: wire.PRIVATE_FIELDS,
+      echoedFields: wire.ECHOED_FIELDS,
       currencies: wire.CURRENCIES,
       chargeIsIdempotent: true,
       refunds: 'partial',

@@ -27,6 +27,7 @@ import {
   wellFormed,
 } from '../operation.ts'
 import { requestHash } from '../request-hash.ts'
+import { maskError } from '../telling/mask.ts'
 import type { Paid, RefundRequest, RefundResult } from '../transaction.ts'
 
 /** `gateway` is the configuration's key. Throws as a charge does. */
@@ -167,7 +168,7 @@ async function callGateway(
 }
 
 function refundResult(answer: RefundAnswer, now: number): RefundEnd['result'] {
-  if (!answer.ok) return { kind: 'refused', error: answer.error }
+  if (!answer.ok) return { kind: 'refused', error: maskError(answer.error) }
   const { gatewayRefundId, isDone } = answer
   const named = gatewayRefundId !== undefined && { gatewayRefundId }
   if (isDone) return { kind: 'done', ...named }

@@ -2,7 +2,7 @@
 
 import type { PaymentError } from '../exceptions.ts'
 import type { PaymentStatus } from '../status.ts'
-import { maskValue } from '../telling/mask.ts'
+import { type MaskedFields, maskError, maskRaw } from '../telling/mask.ts'
 
 export interface WebhookPayload {
   /** Key of the configuration. */
@@ -42,8 +42,12 @@ export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
 }
 
 /** The one way from a driver to the ledger and to listeners. Throws for a time that no date has. */
-export const maskedPayload = ({ raw, ...verified }: VerifiedWebhook): WebhookPayload => ({
+export const maskedPayload = (
+  { raw, error, ...verified }: VerifiedWebhook,
+  gateway: MaskedFields,
+): WebhookPayload => ({
   ...verified,
   occurredAt: new Date(verified.occurredAt).toISOString(),
-  ...(raw !== undefined && { raw: maskValue(raw) }),
+  ...(error && { error: maskError(error) }),
+  ...(raw !== undefined && { raw: maskRaw(raw, gateway) }),
 })

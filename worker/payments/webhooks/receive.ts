@@ -70,7 +70,7 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       telling.background(ledger.checkSoon(key, verified, now))
       return { status: 400, word: 'stale' }
     }
-    const payload = maskedPayload(verified)
+    const payload = maskedPayload(verified, gateway)
     telling.pass('WebhookReceived', { payload })
     let recorded: Recorded
     try {

@@ -5,6 +5,8 @@ import type { AnyGateway } from '../../../../worker/payments/gateways/gateway.ts
 const never = () => Promise.reject(new Error('the gateway was called'))
 const dinars: AnyGateway = {
   key: 'dinars',
+  privateFields: [],
+  echoedFields: [],
   currencies: ['IQD'],
   chargeIsIdempotent: true,
   charge: never,

@@ -56,6 +56,8 @@ beforeEach(async () => {
   records = libsqlRecords(database)
   const shop = {
     key: 'shop',
+    privateFields: [],
+    echoedFields: [],
     currencies: 'any',
     chargeIsIdempotent: true,
     charge: () => Promise.reject(new Error('nothing is charged here')),

@@ -1,24 +1,35 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { fib } from '../../../../worker/payments/gateways/fib.ts'
+import { redirect } from '../../../../worker/payments/gateways/redirect.ts'
+import { stripe } from '../../../../worker/payments/gateways/stripe.ts'
 import {
-  MOST_MASKED_BYTES,
-  maskBody,
+  MAX_RAW_BYTES,
+  maskError,
   maskHeaders,
-  maskValue,
+  maskRaw,
 } from '../../../../worker/payments/telling/mask.ts'
 
 const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl'
+const CARD = '4111 1111 1111 1111'
 const SECRET = 'S3CR3TVALUE'
-const secretNames = fc.constantFrom(
+const bank = { privateFields: ['payer', 'wallet number'], echoedFields: ['orderId', 'metadata'] }
+const masked = (value: unknown) => maskRaw(value, bank)
+
+const privateNames = fc.constantFrom(
   ...['Authorization', 'set-cookie', 'webhook_token', 'client_secret', 'apiKey', 'x-signature'],
-  ...['pin', 'userPin', 'card', 'cardNumber', 'customerMsisdn', 'customerPhone', 'otp', 'cvv'],
+  ...['pin', 'userPin', 'cardNumber', 'customerMsisdn', 'customerPhone', 'otp', 'cvv'],
+  ...['payer', 'payer_name', 'walletNumber', 'WALLET-NUMBERS', 'walletnumber'],
 )
 const plainNames = fc.constantFrom('data', 'a', 'items', '0', '', '__proto__', 'amount', 'tö"k{en')
 
-/** Values that hold the secret under a secret's name, at some depth. */
+/** Values that hold the secret under a private name, at some depth. */
 const withSecret: fc.Arbitrary<unknown> = fc.letrec<{ held: unknown; deeper: unknown }>((tie) => ({
   held: fc
-    .tuple(secretNames, fc.constantFrom<unknown>(SECRET, [SECRET], { of: SECRET }, [{ a: SECRET }]))
+    .tuple(
+      privateNames,
+      fc.constantFrom<unknown>(SECRET, [SECRET], { of: SECRET }, [{ a: SECRET }]),
+    )
     .map(([name, value]) => ({ [name]: value })),
   deeper: fc.oneof(
     { maxDepth: 6 },
@@ -32,109 +43,99 @@ const withSecret: fc.Arbitrary<unknown> = fc.letrec<{ held: unknown; deeper: unk
     fc.tuple(fc.jsonValue(), tie('deeper')).map(([other, inner]) => [other, inner]),
     // JSON inside of JSON, as gateways that forward one another do it.
     tie('deeper').map((inner) => ({ body: JSON.stringify(inner) })),
-    tie('deeper').map((inner) => ({ body: `url=https://a.example/?x=1&b=${form(inner)}` })),
   ),
 })).deeper
 
-const form = (inner: unknown) => encodeURIComponent(JSON.stringify(inner))
-
-describe('a masked body', () => {
-  it('holds no value that stood under a secret’s name, at any depth, in JSON', () => {
+describe('what a gateway sent', () => {
+  it('holds no value that stood under a private name, at any depth', () => {
     fc.assert(
-      fc.property(withSecret, fc.constantFrom(0, 2), (value, indent) => {
-        const masked = maskBody(JSON.stringify(value, null, indent))
-        expect(masked).not.toContain(SECRET)
-        expect(() => JSON.parse(masked)).not.toThrow()
-        expect(JSON.stringify(maskValue(value))).not.toContain(SECRET)
+      fc.property(withSecret, (value) => {
+        expect(JSON.stringify(masked(value))).not.toContain(SECRET)
       }),
     )
   })
 
-  it('holds none when the JSON is broken off anywhere', () => {
+  it('is a copy of the same shape that masking again does not change', () => {
     fc.assert(
-      fc.property(withSecret, fc.double({ min: 0, max: 1, noNaN: true }), (value, part) => {
-        fc.pre(typeof value === 'object' && !JSON.stringify(value).includes('\\"'))
-        const text = JSON.stringify(value)
-        expect(maskBody(text.slice(0, Math.floor(text.length * part)))).not.toContain(SECRET)
+      fc.property(fc.jsonValue(), (value) => {
+        const once = masked(value)
+        expect(masked(once)).toEqual(once)
       }),
     )
-  })
-
-  it('holds none in a form or a query, whatever else stands there', () => {
-    const others = fc.dictionary(fc.string(), fc.string())
-    fc.assert(
-      fc.property(secretNames, others, withSecret, (name, other, nested) => {
-        const pairs = new URLSearchParams(other)
-        pairs.set(name, `${SECRET} & more=${SECRET}`)
-        pairs.set('nested', JSON.stringify(nested))
-        expect(maskBody(String(pairs))).not.toContain(SECRET)
-        expect(maskBody(`https://a.example/b?${pairs}#end`)).not.toContain(SECRET)
-      }),
-    )
-  })
-
-  it('does not throw over half a surrogate pair in a value that is put together anew', () => {
-    for (const text of ['=pin\ud83d=+', '{"a":"=pin\\ud83d=+"}']) {
-      expect(maskBody(text)).toContain('redacted')
-      expect(maskHeaders({ note: text }).note).toContain('redacted')
-    }
-  })
-
-  it('never throws, and is masked once for all', () => {
-    fc.assert(
-      fc.property(
-        fc.oneof(fc.string(), fc.json(), fc.webUrl({ withQueryParameters: true })),
-        (text) => {
-          const masked = maskBody(text)
-          expect(maskBody(masked)).toBe(masked)
-        },
-      ),
-    )
+    const value = { id: 1, of: [true, null, 'a'], amount: 25_000, pin: null }
+    expect(masked(value)).toEqual(value)
+    expect(masked(value)).not.toBe(value)
+    expect(masked(undefined)).toBeUndefined()
   })
 
   it.each([
-    [
-      '{"a":1,"token":"x","b":[{"pin":1234}]}',
-      '{"a":1,"token":"[redacted]","b":[{"pin":"[redacted]"}]}',
-    ],
-    ['{"card":{"number":"4111"},"c":null}', '{"card":"[redacted]","c":null}'],
-    ['a=1&token=x%20y&b=2', 'a=1&token=[redacted]&b=2'],
-    ['to%6ben=x', 'to%6ben=[redacted]'],
-    ['card%5Bnumber%5D=4111&card[cvc]=1', 'card%5Bnumber%5D=[redacted]&card[cvc]=[redacted]'],
+    ['monkey', 'banana'],
+    ['postcard', 'Basra'],
+    ['keyboard', 'qwerty'],
+    ['spinning', 'yes'],
+    ['company', 'Acme'],
+    ['walletType', 'basic'],
+    ['brand', 'visa'],
+  ])('keeps %s, whose name only contains a private one inside of a word', (name, value) => {
+    expect(masked({ [name]: value })).toEqual({ [name]: value })
+  })
+
+  it('brings back what the host application gave as it was', () => {
+    const given = {
+      orderId: 'cart?ticket=42&token=7',
+      metadata: { token: 'A-7', pin: 1, card: '4111111111111111', payer: { phone: '5' } },
+    }
+    expect(masked({ data: given })).toEqual({ data: given })
+    expect(masked({ orderid: 'token=7' })).toEqual({ orderid: 'token=[redacted]' })
+  })
+
+  it.each([
+    [`paid with ${CARD}, thanks`, 'paid with [redacted], thanks'],
+    ['DE89 3704 0044 0532 0130 00', '[redacted]'],
+    [`plain ${JWT} text`, 'plain [redacted] text'],
     [
       'see https://a.example/p?token=x&b=2 there',
       'see https://a.example/p?token=[redacted]&b=2 there',
     ],
-    [`plain ${JWT} text`, 'plain [redacted] text'],
-    [`["${JWT}"]`, '["[redacted]"]'],
-    ['{"id":"1","token":"x', '{"id":"1","token":"[redacted]"'],
-    ['{"pin":1234,"a":', '{"pin":"[redacted]","a":'],
-    ['{"card":{"number":"4111"', '{"card":"[redacted]"… [cut]'],
-    ['failed: {"token":"x","a":1}, [1] b', 'failed: {"token":"[redacted]","a":1}, [1] b'],
+    ['a=1&walletNumber=5&b=2', 'a=1&walletNumber=[redacted]&b=2'],
+    ['card%5Bnumber%5D=4&card[cvc]=1', 'card%5Bnumber%5D=[redacted]&card[cvc]=[redacted]'],
+    ['{"a":1, "token":"x"}', '{"a":1,"token":"[redacted]"}'],
     ['[URGENT] pay: pin=1', '[URGENT] pay: pin=[redacted]'],
     ['a=b=c&d', 'a=b=c&d'],
-    ['<html>Bad Gateway</html>', '<html>Bad Gateway</html>'],
+    ['order 1234 of 2026-06-01T00:10:00Z', 'order 1234 of 2026-06-01T00:10:00Z'],
     ['', ''],
-  ])('of %s is %s', (text, masked) => {
-    expect(maskBody(text)).toBe(masked)
+  ])('of the text %s keeps %s', (text, kept) => {
+    expect(masked({ note: text })).toEqual({ note: kept })
   })
 
   it('keeps a property that would otherwise become the prototype', () => {
-    expect(maskBody('{"__proto__":{"a":1,"key":2}}')).toBe(
+    expect(JSON.stringify(masked(JSON.parse('{"__proto__":{"a":1,"key":2}}')))).toBe(
       '{"__proto__":{"a":1,"key":"[redacted]"}}',
     )
   })
 
-  it('is cut at 64 KiB, between two characters and after its masking', () => {
-    const text = JSON.stringify({
-      text: '€'.repeat(40_000),
-      token: SECRET,
-      end: 'x'.repeat(99_999),
+  it.each([
+    ['long texts', { text: '€'.repeat(40_000), token: SECRET, end: 'x'.repeat(99_999) }],
+    ['quotes', { text: '"\\\n'.repeat(40_000) }],
+    ['half surrogate pairs', { text: '\ud83d'.repeat(40_000) }],
+    ['pairs of surrogates', { text: '💡'.repeat(40_000) }],
+  ])('is cut at 64 KiB, as JSON that says so, with %s', (_what, value) => {
+    const kept = masked(value)
+    const text = JSON.stringify(kept)
+    expect(new TextEncoder().encode(text).length).toBeLessThanOrEqual(MAX_RAW_BYTES)
+    const bytes = new TextEncoder().encode(JSON.stringify(masked({ text: '' }))).length
+    expect(kept).toEqual({
+      isCut: true,
+      bytes: expect.any(Number),
+      beginning: expect.stringMatching(/^\{"text":"/),
     })
-    const masked = maskBody(text)
-    expect(new TextEncoder().encode(masked).length).toBeLessThanOrEqual(MOST_MASKED_BYTES)
-    expect(masked).toMatch(/€… \[cut\]$/)
-    expect(maskBody('x'.repeat(MOST_MASKED_BYTES))).toBe('x'.repeat(MOST_MASKED_BYTES))
+    expect((kept as { bytes: number }).bytes).toBeGreaterThan(MAX_RAW_BYTES + bytes)
+    expect(text).not.toContain(SECRET)
+  })
+
+  it('is kept whole up to 64 KiB', () => {
+    const value = { text: 'x'.repeat(MAX_RAW_BYTES - '{"text":""}'.length) }
+    expect(masked(value)).toEqual(value)
   })
 
   it.each([
@@ -142,14 +143,123 @@ describe('a masked body', () => {
     ['open objects', '{"a":'.repeat(50_000)],
     ['quotes', '{"'.padEnd(250_000, '\\"')],
     ['equal signs', '='.repeat(250_000)],
+    ['pairs', 'a='.repeat(125_000)],
     ['one word', 'a'.repeat(250_000)],
     ['question marks', '?'.repeat(250_000)],
     ['escapes of escapes', `a=${'%25'.repeat(80_000)}`],
-    ['lone surrogates', '\ud800'.repeat(100_000)],
-  ])('comes quickly of %s without end', (_what, text) => {
+    ['digits', '4'.repeat(250_000)],
+    ['groups of digits', '4 '.repeat(125_000)],
+    ['beginnings of IBANs', 'DE89 '.repeat(50_000)],
+    ['small letters and capitals', 'aA'.repeat(125_000)],
+  ])('is masked quickly, though it is %s without end', (_what, text) => {
     const started = performance.now()
-    expect(maskBody(text).length).toBeLessThanOrEqual(MOST_MASKED_BYTES)
+    masked({ text, [text]: text })
     expect(performance.now() - started).toBeLessThan(2_000)
+  })
+
+  it('is hidden where it is deeper than any gateway nests', () => {
+    let value: unknown = SECRET
+    for (let depth = 0; depth < 10_000; depth++) value = [value]
+    expect(JSON.stringify(masked(value))).not.toContain(SECRET)
+  })
+})
+
+describe('of the payer’s own nothing is left', () => {
+  const person = {
+    email: 'sara@example.com',
+    name: 'Sara Ahmed',
+    phone: '+9647801234567',
+    address: { city: 'Erbil', country: 'IQ', line1: 'Street 9' },
+  }
+  const own = ['sara@', 'Sara', 'Ahmed', '964780', 'Erbil', 'Street 9', 'acct_of', '4242', '0001']
+  const nothingOf = (kept: unknown) => {
+    const text = JSON.stringify(kept)
+    expect(own.filter((each) => text.includes(each))).toEqual([])
+  }
+
+  it('in an event of Stripe, and the brand of the card stays', () => {
+    const gateway = stripe.create('shop', { secret_key: 'sk', webhook_secret: 'whsec_a' })
+    const charge = {
+      id: 'ch_1',
+      amount: 1_250,
+      billing_details: person,
+      metadata: { external_reference_id: 'ext-7', reference: 'cart?ticket=42' },
+      payment_method_details: {
+        card: { brand: 'visa', last4: '4242', fingerprint: 'acct_of-card', exp_month: 1 },
+        sepa_debit: { iban_last4: '0001', fingerprint: 'acct_of-iban' },
+      },
+      receipt_email: person.email,
+      receipt_url: 'https://pay.stripe.com/receipts/acct_of-sara',
+      shipping: { ...person, tracking_number: null },
+    }
+    const session = {
+      id: 'cs_1',
+      client_reference_id: 'cart?ticket=42',
+      customer_details: { ...person, tax_ids: [{ type: 'eu_vat', value: '0001' }] },
+      customer_email: person.email,
+      custom_fields: [{ text: { value: 'Sara' } }],
+      payment_intent: { client_secret: 'pi_secret_0001', latest_charge: charge },
+      success_url: 'https://shop.example/thanks?token=7',
+    }
+    const kept = maskRaw({ id: 'evt_1', data: { object: session } }, gateway)
+    nothingOf(kept)
+    expect(kept).toMatchObject({
+      data: {
+        object: {
+          client_reference_id: 'cart?ticket=42',
+          success_url: 'https://shop.example/thanks?token=7',
+          payment_intent: {
+            client_secret: '[redacted]',
+            latest_charge: {
+              amount: 1_250,
+              metadata: charge.metadata,
+              payment_method_details: { card: { brand: 'visa', last4: '[redacted]' } },
+            },
+          },
+        },
+      },
+    })
+  })
+
+  it('in a callback or an inquiry of redirect, and our names stay', () => {
+    const gateway = redirect.create('shop', { api_key: 'k', client_id: 'c', client_secret: 's' })
+    const data = {
+      transactionId: 'gt-1',
+      orderId: 'cart?ticket=42&seat=7',
+      customerMsisdn: '9647801234567',
+      mobile: '9647801234567',
+      walletNumber: '9647801234567',
+      accountNumber: '42420001',
+      iban: 'IQ98NBIQ850123456789012',
+      customer: person,
+      errorMessage: 'The card 4111-1111-1111-1111 of GB82WEST12345698765432 is closed.',
+      amount: { value: 25_000, currency: 'IQD' },
+    }
+    const kept = maskRaw({ eventType: 'STATUS_CHANGED', data }, gateway)
+    nothingOf(kept)
+    expect(kept).toMatchObject({
+      eventType: 'STATUS_CHANGED',
+      data: {
+        transactionId: 'gt-1',
+        orderId: 'cart?ticket=42&seat=7',
+        errorMessage: 'The card [redacted] of [redacted] is closed.',
+        amount: { value: 25_000, currency: 'IQD' },
+      },
+    })
+  })
+
+  it('in what First Iraqi Bank says of a payment', () => {
+    const gateway = fib.create('shop', { client_id: 'c', client_secret: 's' })
+    const payment = {
+      paymentId: 'p-1',
+      status: 'PAID',
+      amount: { amount: 25_000, currency: 'IQD' },
+      decliningReason: null,
+    }
+    const paidBy = { name: 'Sara Ahmed', iban: 'IQ98FIQB004095000000000001' }
+    const kept = maskRaw({ ...payment, paidBy, accountNumber: '42420001' }, gateway)
+    nothingOf(kept)
+    expect(kept).toEqual({ ...payment, paidBy: '[redacted]', accountNumber: '[redacted]' })
   })
 })
 
@@ -159,30 +269,31 @@ describe('masked headers', () => {
       authorization: 'Bearer abc',
       'stripe-signature': 't=1,v1=abc',
       'x-api-key': 'abc',
+      'x-apikey': 'abc',
       cookie: 'a=b',
       'content-type': 'application/json',
       referer: 'https://a.example/?token=abc&b=1',
       'x-forwarded': JWT,
+      'x-monkey': 'banana',
     }
-    const masked = {
+    expect(maskHeaders(new Headers(headers))).toEqual({
       authorization: '[redacted]',
       'stripe-signature': '[redacted]',
       'x-api-key': '[redacted]',
+      'x-apikey': '[redacted]',
       cookie: '[redacted]',
       'content-type': 'application/json',
       referer: 'https://a.example/?token=[redacted]&b=1',
       'x-forwarded': '[redacted]',
-    }
-    expect(maskHeaders(headers)).toEqual(masked)
-    expect(maskHeaders(new Headers(headers))).toEqual(masked)
+      'x-monkey': 'banana',
+    })
   })
 })
 
-describe('a masked value', () => {
-  it('is a copy of the same shape', () => {
-    const value = { transaction: { id: '1', amount: 5, metadata: { a: true, b: null } } }
-    const masked = maskValue(value)
-    expect(masked).toEqual(value)
-    expect(masked.transaction).not.toBe(value.transaction)
+describe('a masked error', () => {
+  it('keeps its code, and no card of what the gateway says', () => {
+    const error = { code: 'declined', rawCode: 'E51', message: `${CARD} was declined.` }
+    expect(maskError(error)).toEqual({ ...error, message: '[redacted] was declined.' })
+    expect(maskError({ code: 'a', message: 'b' })).toEqual({ code: 'a', message: 'b' })
   })
 })

@@ -205,6 +205,77 @@ describe('a webhook', () => {
     ])
   })
 
+  it('is told with its time in ISO 8601', async () => {
+    const room = openRoom()
+    await send(room, payloadOf(room))
+    await room.quiet()
+    const occurredAt = new Date(room.clock.now()).toISOString()
+    expect(room.told).toMatchObject([{ payload: { payload: { occurredAt } } }])
+    expect(await events(room)).toMatchObject([{ occurredAt }])
+  })
+
+  it('of a time that no date can have is stale', async () => {
+    const room = openRoom()
+    for (const occurredAt of [8_900_000_000_000_000, Number.NaN]) {
+      const impossible = payloadOf(room, { occurredAt })
+      room.script.webhook = () => impossible
+      expect(await send(room, {})).toEqual({ status: 400, word: 'stale' })
+    }
+    expect(await events(room)).toEqual([])
+  })
+
+  it('leaves what the host application gave as it was, and in no line of the log', async () => {
+    const given = {
+      reference: 'cart?ticket=42&seat=7',
+      description: 'A monkey on a postcard, card 4111 1111 1111 1111',
+      returnUrl: 'https://shop.example/thanks?token=abc',
+      metadata: { ticket: 'A-7', keyboard: 'qwerty' },
+    }
+    const room = openRoom({ onMismatch: 'reject' })
+    const { payments, script, clock } = room
+    const { transactionId, gatewayTransactionId = '' } = await payments.charge({
+      ...given,
+      gateway: 'bank',
+      amount: 25_000,
+      currency: 'IQD',
+    })
+    const { reference } = given
+    const told = payloadOf(room, { reference, gatewayTransactionId, raw: { order: reference } })
+    await send(room, { ...told, eventId: 'event-0', amount: 1 })
+    await clock.advance(600_000)
+    script.status = () => ({ known: false })
+    await payments.sweeper.sweep()
+    script.status = () => Promise.reject(new Error('broken')) as never
+    await clock.advance(600_000)
+    await payments.sweeper.sweep()
+    await send(room, { ...told, occurredAt: clock.now() })
+    await payments.refund('bank', { transactionId, amount: 25_000, reason: 'Broken' })
+    await room.quiet()
+
+    const story = await payments.records.story(transactionId)
+    const { returnUrl: _, ...kept } = given
+    expect(story?.transaction).toMatchObject({ ...kept, status: 'Refunded' })
+    expect(story?.webhookEvents).toMatchObject([
+      { reference, raw: { order: reference } },
+      { reference, raw: { order: reference } },
+    ])
+    expect(room.told.find(({ name }) => name === 'PaymentInitiated')).toMatchObject({
+      payload: { request: given, transaction: kept },
+    })
+    const received = room.told.filter(({ name }) => name === 'WebhookReceived')
+    expect(received).toMatchObject([
+      { payload: { payload: { reference } } },
+      { payload: { payload: { reference } } },
+    ])
+    expect(room.told.at(-1)).toMatchObject({
+      name: 'PaymentRefunded',
+      payload: { transaction: kept },
+    })
+    expect(room.lines.length).toBeGreaterThan(5)
+    const log = JSON.stringify(room.lines)
+    expect(log).not.toMatch(/cart\?|monkey|shop\.example|qwerty/)
+  })
+
   it('that no payment matches is parked, and applied when the payment appears', async () => {
     const room = openRoom()
     const early = payloadOf(room, { reference: '', gatewayTransactionId: 'gateway-1' })
