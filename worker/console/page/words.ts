@@ -260,16 +260,19 @@ export const words = {
       kinds: {
         late_payment: 'Money came late',
         amount_mismatch: 'Another amount was paid',
+        refund_mismatch: 'Another amount was given back',
         refund_failed: 'A refund failed',
         unsettled: 'A payment stays open',
         refund_unsettled: 'A refund stays open',
         unreadable: 'A payment cannot be read',
         listener_dead: 'A listener was not told',
         delivery_dead: 'An event was not delivered',
-      } satisfies Record<AlertKind, string>,
+      } satisfies Record<AlertKind | 'refund_mismatch', string>,
       latePayment: (amount: string) =>
         `${amount} came for a payment that had already failed, been cancelled or expired.`,
       mismatch: (paid: string, asked: string) => `${paid} was paid where ${asked} was asked for.`,
+      refundMismatch: (told: string, expected: string) =>
+        `The gateway tells that ${told} was given back, where it should be ${expected}.`,
       refundFailed: (amount: string) => `The gateway could not give back ${amount}.`,
       unsettled: (amount: string, since: string, said: string) =>
         `${amount} is open since ${since}; asked last, the gateway said ${said}.`,
@@ -289,13 +292,14 @@ export const words = {
       todo: {
         late_payment: 'Deliver the order, or give the money back at the gateway.',
         amount_mismatch: 'Compare it with the order, then ask for the rest or give it back.',
+        refund_mismatch: 'Look the refund up at the gateway, and settle the difference by hand.',
         refund_failed: 'Refund it again, or give it back by hand.',
         unsettled: 'Look it up at the gateway.',
         unreadable: 'Repair its row in the database; look it up at the gateway meanwhile.',
         refund_unsettled: 'Ask the gateway what became of it. Do not refund it again before.',
         listener_dead: 'Mend the listener, and do by hand what it should have done for this order.',
         delivery_dead: 'Mend the endpoint, then send it again.',
-      } satisfies Record<AlertKind, string>,
+      } satisfies Record<AlertKind | 'refund_mismatch', string>,
       lastStatus: (status: number) => `It last answered ${status}.`,
       error: (sentence: string) => `“${sentence}”`,
       parked: (n: number, isMore: boolean) =>
@@ -356,6 +360,7 @@ export const words = {
       clear: 'Show all',
       reference: 'Reference',
       amount: 'Amount',
+      paid: 'paid',
       age: 'Age',
       none: 'No payments yet.',
       noneFound: 'No payment is like that.',
@@ -381,6 +386,7 @@ export const words = {
       created: 'Begun',
       updated: 'Last change',
       paid: 'Paid at',
+      paidAmount: 'Paid',
       expires: 'Expires',
       refunded: 'Given back',
       description: 'Description',
@@ -396,6 +402,7 @@ export const words = {
       becomes: ' becomes ',
       says: (status: string) => `says ${status}`,
       mismatch: 'another amount than asked for',
+      refundMismatch: 'another amount than was paid or given back',
       outcomes: {
         applied: 'Applied',
         unchanged: 'It was so already',
@@ -462,6 +469,8 @@ export const words = {
       title: (reference: string) => `Refund ${reference}`,
       amount: (currency: string) => `Amount in ${currency}`,
       left: (amount: string) => `${amount} can still be given back.`,
+      whole: (amount: string, gateway: string) =>
+        `${gateway} gives back all of a payment at once: ${amount}, which was paid.`,
       reason: 'Reason',
       next: 'Go on',
       confirm: (amount: string, gateway: string) =>

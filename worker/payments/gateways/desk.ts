@@ -1,6 +1,8 @@
 // The port of what all Workers must agree on about a gateway: whether it may be called, and with
 // which token. The ledger holds it, because there is one.
 
+import type { SupportsRefund } from './gateway.ts'
+
 /** How one call went, after its retries. `neutral`: it tells nothing of the gateway's health. */
 export type Verdict = 'success' | 'failure' | 'neutral'
 
@@ -43,6 +45,8 @@ export interface GatewayHealth {
   driver: string
   breaker: BreakerHealth
   supportsRefund: boolean
+  /** Where it does: all of a payment at once, asked for by what was charged, or parts as well. */
+  refunds?: SupportsRefund['refunds']
   /** Missing: its driver does not say. */
   currencies?: readonly string[]
   /** Reached over loopback: a simulator, where a charge costs nobody money. */

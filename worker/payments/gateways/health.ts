@@ -22,6 +22,11 @@ export async function gatewayHealth(deps: HealthDeps): Promise<GatewayHealth[]> 
 }
 
 const abilitiesOf = (gateway: AnyGateway) => ({
-  supportsRefund: supportsRefund(gateway) && gateway.refundProblem?.() === undefined,
+  ...refundsOf(gateway),
   ...(gateway.currencies !== 'any' && { currencies: gateway.currencies }),
 })
+
+function refundsOf(gateway: AnyGateway): Pick<GatewayHealth, 'supportsRefund' | 'refunds'> {
+  const isAble = supportsRefund(gateway) && gateway.refundProblem?.() === undefined
+  return isAble ? { supportsRefund: true, refunds: gateway.refunds } : { supportsRefund: false }
+}

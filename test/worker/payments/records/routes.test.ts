@@ -55,6 +55,7 @@ describe('the gateways', () => {
         driver: 'redirect',
         breaker: { state: 'closed', failures: 0 },
         supportsRefund: true,
+        refunds: 'partial',
         currencies: ['IQD'],
         isLocal: true,
       },
@@ -76,6 +77,7 @@ describe('the gateways', () => {
     edge = processEdge({ payments: room.payments })
     const [gateway] = await health()
     expect(gateway).toMatchObject({ supportsRefund: false })
+    expect(gateway).not.toHaveProperty('refunds')
     expect(gateway).not.toHaveProperty('currencies')
   })
 

@@ -19,17 +19,24 @@ export interface AlertSaid {
 /** `now` in ms. */
 export function sayAlert({ kind, detail }: AlertRecord, now: number): AlertSaid {
   const { attention: say } = words.payments
+  const of = kind === 'amount_mismatch' && isRefund(detail.said) ? 'refund_mismatch' : kind
   const { error } = detail
   const said = typeof error === 'string' ? error : error?.message
   return {
-    title: say.kinds[kind],
-    sentence: sentenceOf(kind, detail, now),
+    title: say.kinds[of],
+    sentence: sentenceOf(of, detail, now),
     ...(said && { error: said }),
-    todo: say.todo[kind],
+    todo: say.todo[of],
   }
 }
 
-function sentenceOf(kind: AlertRecord['kind'], detail: AlertRecord['detail'], now: number): string {
+/** A mismatch says another thing of a refund than of a payment. */
+export type Matter = AlertRecord['kind'] | 'refund_mismatch'
+
+const isRefund = (said: AlertRecord['detail']['said']): boolean =>
+  said === 'Refunded' || said === 'PartiallyRefunded'
+
+function sentenceOf(kind: Matter, detail: AlertRecord['detail'], now: number): string {
   const { attention: say } = words.payments
   const amount = amountOf(detail.amount, detail.currency)
   const since = detail.since === undefined ? '' : timeOf(Date.parse(detail.since), now)
@@ -38,6 +45,8 @@ function sentenceOf(kind: AlertRecord['kind'], detail: AlertRecord['detail'], no
       return say.latePayment(amount)
     case 'amount_mismatch':
       return say.mismatch(amount, amountOf(detail.expectedAmount, detail.expectedCurrency))
+    case 'refund_mismatch':
+      return say.refundMismatch(amount, amountOf(detail.expectedAmount, detail.expectedCurrency))
     case 'refund_failed':
       return say.refundFailed(amount)
     case 'unsettled':

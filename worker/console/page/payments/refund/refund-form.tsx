@@ -1,7 +1,7 @@
 // A refund: how much and why, then once more whether it is meant.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
-import type { RefundRequest } from '../../../../payments/transaction.ts'
+import type { Paid, RefundRequest } from '../../../../payments/transaction.ts'
 import { words } from '../../words.ts'
 import { refund } from '../acting/acts.ts'
 import { Dialog } from '../acting/dialog.tsx'
@@ -11,8 +11,10 @@ import { money, readTyped, typed } from '../money-text.ts'
 
 interface RefundFormProps {
   story: TransactionStory
-  /** What can still be given back, in minor units. */
-  left: number
+  /** What can still be given back. */
+  left: Paid
+  /** The gateway gives back all of it or nothing. */
+  isWhole: boolean
   onDone(): void
 }
 
@@ -39,9 +41,10 @@ export function RefundForm({ onDone, ...about }: RefundFormProps) {
   )
 }
 
-function Steps({ story, left, onDone }: RefundFormProps) {
-  const { currency, gateway, id: transactionId } = story
-  const [given, setGiven] = useState({ amount: typed(left, currency), reason: '' })
+function Steps({ story, left, isWhole, onDone }: RefundFormProps) {
+  const { gateway, id: transactionId } = story
+  const { currency } = left
+  const [given, setGiven] = useState({ amount: typed(left.amount, currency), reason: '' })
   const [meant, setMeant] = useState<RefundRequest>()
   const [problem, setProblem] = useState<string>()
   const key = useRef(new IdempotencyKey(() => crypto.randomUUID()))
@@ -50,11 +53,12 @@ function Steps({ story, left, onDone }: RefundFormProps) {
     const amount = readTyped(given.amount, currency)
     const reason = given.reason.trim()
     const { refund: say } = words.payments
-    if (amount === undefined || amount > left) setProblem(say.badAmount)
+    if (amount === undefined || amount > left.amount) setProblem(say.badAmount)
     else if (reason === '') setProblem(say.noReason)
     else {
       setProblem(undefined)
-      setMeant({ transactionId, amount, reason })
+      // All of it is asked for by what was charged, whatever came in.
+      setMeant({ transactionId, amount: isWhole ? story.amount : amount, reason })
     }
   }
   const give = async (request: RefundRequest) => {
@@ -69,7 +73,7 @@ function Steps({ story, left, onDone }: RefundFormProps) {
   }
   return meant ? (
     <Confirm
-      amount={money(meant.amount, currency)}
+      amount={money(isWhole ? left.amount : meant.amount, currency)}
       gateway={gateway}
       problem={problem}
       onBack={() => {
@@ -79,7 +83,7 @@ function Steps({ story, left, onDone }: RefundFormProps) {
       give={() => give(meant)}
     />
   ) : (
-    <Fields {...{ given, currency, problem, left }} onChange={setGiven} onNext={goOn} />
+    <Fields {...{ given, gateway, problem, left, isWhole }} onChange={setGiven} onNext={goOn} />
   )
 }
 
@@ -88,18 +92,18 @@ interface Given {
   reason: string
 }
 
-interface FieldsProps {
+interface FieldsProps extends Pick<RefundFormProps, 'left' | 'isWhole'> {
   given: Given
-  currency: string
-  left: number
+  gateway: string
   problem: string | undefined
   onChange(given: Given): void
   onNext(): void
 }
 
-function Fields({ given, currency, left, problem, onChange, onNext }: FieldsProps) {
+function Fields({ given, gateway, left, isWhole, problem, onChange, onNext }: FieldsProps) {
   const { refund: say } = words.payments
   const ids = { amount: useId(), left: useId(), reason: useId() }
+  const most = money(left.amount, left.currency)
   return (
     <form
       onSubmit={(event) => {
@@ -107,19 +111,25 @@ function Fields({ given, currency, left, problem, onChange, onNext }: FieldsProp
         onNext()
       }}
     >
-      <label for={ids.amount}>{say.amount(currency)}</label>
-      <input
-        id={ids.amount}
-        inputMode="decimal"
-        autocomplete="off"
-        required
-        aria-describedby={ids.left}
-        value={given.amount}
-        onInput={(event) => onChange({ ...given, amount: event.currentTarget.value })}
-      />
-      <p class="hint" id={ids.left}>
-        {say.left(money(left, currency))}
-      </p>
+      {isWhole ? (
+        <p>{say.whole(most, gateway)}</p>
+      ) : (
+        <>
+          <label for={ids.amount}>{say.amount(left.currency)}</label>
+          <input
+            id={ids.amount}
+            inputMode="decimal"
+            autocomplete="off"
+            required
+            aria-describedby={ids.left}
+            value={given.amount}
+            onInput={(event) => onChange({ ...given, amount: event.currentTarget.value })}
+          />
+          <p class="hint" id={ids.left}>
+            {say.left(most)}
+          </p>
+        </>
+      )}
       <label for={ids.reason}>{say.reason}</label>
       <input
         id={ids.reason}

@@ -5,12 +5,13 @@ import { Time } from '../../time.tsx'
 import { words } from '../../words.ts'
 import type { TransactionStory } from '../feed/reads.ts'
 import { Copyable } from '../ids.tsx'
+import { Money } from '../money.tsx'
 import { isWeb } from '../web-address.ts'
 
 export function Facts({ story }: { story: TransactionStory }) {
   const { story: say } = words.payments
   const { gateway, attempt, description, createdAt, updatedAt, paidAt, expiresAt } = story
-  const { status, redirectUrl, metadata } = story
+  const { status, redirectUrl, metadata, paid } = story
   return (
     <section class="facts panel" aria-labelledby="facts">
       <h2 id="facts">{say.facts}</h2>
@@ -26,6 +27,7 @@ export function Facts({ story }: { story: TransactionStory }) {
           <Time at={createdAt} />
         </Fact>
         <Fact name={say.paid}>{paidAt && <Time at={paidAt} />}</Fact>
+        <Fact name={say.paidAmount}>{paid && <Money {...paid} />}</Fact>
         <Fact name={say.updated}>{updatedAt !== createdAt && <Time at={updatedAt} />}</Fact>
         <Fact name={say.expires}>
           {status === 'Pending' && expiresAt && <Time at={expiresAt} />}

@@ -12,6 +12,7 @@ import type { StoryAnswer, TransactionStory } from '../feed/reads.ts'
 import { isUnreadable } from '../feed/unreadable.ts'
 import { Ids } from '../ids.tsx'
 import { Money } from '../money.tsx'
+import { isOther } from '../paid.ts'
 import { RefundForm } from '../refund/refund-form.tsx'
 import { StatusBadge } from '../status-badge.tsx'
 import { Facts } from './facts.tsx'
@@ -61,12 +62,10 @@ interface StoryProps {
 
 /** How it stands, said aloud when it moves. */
 function Standing({ story, feed, onRefunded }: StoryProps & { onRefunded(): void }) {
-  const { amount, refundedAmount, currency, status, gateway } = story
+  const { story: say } = words.payments
+  const { amount, refundedAmount, currency, status, paid } = story
   const left = refundable(story)
-  const canRefund =
-    left > 0 &&
-    may('payments:write') &&
-    feed.gateways.value?.some(({ key, supportsRefund }) => key === gateway && supportsRefund)
+  const gateway = feed.gateways.value?.find(({ key }) => key === story.gateway)
   return (
     <div class="standing">
       <span class="sum">
@@ -75,16 +74,22 @@ function Standing({ story, feed, onRefunded }: StoryProps & { onRefunded(): void
       <span role="status">
         <StatusBadge key={status} status={status} />
       </span>
-      {refundedAmount > 0 && (
-        <span class="hint">
-          {words.payments.story.refunded} <Money amount={refundedAmount} currency={currency} />
+      {paid && isOther(story) && (
+        <span class="hint mismatch">
+          {say.paidAmount} <Money {...paid} />
         </span>
       )}
-      {canRefund && (
+      {paid && refundedAmount > 0 && (
+        <span class="hint">
+          {say.refunded} <Money amount={refundedAmount} currency={paid.currency} />
+        </span>
+      )}
+      {paid && left > 0 && may('payments:write') && gateway?.refunds && (
         <RefundForm
           key={story.id}
           story={story}
-          left={left}
+          left={{ amount: left, currency: paid.currency }}
+          isWhole={gateway.refunds === 'full'}
           onDone={() => {
             feed.ask()
             // Its button is gone when all is given back.

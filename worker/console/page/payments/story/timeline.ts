@@ -34,7 +34,7 @@ const ORDER: readonly Entry['kind'][] = [
 export function timeline(story: StoryAnswer): Entry[] {
   const { webhookEvents, refunds, events, alerts } = story
   // Only the payment's own row tells it.
-  const currency = isUnreadable(story) ? '' : story.currency
+  const currency = isUnreadable(story) ? '' : (story.paid ?? story).currency
   const entries: Entry[] = [
     ...(isUnreadable(story) ? [] : [initiated(story), ...refusal(story)]),
     ...webhookEvents.filter(isReadable).map((event): Entry => {
@@ -79,11 +79,12 @@ export const legible = (raw: unknown): string =>
   typeof raw === 'string' ? raw : JSON.stringify(raw, undefined, 2)
 
 /** What can still be given back, in minor units; nothing while a refund is under way. */
-export function refundable({ status, amount, refundedAmount, refunds }: TransactionStory): number {
+export function refundable(story: TransactionStory): number {
+  const { status, paid, refundedAmount, refunds } = story
   // One that cannot be read may be under way.
   const isUnderWay = refunds.some(
     (refund) => isUnreadable(refund) || ['claimed', 'accepted'].includes(refund.status),
   )
   if (isUnderWay || (status !== 'Paid' && status !== 'PartiallyRefunded')) return 0
-  return Math.max(0, amount - refundedAmount)
+  return Math.max(0, (paid?.amount ?? 0) - refundedAmount)
 }

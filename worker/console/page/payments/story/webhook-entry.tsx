@@ -23,7 +23,7 @@ export function WebhookEntry({ event }: { event: EventRecord }) {
       <p>
         <span class={`state ${outcome}`}>{say.outcomes[outcome]}</span>{' '}
         <Money amount={event.amount} currency={event.currency} />
-        {isMismatch && <span class="mismatch"> {say.mismatch}</span>}
+        {isMismatch && <span class="mismatch"> {mismatchOf(event)}</span>}
       </p>
       <Lateness event={event} />
       {error && <Fault error={error} />}
@@ -41,6 +41,11 @@ export function WebhookEntry({ event }: { event: EventRecord }) {
       )}
     </>
   )
+}
+
+function mismatchOf({ toStatus }: EventRecord): string {
+  const { story: say } = words.payments
+  return toStatus === 'Paid' ? say.mismatch : say.refundMismatch
 }
 
 /** What moved, or what it would have moved to. */

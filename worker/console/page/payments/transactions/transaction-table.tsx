@@ -2,7 +2,7 @@
 
 import { useMemo } from 'preact/hooks'
 import type { Listed, Unreadable } from '../../../../payments/ledger/records.ts'
-import type { Transaction } from '../../../../payments/transaction.ts'
+import type { Paid, Transaction } from '../../../../payments/transaction.ts'
 import { formatRoute, type Route } from '../../address.ts'
 import { route } from '../../router.ts'
 import { Age } from '../../time.tsx'
@@ -12,6 +12,7 @@ import { filtersOf, isFiltering } from '../feed/filters.ts'
 import { isUnreadable } from '../feed/unreadable.ts'
 import { flashOf } from '../flash.ts'
 import { Money } from '../money.tsx'
+import { isOther } from '../paid.ts'
 import { StatusBadge } from '../status-badge.tsx'
 import { FilterBar } from './filter-bar.tsx'
 
@@ -87,7 +88,7 @@ function Row({ transaction, changes }: RowProps) {
   return useMemo(() => {
     if (isUnreadable(transaction)) return <UnreadableRow row={transaction} query={query} />
     const { id, status, reference, gateway, description, amount, currency } = transaction
-    const { refundedAmount, createdAt } = transaction
+    const { refundedAmount, createdAt, paid } = transaction
     return (
       <tr class={flashOf(changes)}>
         <td class="cell-status">
@@ -104,7 +105,8 @@ function Row({ transaction, changes }: RowProps) {
         <td class="cell-gateway">{gateway}</td>
         <td class="cell-amount number">
           <Money amount={amount} currency={currency} />
-          <Refunded amount={refundedAmount} currency={currency} />
+          {paid && isOther(transaction) && <PaidOther paid={paid} />}
+          {paid && <Refunded amount={refundedAmount} currency={paid.currency} />}
         </td>
         <td class="cell-age number">
           <Age at={createdAt} />
@@ -134,6 +136,13 @@ function UnreadableRow({ row: { id, invalid }, query }: UnreadableRowProps) {
     </tr>
   )
 }
+
+/** What came in, where that is not what was asked for. */
+const PaidOther = ({ paid }: { paid: Paid }) => (
+  <span class="paid-other">
+    {words.payments.list.paid} <Money {...paid} />
+  </span>
+)
 
 /** The part that went back. */
 function Refunded({ amount, currency }: { amount: number; currency: string }) {
