@@ -26,6 +26,16 @@ describe('an alert', () => {
     expect(say('amount_mismatch', { ...paid, ...asked }).sentence).toBe(
       'IQD 20,000 was paid where IQD 25,000 was asked for.',
     )
+    const back = {
+      ...paid,
+      expectedAmount: 25_000,
+      expectedCurrency: 'IQD',
+      said: 'Refunded',
+    } as const
+    expect(say('amount_mismatch', back)).toMatchObject({
+      title: 'Another amount was given back',
+      sentence: 'The gateway tells that IQD 20,000 was given back, where it should be IQD 25,000.',
+    })
     expect(say('refund_failed', { ...paid, error: { code: 'x', message: 'No.' } })).toMatchObject({
       sentence: 'The gateway could not give back IQD 20,000.',
       error: 'No.',

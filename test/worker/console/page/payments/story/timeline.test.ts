@@ -91,12 +91,23 @@ describe('a payment’s story', () => {
   })
 
   it('knows what can still be given back: nothing while a refund is under way', () => {
-    expect(refundable(story())).toBe(25_000)
-    expect(refundable(story({ status: 'PartiallyRefunded', refundedAmount: 5_000 }))).toBe(20_000)
-    expect(refundable(story({ refunds: [refund('failed')] }))).toBe(25_000)
-    expect(refundable(story({ refunds: [refund('claimed')] }))).toBe(0)
+    const paid = { amount: 25_000, currency: 'IQD' }
+    const left = (more: Partial<TransactionStory>) => refundable(story({ paid, ...more }))
+    expect(left({})).toBe(25_000)
+    expect(left({ status: 'PartiallyRefunded', refundedAmount: 5_000 })).toBe(20_000)
+    expect(left({ refunds: [refund('failed')] })).toBe(25_000)
+    expect(left({ refunds: [refund('claimed')] })).toBe(0)
     expect(refundable(story({ status: 'Pending' }))).toBe(0)
-    expect(refundable(story({ status: 'Refunded', refundedAmount: 25_000 }))).toBe(0)
+    expect(left({ status: 'Refunded', refundedAmount: 25_000 })).toBe(0)
+  })
+
+  it('counts what was paid and not what was asked for, in its currency', () => {
+    const other = story({
+      ...{ status: 'PartiallyRefunded', refundedAmount: 5_000, refunds: [refund('succeeded')] },
+      paid: { amount: 20_000, currency: 'USD' },
+    })
+    expect(refundable(other)).toBe(15_000)
+    expect(timeline(other).at(-1)).toMatchObject({ kind: 'refund', currency: 'USD' })
   })
 
   it('shows what the gateway sent in lines, and a text of earlier versions as it is', () => {
