@@ -22,7 +22,8 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   gateway_transaction_id TEXT,
   -- Our name for it at the gateway, derived and not drawn: a repeated call names the same payment.
   external_reference_id TEXT,
-  -- From the caller, with a hash of the whole request: the same key with another is refused.
+  -- From the caller, with a hash of the request but for the payer's phone: the same key with
+  -- another is refused.
   idempotency_key TEXT,
   request_hash TEXT,
   status TEXT NOT NULL DEFAULT 'Pending' CHECK (status IN

@@ -52,11 +52,13 @@ export function createCharge(deps: ChargeDeps): Charge {
     const { request, gateway } = checkCharge(asked, gateways)
     const now = clock.now()
     const { idempotencyKey, correlationId, origin } = context
+    // The numbers of a country are soon tried: a hash of one, in the database, is the number itself.
+    const { customerPhone: _, ...hashed } = request
     const begun = await ledger.beginCharge({
       id: drawId(now),
       request,
       ...(idempotencyKey !== undefined && { idempotencyKey }),
-      requestHash: await requestHash(request),
+      requestHash: await requestHash(hashed),
       ...(correlationId !== undefined && { correlationId }),
       chargeIsIdempotent: gateway.chargeIsIdempotent,
       now,

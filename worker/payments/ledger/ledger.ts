@@ -106,7 +106,7 @@ export interface ChargeStart {
   /** Validated. */
   request: ChargeRequest
   idempotencyKey?: string
-  /** Of the whole request. */
+  /** Of the request, without the payer's phone. */
   requestHash: string
   correlationId?: string
   /** As the gateway says: an unknown outcome may be asked for again. */

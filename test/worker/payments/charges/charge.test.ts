@@ -62,6 +62,16 @@ describe('a charge', () => {
     expect(charged).toHaveLength(1)
   })
 
+  it('is the same charge with another phone, which no hash gives back then', async () => {
+    const { payments, charged } = openRoom()
+    const context = { idempotencyKey: 'key-1' }
+    const first = await payments.charge({ ...order, customerPhone: '9647801234567' }, context)
+    const other = await payments.charge({ ...order, customerPhone: '9647807654321' }, context)
+    expect(other).toStrictEqual(first)
+    expect(await payments.charge(order, context)).toStrictEqual(first)
+    expect(charged).toMatchObject([{ customerPhone: '9647801234567' }])
+  })
+
   it('is in progress for whoever asks the same while its gateway is being called', async () => {
     const { payments, script } = openRoom()
     const called = Promise.withResolvers<void>()
