@@ -131,7 +131,7 @@ export interface SupportsRefund {
 export interface GatewayRefund extends StoredNames {
   /** Ours: the same however often this refund is repeated. */
   refundId: string
-  /** What to give back, in minor units. */
+  /** What to give back, in minor units. Of a gateway that is `full`: what was charged. */
   refundAmount: number
   reason: string
 }
