@@ -4,7 +4,8 @@ import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { GatewayUnavailableException } from '../exceptions.ts'
 import type { PaymentEvents } from '../telling/events.ts'
-import type { GatewayDesk, Verdict } from './desk.ts'
+import { callbackLimit, type Purpose } from './callback-limit.ts'
+import type { Admission, GatewayDesk, Verdict } from './desk.ts'
 import type { Gateway, GatewayCall } from './gateway.ts'
 import { createGatewayCall, type JudgedCall } from './gateway-call.ts'
 
@@ -21,20 +22,34 @@ export interface CallerDeps {
 export interface Caller {
   /**
    * Asks the desk, works, and reports once however that ends. Throws GatewayUnavailableException
-   * without working when the desk says no.
+   * without working when the desk says no, TooManyCallbacks when it is for their number.
    */
   run<T>(
     gateway: Pick<Gateway, 'key'>,
-    purpose: 'call' | 'reread',
+    purpose: Purpose,
     work: (call: GatewayCall) => Promise<T>,
   ): Promise<T>
   /** For what is admitted elsewhere: whoever begins it reports its verdict too. */
   begun(gateway: Pick<Gateway, 'key'>, accessToken?: string): JudgedCall
 }
 
+/** The gateway was not asked: callbacks cause as many questions as may be already. */
+export class TooManyCallbacks extends GatewayUnavailableException {}
+
 export function createCaller({ desk, onOpened, ...calling }: CallerDeps): Caller {
   const begun: Caller['begun'] = (gateway, accessToken) =>
     createGatewayCall({ gateway, desk, ...calling, accessToken })
+
+  // Of this isolate alone, with the desk's own rule: a flood must not reach the one ledger.
+  const limit = callbackLimit()
+
+  async function admit(gateway: string, purpose: Purpose): Promise<Admission> {
+    const taken =
+      purpose === 'call'
+        ? ({ ok: true } as const)
+        : limit.take(gateway, purpose, calling.clock.now())
+    return taken.ok ? await desk.admit(gateway, purpose) : { ...taken, reason: 'rate_limited' }
+  }
 
   async function report(gateway: string, verdict: Verdict): Promise<void> {
     try {
@@ -52,14 +67,15 @@ export function createCaller({ desk, onOpened, ...calling }: CallerDeps): Caller
 
   return {
     async run(gateway, purpose, work) {
-      const admission = await desk.admit(gateway.key, purpose)
+      const admission = await admit(gateway.key, purpose)
       if (!admission.ok) {
         const { reason, retryAfterMs } = admission
-        const why =
-          reason === 'circuit_open'
-            ? 'is failing and is left alone for now'
-            : 'is not asked more often than this'
-        throw new GatewayUnavailableException(`${gateway.key} ${why}.`, { retryAfterMs })
+        const { key } = gateway
+        throw reason === 'circuit_open'
+          ? new GatewayUnavailableException(`${key} is failing and is left alone for now.`, {
+              retryAfterMs,
+            })
+          : new TooManyCallbacks(`${key} is not asked more often than this.`, { retryAfterMs })
       }
       const call = begun(gateway, admission.accessToken)
       try {
@@ -67,7 +83,7 @@ export function createCaller({ desk, onOpened, ...calling }: CallerDeps): Caller
       } finally {
         const verdict = call.verdict()
         // A stranger may know what a gateway chokes on, and must not close it to every payer so.
-        const isStrangers = purpose === 'reread' && verdict === 'failure'
+        const isStrangers = purpose !== 'call' && verdict === 'failure'
         await report(gateway.key, isStrangers ? 'neutral' : verdict)
       }
     },

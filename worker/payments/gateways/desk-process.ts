@@ -3,13 +3,10 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { createAccessTokens } from './access-token.ts'
-import { admit, type BreakerState, CLOSED, health, report } from './breaker.ts'
+import { admit, type BreakerState, CLOSED, health, OPEN_MS, report } from './breaker.ts'
+import { callbackLimit } from './callback-limit.ts'
 import type { GatewayDesk } from './desk.ts'
 import type { AnyGateway } from './gateway.ts'
-import { type BucketRule, type BucketState, take } from './token-bucket.ts'
-
-/** What strangers can cause with unsigned callbacks; more than a busy shop's payers do. */
-const REREADS: BucketRule = { burst: 60, perSecond: 10 }
 
 /** Keeps each gateway's breaker: a Map, or a storage where the process often ends. */
 export interface BreakerStore {
@@ -27,17 +24,20 @@ export interface DeskDeps {
 
 export function createDesk({ gateways, clock, store, fetch, log }: DeskDeps): GatewayDesk {
   const tokens = createAccessTokens({ clock, fetch, log })
-  const rereads = new Map<string, BucketState>()
+  const limit = callbackLimit()
 
   return {
     async admit(gateway, purpose) {
       const now = clock.now()
-      if (purpose === 'reread') {
-        const taken = take(rereads.get(gateway), REREADS, now)
+      if (purpose !== 'call') {
+        const taken = limit.take(gateway, purpose, now)
         if (!taken.ok) return { ...taken, reason: 'rate_limited' }
-        rereads.set(gateway, taken.state)
       }
       const before = store.get(gateway) ?? CLOSED
+      // The probe of an open circuit decides for every payer: no stranger takes their turn.
+      if (purpose === 'unproven' && before.openUntil !== undefined) {
+        return { ok: false, reason: 'circuit_open', retryAfterMs: OPEN_MS }
+      }
       const leave = admit(before, now)
       if (!leave.ok) return { ...leave, reason: 'circuit_open' }
       if (leave.state !== before) store.set(gateway, leave.state)

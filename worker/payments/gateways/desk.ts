@@ -1,17 +1,15 @@
 // The port of what all Workers must agree on about a gateway: whether it may be called, and with
 // which token. The ledger holds it, because there is one.
 
+import type { Purpose } from './callback-limit.ts'
 import type { SupportsRefund } from './gateway.ts'
 
 /** How one call went, after its retries. `neutral`: it tells nothing of the gateway's health. */
 export type Verdict = 'success' | 'failure' | 'neutral'
 
 export interface GatewayDesk {
-  /**
-   * Asks for one call, which must be reported. `reread`: caused by an unsigned callback, so that
-   * strangers can cause it; those are limited.
-   */
-  admit(gateway: string, purpose: 'call' | 'reread'): Promise<Admission>
+  /** Asks for one call, which must be reported. What callbacks cause is limited. */
+  admit(gateway: string, purpose: Purpose): Promise<Admission>
   report(gateway: string, verdict: Verdict): Promise<{ opened: boolean }>
   /** `refused`: the token that the gateway has just answered with 401; a fresh one is fetched. */
   accessToken(gateway: string, refused?: string): Promise<TokenAnswer>

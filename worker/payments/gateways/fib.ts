@@ -60,8 +60,9 @@ export const fib = {
     })
 
     /** Undefined: the bank knows no such payment. */
-    async function read(id: string, call: GatewayCall) {
-      const reply = await call.send(about(id, 'status'))
+    async function read(id: string, call: GatewayCall, provenFor?: string) {
+      const request = about(id, 'status')
+      const reply = await call.send(provenFor === undefined ? request : { ...request, provenFor })
       if (reply.status === 404 || reply.status === 400) return undefined
       if (!isSuccess(reply)) throw notUnderstood('payments/status', reply)
       const payment = shaped(stored, reply.body, 'payments/status')
@@ -134,9 +135,11 @@ export const fib = {
 
       async handleWebhook({ body, query, receivedAt }, call) {
         const id = idIn(body)
-        const payment = id === undefined ? undefined : await read(id, call)
-        if (!payment) throw new InvalidWebhookSignatureException('It names no payment of the bank')
+        if (id === undefined) throw new InvalidWebhookSignatureException('It names no payment')
+        // Before the bank is asked: what strangers send must not stand in the way of what it sends.
         const externalReferenceId = await address.nameIn(query)
+        const payment = await read(id, call, externalReferenceId)
+        if (!payment) throw new InvalidWebhookSignatureException('It names no payment of the bank')
         return {
           gateway: key,
           gatewayTransactionId: payment.id,

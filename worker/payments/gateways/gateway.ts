@@ -35,6 +35,12 @@ export interface GatewayRequest {
   isIdempotent: boolean
   /** Sends the driver's access token along, and a fresh one after a `401`. */
   withToken?: boolean
+  /**
+   * In `handleWebhook`: the callback carries what only we could have written, and it names this
+   * payment. The driver has checked that. Without it the request shares one small budget with all
+   * that strangers cause.
+   */
+  provenFor?: string
 }
 
 export interface GatewayReply {

@@ -4,10 +4,11 @@ import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { drawId } from '../draw-id.ts'
 import { InvalidWebhookSignatureException } from '../exceptions.ts'
-import type { Caller } from '../gateways/caller.ts'
+import { type Caller, TooManyCallbacks } from '../gateways/caller.ts'
 import type { AnyGateway, GatewayCall, WebhookRequest } from '../gateways/gateway.ts'
 import type { Ledger, Recorded } from '../ledger/ledger.ts'
 import { maskHeaders } from '../telling/mask.ts'
+import { createRateLimit } from '../telling/rate-limit.ts'
 import type { Telling } from '../telling/telling.ts'
 import { staleness } from '../time.ts'
 import { maskedPayload, type VerifiedWebhook, type WebhookPayload } from './payload.ts'
@@ -34,8 +35,18 @@ export type Receive = (
   correlationId: string,
 ) => Promise<WebhookAnswer>
 
+/** One line in a minute says how many callbacks caused no question to their gateway. */
+const LIMITED_LINE_MS = 60_000
+
 export function createReceiver(deps: ReceiverDeps): Receive {
   const { gateways, ledger, telling, clock, log } = deps
+  const lines = createRateLimit(1, LIMITED_LINE_MS)
+
+  /** Whoever floods us must not flood the log too. */
+  function noteLimited(gateway: string): void {
+    const others = lines.takeMissed(clock.now())
+    if (lines.admits(clock.now())) log('warn', 'payments.webhook.limited', { gateway, others })
+  }
 
   return async (key, request, correlationId) => {
     const gateway = gateways.get(key)
@@ -51,6 +62,10 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       }
       verified = told
     } catch (error) {
+      if (error instanceof TooManyCallbacks) {
+        noteLimited(key)
+        return { status: 500, word: 'error' }
+      }
       if (!(error instanceof InvalidWebhookSignatureException)) {
         log('error', 'payments.webhook.failed', { ...said, error: String(error) })
         return { status: 500, word: 'error' }
@@ -94,7 +109,11 @@ export function createReceiver(deps: ReceiverDeps): Receive {
 /** Only a driver that sends asks the breaker. Strangers can cause these calls: they are limited. */
 function lazyCall(deps: ReceiverDeps, gateway: AnyGateway, correlationId: string): GatewayCall {
   return {
-    send: (request) => deps.caller.run(gateway, 'reread', (call) => call.send(request)),
+    send(request) {
+      const { provenFor: proven } = request
+      const purpose = proven === undefined ? 'unproven' : { proven }
+      return deps.caller.run(gateway, purpose, (call) => call.send(request))
+    },
     warn: (event, fields) =>
       deps.log('warn', event, { gateway: gateway.key, correlationId, ...fields }),
   }

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createCaller } from '../../../../worker/payments/gateways/caller.ts'
+import type { Purpose } from '../../../../worker/payments/gateways/callback-limit.ts'
+import { createCaller, TooManyCallbacks } from '../../../../worker/payments/gateways/caller.ts'
 import type { Admission, Verdict } from '../../../../worker/payments/gateways/desk.ts'
 import type { GatewayCall } from '../../../../worker/payments/gateways/gateway.ts'
 import { redirect } from '../../../../worker/payments/gateways/redirect.ts'
@@ -12,12 +13,19 @@ const ask = (call: GatewayCall) =>
   call.send({ endpoint: 'x', method: 'POST', url: 'https://gateway.test/x', isIdempotent: false })
 
 /** A desk that says `admission`, and keeps what is reported. */
-function deskWith(admission: Admission, opened: () => Promise<boolean> = async () => false) {
+function deskWith(
+  admission: Admission,
+  opened: () => Promise<boolean> = async () => false,
+  onAdmit: () => void = () => undefined,
+) {
   const reports: Verdict[] = []
   const openings: string[] = []
   const caller = createCaller({
     desk: {
-      admit: async () => admission,
+      admit: async () => {
+        onAdmit()
+        return admission
+      },
       report: async (_, verdict) => {
         reports.push(verdict)
         return { opened: await opened() }
@@ -69,7 +77,7 @@ describe('the caller', () => {
     async (reason) => {
       const { caller, reports } = deskWith({ ok: false, reason, retryAfterMs: 1_234 })
       let works = 0
-      const refused = caller.run(shop, 'reread', async () => works++)
+      const refused = caller.run(shop, 'unproven', async () => works++)
       await expect(refused).rejects.toMatchObject({
         code: 'gateway_unavailable',
         retryAfterMs: 1_234,
@@ -77,6 +85,17 @@ describe('the caller', () => {
       expect([works, reports]).toEqual([0, []])
     },
   )
+
+  it('asks the desk no more often for callbacks than the desk would admit', async () => {
+    let asked = 0
+    const { caller } = deskWith({ ok: true }, undefined, () => asked++)
+    const run = (purpose: Purpose) => caller.run(shop, purpose, async () => undefined)
+    const all = await Promise.allSettled(Array.from({ length: 200 }, () => run('unproven')))
+    expect([asked, all.filter(({ status }) => status === 'fulfilled').length]).toEqual([10, 10])
+    await expect(run('unproven')).rejects.toBeInstanceOf(TooManyCallbacks)
+    for (let call = 0; call < 20; call++) await run({ proven: `payment-${call}` })
+    for (let call = 0; call < 20; call++) await run('call')
+  })
 
   it('tells when its report opened the circuit', async () => {
     const { caller, openings } = deskWith({ ok: true }, async () => true)
@@ -92,14 +111,16 @@ describe('the caller', () => {
 
   it('opens no circuit by what strangers cause, and closes one that a charge opened', async () => {
     const bed = new GatewayBed(shop, noConnection)
-    const run = (purpose: 'call' | 'reread') => bed.end(bed.caller.run(shop, purpose, ask))
-    for (let call = 0; call < 8; call++) await expect(run('reread')).rejects.toThrow()
-    expect([bed.sent.length, bed.openings]).toEqual([8, []])
+    const run = (purpose: Purpose) => bed.end(bed.caller.run(shop, purpose, ask))
+    const proven = { proven: 'payment-1' }
+    for (let call = 0; call < 8; call++) await expect(run('unproven')).rejects.toThrow()
+    for (let call = 0; call < 8; call++) await expect(run(proven)).rejects.toThrow()
+    expect([bed.sent.length, bed.openings]).toEqual([16, []])
     for (let call = 0; call < 5; call++) await expect(run('call')).rejects.toThrow()
     expect(bed.openings).toHaveLength(1)
     bed.answer = () => json({})
     await bed.clock.advance(30_000)
-    await run('reread')
+    await run(proven)
     await run('call')
     await run('call')
   })

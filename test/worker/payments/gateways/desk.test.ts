@@ -88,24 +88,26 @@ describe('the desk', () => {
     expect((await desk.admit('shop', 'call')).ok).toBe(true)
   })
 
-  it('limits re-reads to a burst of 60 and then 10 a second, and leaves calls alone', async () => {
+  it('limits what callbacks cause, and leaves calls and callbacks with a proof alone', async () => {
+    const { desk } = bedOf()
+    const answers = []
+    for (let time = 0; time < 100; time++) answers.push(await desk.admit('shop', 'unproven'))
+    expect(answers.filter(({ ok }) => ok)).toHaveLength(10)
+    const limited = { ok: false, reason: 'rate_limited', retryAfterMs: 1_000 }
+    expect(answers.at(-1)).toEqual(limited)
+    expect((await desk.admit('shop', { proven: 'a' })).ok).toBe(true)
+    for (let time = 0; time < 100; time++) expect((await desk.admit('shop', 'call')).ok).toBe(true)
+  })
+
+  it('lets no callback without a proof be the one that tries an open circuit', async () => {
     const { desk, clock } = bedOf()
-    const admitted = async (times: number) => {
-      let count = 0
-      for (let time = 0; time < times; time++) {
-        if ((await desk.admit('shop', 'reread')).ok) count++
-      }
-      return count
-    }
-    expect(await admitted(100)).toBe(60)
-    expect(await desk.admit('shop', 'reread')).toEqual({
-      ok: false,
-      reason: 'rate_limited',
-      retryAfterMs: 100,
-    })
-    expect((await desk.admit('shop', 'call')).ok).toBe(true)
-    await clock.advance(1_000)
-    expect(await admitted(100)).toBe(10)
+    for (let call = 0; call < 5; call++) await desk.report('shop', 'failure')
+    await clock.advance(30_000)
+    const refused = { ok: false, reason: 'circuit_open', retryAfterMs: 30_000 }
+    expect(await desk.admit('shop', 'unproven')).toEqual(refused)
+    expect((await desk.admit('shop', { proven: 'a' })).ok).toBe(true)
+    await desk.report('shop', 'success')
+    expect((await desk.admit('shop', 'unproven')).ok).toBe(true)
   })
 })
 

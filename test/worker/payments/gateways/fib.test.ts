@@ -209,6 +209,19 @@ describe('a callback of FIB', () => {
     expect(read).toMatchObject({ externalReferenceId, gatewayTransactionId: ID })
   })
 
+  it('asks the bank in the name of the payment that its address proves, or of nobody', async () => {
+    const query = await givenTo(bank)
+    const proven = new FakeGatewayCall(stored('PAID'))
+    await bank.handleWebhook({ ...told(ID), query }, proven)
+    expect(proven.requests[0]?.provenFor).toBe(charge.externalReferenceId)
+    query.set('proof', '0'.repeat(64))
+    for (const stranger of [query, new URLSearchParams()]) {
+      const call = new FakeGatewayCall(stored('PAID'))
+      await bank.handleWebhook({ ...told(ID), query: stranger }, call)
+      expect(call.requests[0]).not.toHaveProperty('provenFor')
+    }
+  })
+
   it.each([
     ['no proof', { proof: undefined }],
     ['an empty proof', { proof: '' }],
