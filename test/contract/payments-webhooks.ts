@@ -54,6 +54,47 @@ export function webhooksContract({ host, system }: Payments): void {
       }
     })
 
+    it('are kept and told as their claims, without the payer’s own, beside what the host gave', async () => {
+      const given = {
+        reference: `cart?ticket=42&seat=7#${crypto.randomUUID()}`,
+        metadata: { ticket: 'A-7', keyboard: 'qwerty' },
+      }
+      const charge = await system().charged(given)
+      const claims = claimsOf(charge)
+      const own = {
+        customerMsisdn: '9647801234567',
+        walletNumber: '42',
+        note: 'IBAN GB82 WEST 1234 5698 7654 32',
+      }
+      const data = { ...claims.data, ...own }
+      const raw = {
+        ...claims,
+        data: {
+          ...data,
+          customerMsisdn: '[redacted]',
+          walletNumber: '[redacted]',
+          note: 'IBAN [redacted]',
+        },
+      }
+      expect(await word(await redirectCallback({ ...claims, data }))).toEqual([200, 'ok'])
+
+      const story = await system().story(charge.transactionId)
+      expect(story).toMatchObject({ ...given, status: 'Paid' })
+      const [{ occurredAt = '' } = {}] = story.webhookEvents
+      expect(story.webhookEvents).toMatchObject([{ reference: given.reference, raw }])
+      const ofIt = (type: string) => () => {
+        return system().receiver.events.find(
+          (event) => event.type === type && JSON.stringify(event.data).includes(given.reference),
+        )
+      }
+      for (const type of ['WebhookReceived', 'PaymentSucceeded']) {
+        await vi.waitUntil(ofIt(type), PATIENT)
+      }
+      const payload = { reference: given.reference, raw, occurredAt }
+      expect(ofIt('WebhookReceived')()?.data).toMatchObject({ payload })
+      expect(ofIt('PaymentSucceeded')()?.data).toMatchObject({ transaction: given })
+    })
+
     it('of a time that no date can have are stale, and spoil no list', async () => {
       const charge = await system().charged()
       for (const timestamp of [8_900_000_000_000_000, Date.now() + 48 * HOUR_MS]) {
