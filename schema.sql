@@ -44,7 +44,8 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   -- The whole answer to the charge, which a repeated request gets again.
   charge_answer TEXT CHECK (charge_answer IS NULL OR json_valid(charge_answer)),
   expires_at INTEGER,
-  -- Whoever talks to the gateway about the charge, and until when the same request must wait.
+  -- Whoever talks to the gateway about the charge, and until when the same request must wait; 0:
+  -- nothing was ever sent there.
   called_by TEXT,
   called_until INTEGER,
   -- When the sweeper asks the gateway next; NULL: nothing is open.

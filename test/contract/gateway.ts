@@ -123,7 +123,9 @@ export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
       it('asks for a charge again only where the gateway makes one of it', async () => {
         const bed = bedOf(failingAtMoney(outage))
         await expect(bed.end(gateway.charge(charge, bed.call()))).rejects.toThrow()
-        expect(bed.sent.filter(isMoney)).toHaveLength(gateway.chargeIsIdempotent ? 3 : 1)
+        // One that is silent leaves time for two.
+        const most = outage === silence ? 2 : 3
+        expect(bed.sent.filter(isMoney)).toHaveLength(gateway.chargeIsIdempotent ? most : 1)
       })
 
       it.runIf(gateway.checkStatus)('does not know the status', async () => {
@@ -148,7 +150,7 @@ export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
     it('tells of each attempt that ran out of time', async () => {
       const bed = bedOf(failingAtMoney(silence))
       await expect(bed.end(gateway.charge(charge, bed.call()))).rejects.toThrow()
-      const attempts = gateway.chargeIsIdempotent ? 3 : 1
+      const attempts = gateway.chargeIsIdempotent ? 2 : 1
       expect(bed.timeouts).toHaveLength(attempts)
       expect(bed.timeouts[0]).toMatchObject({ gateway: 'shop', durationMs: 15_000 })
     })

@@ -358,6 +358,29 @@ export function chargeContract(on: On): void {
     )
 
     it(
+      'that was never sent may be sent by the same request, once, whatever its gateway is',
+      on(async (w) => {
+        for (const [at, chargeIsIdempotent] of [true, false].entries()) {
+          const wish = { chargeIsIdempotent, request: { reference: `order ${at}` } }
+          const transaction = await w.pending(wish)
+          const unsent = { kind: 'unsent', nextCheckAt: T0 + HOUR } as const
+          await w.finish(transaction, unsent, { verdict: 'neutral' })
+          expect(await w.read(transaction)).toMatchObject({ status: 'Pending' })
+          const again = w.start({ ...wish, now: T0 + 2_000 })
+          expect(await w.ledger.beginCharge(again)).toMatchObject({
+            state: 'begun',
+            untold: [],
+            transaction: { id: transaction.id },
+          })
+          expect(await w.begin({ ...wish, now: T0 + 2_001 })).toEqual({ state: 'in_progress' })
+          // Now it may have been sent.
+          const state = chargeIsIdempotent ? 'begun' : 'unknown'
+          expect(await w.begin({ ...wish, now: again.until })).toMatchObject({ state })
+        }
+      }),
+    )
+
+    it(
       'is not asked for again once a webhook has told of it',
       on(async (w) => {
         const transaction = await w.pending()

@@ -44,3 +44,21 @@ export class FakeClock implements WorkerClock, SidecarClock {
 
 /** Lets every promise that can go on without a timer do so. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+/**
+ * Lets time go on from timer to timer until the work has ended, either way. Real work beside it,
+ * such as a digest, has its turns first: time must not run away under it.
+ */
+export async function end<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
+  let isOver = false
+  const over = () => {
+    isOver = true
+  }
+  work.then(over, over)
+  for (let turns = 0; !isOver; turns++) {
+    if (turns > 20_000) throw new Error('It does not end')
+    await settle()
+    if (turns % 20 === 19 && !isOver) await clock.advance(clock.waits[0] ?? 0)
+  }
+  return await work
+}

@@ -11,6 +11,7 @@ import type {
   RefundAnswer,
   StatusAnswer,
 } from '../../worker/payments/gateways/gateway.ts'
+import type { Ledger } from '../../worker/payments/ledger/ledger.ts'
 import { createMemoryLedger } from '../../worker/payments/ledger/ledger-memory.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
 import { audienceOf } from '../../worker/payments/telling/audience.ts'
@@ -51,7 +52,16 @@ export const unavailable = (): never => {
   throw new GatewayUnavailableException('Nobody answers.')
 }
 
-export function openRoom(own: { onMismatch?: 'log' | 'reject'; gateway?: object } = {}): Room {
+interface RoomOptions {
+  onMismatch?: 'log' | 'reject'
+  gateway?: object
+  /** What is on the other side of the network; without it nothing may be fetched. */
+  fetch?: typeof fetch
+  /** Stands before the ledger, as charges and refunds see it. */
+  wait?: (method: string, clock: FakeClock) => Promise<void>
+}
+
+export function openRoom(own: RoomOptions = {}): Room {
   const clock = new FakeClock()
   const told: Room['told'] = []
   const { log, lines } = keptLog()
@@ -91,11 +101,21 @@ export function openRoom(own: { onMismatch?: 'log' | 'reject'; gateway?: object 
     EVENT_NAMES.map((name) => [name, (payload: unknown) => void told.push({ name, payload })]),
   ) as Listeners
   const noFetch = () => Promise.reject(new Error('nothing here is to be fetched'))
-  const desk = createDesk({ gateways, clock, store: new Map(), fetch: noFetch, log })
-  const { ledger, records } = createMemoryLedger({
+  const fetch = own.fetch ?? noFetch
+  const desk = createDesk({ gateways, clock, store: new Map(), fetch, log })
+  const { ledger: real, records } = createMemoryLedger({
     desk,
     audience: audienceOf(listeners, undefined),
     log,
+  })
+  const ledger = new Proxy(real, {
+    get(target, method: keyof Ledger) {
+      const call = target[method] as (...args: unknown[]) => unknown
+      return async (...args: unknown[]) => {
+        await own.wait?.(method, clock)
+        return await call(...args)
+      }
+    },
   })
   const pending: Promise<unknown>[] = []
   const made = createPayments({
@@ -116,7 +136,7 @@ export function openRoom(own: { onMismatch?: 'log' | 'reject'; gateway?: object 
     records,
     clock,
     log,
-    fetch: noFetch,
+    fetch,
     keepAlive: (work) => void pending.push(work),
   })
   return {

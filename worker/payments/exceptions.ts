@@ -19,12 +19,15 @@ export class GatewayUnavailableException extends Error {
   readonly transactionId: string | undefined
   /** The gateway's, where it has made the payment and its answer holds no way to pay it. */
   readonly gatewayTransactionId: string | undefined
+  /** Nothing was sent: the gateway gave no access token, or there was no time left. */
+  readonly isUnsent: boolean
 
   constructor(message: string, options: UnavailableOptions = {}) {
     super(message, { cause: options.cause })
     this.retryAfterMs = options.retryAfterMs
     this.transactionId = options.transactionId
     this.gatewayTransactionId = options.gatewayTransactionId
+    this.isUnsent = options.isUnsent ?? false
   }
 }
 
@@ -32,6 +35,7 @@ interface UnavailableOptions {
   retryAfterMs?: number | undefined
   transactionId?: string
   gatewayTransactionId?: string
+  isUnsent?: boolean
   cause?: unknown
 }
 

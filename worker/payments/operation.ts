@@ -4,15 +4,16 @@
 import * as z from 'zod'
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
+import { DeadlineExceeded, within } from './deadline.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
   InvalidArgumentException,
   type PaymentError,
 } from './exceptions.ts'
-import type { Caller } from './gateways/caller.ts'
+import { CALL_WITHIN_MS, type Caller } from './gateways/caller.ts'
 import type { AnyGateway } from './gateways/gateway.ts'
-import type { Ledger } from './ledger/ledger.ts'
+import { type Finished, type Ledger, LedgerUnavailable } from './ledger/ledger.ts'
 import { maskError } from './telling/mask.ts'
 import type { Telling } from './telling/telling.ts'
 
@@ -30,8 +31,59 @@ export interface OperationContext {
   correlationId?: string
 }
 
-/** Longer than a gateway with its retries and its token takes, by some margin. */
-export const CALL_PATIENCE_MS = 90_000
+/** A charge is answered within 20 s (contract): one of them is for the way to us and back. */
+const ANSWERED_WITHIN_MS = 19_000
+/** The ledger's share of it: with less than the rest a gateway is not called. */
+const BEGUN_WITHIN_MS = 12_000
+/** Of a call that was begun: it has been answered, and the ledger wrote its end for 25 s more. */
+export const CALL_PATIENCE_MS = 60_000
+
+/** How an operation spends its time. All in ms since 1970. */
+export const deadlinesOf = (startedAt: number) => ({
+  /** After that the gateway is not called any more. */
+  begunBy: startedAt + BEGUN_WITHIN_MS,
+  /** After that the gateway is not waited for: how it went has to be stored as well. */
+  calledBy: startedAt + CALL_WITHIN_MS,
+  answeredBy: startedAt + ANSWERED_WITHIN_MS,
+})
+
+/**
+ * What the ledger answers, if that is in time; else LedgerUnavailable, and `late` gets what it
+ * answers to nobody.
+ */
+export async function inTime<Answer>(
+  { clock, telling }: Pick<OperationDeps, 'clock' | 'telling'>,
+  deadlineAt: number,
+  work: Promise<Answer>,
+  late: (answer: Answer) => Promise<unknown> | undefined = () => undefined,
+): Promise<Answer> {
+  try {
+    return await within(clock, Math.max(deadlineAt - clock.now(), 0), () => work)
+  } catch (error) {
+    if (!(error instanceof DeadlineExceeded)) throw error
+    telling.background(work.then(late))
+    throw new LedgerUnavailable('the database took longer than anybody waits', { cause: error })
+  }
+}
+
+/** Stores how a call went and tells what came of it, also when nobody waits for that any more. */
+export async function finish(
+  deps: Pick<OperationDeps, 'clock' | 'telling'>,
+  { transactionId, answeredBy }: { transactionId: string; answeredBy: number },
+  storing: Promise<Finished>,
+): Promise<void> {
+  const { telling } = deps
+  const told = storing.then(({ transaction: { gateway }, opened, untold }) => {
+    if (opened) telling.pass('CircuitOpened', { gateway })
+    telling.tellLater(untold)
+  })
+  try {
+    await inTime(deps, answeredBy, told)
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailable)) throw error
+    throw new LedgerUnavailable(error.message, { cause: error, transactionId })
+  }
+}
 
 /** Half a surrogate pair has no UTF-8: neither the database nor a gateway could take it. */
 export const wellFormed = (longest: number) =>

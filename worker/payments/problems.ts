@@ -23,7 +23,8 @@ export function asProblem(error: unknown): unknown {
     return new Problem(error.code, error.message, cause, retryAfterS, named(error))
   }
   if (error instanceof LedgerUnavailable) {
-    return new Problem(error.code, 'The database of payments is out of reach.', error)
+    const sentence = 'The database of payments is out of reach.'
+    return new Problem(error.code, sentence, error, undefined, named(error))
   }
   return error
 }

@@ -40,11 +40,12 @@ export function chargeResult(
   return { kind: 'answered', answer: opened, nextCheckAt: next ?? now + LATE_CHECK_MS }
 }
 
-/** What a driver threw. A payment that nobody can pay yet keeps its gateway's name. */
+/** What a driver threw. A payment that nobody has a page for keeps its gateway's name. */
 export function failedCharge(error: unknown, nextCheckAt: number): ChargeEnd['result'] {
   const result = failedResult(error, nextCheckAt)
   if (result.kind === 'refused' || !(error instanceof GatewayUnavailableException)) return result
-  const { gatewayTransactionId } = error
+  const { gatewayTransactionId, isUnsent } = error
+  if (isUnsent) return { kind: 'unsent', nextCheckAt }
   return { ...result, ...(gatewayTransactionId !== undefined && { gatewayTransactionId }) }
 }
 

@@ -14,6 +14,9 @@ import type { ChargeBegun, ChargeEnd } from '../ledger/ledger.ts'
 import {
   CALL_PATIENCE_MS,
   circuitOpen,
+  deadlinesOf,
+  finish,
+  inTime,
   type OperationContext,
   type OperationDeps,
   unknownOutcome,
@@ -54,7 +57,8 @@ export function createCharge(deps: ChargeDeps): Charge {
     const { idempotencyKey, correlationId, origin } = context
     // The numbers of a country are soon tried: a hash of one, in the database, is the number itself.
     const { customerPhone: _, ...hashed } = request
-    const begun = await ledger.beginCharge({
+    const deadlines = deadlinesOf(now)
+    const beginning = ledger.beginCharge({
       id: drawId(now),
       request,
       ...(idempotencyKey !== undefined && { idempotencyKey }),
@@ -64,12 +68,29 @@ export function createCharge(deps: ChargeDeps): Charge {
       now,
       until: now + CALL_PATIENCE_MS,
     })
+    const begun = await inTime(deps, deadlines.begunBy, beginning, (late) => leave(deps, late))
     if (begun.state !== 'begun') {
       return { response: answerAtOnce(begun, request, clock.now()), isNew: false }
     }
     telling.tellLater(begun.untold)
-    return { response: await callGateway(deps, gateway, request, begun, origin), isNew: true }
+    const callbackUrl = deps.callbackUrl(gateway.key, origin)
+    const asking = { request, callbackUrl, deadlines }
+    return { response: await callGateway(deps, gateway, begun, asking), isNew: true }
   }
+}
+
+/** It was begun when nobody waited any more: whoever asks the same again may call the gateway. */
+async function leave({ ledger, telling, clock }: ChargeDeps, begun: ChargeBegun): Promise<void> {
+  if (begun.state !== 'begun') return
+  telling.tellLater(begun.untold)
+  const now = clock.now()
+  await ledger.finishCharge({
+    transactionId: begun.transaction.id,
+    eventId: drawId(now),
+    now,
+    verdict: 'neutral',
+    result: { kind: 'unsent', nextCheckAt: unknownCheckAt(now) },
+  })
 }
 
 function answerAtOnce(
@@ -112,43 +133,33 @@ function answerAtOnce(
 async function callGateway(
   deps: ChargeDeps,
   gateway: AnyGateway,
-  request: ChargeRequest,
-  begun: Extract<ChargeBegun, { state: 'begun' }>,
-  origin: string | undefined,
+  { transaction, accessToken }: Extract<ChargeBegun, { state: 'begun' }>,
+  asking: {
+    request: ChargeRequest
+    callbackUrl: string | undefined
+    deadlines: ReturnType<typeof deadlinesOf>
+  },
 ): Promise<PaymentResponse> {
-  const { ledger, caller, telling, clock, log } = deps
-  const { transaction } = begun
-  const call = caller.begun(gateway, begun.accessToken)
-  const transactionId = transaction.id
+  const { ledger, caller, clock, log } = deps
+  const { request, callbackUrl, deadlines } = asking
+  const { id: transactionId, externalReferenceId, correlationId } = transaction
+  const call = caller.begun(gateway, accessToken, deadlines.calledBy)
   let result: ChargeEnd['result']
   let failure: unknown
   try {
-    const answer: ChargeAnswer = await gateway.charge(
-      {
-        ...request,
-        externalReferenceId: transaction.externalReferenceId,
-        callbackUrl: deps.callbackUrl(gateway.key, origin),
-        now: clock.now(),
-      },
-      call,
-    )
+    const charge = { ...request, externalReferenceId, callbackUrl, now: clock.now() }
+    const answer: ChargeAnswer = await gateway.charge(charge, call)
     result = chargeResult(request, transaction, answer, clock.now())
   } catch (error) {
     failure = error
     result = failedCharge(error, unknownCheckAt(clock.now()))
-    const about = { gateway: gateway.key, transactionId, correlationId: transaction.correlationId }
+    const about = { gateway: gateway.key, transactionId, correlationId }
     log('warn', `payments.charge.${result.kind}`, { ...about, error: String(error) })
   }
   const now = clock.now()
-  const finished = await ledger.finishCharge({
-    transactionId,
-    eventId: drawId(now),
-    now,
-    verdict: call.verdict(),
-    result,
-  })
-  if (finished.opened) telling.pass('CircuitOpened', { gateway: gateway.key })
-  telling.tellLater(finished.untold)
+  const end = { transactionId, eventId: drawId(now), now, verdict: call.verdict(), result }
+  const { answeredBy } = deadlines
+  await finish(deps, { transactionId, answeredBy }, ledger.finishCharge(end))
   switch (result.kind) {
     case 'answered':
       return result.answer
@@ -156,6 +167,7 @@ async function callGateway(
       if (failure instanceof InvalidArgumentException) throw failure
       throw new GatewayRefusedException(result.error, { transactionId })
     case 'unknown':
+    case 'unsent':
       throw unknownOutcome(failure, gateway.key, {
         transactionId,
         checkedInMs: checkedInMs(result.nextCheckAt, now),

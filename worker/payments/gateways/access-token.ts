@@ -5,7 +5,7 @@ import * as z from 'zod'
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import type { TokenAnswer } from './desk.ts'
-import { createExchange, type Exchanged } from './exchange.ts'
+import { createExchange, type Exchanged, TIMEOUT_MS } from './exchange.ts'
 import type { GatewayRequest } from './gateway.ts'
 import { withRetries } from './retries.ts'
 
@@ -46,8 +46,11 @@ export function createAccessTokens({ clock, fetch, log }: AccessTokenDeps): Acce
 
   async function fetchToken(gateway: string, request: GatewayRequest): Promise<TokenAnswer> {
     const askedAt = clock.now()
-    const exchanged = await withRetries(() => exchange(request), {
+    // Whoever waits for it has a gateway to call afterwards: all tries have the time of one.
+    const deadlineAt = askedAt + TIMEOUT_MS
+    const exchanged = await withRetries(() => exchange(request, deadlineAt), {
       clock,
+      deadlineAt,
       // Whoever waits for this has waited long enough.
       mayRepeat: ({ reason }) => reason !== 'timeout',
       onTrouble: ({ reason, status, detail, durationMs }, attempt) => {

@@ -29,16 +29,31 @@ export interface Caller {
     purpose: Purpose,
     work: (call: GatewayCall) => Promise<T>,
   ): Promise<T>
-  /** For what is admitted elsewhere: whoever begins it reports its verdict too. */
-  begun(gateway: Pick<Gateway, 'key'>, accessToken?: string): JudgedCall
+  /**
+   * For what is admitted elsewhere: whoever begins it reports its verdict too. `deadlineAt`, in ms:
+   * where it has less time than a call from now on.
+   */
+  begun(gateway: Pick<Gateway, 'key'>, accessToken?: string, deadlineAt?: number): JudgedCall
 }
 
 /** The gateway was not asked: callbacks cause as many questions as may be already. */
 export class TooManyCallbacks extends GatewayUnavailableException {}
 
+/**
+ * For a whole call: its token, each try, each wait. A charge has to be answered within 20 s
+ * (contract), and the ledger needs some of them, as does the way there and back.
+ */
+export const CALL_WITHIN_MS = 17_000
+
 export function createCaller({ desk, onOpened, ...calling }: CallerDeps): Caller {
-  const begun: Caller['begun'] = (gateway, accessToken) =>
-    createGatewayCall({ gateway, desk, ...calling, accessToken })
+  const begun: Caller['begun'] = (gateway, accessToken, deadlineAt) =>
+    createGatewayCall({
+      gateway,
+      desk,
+      ...calling,
+      accessToken,
+      deadlineAt: deadlineAt ?? calling.clock.now() + CALL_WITHIN_MS,
+    })
 
   // Of this isolate alone, with the desk's own rule: a flood must not reach the one ledger.
   const limit = callbackLimit()

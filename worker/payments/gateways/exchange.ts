@@ -4,8 +4,9 @@
 import type { Clock } from '../../shared/clock.ts'
 import { DeadlineExceeded, within } from '../deadline.ts'
 import type { GatewayReply, GatewayRequest } from './gateway.ts'
+import { SHORTEST_TRY_MS } from './retries.ts'
 
-/** A payer waits for this; slower answers have been seen to be no answers. */
+/** For one try. A payer waits for this; slower answers have been seen to be no answers. */
 export const TIMEOUT_MS = 15_000
 /** Gateways answer with a few KiB. More is no answer of theirs and would fill our memory. */
 const MOST_BYTES = 1024 * 1024
@@ -24,6 +25,7 @@ export interface Trouble {
     | 'busy'
     | 'server_error'
     | 'no_token'
+    | 'no_time'
   durationMs: number
   status?: number
   retryAfterMs?: number
@@ -31,7 +33,12 @@ export interface Trouble {
   detail?: string
 }
 
-export type Exchange = (request: GatewayRequest, token?: string) => Promise<Exchanged>
+/** `deadlineAt`: ms; whoever waits for more than this exchange does so until then. */
+export type Exchange = (
+  request: GatewayRequest,
+  deadlineAt: number,
+  token?: string,
+) => Promise<Exchanged>
 
 export function createExchange({
   fetch,
@@ -40,8 +47,9 @@ export function createExchange({
   fetch: typeof globalThis.fetch
   clock: Clock
 }): Exchange {
-  return async (request, token) => {
+  return async (request, deadlineAt, token) => {
     const startedAt = clock.now()
+    const leftMs = deadlineAt - startedAt
     const trouble = (reason: Trouble['reason'], more: Partial<Trouble> = {}): Exchanged => ({
       ok: false,
       reason,
@@ -67,8 +75,9 @@ export function createExchange({
       return parsed ? { ok: true, reply: { status, ...parsed } } : trouble('not_json', about)
     }
 
+    if (leftMs < SHORTEST_TRY_MS) return trouble('no_time')
     try {
-      return await within(clock, TIMEOUT_MS, ask)
+      return await within(clock, Math.min(TIMEOUT_MS, leftMs), ask)
     } catch (error) {
       if (error instanceof DeadlineExceeded) return trouble('timeout')
       const detail = codeOf(error)

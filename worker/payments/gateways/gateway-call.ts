@@ -3,9 +3,10 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
+import { DeadlineExceeded, within } from '../deadline.ts'
 import { GatewayUnavailableException } from '../exceptions.ts'
 import type { PaymentEvents } from '../telling/events.ts'
-import type { GatewayDesk, Verdict } from './desk.ts'
+import type { GatewayDesk, TokenAnswer, Verdict } from './desk.ts'
 import { createExchange, type Exchanged, type Trouble } from './exchange.ts'
 import type { Gateway, GatewayCall, GatewayReply, GatewayRequest } from './gateway.ts'
 import { withRetries } from './retries.ts'
@@ -18,6 +19,8 @@ export interface GatewayCallDeps {
   fetch: typeof fetch
   /** Once for each attempt that ran out of time. */
   onTimeout: (timeout: PaymentEvents['GatewayTimeout']) => void
+  /** ms: then nobody waits any more, whatever is still to be asked. */
+  deadlineAt: number
   /** As the desk gave it with its admission; without it one is fetched when it is needed. */
   accessToken?: string | undefined
 }
@@ -28,15 +31,22 @@ export interface JudgedCall extends GatewayCall {
 }
 
 export function createGatewayCall(deps: GatewayCallDeps): JudgedCall {
-  const { desk, clock, log, onTimeout } = deps
+  const { clock, log, onTimeout, deadlineAt } = deps
   const gateway = deps.gateway.key
   const exchange = createExchange(deps)
   let token = deps.accessToken
   let verdict: Verdict = 'neutral'
+  let isUnsent = true
+
+  async function ask(request: GatewayRequest, bearer?: string): Promise<Exchanged> {
+    const exchanged = await exchange(request, deadlineAt, bearer)
+    if (exchanged.ok || exchanged.reason !== 'no_time') isUnsent = false
+    return exchanged
+  }
 
   async function withToken(request: GatewayRequest, refused?: string): Promise<Exchanged> {
     if (token === undefined || token === refused) {
-      const answer = await desk.accessToken(gateway, refused)
+      const answer = await accessToken(deps, refused)
       if (!answer.ok) {
         const durationMs = answer.timedOutAfterMs ?? 0
         if (answer.timedOutAfterMs !== undefined) {
@@ -46,7 +56,7 @@ export function createGatewayCall(deps: GatewayCallDeps): JudgedCall {
       }
       token = answer.token
     }
-    return await exchange(request, token)
+    return await ask(request, token)
   }
 
   async function send(request: GatewayRequest): Promise<GatewayReply> {
@@ -54,7 +64,7 @@ export function createGatewayCall(deps: GatewayCallDeps): JudgedCall {
     let mayRefresh = request.withToken === true
     const exchanged = await withRetries(
       async () => {
-        if (!request.withToken) return await exchange(request)
+        if (!request.withToken) return await ask(request)
         const first = await withToken(request)
         if (!mayRefresh || statusOf(first) !== 401) return first
         // The token is at fault, not the request, so nothing was done and it may be sent again.
@@ -63,6 +73,7 @@ export function createGatewayCall(deps: GatewayCallDeps): JudgedCall {
       },
       {
         clock,
+        deadlineAt,
         // The desk has tried for the token already.
         mayRepeat: ({ reason }) => request.isIdempotent && reason !== 'no_token',
         onTrouble({ reason, durationMs, status, detail }, attempt) {
@@ -80,12 +91,11 @@ export function createGatewayCall(deps: GatewayCallDeps): JudgedCall {
       },
     )
     if (!exchanged.ok) {
-      verdict = 'failure'
+      // A gateway that nobody had the time to ask is not to blame.
+      if (exchanged.reason !== 'no_time') verdict = 'failure'
       const { retryAfterMs } = exchanged
-      throw new GatewayUnavailableException(
-        `${gateway} ${endpoint}: ${sentence(exchanged)}`,
-        retryAfterMs === undefined ? {} : { retryAfterMs },
-      )
+      const message = `${gateway} ${endpoint}: ${sentence(exchanged)}`
+      throw new GatewayUnavailableException(message, { retryAfterMs, isUnsent })
     }
     if (exchanged.reply.status < 300 && verdict === 'neutral') verdict = 'success'
     return exchanged.reply
@@ -95,6 +105,21 @@ export function createGatewayCall(deps: GatewayCallDeps): JudgedCall {
     send,
     warn: (event, fields) => log('warn', event, { gateway, ...fields }),
     verdict: () => verdict,
+  }
+}
+
+/** The desk asks for all who wait, and may take longer than this call has. */
+async function accessToken(
+  { gateway: { key }, desk, clock, deadlineAt }: GatewayCallDeps,
+  refused: string | undefined,
+): Promise<TokenAnswer> {
+  const startedAt = clock.now()
+  try {
+    const leftMs = Math.max(deadlineAt - startedAt, 0)
+    return await within(clock, leftMs, () => desk.accessToken(key, refused))
+  } catch (error) {
+    if (!(error instanceof DeadlineExceeded)) throw error
+    return { ok: false, message: 'timeout', timedOutAfterMs: clock.now() - startedAt }
   }
 }
 
@@ -117,6 +142,8 @@ function sentence({ reason, durationMs, status, detail }: Trouble): string {
     case 'busy':
     case 'server_error':
       return `answered ${status}`
+    case 'no_time':
+      return 'no time was left to ask'
     case 'no_token':
       return `no access token: ${detail ?? 'no reason is known'}`
   }

@@ -5,18 +5,23 @@ import { type Backoff, backoffMs } from '../backoff.ts'
 import type { Exchanged, Trouble } from './exchange.ts'
 
 const ATTEMPTS = 3
+/** A try that has less time is hardly ever answered, and may be carried out all the same. */
+export const SHORTEST_TRY_MS = 1_000
 /** A payer is waiting: a gateway that is not back after this is not waited for. */
 const BACKOFF: Backoff = { firstMs: 200, mostMs: 2_000 }
 
-/** Tries until it is answered, was tried three times, or must not be repeated. */
+/** Tries until it is answered, was tried three times, must not be repeated, or time is over. */
 export async function withRetries(
   once: () => Promise<Exchanged>,
   {
     clock,
+    deadlineAt,
     mayRepeat,
     onTrouble,
   }: {
     clock: Clock
+    /** ms: for all tries and waits together. */
+    deadlineAt: number
     mayRepeat: (trouble: Trouble) => boolean
     onTrouble: (trouble: Trouble, attempt: number) => void
   },
@@ -30,7 +35,8 @@ export async function withRetries(
       exchanged.retryAfterMs ?? 0,
     )
     // One that asks for more patience than ours is not asked again before its time.
-    const isTooLong = waitMs > BACKOFF.mostMs
+    const leftMs = deadlineAt - clock.now() - waitMs
+    const isTooLong = waitMs > BACKOFF.mostMs || leftMs < SHORTEST_TRY_MS
     if (attempt === ATTEMPTS || isTooLong || !mayRepeat(exchanged)) return exchanged
     await pause(clock, waitMs)
   }

@@ -139,10 +139,14 @@ const TELL = tellSql({
 const FOUND = `COALESCE(
   (SELECT id FROM payment_transactions WHERE id = :id), (${BY_KEY}), (${OPEN}))`
 
+/** As `called_until`: of a charge that was begun, and never sent to its gateway. */
+export const NEVER_CALLED = 0
+
 // A charge whose outcome is unknown, and that may be asked for again.
 const CALL_AGAIN = `UPDATE payment_transactions
   SET called_by = :id, called_until = :until, next_check_at = :until, updated_at = :now
-  WHERE :is_idempotent = 1 AND id = ${FOUND} AND request_hash = :hash AND status = 'Pending'
+  WHERE (:is_idempotent = 1 OR called_until = ${NEVER_CALLED})
+    AND id = ${FOUND} AND request_hash = :hash AND status = 'Pending'
     AND charge_answer IS NULL AND gateway_transaction_id IS NULL
     AND (called_until IS NULL OR called_until <= :now)`
 

@@ -73,6 +73,7 @@ function create(book: Book, start: ChargeStart, lastAttempt: number): ChargeBegu
     requestHash: start.requestHash,
     calledBy: id,
     calledUntil: until,
+    isUnsent: false,
     answer: undefined,
     nextCheckAt: until,
   }
@@ -104,7 +105,9 @@ function again(book: Book, row: PaymentRow, start: ChargeStart): ChargeBegun {
   if (row.calledBy === start.id)
     return { state: 'begun', transaction, untold: book.untold(start.id) }
   // A gateway that has named it would not give its page another time.
-  if (!start.chargeIsIdempotent || transaction.gatewayTransactionId !== undefined) return before
+  if (transaction.gatewayTransactionId !== undefined) return before
+  if (!start.chargeIsIdempotent && !row.isUnsent) return before
+  row.isUnsent = false
   row.calledBy = start.id
   row.calledUntil = start.until
   row.nextCheckAt = start.until
@@ -128,9 +131,9 @@ export function finishCharge(
     if (isOpen) row.nextCheckAt = result.nextCheckAt
     row.calledBy = ''
     row.calledUntil = 0
-    if (result.kind === 'unknown') {
-      name(book, transaction, result.gatewayTransactionId)
-    } else {
+    row.isUnsent = result.kind === 'unsent'
+    if (result.kind === 'unknown') name(book, transaction, result.gatewayTransactionId)
+    if (result.kind === 'answered') {
       const { gatewayTransactionId, redirectUrl, expiresAt } = result.answer
       row.answer = structuredClone(result.answer)
       name(book, transaction, gatewayTransactionId)

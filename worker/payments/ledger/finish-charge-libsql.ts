@@ -2,6 +2,7 @@
 
 import type { Audience, Untold } from '../telling/events.ts'
 import type { Transaction } from '../transaction.ts'
+import { NEVER_CALLED } from './charges-libsql.ts'
 import { type Statement, statement } from './database-libsql.ts'
 import type { ChargeEnd } from './ledger.ts'
 import type { JudgedEvent } from './move-libsql.ts'
@@ -75,6 +76,8 @@ function outcome(end: ChargeEnd, audience: Audience): Statement[] {
         }),
         statement(NOT_CALLED, { id }),
       ]
+    case 'unsent':
+      return [statement(UNSENT, { id, next: result.nextCheckAt })]
   }
 }
 
@@ -107,6 +110,10 @@ const UNKNOWN = `UPDATE payment_transactions AS t SET gateway_transaction_id = $
     next_check_at = CASE WHEN status = 'Pending' THEN :next ELSE next_check_at END,
     updated_at = :now
   WHERE id = :id AND charge_answer IS NULL`
+
+const UNSENT = `UPDATE payment_transactions
+  SET called_by = NULL, called_until = ${NEVER_CALLED}, next_check_at = :next
+  WHERE id = :id AND status = 'Pending' AND charge_answer IS NULL`
 
 const NOT_CALLED = `UPDATE payment_transactions SET called_by = NULL, called_until = NULL
   WHERE id = :id`

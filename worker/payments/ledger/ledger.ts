@@ -54,6 +54,13 @@ export const LEASE_MS = 60_000
 export class LedgerUnavailable extends Error {
   override readonly name = 'LedgerUnavailable'
   readonly code = 'ledger_unavailable'
+  /** Ours, where the payment is stored. */
+  readonly transactionId: string | undefined
+
+  constructor(message: string, options: { cause?: unknown; transactionId?: string } = {}) {
+    super(message, { cause: options.cause })
+    this.transactionId = options.transactionId
+  }
 }
 
 export const OUTCOMES = [
@@ -152,6 +159,8 @@ export interface ChargeEnd {
     | { kind: 'refused'; error: PaymentError }
     /** `gatewayTransactionId`: the gateway has made it, and gave no way to pay it. */
     | { kind: 'unknown'; gatewayTransactionId?: string; nextCheckAt: number }
+    /** Nothing was sent to the gateway: the same request may call it, whatever the gateway is. */
+    | { kind: 'unsent'; nextCheckAt: number }
 }
 
 export interface Finished {

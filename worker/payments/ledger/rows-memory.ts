@@ -16,6 +16,8 @@ export interface PaymentRow {
   /** Id of the call that talks to the gateway, and until when others wait for it. */
   calledBy: string
   calledUntil: number
+  /** It was begun, and never sent to its gateway. */
+  isUnsent: boolean
   answer: OpenedPayment | undefined
   nextCheckAt: number | undefined
 }

@@ -18,8 +18,11 @@ import type { RefundBegun, RefundEnd } from '../ledger/ledger.ts'
 import {
   CALL_PATIENCE_MS,
   circuitOpen,
+  deadlinesOf,
   failedResult,
   faultsOf,
+  finish,
+  inTime,
   type OperationContext,
   type OperationDeps,
   refusedBefore,
@@ -53,7 +56,8 @@ export function createRefund(deps: OperationDeps): Refund {
     const gateway = refunderOf(deps, key)
     const now = deps.clock.now()
     const id = drawId(now)
-    const begun = await deps.ledger.beginRefund({
+    const deadlines = deadlinesOf(now)
+    const beginning = deps.ledger.beginRefund({
       id,
       gateway: key,
       ...request,
@@ -64,9 +68,18 @@ export function createRefund(deps: OperationDeps): Refund {
       now,
       until: now + CALL_PATIENCE_MS,
     })
+    const begun = await inTime(deps, deadlines.begunBy, beginning, (late) => leave(deps, id, late))
     if (begun.state !== 'begun') return answerAtOnce(begun, key)
-    return await callGateway(deps, gateway, id, request, begun)
+    return await callGateway(deps, gateway, begun, { refundId: id, request, deadlines })
   }
+}
+
+/** It was claimed when nobody waited any more: the gateway is not asked, and it can be anew. */
+async function leave({ ledger, clock }: OperationDeps, refundId: string, begun: RefundBegun) {
+  if (begun.state !== 'begun') return
+  const message = 'The gateway was not asked: the database took too long.'
+  const result = { kind: 'refused' as const, error: { code: 'not_sent', message } }
+  await ledger.finishRefund({ refundId, now: clock.now(), verdict: 'neutral', result })
 }
 
 function refunderOf({ gateways }: OperationDeps, key: string): Gateway & SupportsRefund {
@@ -119,14 +132,21 @@ function answerAtOnce(
 const amountOf = ({ amount, currency }: Paid) => `${amount} ${currency} (minor units)`
 
 async function callGateway(
-  { ledger, caller, telling, clock, log }: OperationDeps,
+  deps: OperationDeps,
   gateway: Gateway & SupportsRefund,
-  refundId: string,
-  { amount, reason }: RefundRequest,
   begun: Extract<RefundBegun, { state: 'begun' }>,
+  asking: {
+    refundId: string
+    request: RefundRequest
+    deadlines: ReturnType<typeof deadlinesOf>
+  },
 ): Promise<RefundResult> {
+  const { ledger, caller, clock, log } = deps
+  const { refundId, request, deadlines } = asking
+  const { amount, reason } = request
   const { transaction } = begun
-  const call = caller.begun(gateway, begun.accessToken)
+  const { id: transactionId, correlationId } = transaction
+  const call = caller.begun(gateway, begun.accessToken, deadlines.calledBy)
   let result: RefundEnd['result']
   let failure: unknown
   try {
@@ -142,14 +162,12 @@ async function callGateway(
   } catch (error) {
     failure = error
     result = failedResult(error, clock.now() + FIRST_CHECK_MS)
-    const { id: transactionId, correlationId } = transaction
     const about = { gateway: gateway.key, transactionId, refundId, correlationId }
     log('warn', `payments.refund.${result.kind}`, { ...about, error: String(error) })
   }
   const end = { refundId, now: clock.now(), verdict: call.verdict(), result }
-  const finished = await ledger.finishRefund(end)
-  if (finished.opened) telling.pass('CircuitOpened', { gateway: gateway.key })
-  telling.tellLater(finished.untold)
+  const { answeredBy } = deadlines
+  await finish(deps, { transactionId, answeredBy }, ledger.finishRefund(end))
   switch (result.kind) {
     case 'done':
     case 'accepted': {
@@ -158,10 +176,10 @@ async function callGateway(
     }
     case 'refused':
       if (failure instanceof InvalidArgumentException) throw failure
-      throw new GatewayRefusedException(result.error, { transactionId: transaction.id })
+      throw new GatewayRefusedException(result.error, { transactionId })
     case 'unknown':
       throw unknownOutcome(failure, gateway.key, {
-        transactionId: transaction.id,
+        transactionId,
         checkedInMs: checkedInMs(result.nextCheckAt, end.now),
       })
   }

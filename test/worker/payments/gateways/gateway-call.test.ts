@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { AnyGateway, GatewayRequest } from '../../../../worker/payments/gateways/gateway.ts'
 import { redirect } from '../../../../worker/payments/gateways/redirect.ts'
+import { pause } from '../../../../worker/shared/clock.ts'
 import {
   type Answer,
   GatewayBed,
@@ -139,11 +140,32 @@ describe('a call to a gateway', () => {
     expect(bed.sent).toHaveLength(1)
   })
 
-  it('gives each attempt 15 s and tells of each that had no answer by then', async () => {
+  it('gives an attempt 15 s, all of them 17, and tells of each that had no answer by then', async () => {
     const bed = bedOf(silence)
+    const startedAt = bed.clock.now()
     await expect(bed.end(bed.call().send(ASK))).rejects.toMatchObject(UNAVAILABLE)
-    const timeout = { gateway: 'shop', endpoint: 'things', durationMs: 15_000 }
-    expect(bed.timeouts).toEqual([timeout, timeout, timeout])
+    const timeout = { gateway: 'shop', endpoint: 'things' }
+    expect(bed.timeouts).toEqual([
+      { ...timeout, durationMs: 15_000 },
+      { ...timeout, durationMs: 1_850 },
+    ])
+    expect(bed.clock.now() - startedAt).toBe(17_000)
+  })
+
+  it('does not ask what nobody has the time to hear, and blames nobody for that', async () => {
+    const bed = bedOf(() => json({}))
+    const call = bed.caller.begun(shop, undefined, bed.clock.now() + 999)
+    const unsent = { ...UNAVAILABLE, isUnsent: true }
+    await expect(bed.end(call.send(ASK))).rejects.toMatchObject(unsent)
+    expect(bed.sent).toEqual([])
+    expect(call.verdict()).toBe('neutral')
+  })
+
+  it('does not wait for another try that would have no time', async () => {
+    const bed = bedOf(noConnection)
+    const call = bed.caller.begun(shop, undefined, bed.clock.now() + 1_100)
+    await expect(bed.end(call.send(ASK))).rejects.toMatchObject({ ...UNAVAILABLE, isUnsent: false })
+    expect(bed.sent).toHaveLength(1)
   })
 
   it('gives up on a body that does not end', async () => {
@@ -264,10 +286,33 @@ describe('a call with an access token', () => {
   it('is unavailable without one, and tells when its time ran out', async () => {
     const bed = new GatewayBed(shop, silence)
     const call = bed.call()
-    await expect(bed.end(call.send(WITH))).rejects.toMatchObject(UNAVAILABLE)
+    const unsent = { ...UNAVAILABLE, isUnsent: true }
+    await expect(bed.end(call.send(WITH))).rejects.toMatchObject(unsent)
     expect(call.verdict()).toBe('failure')
     expect(bed.timeouts).toEqual([{ gateway: 'shop', endpoint: 'token', durationMs: 15_000 }])
     expect(bed.asked).toEqual(['POST /oauth2/token'])
+  })
+
+  it('has the time of one call for all of it, however slow each part is', async () => {
+    const bed = new GatewayBed(shop, async (request) => {
+      const isToken = request.url.endsWith('/oauth2/token')
+      await pause(bed.clock, isToken ? 10_000 : 14_000)
+      return isToken ? json({ access_token: 't1', expires_in: 600 }) : json({}, 500)
+    })
+    const startedAt = bed.clock.now()
+    await expect(bed.end(bed.call().send(WITH))).rejects.toMatchObject(UNAVAILABLE)
+    expect(bed.clock.now() - startedAt).toBe(17_000)
+  })
+
+  it('does not wait longer for its token, whatever the desk does', async () => {
+    // One try after the other that fails just before its time is over.
+    const bed = new GatewayBed(shop, async () => {
+      await pause(bed.clock, 7_000)
+      return json({}, 500)
+    })
+    const startedAt = bed.clock.now()
+    await expect(bed.end(bed.call().send(WITH))).rejects.toMatchObject(UNAVAILABLE)
+    expect(bed.clock.now() - startedAt).toBeLessThanOrEqual(15_000)
   })
 
   it('says nothing of a token that cannot be sent', async () => {

@@ -57,7 +57,10 @@ const begin: fc.Arbitrary<Step> = fc
   })
 
 const finish: fc.Arbitrary<Step> = fc
-  .record({ reference: order, kind: fc.constantFrom('answered', 'answered', 'refused', 'unknown') })
+  .record({
+    reference: order,
+    kind: fc.constantFrom('answered', 'answered', 'answered', 'refused', 'unknown', 'unsent'),
+  })
   .map(({ reference, kind }) => async (w, now) => {
     const transaction = await newest(w, reference)
     if (!transaction) return undefined
@@ -70,7 +73,9 @@ const finish: fc.Arbitrary<Step> = fc
       goesOn: kind !== 'answered',
       make: () => {
         if (kind === 'refused') return w.finish(transaction, { kind, error }, { eventId, now })
-        if (kind === 'unknown') return w.finish(transaction, { kind, nextCheckAt }, { now })
+        if (kind === 'unknown' || kind === 'unsent') {
+          return w.finish(transaction, { kind, nextCheckAt }, { now })
+        }
         return w.finish(transaction, { kind: 'answered', answer, nextCheckAt }, { now })
       },
     }
