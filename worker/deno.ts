@@ -5,6 +5,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import file from '../signalbox.config.ts'
 import { createApp } from './app.ts'
+import { streamRoom } from './board/repositories.ts'
 import { processRepositories } from './board/repositories-process.ts'
 import { openSql } from './board/sql-node.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
@@ -39,7 +40,7 @@ const app = createApp({
       return make || existsSync(file) ? openSql(file) : undefined
     },
     now: hostClock.now,
-    maxStreams: config.maxStreams,
+    room: streamRoom(config.maxStreams),
   }),
   access: createAccess(config.auth, { clock: hostClock, fetch }),
   clock: hostClock,

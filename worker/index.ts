@@ -3,6 +3,7 @@
 import { waitUntil } from 'cloudflare:workers'
 import file from '../signalbox.config.ts'
 import { createApp } from './app.ts'
+import { streamRoom } from './board/repositories.ts'
 import { objectRepositories, type RepositoryNamespace } from './board/repositories-object.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
 import { ConfigError, type Environment, readConfig } from './config.ts'
@@ -73,7 +74,7 @@ function edgeFor(env: Env): Edge {
   const payments = config.payments && openPayments(config.payments, env.LEDGER)
   const app = createApp({
     config,
-    repositories: objectRepositories(env.REPOSITORY, config.maxStreams),
+    repositories: objectRepositories(env.REPOSITORY, streamRoom(config.maxStreams)),
     payments,
     hostFetch: file.fetch,
     assets: cloudflareAssets(env.ASSETS),

@@ -59,6 +59,27 @@ export function boardContract(name: string, host: Host): void {
       await stream.close()
     })
 
+    it('starts over with who waited for the first message and was away when it came', async () => {
+      const repo = new Repo(host.edge())
+      const waiting = await (await repo.stream()).joined()
+      await waiting.close()
+      const still = await (await repo.stream(waiting.lastId)).joined()
+      expect(still.messages).toEqual([])
+      await still.close()
+      await repo.begin()
+      await repo.changes({ upserts: [taskRecord('A-1')] })
+      const back = await (await repo.stream(waiting.lastId)).joined()
+      expect(back.messages).toEqual([{ type: 'tasks-changed' }])
+      await back.close()
+    })
+
+    it('starts over with who comes with a place in a log that is gone', async () => {
+      const repo = new Repo(host.edge())
+      const stream = await (await repo.stream('2482c276d570-41')).joined()
+      expect(stream.messages).toEqual([{ type: 'tasks-changed' }])
+      await stream.close()
+    })
+
     it('tells both clients of one repository, and no client of another', async () => {
       const repo = await published()
       const other = await published()

@@ -1,9 +1,11 @@
 // Access on the runtimes themselves: the keys of somebody else, over real connections.
 
+import { readdir, stat } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { token } from '../support/edge.ts'
+import { Repo, taskRecord, token } from '../support/edge.ts'
 import { startEdge } from '../support/edge-process.ts'
 import { issuerEnv, startIssuer } from '../support/issuer.ts'
 
@@ -24,7 +26,32 @@ async function startKeysDoor(jwksUrl: string) {
   return door
 }
 
+/** An object that is only asked leaves this much of workerd's own: the header of an empty file. */
+const EMPTY_BYTES = 4_096
+
+/** The databases of repositories in a folder that hold anything. */
+async function databasesIn(dir: string): Promise<string[]> {
+  const names = await readdir(dir, { recursive: true })
+  const files = names.filter((name) => /[0-9a-f]{32}\.sqlite(-wal)?$/.test(name))
+  const sizes = await Promise.all(files.map(async (name) => (await stat(join(dir, name))).size))
+  return files.filter((_, i) => (sizes[i] ?? 0) > EMPTY_BYTES)
+}
+
 describe.each(['workerd', 'deno'] as const)('access on %s', (host) => {
+  it('makes no database for streams that wait for names which nobody has published', async () => {
+    const edge = await startEdge(host)
+    onTestFinished(() => edge.close())
+    const repos = Array.from({ length: 5 }, () => new Repo(edge))
+    const streams = await Promise.all(repos.map(async (repo) => (await repo.stream()).joined()))
+    expect(await databasesIn(edge.dir)).toEqual([])
+    const [repo] = repos
+    await repo?.begin()
+    await repo?.changes({ upserts: [taskRecord('A-1')] })
+    await streams[0]?.until((s) => s.messages.length > 0)
+    expect(await databasesIn(edge.dir)).not.toEqual([])
+    await Promise.all(streams.map((stream) => stream.close()))
+  })
+
   it('asks an issuer that is away once for many tokens, and takes them when it is back', async () => {
     const issuer = await startIssuer()
     const door = await startKeysDoor(issuer.jwksUrl)

@@ -36,10 +36,14 @@ export interface Claims {
   repos?: string[]
   exp?: string | number
   aud?: string
+  sub?: string
 }
 
-export const token = (claims: Claims, secret = SECRET): Promise<string> =>
-  new SignJWT({ scope: claims.scope ?? 'board:read board:write', repos: claims.repos ?? ['*'] })
+export const token = (
+  { scope = 'board:read board:write', repos = ['*'], ...claims }: Claims,
+  secret = SECRET,
+): Promise<string> =>
+  new SignJWT({ scope, repos, ...(claims.sub !== undefined && { sub: claims.sub }) })
     .setProtectedHeader({ alg: 'HS256' })
     .setAudience(claims.aud ?? 'signalbox')
     .setExpirationTime(claims.exp ?? '1h')

@@ -1,6 +1,7 @@
 // The app in this process, over repositories in memory.
 
 import { createApp } from '../../worker/app.ts'
+import { streamRoom } from '../../worker/board/repositories.ts'
 import { processRepositories } from '../../worker/board/repositories-process.ts'
 import { openSql } from '../../worker/board/sql-node.ts'
 import { STREAM_LIMITS, type StreamLimits } from '../../worker/board/stream.ts'
@@ -39,7 +40,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
     repositories: processRepositories({
       openSql: (_path, make) => (make ? openSql(':memory:') : undefined),
       now: clock.now,
-      maxStreams: config.maxStreams,
+      room: streamRoom(config.maxStreams),
     }),
     access: createAccess(config.auth, { clock, fetch: options.fetch ?? fetch }),
     clock,

@@ -1,12 +1,12 @@
 // Faults made on purpose, on the runtime itself.
 
-import { env, evictDurableObject, SELF } from 'cloudflare:test'
+import { env, evictDurableObject, runInDurableObject, SELF } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
 import { objectRepositories } from '../../worker/board/repositories-object.ts'
 import type { RepositoryObject } from '../../worker/board/repository-object.ts'
 import { openStream, STREAM_LIMITS } from '../../worker/board/stream.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
-import { type Edge, publishedRepo, type Repo, taskRecord } from '../support/edge.ts'
+import { type Edge, publishedRepo, Repo, taskRecord } from '../support/edge.ts'
 import { EventStream } from '../support/event-stream.ts'
 
 const namespace = (env as unknown as { REPOSITORY: DurableObjectNamespace<RepositoryObject> })
@@ -17,13 +17,16 @@ const objectOf = (repo: Repo) => namespace.getByName(repo.path)
 const awakeSince = async (repo: Repo) =>
   (await repo.json<{ awakeSince: string }>('/status')).awakeSince
 
+const ROOM = { all: 100, each: 100 }
+
 /** A stream opened on the runtime with limits of the test's own. */
-function rawStream(repo: Repo, limits: Partial<typeof STREAM_LIMITS>, maxStreams = 100) {
+function rawStream(repo: Repo, limits: Partial<typeof STREAM_LIMITS>, room = ROOM, holder = 'ann') {
   const abort = new AbortController()
   const ends: unknown[] = []
   const body = openStream({
-    repository: objectRepositories(namespace as never, maxStreams).open(repo.path),
+    repository: objectRepositories(namespace as never, room).open(repo.path),
     lastEventId: undefined,
+    holder,
     expiresAt: Date.now() + 3_600_000,
     signal: abort.signal,
     limits: { ...STREAM_LIMITS, ...limits },
@@ -91,14 +94,52 @@ describe('on workerd', () => {
 
   it('a repository with as many streams as it may hold answers with a long wait', async () => {
     const repo = await publishedRepo(edge, [taskRecord('A-1')])
-    const first = rawStream(repo, {}, 1)
+    const room = { all: 1, each: 1 }
+    const first = rawStream(repo, {}, room)
     const held = await new EventStream(new Response(first.body)).joined()
-    const second = rawStream(repo, {}, 1)
+    const second = rawStream(repo, {}, room, 'bob')
     const refused = new EventStream(new Response(second.body))
     await refused.until((s) => s.ended)
     expect(refused.blocks.at(-1)?.retry).toBeGreaterThanOrEqual(60_000)
     first.abort.abort()
     await held.close()
+  })
+
+  it('one holder has its share of the streams, and leaves the others theirs', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1')])
+    const room = { all: 4, each: 2 }
+    const open = (holder: string) => {
+      const { body, abort } = rawStream(repo, {}, room, holder)
+      return { abort, stream: new EventStream(new Response(body)) }
+    }
+    const held = [open('ann'), open('ann')]
+    for (const { stream } of held) await stream.joined()
+    await open('ann').stream.until((s) => s.ended)
+    const other = open('bob')
+    await other.stream.joined()
+    await repo.changes({ upserts: [taskRecord('A-2')] })
+    await other.stream.until((s) => s.messages.length > 0)
+    held[0]?.abort.abort()
+    await expect.poll(async () => (await repo.json<{ streams: number }>('/status')).streams).toBe(2)
+    const again = open('ann')
+    await again.stream.joined()
+    for (const { abort } of [...held, other, again]) abort.abort()
+  })
+
+  it('a stream that waits for a name that nobody has published makes no table', async () => {
+    const repo = new Repo(edge)
+    const stream = await (await repo.stream()).joined()
+    const tables = await runInDurableObject(objectOf(repo), (_, { storage }) =>
+      storage.sql.exec('SELECT name FROM sqlite_master').toArray(),
+    )
+    expect(tables).toEqual([])
+    // It slept meanwhile, as an object does that waits.
+    await evictDurableObject(objectOf(repo))
+    await repo.begin()
+    await repo.changes({ upserts: [taskRecord('A-1')] })
+    await stream.until((s) => s.messages.length > 0)
+    expect(stream.messages).toEqual([{ type: 'task-changed', id: 'A-1' }])
+    await stream.close()
   })
 
   it('lists more than one answer over RPC may hold', async () => {

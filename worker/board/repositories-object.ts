@@ -7,6 +7,7 @@ import type {
   ReadAnswer,
   Repositories,
   RepositoryHandle,
+  StreamRoom,
   Subscribed,
   Subscription,
 } from './repositories.ts'
@@ -23,11 +24,7 @@ export interface RepositoryNamespace {
   }
 }
 
-/** `maxStreams` is how many streams one repository holds at most. */
-export function objectRepositories(
-  namespace: RepositoryNamespace,
-  maxStreams: number,
-): Repositories {
+export function objectRepositories(namespace: RepositoryNamespace, room: StreamRoom): Repositories {
   return {
     open(path) {
       // A stub breaks for good when its object is reset, so each call gets a fresh one.
@@ -37,7 +34,7 @@ export function objectRepositories(
         changes: (request) => stub().changes(request),
         read: (query, ifNoneMatch) => stub().read(query, ifNoneMatch),
         spend: (id, expiresAt) => stub().spend(id, expiresAt),
-        subscribe: (from, sink) => dial(stub(), maxStreams, from, sink),
+        subscribe: (from, sink) => dial(stub(), room, from, sink),
       } satisfies RepositoryHandle
     },
   }
@@ -45,11 +42,16 @@ export function objectRepositories(
 
 async function dial(
   stub: ReturnType<RepositoryNamespace['getByName']>,
-  maxStreams: number,
+  { all, each }: StreamRoom,
   from: Subscription,
   sink: FrameSink,
 ): Promise<Subscribed> {
-  const query = new URLSearchParams({ since: String(from.since), most: String(maxStreams) })
+  const query = new URLSearchParams({
+    since: String(from.since),
+    holder: from.holder,
+    all: String(all),
+    each: String(each),
+  })
   if (from.lastEventId !== undefined) query.set('last', from.lastEventId)
   const response = await stub.fetch(`https://repository/stream?${query}`, {
     headers: { Upgrade: 'websocket' },

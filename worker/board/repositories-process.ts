@@ -2,94 +2,105 @@
 
 import { answer } from './answer.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
-import type { FrameSink, PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
-import type { Published } from './repository.ts'
+import type {
+  FrameSink,
+  PublishOutcome,
+  Repositories,
+  RepositoryHandle,
+  StreamRoom,
+} from './repositories.ts'
+import { type Published, replayUnpublished } from './repository.ts'
 import type { Sql } from './sql.ts'
 
 export interface ProcessHost {
   /**
    * Opens the database of one repository, at most once a path. Undefined: there is none, and `make`
-   * is false, so that a question about any name at all leaves none behind.
+   * is false, so that to ask or to wait for any name at all leaves none behind.
    */
   openSql(path: string, make: boolean): Sql | undefined
   /** Time in ms. */
   now(): number
-  /** Streams that one repository holds at most. */
-  maxStreams: number
+  room: StreamRoom
 }
 
-interface Room extends OpenRepository {
-  sinks: Set<FrameSink>
+interface Opened extends OpenRepository {
   awakeSince: string
 }
 
+/** Of one repository: each stream's holder. */
+type Streams = Map<FrameSink, string>
+
 export function processRepositories(host: ProcessHost): Repositories {
-  const rooms = new Map<string, Room>()
-  const find = (path: string, make: boolean): Room | undefined => {
-    const known = rooms.get(path)
+  const opened = new Map<string, Opened>()
+  const streams = new Map<string, Streams>()
+
+  const find = (path: string, make: boolean): Opened | undefined => {
+    const known = opened.get(path)
     if (known) return known
     const sql = host.openSql(path, make)
     if (!sql) return undefined
-    const awakeSince = new Date(host.now()).toISOString()
-    const room = { ...openRepository(sql), sinks: new Set<FrameSink>(), awakeSince }
-    rooms.set(path, room)
-    return room
+    const fresh = { ...openRepository(sql), awakeSince: new Date(host.now()).toISOString() }
+    opened.set(path, fresh)
+    return fresh
   }
-  const make = (path: string): Room => {
-    const room = find(path, true)
-    if (!room) throw new Error('the host made no database')
-    return room
-  }
-  return {
-    open: (path) =>
-      handle(
-        host,
-        () => make(path),
-        () => find(path, false),
-      ),
-  }
+  return { open: (path) => handle(host, streams, path, (make) => find(path, make)) }
 }
 
 function handle(
   host: ProcessHost,
-  make: () => Room,
-  find: () => Room | undefined,
+  streams: Map<string, Streams>,
+  path: string,
+  find: (make: boolean) => Opened | undefined,
 ): RepositoryHandle {
   const encoder = new TextEncoder()
-
-  const tell = <Answer>(room: Room, published: Published<Answer>): PublishOutcome<Answer> => {
+  const make = (): Opened => {
+    const known = find(true)
+    if (!known) throw new Error('the host made no database')
+    return known
+  }
+  const tell = <Answer>(published: Published<Answer>): PublishOutcome<Answer> => {
     if (!published.ok) return published
     for (const frame of published.frames) {
       const bytes = encoder.encode(frame)
-      for (const sink of room.sinks) sink.frame(bytes)
+      for (const sink of streams.get(path)?.keys() ?? []) sink.frame(bytes)
     }
     return { ok: true, answer: published.answer }
   }
 
   return {
     async sync(request) {
-      const room = make()
-      return tell(room, room.repository.sync(request, host.now()))
+      return tell(make().repository.sync(request, host.now()))
     },
     async changes(request) {
-      const room = make()
-      return tell(room, room.repository.changes(request, host.now()))
+      return tell(make().repository.changes(request, host.now()))
     },
     async read(query, ifNoneMatch) {
-      const room = find()
-      if (!room) return { state: 'unpublished' }
-      const { reads, sinks, awakeSince } = room
-      return answer(reads.find(query, { streams: sinks.size, awakeSince }), ifNoneMatch)
+      const known = find(false)
+      if (!known) return { state: 'unpublished' }
+      const { reads, awakeSince } = known
+      const info = { streams: streams.get(path)?.size ?? 0, awakeSince }
+      return answer(reads.find(query, info), ifNoneMatch)
     },
     async spend(id, expiresAt) {
       return make().spentIds.spend(id, expiresAt, host.now())
     },
     async subscribe(from, sink) {
-      const { repository, sinks } = make()
-      if (sinks.size >= host.maxStreams) return { ok: false, reason: 'full' }
-      for (const frame of repository.replay(from)) sink.frame(encoder.encode(frame))
-      sinks.add(sink)
-      return { ok: true, close: () => sinks.delete(sink) }
+      const joined: Streams = streams.get(path) ?? new Map()
+      const own = [...joined.values()].filter((holder) => holder === from.holder).length
+      const { all, each } = host.room
+      if (joined.size >= all || own >= each) return { ok: false, reason: 'full' }
+      const missed = find(false)?.repository.replay(from)
+      for (const frame of missed ?? replayUnpublished(from.lastEventId)) {
+        sink.frame(encoder.encode(frame))
+      }
+      joined.set(sink, from.holder)
+      streams.set(path, joined)
+      const close = () => {
+        joined.delete(sink)
+        // Any name may be waited for: what nobody waits for any more must leave nothing.
+        if (joined.size === 0 && streams.get(path) === joined) streams.delete(path)
+      }
+      return { ok: true, close }
     },
   } satisfies RepositoryHandle
 }

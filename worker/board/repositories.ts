@@ -21,7 +21,10 @@ export interface RepositoryHandle {
    * `expiresAt` (ms). A repository that nobody has published stays so.
    */
   spend(id: string, expiresAt: number): Promise<boolean>
-  /** Joins the change stream. Throws when the repository cannot be reached now. */
+  /**
+   * Joins the change stream; of a repository that nobody has published, too, which leaves nothing
+   * behind. Throws when the repository cannot be reached now.
+   */
   subscribe(from: Subscription, sink: FrameSink): Promise<Subscribed>
 }
 
@@ -32,11 +35,25 @@ export type ReadAnswer =
   | { state: 'unchanged'; seq: string; etag: string }
   | { state: 'found'; seq: string; etag: string; body: ReadableStream<Uint8Array> }
 
-/** Where a stream stopped: its last event id or, without one, when it opened (ms). */
+/** Where a stream stopped, by its last event id or, without one, when it opened (ms). */
 export interface Subscription {
   lastEventId: string | undefined
   since: number
+  /** Whose stream it is. */
+  holder: string
 }
+
+/** How many streams one repository holds at most, and how many of them one holder may have. */
+export interface StreamRoom {
+  all: number
+  each: number
+}
+
+/** One holder with a single token must not keep all others out. */
+export const streamRoom = (maxStreams: number): StreamRoom => ({
+  all: maxStreams,
+  each: Math.max(1, Math.floor(maxStreams / 4)),
+})
 
 export interface FrameSink {
   /** One encoded block of the stream, whole. */
@@ -45,5 +62,5 @@ export interface FrameSink {
   closed(): void
 }
 
-/** `full`: the repository holds as many streams as it may. */
+/** `full`: the repository, or the holder, has as many streams as they may. */
 export type Subscribed = { ok: true; close(): void } | { ok: false; reason: 'full' }

@@ -8,7 +8,7 @@ import { hasBoardTables } from './board-schema-sqlite.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import type { Query } from './reads.ts'
 import type { PublishOutcome, ReadAnswer } from './repositories.ts'
-import type { Published } from './repository.ts'
+import { type Published, replayUnpublished } from './repository.ts'
 import type { Sql, SqlValue } from './sql.ts'
 import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
 
@@ -32,10 +32,10 @@ export class RepositoryObject extends DurableObject {
   }
 
   read(query: Query, ifNoneMatch: string | undefined): ReadAnswer {
-    // A question about any name at all must not leave a database behind.
-    if (!(this.#opened || hasBoardTables(this.#sql))) return { state: 'unpublished' }
+    const known = this.#find()
+    if (!known) return { state: 'unpublished' }
     const host = { streams: this.ctx.getWebSockets().length, awakeSince: this.#awakeSince }
-    return answer(this.#open().reads.find(query, host), ifNoneMatch)
+    return answer(known.reads.find(query, host), ifNoneMatch)
   }
 
   spend(id: string, expiresAt: number): boolean {
@@ -48,14 +48,22 @@ export class RepositoryObject extends DurableObject {
    */
   override fetch(request: Request): Response {
     const query = new URL(request.url).searchParams
-    const full = this.ctx.getWebSockets().length >= Number(query.get('most'))
-    if (full) return new Response(null, { status: 503 })
+    const holder = query.get('holder') ?? ''
+    const isFull = (streams: WebSocket[], most: string | null) => streams.length >= Number(most)
+    if (
+      isFull(this.ctx.getWebSockets(), query.get('all')) ||
+      isFull(this.ctx.getWebSockets(holder), query.get('each'))
+    ) {
+      return new Response(null, { status: 503 })
+    }
     const lastEventId = query.get('last') ?? undefined
     const since = Number(query.get('since'))
     const { 0: client, 1: server } = new WebSocketPair()
     // Not server.accept(): that would keep the object in memory for as long as anybody listens.
-    this.ctx.acceptWebSocket(server)
-    for (const frame of this.#open().repository.replay({ lastEventId, since })) {
+    this.ctx.acceptWebSocket(server, [holder])
+    const known = this.#find()
+    const missed = known?.repository.replay({ lastEventId, since })
+    for (const frame of missed ?? replayUnpublished(lastEventId)) {
       server.send(this.#encoder.encode(frame))
     }
     return new Response(null, { status: 101, webSocket: client })
@@ -68,6 +76,11 @@ export class RepositoryObject extends DurableObject {
 
   override webSocketError(socket: WebSocket): void {
     socket.close(1011)
+  }
+
+  /** Undefined: there is no database. To ask or to wait for any name at all must not make one. */
+  #find(): OpenRepository | undefined {
+    return this.#opened || hasBoardTables(this.#sql) ? this.#open() : undefined
   }
 
   #open(): OpenRepository {

@@ -3,7 +3,7 @@
 
 import type { BoardStore, PutResult, RepositoryState } from './board-store.ts'
 import type { ChangeLog } from './change-log.ts'
-import { formatEventId, parseEventId } from './event-id.ts'
+import { type EventId, formatEventId, parseEventId } from './event-id.ts'
 import {
   messageOf,
   NOTHING,
@@ -37,6 +37,17 @@ export type PublishRefusal =
 export type Published<Answer> =
   | { ok: true; answer: Answer; frames: string[] }
   | ({ ok: false } & PublishRefusal)
+
+/** No log has it: whoever comes back with it, once there is a log, is told to start over. */
+const UNPUBLISHED: EventId = { epoch: '0'.repeat(12), seq: 0 }
+
+/** What a stream is sent that joins a repository of which there is no database yet. */
+export function replayUnpublished(lastEventId: string | undefined): string[] {
+  if (lastEventId === undefined || lastEventId === formatEventId(UNPUBLISHED)) {
+    return [idOnly(UNPUBLISHED)]
+  }
+  return startOver(undefined).map((message) => messageFrame(UNPUBLISHED, message))
+}
 
 export class Repository {
   readonly #store: BoardStore

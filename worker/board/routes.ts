@@ -44,17 +44,18 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     },
   })
 
-  app.get('/events', (c) => {
+  app.get('/events', async (c) => {
     const repository = deps.repositories.open(pathOf(c, 'board:read'))
     const { signal } = c.req.raw
-    const { expiresAt } = c.get('grant')
+    const { expiresAt, holder } = c.get('grant')
     const lastEventId = c.req.header('Last-Event-ID') || c.req.query('last_event_id') || undefined
+    const from = { lastEventId, expiresAt, holder: await holder() }
     const { clock, log, limits } = deps
     // Hono answers HEAD by GET without its body: a stream that nobody reads would stay open.
     const body =
       c.req.raw.method === 'HEAD'
         ? null
-        : openStream({ repository, lastEventId, expiresAt, signal, limits, clock, log })
+        : openStream({ ...from, repository, signal, limits, clock, log })
     return new Response(body, {
       headers: {
         'Content-Type': 'text/event-stream',
@@ -68,9 +69,8 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
 
   app.post('/tickets', async (c) => {
     const path = pathOf(c, 'board:read')
-    const grant = c.get('grant')
-    const ticket = await deps.access.issueTicket(grant, path)
-    return c.json({ ticket, path, expiresAt: new Date(grant.expiresAt).toISOString() }, 201)
+    const { ticket, expiresAt } = await deps.access.issueTicket(c.get('grant'), path)
+    return c.json({ ticket, path, expiresAt: new Date(expiresAt).toISOString() }, 201)
   })
 
   const read =

@@ -34,6 +34,8 @@ export const STREAM_LIMITS: StreamLimits = {
 export interface StreamOptions {
   repository: RepositoryHandle
   lastEventId: string | undefined
+  /** Who counts for this stream, however many they open. */
+  holder: string
   /** When the client's token expires, in ms: the stream must not outlive it. */
   expiresAt: number
   signal: AbortSignal
@@ -125,10 +127,10 @@ class ClientStream {
   }
 
   async #dial(): Promise<void> {
-    const { repository, limits, log } = this.#options
+    const { repository, holder, limits, log } = this.#options
     try {
       const subscribed = await repository.subscribe(
-        { lastEventId: this.#lastEventId, since: this.#openedAt },
+        { lastEventId: this.#lastEventId, since: this.#openedAt, holder },
         { frame: (bytes) => this.#forward(bytes), closed: () => this.#redial() },
       )
       if (this.#ended) {

@@ -17,6 +17,8 @@ export interface Grant {
   expiresAt: number
   /** Who it was given to, where the token says so. */
   subject: string | undefined
+  /** Whose streams are counted together: the subject's or, without one, this token's. Hashed. */
+  holder(): Promise<string>
   via: 'header' | 'cookie' | 'ticket'
 }
 
@@ -26,13 +28,16 @@ export type ApiEnv = { Variables: { grant: Grant } }
 export interface Access {
   /** Verifies the request's token, cookie or (for the event stream) ticket. Throws a Problem. */
   authenticate(request: Request): Promise<Grant>
-  /** A ticket for the event stream of one path, good as long as the grant that asks for it. */
-  issueTicket(grant: Grant, path: string): Promise<string>
+  /** A ticket for the event stream of one path. */
+  issueTicket(grant: Grant, path: string): Promise<{ ticket: string; expiresAt: number }>
   /** What a token allows that is to be kept as the cookie. Throws a Problem. */
   check(token: string): Promise<Grant>
   /** What verifies and signs all of them. */
   tokens: Tokens
 }
+
+/** It stands in a URL, which logs and histories keep. */
+const TICKET_MS = 24 * 60 * 60 * 1_000
 
 export function createAccess(auth: AuthConfig, deps: RemoteKeysDeps): Access {
   const tokens = createTokens(auth, deps)
@@ -43,11 +48,14 @@ export function createAccess(auth: AuthConfig, deps: RemoteKeysDeps): Access {
       const found = findToken(request)
       if (!found) throw new Problem('unauthorized', 'A bearer token is needed.')
       const purpose = found.via === 'ticket' ? 'ticket' : 'api'
-      return toGrant(await tokens.verify(found.token, purpose), found.via)
+      return toGrant(await tokens.verify(found.token, purpose), found)
     },
-    issueTicket: (grant, path) =>
-      tokens.sign({ scope: 'board:read', repos: [path] }, 'ticket', grant.expiresAt),
-    check: async (token) => toGrant(await tokens.verify(token, 'api'), 'cookie'),
+    async issueTicket(grant, path) {
+      const expiresAt = Math.min(grant.expiresAt, deps.clock.now() + TICKET_MS)
+      const claims = { sub: await grant.holder(), scope: 'board:read', repos: [path] }
+      return { ticket: await tokens.sign(claims, 'ticket', expiresAt), expiresAt }
+    },
+    check: async (token) => toGrant(await tokens.verify(token, 'api'), { token, via: 'cookie' }),
   }
 }
 
@@ -77,7 +85,12 @@ export function requireKnownOrigin(request: Request, allowed: readonly string[])
   throw new Problem('bad_origin', 'Writes by cookie are taken from known origins only.')
 }
 
-function findToken(request: Request): { token: string; via: Grant['via'] } | undefined {
+interface Found {
+  token: string
+  via: Grant['via']
+}
+
+function findToken(request: Request): Found | undefined {
   const [scheme, header] = request.headers.get('Authorization')?.split(' ', 2) ?? []
   if (scheme !== undefined) {
     return scheme.toLowerCase() === 'bearer' && header
@@ -103,12 +116,23 @@ function findToken(request: Request): { token: string; via: Grant['via'] } | und
 /** No date is later, in ms: told as one, it would be a failure on our side. */
 const LAST_DATE_MS = 8.64e15
 
-function toGrant(payload: JWTPayload, via: Grant['via']): Grant {
+function toGrant(payload: JWTPayload, { token, via }: Found): Grant {
   const { scope, repos, exp, sub: subject } = payload
   const strings = Array.isArray(repos) && repos.every((repo) => typeof repo === 'string')
   if (typeof scope !== 'string' || !strings || exp === undefined) {
     throw new Problem('unauthorized', 'The token lacks its scope or repos claim.')
   }
   const expiresAt = Math.min(exp * 1_000, LAST_DATE_MS)
-  return { scopes: new Set(scope.split(' ')), repos, expiresAt, subject, via }
+  const holder = async () =>
+    via === 'ticket' && subject !== undefined
+      ? subject
+      : await digest(subject === undefined ? `token ${token}` : `subject ${subject}`)
+  return { scopes: new Set(scope.split(' ')), repos, expiresAt, subject, holder, via }
+}
+
+/** A name that may stand in a ticket, and so in a URL and in somebody's log. */
+async function digest(text: string): Promise<string> {
+  const hash = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
+  const bytes = Array.from(new Uint8Array(hash, 0, 16))
+  return bytes.map((byte) => byte.toString(16).padStart(2, '0')).join('')
 }

@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { processRepositories } from '../../../worker/board/repositories-process.ts'
 import { openSql } from '../../../worker/board/sql-node.ts'
+import type { SyncRequest } from '../../../worker/board/wire.ts'
 
 it('makes no database for a question about a repository that nobody wrote to', async () => {
   const asked: boolean[] = []
@@ -10,10 +11,38 @@ it('makes no database for a question about a repository that nobody wrote to', a
       return make ? openSql(':memory:') : undefined
     },
     now: () => 0,
-    maxStreams: 1,
+    room: { all: 1, each: 1 },
   })
   const unknown = repositories.open('team/unknown')
   const answer = await unknown.read({ kind: 'tasks', filter: {} }, undefined)
   expect(answer).toEqual({ state: 'unpublished' })
   expect(asked).toEqual([false])
+})
+
+it('waits for a repository that nobody has published, and makes its database when somebody does', async () => {
+  const made: string[] = []
+  const repositories = processRepositories({
+    openSql(path, make) {
+      if (!make) return undefined
+      made.push(path)
+      return openSql(':memory:')
+    },
+    now: () => 0,
+    room: { all: 2, each: 1 },
+  })
+  const waiting = repositories.open('team/unknown')
+  const frames: string[] = []
+  const sink = {
+    frame: (bytes: Uint8Array) => frames.push(new TextDecoder().decode(bytes)),
+    closed: () => undefined,
+  }
+  const from = { lastEventId: undefined, since: 0, holder: 'ann' }
+  const first = await waiting.subscribe(from, sink)
+  expect(frames).toEqual(['id: 000000000000-0\n\n'])
+  expect(await waiting.subscribe(from, { ...sink })).toEqual({ ok: false, reason: 'full' })
+  const other = await waiting.subscribe({ ...from, holder: 'bob' }, { ...sink })
+  expect([first.ok, other.ok, made]).toEqual([true, true, []])
+  const sync = { step: 'root', run: null, root: '0'.repeat(32) } as const
+  await waiting.sync({ ...sync, store: { state: 'present', version: '1' } } as SyncRequest)
+  expect(made).toEqual(['team/unknown'])
 })

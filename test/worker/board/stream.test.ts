@@ -45,6 +45,7 @@ async function open(options: Options = {}) {
   const body = openStream({
     repository: repository.handle,
     lastEventId: options.lastEventId,
+    holder: 'ann',
     expiresAt: clock.now() + (options.expiresInMs ?? 86_400_000),
     signal: abort.signal,
     limits: STREAM_LIMITS,

@@ -1,9 +1,10 @@
-import type { JWTPayload } from 'jose'
+import { decodeJwt, type JWTPayload } from 'jose'
 import { describe, expect, it } from 'vitest'
 import { cookieName, createAccess } from '../../../worker/shared/access.ts'
 import { readAuth } from '../../../worker/shared/auth-config.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
-import { SECRET, token } from '../../support/edge.ts'
+import { type Claims, SECRET, token } from '../../support/edge.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 import { issuerEnv, startIssuer } from '../../support/issuer.ts'
 import { processEdge } from '../../support/process-edge.ts'
 
@@ -32,7 +33,7 @@ describe('access', () => {
     const access = open({ AUTH_SECRETS: `${SECRET} ${old}` })
     const grant = await access.authenticate(request(await token({ repos: ['r'] }, old)))
     expect(grant.repos).toEqual(['r'])
-    const ticket = await access.issueTicket(grant, 'r')
+    const { ticket } = await access.issueTicket(grant, 'r')
     const onlyNew = open({ AUTH_SECRETS: SECRET })
     const url = `https://edge.test/api/events?path=r&ticket=${ticket}`
     const byTicket = await onlyNew.authenticate(new Request(url))
@@ -75,7 +76,7 @@ describe('access', () => {
       open({ AUTH_SECRETS: SECRET, AUTH_AUDIENCE: name }),
     )
     const grant = await ours?.authenticate(request(await token({ repos: ['r'], aud: 'ours' })))
-    const ticket = grant && (await ours?.issueTicket(grant, 'r'))
+    const ticket = grant && (await ours?.issueTicket(grant, 'r'))?.ticket
     const byTicket = new Request(`https://edge.test/api/events?path=r&ticket=${ticket}`)
     expect(await ours?.authenticate(byTicket)).toMatchObject({ via: 'ticket' })
     await expect(theirs?.authenticate(byTicket)).rejects.toMatchObject({ reason: 'unauthorized' })
@@ -100,6 +101,38 @@ describe('access', () => {
     expect(readAuth({ AUTH_SECRETS: 'short', AUTH_JWKS_URL: 'nowhere' }).problem).toMatch(
       /AUTH_SECRETS.*32 bytes; AUTH_JWKS_URL is not a URL; /,
     )
+  })
+
+  it('makes tickets for a day, or until the token ends if that is sooner', async () => {
+    const clock = new FakeClock()
+    const access = createAccess(readAuth({ AUTH_SECRETS: SECRET }), { clock, fetch })
+    const lifeOf = async (tokenMs: number) => {
+      const exp = Math.floor((clock.now() + tokenMs) / 1_000)
+      const grant = await access.authenticate(request(await token({ repos: ['r'], exp })))
+      const { ticket, expiresAt } = await access.issueTicket(grant, 'r')
+      expect(decodeJwt(ticket).exp).toBe(Math.floor(expiresAt / 1_000))
+      return expiresAt - clock.now()
+    }
+    const dayMs = 86_400_000
+    expect(await lifeOf(30 * dayMs)).toBe(dayMs)
+    expect(await lifeOf(60_000)).toBe(60_000)
+  })
+
+  it('counts streams by subject, whatever tokens and tickets it has, or by the token', async () => {
+    const access = open({ AUTH_SECRETS: SECRET })
+    const holderOf = async (claims: Claims) => {
+      const grant = await access.authenticate(request(await token({ repos: ['r'], ...claims })))
+      const { ticket } = await access.issueTicket(grant, 'r')
+      const url = `https://edge.test/api/events?path=r&ticket=${ticket}`
+      const byTicket = await access.authenticate(new Request(url))
+      expect(await byTicket.holder()).toBe(await grant.holder())
+      expect(ticket).not.toContain(btoa('ann@example.org').slice(0, 12))
+      return grant.holder()
+    }
+    const ann = await holderOf({ sub: 'ann@example.org', exp: '1h' })
+    expect(await holderOf({ sub: 'ann@example.org', exp: '2h' })).toBe(ann)
+    const nameless = await Promise.all(['1h', '2h'].map((exp) => holderOf({ exp })))
+    expect(new Set([ann, ...nameless]).size).toBe(3)
   })
 
   it('takes of two cookies of its name the last, which no other page can have set', async () => {

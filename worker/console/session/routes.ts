@@ -32,8 +32,8 @@ const BODY_BYTES = 16 << 10
 const TOKEN_CHARS = 3_800
 /** The repository's clock may be ahead: a code that it had forgotten would be good once more. */
 const CLOCKS_DIFFER_MS = 60 * 60 * 1_000
-/** Longer than browsers keep any cookie. */
-const MOST_COOKIE_S = 400 * 24 * 60 * 60
+/** As long as a link's session: a token that is good for years must not stay in a browser so. */
+const MOST_COOKIE_MS = 30 * 24 * 60 * 60 * 1_000
 
 // Somebody pastes it, so with spaces around it; nothing else may come into a header.
 const token = z
@@ -60,8 +60,10 @@ export function signInRoutes(deps: SessionDeps): Hono {
     if (value.length > TOKEN_CHARS) {
       throw new Problem('payload_too_large', 'The token is longer than a cookie can be.')
     }
-    keep(c, value, Math.floor((grant.expiresAt - deps.clock.now()) / 1_000))
-    return c.json(sessionOf(grant), 201)
+    const now = deps.clock.now()
+    const expiresAt = Math.min(grant.expiresAt, now + MOST_COOKIE_MS)
+    keep(c, value, Math.floor((expiresAt - now) / 1_000))
+    return c.json(sessionOf({ ...grant, expiresAt }), 201)
   })
   return app
 }
@@ -107,9 +109,8 @@ async function exchange(code: string, { access, clock, spend }: SessionDeps): Pr
   return access.tokens.sign(claims, 'api', clock.now() + sessionMs)
 }
 
-function keep(c: Context, value: string, seconds: number): void {
+function keep(c: Context, value: string, maxAge: number): void {
   const url = new URL(c.req.url)
-  const maxAge = Math.min(seconds, MOST_COOKIE_S)
   setCookie(c, cookieName(url), value, { ...attributes(url), maxAge })
 }
 
