@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { cookieName, createAccess } from '../../../worker/shared/access.ts'
 import { readAuth } from '../../../worker/shared/auth-config.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
-import { type Claims, SECRET, token } from '../../support/edge.ts'
+import { type Claims, publishedRepo, SECRET, taskRecord, token } from '../../support/edge.ts'
+import { EventStream } from '../../support/event-stream.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { issuerEnv, startIssuer } from '../../support/issuer.ts'
 import { processEdge } from '../../support/process-edge.ts'
@@ -11,8 +12,9 @@ import { processEdge } from '../../support/process-edge.ts'
 const open = (env: Record<string, string>) =>
   createAccess(readAuth(env), { clock: hostClock, fetch })
 
+const bearer = (value: string) => ({ Authorization: `Bearer ${value}` })
 const request = (value: string) =>
-  new Request('https://edge.test/api/tasks', { headers: { Authorization: `Bearer ${value}` } })
+  new Request('https://edge.test/api/tasks', { headers: bearer(value) })
 
 describe('access', () => {
   it('never runs open: with nothing configured every protected route says what to set', async () => {
@@ -133,6 +135,28 @@ describe('access', () => {
     expect(await holderOf({ sub: 'ann@example.org', exp: '2h' })).toBe(ann)
     const nameless = await Promise.all(['1h', '2h'].map((exp) => holderOf({ exp })))
     expect(new Set([ann, ...nameless]).size).toBe(3)
+  })
+
+  it('lets nobody shut out the sidecar and the others by opening streams', async () => {
+    const edge = processEdge({ env: { AUTH_SECRETS: SECRET, MAX_STREAMS: '8' } })
+    const repo = await publishedRepo(edge)
+    const tickets = await Promise.all([1, 2, 3].map(() => repo.post('tickets', {})))
+    const opened = tickets.map(async (answer) => {
+      const { ticket, path } = (await answer.json()) as { ticket: string; path: string }
+      const query = new URLSearchParams({ ticket, path })
+      return new EventStream(await edge.fetch(`/api/events?${query}`))
+    })
+    const [first, second, third] = await Promise.all(opened)
+    await third?.until((stream) => stream.ended)
+    const headers = bearer(await token({ repos: [repo.path], sub: 'another' }))
+    const path = encodeURIComponent(repo.path)
+    const other = new EventStream(await edge.fetch(`/api/events?path=${path}`, { headers }))
+    await other.joined()
+    await repo.changes({ upserts: [taskRecord('A-1')] })
+    for (const stream of [first, second, other]) {
+      await stream?.until((it) => it.messages.length === 1)
+      await stream?.close()
+    }
   })
 
   it('takes of two cookies of its name the last, which no other page can have set', async () => {
