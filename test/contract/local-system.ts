@@ -223,7 +223,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       )
       start.process.kill('SIGTERM')
       expect(await start.ended).toEqual({ code: 0, signal: null })
-      expect(await start.children()).toEqual([])
+      expect(await start.survivors()).toEqual([])
       await expect(start.local()).rejects.toMatchObject({ code: 'ENOENT' })
       await stream.close()
     })
@@ -233,7 +233,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       start.process.kill('SIGINT')
       start.process.kill('SIGINT')
       expect(await start.ended).toEqual({ code: 0, signal: null })
-      expect(await start.children()).toEqual([])
+      expect(await start.survivors()).toEqual([])
     })
 
     it('comes to a start that is not ready yet just the same', async () => {
@@ -242,7 +242,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       start.process.kill('SIGTERM')
       expect(await start.ended).toEqual({ code: 0, signal: null })
       expect(start.readyLines).toEqual([])
-      expect(await start.children()).toEqual([])
+      expect(await start.survivors()).toEqual([])
     })
 
     it('leaves no process behind when the parent is killed, and the next start takes over', async () => {
@@ -280,7 +280,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
         `signalbox: Port ${port} of 127.0.0.1 is taken; choose another with --port.\n`,
       )
       expect(start.stdout).toBe('')
-      expect(await start.children()).toEqual([])
+      expect(await start.survivors()).toEqual([])
       server.close()
     })
 

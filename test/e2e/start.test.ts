@@ -16,7 +16,7 @@ async function refusal(plan: Parameters<Starts['start']>[0]): Promise<string> {
   const start = await starts.start(plan)
   expect(await start.ended).toEqual({ code: 2, signal: null })
   expect(start.stdout).toBe('')
-  expect(await start.children()).toEqual([])
+  expect(await start.survivors()).toEqual([])
   expect(start.stderr).toMatch(/^signalbox: [^\n]+\n$/)
   return start.stderr
 }
@@ -82,7 +82,7 @@ describe('a running system', () => {
     expect(start.stderr).toMatch(
       /5 times within a minute; see .*sidecar\.log\. Everything is ended\.\n$/,
     )
-    expect(await start.children()).toEqual([])
+    expect(await start.survivors()).toEqual([])
   }, 60_000)
 
   const elsewhere = Object.values(networkInterfaces())

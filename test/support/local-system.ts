@@ -130,6 +130,16 @@ export class Start {
     await vi.waitUntil(isBack, PATIENT)
   }
 
+  /**
+   * The programs that outlived it. What tied them to it has had its SIGKILL by then, and is gone as
+   * soon as the machine comes to it.
+   */
+  async survivors(): Promise<string[]> {
+    const names = (await this.children()).map(({ name }) => name)
+    await this.nothingLeft()
+    return names.filter((name) => name !== 'tie')
+  }
+
   async nothingLeft(): Promise<void> {
     await vi.waitUntil(async () => (await this.children()).length === 0, PATIENT)
   }
