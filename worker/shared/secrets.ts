@@ -49,9 +49,11 @@ export function nameMatcher(listed: readonly string[]): (name: string) => boolea
 }
 
 const SECRET_NAMES = [
-  ...['authorization', 'authorisation', 'cookie', 'credential', 'token', 'secret', 'key', 'apikey'],
+  ...['authorization', 'authorisation', 'cookie', 'credential', 'token', 'secret', 'key'],
   ...['signature', 'password', 'passwd', 'passphrase', 'pin', 'otp', 'cvv', 'cvc', 'ticket'],
   ...['pan', 'card number', 'msisdn', 'phone'],
+  // Often written as one word.
+  ...['api key', 'access key', 'secret key', 'access token', 'auth token', 'client secret'],
 ]
 
 /** Whether what is called this is a secret, or a phone number. */

@@ -26,7 +26,7 @@ function hideCards(run: string): string {
     for (let to = at; to < groups.length && digits.length < MAX_CARD_DIGITS; to++) {
       const { 0: group = '', index = 0 } = groups[to] ?? {}
       digits += group
-      if (!isCard(digits)) continue
+      if (digits.length < MIN_CHARS || !isCard(digits)) continue
       kept += run.slice(from, groups[at]?.index) + REDACTED
       from = index + group.length
       at = to

@@ -152,9 +152,10 @@ describe('what a gateway sent', () => {
     ['beginnings of IBANs', 'DE89 '.repeat(50_000)],
     ['small letters and capitals', 'aA'.repeat(125_000)],
   ])('is masked quickly, though it is %s without end', (_what, text) => {
-    const started = performance.now()
+    // Of the processor, since others may keep it busy. What looks back at each step takes minutes.
+    const before = process.threadCpuUsage()
     masked({ text, [text]: text })
-    expect(performance.now() - started).toBeLessThan(2_000)
+    expect(process.threadCpuUsage(before).user).toBeLessThan(2_000_000)
   })
 
   it('is hidden where it is deeper than any gateway nests', () => {
