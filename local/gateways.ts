@@ -61,6 +61,7 @@ export function simulatedGateways(
     // It has no Stripe: calls are answered with 404, and webhooks that a test signs verify.
     STRIPE_: {
       BASE_URL: simulator,
+      SIMULATED: 'no',
       SECRET_KEY: stripe.secretKey,
       WEBHOOK_SECRET: stripe.webhookSecret,
     },

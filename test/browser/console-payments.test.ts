@@ -55,6 +55,9 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
 
   it('charges once for a double click, and the story tells the payment by itself', async () => {
     await page.getByRole('button', { name: 'Make a test charge' }).press('Enter')
+    // Nothing simulates Stripe, so no test charge can be paid there.
+    const offered = page.getByRole('dialog').getByLabel('Gateway').getByRole('option')
+    expect(await offered.allTextContents()).toEqual(['redirect', 'fib'])
     await page.getByLabel('Amount').fill('30,000')
     await page.getByRole('button', { name: 'Charge', exact: true }).dblclick()
     await page.getByRole('button', { name: 'Pay', exact: true }).click()

@@ -189,6 +189,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       await rename(folder, join(start.storeDir, 'elsewhere'))
       const gone = `signalbox: The board in ${folder} is gone; what was published of it stays.`
       await expect.poll(lines, PATIENT).toEqual([gone])
+      await start.killAndWait('sidecar')
       await rename(join(start.storeDir, 'elsewhere'), folder)
       await expect
         .poll(lines, PATIENT)

@@ -27,6 +27,7 @@ describe('the gateways of a local system', () => {
       FIB_CLIENT_ID: 'signalbox-local',
       FIB_CLIENT_SECRET: secrets.fib.clientSecret,
       STRIPE_BASE_URL: SIMULATOR,
+      STRIPE_SIMULATED: 'no',
       STRIPE_SECRET_KEY: secrets.stripe.secretKey,
       STRIPE_WEBHOOK_SECRET: secrets.stripe.webhookSecret,
     })

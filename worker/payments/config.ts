@@ -31,7 +31,7 @@ export interface PaymentsConfig {
 export interface Account {
   /** Its driver's name in the file. */
   driver: string
-  /** Its `base_url` is on loopback: a simulator, and nobody's money. */
+  /** Its `base_url` is on loopback, and a simulator takes charges there: nobody's money. */
   isLocal: boolean
 }
 
@@ -134,7 +134,12 @@ function readGateway(
   const problems = driver.check?.(settings satisfies Settings) ?? []
   wrong.push(...problems.map((problem) => `${where}: ${problem}`))
   if (problems.length > 0) return undefined
-  const account = { driver: entry.driver, isLocal: isLoopback(settings.base_url) }
+  // A local system has a gateway for its webhooks alone, with nothing that would take a charge.
+  const isSimulated = text(`${prefix}SIMULATED`) !== 'no'
+  const account = {
+    driver: entry.driver,
+    isLocal: isSimulated && isLoopback(settings.base_url),
+  }
   return { gateway: driver.create(key, settings), account }
 }
 

@@ -81,6 +81,14 @@ describe('the configuration of payments', () => {
     )
   })
 
+  it('takes a gateway for none of this machine where it is told that nothing simulates it', () => {
+    const local = { ...DATABASE, ...REDIRECT, REDIRECT_GATEWAY_BASE_URL: 'http://127.0.0.1:8799' }
+    const isLocal = (env: Record<string, string>) =>
+      readConfig(env, file()).payments?.accounts.get('redirect')?.isLocal
+    expect(isLocal(local)).toBe(true)
+    expect(isLocal({ ...local, REDIRECT_GATEWAY_SIMULATED: 'no' })).toBe(false)
+  })
+
   it('holds several configurations of one driver side by side', () => {
     const config = file({
       gateways: {
