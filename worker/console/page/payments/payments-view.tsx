@@ -1,6 +1,6 @@
 // Payments: what a person should look at first, then every transaction; or one payment's story.
 
-import { useEffect, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { ApiProblem } from '../api.ts'
 import { route } from '../router.ts'
 import { may } from '../session.ts'
@@ -57,14 +57,19 @@ interface OverviewProps {
 
 function Overview({ feed, left }: OverviewProps) {
   const { payments: say } = words
-  // Back from a story: on where it was opened.
-  useEffect(() => {
-    if (left !== undefined) document.getElementById(`payment-${left}`)?.focus()
+  const heading = useRef<HTMLHeadingElement>(null)
+  // Back from a story: on where it was opened, which the newest list may no longer hold.
+  useLayoutEffect(() => {
+    if (left === undefined) return
+    const link = document.getElementById(`payment-${left}`) ?? heading.current
+    link?.focus()
   }, [left])
   return (
     <>
       <header class="view-head">
-        <h1>{say.title}</h1>
+        <h1 ref={heading} tabIndex={-1}>
+          {say.title}
+        </h1>
         <FreshnessLamp freshness={feed.freshness.value} />
         <div class="end">
           <TestCharge feed={feed} />

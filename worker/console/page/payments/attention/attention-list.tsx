@@ -2,10 +2,11 @@
 
 import { useComputed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 import type { AlertRecord, Listed, Unreadable } from '../../../../payments/ledger/records.ts'
 import { formatRoute } from '../../address.ts'
 import { now } from '../../clock.ts'
+import { useKeptPlace } from '../../lost-focus.ts'
 import { Age } from '../../time.tsx'
 import { timeOf } from '../../time-text.ts'
 import { words } from '../../words.ts'
@@ -27,36 +28,23 @@ export function AttentionList({ feed }: { feed: Feed }) {
     JSON.stringify(parkedLong(feed.parked.value?.values() ?? [], now.value)),
   )
   const groups = JSON.parse(long.value) as Parked[]
-  const heading = useRef<HTMLHeadingElement>(null)
-  const hasActed = useRef(false)
-  useEffect(() => {
-    // The button that was pressed is gone with its alert.
-    if (hasActed.current && document.activeElement === document.body) heading.current?.focus()
-    hasActed.current = false
-  }, [alerts])
-  const acted = () => {
-    hasActed.current = true
-    feed.ask()
-  }
+  const list = useRef<HTMLElement>(null)
+  // An alert that is acknowledged, here or by somebody else, takes the focus along.
+  useKeptPlace(list)
   if (!alerts || !parked) return <p class="quiet-line">{words.loading}</p>
   const broken = [...parked.values()].filter(isUnreadable)
   const count = alerts.size + broken.length + groups.length
   const isQuiet = count === 0
   return (
-    <section class="attention" aria-labelledby="attention">
-      <h2
-        id="attention"
-        ref={heading}
-        tabIndex={-1}
-        class={isQuiet ? 'visually-hidden' : undefined}
-      >
+    <section ref={list} class="attention" aria-labelledby="attention">
+      <h2 id="attention" tabIndex={-1} class={isQuiet ? 'visually-hidden' : undefined}>
         {say.title}
         {!isQuiet && <span class="count"> {count}</span>}
       </h2>
       {isQuiet && <p class="quiet-line lamp go">{say.none}</p>}
       <ul>
         {[...alerts.values()].map((alert) => (
-          <ListedAlert key={alert.id} alert={alert} onDone={acted} />
+          <ListedAlert key={alert.id} alert={alert} onDone={feed.ask} />
         ))}
         {broken.map((event) => (
           <UnreadableItem key={event.id} row={event} title={say.unreadableEvent} />
@@ -92,7 +80,7 @@ interface UnreadableItemProps {
 
 function UnreadableItem({ row: { id, invalid }, title, children }: UnreadableItemProps) {
   return (
-    <li class="alert">
+    <li class="alert" data-item tabIndex={-1}>
       <h3>{title}</h3>
       <p>
         <Copyable text={id} what={words.payments.story.id} /> {invalid}
@@ -107,7 +95,7 @@ function AlertItem({ alert, onDone }: AlertItemProps) {
   const { title, sentence, error, todo } = sayAlert(alert, now.peek())
   const { amount, currency } = alert.detail
   return (
-    <li class="alert">
+    <li class="alert" data-item tabIndex={-1}>
       <h3>
         {title} <StoryLink alert={alert} />
       </h3>
@@ -163,7 +151,7 @@ function ParkedItem({ group, isMore }: { group: Parked; isMore: boolean }) {
   const { attention: say } = words.payments
   const { gateway, events, since } = group
   return (
-    <li class="alert parked">
+    <li class="alert parked" data-item tabIndex={-1}>
       <h3>{say.parked(events.length, isMore)}</h3>
       <div class="alert-money">
         <Age at={since} />

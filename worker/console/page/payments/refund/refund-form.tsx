@@ -1,6 +1,6 @@
 // A refund: how much and why, then once more whether it is meant.
 
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import type { Paid, RefundRequest } from '../../../../payments/transaction.ts'
 import { words } from '../../words.ts'
 import { refund } from '../acting/acts.ts'
@@ -22,7 +22,7 @@ export function RefundForm({ onDone, ...about }: RefundFormProps) {
   const { refund: say } = words.payments
   const [state, setState] = useState<'closed' | 'open' | 'done'>('closed')
   // Only when the dialog is gone can anything behind it have the focus.
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (state !== 'done') return
     setState('closed')
     onDone()

@@ -1,8 +1,9 @@
 // One payment's story: what happened in the order of time, and beside it the facts.
 
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { formatRoute } from '../../address.ts'
 import { useKey } from '../../keys.ts'
+import { useKeptPlace } from '../../lost-focus.ts'
 import { go, route } from '../../router.ts'
 import { may } from '../../session.ts'
 import { words } from '../../words.ts'
@@ -24,13 +25,16 @@ export function StoryView({ feed }: { feed: Feed }) {
   const shown = feed.story.value
   const heading = useRef<HTMLHeadingElement>(null)
   // Whoever follows a link by keyboard or by ear goes on where it led.
-  useEffect(() => heading.current?.focus(), [])
+  useLayoutEffect(() => heading.current?.focus(), [])
+  const article = useRef<HTMLElement>(null)
+  // Such as the refund's dialog, when all was given back by somebody else.
+  useKeptPlace(article)
   const { query } = route.value
   useKey('Escape', () => go({ view: 'payments', query }))
   const story = shown?.name === 'found' ? shown.story : undefined
   const known = story && !isUnreadable(story) ? story : undefined
   return (
-    <article class="story">
+    <article ref={article} class="story">
       <header class="view-head">
         <a class="back" href={formatRoute({ view: 'payments', query })}>
           <span aria-hidden="true" class="arrow" />

@@ -69,7 +69,11 @@ export function FilterBar({ feed }: { feed: Feed }) {
         <button
           type="button"
           class="quiet small"
-          onClick={() => replace({ view: 'payments', query: {} })}
+          onClick={() => {
+            replace({ view: 'payments', query: {} })
+            // This button is gone then.
+            search.current?.focus()
+          }}
         >
           {say.clear}
         </button>

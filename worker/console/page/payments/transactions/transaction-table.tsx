@@ -1,9 +1,10 @@
 // Every transaction, newest first: a table, and cards where that is too wide.
 
-import { useMemo } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import type { Listed, Unreadable } from '../../../../payments/ledger/records.ts'
 import type { Paid, Transaction } from '../../../../payments/transaction.ts'
 import { formatRoute, type Route } from '../../address.ts'
+import { useKeptPlace } from '../../lost-focus.ts'
 import { route } from '../../router.ts'
 import { Age } from '../../time.tsx'
 import { words } from '../../words.ts'
@@ -19,10 +20,15 @@ import { FilterBar } from './filter-bar.tsx'
 export function TransactionTable({ feed }: { feed: Feed }) {
   const { list: say } = words.payments
   const shown = feed.transactions.shown.value
+  const list = useRef<HTMLElement>(null)
+  // A payment that newer ones, or its own new status, took off the list; the button for more.
+  useKeptPlace(list)
   return (
-    <section class="transactions" aria-labelledby="transactions">
+    <section ref={list} class="transactions" aria-labelledby="transactions">
       <div class="section-head">
-        <h2 id="transactions">{say.title}</h2>
+        <h2 id="transactions" tabIndex={-1}>
+          {say.title}
+        </h2>
         <FilterBar feed={feed} />
       </div>
       {shown && shown.rows.size > 0 && <Rows feed={feed} />}
