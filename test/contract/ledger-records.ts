@@ -18,6 +18,19 @@ export function recordsContract(on: On): void {
     )
 
     it(
+      'finds a payment by either name, within its gateway',
+      on(async (w) => {
+        const transaction = await w.charged()
+        const { id, gatewayTransactionId = '' } = transaction
+        for (const name of [id, gatewayTransactionId]) {
+          expect(await w.records.named('redirect', name)).toEqual(transaction)
+          expect(await w.records.named('fib', name)).toBeUndefined()
+        }
+        expect(await w.records.named('redirect', 'nobody')).toBeUndefined()
+      }),
+    )
+
+    it(
       'lists payments newest first, by status, gateway and order, page by page',
       on(async (w) => {
         const a = await w.came('Paid', { request: { reference: 'a' } })

@@ -1,6 +1,8 @@
 // Payments as the host application sees them: what it calls in process.
 
 import type { ChargeBuilder, Order } from './charges/builder.ts'
+import type { PaymentError } from './exceptions.ts'
+import type { PaymentStatus } from './status.ts'
 import type { RefundRequest, RefundResult } from './transaction.ts'
 
 export interface PaymentsFace {
@@ -10,9 +12,26 @@ export interface PaymentsFace {
   driver(key: string): DriverFace
 }
 
-/** A gateway as the host application sees it. */
+/** A gateway as the host application sees it: what it does not support is missing. */
 export interface DriverFace {
   key: string
-  /** Missing where the gateway gives nothing back. */
   refund?: (request: RefundRequest) => Promise<RefundResult>
+  /**
+   * What the gateway says now of a payment, by our id or the gateway's; undefined: it knows none.
+   * Our own payment follows with the next sweep. Throws as a refund does.
+   */
+  status?: (transactionId: string) => Promise<GatewayStatus | undefined>
+  /**
+   * Ends a payment that is Pending, which is Cancelled with the next sweep. Throws
+   * GatewayRefusedException when the gateway says no.
+   */
+  cancel?: (transactionId: string) => Promise<void>
+}
+
+/** Amounts in minor units. */
+export interface GatewayStatus {
+  status: PaymentStatus
+  amount: number
+  currency: string
+  error?: PaymentError
 }

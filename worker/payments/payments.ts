@@ -6,11 +6,11 @@ import type { Log } from '../shared/log.ts'
 import { chargeBuilder } from './charges/builder.ts'
 import { type Charge, type ChargeContext, createCharge } from './charges/charge.ts'
 import type { PaymentsConfig } from './config.ts'
+import { driverFace } from './driver.ts'
 import { InvalidArgumentException } from './exceptions.ts'
 import type { PaymentsFace } from './face.ts'
 import { createCaller } from './gateways/caller.ts'
 import type { GatewayHealth } from './gateways/desk.ts'
-import { supportsRefund } from './gateways/gateway.ts'
 import { gatewayHealth } from './gateways/health.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { PaymentRecords } from './ledger/records.ts'
@@ -92,8 +92,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     driver(key) {
       const gateway = gateways.get(key)
       if (!gateway) throw new InvalidArgumentException(`There is no gateway ${key}.`)
-      if (!supportsRefund(gateway)) return { key }
-      return { key, refund: (request) => refund(key, request) }
+      return driverFace({ ...calling, records, refund }, gateway)
     },
     config,
     charge,

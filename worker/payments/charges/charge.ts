@@ -55,7 +55,7 @@ export function createCharge(deps: ChargeDeps): Charge {
     const { request, gateway } = checkCharge(asked, gateways)
     const now = clock.now()
     const { idempotencyKey, correlationId, origin } = context
-    // The numbers of a country are soon tried: a hash of one, in the database, is the number itself.
+    // The numbers of a country are soon tried: a hash of one is as good as the number itself.
     const { customerPhone: _, ...hashed } = request
     const deadlines = deadlinesOf(now)
     const beginning = ledger.beginCharge({

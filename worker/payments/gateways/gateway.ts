@@ -190,6 +190,9 @@ export const supportsStatusCheck = (
   gateway: AnyGateway,
 ): gateway is Gateway & SupportsStatusCheck => gateway.checkStatus !== undefined
 
+export const supportsCancel = (gateway: AnyGateway): gateway is Gateway & SupportsCancel =>
+  gateway.cancel !== undefined
+
 /** What a driver's file exports, and the registry lists. */
 export interface Driver {
   /** Environment variables are this and a setting's name in capitals: `STRIPE_` + `SECRET_KEY`. */

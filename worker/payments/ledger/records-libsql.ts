@@ -4,6 +4,7 @@ import { type Database, type Row, statement, type Value } from './database-libsq
 import { HAS_PARKED } from './parked-libsql.ts'
 import { toAlert, toEventRecord, toEventTold, toRates, toRefund } from './record-rows-libsql.ts'
 import type { Listed, Page, PaymentRecords } from './records.ts'
+import { NAMED } from './refunds-libsql.ts'
 import { listed, toTransaction } from './rows-libsql.ts'
 import { otherThanPaid, searchUnit } from './search-libsql.ts'
 import { HAS_UNTOLD } from './telling-libsql.ts'
@@ -28,6 +29,11 @@ export function libsqlRecords(database: Database): PaymentRecords {
       page('payment_webhook_events', { outcome, gateway }, at, toEventRecord),
     alerts: ({ all = false }, at) =>
       page('payment_alerts', {}, at, toAlert, all ? '' : 'AND acknowledged_at IS NULL'),
+    named: (gateway, transaction) =>
+      read({
+        statements: [statement(NAMED_TRANSACTION, { gateway, transaction })],
+        read: ([rows = []]) => rows.map(toTransaction)[0],
+      }),
     story: (id) =>
       read({
         statements: STORY.map((sql) => statement(sql, { id })),
@@ -87,6 +93,8 @@ const RATES = `SELECT received_at / 60000 * 60000 AS minute, outcome, count(*) A
 
 const IS_ANYTHING_DUE = `SELECT EXISTS (SELECT 1 FROM payment_transactions
   WHERE next_check_at <= :now) OR ${HAS_UNTOLD} OR ${HAS_PARKED} AS due`
+
+const NAMED_TRANSACTION = `SELECT * FROM payment_transactions WHERE id = ${NAMED}`
 
 const STORY = [
   'SELECT * FROM payment_transactions WHERE id = :id',

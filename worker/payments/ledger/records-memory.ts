@@ -22,6 +22,9 @@ export const memoryRecords = (book: Book) =>
       )
       return paged(wanted, page)
     },
+    async named(gateway, transactionId) {
+      return structuredClone(book.find(gateway, transactionId)?.transaction)
+    },
     async story(transactionId) {
       const row = book.payments.get(transactionId)
       if (!row) return undefined

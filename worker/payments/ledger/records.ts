@@ -9,6 +9,8 @@ import type { Outcome } from './ledger.ts'
 export interface PaymentRecords {
   /** Newest first. */
   transactions(filter: TransactionFilter, page: Page): Promise<Listed<Transaction>[]>
+  /** By our id or, within the gateway, by the gateway's. */
+  named(gateway: string, transactionId: string): Promise<Transaction | undefined>
   /** By our id. */
   story(transactionId: string): Promise<ListedStory | undefined>
   /** Newest first. */

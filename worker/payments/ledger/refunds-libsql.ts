@@ -94,7 +94,7 @@ function known(refund: Row, start: RefundStart): RefundBegun {
   }
 }
 
-const NAMED = `COALESCE(
+export const NAMED = `COALESCE(
   (SELECT id FROM payment_transactions WHERE id = :transaction AND gateway = :gateway),
   (SELECT id FROM payment_transactions
     WHERE gateway = :gateway AND gateway_transaction_id = :transaction))`
