@@ -5,7 +5,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { Repo, taskRecord, token } from '../support/edge.ts'
+import { callersAt, DOORS, knockAt } from '../contract/doors.ts'
+import { publishedRepo, Repo, taskRecord, token } from '../support/edge.ts'
 import { startEdge } from '../support/edge-process.ts'
 import { issuerEnv, startIssuer } from '../support/issuer.ts'
 
@@ -25,6 +26,11 @@ async function startKeysDoor(jwksUrl: string) {
   door.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/keys`
   return door
 }
+
+/** Payments and the page are not set up here. */
+const BOARD_DOORS = Object.fromEntries(
+  Object.entries(DOORS).filter(([, { ask }]) => !/payments|^\/$|^\/console/.test(ask)),
+)
 
 /** An object that is only asked leaves this much of workerd's own: the header of an empty file. */
 const EMPTY_BYTES = 4_096
@@ -50,6 +56,16 @@ describe.each(['workerd', 'deno'] as const)('access on %s', (host) => {
     await streams[0]?.until((s) => s.messages.length > 0)
     expect(await databasesIn(edge.dir)).not.toEqual([])
     await Promise.all(streams.map((stream) => stream.close()))
+  })
+
+  it('answers each kind of caller at the doors of the board as the app in this process does', async () => {
+    const edge = await startEdge(host)
+    onTestFinished(() => edge.close())
+    const { path } = await publishedRepo(edge, [taskRecord('A-1')])
+    for (const caller of await callersAt(edge.origin, path)) {
+      const { answered, expected } = await knockAt(BOARD_DOORS, caller, { edge, path })
+      expect(answered, caller.who).toEqual(expected)
+    }
   })
 
   it('asks an issuer that is away once for many tokens, and takes them when it is back', async () => {

@@ -28,6 +28,8 @@ export interface ProcessEdgeOptions {
 }
 
 export interface ProcessEdge extends Edge {
+  /** Every route and middleware of the app, in their order. */
+  routes: readonly { method: string; path: string }[]
   /** `seen`: the origin as the app sees it, where that is another one than the browser's. */
   fetch(path: string, init?: RequestInit, seen?: string): Promise<Response>
 }
@@ -53,6 +55,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
   const origin = 'https://edge.test'
   return {
     origin,
+    routes: app.routes,
     fetch: async (path, init, seen = origin) => app.request(`${seen}${path}`, init),
   }
 }
