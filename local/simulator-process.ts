@@ -9,8 +9,8 @@ import { type Patience, tryFetch, until } from './until.ts'
 export interface SimulatorPlan {
   home: string
   port: number
-  /** Where it calls the merchant back. */
-  edge: string
+  /** Where the redirect gateway calls back; others are told with each charge. */
+  callback: string
   secrets: GatewaySecrets
   /** Of the data folder: reports of a crash, and compiled sources. */
   logsDir: string
@@ -30,7 +30,7 @@ export function simulatorProcess(plan: SimulatorPlan): ChildSpec {
     env: {
       ...plan.env,
       SIMULATOR_PORT: String(plan.port),
-      SIMULATOR_REDIRECT_CALLBACK_URL: `${plan.edge}/payments/webhooks/redirect`,
+      SIMULATOR_REDIRECT_CALLBACK_URL: plan.callback,
       SIMULATOR_REDIRECT_CLIENT_ID: CLIENT_ID,
       SIMULATOR_REDIRECT_CLIENT_SECRET: redirect.clientSecret,
       SIMULATOR_REDIRECT_API_KEY: redirect.apiKey,

@@ -3,6 +3,7 @@
 import { join } from 'node:path'
 import signalbox from '../signalbox.config.ts'
 import { buildConsole } from '../worker/console/build.ts'
+import { routePath, routePrefixOf } from '../worker/payments/webhooks/route-names.ts'
 import { bundling } from './bundling.ts'
 import type { DataFolder } from './data-folder.ts'
 import { prepareDeno } from './deno.ts'
@@ -64,7 +65,9 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
   const bringSimulatorUp = async () => {
     const { cacheDir, logsDir } = data
     const secrets = gatewaySecrets(secret)
-    const told = { port: ports.simulator, edge, secrets, logsDir, cacheDir, env: machine }
+    const path = routePath('payments.webhook', routePrefixOf(signalbox), 'redirect')
+    const callback = `${edge}${path}`
+    const told = { port: ports.simulator, callback, secrets, logsDir, cacheDir, env: machine }
     const logFile = data.logFile('simulator')
     supervisor.start(simulatorProcess({ home, ...told, logFile }))
     await simulatorReady(simulator, { what: 'The simulator', waitMs: PROCESS_WAIT_MS, signal })

@@ -33,7 +33,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   }
   // First of all, and without what is for browsers and our own tokens: each would cost a webhook as
   // much time as its signature does, and a gateway makes nothing of it.
-  if (payments) app.route('/', webhookRoutes(payments, clock.now))
+  if (payments) app.route('/', webhookRoutes(payments, clock.now, log))
   app.use(requestId({ headerName: 'X-Request-Id' }))
   app.use(
     cors({

@@ -46,9 +46,3 @@ export function configuredGateways(file: SignalboxFile, env: Environment): Confi
     return { key, driver: name, settings, variables, given, required, missing }
   })
 }
-
-/** Where gateways call back, below the edge. */
-export function webhookPath(file: SignalboxFile, key: string): string {
-  const prefix = file.payments?.webhooks?.route_prefix ?? 'payments/webhooks'
-  return `/${prefix.replace(/^\/+|\/+$/g, '')}/${key}`
-}

@@ -2,9 +2,10 @@
 // signed, and verifies with the same secret as here. Nothing that it sends is ever stored.
 
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
+import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { type Answer, ask, wordOf } from './ask.ts'
 import { CALLBACKS } from './callbacks/registry.ts'
-import { type ConfiguredGateway, webhookPath } from './configured.ts'
+import type { ConfiguredGateway } from './configured.ts'
 import { error, type Finding, ok, warn } from './finding.ts'
 import { isPrivate } from './hosts.ts'
 
@@ -35,8 +36,11 @@ export async function checkEdge(
   const exposed = isPrivate(new URL(url))
     ? []
     : [warn('edge', `${origin} is not https: callbacks and tokens can be read on the way.`)]
+  const prefix = routePrefixOf(file)
   const routes = await Promise.all(
-    gateways.map((gateway) => checkRoute(`${url}${webhookPath(file, gateway.key)}`, gateway)),
+    gateways.map((gateway) =>
+      checkRoute(`${url}${routePath('payments.webhook', prefix, gateway.key)}`, gateway),
+    ),
   )
   const findings = [...exposed, checkApi(origin, answer, token !== undefined), ...routes.flat()]
   return { findings, skewMs: answer.skewMs }

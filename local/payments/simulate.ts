@@ -2,11 +2,12 @@
 
 import { ulid } from 'ulid'
 import { isAmount, isCurrency } from '../../worker/payments/money.ts'
+import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { ask, wordOf } from './ask.ts'
 import { type CallbackMaker, TOLD_STATUSES, type Told } from './callbacks/callback.ts'
 import { CALLBACKS } from './callbacks/registry.ts'
 import type { Command, Io, Surroundings } from './command.ts'
-import { configuredGateways, webhookPath } from './configured.ts'
+import { configuredGateways } from './configured.ts'
 import { described, type Flags, UsageError } from './flags.ts'
 import { hidingIo, secretValues } from './hide.ts'
 import { lookUp } from './look-up.ts'
@@ -98,7 +99,13 @@ async function readRequest(
     eventId: flags.text('event-id') ?? `evt_simulated_${ulid(now)}`,
     now,
   }
-  return { maker, secret: secret ?? '', url: `${edge}${webhookPath(file, key)}`, told, times }
+  return {
+    maker,
+    secret: secret ?? '',
+    url: `${edge}${routePath('payments.webhook', routePrefixOf(file), key)}`,
+    told,
+    times,
+  }
 }
 
 function readTold(flags: Flags, maker: CallbackMaker | undefined) {

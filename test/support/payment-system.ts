@@ -61,7 +61,7 @@ export class PaymentSystem implements AsyncDisposable {
     const edge = await edgeOf({})
     const { control: simulator, stop } = await startSimulator({
       port: claim.port,
-      edge: edge.origin,
+      callback: `${edge.origin}/payments/webhooks/redirect`,
       secrets: SECRETS,
     })
     const stops = [() => edge.close(), stop, () => database.stop(), () => receiver.close()]

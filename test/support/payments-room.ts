@@ -1,6 +1,7 @@
 // The payments room in this process: over the memory ledger, a gateway that does as it is told, and
 // a clock that a test moves. Everything that is told to the host application is kept.
 
+import type { Middleware } from '../../worker/payments/define-config.ts'
 import { GatewayUnavailableException } from '../../worker/payments/exceptions.ts'
 import { createDesk } from '../../worker/payments/gateways/desk-process.ts'
 import type {
@@ -48,10 +49,6 @@ export interface Room {
   quiet(): Promise<void>
 }
 
-export const unavailable = (): never => {
-  throw new GatewayUnavailableException('Nobody answers.')
-}
-
 interface RoomOptions {
   onMismatch?: 'log' | 'reject'
   gateway?: object
@@ -59,6 +56,13 @@ interface RoomOptions {
   fetch?: typeof fetch
   /** Stands before the ledger, as charges and refunds see it. */
   wait?: (method: string, clock: FakeClock) => Promise<void>
+  routePrefix?: string
+  /** Beside `api`, and within it. */
+  middleware?: readonly Middleware[]
+}
+
+export const unavailable = (): never => {
+  throw new GatewayUnavailableException('Nobody answers.')
 }
 
 export function openRoom(own: RoomOptions = {}): Room {
@@ -122,8 +126,8 @@ export function openRoom(own: RoomOptions = {}): Room {
     config: {
       gateways,
       accounts: new Map([['bank', { driver: 'redirect', isLocal: true }]]),
-      routePrefix: 'payments/webhooks',
-      middleware: [apiMiddleware],
+      routePrefix: own.routePrefix ?? 'payments/webhooks',
+      middleware: [apiMiddleware, ...(own.middleware ?? [])],
       toleranceMs: 300_000,
       onMismatch: own.onMismatch ?? 'log',
       listeners,

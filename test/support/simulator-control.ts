@@ -55,8 +55,8 @@ export class SimulatorControl {
 
 export interface SimulatorPlace {
   port: number
-  /** Whose webhooks it calls. */
-  edge: string
+  /** Where the redirect gateway calls back. */
+  callback: string
   secrets: GatewaySecrets
 }
 

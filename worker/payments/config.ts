@@ -5,6 +5,7 @@ import type { AnyGateway, Driver, Settings } from './gateways/gateway.ts'
 import { EVENT_NAMES, type Listeners } from './telling/events.ts'
 import { whsecProblem } from './telling/standard-webhook.ts'
 import { apiMiddleware } from './webhooks/api-middleware.ts'
+import { routePrefixOf } from './webhooks/route-names.ts'
 
 export interface PaymentsConfig {
   /** In the order of the file. */
@@ -76,7 +77,7 @@ export function readPayments(
   return {
     gateways: gatewayMap,
     accounts,
-    routePrefix: readPrefix(webhooks.route_prefix ?? 'payments/webhooks', wrong),
+    routePrefix: readPrefix(file, wrong),
     middleware: readMiddleware(webhooks.middleware ?? ['api'], middlewares, wrong),
     toleranceMs: readTolerance(webhooks.tolerance_seconds, text, wrong) * 1_000,
     onMismatch: readPolicy(webhooks.on_amount_mismatch, text, wrong),
@@ -147,8 +148,8 @@ const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
 
 const isLoopback = (url = ''): boolean => LOOPBACK.test(URL.parse(url)?.hostname ?? '')
 
-function readPrefix(prefix: string, wrong: string[]): string {
-  const bare = prefix.replace(/^\/+|\/+$/g, '')
+function readPrefix(file: SignalboxFile, wrong: string[]): string {
+  const bare = routePrefixOf(file)
   if (!/^[\w-]+(\/[\w-]+)*$/.test(bare) || /^api(\/|$)/.test(bare)) {
     wrong.push('payments.webhooks.route_prefix must be a plain path that is not below api/')
   }

@@ -42,7 +42,10 @@ export type GatewayEntry = {
   env_prefix?: string
 } & { readonly [setting: string]: string | undefined }
 
-/** Around a webhook: answers itself, or what `next` answers. */
+/**
+ * Around a webhook: answers itself, or what `next` answers. The request has its correlation id in
+ * `X-Correlation-Id`, and so will the answer.
+ */
 export type Middleware = (
   request: Request,
   next: () => Promise<Response>,

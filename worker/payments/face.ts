@@ -4,10 +4,16 @@ import type { ChargeBuilder, Order } from './charges/builder.ts'
 import type { PaymentError } from './exceptions.ts'
 import type { PaymentStatus } from './status.ts'
 import type { RefundRequest, RefundResult } from './transaction.ts'
+import type { WebhookRoute } from './webhooks/route-names.ts'
 
 export interface PaymentsFace {
   /** Begins a charge for an order of the host application. */
   for(order: Order): ChargeBuilder
+  /**
+   * The path of a route that a gateway calls back, such as `/payments/webhooks/redirect`. Throws
+   * InvalidArgumentException when there is no gateway of this key.
+   */
+  route(name: WebhookRoute, gateway: string): string
   /** One configured gateway. Throws InvalidArgumentException when there is none of this key. */
   driver(key: string): DriverFace
 }

@@ -20,6 +20,7 @@ import { createTeller } from './telling/teller.ts'
 import { createTelling } from './telling/telling.ts'
 import type { ChargeRequest, PaymentResponse } from './transaction.ts'
 import { createReceiver, type Receive } from './webhooks/receive.ts'
+import { routePath, type WebhookRoute } from './webhooks/route-names.ts'
 
 export interface PaymentsDeps {
   config: PaymentsConfig
@@ -67,9 +68,10 @@ export function createPayments(deps: PaymentsDeps): Payments {
     onTimeout: (timeout) => telling.pass('GatewayTimeout', timeout),
     onOpened: (opened) => telling.pass('CircuitOpened', opened),
   })
+  const path = (name: WebhookRoute, gateway: string) => routePath(name, config.routePrefix, gateway)
   const callbackUrl = (gateway: string, origin: string | undefined) => {
     const own = config.publicUrl ?? origin
-    return own && `${own}/${config.routePrefix}/${gateway}`
+    return own && `${own}${path('payments.webhook', gateway)}`
   }
   const calling = { gateways, ledger, caller, telling, clock, log, callbackUrl }
   const chargeOrFind = createCharge(calling)
@@ -89,9 +91,13 @@ export function createPayments(deps: PaymentsDeps): Payments {
   })
   return {
     for: (order) => chargeBuilder(order, charge),
+    route(name, gateway) {
+      if (!gateways.has(gateway)) throw noGateway(gateway)
+      return path(name, gateway)
+    },
     driver(key) {
       const gateway = gateways.get(key)
-      if (!gateway) throw new InvalidArgumentException(`There is no gateway ${key}.`)
+      if (!gateway) throw noGateway(key)
       return driverFace({ ...calling, records, refund }, gateway)
     },
     config,
@@ -106,3 +112,5 @@ export function createPayments(deps: PaymentsDeps): Payments {
     sweepLater: () => telling.background(sweeper.sweep()),
   }
 }
+
+const noGateway = (key: string) => new InvalidArgumentException(`There is no gateway ${key}.`)

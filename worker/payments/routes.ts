@@ -5,7 +5,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { type ApiEnv, requireScope } from '../shared/access.ts'
 import { Problem } from '../shared/problem.ts'
 import type { ChargeContext } from './charges/charge.ts'
-import { correlationIdOf } from './correlation.ts'
+import { CORRELATION_ID, correlationIdOf } from './correlation.ts'
 import type { Payments } from './payments.ts'
 import { asProblem } from './problems.ts'
 import { recordRoutes } from './records/routes.ts'
@@ -22,9 +22,9 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
   app.use(async (c, next) => {
     const reads = c.req.method === 'GET' || c.req.method === 'HEAD'
     requireScope(c.get('grant'), reads ? 'payments:read' : 'payments:write')
-    const correlationId = correlationIdOf(c.req.header('X-Correlation-Id'), now())
+    const correlationId = correlationIdOf(c.req.header(CORRELATION_ID), now())
     c.set('correlationId', correlationId)
-    c.header('X-Correlation-Id', correlationId)
+    c.header(CORRELATION_ID, correlationId)
     c.header('Cache-Control', 'no-store')
     await next()
   })

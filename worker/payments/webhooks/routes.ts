@@ -2,30 +2,49 @@
 
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
-import { correlationIdOf } from '../correlation.ts'
+import type { Log } from '../../shared/log.ts'
+import { CORRELATION_ID, carrying, correlationIdOf } from '../correlation.ts'
 import type { Middleware } from '../define-config.ts'
 import type { Payments } from '../payments.ts'
+import { apiMiddleware, withHeaders } from './api-middleware.ts'
 import type { WebhookAnswer } from './receive.ts'
+import { routePath, WEBHOOK_ROUTE_NAMES } from './route-names.ts'
 
 const BODY_BYTES = 256 << 10
 
-/** Named `payments.webhook` and `payments.webhook.callback`; mounted at the root. */
-export function webhookRoutes(payments: Payments, now: () => number): Hono {
+/** Of the names in `route-names.ts`; mounted at the root. */
+export function webhookRoutes(payments: Payments, now: () => number, log: Log): Hono {
   const { routePrefix, middleware } = payments.config
-  const app = new Hono()
-  const receive = (c: Context) => run(middleware, c.req.raw, () => answer(c, payments, now))
-  for (const path of [`/${routePrefix}/:gateway`, `/${routePrefix}/:gateway/callback`]) {
-    app.post(path, receive)
+  // A copy of the request costs a webhook some 50 µs, and our own middleware reads nothing of it.
+  const isRead = middleware.some((each) => each !== apiMiddleware)
+
+  /** The id is the first of all, so that the answer carries it, whoever answers. */
+  async function receive(c: Context): Promise<Response> {
+    const receivedAt = now()
+    const correlationId = correlationIdOf(c.req.header(CORRELATION_ID), receivedAt)
+    if (isRead) c.req.raw = carrying(c.req.raw, correlationId)
+    const last = () => answer(c, payments, { receivedAt, correlationId })
+    const response = await run(middleware, c.req.raw, last).catch((error: unknown) => {
+      log('error', 'payments.webhook.crashed', { correlationId, error: String(error) })
+      return say(500, 'error')
+    })
+    return withHeaders(response, { [CORRELATION_ID]: correlationId })
   }
+
+  const app = new Hono()
+  for (const name of WEBHOOK_ROUTE_NAMES)
+    app.post(routePath(name, routePrefix, ':gateway'), receive)
   return app
 }
 
-function run(
+async function run(
   [first, ...rest]: readonly Middleware[],
   request: Request,
   last: () => Promise<Response>,
 ): Promise<Response> {
-  return first ? Promise.resolve(first(request, () => run(rest, request, last))) : last()
+  const answered = await (first ? first(request, () => run(rest, request, last)) : last())
+  if (answered instanceof Response) return answered
+  throw new TypeError('a middleware of payments.webhooks answers nothing')
 }
 
 const limit = bodyLimit({
@@ -34,19 +53,20 @@ const limit = bodyLimit({
 })
 const nothing = async () => undefined
 
-async function answer(c: Context, payments: Payments, now: () => number): Promise<Response> {
-  const receivedAt = now()
-  const correlationId = correlationIdOf(c.req.header('X-Correlation-Id'), receivedAt)
-  const say = (status: WebhookAnswer['status'] | 413, word: WebhookAnswer['word'] | 'too_large') =>
-    new Response(word, {
-      status,
-      headers: {
-        'Content-Type': 'text/plain; charset=utf-8',
-        'X-Correlation-Id': correlationId,
-        ...(status === 503 && { 'Retry-After': '5' }),
-      },
-    })
+const say = (status: WebhookAnswer['status'] | 413, word: WebhookAnswer['word'] | 'too_large') =>
+  new Response(word, {
+    status,
+    headers: {
+      'Content-Type': 'text/plain; charset=utf-8',
+      ...(status === 503 && { 'Retry-After': '5' }),
+    },
+  })
 
+async function answer(
+  c: Context,
+  payments: Payments,
+  { receivedAt, correlationId }: { receivedAt: number; correlationId: string },
+): Promise<Response> {
   const key = c.req.param('gateway') ?? ''
   // Before anything is read: for nobody, nothing is too large either.
   if (!payments.config.gateways.has(key)) return say(404, 'unknown')

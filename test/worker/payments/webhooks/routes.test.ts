@@ -1,0 +1,137 @@
+import { describe, expect, it } from 'vitest'
+import type { Middleware } from '../../../../worker/payments/define-config.ts'
+import {
+  routePath,
+  routePrefixOf,
+  WEBHOOK_ROUTE_NAMES,
+} from '../../../../worker/payments/webhooks/route-names.ts'
+import { openRoom, type Room } from '../../../support/payments-room.ts'
+import { processEdge } from '../../../support/process-edge.ts'
+
+const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
+const BANK = '/payments/webhooks/bank'
+
+const post = (room: Room, path: string, body = '{}', id?: string) =>
+  processEdge({ payments: room.payments }).fetch(path, {
+    method: 'POST',
+    body,
+    headers: id === undefined ? {} : { 'X-Correlation-Id': id },
+  })
+const idOf = (answer: Response) => answer.headers.get('X-Correlation-Id')
+
+/** A room of one more middleware, in which every webhook is ignored. */
+function roomWith(...middleware: Middleware[]): Room {
+  const room = openRoom({ middleware })
+  room.script.webhook = () => ({ ignored: 'nothing' })
+  return room
+}
+
+describe('the correlation id', () => {
+  it.each([
+    ['the caller’s own', 'mine-1234', /^mine-1234$/],
+    ['a new one where there is none', undefined, ULID],
+    ['a new one where it is malformed', 'bad id', ULID],
+  ])('is there before the configured middlewares: %s', async (_, given, expected) => {
+    const read: (string | null)[] = []
+    const room = roomWith(async (request, next) => {
+      read.push(request.headers.get('X-Correlation-Id'))
+      expect(await request.clone().text()).toBe('{"a":1}')
+      return await next()
+    })
+    const bodies: string[] = []
+    room.script.webhook = (body) => {
+      bodies.push(body)
+      return { ignored: 'nothing' }
+    }
+    const answer = await post(room, BANK, '{"a":1}', given)
+    expect([answer.status, await answer.text()]).toEqual([200, 'ignored'])
+    expect(idOf(answer)).toMatch(expected)
+    expect(read).toEqual([idOf(answer)])
+    // What the middleware was given is what is verified.
+    expect(bodies).toEqual(['{"a":1}'])
+    const lines = room.lines.filter(({ event }) => event === 'payments.webhook.ignored')
+    expect(lines).toMatchObject([{ fields: { correlationId: idOf(answer) } }])
+  })
+
+  it.each<[string, Middleware]>([
+    ['answers itself', () => new Response('closed', { status: 418 })],
+    ['answers what nobody may change', () => Response.redirect('https://shop.example/', 302)],
+  ])('is in the answer of a middleware that %s', async (_, middleware) => {
+    const answer = await post(roomWith(middleware), BANK, '{}', 'mine-1234')
+    expect([302, 418]).toContain(answer.status)
+    expect(idOf(answer)).toBe('mine-1234')
+    // And what is around it has had its turn.
+    expect(answer.headers.get('Cache-Control')).toBe('no-store')
+  })
+
+  it.each<[string, Middleware]>([
+    ['throws', () => Promise.reject(new Error('broken'))],
+    [
+      'throws at once',
+      () => {
+        throw new Error('broken')
+      },
+    ],
+    ['answers nothing', (() => undefined) as unknown as Middleware],
+  ])('is in the 500 for a middleware that %s', async (_, middleware) => {
+    const logged: string[] = []
+    const room = roomWith(middleware)
+    const log = (_level: string, event: string) => void logged.push(event)
+    const answer = await processEdge({ payments: room.payments, log }).fetch(BANK, {
+      method: 'POST',
+      body: '{}',
+    })
+    expect([answer.status, await answer.text()]).toEqual([500, 'error'])
+    expect(idOf(answer)).toMatch(ULID)
+    expect(logged).toContain('payments.webhook.crashed')
+  })
+
+  it('is in the answer to what is unknown, too large, broken and forged', async () => {
+    for (const room of [openRoom(), roomWith((_request, next) => next())]) {
+      const huge = 'x'.repeat((256 << 10) + 1)
+      for (const [path, body, status] of [
+        ['/payments/webhooks/nope', '{}', 404],
+        ['/payments/webhooks/nope/callback', '{}', 404],
+        [BANK, huge, 413],
+        [BANK, 'no JSON', 500],
+      ] as const) {
+        room.script.webhook = JSON.parse
+        const answer = await post(room, path, body, 'mine-1234')
+        expect([answer.status, idOf(answer)]).toEqual([status, 'mine-1234'])
+        expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain/)
+      }
+    }
+  })
+})
+
+describe('the routes of webhooks', () => {
+  it('exist by name, wherever they are configured to be', async () => {
+    const room = openRoom({ routePrefix: 'hooks/pay' })
+    room.script.webhook = () => ({ ignored: 'nothing' })
+    expect(WEBHOOK_ROUTE_NAMES).toEqual(['payments.webhook', 'payments.webhook.callback'])
+    for (const name of WEBHOOK_ROUTE_NAMES) {
+      const path = room.payments.route(name, 'bank')
+      expect(path).toBe(routePath(name, 'hooks/pay', 'bank'))
+      expect((await post(room, path)).status).toBe(200)
+    }
+    expect((await post(room, BANK)).status).toBe(404)
+    expect(() => room.payments.route('payments.webhook', 'nope')).toThrow('no gateway nope')
+  })
+
+  it('are what gateways are told to call back', async () => {
+    const room = openRoom({ routePrefix: 'hooks/pay' })
+    const request = { gateway: 'bank', reference: 'order-1', amount: 1, currency: 'IQD' }
+    const origin = 'https://edge.test'
+    await room.payments.charge({ ...request, description: 'A lamp' }, { origin })
+    expect(room.charged[0]?.callbackUrl).toBe(
+      `${origin}${room.payments.route('payments.webhook', 'bank')}`,
+    )
+  })
+
+  it.each([
+    [{}, 'payments/webhooks'],
+    [{ payments: { webhooks: { route_prefix: '/hooks/pay/' } } }, 'hooks/pay'],
+  ])('stand below the prefix of %j', (file, prefix) => {
+    expect(routePrefixOf(file)).toBe(prefix)
+  })
+})
