@@ -34,7 +34,9 @@ export function maskSecrets(text: string): string {
     .replace(USER, `$1${MASK}`)
 }
 
-const EMPTY = /^(?:undefined|null|nil|none|true|false)[,;)\]}]*$/i
+/** No value, or the name of a type. */
+const EMPTY =
+  /^(?:undefined|null|nil|none|true|false|string|number|boolean|unknown|any|str|bytes)[,;)\]}]*$/i
 
 function maskField(
   all: string,
@@ -50,7 +52,7 @@ function maskField(
   // Code and prose say `token = next()` and `Unexpected token: word`; a secret holds a digit, or
   // stands close to its sign. What may hold another name and value is no word either.
   const isClose = sign === '='
-  return isClose || (bare.length >= 6 && /[\d=:@]/.test(bare)) ? `${name}${sign}${MASK}` : all
+  return isClose || (bare.length >= 6 && /[\d=@]/.test(bare)) ? `${name}${sign}${MASK}` : all
 }
 
 const maskLine = (all: string, name: string, value: string): string =>

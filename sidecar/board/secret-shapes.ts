@@ -59,7 +59,7 @@ export const VARIABLE = new RegExp(
 /** A name, then `=` or `:`, then a value in quotes or not: code, JSON, YAML, queries. */
 export const FIELD = new RegExp(
   `(${SECRET_NAME}\\\\{0,3}["'\`]?)([ \\t]{0,4}(?:=>|:=|[:=])[ \\t]{0,4})` +
-    `(?:(\\\\{0,3}(["'\`]))(${QUOTED(4)})|([^\\s"'\`=>&\\\\][^\\s"'\`&]*))`,
+    `(?:(\\\\{0,3}(["']))(${QUOTED(4)})|([^\\s"'\`=>&\\\\][^\\s"'\`&]*))`,
   'gi',
 )
 
@@ -81,8 +81,8 @@ export const USER = /(\s(?:-u|--user)[ =]["']?[^\s:"']{1,64}:)(?!\d{1,6}(?:\s|$)
 
 /** `Authorization: Bearer …`, whatever the scheme, and cookies, to the end of their line. */
 export const HEADER = new RegExp(
-  '((?:authorization|cookie)\\\\{0,3}["\']?[ \\t]{0,4}[:=][ \\t]{0,4}\\\\{0,3}["\']?' +
-    '(?:(?:bearer|basic|digest|negotiate|token)[ \\t]+)?)[^\\s"\'\\\\][^\\r\\n"\'\\\\]*',
+  '((?:authorization|cookie)\\\\{0,3}["\']?[ \\t]{0,4}[:=][ \\t]{0,4}\\\\{0,3}["\'`]?' +
+    '(?:(?:bearer|basic|digest|negotiate|token)[ \\t]+)?)[^\\s"\'`\\\\][^\\r\\n"\'`\\\\]*',
   'gi',
 )
 
