@@ -1,0 +1,121 @@
+// A board in a temporary folder, a sidecar of this process that publishes it, and an edge: to see
+// which message comes of which files, live, resumed, and after a sync that heals.
+
+import { mkdirSync, mkdtempSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
+import { expect } from 'vitest'
+import { openStore } from '../../sidecar/layouts/registry.ts'
+import { openSidecar, type Sidecar } from '../../sidecar/open-sidecar.ts'
+import { EdgeHttp } from '../../sidecar/publishing/edge-http.ts'
+import { chooseWatch } from '../../sidecar/watching/choose-watch.ts'
+import type { Message, Task } from '../../worker/board/wire.ts'
+import { Repo, token } from '../support/edge.ts'
+import type { EventStream } from '../support/event-stream.ts'
+import { type EdgeServer, serveEdge } from './edge-server.ts'
+
+const PATIENT = { timeout: 20_000, interval: 10 }
+
+/** Path in the project → text. */
+export type Files = Readonly<Record<string, string>>
+
+export class MessageBed {
+  readonly #home = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-messages-')))
+  readonly #server: EdgeServer
+  readonly #repo: Repo
+  #sidecar: Sidecar | undefined
+  #stream: EventStream | undefined
+
+  private constructor(server: EdgeServer) {
+    this.#server = server
+    this.#repo = new Repo(server.edge)
+  }
+
+  /** Its first sync is in, and a client listens. */
+  static async open(files: Files): Promise<MessageBed> {
+    const bed = new MessageBed(await serveEdge())
+    for (const [name, text] of Object.entries(files)) bed.write(name, text)
+    await bed.startSidecar()
+    bed.#stream = await (await bed.#repo.stream()).joined()
+    return bed
+  }
+
+  get messages(): Message[] {
+    return (this.#stream?.messages ?? []) as Message[]
+  }
+
+  /** Where the client stands now. */
+  get place(): string {
+    return this.#stream?.lastId ?? ''
+  }
+
+  /** Temp and rename, as most tools save. All that is written without a pause is one window. */
+  write(name: string, text: string): void {
+    const path = this.#path(name)
+    mkdirSync(dirname(path), { recursive: true })
+    const temp = join(dirname(path), `.tmp-${basename(path)}`)
+    writeFileSync(temp, text)
+    renameSync(temp, path)
+  }
+
+  move(from: string, to: string): void {
+    mkdirSync(dirname(this.#path(to)), { recursive: true })
+    renameSync(this.#path(from), this.#path(to))
+  }
+
+  remove(name: string): void {
+    rmSync(this.#path(name))
+  }
+
+  async startSidecar(): Promise<void> {
+    const bearer = await token({ repos: [this.#repo.path], scope: 'board:write' })
+    const { path: repo } = this.#repo
+    const url = new URL(this.#server.url)
+    this.#sidecar = openSidecar({
+      store: await openStore(join(this.#home, 'project')),
+      edge: new EdgeHttp({ url, repo, token: () => Promise.resolve(bearer) }),
+      cacheDir: join(this.#home, 'cache'),
+      watch: chooseWatch('auto'),
+      runOutput: 'masked',
+      log: () => undefined,
+    })
+    await this.#sidecar.pipeline.start()
+    await this.#sidecar.publisher.synced()
+  }
+
+  async stopSidecar(): Promise<void> {
+    await this.#sidecar?.pipeline.stop()
+    this.#sidecar = undefined
+  }
+
+  /** Waits until the client was told so much, and answers the messages. */
+  async told(count: number): Promise<Message[]> {
+    await expect.poll(() => this.messages.length, PATIENT).toBeGreaterThanOrEqual(count)
+    return this.messages
+  }
+
+  /** What a client is told that comes back after `place`, `count` messages of it. */
+  async resumed(place: string, count: number): Promise<unknown[]> {
+    const stream = await this.#repo.stream(place)
+    await stream.until((s) => s.messages.length >= count)
+    await stream.close()
+    return stream.messages
+  }
+
+  /** The list as a client has it that reads it again now. */
+  async tasks(): Promise<Record<string, Task>> {
+    const { tasks } = await this.#repo.json<{ tasks: Task[] }>('/tasks')
+    return Object.fromEntries(tasks.map((task) => [task.id, task]))
+  }
+
+  async close(): Promise<void> {
+    await this.stopSidecar()
+    await this.#stream?.close()
+    await this.#server.close()
+    rmSync(this.#home, { recursive: true, force: true, maxRetries: 5 })
+  }
+
+  #path(name: string): string {
+    return join(this.#home, 'project', name)
+  }
+}

@@ -1,0 +1,301 @@
+// Which message comes of which files, with a real sidecar on a board of each layout. Each case is
+// tried live and resumed, and by a sidecar that finds it after it was away.
+
+import { afterEach, describe, expect, test } from 'vitest'
+import type { Message, Task } from '../../worker/board/wire.ts'
+import { type Files, MessageBed } from './message-bed.ts'
+
+const TASKS: Message = { type: 'tasks-changed' }
+const task = (id: string): Message => ({ type: 'task-changed', id })
+const session = (id: string): Message => ({ type: 'session-changed', session: id })
+
+interface Case {
+  what: string
+  change(bed: MessageBed): void
+  message: Message
+  /** What must stand in the list when the message is there. */
+  list?: Record<string, Partial<Task>>
+}
+
+interface Layout {
+  name: string
+  files: Files
+  cases: readonly Case[]
+  /** Bytes that stand there already. */
+  rewrite(bed: MessageBed): void
+  /** A change of a task that no case touches, and its message. */
+  last(bed: MessageBed): Message
+}
+
+const SES = 'ses_0123456789abcdef01234567'
+const cairnTask = (title: string, status: string, more = '') =>
+  `---\ntitle: ${title}\nstatus: ${status}\n${more}---\nText.\n`
+const CAIRN: Files = {
+  '.cairn/config.yaml': 'prefix: T\nstates: [open, review, done]\nclosed: [done]\ninitial: open\n',
+  '.cairn/tasks/T-1.md': cairnTask('One', 'open', 'active_attempt: a1\n'),
+  '.cairn/tasks/T-2.md': cairnTask('Two', 'open', 'deps: [T-1]\n'),
+  '.cairn/tasks/T-3.md': cairnTask('Three', 'done'),
+  '.cairn/tasks/T-4.md': cairnTask('Four', 'open', 'deps: [T-3]\n'),
+  '.cairn/tasks/T-9.md': cairnTask('Nine', 'open'),
+}
+const cairnSession = (status: string) =>
+  `id: ${SES}\ntask: T-1\nattempt: a1\nactor: agent:a\nstatus: ${status}\nstarted_at: 2026-03-03T09:00:00Z\n`
+const live = (at: number) =>
+  JSON.stringify({ session: SES, heartbeatAt: new Date(at).toISOString(), progress: `at ${at}` })
+
+const cairn: Layout = {
+  name: 'cairn',
+  files: CAIRN,
+  rewrite: (bed) => bed.write('.cairn/tasks/T-2.md', CAIRN['.cairn/tasks/T-2.md'] ?? ''),
+  last(bed) {
+    bed.write('.cairn/tasks/T-9.md', cairnTask('Last', 'open'))
+    return task('T-9')
+  },
+  cases: [
+    {
+      what: 'one task is done that another waits for',
+      change: (bed) => bed.write('.cairn/tasks/T-1.md', cairnTask('One', 'done')),
+      message: task('T-1'),
+      list: { 'T-1': { status: 'done' }, 'T-2': { ready: true } },
+    },
+    {
+      what: 'one task is deleted that another waited for',
+      change: (bed) => bed.remove('.cairn/tasks/T-3.md'),
+      message: task('T-3'),
+      list: { 'T-4': { ready: false } },
+    },
+    {
+      what: 'a task appears, and a session in the same window',
+      change(bed) {
+        bed.write(`.cairn/sessions/${SES}.yaml`, cairnSession('finished'))
+        bed.write('.cairn/tasks/T-5.md', cairnTask('Five', 'open'))
+      },
+      message: task('T-5'),
+      list: { 'T-5': { ready: true }, 'T-1': { executionState: 'awaiting_review' } },
+    },
+    {
+      what: 'a session begins and turns its task',
+      change(bed) {
+        bed.write(`.cairn/live/${SES}.json`, live(Date.now()))
+        bed.write(`.cairn/sessions/${SES}.yaml`, cairnSession('active'))
+      },
+      message: session(SES),
+      list: { 'T-1': { executionState: 'active', sessionId: SES } },
+    },
+    {
+      what: 'a run log appears',
+      change: (bed) =>
+        bed.write(
+          '.cairn/runs/T-2-20260302-104058.310.log',
+          'cmd: make\ncwd: .\nhead: 1\nexit: 0  timedout: false  duration: 1s\n----\nfine\n',
+        ),
+      message: task('T-2'),
+    },
+    {
+      what: 'two tasks are saved',
+      change(bed) {
+        bed.write('.cairn/tasks/T-1.md', cairnTask('Uno', 'open'))
+        bed.write('.cairn/tasks/T-2.md', cairnTask('Due', 'open'))
+      },
+      message: TASKS,
+      list: { 'T-1': { title: 'Uno' }, 'T-2': { title: 'Due' } },
+    },
+    {
+      what: 'the configuration closes another state',
+      change: (bed) =>
+        bed.write(
+          '.cairn/config.yaml',
+          'prefix: T\nstates: [open, done]\nclosed: [open]\ninitial: open\n',
+        ),
+      message: TASKS,
+      list: { 'T-2': { ready: false }, 'T-4': { ready: false } },
+    },
+  ],
+}
+
+const backlogTask = (n: number, title: string, status: string, more = '') =>
+  `---\nid: BACK-${n}\ntitle: ${title}\nstatus: ${status}\n${more}---\nText.\n`
+const BACKLOG: Files = {
+  'backlog/config.yml': 'project_name: B\nstatuses: ["To Do", "Doing", "Done"]\n',
+  'backlog/tasks/back-1 - One.md': backlogTask(1, 'One', 'To Do'),
+  'backlog/tasks/back-2 - Two.md': backlogTask(2, 'Two', 'To Do', 'dependencies: [BACK-1]\n'),
+  'backlog/tasks/back-3 - Three.md': backlogTask(3, 'Three', 'To Do'),
+  'backlog/tasks/back-9 - Nine.md': backlogTask(9, 'Nine', 'To Do'),
+}
+
+const backlog: Layout = {
+  name: 'Backlog.md',
+  files: BACKLOG,
+  rewrite: (bed) =>
+    bed.write('backlog/tasks/back-2 - Two.md', BACKLOG['backlog/tasks/back-2 - Two.md'] ?? ''),
+  last(bed) {
+    bed.write('backlog/tasks/back-9 - Nine.md', backlogTask(9, 'Last', 'To Do'))
+    return task('BACK-9')
+  },
+  cases: [
+    {
+      what: 'one task is done that another waits for',
+      change: (bed) => bed.write('backlog/tasks/back-1 - One.md', backlogTask(1, 'One', 'Done')),
+      message: task('BACK-1'),
+      list: { 'BACK-2': { ready: true } },
+    },
+    {
+      what: 'a task gets a new title, and its file another name',
+      change(bed) {
+        bed.move('backlog/tasks/back-3 - Three.md', 'backlog/tasks/back-3 - Drei.md')
+        bed.write('backlog/tasks/back-3 - Drei.md', backlogTask(3, 'Drei', 'To Do'))
+      },
+      message: task('BACK-3'),
+      list: { 'BACK-3': { title: 'Drei' } },
+    },
+    {
+      what: 'a new file of a task is written before the old one is removed',
+      change(bed) {
+        bed.write('backlog/tasks/back-3 - Drei.md', backlogTask(3, 'Drei', 'To Do'))
+        bed.remove('backlog/tasks/back-3 - Three.md')
+      },
+      message: task('BACK-3'),
+      list: { 'BACK-3': { title: 'Drei' } },
+    },
+    {
+      what: 'a task is completed as it is, by a move to another folder',
+      change: (bed) =>
+        bed.move('backlog/tasks/back-1 - One.md', 'backlog/completed/back-1 - One.md'),
+      message: task('BACK-1'),
+      list: { 'BACK-1': { ready: false }, 'BACK-2': { ready: true } },
+    },
+    {
+      what: 'the configuration has another last status',
+      change: (bed) =>
+        bed.write('backlog/config.yml', 'project_name: B\nstatuses: ["Done", "To Do"]\n'),
+      message: TASKS,
+      list: { 'BACK-1': { ready: false } },
+    },
+  ],
+}
+
+const TASK_MASTER = {
+  one: {
+    tasks: [
+      { id: 1, title: 'One', status: 'pending' },
+      {
+        id: 2,
+        title: 'Two',
+        status: 'pending',
+        dependencies: [1],
+        subtasks: [{ id: 2, title: 'Part', status: 'pending', dependencies: [1] }],
+      },
+      { id: 9, title: 'Nine', status: 'pending' },
+    ],
+  },
+}
+type Board = typeof TASK_MASTER
+const FILE = '.taskmaster/tasks/tasks.json'
+/** The board with something done to it, written whole, as the tool does. */
+function edited(bed: MessageBed, edit: (board: Board) => unknown): void {
+  const board = structuredClone(TASK_MASTER)
+  edit(board)
+  bed.write(FILE, JSON.stringify(board))
+}
+
+const taskMaster: Layout = {
+  name: 'Task Master',
+  files: { [FILE]: JSON.stringify(TASK_MASTER) },
+  rewrite: (bed) => bed.write(FILE, JSON.stringify(TASK_MASTER, null, 2)),
+  last(bed) {
+    bed.write(FILE, '{"one":{"tasks":[{"id":77}]}}')
+    return TASKS
+  },
+  cases: [
+    {
+      what: 'one task is done that others wait for',
+      change: (bed) =>
+        edited(bed, ({ one }) => Object.assign(one.tasks[0] ?? {}, { status: 'done' })),
+      message: task('one:1'),
+      list: { 'one:2': { ready: true }, 'one:2.2': { ready: true } },
+    },
+    {
+      what: 'one task is deleted that others wait for',
+      change: (bed) => edited(bed, ({ one }) => one.tasks.shift()),
+      message: task('one:1'),
+      list: { 'one:2': { ready: false } },
+    },
+    {
+      what: 'a subtask appears that another one now waits for, though nobody touched that one',
+      change: (bed) =>
+        edited(bed, ({ one }) =>
+          one.tasks[1]?.subtasks?.unshift({ id: 1, title: 'S', status: 'done', dependencies: [] }),
+        ),
+      message: task('one:2.1'),
+      list: { 'one:2.2': { deps: ['one:2.1'], ready: true } },
+    },
+    {
+      what: 'two entries are saved',
+      change: (bed) =>
+        edited(bed, ({ one }) => {
+          for (const entry of one.tasks.slice(0, 2)) entry.title = 'Other'
+        }),
+      message: TASKS,
+      list: { 'one:1': { title: 'Other' }, 'one:2': { title: 'Other' } },
+    },
+  ],
+}
+
+let bed: MessageBed | undefined
+afterEach(async () => {
+  await bed?.close()
+  bed = undefined
+})
+
+describe.each([cairn, backlog, taskMaster])('a board of $name', (layout) => {
+  describe.each(layout.cases)('when $what', ({ change, message, list = {} }) => {
+    test('is told so, live and resumed, and the list has all that follows', async () => {
+      bed = await MessageBed.open(layout.files)
+      const { place } = bed
+      change(bed)
+      expect(await bed.told(1)).toEqual([message])
+      expect(await bed.tasks()).toMatchObject(list)
+      const last = layout.last(bed)
+      expect(await bed.told(2)).toEqual([message, last])
+      expect(await bed.resumed(place, 2)).toEqual([message, last])
+    })
+
+    test('is told so by a sidecar that was away', async () => {
+      bed = await MessageBed.open(layout.files)
+      const { place } = bed
+      await bed.stopSidecar()
+      change(bed)
+      await bed.startSidecar()
+      expect(await bed.told(1)).toEqual([message])
+      expect(await bed.tasks()).toMatchObject(list)
+      expect(await bed.resumed(place, 1)).toEqual([message])
+    })
+  })
+
+  test('is not told of the same content that is written again', async () => {
+    bed = await MessageBed.open(layout.files)
+    layout.rewrite(bed)
+    await bed.stopSidecar()
+    layout.rewrite(bed)
+    await bed.startSidecar()
+    const last = layout.last(bed)
+    expect(await bed.told(1)).toEqual([last])
+  })
+})
+
+describe('a session of which nobody hears', () => {
+  const files: Files = {
+    ...CAIRN,
+    '.cairn/config.yaml': `${CAIRN['.cairn/config.yaml']}session_stale_after: 2\n`,
+    [`.cairn/sessions/${SES}.yaml`]: cairnSession('active'),
+  }
+  test('is told by its live file, and by time alone, as session-changed', async () => {
+    bed = await MessageBed.open(files)
+    const { place } = bed
+    bed.write(`.cairn/live/${SES}.json`, live(Date.now()))
+    expect(await bed.told(1)).toEqual([session(SES)])
+    expect(await bed.told(2)).toEqual([session(SES), session(SES)])
+    expect(await bed.tasks()).toMatchObject({ 'T-1': { executionState: 'stalled' } })
+    expect(await bed.resumed(place, 2)).toEqual([session(SES), session(SES)])
+  })
+})
