@@ -1,6 +1,8 @@
 // A client that follows the protocol and does nothing else: it loads everything once, and from then
-// on refetches what each signal says. A reconnect brings it nothing but signals, so a signal that
-// is lost, or that comes before its data, leaves it with another board than the files.
+// on refetches what each signal says, and the list, for what follows. A reconnect brings it nothing
+// but signals, so a signal that is lost, or that comes before its data, leaves it with another
+// board than the files. What a task's own file says it takes from where the signal points alone: the
+// list would make up for a signal of another task that never came.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Task } from '../../worker/board/wire.ts'
@@ -13,6 +15,8 @@ const isTaskChanged = (signal: Signal): signal is { type: 'task-changed'; id: st
   signal.type === 'task-changed'
 
 const LIST = Symbol('the list of tasks')
+const FOLLOWING = Symbol('what follows, in the list of tasks')
+type Wish = string | typeof LIST | typeof FOLLOWING
 const AGAIN_MS = 30
 
 export class ModelClient {
@@ -20,8 +24,8 @@ export class ModelClient {
   readonly signals: string[] = []
   readonly #repo: Repo
   /** To be fetched, oldest first: a signal during a fetch asks for another one. */
-  readonly #wanted = new Set<string | typeof LIST>([LIST])
-  readonly #tags = new Map<string | typeof LIST, string>()
+  readonly #wanted = new Set<Wish>([LIST])
+  readonly #tags = new Map<Wish, string>()
   #lastId: string | undefined
   #stream: EventStream | undefined
   #isClosed = false
@@ -83,9 +87,10 @@ export class ModelClient {
     this.signals.push(JSON.stringify(signal))
     if (isTaskChanged(signal)) this.#want(signal.id)
     else if (signal.type === 'tasks-changed') this.#want(LIST)
+    this.#want(FOLLOWING)
   }
 
-  #want(what: string | typeof LIST): void {
+  #want(what: Wish): void {
     this.#wanted.delete(what)
     this.#wanted.add(what)
   }
@@ -99,7 +104,9 @@ export class ModelClient {
       }
       this.#wanted.delete(what)
       try {
-        await (what === LIST ? this.#fetchList() : this.#fetchTask(what))
+        if (what === LIST) await this.#fetchList()
+        else if (what === FOLLOWING) await this.#fetchFollowing()
+        else await this.#fetchTask(what)
       } catch {
         // The edge is away: the signal still stands.
         if (!this.#wanted.has(what)) this.#wanted.add(what)
@@ -120,6 +127,16 @@ export class ModelClient {
     for (const task of tasks) this.tasks.set(task.id, task)
   }
 
+  async #fetchFollowing(): Promise<void> {
+    const response = await this.#get(FOLLOWING, '/tasks')
+    if (response.status !== 200) return
+    const { tasks } = (await response.json()) as { tasks: Task[] }
+    for (const { id, ready } of tasks) {
+      const known = this.tasks.get(id)
+      if (known) this.tasks.set(id, { ...known, ready })
+    }
+  }
+
   async #fetchTask(id: string): Promise<void> {
     const response = await this.#get(id, `/tasks/${encodeURIComponent(id)}`)
     if (response.status === 304) return
@@ -130,8 +147,8 @@ export class ModelClient {
   }
 
   /** Conditional for lists alone: of a task, the list may have brought another state meanwhile. */
-  async #get(what: string | typeof LIST, route: string): Promise<Response> {
-    const tag = what === LIST ? this.#tags.get(what) : undefined
+  async #get(what: Wish, route: string): Promise<Response> {
+    const tag = typeof what === 'string' ? undefined : this.#tags.get(what)
     const response = await this.#repo.request(route, {
       headers: tag === undefined ? {} : { 'If-None-Match': tag },
     })
