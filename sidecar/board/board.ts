@@ -13,17 +13,11 @@ import { fileHash, recordHash } from './hashes.ts'
 import type { Looker } from './look.ts'
 import type { RunOutput } from './published-run.ts'
 import { Recent } from './recent.ts'
-import type { Records } from './records.ts'
+import { type Records, RecordUnreadable } from './records.ts'
 import { Relations } from './relations.ts'
 
 type StoreRules = Pick<Store, 'classify' | 'fold'>
 const NONE: ReadonlySet<string> = new Set()
-
-/** The record is still there, but its file cannot be read or trusted now: ask again later. */
-export class RecordUnreadable extends Error {
-  override readonly name = 'RecordUnreadable'
-  readonly code = 'record_unreadable'
-}
 
 export class Board implements Records {
   readonly #store: StoreRules
@@ -39,6 +33,8 @@ export class Board implements Records {
   #isAllDirty: boolean = true
   /** Keys that the publisher asked for in vain: told again as soon as their file is read again. */
   readonly #owed = new Set<Key>()
+  /** A read found a file changed whose hint has not come yet. */
+  #isAhead: boolean = false
   #settledAt = 0
 
   constructor(store: StoreRules, look: Looker, runOutput: RunOutput = 'masked') {
@@ -128,10 +124,12 @@ export class Board implements Records {
     return this.#tree.bucket(n)
   }
 
-  /**
-   * Rejects with RecordUnreadable when the file cannot be trusted now: half-written, on a disk that
-   * fails, in a store that is missing. The record is then not gone.
-   */
+  follow(): Key[] {
+    if (!this.#isAhead) return []
+    this.#isAhead = false
+    return this.settle(this.#settledAt)
+  }
+
   async read(key: Key): Promise<DataRecord | null> {
     for (;;) {
       const fact = this.#find(key)
@@ -232,11 +230,13 @@ export class Board implements Records {
     const look = this.#look(path)
     if (look.state === 'later') return this.#refuse(key, look.why)
     if (look.state === 'gone') {
+      this.#isAhead = true
       this.ingest(path, null)
       return undefined
     }
     const { says } = look
     if (look.unsure && says.hash !== known) return this.#refuse(key, 'it is still being written')
+    if (says.hash !== known) this.#isAhead = true
     this.ingest(path, says)
     if (says.entries.length > 1) this.#recent.put(path, says)
     else this.#recent.drop(path)

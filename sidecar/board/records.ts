@@ -4,6 +4,12 @@
 
 import type { DataRecord, Key } from '../../worker/board/wire.ts'
 
+/** The record is still there, but its file cannot be read or trusted now: ask again later. */
+export class RecordUnreadable extends Error {
+  override readonly name = 'RecordUnreadable'
+  readonly code = 'record_unreadable'
+}
+
 export interface Records {
   /** Sum of the hashes of all records. */
   root(): string
@@ -12,8 +18,14 @@ export interface Records {
   /** Every key of one bucket with its hash. */
   bucket(n: number): Record<Key, string>
   /**
-   * The record as its file says it now, or null when there is none any more. Reads the file, so it
-   * may notice a change before its hint does; that change is marked dirty like any other.
+   * The record as its file says it now, or null when there is none any more. Rejects with
+   * RecordUnreadable when the file cannot be trusted now: half-written, on a disk that fails, in a
+   * store that is missing. The record is then not gone.
    */
   read(key: Key): Promise<DataRecord | null>
+  /**
+   * The keys of records that changed because a read found its file changed before its hint came.
+   * They belong to the same change: clients told of the one must find the others.
+   */
+  follow(): Key[]
 }

@@ -18,6 +18,8 @@ const READS = 32
  */
 const MOST_REFUSED = 8
 const SMALLEST_PART_BYTES = 16 << 10
+/** A file that changes with every look at it must not keep the others from being told. */
+const MOST_ROUNDS = 4
 
 export interface Delivery {
   edge: Edge
@@ -30,7 +32,9 @@ export interface Delivery {
 export class Change {
   readonly #deps: Delivery
   readonly #pending: Set<Key>
-  readonly #total: number
+  /** What reading the others brought along. */
+  readonly #followed = new Set<Key>()
+  #total: number
   #refused = 0
   /** Not gone, but not to be read now: half-written, or on a disk that fails. */
   readonly unreadable = new Map<Key, string>()
@@ -50,6 +54,13 @@ export class Change {
 
   /** Sends everything; answers the failure that stopped it, with `pending` holding the rest. */
   async send(): Promise<Failure | undefined> {
+    const failure = await this.#sendAll()
+    // Some were read twice: that the first of the two arrived says nothing of the second.
+    if (failure) for (const key of this.#followed) this.#pending.add(key)
+    return failure
+  }
+
+  async #sendAll(): Promise<Failure | undefined> {
     const parts = this.#parts()
     let next = parts.next()
     for (;;) {
@@ -71,20 +82,36 @@ export class Change {
   }
 
   async *#parts(): AsyncGenerator<{ part: Part; more: boolean }, undefined> {
-    const splitter = new Splitter(this.#deps.standing.partBytes)
-    const keys = [...this.#pending]
+    const { records, standing } = this.#deps
+    const splitter = new Splitter(standing.partBytes)
+    let keys = [...this.#pending]
+    for (let round = 1; keys.length > 0; round++) {
+      for await (const [key, record] of this.#readAll(keys)) {
+        const bytes = Buffer.byteLength(JSON.stringify(record ?? key))
+        const part = splitter.add(key, record, bytes)
+        if (part) yield { part, more: true }
+      }
+      keys = records.follow()
+      if (round === MOST_ROUNDS) break
+      for (const key of keys) {
+        this.#pending.add(key)
+        this.#followed.add(key)
+      }
+      this.#total += keys.length
+    }
+    for (const key of keys) this.unreadable.set(key, 'its file changes as often as it is read')
+    yield { part: splitter.end(), more: false }
+  }
+
+  async *#readAll(keys: readonly Key[]): AsyncGenerator<[Key, DataRecord | null], undefined> {
     for (let i = 0; i < keys.length; i += READS) {
       const some = keys.slice(i, i + READS)
       const read = await Promise.all(some.map((key) => this.#read(key)))
       for (const [n, key] of some.entries()) {
         const record = read[n]
-        if (record === undefined) continue
-        const bytes = Buffer.byteLength(JSON.stringify(record ?? key))
-        const part = splitter.add(key, record, bytes)
-        if (part) yield { part, more: true }
+        if (record !== undefined) yield [key, record]
       }
     }
-    yield { part: splitter.end(), more: false }
   }
 
   async #read(key: Key): Promise<DataRecord | null | undefined> {

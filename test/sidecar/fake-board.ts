@@ -69,14 +69,18 @@ export class FakeBoard {
 
   /** Writes a file, or removes it, and tells the board. */
   put(path: string, ...entries: Entry[]): void {
-    this.files.set(path, entries)
+    this.save(path, ...entries)
     this.board.ingest(path, saysOf(entries))
   }
 
   remove(path: string): void {
-    this.files.delete(path)
+    this.unlink(path)
     this.board.ingest(path, null)
   }
+
+  /** Of these two nobody hears. */
+  save = (path: string, ...entries: Entry[]): void => void this.files.set(path, entries)
+  unlink = (path: string): void => void this.files.delete(path)
 
   #look(path: string): Look {
     this.reads++

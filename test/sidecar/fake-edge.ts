@@ -25,6 +25,8 @@ function hashOf(text: string): string {
 export class FakeRecords implements Records {
   readonly map = new Map<Key, DataRecord>()
   reads: Key[] = []
+  /** What `follow` answers, one call after the other. */
+  follows: Key[][] = []
 
   put(...records: DataRecord[]): Key[] {
     for (const record of records) this.map.set(keyOf(record), record)
@@ -52,6 +54,10 @@ export class FakeRecords implements Records {
   bucket(n: number): Record<Key, string> {
     const mine = [...this.map].filter(([key]) => bucketOf(key) === n)
     return Object.fromEntries(mine.map(([key, record]) => [key, record.hash]))
+  }
+
+  follow(): Key[] {
+    return this.follows.shift() ?? []
   }
 
   read(key: Key): Promise<DataRecord | null> {

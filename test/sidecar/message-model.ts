@@ -33,8 +33,12 @@ export function edited({ files, now }: State, edit: Edit): State {
   return { files: after, now }
 }
 
-/** Lets a board see the files that differ. */
-export function write(fake: FakeBoard, before: State | undefined, after: State): void {
+/** Writes the files that differ. */
+export function write(
+  fake: Pick<FakeBoard, 'put' | 'remove'>,
+  before: State | undefined,
+  after: State,
+): void {
   for (const path of changedPaths(before, after)) {
     const content = after.files.get(path)
     if (content) fake.put(path, entryOf(content))

@@ -44,6 +44,17 @@ class World {
     await this.#clock.advance(RECOVERED_MS)
   }
 
+  /** One window, which the edge gets only when its files have changed again without a hint. */
+  async tellLate(state: State, later: State): Promise<void> {
+    this.faults = ['drop']
+    write(this.#fake, this.#state, state)
+    this.#publisher.changed(this.#fake.board.settle(state.now))
+    await this.#clock.advance(0)
+    write({ put: this.#fake.save, remove: this.#fake.unlink }, state, later)
+    this.#state = state
+    await this.#clock.advance(RECOVERED_MS)
+  }
+
   /** The sidecar dies in the middle of a window, and comes back to other files. */
   async die(during: State, after: State): Promise<void> {
     write(this.#fake, this.#state, during)
@@ -187,6 +198,22 @@ describe('windows of edits', () => {
       { numRuns: 300 },
     )
   }, 120_000)
+
+  it('bring along what follows from a file that changed again before it was sent', async () => {
+    const world = new World()
+    const save = { do: 'save', id: 'A', title: 'x', status: 'todo', deps: [] } as const
+    const first = withAll(FIRST, [save, { ...save, id: 'B', deps: ['A'] }])
+    await world.begin(first)
+    const said = withAll(first, [{ ...save, title: 'y' }])
+    const done = withAll(said, [{ ...save, title: 'y', status: 'done' }])
+    world.messages.length = 0
+    await world.tellLate(said, done)
+    expect(world.messages).toEqual(['task-changed A'])
+    expect(world.shown).toBe(JSON.stringify(rowsOf(done)))
+    await world.tell(done)
+    expect(world.messages).toEqual(['task-changed A'])
+    await world.close()
+  })
 
   it('leave nobody with other tasks than the files say, when a sidecar dies between two parts', async () => {
     const lives = fc.array(fc.tuple(edits, edits, edits), { minLength: 1, maxLength: 4 })

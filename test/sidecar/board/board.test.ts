@@ -131,6 +131,30 @@ describe('the hash of its own file', () => {
   })
 })
 
+describe('what follows from a read', () => {
+  test('is nothing while the file is as it was known', async () => {
+    const fake = started(['/s/tasks/A', task('A')], ['/s/tasks/B', task('B', { deps: ['A'] })])
+    for (let n = 0; n < 2; n++) await fake.board.read('task:A')
+    expect(fake.board.follow()).toEqual([])
+  })
+
+  test.each<[string, (fake: FakeBoard) => unknown]>([
+    ['changed', (fake) => fake.files.set('/s/tasks/A', [task('A', { status: 'todo' })])],
+    ['gone', (fake) => fake.files.delete('/s/tasks/A')],
+  ])('is every record that changes with a file that is found %s', async (_name, change) => {
+    const fake = started(
+      ['/s/tasks/A', task('A', { status: 'done' })],
+      ['/s/tasks/B', task('B', { deps: ['A'] })],
+    )
+    await fake.board.read('task:A')
+    change(fake)
+    await fake.board.read('task:A')
+    expect(sorted(fake.board.follow())).toEqual(['task:A', 'task:B'])
+    expect(fake.board.follow()).toEqual([])
+    expect(fake.board.settle(0)).toEqual([])
+  })
+})
+
 describe('ready', () => {
   const board = () =>
     started(
