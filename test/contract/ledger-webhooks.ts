@@ -412,6 +412,20 @@ export function webhookContract(on: On): void {
     )
 
     it(
+      'leaves the question open what became of one that came before its payment',
+      on(async (w) => {
+        const transaction = await w.charged()
+        await w.tell(transaction, { status: 'Refunded' })
+        await w.tell(transaction, { status: 'Paid' })
+        await w.tell(transaction, failed)
+        const claim = { now: T0 + HOUR, until: T0 + 2 * HOUR, limit: 9 }
+        expect(await w.ledger.claimChecks(claim)).toMatchObject([
+          { transaction: { id: transaction.id } },
+        ])
+      }),
+    )
+
+    it(
       'is found by our name and by the gateway’s',
       on(async (w) => {
         const transaction = await w.came('Paid')

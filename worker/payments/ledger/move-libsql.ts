@@ -133,10 +133,12 @@ const FAIL_REFUND = `UPDATE payment_refunds AS r
     AND ${isUnderWay('r')}
     AND COALESCE(:refunds ->> e.id, r.id) IN (r.id, r.gateway_refund_id)`
 
+// A refund that came before its payment is still to be asked about.
 const FORGET_CHECK = `UPDATE payment_transactions AS t SET next_check_at = NULL
   FROM payment_webhook_events e
   WHERE ${OURS} AND ${IS_NEW_ALERT} AND t.id = e.transaction_id AND t.status <> 'Pending'
-    AND NOT EXISTS (SELECT 1 FROM payment_refunds r WHERE ${UNDER_WAY})`
+    AND NOT EXISTS (SELECT 1 FROM payment_refunds r WHERE ${UNDER_WAY})
+    AND NOT (t.status = 'Paid' AND ${hasEarlyRefund('t')})`
 
 const TOLD = { from: 'e.from_status', to: 'e.to_status', amount: 'e.amount' }
 

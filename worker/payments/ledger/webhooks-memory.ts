@@ -129,7 +129,9 @@ function failRefund(
   refund.record.status = 'failed'
   refund.record.updatedAt = iso(now)
   if (error) refund.record.error = error
-  row.nextCheckAt = undefined
+  const { id: payment, status } = row.transaction
+  // A refund that came before its payment is still to be asked about.
+  if (status !== 'Paid' || !book.hasEarlyRefund(payment)) row.nextCheckAt = undefined
 }
 
 /** What the event should have told: what was asked for or, once it was paid, what came of that. */
