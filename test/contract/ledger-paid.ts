@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Transaction } from '../../worker/payments/transaction.ts'
 import type { On } from './ledger.ts'
-import { type EventWish, MINUTE, T0, type World } from './ledger-world.ts'
+import { type EventWish, iso, MINUTE, T0, type World } from './ledger-world.ts'
 
 const LESS = { amount: 20_000, currency: 'IQD' }
 
@@ -304,6 +304,27 @@ export function paidContract(on: On): void {
           ...LESS,
         }
         expect(w.logged).toEqual([['payments.webhook.amount_mismatch', fields]])
+      }),
+    )
+
+    it(
+      'is looked at only where its status has an amount',
+      on(async (w) => {
+        const transaction = await w.pending()
+        const at = (ms: number) => ({ reference: '', occurredAt: iso(ms) })
+        await w.tell(transaction, { ...at(T0 + 300), status: 'Paid' })
+        await w.tell(transaction, { ...at(T0 + 900), status: 'Failed', amount: 1 })
+        const answer = w.answerOf(transaction)
+        const result = { kind: 'answered', answer, nextCheckAt: T0 + MINUTE } as const
+        const finished = await w.finish(transaction, result)
+        expect(finished.transaction.status).toBe('Paid')
+        const { webhookEvents } = await w.story(transaction)
+        const told = webhookEvents.map(({ outcome, isMismatch }) => [outcome, isMismatch])
+        expect(told).toEqual([
+          ['applied', false],
+          ['illegal', false],
+        ])
+        expect(w.logged).toEqual([])
       }),
     )
 

@@ -345,7 +345,7 @@ describe('a payment whose webhook was lost', () => {
 
   it('is not moved by another amount when that is refused, and ends as an alert', async () => {
     const gateway = says('Paid', { amount: 1 } as object)
-    const { charge, pass, events, story } = room({ gateway, onMismatch: 'reject' })
+    const { charge, pass, events, story, lines } = room({ gateway, onMismatch: 'reject' })
     const id = await charge()
     await pass(5 * DAY)
     const { transaction, alerts, webhookEvents } = await story(id)
@@ -353,6 +353,8 @@ describe('a payment whose webhook was lost', () => {
     expect(events).toEqual([])
     expect(webhookEvents).toMatchObject([{ outcome: 'rejected' }])
     expect(alerts.map(({ kind }) => kind)).toEqual(['amount_mismatch', 'unsettled'])
+    const logged = lines.filter(({ event }) => event === 'payments.webhook.amount_mismatch')
+    expect(logged).toMatchObject([{ fields: { transactionId: id, amount: 1, currency: 'IQD' } }])
   })
 
   it('is asked about again soon after it expired', async () => {

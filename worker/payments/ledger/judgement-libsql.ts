@@ -39,6 +39,9 @@ const passedOver = (amount: string): string => `(SELECT MIN(r.refunded_before + 
 
 const UNPAID = list(['Pending', ...UNPAID_ENDS])
 
+const otherThanAsked = ({ amount, currency }: EventValues): string =>
+  `(${amount} <> t.amount OR ${currency} <> t.currency)`
+
 /** What the event should have told: what was asked for or, once it was paid, what came of that. */
 export const expectedSql = ({ from, to, amount }: Pick<EventValues, 'from' | 'to' | 'amount'>) =>
   `CASE WHEN ${from} IN (${UNPAID}) THEN t.amount WHEN ${to} = 'Refunded' THEN ${PAID}
@@ -52,11 +55,11 @@ export const expectedCurrencySql = (from: string): string =>
  * True, false, or NULL without a transaction: paid with another amount or currency than was asked
  * for, or told once more, or as given back, with another than was paid.
  */
-export const mismatchSql = (event: EventValues): string => `(${event.alert} IS NULL
-  AND (${event.to} = 'Paid'
-    OR ${event.to} IN ('Refunded', 'PartiallyRefunded') AND ${event.from} NOT IN (${UNPAID}))
-  AND (${event.amount} <> ${expectedSql(event)}
-    OR ${event.currency} <> ${expectedCurrencySql(event.from)}))`
+export const mismatchSql = (event: EventValues): string => `(${event.alert} IS NULL AND CASE
+  WHEN ${event.from} IN (${UNPAID}) THEN ${event.to} = 'Paid' AND ${otherThanAsked(event)}
+  WHEN ${event.to} IN ('Paid', 'Refunded', 'PartiallyRefunded')
+  THEN ${event.amount} <> ${expectedSql(event)}
+    OR ${event.currency} <> COALESCE(t.paid_currency, t.currency) ELSE 0 END)`
 
 /**
  * What becomes of a transaction that is told to be `to`: `judge`, and the rules around it. Money
@@ -65,7 +68,7 @@ export const mismatchSql = (event: EventValues): string => `(${event.alert} IS N
 export const outcomeSql = (event: EventValues): string => `CASE WHEN t.id IS NULL THEN 'parked'
   WHEN ${event.alert} IS NOT NULL THEN 'unchanged'
   WHEN t.status || '>' || ${event.to} IN (${list(MOVES)}) THEN
-    CASE WHEN ${event.policy} = 'reject' AND ${event.to} = 'Paid' AND ${mismatchSql(event)}
+    CASE WHEN ${event.to} = 'Paid' AND ${event.policy} = 'reject' AND ${otherThanAsked(event)}
       THEN 'rejected' ELSE 'applied' END
   WHEN t.status = ${event.to} THEN 'unchanged'
   WHEN ${event.to} = 'Paid' AND t.status IN (${list(UNPAID_ENDS)}) THEN 'late_payment'

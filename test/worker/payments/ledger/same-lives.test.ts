@@ -5,6 +5,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { createLibsqlLedger } from '../../../../worker/payments/ledger/ledger-libsql.ts'
 import { createMemoryLedger } from '../../../../worker/payments/ledger/ledger-memory.ts'
+import type { AlertDetail } from '../../../../worker/payments/ledger/records.ts'
 import { libsqlRecords } from '../../../../worker/payments/ledger/records-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { FakeDesk, type LedgerBed, LISTENERS, T0, World } from '../../../contract/ledger-world.ts'
@@ -42,9 +43,14 @@ async function rows({ records }: World) {
     const { alerts: _, ...story } = (await records.story(id)) ?? { alerts: [] }
     stories.push(story)
   }
-  const raised = alerts.map((of) => `${of.kind} of ${of.transactionId} at ${of.createdAt}`)
+  const raised = alerts.map(
+    (of) => `${of.kind} of ${of.transactionId} at ${of.createdAt}: ${amountsOf(of.detail)}`,
+  )
   return untouched({ stories, webhookEvents, alerts: raised.toSorted(byText) })
 }
+
+const amountsOf = ({ amount, currency, expectedAmount, expectedCurrency, said }: AlertDetail) =>
+  [amount, currency, expectedAmount, expectedCurrency, said].join(' ')
 
 const untouched = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, each) => (key === 'updatedAt' ? undefined : each)))
