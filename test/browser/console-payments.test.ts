@@ -145,6 +145,21 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     expect(await isFocused('h2#attention')).toBe(true)
   })
 
+  it('leads to the payment that a test charge left without a page', async () => {
+    await simulator.everywhere({ outage: 502, endpoints: ['init'] })
+    await page.getByRole('button', { name: 'Make a test charge' }).press('Enter')
+    await page.getByRole('button', { name: 'Charge', exact: true }).press('Enter')
+    const said = page.getByRole('dialog').getByRole('alert')
+    await said.getByText('Pressing again is safe').waitFor()
+    await simulator.everywhere({})
+    await said.getByRole('link', { name: 'See its story' }).press('Enter')
+    await page.getByRole('heading', { name: /^test-/ }).waitFor()
+    const [newest] = await transactions()
+    expect(newest?.status).toBe('Pending')
+    expect(page.url()).toContain(newest?.id)
+    await toList()
+  })
+
   it('sends an event again', async () => {
     receiver.refuse(({ data }) => (data.transaction?.reference === 'order-2' ? 500 : undefined))
     await start.charge('order-2')
@@ -168,7 +183,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     expect(await page.getByLabel('Search by reference or id').inputValue()).toBe('nobody')
     await page.getByRole('button', { name: 'Show all' }).press('Enter')
     expect(await isFocused('input[type=search]')).toBe(true)
-    await page.getByText('5 payments', { exact: true }).waitFor()
+    await page.getByText('6 payments', { exact: true }).waitFor()
     expect(page.url()).toMatch(/#\/payments$/)
   })
 
@@ -213,7 +228,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
   it('fits a phone, and its cards are still a table to whoever hears them', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-    expect(await page.getByRole('rowheader').count()).toBe(5)
+    expect(await page.getByRole('rowheader').count()).toBe(6)
     await row('order-1').getByRole('link').click()
     await page.getByRole('heading', { name: 'What happened' }).waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)

@@ -14,7 +14,7 @@ import { jsonOf } from './json-of.ts'
 /** What can be told to any running simulator. */
 export class SimulatorControl {
   readonly url: string
-  readonly #orders: Record<string, Faults> = {}
+  #orders: Record<string, Faults> = {}
 
   constructor(url: string) {
     this.url = url
@@ -25,6 +25,12 @@ export class SimulatorControl {
     this.#orders[order] = faults
     const body = JSON.stringify({ orders: this.#orders })
     await this.#ask('PUT', '/faults', body)
+  }
+
+  /** Faults of all orders, instead of whatever there were. */
+  async everywhere(faults: Faults): Promise<void> {
+    this.#orders = {}
+    await this.#ask('PUT', '/faults', JSON.stringify({ all: faults }))
   }
 
   /** Resolves when every webhook of it was taken or given up. */
