@@ -4,6 +4,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LocalJson } from '../../local/local-json.ts'
+import { libsqlDatabase, statement } from '../../worker/payments/ledger/database-libsql.ts'
 import type { Transaction } from '../../worker/payments/transaction.ts'
 import { seriousFaults } from '../support/axe.ts'
 import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
@@ -233,6 +234,37 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByRole('heading', { name: 'What happened' }).waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
     await page.setViewportSize({ width: 1280, height: 800 })
+    await toList()
+  })
+
+  it('shows what cannot be read, beside all that can, and its story as far as it can be told', async () => {
+    const [bad] = (await transactions()).filter(({ reference }) => reference === 'order-2')
+    const { database: url, databaseToken: authToken } = local
+    const database = libsqlDatabase({ url, authToken }, Date.now)
+    const set = (expires_at: number | null) =>
+      database.write(
+        [
+          statement('UPDATE payment_transactions SET expires_at = :expires_at WHERE id = :id', {
+            ...{ expires_at, id: bad?.id ?? '' },
+          }),
+        ],
+        AbortSignal.timeout(5_000),
+      )
+    await set(8_900_000_000_000_000)
+    await row(bad?.id ?? '')
+      .getByText('Unreadable', { exact: true })
+      .waitFor()
+    await page.getByText('5 payments', { exact: true }).waitFor()
+    expect(await row('order-1').count()).toBe(1)
+    expect(await seriousFaults(page, 'main')).toEqual([])
+    await row(bad?.id ?? '')
+      .getByRole('link')
+      .click()
+    await page.getByText(/expires_at is 8900000000000000, which is no time/).waitFor()
+    await page.getByRole('listitem').filter({ hasText: 'PaymentInitiated' }).first().waitFor()
+    expect(await seriousFaults(page, 'main')).toEqual([])
+    await set(null)
+    await page.getByRole('heading', { name: 'order-2' }).waitFor()
     await toList()
   })
 
