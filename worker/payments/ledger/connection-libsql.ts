@@ -42,7 +42,7 @@ export interface Connection {
   readonly isClosed: boolean
   /**
    * Writes all of the statements or none, and answers each. One call after the other; the second
-   * and later ones may reject with ConnectionGone.
+   * and later ones may reject with ConnectionGone. Whole numbers are bigint.
    */
   write(statements: readonly BoundStatement[], signal: AbortSignal): Promise<RowsResult[]>
 }
@@ -65,6 +65,7 @@ export function openConnection(place: Place): Connection {
     return response
   }
   const stream = openHttp(hranaHttpUrl, authToken ?? place.authToken, send).openStream()
+  stream.intMode = 'bigint'
   const textOf = remembering(stream)
   let hasAnswered = false
   return {

@@ -51,7 +51,7 @@ export function libsqlDatabase(place: Place, now: () => number): Database {
   ): Promise<Row[][]> {
     try {
       const results = await connection.write(statements, signal)
-      return results.map(({ rows }) => rows as unknown as Row[])
+      return results.map(({ rows }) => toRows(rows))
     } finally {
       if (!connection.isClosed) kept = { connection, usedAt: now() }
     }
@@ -71,9 +71,9 @@ export function libsqlDatabase(place: Place, now: () => number): Database {
     // Each by a connection of its own: in a Worker no request may use what another has opened.
     async read(statements) {
       const deadline = AbortSignal.timeout(READ_DEADLINE_MS)
-      const client = createClient({ ...place, fetch: fetchUntil(deadline) })
+      const client = createClient({ ...place, fetch: fetchUntil(deadline), intMode: 'bigint' })
       const results = await client.batch(statements.map(bind), 'read')
-      return results.map(({ rows }) => rows as unknown as Row[])
+      return results.map(({ rows }) => toRows(rows))
     },
   }
 }
@@ -102,6 +102,22 @@ function namesIn(sql: string): readonly string[] {
   }
   return names
 }
+
+/**
+ * For a whole number past 2^53 the client would throw, and take all that was read with it. As text
+ * it fails only whoever reads it for a number.
+ */
+function toRows(read: readonly object[]): Row[] {
+  const rows = read as Record<string, Row[string] | bigint>[]
+  for (const row of rows) {
+    for (const [name, value] of Object.entries(row)) {
+      if (typeof value === 'bigint') row[name] = isSafe(value) ? Number(value) : String(value)
+    }
+  }
+  return rows as Row[]
+}
+
+const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value))
 
 /**
  * The client sends every number as a float; only a bigint arrives as an integer. Half a surrogate

@@ -14,7 +14,15 @@ import type {
   RefundRecord,
   WebhookRate,
 } from './records.ts'
-import { isoTime, present, presentJson, presentTime, text, toPayload } from './rows-libsql.ts'
+import {
+  isoTime,
+  present,
+  presentJson,
+  presentTime,
+  text,
+  toPayload,
+  wholeOf,
+} from './rows-libsql.ts'
 
 interface Failed {
   error: PaymentError
@@ -25,7 +33,7 @@ export const toEventRecord = (row: Row): EventRecord => ({
   gateway: text(row.gateway),
   eventId: text(row.event_id),
   toStatus: text(row.to_status) as PaymentStatus,
-  amount: Number(row.amount),
+  amount: wholeOf(row, 'amount'),
   currency: text(row.currency),
   isMismatch: row.mismatch === 1,
   outcome: text(row.outcome) as Outcome,
@@ -69,7 +77,7 @@ export function toRates(rows: readonly Row[]): WebhookRate[] {
 
 export const toRefund = (row: Row): RefundRecord => ({
   id: text(row.id),
-  amount: Number(row.amount),
+  amount: wholeOf(row, 'amount'),
   reason: text(row.reason),
   status: text(row.status) as RefundRecord['status'],
   createdAt: isoTime(row, 'created_at'),

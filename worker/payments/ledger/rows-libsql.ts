@@ -48,9 +48,9 @@ export function toTransaction(row: Row): Transaction {
     attempt: Number(row.attempt),
     externalReferenceId: text(row.external_reference_id),
     status: text(row.status) as PaymentStatus,
-    amount: Number(row.amount),
+    amount: wholeOf(row, 'amount'),
     currency: text(row.currency),
-    refundedAmount: Number(row.refunded_amount),
+    refundedAmount: wholeOf(row, 'refunded_amount'),
     createdAt: isoTime(row, 'created_at'),
     updatedAt: isoTime(row, 'updated_at'),
     ...present({
@@ -70,7 +70,7 @@ export function toTransaction(row: Row): Transaction {
 /** An event that was stored before these columns were tells of a payment as it was asked for. */
 function presentPaid(row: Row): Pick<Transaction, 'paid'> {
   if (row.paid_at == null) return {}
-  const amount = Number(row.paid_amount ?? row.amount)
+  const amount = wholeOf(row, row.paid_amount == null ? 'amount' : 'paid_amount')
   return { paid: { amount, currency: text(row.paid_currency ?? row.currency) } }
 }
 
@@ -143,6 +143,13 @@ export function toPayload(stored: string): ReadUntold['payload'] {
 }
 
 export const text = (value: Row[string] | undefined): string => String(value ?? '')
+
+/** Throws RangeError for what no amount can be. */
+export function wholeOf(row: Row, column: string): number {
+  const whole = Number(row[column] ?? Number.NaN)
+  if (Number.isSafeInteger(whole)) return whole
+  throw new RangeError(`${column} is ${row[column] ?? 'missing'}, which is no amount`)
+}
 
 /** Throws RangeError for what no date can have. */
 export function isoTime(row: Row, column: string): string {

@@ -131,6 +131,22 @@ describe('a row that cannot be read', () => {
     },
   )
 
+  it('for a number that is past all numbers is one entry of the list, and one check', async () => {
+    await charged(3, 1)
+    await libsql.query(`UPDATE payment_transactions SET amount = 1 << 60 WHERE id = 't-1'`)
+    await libsql.query(`UPDATE payment_transactions SET created_at = 1 << 62 WHERE id = 't-2'`)
+    const rows = await records.transactions({}, PAGE)
+    expect(rows).toMatchObject([
+      {
+        id: 't-2',
+        invalid: expect.stringMatching(/created_at is 4611686018427387904, .* no time/),
+      },
+      { id: 't-1', invalid: expect.stringMatching(/amount is 1152921504606846976, .* no amount/) },
+      { id: 't-0', amount: 25_000 },
+    ])
+    expect(await sweeper.sweep()).toMatchObject({ checked: 1, alerts: 2, failed: 0 })
+  })
+
   it('among webhook events and alerts is one entry of the list, and of its story', async () => {
     await charged(1)
     const events = [paid(0), { ...paid(0), payload: { ...paid(0).payload, eventId: 'second' } }]
