@@ -317,6 +317,23 @@ export function boardContract(name: string, host: Host): void {
       await resumed.close()
     })
 
+    it('tells many missed saves of one task as that task, whatever followed from each', async () => {
+      const [saved, waiting] = [taskRecord('A-1'), taskRecord('A-2')]
+      const repo = await published(saved, waiting)
+      const before = await (await repo.stream()).joined()
+      await before.close()
+      let seq = ''
+      for (let i = 0; i < 20; i++) {
+        const follows = following(waiting, { ready: i % 2 === 0 })
+        seq = (await repo.changes({ upserts: [taskRecord('A-1'), follows] })).seq
+      }
+      const resumed = await repo.stream(before.lastId)
+      await resumed.until((s) => s.messages.length > 0)
+      expect(resumed.messages).toEqual([{ type: 'task-changed', id: 'A-1' }])
+      expect(resumed.lastId).toBe(seq)
+      await resumed.close()
+    })
+
     it.each(['0000-5', 'nonsense', '-', '-1'])(
       'starts a client over whose id %j is of no log',
       async (id) => {

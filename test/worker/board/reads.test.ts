@@ -1,0 +1,27 @@
+import { expect, it } from 'vitest'
+import { answer } from '../../../worker/board/answer.ts'
+import { createBoardTables } from '../../../worker/board/board-schema-sqlite.ts'
+import { sqliteBoardStore } from '../../../worker/board/board-store-sqlite.ts'
+import { sqliteChangeLog } from '../../../worker/board/change-log-sqlite.ts'
+import { type Query, Reads } from '../../../worker/board/reads.ts'
+import { openSql } from '../../../worker/board/sql-node.ts'
+import { sessionRecord, taskRecord } from '../../support/edge.ts'
+
+it.each<Query>([
+  { kind: 'tasks', filter: {} },
+  { kind: 'sessions', filter: {} },
+])('reads no row for a list that a client has already: $kind', (query) => {
+  const sql = openSql(':memory:')
+  createBoardTables(sql)
+  const store = sqliteBoardStore(sql, 'epoch1')
+  store.put(taskRecord('A-1'))
+  store.put(sessionRecord('ses_1'))
+  store.save({ ...store.state(), published: true })
+  const reads = new Reads(store, sqliteChangeLog(sql))
+  const host = { streams: 0, awakeSince: '' }
+  const first = answer(reads.find(query, host), undefined)
+  if (first.state !== 'found') throw new Error(`it is ${first.state}`)
+  for (const table of ['tasks', 'sessions']) sql.all(`DROP TABLE ${table}`)
+  const again = answer(reads.find(query, host), first.etag)
+  expect(again).toMatchObject({ state: 'unchanged', etag: first.etag })
+})
