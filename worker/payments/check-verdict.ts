@@ -32,7 +32,8 @@ export function isNews(transaction: Transaction, { status, amount }: KnownStatus
 /**
  * What must have happened before that, and was not heard of either: what is given back was paid.
  * Without it the graph would not let the refund in. All that was given back is what was paid, which
- * may be another amount than was asked for; of a part only what was asked for is known.
+ * may be another amount than was asked for; of a part it is what the gateway tells, else what was
+ * asked for.
  */
 export function missedBefore(
   { status, amount: asked, currency }: Transaction,
@@ -40,9 +41,9 @@ export function missedBefore(
 ): KnownStatus | undefined {
   const isAll = answer.status === 'Refunded'
   if (status !== 'Pending' || !(isAll || answer.status === 'PartiallyRefunded')) return undefined
-  const paid = isAll
-    ? { amount: answer.amount, currency: answer.currency }
-    : { amount: asked, currency }
+  const told = isAll ? answer.amount : answer.paidAmount
+  const paid =
+    told === undefined ? { amount: asked, currency } : { amount: told, currency: answer.currency }
   return { known: true, status: 'Paid', ...paid, raw: answer.raw }
 }
 

@@ -48,6 +48,8 @@ describe('what a gateway says of a payment', () => {
     // Else an amount that the policy rejects would be taken for the right one.
     expect(missed('Refunded')).toMatchObject({ status: 'Paid', amount: 20_000, currency: 'IQD' })
     expect(missed('PartiallyRefunded')).toMatchObject({ status: 'Paid', amount: 25_000 })
+    const part = { ...answer('PartiallyRefunded', 5_000), paidAmount: 20_000 }
+    expect(missedBefore(had, part)).toMatchObject({ status: 'Paid', amount: 20_000 })
     expect(missed('Paid')).toBeUndefined()
     expect(missedBefore(transaction({ status: 'Paid' }), answer('Refunded'))).toBeUndefined()
   })

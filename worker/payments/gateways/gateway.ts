@@ -160,6 +160,8 @@ export type StatusAnswer =
       /** As in a VerifiedWebhook. */
       amount: number
       currency: string
+      /** Minor units, with `PartiallyRefunded`: what was paid, where the gateway tells that too. */
+      paidAmount?: number
       error?: PaymentError
       /** The gateway has a refund on its list, and the money is still there. */
       isRefundRequested?: boolean

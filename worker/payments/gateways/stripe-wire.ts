@@ -153,6 +153,8 @@ export const refundOf = (
 interface State {
   status: PaymentStatus
   amount: number
+  /** Beside what was refunded. */
+  paidAmount?: number
   error?: PaymentError
 }
 
@@ -163,7 +165,8 @@ export function stateOf(read: Session): State {
     const { payment_intent: intent } = read
     const charge = typeof intent === 'object' ? intent?.latest_charge : undefined
     const refunded = typeof charge === 'object' ? (charge?.amount_refunded ?? 0) : 0
-    return refunded > 0 ? refundedOf(refunded, amount) : { status: 'Paid', amount }
+    if (refunded === 0) return { status: 'Paid', amount }
+    return { ...refundedOf(refunded, amount), paidAmount: amount }
   }
   if (read.status === 'expired') return { status: 'Expired', amount }
   const intent = typeof read.payment_intent === 'object' ? read.payment_intent : undefined

@@ -230,6 +230,12 @@ describe('a payment at Stripe', () => {
     ])
   })
 
+  it('tells what was paid beside the part that went back', async () => {
+    const body = { ...paid, payment_intent: withRefunded(400) }
+    const answer = await gateway.checkStatus(names, new FakeGatewayCall(ok(body)))
+    expect(answer).toMatchObject({ amount: 400, paidAmount: 1_250 })
+  })
+
   it('failed for the reason that its bank gave', async () => {
     const call = new FakeGatewayCall(ok(unpaid('requires_payment_method')))
     expect(await gateway.checkStatus(names, call)).toMatchObject({
