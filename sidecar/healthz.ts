@@ -21,7 +21,8 @@ export async function serveHealthz(port: number, health: () => Health): Promise<
       response.writeHead(403).end()
       return
     }
-    const isHere = new URL(request.url ?? '/', 'http://127.0.0.1').pathname === '/healthz'
+    // A target such as `//` is no URL at all: to throw here would end the sidecar.
+    const isHere = URL.parse(request.url ?? '', 'http://127.0.0.1')?.pathname === '/healthz'
     if (!isHere || (request.method !== 'GET' && request.method !== 'HEAD')) {
       response.writeHead(isHere ? 405 : 404).end()
       return

@@ -1,4 +1,5 @@
-import { request } from 'node:http'
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { type Health, type Healthz, serveHealthz } from '../../sidecar/healthz.ts'
 
@@ -49,6 +50,17 @@ test('nothing else is answered', async () => {
   expect((await ask(GOOD, '/')).status).toBe(404)
   expect((await ask(GOOD, '/healthz', 'POST')).status).toBe(405)
   expect((await ask(GOOD, '/healthz', 'HEAD')).status).toBe(200)
+})
+
+test('an address that is none is refused, and does not end the sidecar', async () => {
+  await ask(GOOD)
+  const port = open[0]?.port ?? 0
+  for (const path of ['//', '//[', '/\\\\[', 'http://[/healthz']) {
+    const asked = request({ port, host: '127.0.0.1', path }).end()
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    answer.resume()
+    expect(answer.statusCode, path).toBe(404)
+  }
 })
 
 test('a port that is taken is an error with a code, not a crash', async () => {
