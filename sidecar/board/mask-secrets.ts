@@ -2,12 +2,16 @@
 // many: what was published cannot be taken back. Pure, and one pass for each shape.
 
 import {
+  BLOCK,
+  ELEMENT,
+  ESCAPES,
   FIELD,
   FLAG,
   HEADER,
   LINE,
   SCHEME,
   SHAPES,
+  SHORT_NAMES,
   URL_NAME,
   URL_PASSWORD,
   USER,
@@ -15,14 +19,26 @@ import {
 } from './secret-shapes.ts'
 
 /** Raise it when other things are hidden than before: every run is then sent anew. */
-export const MASK_REVISION = 1
+export const MASK_REVISION = 2
 
 const MASK = '[redacted]'
 
+/** Without its colours where something is hidden: they stand between a name and its value. */
 export function maskSecrets(text: string): string {
+  if (!text.includes('\u001b')) return maskPlain(text)
+  const plain = text.replace(ESCAPES, '')
+  const masked = maskPlain(plain)
+  // What only the escapes hold (the address of a link) is looked at too.
+  return masked === plain ? maskPlain(text) : masked
+}
+
+function maskPlain(text: string): string {
   let masked = maskTokens(maskPrivateKeys(text))
   for (const shape of SHAPES) masked = masked.replace(shape, MASK)
+  for (const name of SHORT_NAMES) masked = masked.replace(name, `$1${MASK}`)
   return masked
+    .replace(BLOCK, `$1$2$1  ${MASK}\n`)
+    .replace(ELEMENT, `$1${MASK}`)
     .replace(URL_PASSWORD, `$1${MASK}`)
     .replace(URL_NAME, `$1${MASK}`)
     .replace(HEADER, `$1${MASK}`)
@@ -38,6 +54,8 @@ export function maskSecrets(text: string): string {
 const EMPTY =
   /^(?:undefined|null|nil|none|true|false|string|number|boolean|unknown|any|str|bytes)[,;)\]}]*$/i
 
+const COUNT = /^[\d.,_]+[;)\]}]*$/
+
 function maskField(
   all: string,
   name: string,
@@ -47,6 +65,8 @@ function maskField(
   quoted: string | undefined,
   bare: string | undefined,
 ): string {
+  // In the plural: a number of them.
+  if (/s["'`]?$/i.test(name) && COUNT.test(quoted ?? bare ?? '')) return all
   if (quoted !== undefined) return `${name}${sign}${open}${MASK}`
   if (bare === undefined || EMPTY.test(bare)) return all
   // Code and prose say `token = next()` and `Unexpected token: word`; a secret holds a digit, or
@@ -55,8 +75,11 @@ function maskField(
   return isClose || (bare.length >= 6 && /[\d=@]/.test(bare)) ? `${name}${sign}${MASK}` : all
 }
 
+/** YAML's sign for it: see BLOCK. */
+const ON_NEXT_LINES = /^[|>][-+\d]{0,2}$/
+
 const maskLine = (all: string, name: string, value: string): string =>
-  EMPTY.test(value) || value.includes(MASK) ? all : `${name}${MASK}`
+  EMPTY.test(value) || ON_NEXT_LINES.test(value) || value.includes(MASK) ? all : `${name}${MASK}`
 
 const RUN = /[\w.-]{16,}/g
 

@@ -41,25 +41,30 @@ export const SHAPES: readonly RegExp[] = [
 ]
 
 const SECRET_NAME =
-  '(?:secret|token|passw(?:or)?d|passphrase|credentials?|(?:api|access|account|auth|client' +
-  '|encryption|master|private|secret|service|shared|signing|storage)[_-]?key)(?:_base|_?\\d{1,2})?'
+  '(?:secret|token|passw(?:or)?d|passphrase|credential|_auth|(?:api|access|account|auth|client' +
+  '|encryption|master|private|secret|service|shared|signing|storage)[_-]?key)' +
+  '(?:s|_base|_?\\d{1,2})?'
 /** To the same quote again, which is not part of it. */
 const QUOTED = (group: number) => `(?:(?!\\${group})[^\\r\\n])+`
+
+/** Several of them have a name in the plural, and so has what is counted: `MAX_TOKENS=4096`. */
+const NO_COUNT = '(?![\\d.,_]+(?:[\\s"\'`;,)]|$))'
 
 /**
  * `NAME_TOKEN=value` as a shell and `env` write it: all up to the next space is the value, which an
  * `&` does not end. In capitals, any `…_KEY` is one.
  */
 export const VARIABLE = new RegExp(
-  '((?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|_KEY|_PWD|_PASS)' +
-    `(?:_BASE|_?\\d{1,2})?=)(?:(["'])${QUOTED(2)}|[^\\s"'\`]+)`,
+  '((?:(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|_KEY|_PWD|_PASS|_PAT)' +
+    `(?:_BASE|_?\\d{1,2})?=|(?:(?:SECRET|TOKEN|PASSWORD|CREDENTIAL|_KEY)S|\\bPASS)=${NO_COUNT}))` +
+    `(?:(["'])${QUOTED(2)}|[^\\s"'\`]+)`,
   'g',
 )
 
 /** A name, then `=` or `:`, then a value in quotes or not: code, JSON, YAML, queries. */
 export const FIELD = new RegExp(
   `(${SECRET_NAME}\\\\{0,3}["'\`]?)([ \\t]{0,4}(?:=>|:=|[:=])[ \\t]{0,4})` +
-    `(?:(\\\\{0,3}(["']))(${QUOTED(4)})|([^\\s"'\`=>&\\\\][^\\s"'\`&]*))`,
+    `(?:((?:[bru]|\\\\{0,3})(["']))(${QUOTED(4)})|([^\\s"'\`=>&\\\\][^\\s"'\`&]*))`,
   'gi',
 )
 
@@ -67,6 +72,40 @@ export const FIELD = new RegExp(
 export const LINE = new RegExp(
   `^([ \\t>-]{0,40}[\\w.-]{0,64}${SECRET_NAME}:[ \\t]+)(\\S+)[ \\t]*$`,
   'gim',
+)
+
+/** A value of YAML that begins on the next line: `token: |`. */
+export const BLOCK = new RegExp(
+  `^([ \\t]{0,40})((?:- )?[\\w.-]{0,64}${SECRET_NAME}:[ \\t]+[|>][-+\\d]{0,2}[ \\t]*\\r?\\n)` +
+    '(?:\\1[ \\t]+\\S[^\\n]*(?:\\n|$))+',
+  'gim',
+)
+
+/** XML: `<password>value</password>` */
+export const ELEMENT = new RegExp(`(<[\\w:.-]{0,40}${SECRET_NAME}>)[^<\\r\\n]+(?=<)`, 'gi')
+
+/** Short names that mean something else too, where their value can only be a secret. */
+export const SHORT_NAMES: readonly RegExp[] = [
+  // `pass: 12` is how many tests passed.
+  /(\bpass\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}["'])[^\s"'\\][^\r\n"'\\]*/gi,
+  // `PWD=/home/ann` is where a shell stands.
+  /(;[ \t]{0,4}pwd[ \t]{0,4}=)[^\s;"']+/gi,
+  // Docker's logins.
+  /("auth"[ \t]{0,4}:[ \t]{0,4}")[A-Za-z0-9+/]{8,}=*(?=")/g,
+  // Addresses that are signed for whoever holds them: Azure, AWS, Google.
+  /([?&](?:sig|x-amz-signature|x-goog-signature)=)[^\s&"'`]+/gi,
+  // Go's addresses of databases: `user:password@tcp(host)`.
+  /([\w.-]:)[^\s@:"'`]+(?=@(?:tcp|unix)\()/g,
+]
+
+/** What a terminal takes for a colour or a move, and leaves no sign of: it stands inside of words. */
+export const ESCAPES = new RegExp(
+  [
+    '\\x1b\\[[0-9:;<=>?]{0,64}[ -/]{0,4}[@-~]', // CSI: colours
+    '\\x1b\\][^\\x07\\x1b]{0,256}(?:\\x07|\\x1b\\\\)', // OSC: titles, links
+    '\\x1b[()][0-9A-Z]', // which characters there are
+  ].join('|'),
+  'g',
 )
 
 /** `--token value` */

@@ -91,9 +91,49 @@ describe('a secret by the name before it', () => {
     ['redis://:p@ss@cache:6379', 'redis://:[redacted]@cache:6379'],
     [`https://${some('', 40)}@git.test/x`, 'https://[redacted]@git.test/x'],
     ['AccountKey=abc==;EndpointSuffix=x', 'AccountKey=[redacted]'],
+    ['AUTH_SECRETS=one-secret', 'AUTH_SECRETS=[redacted]'],
+    ['API_TOKENS="one two"', 'API_TOKENS="[redacted]"'],
+    ['{"passwords": "a,b"}', '{"passwords": "[redacted]"}'],
+    ['PASS=hunter2 GH_PAT=abc', 'PASS=[redacted] GH_PAT=[redacted]'],
+    ["{ user: 'ann', pass: 'hunter2' }", "{ user: 'ann', pass: '[redacted]' }"],
+    ['Server=db;Uid=ann;Pwd=hunter2;', 'Server=db;Uid=ann;Pwd=[redacted];'],
+    ["{'password': b'hunter2'}", "{'password': b'[redacted]'}"],
+    [
+      '  - token: |-\n      abc\n      def\n  - next: 1',
+      '  - token: |-\n    [redacted]\n  - next: 1',
+    ],
+    ['<password>hunter2</password>', '<password>[redacted]</password>'],
+    ['{"auth": "YW5uOmh1bnRlcjI="}', '{"auth": "[redacted]"}'],
+    ['//registry.test/:_auth=YW5uOmh1', '//registry.test/:_auth=[redacted]'],
+    ['https://a.test/c?sv=1&sig=ab%3D&se=2', 'https://a.test/c?sv=1&sig=[redacted]&se=2'],
+    ['ann:hunter2@tcp(db:3306)/x', 'ann:[redacted]@tcp(db:3306)/x'],
   ])('%s', (text, masked) => {
     expect(maskSecrets(text)).toBe(masked)
     expect(maskSecrets(masked)).toBe(masked)
+  })
+})
+
+describe('a secret in colours', () => {
+  const red = (text: string) => `\u001b[31;1m${text}\u001b[39m`
+  it.each([
+    [`{ token: ${red("'abc'")} }`, "{ token: '[redacted]' }"],
+    [`${red('"password"')}: ${red('"abc"')}`, '"password": "[redacted]"'],
+    [`${red('API_TOKEN')}=${red('abc')}`, 'API_TOKEN=[redacted]'],
+    [`${red('Authorization')}: ${red('Bearer abc')}`, 'Authorization: Bearer [redacted]'],
+    [red(some('ghp_', 36)), '[redacted]'],
+  ])('%j is hidden', (text, masked) => {
+    expect(maskSecrets(text)).toBe(masked)
+  })
+
+  it('is hidden in the address of a link, too', () => {
+    const link = (url: string) => `\u001b]8;;${url}\u001b\\here\u001b]8;;\u001b\\`
+    const text = link('https://a.test/?access_token=abc1234&x=1')
+    expect(maskSecrets(text)).toBe(link('https://a.test/?access_token=[redacted]&x=1'))
+  })
+
+  it('is why colours go: where nothing is hidden they stay', () => {
+    const text = `${red('FAIL')} 3 of 12 ${red('tokens')}: 1500`
+    expect(maskSecrets(text)).toBe(text)
   })
 })
 
@@ -113,6 +153,9 @@ describe('what a log says otherwise', () => {
     'commit 9fceb02d0ae598e95dc970b74767f19372d61af8',
     'import { token } from "../support/edge.ts"',
     'task-management sk-learn ask-me',
+    'MAX_TOKENS=4096 prompt_tokens=123456 {"total_tokens": 123456, "output_tokens": "7000000"}',
+    'PASS=12 FAIL=0 PWD=/home/ann pass: 12 # pass 1234567 {"pass": true}',
+    '<token>\n</token> <secrets> password: |',
   ])('%s stays', (text) => {
     expect(maskSecrets(text)).toBe(text)
   })
@@ -136,6 +179,18 @@ describe('a long output', () => {
       '--token ',
       '--a-',
     ],
+    ...[
+      'token: |\n a',
+      'token: |\n',
+      '<token>',
+      'pass: "',
+      ';pwd=',
+      '?sig=',
+      'a:b',
+      'a.',
+      '"auth":"',
+    ],
+    ...['\u001b', '\u001b[', '\u001b[1', '\u001b]', '\u001b[0m', '\u001b]8;;a', 'secrets=1'],
     ...['Bearer ', 'authorization:', 'cookie: a ', ' -u a:', 'SG.', 'token\\\\\\"', 'tokentoken='],
     ...[
       '-----BEGIN PRIVATE KEY-----',
