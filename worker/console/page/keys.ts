@@ -1,10 +1,13 @@
 // Keys that do something wherever the focus is, unless they are being typed.
 
-import { useEffect } from 'preact/hooks'
+import { useLayoutEffect } from 'preact/hooks'
 
-/** `key` as KeyboardEvent names it. Not while a field has the focus, nor under a dialog. */
+/**
+ * `key` as KeyboardEvent names it. Not while a field has the focus, nor under a dialog. It works
+ * from the drawing on that shows what it is for.
+ */
 export function useKey(key: string, act: () => void): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     const listen = (event: KeyboardEvent) => {
       if (event.key !== key || event.ctrlKey || event.metaKey || event.altKey) return
       const isTyping = document.activeElement?.matches('input, select, textarea')
