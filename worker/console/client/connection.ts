@@ -81,7 +81,8 @@ export class Connection implements Link {
     this.#stream = streams.open(this.#lastEventId, {
       opened: (renewAt) => {
         this.#openedAt = clock.now()
-        const waitMs = renewAt - this.#openedAt
+        // Past already where it took long to open: hosts warn of a timer that is.
+        const waitMs = Math.max(0, renewAt - this.#openedAt)
         if (waitMs < MOST_TIMER_MS) this.#timer('renewal', waitMs, () => this.#dial())
         on.opened()
       },
