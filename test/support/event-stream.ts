@@ -27,10 +27,8 @@ export class EventStream {
   }
 
   /** Waits until what came satisfies `enough`; fails with what did come. */
-  async until(enough: (stream: this) => boolean, timeoutMs = 5_000): Promise<void> {
-    await expect
-      .poll(() => enough(this) || JSON.stringify(this.blocks), { timeout: timeoutMs, interval: 5 })
-      .toBe(true)
+  async until(enough: (stream: this) => boolean): Promise<void> {
+    await expect.poll(() => enough(this) || JSON.stringify(this.blocks), { interval: 5 }).toBe(true)
   }
 
   /** Waits until the stream is joined to its repository: it has an id. */

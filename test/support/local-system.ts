@@ -12,9 +12,7 @@ import type { LocalJson } from '../../local/local-json.ts'
 import type { OpenedPayment } from '../../worker/payments/transaction.ts'
 import { EventStream } from './event-stream.ts'
 import { jsonOf } from './json-of.ts'
-
-/** Long enough for a machine that is busy with other tests. */
-export const PATIENT = { timeout: 30_000, interval: 25 }
+import { PATIENT } from './patience.ts'
 
 export interface Ended {
   code: number | null

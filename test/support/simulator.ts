@@ -8,6 +8,7 @@ import { vi } from 'vitest'
 import { readSettings } from '../../local/simulator/config.ts'
 import type { FaultPlan } from '../../local/simulator/faults.ts'
 import { type OpenSimulator, openSimulator } from '../../local/simulator/open-simulator.ts'
+import { PATIENT } from './patience.ts'
 
 export const API_KEY = 'the-merchants-api-key-of-32-bytes-or-more'
 export const CLIENT = { id: 'merchant', secret: 'client-secret' }
@@ -37,7 +38,7 @@ export class Merchant {
 
   /** Waits until so many came. */
   async got(count: number): Promise<string[]> {
-    await vi.waitUntil(() => this.bodies.length >= count, { timeout: 10_000, interval: 5 })
+    await vi.waitUntil(() => this.bodies.length >= count, { ...PATIENT, interval: 5 })
     return this.bodies
   }
 

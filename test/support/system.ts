@@ -12,9 +12,8 @@ import { type Child, type ChildSpec, spawnChild } from '../../local/child.ts'
 import { sidecarProcess } from '../../local/sidecar-process.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { type Edge, Repo, token } from './edge.ts'
+import { PATIENT } from './patience.ts'
 
-/** Long enough for a machine that is busy with other tests. */
-export const PATIENT = { timeout: 30_000, interval: 25 }
 const RESTART_MS = 100
 
 const run = promisify(execFile)
