@@ -25,7 +25,6 @@ window.watch = watchBoard({
 })
 </script>`
 const TYPES = { html: 'text/html', js: 'text/javascript', json: 'application/json' }
-const PATIENT = { timeout: 30_000, interval: 50 }
 
 describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
   let edge: EdgeProcess
@@ -74,7 +73,7 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
   async function openTab(query = ''): Promise<Page> {
     const tab = await context.newPage()
     await tab.goto(`${origin}/recorder.html${query}`)
-    await expect.poll(() => stateOf(tab), PATIENT).toBe('live')
+    await expect.poll(() => stateOf(tab)).toBe('live')
     return tab
   }
   const stateOf = (tab: Page) => tab.evaluate('window.watch?.state.name')
@@ -95,9 +94,9 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
   it('has one stream for ten tabs, and passes it on when its tab closes, with nothing missed', async () => {
     const tabs: Page[] = []
     for (let i = 0; i < 10; i++) tabs.push(await openTab())
-    expect(await streams()).toBe(1)
+    await expect.poll(streams).toBe(1)
     await rename('A-1', 'Two')
-    for (const tab of tabs) await expect.poll(() => tab.title(), PATIENT).toBe('Two')
+    for (const tab of tabs) await expect.poll(() => tab.title()).toBe('Two')
 
     // Each tab in turn held the stream; changes come before, during and after.
     const ids: string[] = ['A-1']
@@ -109,16 +108,16 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
         await rename(`B-${left}-${i}`, 'New')
       }
       await closing
-      for (const tab of tabs) await expect.poll(() => toldOf(tab), PATIENT).toEqual(ids)
-      await expect.poll(streams, PATIENT).toBe(1)
-      for (const tab of tabs) expect(await stateOf(tab)).toBe('live')
+      for (const tab of tabs) await expect.poll(() => toldOf(tab)).toEqual(ids)
+      await expect.poll(streams).toBe(1)
+      for (const tab of tabs) await expect.poll(() => stateOf(tab)).toBe('live')
     }
   })
 
   it('takes the stream from a frozen tab, which follows when it thaws', async () => {
     const frozen = await openTab()
     const other = await openTab()
-    expect(await streams()).toBe(1)
+    await expect.poll(streams).toBe(1)
     // Chromium freezes hidden tabs, and a headless one is never hidden. A debugger stops it as well.
     const devtools = await context.newCDPSession(frozen)
     await devtools.send('Debugger.enable')
@@ -129,16 +128,16 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
     const fresh = await openTab()
     await rename('A-3', 'Three')
     for (const tab of [other, fresh]) {
-      await expect.poll(() => tab.title(), PATIENT).toBe('One,Two,Three')
+      await expect.poll(() => tab.title()).toBe('One,Two,Three')
     }
-    expect(await toldOf(other)).toEqual(['A-2', 'A-3'])
-    expect(await streams()).toBe(2)
+    await expect.poll(() => toldOf(other)).toEqual(['A-2', 'A-3'])
+    await expect.poll(streams).toBe(2)
     await devtools.send('Debugger.resume')
     await thawed
-    await expect.poll(() => frozen.title(), PATIENT).toBe('One,Two,Three')
-    await expect.poll(() => stateOf(frozen), PATIENT).toBe('live')
-    await expect.poll(streams, PATIENT).toBe(1)
-    expect(await toldOf(frozen)).toEqual(['A-2', 'A-3'])
+    await expect.poll(() => frozen.title()).toBe('One,Two,Three')
+    await expect.poll(() => stateOf(frozen)).toBe('live')
+    await expect.poll(streams).toBe(1)
+    await expect.poll(() => toldOf(frozen)).toEqual(['A-2', 'A-3'])
   })
 
   it('gives the stream up when its page is left, and is current when somebody goes back', async () => {
@@ -146,53 +145,53 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
     const other = await openTab()
     await leaving.goto(`${origin}/elsewhere.html`)
     await rename('A-2', 'Two')
-    await expect.poll(() => other.title(), PATIENT).toBe('One,Two')
-    expect(await stateOf(other)).toBe('live')
-    await expect.poll(streams, PATIENT).toBe(1)
+    await expect.poll(() => other.title()).toBe('One,Two')
+    await expect.poll(() => stateOf(other)).toBe('live')
+    await expect.poll(streams).toBe(1)
     await leaving.goBack()
-    await expect.poll(() => leaving.title(), PATIENT).toBe('One,Two')
-    await expect.poll(() => stateOf(leaving), PATIENT).toBe('live')
+    await expect.poll(() => leaving.title()).toBe('One,Two')
+    await expect.poll(() => stateOf(leaving)).toBe('live')
     await rename('A-3', 'Three')
     for (const tab of [leaving, other]) {
-      await expect.poll(() => tab.title(), PATIENT).toBe('One,Two,Three')
+      await expect.poll(() => tab.title()).toBe('One,Two,Three')
     }
-    await expect.poll(streams, PATIENT).toBe(1)
+    await expect.poll(streams).toBe(1)
   })
 
   it('comes back in every tab after the edge was killed, over one stream', async () => {
     const tabs = [await openTab(), await openTab(), await openTab()]
     await edge.crash(async () => {
-      for (const tab of tabs) await expect.poll(() => stateOf(tab), PATIENT).toBe('reconnecting')
+      for (const tab of tabs) await expect.poll(() => stateOf(tab)).toBe('reconnecting')
     })
     await rename('A-2', 'Two')
     for (const tab of tabs) {
-      await expect.poll(() => tab.title(), PATIENT).toBe('One,Two')
-      await expect.poll(() => stateOf(tab), PATIENT).toBe('live')
-      expect(await toldOf(tab)).toEqual(['A-2'])
+      await expect.poll(() => tab.title()).toBe('One,Two')
+      await expect.poll(() => stateOf(tab)).toBe('live')
+      await expect.poll(() => toldOf(tab)).toEqual(['A-2'])
     }
-    await expect.poll(streams, PATIENT).toBe(1)
+    await expect.poll(streams).toBe(1)
   })
 
   it('does the same by the browser’s own EventSource', async () => {
     const tabs = [await openTab('?by=EventSource'), await openTab('?by=EventSource')]
     await rename('A-2', 'Two')
-    for (const tab of tabs) await expect.poll(() => tab.title(), PATIENT).toBe('One,Two')
+    for (const tab of tabs) await expect.poll(() => tab.title()).toBe('One,Two')
     await edge.crash()
     await rename('A-3', 'Three')
     for (const tab of tabs) {
-      await expect.poll(() => toldOf(tab), PATIENT).toEqual(['A-2', 'A-3'])
-      await expect.poll(() => stateOf(tab), PATIENT).toBe('live')
+      await expect.poll(() => toldOf(tab)).toEqual(['A-2', 'A-3'])
+      await expect.poll(() => stateOf(tab)).toBe('live')
     }
-    await expect.poll(streams, PATIENT).toBe(1)
+    await expect.poll(streams).toBe(1)
   })
 
   it('dials at once when the network is back, in whichever tab hears of it', async () => {
     const tabs = [await openTab(), await openTab()]
     await context.setOffline(true)
     await edge.crash()
-    for (const tab of tabs) await expect.poll(() => stateOf(tab), PATIENT).toBe('reconnecting')
+    for (const tab of tabs) await expect.poll(() => stateOf(tab)).toBe('reconnecting')
     await rename('A-2', 'Two')
     await context.setOffline(false)
-    for (const tab of tabs) await expect.poll(() => tab.title(), PATIENT).toBe('One,Two')
+    for (const tab of tabs) await expect.poll(() => tab.title()).toBe('One,Two')
   })
 })

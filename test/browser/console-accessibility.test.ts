@@ -87,9 +87,9 @@ describe.skipIf(!hasChromium)(`the console for everybody${whySkipped}`, () => {
 
     await tabTo(/^LAMP-4/)
     await page.keyboard.press('ArrowDown')
-    expect(await focused()).toMatch(/^LAMP-5/)
+    await expect.poll(focused).toMatch(/^LAMP-5/)
     await page.keyboard.press('ArrowRight')
-    expect(await focused()).toMatch(/^LAMP-2/)
+    await expect.poll(focused).toMatch(/^LAMP-2/)
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')

@@ -6,7 +6,8 @@ import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
 import { editTask, linkOf, openConsole, retitle } from '../support/console-page.ts'
-import { PATIENT, type Start, Starts } from '../support/local-system.ts'
+import { type Start, Starts } from '../support/local-system.ts'
+import { PATIENT } from '../support/patience.ts'
 
 describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
   const starts = new Starts()
@@ -69,7 +70,7 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
     const tabs = await Promise.all(Array.from({ length: 9 }, () => context.newPage()))
     await Promise.all(tabs.map((tab) => tab.goto(url)))
     await Promise.all(tabs.map(isLive))
-    expect(await start.json('/status')).toMatchObject({ streams: 1 })
+    await expect.poll(() => start.json('/status')).toMatchObject({ streams: 1 })
 
     await editTask(start, 'LAMP-5', retitle('Seen in every tab'))
     await Promise.all([page, ...tabs].map((tab) => shows(tab, 'Seen in every tab')))
@@ -77,8 +78,11 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
   })
 
   it('comes back by itself when the Worker is killed, with nothing missed', async () => {
+    // Else it may be back before anybody has seen that it was gone.
+    await page.route('**/api/**', (route) => route.abort())
     const dead = start.killAndWait('workerd')
     await page.getByText('Reconnecting…').waitFor()
+    await page.unroute('**/api/**')
     await editTask(start, 'LAMP-6', retitle('Saved while nobody listened'))
     await dead
     await isLive(page)

@@ -49,8 +49,10 @@ describe.skipIf(!hasChromium)(`Chromium's EventSource${whySkipped}`, () => {
     const state = () =>
       tab.evaluate(() => (globalThis as unknown as { source: EventSource }).source.readyState)
 
-    // Long enough for one ping.
-    await new Promise((resolve) => setTimeout(resolve, 16_000))
+    // Opened after the browser's own, this one has its first ping after it too.
+    const beside = await repo.stream()
+    await beside.until(({ blocks }) => blocks.some(({ comment }) => comment === 'ping'))
+    await beside.close()
     expect(await seen()).toEqual([])
     const { seq } = await repo.changes({ upserts: [taskRecord('A-2')] })
     await expect
@@ -59,7 +61,7 @@ describe.skipIf(!hasChromium)(`Chromium's EventSource${whySkipped}`, () => {
 
     await edge.crash()
     await repo.changes({ upserts: [taskRecord('A-3')] })
-    await expect.poll(async () => (await seen()).length, { timeout: 20_000 }).toBe(2)
+    await expect.poll(async () => (await seen()).length).toBe(2)
     expect((await seen())[1]).toMatchObject({ data: { type: 'task-changed', id: 'A-3' } })
     expect(await state()).toBe(1)
     await tab.close()

@@ -9,7 +9,8 @@ import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { OpenedPayment } from '../../worker/payments/transaction.ts'
 import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
-import { PATIENT, type Start, Starts } from '../support/local-system.ts'
+import { type Start, Starts } from '../support/local-system.ts'
+import { PATIENT } from '../support/patience.ts'
 import type { TransactionStory } from '../support/payment-system.ts'
 import { SimulatorControl } from '../support/simulator-control.ts'
 
@@ -72,7 +73,7 @@ describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => 
     expect(story).toMatchObject({ status: 'Paid', amount: 25_000, refundedAmount: 0 })
     expect(story.webhookEvents).toHaveLength(1)
     expect(story.events.map(({ type }) => type)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
-    expect(await printed('order-1')).toEqual(['PaymentSucceeded order-1: 25000 IQD'])
+    await expect.poll(() => printed('order-1')).toEqual(['PaymentSucceeded order-1: 25000 IQD'])
 
     // The way back leads to a page that can no longer be paid.
     await tab.goto(charged.redirectUrl ?? '')

@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { LocalJson } from '../../local/local-json.ts'
 import type { Task } from '../../worker/board/wire.ts'
-import { PATIENT, type Start, Starts } from '../support/local-system.ts'
+import { type Start, Starts } from '../support/local-system.ts'
+import { PATIENT } from '../support/patience.ts'
 import { signIn } from './console-session.ts'
 
 const STRIPE = { STRIPE_SECRET_KEY: 'sk_test_hidden', STRIPE_WEBHOOK_SECRET: 'whsec_hidden' }
@@ -160,7 +161,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       const back = start.killAndWait('sidecar')
       await saveTitle(start, 'LAMP-5', 'Saved in between')
       await back
-      await stream.until(({ messages }) => messages.length > 0, PATIENT.timeout)
+      await stream.until(({ messages }) => messages.length > 0)
       expect(stream.messages).toEqual([{ type: 'task-changed', id: 'LAMP-5' }])
       expect(await titleOf(start, 'LAMP-5')).toBe('Saved in between')
       await stream.close()

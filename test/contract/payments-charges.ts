@@ -3,8 +3,8 @@
 import { describe, expect, it, vi } from 'vitest'
 import { externalReference } from '../../worker/payments/external-reference.ts'
 import type { OpenedPayment, Transaction } from '../../worker/payments/transaction.ts'
+import { PATIENT } from '../support/patience.ts'
 import { byText, freshReference, order, SECRETS } from '../support/payment-system.ts'
-import { PATIENT } from '../support/system.ts'
 import type { Payments } from './payments.ts'
 
 export function chargesContract({ host, system }: Payments): void {

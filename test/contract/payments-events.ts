@@ -2,8 +2,8 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import { EVENT_NAMES } from '../../worker/payments/telling/events.ts'
+import { PATIENT } from '../support/patience.ts'
 import { byText, SECRETS } from '../support/payment-system.ts'
-import { PATIENT } from '../support/system.ts'
 import type { Payments } from './payments.ts'
 
 export function eventsContract({ host, system }: Payments): void {

@@ -11,8 +11,8 @@ import {
   tokenCallback,
   tokenOf,
 } from '../support/callbacks.ts'
+import { PATIENT } from '../support/patience.ts'
 import { SECRETS } from '../support/payment-system.ts'
-import { PATIENT } from '../support/system.ts'
 import type { Payments } from './payments.ts'
 
 export function forgeriesContract({ host, system }: Payments): void {

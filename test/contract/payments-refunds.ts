@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import type { AlertRecord } from '../../worker/payments/ledger/records.ts'
-import { PATIENT } from '../support/system.ts'
+import { PATIENT } from '../support/patience.ts'
 import type { Payments } from './payments.ts'
 
 export function refundsContract({ host, system }: Payments): void {

@@ -4,8 +4,8 @@ import { describe, expect, it, vi } from 'vitest'
 import type { AlertRecord, EventRecord } from '../../worker/payments/ledger/records.ts'
 import type { OpenedPayment } from '../../worker/payments/transaction.ts'
 import { type Claimed, claimsOf, fibCallback, redirectCallback } from '../support/callbacks.ts'
+import { PATIENT } from '../support/patience.ts'
 import { byText, order } from '../support/payment-system.ts'
-import { PATIENT } from '../support/system.ts'
 import type { Payments } from './payments.ts'
 
 export function transitionsContract({ host, system }: Payments): void {

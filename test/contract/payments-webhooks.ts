@@ -10,7 +10,7 @@ import {
   tokenCallback,
   tokenOf,
 } from '../support/callbacks.ts'
-import { PATIENT } from '../support/system.ts'
+import { PATIENT } from '../support/patience.ts'
 import type { Payments } from './payments.ts'
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/

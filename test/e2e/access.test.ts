@@ -9,6 +9,7 @@ import { callersAt, DOORS, knockAt } from '../contract/doors.ts'
 import { publishedRepo, Repo, taskRecord, token } from '../support/edge.ts'
 import { startEdge } from '../support/edge-process.ts'
 import { issuerEnv, startIssuer } from '../support/issuer.ts'
+import { PATIENT } from '../support/patience.ts'
 
 /** Hands on what the issuer answers once it is let; counts what it is asked. */
 async function startKeysDoor(jwksUrl: string) {
@@ -88,7 +89,7 @@ describe.each(['workerd', 'deno'] as const)('access on %s', (host) => {
 
     door.isOpen = true
     const isTaken = async () => expect(await ask(signed)).toEqual([404, 'unknown_repository'])
-    await vi.waitFor(isTaken, { timeout: 15_000, interval: 250 })
+    await vi.waitFor(isTaken, { ...PATIENT, interval: 250 })
     expect(door.asked).toBe(2)
     expect(await ask(bogus)).toEqual([401, 'unauthorized'])
     expect(door.asked).toBe(2)

@@ -13,11 +13,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { buildClient } from '../../worker/console/build-client.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
+import { PATIENT } from '../support/patience.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
 const BIN = join(ROOT, 'node_modules/.bin')
-const PATIENT = { timeout: 30_000, interval: 25 }
 
 /** Without ours in front of the machine's own Node and npm. */
 const env: NodeJS.ProcessEnv = {

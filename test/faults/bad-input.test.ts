@@ -5,7 +5,8 @@ import { execFileSync } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
-import { CONFIG, PATIENT, System, Systems, taskText } from '../support/system.ts'
+import { PATIENT } from '../support/patience.ts'
+import { CONFIG, System, Systems, taskText } from '../support/system.ts'
 
 let edge: EdgeProcess
 const systems = new Systems()

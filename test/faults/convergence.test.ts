@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, it } from 'vitest'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
-import { CONFIG, PATIENT, System, Systems } from '../support/system.ts'
+import { PATIENT } from '../support/patience.ts'
+import { CONFIG, System, Systems } from '../support/system.ts'
 import { ModelClient } from './model-client.ts'
 
 /** In each round: faults for so long, then quiet saves, then the client is compared with the files. */
@@ -247,4 +248,4 @@ it('a client of signals alone has the board of the files, after any faults in an
     }
   }
   console.log(`convergence: seed ${seed}, ${chaos.done.length} steps, ${by.signals.length} signals`)
-}, 150_000)
+}, 300_000)

@@ -7,7 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Session } from '../../worker/board/wire.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
-import { PATIENT, System, Systems, taskText } from '../support/system.ts'
+import { PATIENT } from '../support/patience.ts'
+import { System, Systems, taskText } from '../support/system.ts'
 import { ModelClient } from './model-client.ts'
 
 const SESSION = 'ses_0123456789abcdef01234567'
@@ -139,7 +140,6 @@ it('an edge that lost everything is filled again at the next save, and tells old
 it('a sidecar that is stopped tells what was saved a moment before', async () => {
   const system = await board(['A'])
   await system.save('A', taskText('last words'))
-  await sleep(20)
   await system.stopSidecar()
   expect(await system.task('A')).toMatchObject({ title: 'last words' })
 })

@@ -12,11 +12,11 @@ import {
   type PaymentStatus,
 } from '../../worker/payments/status.ts'
 import type { Edge } from '../support/edge.ts'
+import { PATIENT } from '../support/patience.ts'
 import { atATime, seed, send, signed } from '../support/payment-faults.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
 
 const SAID = TOLD_STATUSES.filter((status) => status !== 'Cancelled')
-const PATIENT = { timeout: 20_000, interval: 50 }
 
 let system: PaymentSystem
 let edges: readonly Edge[]

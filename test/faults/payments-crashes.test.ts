@@ -3,13 +3,13 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { PATIENT } from '../support/patience.ts'
 import { endLeases, seed, send, signed } from '../support/payment-faults.ts'
 import { freshReference, order, PaymentSystem } from '../support/payment-system.ts'
 import { Tap } from '../support/tap.ts'
 
 /** The gateway's answer, on this machine. */
 const ON_ITS_WAY_MS = 100
-const PATIENT = { timeout: 10_000, interval: 20 }
 
 let system: PaymentSystem
 beforeAll(async () => {

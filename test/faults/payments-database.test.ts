@@ -3,6 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { PATIENT } from '../support/patience.ts'
 import {
   allDelivered,
   answersOf,
@@ -22,7 +23,6 @@ import { Tap } from '../support/tap.ts'
 
 const PAYMENTS = 300
 const AT_ONCE = 64
-const PATIENT = { timeout: 20_000, interval: 50 }
 const DOWN_MS = 1_500
 
 let workerd: PaymentSystem

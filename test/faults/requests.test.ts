@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WIRE } from '../../worker/board/wire.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
-import { PATIENT } from '../support/system.ts'
+import { PATIENT } from '../support/patience.ts'
 
 let edge: EdgeProcess
 beforeAll(async () => {
@@ -160,6 +160,8 @@ async function residentMiB(): Promise<number> {
 
 it.skipIf(process.platform !== 'linux')(
   'ten clients that read nothing cost no memory without bound, hold nobody up, and are cut',
+  // Each of 4,000 changes waits for the one before.
+  { timeout: 400_000 },
   async () => {
     const repo = await publishedRepo(edge, [taskRecord('A')])
     const deaf = await Promise.all(Array.from({ length: 10 }, () => deafClient(repo)))

@@ -1,10 +1,10 @@
 // The store as a whole comes, goes and turns.
 
 import { rename, rm } from 'node:fs/promises'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
-import { PATIENT, System, Systems, taskText } from '../support/system.ts'
+import { PATIENT } from '../support/patience.ts'
+import { System, Systems, taskText } from '../support/system.ts'
 import { ModelClient } from './model-client.ts'
 
 let edge: EdgeProcess
@@ -71,7 +71,7 @@ it('a checkout of another branch, and back, is told whole', async () => {
   // Two more at once: what the first leaves behind must not hide the second.
   await system.git('checkout', '-q', 'other')
   await system.git('checkout', '-q', 'main')
-  await sleep(300)
-  await expect.poll(() => titles(client), PATIENT).toEqual(['A a', 'B b', 'C c'])
+  await system.save('Z', taskText('saved after both'))
+  await expect.poll(() => titles(client)).toEqual(['A a', 'B b', 'C c', 'Z saved after both'])
   await client.close()
 })

@@ -4,14 +4,13 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type ChildSpec, spawnChild } from '../../local/child.ts'
+import { PATIENT } from '../support/patience.ts'
 
 let dir: string
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'signalbox-child-'))
 })
 afterAll(() => rm(dir, { recursive: true, force: true }))
-
-const POLL = { timeout: 10_000, interval: 20 }
 
 function script(name: string, code: string, graceMs = 5_000): ChildSpec {
   return {
@@ -60,7 +59,7 @@ describe('a child', () => {
     const child = spawnChild(
       script('obeys', `process.on('SIGTERM', () => process.exit(0)); console.log('up'); ${STAY}`),
     )
-    await vi.waitFor(async () => expect(await logged('obeys')).toBe('up\n'), POLL)
+    await vi.waitFor(async () => expect(await logged('obeys')).toBe('up\n'), PATIENT)
     child.stop()
     expect(await child.ended).toEqual({ code: 0, signal: null })
   })
@@ -69,7 +68,7 @@ describe('a child', () => {
     const child = spawnChild(
       script('deaf', `process.on('SIGTERM', () => {}); console.log('up'); ${STAY}`, 200),
     )
-    await vi.waitFor(async () => expect(await logged('deaf')).toBe('up\n'), POLL)
+    await vi.waitFor(async () => expect(await logged('deaf')).toBe('up\n'), PATIENT)
     child.stop()
     expect(await child.ended).toEqual({ code: null, signal: 'SIGKILL' })
   })
@@ -77,12 +76,12 @@ describe('a child', () => {
   it('takes its own children with it', async () => {
     const grandchild = `require('node:child_process').spawn(process.execPath, ['-e', '${STAY}']).pid`
     const child = spawnChild(script('family', `console.log(${grandchild}); ${STAY}`))
-    await vi.waitFor(async () => expect(await logged('family')).toMatch(/^\d+\n$/), POLL)
+    await vi.waitFor(async () => expect(await logged('family')).toMatch(/^\d+\n$/), PATIENT)
     const pid = Number(await logged('family'))
     expect(isAlive(pid)).toBe(true)
     child.kill()
     await child.ended
-    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), POLL)
+    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), PATIENT)
   })
 
   it('says 127 for a program that is not there, and never throws', async () => {
@@ -101,9 +100,9 @@ describe('a child', () => {
       spawnChild(${JSON.stringify({ ...spec, graceMs: 300 })})`
     await writeFile(parentScript, code)
     const parent = spawn(process.execPath, [parentScript], { stdio: 'ignore' })
-    await vi.waitFor(async () => expect(await logged('orphan')).toMatch(/^\d+\n$/), POLL)
+    await vi.waitFor(async () => expect(await logged('orphan')).toMatch(/^\d+\n$/), PATIENT)
     const pid = Number(await logged('orphan'))
     parent.kill('SIGKILL')
-    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), POLL)
+    await vi.waitFor(() => expect(isAlive(pid)).toBe(false), PATIENT)
   })
 })

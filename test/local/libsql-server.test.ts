@@ -8,7 +8,7 @@ import { type LibsqlServer, startLibsql } from '../support/libsql.ts'
 let libsql: LibsqlServer
 beforeAll(async () => {
   libsql = await startLibsql()
-}, 40_000)
+})
 afterAll(() => libsql.stop())
 
 const QUESTION = JSON.stringify({

@@ -32,7 +32,7 @@ beforeAll(async () => {
   server = spawnChild(libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }))
   await databaseReady(url, { what: 'sqld', waitMs: 20_000, signal })
   schema = await readFile('schema.sql', 'utf8')
-}, 30_000)
+})
 
 afterAll(async () => {
   server.stop()

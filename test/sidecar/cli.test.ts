@@ -9,11 +9,11 @@ import type { Io } from '../../sidecar/commands/command.ts'
 import { WIRE, wireProblem } from '../../worker/board/wire.ts'
 import { type Edge, SECRET, token } from '../support/edge.ts'
 import { jsonOf } from '../support/json-of.ts'
+import { PATIENT } from '../support/patience.ts'
 import { type EdgeServer, serveEdge } from './edge-server.ts'
 
 const CLI = join(import.meta.dirname, '../../sidecar/cli.ts')
 const REPO = 'cli'
-const WAIT = { timeout: 15_000, interval: 20 }
 
 let home: string
 let board: string
@@ -94,7 +94,7 @@ function start(argv: string[], more: Record<string, string> = {}) {
   return { child, exit, logs: () => logs }
 }
 
-const until = (check: () => void | Promise<void>): Promise<void> => vi.waitFor(check, WAIT)
+const until = (check: () => void | Promise<void>): Promise<void> => vi.waitFor(check, PATIENT)
 
 async function title(id: string): Promise<unknown> {
   const answer = await server.edge.fetch(`/api/tasks/${id}?path=${REPO}`, {

@@ -12,6 +12,8 @@ import { Pipeline, type PublishTarget } from '../../../sidecar/pipeline/pipeline
 import { Scan } from '../../../sidecar/watching/scan.ts'
 import type { WatchEvents } from '../../../sidecar/watching/watch.ts'
 import type { Key } from '../../../worker/board/wire.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { PATIENT } from '../../support/patience.ts'
 
 const CONFIG = 'prefix: T\nstates: [todo, done]\nclosed: [done]\n'
 const taskText = (title: string, more = '') =>
@@ -34,11 +36,13 @@ afterEach(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-/** The clock of the system, which counts the timers that are pending. */
-function countingClock(): Clock & { pending: number } {
+type CountingClock = Clock & { pending: number }
+
+/** The clock of the system, so far ahead, which counts the timers that are pending. */
+function countingClock(aheadMs = 0): CountingClock {
   const clock = {
     pending: 0,
-    now: () => systemClock.now(),
+    now: () => systemClock.now() + aheadMs,
     after(ms: number, then: () => void) {
       clock.pending++
       let isPending = true
@@ -62,9 +66,13 @@ function countingClock(): Clock & { pending: number } {
 type Rig = Awaited<ReturnType<typeof makeRig>>
 let rig: Rig | undefined
 
-async function makeRig({ scanEveryMs = 60_000 } = {}) {
+interface RigPlan {
+  scanEveryMs?: number
+  clock?: CountingClock
+}
+
+async function makeRig({ scanEveryMs = 60_000, clock = countingClock() }: RigPlan = {}) {
   const store = await openStore(dir)
-  const clock = countingClock()
   const calls: (string | Key[])[] = []
   const logs: string[] = []
   const looked: string[] = []
@@ -113,7 +121,7 @@ async function makeRig({ scanEveryMs = 60_000 } = {}) {
   return made
 }
 
-const eventually = (check: () => void) => vi.waitFor(check, { timeout: 8_000, interval: 10 })
+const eventually = (check: () => void) => vi.waitFor(check, { ...PATIENT, interval: 10 })
 
 describe('the start', () => {
   test('reads everything, then tells the state and begins the first sync, and no change', async () => {
@@ -125,13 +133,11 @@ describe('the start', () => {
 
   test('after a restart opens no file that is as it was, and has the same sums', async () => {
     await utimes(path('tasks', 'A.md'), 1, 1)
-    const first = await (await makeRig()).started()
-    // What was written within the last two seconds is compared by its content again.
-    await new Promise((resolve) => setTimeout(resolve, 2_100))
-    first.gap()
-    await eventually(() => expect(first.looked).toContain(path('tasks', 'A.md')))
+    // What was written within the last two seconds would be compared by its content again.
+    const later = () => countingClock(2_100)
+    const first = await (await makeRig({ clock: later() })).started()
     await first.pipeline.stop()
-    const second = await makeRig()
+    const second = await makeRig({ clock: later() })
     await second.pipeline.start()
     expect(second.looked).toEqual([])
     expect(second.board.root()).toBe(first.board.root())
@@ -203,13 +209,30 @@ describe('hints', () => {
 
 describe('a half-written file', () => {
   test('is told once, when it is whole', async () => {
-    const { hint, calls, board } = await (await makeRig()).started()
+    const timers = new FakeClock()
+    let since = 0
+    const now = () => timers.now() + since
+    const { after } = timers
+    const clock = {
+      now,
+      after,
+      get pending() {
+        return timers.pending
+      },
+    }
+    const { hint, calls, board, looked } = await (await makeRig({ clock })).started()
+    // Moves on from one look to the next, and in no other way: the file stays young.
+    const next = async () => {
+      const [waitMs = Infinity] = timers.waits
+      if (waitMs <= 200) await timers.advance(waitMs)
+    }
     await save('A.md', '---\ntitle: "half')
+    since = systemClock.now() - timers.now()
     hint('tasks', 'A.md')
-    await new Promise((resolve) => setTimeout(resolve, 300))
+    await expect.poll(() => next().then(() => looked.length)).toBe(3)
     expect(calls).toEqual([])
     await save('A.md', taskText('whole'))
-    await eventually(() => expect(calls).toEqual([['task:A']]))
+    await expect.poll(() => next().then(() => calls)).toEqual([['task:A']])
     expect(await board.read('task:A')).toMatchObject({ task: { title: 'whole' } })
   })
 

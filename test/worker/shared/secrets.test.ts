@@ -56,8 +56,9 @@ describe('a text', () => {
 
   it('takes one pass, however many tokens seem to begin in it', () => {
     const text = 'eyJ-'.repeat(250_000)
-    const started = performance.now()
+    // Of the processor, since others may keep it busy.
+    const before = process.threadCpuUsage()
     expect(hideTokens(text)).toBe(text)
-    expect(performance.now() - started).toBeLessThan(1_000)
+    expect(process.threadCpuUsage(before).user).toBeLessThan(1_000_000)
   })
 })

@@ -128,5 +128,5 @@ describe('random lives of tabs', () => {
       }),
       { numRuns: 1_000 },
     )
-  }, 60_000)
+  })
 })

@@ -144,5 +144,5 @@ describe('random lives of a watch', () => {
       }),
       { numRuns: 200 },
     )
-  }, 60_000)
+  })
 })

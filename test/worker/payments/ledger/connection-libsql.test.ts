@@ -97,7 +97,7 @@ describe('a connection of libSQL', () => {
     const { write } = opened()
     breakOffOnce()
     await expect(write(alert('n'))).rejects.toMatchObject({ code: 'RESPONSE_TOO_LARGE' })
-    await vi.waitFor(() => opened().write(alert('o')), { timeout: 2_000 })
+    await vi.waitFor(() => opened().write(alert('o')), { timeout: 4_500 })
     await write(alert('p'))
     const written = `SELECT id FROM payment_alerts WHERE id IN ('n', 'o', 'p') ORDER BY id`
     expect(await libsql.query(written)).toEqual([{ id: 'o' }, { id: 'p' }])

@@ -22,7 +22,7 @@ let onBatch: (batch: number) => void
 
 beforeAll(async () => {
   libsql = await startLibsql()
-}, 40_000)
+})
 afterAll(() => libsql.stop())
 beforeEach(async () => {
   await libsql.wipe()
@@ -309,7 +309,7 @@ describe('the ledger on libSQL, when the server dies', () => {
     const repeated = await Promise.all(arrivals.map((arrival) => ledger.webhook(arrival)))
     expect(new Set(repeated.map(({ outcome }) => outcome))).toEqual(new Set(['applied']))
     await expectEachPaidOnce(total)
-  }, 60_000)
+  })
 })
 
 describe('an error of the database', () => {

@@ -9,7 +9,7 @@ import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
 let libsql: LibsqlServer
 beforeAll(async () => {
   libsql = await startLibsql()
-}, 40_000)
+})
 afterAll(() => libsql.stop())
 
 function contractOver(name: string, over: (database: Database) => Database): void {

@@ -190,7 +190,7 @@ describe('money', () => {
       ...['refund claimed', 'refund accepted', 'refund succeeded', 'refund failed'],
     ].filter((each) => !seen.has(each))
     expect(dull).toEqual([])
-  }, 60_000)
+  })
 })
 
 const byText = (a: string, b: string) => (a < b ? -1 : 1)

@@ -15,7 +15,7 @@ import { type Call, steps } from './money-steps.ts'
 let libsql: LibsqlServer
 beforeAll(async () => {
   libsql = await startLibsql()
-}, 40_000)
+})
 afterAll(() => libsql.stop())
 
 const audience = LISTENERS

@@ -33,7 +33,7 @@ let lines: Logged[]
 
 beforeAll(async () => {
   libsql = await startLibsql()
-}, 40_000)
+})
 afterAll(() => libsql.stop())
 beforeEach(async () => {
   await libsql.wipe()

@@ -2,6 +2,7 @@ import { describe, expect, it, vi } from 'vitest'
 import type { Listeners, Told } from '../../../../worker/payments/telling/events.ts'
 import { createTeller } from '../../../../worker/payments/telling/teller.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
+import { PATIENT } from '../../../support/patience.ts'
 import { keptLog, request, transaction, untold } from '../../../support/payments.ts'
 
 const HOUR = 3_600_000
@@ -187,7 +188,7 @@ describe('a delivery', () => {
   it('is given up after 15 seconds without an answer', async () => {
     const { teller, clock, sent } = tellerOf({}, never)
     const telling = teller.tell([due({ createdAt: clock.now() })])
-    await vi.waitFor(() => expect(sent).toHaveLength(1))
+    await vi.waitFor(() => expect(sent).toHaveLength(1), PATIENT)
     await clock.advance(15_000)
     const error = 'DeadlineExceeded: No answer within 15 s.'
     expect(await telling).toMatchObject([{ delivery: { ok: false, error } }])
@@ -261,7 +262,7 @@ describe('a delivery', () => {
       listeners: { attempts: 0 },
     })
     const telling = teller.tell([event('hangs'), event('arrives')])
-    await vi.waitFor(() => expect(taken).toEqual(['arrives']))
+    await vi.waitFor(() => expect(taken).toEqual(['arrives']), PATIENT)
     await clock.advance(20_000)
     expect((await telling).map((told) => told.delivery?.ok)).toEqual([false, true])
   })
