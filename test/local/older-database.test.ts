@@ -22,7 +22,7 @@ beforeAll(async () => {
 }, 40_000)
 afterAll(() => libsql.stop())
 
-const upgrade = () => makeTables(libsql, '.', AbortSignal.timeout(20_000))
+const upgrade = () => makeTables(libsql, '.', AbortSignal.timeout(60_000))
 
 const paidWith = async (reference: string, amount: number): Promise<Transaction> => {
   const transaction = await w.charged({ request: { reference } })

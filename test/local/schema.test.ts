@@ -30,7 +30,7 @@ beforeAll(async () => {
   token = access.token
   const place = { dir: join(dir, 'db'), port: claim.port, publicKey: access.publicKey }
   server = spawnChild(libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }))
-  await databaseReady(url, { what: 'sqld', waitMs: 20_000, signal })
+  await databaseReady(url, { what: 'sqld', waitMs: 60_000, signal })
   schema = await readFile('schema.sql', 'utf8')
 })
 

@@ -47,7 +47,7 @@ export async function startEdge(
   })
   const start = async () => {
     const started = spawnChild(spec)
-    await edgeReady(url, { what: host, waitMs: 20_000, signal: AbortSignal.timeout(30_000) })
+    await edgeReady(url, { what: host, waitMs: 60_000, signal: AbortSignal.timeout(60_000) })
     return started
   }
   let child = await start()

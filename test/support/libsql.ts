@@ -52,7 +52,7 @@ export async function startLibsql(): Promise<LibsqlServer> {
   const spec = libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') })
   const start = async (): Promise<Child> => {
     const child = spawnChild(spec)
-    await databaseReady(url, { what: 'sqld', waitMs: 30_000, signal })
+    await databaseReady(url, { what: 'sqld', waitMs: 60_000, signal })
     return child
   }
 

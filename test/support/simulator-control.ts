@@ -78,8 +78,8 @@ export async function startSimulator(
   const home = process.cwd()
   const child: Child = spawnChild(simulatorProcess({ ...place, ...folders, home, env }))
   const url = simulatorUrl(place.port)
-  const signal = AbortSignal.timeout(30_000)
-  await simulatorReady(url, { what: 'the simulator', waitMs: 20_000, signal })
+  const signal = AbortSignal.timeout(60_000)
+  await simulatorReady(url, { what: 'the simulator', waitMs: 60_000, signal })
   return {
     control: new SimulatorControl(url),
     async stop() {

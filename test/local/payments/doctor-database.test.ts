@@ -33,7 +33,7 @@ beforeAll(async () => {
   token = access.token
   const place = { dir: join(dir, 'db'), port: claim.port, publicKey: access.publicKey }
   server = spawnChild(libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }))
-  await databaseReady(url, { what: 'sqld', waitMs: 30_000, signal })
+  await databaseReady(url, { what: 'sqld', waitMs: 60_000, signal })
   script = await readFile('schema.sql', 'utf8')
   migration = await readFile('migrations/2.sql', 'utf8')
 }, 40_000)
