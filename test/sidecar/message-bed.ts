@@ -14,8 +14,6 @@ import { Repo, token } from '../support/edge.ts'
 import type { EventStream } from '../support/event-stream.ts'
 import { type EdgeServer, serveEdge } from './edge-server.ts'
 
-const PATIENT = { timeout: 20_000, interval: 10 }
-
 /** Path in the project → text. */
 export type Files = Readonly<Record<string, string>>
 
@@ -90,7 +88,7 @@ export class MessageBed {
 
   /** Waits until the client was told so much, and answers the messages. */
   async told(count: number): Promise<Message[]> {
-    await expect.poll(() => this.messages.length, PATIENT).toBeGreaterThanOrEqual(count)
+    await expect.poll(() => this.messages.length).toBeGreaterThanOrEqual(count)
     return this.messages
   }
 
