@@ -6,6 +6,8 @@ import { read } from '../support/readable-records.ts'
 import type { On } from './ledger.ts'
 import { BOTH, ENDPOINT, HOUR, iso, LISTENERS, MINUTE, POSTED, T0 } from './ledger-world.ts'
 
+const ENDED = ['Paid', 'Failed', 'Cancelled', 'Expired', 'Refunded', 'PartiallyRefunded'] as const
+
 export function sweepContract(on: On): void {
   describe('a check', () => {
     it(
@@ -55,15 +57,40 @@ export function sweepContract(on: On): void {
     )
 
     it(
-      'is never due for a payment with nothing open, asked for or not',
+      'is due soon after an event about an ended payment was too old, unless nothing can follow',
       on(async (w) => {
-        for (const status of ['Paid', 'Failed', 'Refunded', 'PartiallyRefunded'] as const) {
+        const due: string[] = []
+        for (const status of ENDED) {
           const transaction = await w.came(status, { request: { reference: status } })
           const gatewayTransactionId = transaction.gatewayTransactionId ?? ''
-          await w.ledger.checkSoon('redirect', { gatewayTransactionId, reference: '' }, T0)
+          const claim = { now: T0 + 9 * HOUR, until: T0 + 9 * HOUR + MINUTE, limit: 9 }
+          expect(await w.ledger.claimChecks(claim)).toEqual([])
+          const names = { gatewayTransactionId, reference: '' }
+          await w.ledger.checkSoon('redirect', names, T0 + 9 * HOUR)
+          const checks = await w.ledger.claimChecks(claim)
+          due.push(...checks.map((check) => read(check).transaction.status))
+          await w.ledger.settleCheck({ transactionId: transaction.id, now: T0 + 9 * HOUR })
+          expect(await w.ledger.claimChecks({ ...claim, now: claim.until })).toEqual([])
         }
-        const claim = { now: T0 + 9 * HOUR, until: T0, limit: 9 }
-        expect(await w.ledger.claimChecks(claim)).toEqual([])
+        expect(due).toEqual(ENDED.filter((status) => status !== 'Refunded'))
+      }),
+    )
+
+    it(
+      'of an ended payment is made again when its gateway did not answer, and not when it moved',
+      on(async (w) => {
+        const transaction = await w.came('Failed')
+        const { id: transactionId, gatewayTransactionId = '' } = transaction
+        const at = T0 + HOUR
+        const until = at + HOUR
+        await w.ledger.checkSoon('redirect', { gatewayTransactionId, reference: '' }, at)
+        await w.ledger.claimChecks({ now: at, until, limit: 9 })
+        const settled = { transactionId, now: at, nextCheckAt: at + MINUTE }
+        await w.ledger.settleCheck({ ...settled, whileStill: 'Failed' })
+        const again = { now: at + MINUTE, until, limit: 9 }
+        expect(await w.ledger.claimChecks(again)).toHaveLength(1)
+        await w.ledger.settleCheck({ ...settled, whileStill: 'Pending' })
+        expect(await w.ledger.claimChecks({ ...again, now: until })).toEqual([])
       }),
     )
 

@@ -75,7 +75,8 @@ export function settledAs(check: Check, now: number, answer?: KnownStatus): Chec
   const base = { transactionId: transaction.id, now }
   if (refund) return { ...base, ...refundSettledAs(check, refund, now, answer) }
   if (transaction.status !== 'Pending') {
-    // It was asked about because a refund came before its payment; with an answer that is settled.
+    // It was asked about because a refund came before its payment, or because an event was too old
+    // to be taken; with an answer that is settled.
     return answer ? base : { ...base, nextCheckAt: now + HOUR_MS }
   }
   const createdAt = Date.parse(transaction.createdAt)

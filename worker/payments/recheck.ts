@@ -161,7 +161,11 @@ export function createRecheck(deps: RecheckDeps): Recheck {
     what: 'waits' | 'unreachable' = 'waits',
     answer?: KnownStatus,
   ): Promise<Rechecked> {
-    const settled = settledAs(check, clock.now(), answer)
+    const { status } = check.transaction
+    const settled = {
+      ...settledAs(check, clock.now(), answer),
+      ...(what === 'unreachable' && { whileStill: status }),
+    }
     await ledger.settleCheck(settled)
     const { alert, nextCheckAt: next } = settled
     const fields = { ...about(check.transaction), nextCheckAt: next, status: answer?.status }

@@ -135,6 +135,9 @@ function room(options: Options = {}) {
       await sweeper.sweep()
     }
   }
+  /** A webhook that was too old to be taken. */
+  const stale = (id: string) =>
+    ledger.checkSoon('bank', { gatewayTransactionId: `g-${id}`, reference: '' }, clock.now())
   const webhook = (id: string, status: 'Paid' | 'Failed', reference = '') =>
     ledger.webhook({
       id: `w-${id}-${status}`,
@@ -164,6 +167,7 @@ function room(options: Options = {}) {
     story,
     pass,
     webhook,
+    stale,
     tell,
   }
 }
@@ -200,6 +204,64 @@ describe('the sweeper', () => {
     await charge()
     await pass(6 * MINUTE)
     expect((await story(id)).webhookEvents).toEqual([])
+  })
+})
+
+describe('an event that was too old to be taken, about a payment that had ended', () => {
+  it('is a late payment all the same: the gateway is asked until it answers', async () => {
+    let checks = 0
+    let isDown = true
+    const { charge, webhook, stale, pass, story, records } = room({
+      gateway: {
+        async checkStatus() {
+          checks++
+          if (isDown) throw new GatewayUnavailableException('No answer.')
+          return { known: true, status: 'Paid', amount: 25_000, currency: 'IQD' }
+        },
+      },
+    })
+    const id = await charge()
+    await webhook(id, 'Failed')
+    await stale(id)
+    await pass(10 * MINUTE)
+    expect(checks).toBe(1)
+    isDown = false
+    await pass(HOUR)
+    expect(await records.alerts({}, { limit: 9 })).toMatchObject([
+      { kind: 'late_payment', transactionId: id, detail: { amount: 25_000 } },
+    ])
+    expect((await story(id)).transaction.status).toBe('Failed')
+    await pass(DAY)
+    expect(checks).toBe(2)
+  })
+
+  it('is a refund that was made at the gateway', async () => {
+    const { charge, webhook, stale, pass, story, events } = room({ gateway: says('Refunded') })
+    const id = await charge()
+    await webhook(id, 'Paid')
+    await stale(id)
+    await pass(MINUTE)
+    expect((await story(id)).transaction).toMatchObject({
+      status: 'Refunded',
+      refundedAmount: 25_000,
+    })
+    expect(events).toContain('PaymentRefunded')
+  })
+
+  it('is asked about once where the gateway says nothing new, or does not know it', async () => {
+    for (const checkStatus of [says('Paid').checkStatus, async () => ({ known: false }) as const]) {
+      let checks = 0
+      const counted = () => {
+        checks++
+        return checkStatus()
+      }
+      const { charge, webhook, stale, pass } = room({ gateway: { checkStatus: counted } })
+      const id = await charge()
+      await webhook(id, 'Paid')
+      await stale(id)
+      await pass(DAY)
+      expect(checks).toBe(1)
+    }
   })
 })
 

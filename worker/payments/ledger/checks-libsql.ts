@@ -19,7 +19,8 @@ const IS_OPEN = `(status = 'Pending' OR EXISTS (${UNDER_WAY})
 export const checkSoon = (gateway: string, names: EventNames, now: number): Statement =>
   statement(
     `UPDATE payment_transactions SET next_check_at = :now
-      WHERE id = ${matchSql(':gateway', ':gtid', ':extref', ':reference')} AND ${IS_OPEN}
+      WHERE id = ${matchSql(':gateway', ':gtid', ':extref', ':reference')}
+        AND status <> 'Refunded'
         AND (next_check_at IS NULL OR next_check_at > :now)`,
     {
       gateway,
@@ -75,14 +76,15 @@ function toCheck(row: Row): Check {
 }
 
 export function settleCheck(settled: CheckSettled): Statement[] {
-  const { transactionId: id, now, nextCheckAt, alert, givenUp } = settled
+  const { transactionId: id, now, nextCheckAt, whileStill, alert, givenUp } = settled
   const statements: Statement[] = []
   if (givenUp) {
     const { refundId, error } = givenUp
     const args = { id, refund: refundId, now, error: JSON.stringify(error) }
     statements.push(statement(GIVE_UP_REFUND, args))
   }
-  statements.push(statement(CHECK_NEXT, { id, next: nextCheckAt ?? null }))
+  const next = { id, next: nextCheckAt ?? null, still: whileStill ?? null }
+  statements.push(statement(CHECK_NEXT, next))
   if (alert) {
     const from = 'payment_transactions t WHERE t.id = :subject'
     const detail = JSON.stringify(alert.detail)
@@ -98,4 +100,4 @@ const GIVE_UP_REFUND = `UPDATE payment_refunds
 
 // What the check has settled is not checked again.
 const CHECK_NEXT = `UPDATE payment_transactions
-  SET next_check_at = CASE WHEN ${IS_OPEN} THEN :next END WHERE id = :id`
+  SET next_check_at = CASE WHEN ${IS_OPEN} OR status = :still THEN :next END WHERE id = :id`

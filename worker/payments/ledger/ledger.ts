@@ -17,7 +17,10 @@ import type { AlertDetail, Listed } from './records.ts'
 export interface Ledger extends GatewayDesk {
   /** Records a verified event and applies it to its transaction. */
   webhook(arrival: Arrival): Promise<Recorded>
-  /** Has the sweeper ask the gateway about the payment of these names, if it is known and open. */
+  /**
+   * Has the sweeper ask the gateway about the payment of these names, if it is known. Not one that
+   * is `Refunded`: nothing follows that.
+   */
   checkSoon(gateway: string, names: EventNames, now: number): Promise<void>
 
   /** Stores a charge before its gateway is called, or finds the one that this request made. */
@@ -231,6 +234,11 @@ export interface CheckSettled {
   now: number
   /** Missing: it is not checked any more. */
   nextCheckAt?: number
+  /**
+   * Its gateway could not be asked: a payment that still has this status is asked about again, also
+   * where nothing is open any more.
+   */
+  whileStill?: PaymentStatus
   /** Raised once for each kind and transaction. */
   alert?: { kind: 'unsettled' | 'refund_unsettled' | 'unreadable'; detail: AlertDetail }
   /** Gives this refund up if it is still under way, so that it can be asked for again. */

@@ -14,7 +14,8 @@ const isOpen = (book: Book, { transaction }: PaymentRow): boolean =>
 
 export function checkSoon(book: Book, gateway: string, names: EventNames, now: number): void {
   const row = book.match(gateway, names)
-  if (row && isOpen(book, row)) row.nextCheckAt = Math.min(row.nextCheckAt ?? now, now)
+  if (row && row.transaction.status !== 'Refunded')
+    row.nextCheckAt = Math.min(row.nextCheckAt ?? now, now)
 }
 
 export const dueChecks = (book: Book, now: number): PaymentRow[] =>
@@ -44,10 +45,11 @@ export function claimChecks(
 }
 
 export function settleCheck(book: Book, settled: CheckSettled): void {
-  const { transactionId, now, nextCheckAt, alert, givenUp } = settled
+  const { transactionId, now, nextCheckAt, whileStill, alert, givenUp } = settled
   const row = book.payment(transactionId)
   if (givenUp) giveUpRefund(book, transactionId, givenUp, now)
-  row.nextCheckAt = isOpen(book, row) ? nextCheckAt : undefined
+  const isKept = isOpen(book, row) || row.transaction.status === whileStill
+  row.nextCheckAt = isKept ? nextCheckAt : undefined
   if (!alert) return
   const { gateway } = row.transaction
   book.raise(alert.kind, transactionId, { gateway, transactionId, detail: alert.detail, now })
