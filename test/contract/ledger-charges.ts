@@ -1,6 +1,7 @@
 // What the ledger keeps of a charge: begun once, answered the same, never made twice.
 
 import { describe, expect, it } from 'vitest'
+import { externalReference } from '../../worker/payments/external-reference.ts'
 import { read } from '../support/readable-records.ts'
 import type { On } from './ledger.ts'
 import { HOUR, iso, MINUTE, NOBODY, T0 } from './ledger-world.ts'
@@ -124,17 +125,33 @@ export function chargeContract(on: On): void {
     )
 
     it(
-      'has an external reference of its own for each key, order and attempt',
+      'has an external reference of its own for each gateway, key, order and attempt',
       on(async (w) => {
         const wishes = [
           { request: { reference: 'order-1' } },
           { request: { reference: 'order-2' } },
           { idempotencyKey: 'key-1', request: { reference: 'order-3' } },
           { idempotencyKey: 'key-2', request: { reference: 'order-4' } },
+          { idempotencyKey: 'key-2', request: { reference: 'order-4', gateway: 'fib' } },
+          { request: { reference: 'order-1', gateway: 'fib' } },
         ]
         const first = await Promise.all(wishes.map((wish) => w.pending(wish)))
         const names = first.map(({ externalReferenceId }) => externalReferenceId)
-        expect(new Set(names).size).toBe(4)
+        expect(new Set(names).size).toBe(wishes.length)
+      }),
+    )
+
+    it(
+      'has the number of its attempt in its external reference, with a key too',
+      on(async (w) => {
+        await w.came('Failed', { idempotencyKey: 'key-1' })
+        const { attempt, externalReferenceId, ...named } = await w.pending({
+          idempotencyKey: 'key-2',
+        })
+        expect(attempt).toBe(2)
+        const charge = { ...named, idempotencyKey: 'key-2' }
+        expect(externalReferenceId).toBe(externalReference(charge, 2))
+        expect(externalReference(charge, 1)).not.toBe(externalReferenceId)
       }),
     )
 

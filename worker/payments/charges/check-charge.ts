@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { InvalidArgumentException } from '../exceptions.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
-import { isCurrency } from '../money.ts'
+import { isAmount, isCurrency } from '../money.ts'
 import { faultsOf, wellFormed } from '../operation.ts'
 import type { ChargeRequest } from '../transaction.ts'
 
@@ -24,7 +24,7 @@ const httpUrl = z
 const chargeSchema = z.strictObject({
   gateway: z.string().min(1),
   reference: line(255),
-  amount: z.int().positive(),
+  amount: z.int().positive().refine(isAmount, 'must have 15 digits at most'),
   currency: z.string().refine(isCurrency, 'must be three capital letters'),
   description: line(500),
   returnUrl: httpUrl.optional(),

@@ -22,8 +22,8 @@ import type { Unit } from './unit-libsql.ts'
 export type Begun = ChargeBegun | { state: 'other_attempt'; nextAttempt: number }
 
 /**
- * `attempt` is assumed, because the external reference of a charge without a key is derived from
- * it: nearly every order has one attempt.
+ * `attempt` is assumed, because the external reference is derived from it: nearly every order has
+ * one attempt.
  */
 export function beginChargeUnit(
   start: ChargeStart,
@@ -122,7 +122,7 @@ const INSERT = `INSERT INTO payment_transactions (id, gateway, reference, attemp
     request, called_by, called_until, next_check_at, correlation_id, created_at, updated_at)
   SELECT :id, :gateway, :reference, ${NEXT_ATTEMPT}, :extref, :key, :hash, :amount, :currency,
     :description, :metadata, :request, :id, :until, :until, :correlation_id, :now, :now
-  WHERE (:key IS NOT NULL OR :attempt = ${NEXT_ATTEMPT})
+  WHERE :attempt = ${NEXT_ATTEMPT}
     AND NOT EXISTS (${BY_KEY}) AND NOT EXISTS (${OPEN})
   ON CONFLICT DO NOTHING`
 
