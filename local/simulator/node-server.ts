@@ -2,7 +2,6 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { buffer } from 'node:stream/consumers'
 
 export type Handler = (request: Request) => Response | Promise<Response>
 
@@ -10,6 +9,9 @@ export interface NodeServer {
   url: string
   close(): Promise<void>
 }
+
+/** Far more than any request to a gateway. A page of any origin may send a body of any length. */
+const BODY_BYTES = 1 << 20
 
 /** `port` 0: any free one. Rejects when it is taken. */
 export async function serve(port: number, handle: Handler): Promise<NodeServer> {
@@ -41,8 +43,12 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse, handl
     if (!outgoing.writableFinished) hungUp.abort()
   })
   const { method = 'GET', url = '/', headers } = incoming
-  const body = method === 'GET' || method === 'HEAD' ? undefined : await buffer(incoming)
-  const request = new Request(new URL(url, `http://${headers.host ?? '127.0.0.1'}`), {
+  const target = URL.parse(url, `http://${headers.host ?? '127.0.0.1'}`)
+  if (!target) return refuse(outgoing, 400)
+  const hasBody = method !== 'GET' && method !== 'HEAD'
+  const body = hasBody ? await bodyOf(incoming) : undefined
+  if (hasBody && !body) return refuse(outgoing, 413)
+  const request = new Request(target, {
     method,
     headers: Object.entries(headers).flatMap(([name, value]): [string, string][] =>
       value === undefined ? [] : [[name, String(value)]],
@@ -53,4 +59,23 @@ async function answer(incoming: IncomingMessage, outgoing: ServerResponse, handl
   const response = await handle(request)
   outgoing.writeHead(response.status, Object.fromEntries(response.headers))
   outgoing.end(response.body ? Buffer.from(await response.arrayBuffer()) : undefined)
+}
+
+function refuse(outgoing: ServerResponse, status: number): void {
+  outgoing.writeHead(status, { connection: 'close' }).end()
+}
+
+/** Undefined: it is too long, and the rest of it is still to come. */
+async function bodyOf(incoming: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = []
+  let length = 0
+  // Otherwise the connection would end here, and there could be no answer.
+  for await (const chunk of incoming.iterator({
+    destroyOnReturn: false,
+  }) as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > BODY_BYTES) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
 }

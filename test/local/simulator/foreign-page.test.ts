@@ -76,6 +76,21 @@ describe('the simulator', () => {
     }
   })
 
+  it('keeps no body of any length in memory, and refuses an address that is none', async () => {
+    const { port } = new URL(bed.url)
+    const answered = (path: string, body: Buffer) =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const headers = { origin: 'https://evil.example', 'content-length': 1 << 30 }
+        const asked = request({ host: '127.0.0.1', port, path, method: 'POST', headers })
+        asked.once('response', ({ statusCode }) => resolve(statusCode))
+        asked.once('error', reject)
+        asked.write(body)
+      })
+    expect(await answered('/health', Buffer.alloc((1 << 20) + 1))).toBe(413)
+    expect(await answered('//', Buffer.from('{}'))).toBe(400)
+    expect((await ask('GET', '/health', {})).status).toBe(200)
+  })
+
   it('does nothing of what it refuses', async () => {
     const id = await bed.charged('order-of-nobody')
     await ask('POST', `/pay/${id}`, { origin: 'https://evil.example' })
