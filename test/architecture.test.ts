@@ -43,7 +43,7 @@ interface Source {
   values: string[]
 }
 
-const sources: Source[] = ['worker', 'sidecar', 'local'].flatMap((folder) =>
+const sources: Source[] = ['worker', 'sidecar', 'local', 'prove'].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.tsx?$/.test(name))
     .map((name) => read(join(folder, name))),
@@ -163,6 +163,17 @@ describe('the house', () => {
     expect(offences(inside('worker'), (name) => /^(sidecar|local|test)\//.test(name))).toEqual([])
   })
 
+  it('judges histories by Node alone, in fewer lines than are read in ten minutes', () => {
+    const checker = inside('prove/checker')
+    expect(checker.map(({ file }) => file)).toContain('prove/checker/check.ts')
+    const own = (name: string) => name.startsWith('node:') || name.startsWith('prove/checker/')
+    expect(offences(checker, (name) => !own(name))).toEqual([])
+    const lines = checker.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
+    expect(lines).toBeLessThan(500)
+    const product = sources.filter(({ file }) => !file.startsWith('prove/'))
+    expect(offences(product, (name) => name.startsWith('prove/'))).toEqual([])
+  })
+
   it('lets no port import an adapter of it', () => {
     const ports = [
       ...named('worker/board', ['board-store', 'change-log', 'repositories', 'spent-ids', 'sql']),
@@ -206,7 +217,7 @@ describe('the house', () => {
     const readers = sources.filter(({ text }) =>
       /process\.env|Deno\.env|import\.meta\.env/.test(text),
     )
-    const allowed = /(^|\/)config\.ts$|^worker\/deno\.ts$|^local\//
+    const allowed = /(^|\/)config\.ts$|^worker\/deno\.ts$|^local\/|^prove\/run\.ts$/
     expect(readers.map(({ file }) => file).filter((file) => !allowed.test(file))).toEqual([])
   })
 
