@@ -1,5 +1,5 @@
-// What the board promises: (a) views become right, (b) a message points to what can be read, (c) who
-// resumes loses and doubles nothing.
+// What the board promises: (a) views become right, (b) a message points to what can be read, (c) a
+// client that resumes loses and doubles nothing.
 
 import type { BoardMessage, Finding, History, Lines, Versions } from './history.ts'
 import { position } from './history.ts'
