@@ -98,7 +98,7 @@ export const SHORT_NAMES: readonly RegExp[] = [
   /([\w.-]:)[^\s@:"'`]+(?=@(?:tcp|unix)\()/g,
 ]
 
-/** What a terminal takes for a colour or a move, and leaves no sign of: it stands inside of words. */
+/** What a terminal takes for a colour or a move and does not show: it stands inside of words. */
 export const ESCAPES = new RegExp(
   [
     '\\x1b\\[[0-9:;<=>?]{0,64}[ -/]{0,4}[@-~]', // CSI: colours

@@ -26,13 +26,28 @@ interface Names {
 
 const SECRETS_ALONE: Names = { isPrivate: isSecretName, isEchoed: () => false }
 
-export const maskHeaders = (headers: Headers): Record<string, string> =>
-  Object.fromEntries(
-    [...headers].map(([name, value]) => [
-      name,
-      isSecretName(name) ? REDACTED : maskText(value, SECRETS_ALONE, 0),
-    ]),
-  )
+/**
+ * Of all names and values. Who forges a callback chooses its headers, and 200 KB of digits would
+ * cost a hundred times what refusing it does. Of a value beyond it stands how long it is.
+ */
+const MAX_HEADER_CHARS = 8 << 10
+
+export function maskHeaders(headers: Headers): Record<string, string> {
+  const masked: [string, string][] = []
+  let room = MAX_HEADER_CHARS
+  for (const [name, value] of headers) {
+    if (name.length > room) break
+    room -= name.length
+    masked.push([name, maskHeader(name, value, room)])
+    room -= Math.min(room, value.length)
+  }
+  return Object.fromEntries(masked)
+}
+
+function maskHeader(name: string, value: string, room: number): string {
+  if (isSecretName(name)) return REDACTED
+  return value.length > room ? `[${value.length} characters]` : maskText(value, SECRETS_ALONE, 0)
+}
 
 /** A copy of what this gateway sent, cut where it is too long. */
 export const maskRaw = (value: unknown, fields: MaskedFields): unknown =>

@@ -8,7 +8,7 @@ import { type Caller, TooManyCallbacks } from '../gateways/caller.ts'
 import type { AnyGateway, GatewayCall, WebhookRequest } from '../gateways/gateway.ts'
 import type { Ledger, Recorded } from '../ledger/ledger.ts'
 import { maskHeaders } from '../telling/mask.ts'
-import { createRateLimit } from '../telling/rate-limit.ts'
+import { createRateLimit, type RateLimit } from '../telling/rate-limit.ts'
 import type { Telling } from '../telling/telling.ts'
 import { staleness } from '../time.ts'
 import { maskedPayload, type VerifiedWebhook, type WebhookPayload } from './payload.ts'
@@ -35,17 +35,22 @@ export type Receive = (
   correlationId: string,
 ) => Promise<WebhookAnswer>
 
-/** One line in a minute says how many callbacks caused no question to their gateway. */
-const LIMITED_LINE_MS = 60_000
+/** Of lines that say what strangers sent: each says how many there were besides. */
+const LINES_SPAN_MS = 60_000
+/** Callbacks that caused no question to their gateway. */
+const LIMITED_LINES = 1
+/** As many forged ones as listeners are told of. */
+const REFUSED_LINES = 60
 
 export function createReceiver(deps: ReceiverDeps): Receive {
   const { gateways, ledger, telling, clock, log } = deps
-  const lines = createRateLimit(1, LIMITED_LINE_MS)
+  const limited = createRateLimit(LIMITED_LINES, LINES_SPAN_MS)
+  const refused = createRateLimit(REFUSED_LINES, LINES_SPAN_MS)
 
   /** Whoever floods us must not flood the log too. */
-  function noteLimited(gateway: string): void {
+  function noteFew(lines: RateLimit, event: string, fields: Record<string, unknown>): void {
     const others = lines.takeMissed(clock.now())
-    if (lines.admits(clock.now())) log('warn', 'payments.webhook.limited', { gateway, others })
+    if (lines.admits(clock.now())) log('warn', event, { ...fields, others })
   }
 
   return async (key, request, correlationId) => {
@@ -63,7 +68,7 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       verified = told
     } catch (error) {
       if (error instanceof TooManyCallbacks) {
-        noteLimited(key)
+        noteFew(limited, 'payments.webhook.limited', { gateway: key })
         return { status: 500, word: 'error' }
       }
       if (!(error instanceof InvalidWebhookSignatureException)) {
@@ -72,7 +77,7 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       }
       const headers = maskHeaders(request.headers)
       telling.pass('WebhookVerificationFailed', { gateway: key, reason: error.message, headers })
-      log('warn', 'payments.webhook.not_verified', { ...said, reason: error.message })
+      noteFew(refused, 'payments.webhook.not_verified', { ...said, reason: error.message })
       return { status: 401, word: 'invalid' }
     }
 

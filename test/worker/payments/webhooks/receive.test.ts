@@ -97,6 +97,20 @@ describe('a webhook', () => {
     expect(await events(room)).toEqual([])
   })
 
+  it('that is forged again and again does not fill the log, which says how many there were', async () => {
+    const room = openRoom()
+    room.script.webhook = () => {
+      throw new InvalidWebhookSignatureException('The signature is of another key.')
+    }
+    const lines = () => room.lines.filter(({ event }) => event === 'payments.webhook.not_verified')
+    for (let times = 0; times < 100; times++) await send(room, {})
+    expect(lines()).toHaveLength(60)
+    await room.clock.advance(60_001)
+    await send(room, {})
+    expect(lines()).toHaveLength(61)
+    expect(lines().at(-1)).toMatchObject({ fields: { others: 40 } })
+  })
+
   it('that its driver cannot read asks to be sent again, and is not stored', async () => {
     const room = openRoom()
     room.script.webhook = () => {
