@@ -65,10 +65,13 @@ export function createGatewayCall(deps: GatewayCallDeps): JudgedCall {
     const exchanged = await withRetries(
       async () => {
         if (!request.withToken) return await ask(request)
+        const wasUnsent = isUnsent
         const first = await withToken(request)
         if (!mayRefresh || statusOf(first) !== 401) return first
-        // The token is at fault, not the request, so nothing was done and it may be sent again.
+        // The token is at fault, not the request, so nothing was done and it may be sent again:
+        // at once, or by the next call where no fresh token can be had.
         mayRefresh = false
+        isUnsent = wasUnsent
         return await withToken(request, token)
       },
       {

@@ -293,6 +293,28 @@ describe('a call with an access token', () => {
     expect(bed.asked).toEqual(['POST /oauth2/token'])
   })
 
+  it('has sent nothing when its token is refused and no other can be had', async () => {
+    const bed = new GatewayBed(shop, ({ url }) =>
+      url.endsWith('/oauth2/token') ? page('Sorry', 502) : json({}, 401),
+    )
+    const call = bed.caller.begun(shop, 'expired')
+    const unsent = { ...UNAVAILABLE, isUnsent: true }
+    await expect(bed.end(call.send({ ...ONCE, withToken: true }))).rejects.toMatchObject(unsent)
+    expect(bed.asked[0]).toBe('POST /things/7?x=1')
+    expect(call.verdict()).toBe('failure')
+  })
+
+  it('may have sent something when an earlier try of it was not answered', async () => {
+    let tries = 0
+    const bed = new GatewayBed(shop, ({ url }) => {
+      if (url.endsWith('/oauth2/token')) return page('Sorry', 502)
+      return ++tries === 1 ? page('Sorry', 502) : json({}, 401)
+    })
+    const sent = bed.end(bed.caller.begun(shop, 'expired').send(WITH))
+    await expect(sent).rejects.toMatchObject({ ...UNAVAILABLE, isUnsent: false })
+    expect(tries).toBe(2)
+  })
+
   it('has the time of one call for all of it, however slow each part is', async () => {
     const bed = new GatewayBed(shop, async (request) => {
       const isToken = request.url.endsWith('/oauth2/token')
