@@ -30,6 +30,7 @@ import {
   wellFormed,
 } from '../operation.ts'
 import { requestHash } from '../request-hash.ts'
+import type { PaymentStatus } from '../status.ts'
 import { maskError } from '../telling/mask.ts'
 import type { Paid, RefundRequest, RefundResult } from '../transaction.ts'
 
@@ -113,7 +114,7 @@ function answerAtOnce(
     case 'unknown_transaction':
       throw new InvalidArgumentException(`${gateway} has no such transaction here.`)
     case 'not_refundable':
-      throw new InvalidArgumentException(`A payment that is ${begun.status} cannot be given back.`)
+      throw new InvalidArgumentException(notRefundable(begun.status))
     case 'not_full': {
       const charged = amountOf(begun.transaction)
       throw new InvalidArgumentException(
@@ -126,6 +127,18 @@ function answerAtOnce(
     }
     case 'circuit_open':
       throw circuitOpen(gateway, begun.retryAfterMs)
+  }
+}
+
+function notRefundable(status: PaymentStatus): string {
+  switch (status) {
+    case 'Paid':
+      return 'Nothing was paid, so nothing can be given back.'
+    case 'PartiallyRefunded':
+    case 'Refunded':
+      return 'All that was paid has been given back already.'
+    default:
+      return `A payment that is ${status} cannot be given back.`
   }
 }
 

@@ -128,6 +128,52 @@ describe('a refund', () => {
   })
 })
 
+describe('a refund of which nothing is left', () => {
+  const refused = (message: string) => ({ code: 'invalid_argument', message })
+
+  it('says that all was given back before', async () => {
+    await paid()
+    await refund(25_000)
+    await expect(refund(25_000)).rejects.toMatchObject(
+      refused('All that was paid has been given back already.'),
+    )
+  })
+
+  it('says that nothing was paid, where a payment came with no money', async () => {
+    await paid({}, 0)
+    await expect(refund(25_000)).rejects.toMatchObject(
+      refused('Nothing was paid, so nothing can be given back.'),
+    )
+    expect(room.refunded).toHaveLength(0)
+  })
+
+  it('says that the payment is not paid', async () => {
+    await paid()
+    const order = { gateway: 'bank', reference: 'order-2', amount: 25_000, currency: 'IQD' }
+    const charged = await room.payments.charge({ ...order, description: 'A lamp' })
+    transactionId = charged.transactionId
+    await expect(refund(25_000)).rejects.toMatchObject(
+      refused('A payment that is Pending cannot be given back.'),
+    )
+  })
+
+  it('is answered by its key as the first time, also when a webhook told that it was made', async () => {
+    await paid()
+    room.script.refund = unavailable
+    const key = { idempotencyKey: 'key-1' }
+    await expect(refund(25_000, key)).rejects.toMatchObject({ code: 'gateway_unavailable' })
+    const { gatewayTransactionId = '' } = (await current()) ?? {}
+    const body = JSON.stringify({
+      ...{ gateway: 'bank', gatewayTransactionId, reference: '', status: 'Refunded', raw: {} },
+      ...{ amount: 25_000, currency: 'IQD', eventId: 'back-1', occurredAt: room.clock.now() },
+    })
+    const request = { headers: new Headers(), query: new URLSearchParams(), body, receivedAt: 0 }
+    await room.payments.receive('bank', request, 'correlation-2')
+    expect(await refund(25_000, key)).toMatchObject({ success: true, refundedAmount: 25_000 })
+    expect(room.refunded).toHaveLength(1)
+  })
+})
+
 describe('a gateway that gives back all or nothing', () => {
   it('is not called for a part', async () => {
     await paid({ gateway: { refunds: 'full' } })
