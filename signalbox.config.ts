@@ -19,8 +19,9 @@ export default defineConfig({
     // At least once each: whoever changes something by an event remembers transaction.id and status.
     listeners: {
       PaymentSucceeded: ({ transaction }) => {
-        const { reference, amount, currency } = transaction
-        console.log(`PaymentSucceeded ${reference}: ${amount} ${currency}`)
+        // What came in, which may differ from what was asked for: compare before you deliver.
+        const { reference, amount, currency, paid = { amount, currency } } = transaction
+        console.log(`PaymentSucceeded ${reference}: ${paid.amount} ${paid.currency}`)
       },
     },
   },

@@ -90,10 +90,11 @@ export function chargesContract({ host, system }: Payments): void {
         expect(second.text).toBe(first.text)
         await system().simulator.act(first.gatewayTransactionId, 'pay')
         const third = await charge(request, headers)
-        const { redirectUrl, expiresAt, ...paid } = JSON.parse(first.text)
+        const { redirectUrl, expiresAt, ...bare } = JSON.parse(first.text)
+        const paid = { amount: request.amount, currency: request.currency }
         expect([redirectUrl, expiresAt]).toEqual([expect.any(String), expect.any(String)])
         expect(third.status).toBe(200)
-        expect(JSON.parse(third.text)).toEqual({ ...paid, status: 'Paid' })
+        expect(JSON.parse(third.text)).toEqual({ ...bare, status: 'Paid', paid })
         expect(await system().simulator.payments(String(request.reference))).toHaveLength(1)
         expect(await of(request.reference)).toHaveLength(1)
         expect(system().receiver.typesOf(first.transactionId)).toContain('PaymentInitiated')

@@ -133,6 +133,10 @@ export function refundsContract({ host, system }: Payments): void {
         await system().simulator.act(charge.gatewayTransactionId, 'pay')
         const paid = { amount: 20_000, currency: 'IQD' }
         expect(await system().story(transactionId)).toMatchObject({ status: 'Paid', paid })
+        // The shop's own listener is told what came in, not what was asked for.
+        const isPrinted = async () =>
+          (await system().log()).includes(`PaymentSucceeded ${reference}: 20000 IQD\n`)
+        await vi.waitUntil(isPrinted, PATIENT)
         const { status, body } = await refund(gateway, transactionId)
         expect([status, body]).toMatchObject([200, { refundedAmount: 20_000 }])
         await untilStatus(transactionId, 'Refunded')

@@ -74,6 +74,8 @@ export interface PaymentResponse {
   qrCode?: string
   readableCode?: string
   deepLink?: string
+  /** Once it was paid: it may be less than was asked for. */
+  paid?: Paid
   /** Why it failed. */
   error?: PaymentError
 }

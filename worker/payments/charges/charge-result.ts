@@ -51,7 +51,7 @@ export function failedCharge(error: unknown, nextCheckAt: number): ChargeEnd['re
 
 /** A payment that was begun before. The page of one that cannot be paid any more is a dead end. */
 export function responseNow(
-  { id, status, gateway, reference, gatewayTransactionId, error }: Transaction,
+  { id, status, gateway, reference, gatewayTransactionId, error, paid }: Transaction,
   opened: OpenedPayment | undefined,
   now: number,
 ): PaymentResponse {
@@ -64,6 +64,7 @@ export function responseNow(
     reference,
     transactionId: id,
     ...(name !== undefined && { gatewayTransactionId: name }),
+    ...(paid && { paid }),
     ...(error && { error }),
   }
 }

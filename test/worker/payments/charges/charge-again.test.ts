@@ -48,13 +48,15 @@ describe('a charge that is asked for again', () => {
   })
 
   it.each([keyed, {}])(
-    'is Paid once it is paid, without the page to pay on (%o)',
+    'is Paid once it is paid, with what was paid and without the page to pay on (%o)',
     async (context) => {
       const { payments, bare, came } = await charged()
-      await came('Paid')
-      expect(await payments.charge(order, context)).toStrictEqual({ ...bare, status: 'Paid' })
-      await came('Refunded')
-      expect(await payments.charge(order, context)).toStrictEqual({ ...bare, status: 'Refunded' })
+      const paid = { amount: 20_000, currency: 'IQD' }
+      await came('Paid', paid)
+      const now = { ...bare, paid }
+      expect(await payments.charge(order, context)).toStrictEqual({ ...now, status: 'Paid' })
+      await came('Refunded', paid)
+      expect(await payments.charge(order, context)).toStrictEqual({ ...now, status: 'Refunded' })
     },
   )
 
