@@ -2,7 +2,8 @@
 // SQL: random lives of payments must leave the same rows in both.
 
 import fc from 'fast-check'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import type { Database } from '../../../../worker/payments/ledger/database-libsql.ts'
 import { createLibsqlLedger } from '../../../../worker/payments/ledger/ledger-libsql.ts'
 import { createMemoryLedger } from '../../../../worker/payments/ledger/ledger-memory.ts'
 import type { AlertDetail } from '../../../../worker/payments/ledger/records.ts'
@@ -26,9 +27,15 @@ const inMemory = (desk: FakeDesk): LedgerBed => ({
   close,
 })
 
+/** On a busy machine an answer may take longer than an edge waits for it. */
+const patient = (database: Database): Database => ({
+  ...database,
+  read: (statements) => vi.waitFor(() => database.read(statements), { timeout: 60_000 }),
+})
+
 async function onLibsql(desk: FakeDesk): Promise<LedgerBed> {
   await libsql.wipe()
-  const { database } = libsql
+  const database = patient(libsql.database)
   const deps = { database, desk, audience, clock: hostClock, log: () => undefined }
   return { ledger: createLibsqlLedger(deps), records: libsqlRecords(database), close }
 }
