@@ -119,6 +119,10 @@ function refundSettledAs(
     return { givenUp: { refundId, error: { code: 'outcome_unknown', message } }, alert }
   }
   const next = nextCheckAt(createdAt, now, createdAt + DAY_MS)
+  // A bank that took it, and lists it no longer, has dropped it and tells nobody.
+  const isDropped = isAsBefore && answer.isRefundRequested === false && now - createdAt >= HOUR_MS
   // Somebody's money: it is asked about for as long as it is under way, though a person knows.
-  return next === undefined ? { nextCheckAt: now + DAY_MS, alert } : { nextCheckAt: next }
+  return next === undefined || (isAccepted && isDropped)
+    ? { nextCheckAt: next ?? now + DAY_MS, alert }
+    : { nextCheckAt: next }
 }

@@ -611,6 +611,17 @@ describe('a refund under way', () => {
     expect(transaction.status).toBe('Paid')
   })
 
+  it('that a bank took and lists no longer is told to a person within hours, and is not given up', async () => {
+    const dropped = says('Paid', { isRefundRequested: false } as object)
+    const { pass, story, id, refund } = await refunding(dropped, 'accepted')
+    await pass(HOUR - MINUTE)
+    expect((await story(id)).alerts).toEqual([])
+    await pass(2 * HOUR)
+    const detail = { refundId: 'r-1', amount: 25_000, said: 'Paid' }
+    expect((await story(id)).alerts).toMatchObject([{ kind: 'refund_unsettled', detail }])
+    expect((await refund())?.status).toBe('accepted')
+  })
+
   it.each([
     ['that was accepted', 'accepted', says('Paid')],
     ['of which nobody can say whether it was made', 'unknown', silent],

@@ -158,8 +158,8 @@ export const fib = {
       async checkStatus({ gatewayTransactionId }, call) {
         const payment = await read(gatewayTransactionId, call)
         if (!payment) return { known: false }
-        const isListed = payment.told === 'REFUND_REQUESTED' && { isRefundRequested: true }
-        return { known: true, ...payment.state, ...isListed, raw: payment.raw }
+        const isRefundRequested = payment.told === 'REFUND_REQUESTED'
+        return { known: true, ...payment.state, isRefundRequested, raw: payment.raw }
       },
 
       async cancel({ gatewayTransactionId }, call) {

@@ -163,7 +163,10 @@ export type StatusAnswer =
       /** Minor units, with `PartiallyRefunded`: what was paid, where the gateway tells that too. */
       paidAmount?: number
       error?: PaymentError
-      /** The gateway has a refund on its list, and the money is still there. */
+      /**
+       * The gateway has a refund on its list, and the money is still there. False: it keeps such a
+       * list, and there is none on it. Missing: it does not tell.
+       */
       isRefundRequested?: boolean
       /** The gateway's untouched answer; absent where it was not asked. */
       raw?: unknown

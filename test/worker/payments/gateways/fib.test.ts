@@ -320,6 +320,7 @@ describe('a payment at FIB', () => {
       status: 'Paid',
       amount: 25_000,
       currency: 'IQD',
+      isRefundRequested: false,
       raw: reply.body,
     })
   })
