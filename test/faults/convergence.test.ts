@@ -6,6 +6,7 @@ import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, expect, it } from 'vitest'
+import { Seeded } from '../../prove/recorder/seeded.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
 import { PATIENT } from '../support/patience.ts'
 import { CONFIG, System, Systems } from '../support/system.ts'
@@ -26,17 +27,6 @@ afterAll(async () => {
   await systems.clear()
   await edge?.close()
 })
-
-/** 0 ≤ n < 1, the same row of numbers for the same seed (mulberry32). */
-function seeded(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let t = Math.imul(state ^ (state >>> 15), 1 | state)
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
-    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
-  }
-}
 
 type Row = { title: string; status: string; ready: boolean }
 
@@ -230,7 +220,8 @@ it('a client of signals alone has the board of the files, after any faults in an
   await system.git('commit', '-qm', 'other')
   const by = new ModelClient(system.repo)
   client = by
-  const chaos = new Chaos(system, on, by, seeded(seed))
+  const random = new Seeded(seed)
+  const chaos = new Chaos(system, on, by, () => random.next())
   for (let round = 0; round < ROUNDS; round++) {
     const until = Date.now() + FAULTS_MS
     while (Date.now() < until) await chaos.step()

@@ -1,0 +1,202 @@
+// A client of the board that follows the protocol and does nothing else: it reads everything once,
+// and from then on what each message points to. All that it sees is recorded.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { House } from './house.ts'
+import type { Recorder } from './record.ts'
+
+type Message = { type: 'tasks-changed' } | { type: 'task-changed'; id: string } | { type: string }
+const TASKS = '/tasks'
+const SESSIONS = '/sessions'
+const AGAIN_MS = 50
+/** A read of an edge that is frozen: long enough for one that is slow. */
+const READ_MS = 10_000
+
+export class BoardClient {
+  readonly name: string
+  /** What it knows by its reads alone. */
+  readonly view = { tasks: new Map<string, number>(), sessions: new Map<string, number>() }
+  readonly #house: House
+  readonly #recorder: Recorder
+  /** Routes to read, the oldest wish first. */
+  readonly #wanted = new Set<string>()
+  readonly #tags = new Map<string, string>()
+  #lastId: string | undefined
+  #connection: AbortController | undefined
+  #awayMs = 0
+  #isMute = false
+  #isClosed = false
+  readonly #running: Promise<unknown>
+
+  constructor(name: string, house: House, recorder: Recorder) {
+    this.name = name
+    this.#house = house
+    this.#recorder = recorder
+    this.#running = Promise.all([this.#follow(), this.#readAll()])
+  }
+
+  get isIdle(): boolean {
+    return this.#wanted.size === 0
+  }
+
+  /** Goes away for so long, and comes back with its last id. */
+  leave(awayMs: number): void {
+    this.#awayMs = awayMs
+    this.#connection?.abort()
+  }
+
+  /** What it sees from now on is no part of the run. */
+  mute(): void {
+    this.#isMute = true
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    this.#connection?.abort()
+    await this.#running
+  }
+
+  #record(kind: string, line: Record<string, unknown>): void {
+    if (!this.#isMute) this.#recorder.write({ kind, client: this.name, ...line })
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#isClosed) {
+      const connection = new AbortController()
+      this.#connection = connection
+      const resumes = this.#lastId === undefined ? {} : { 'Last-Event-ID': this.#lastId }
+      try {
+        const response = await this.#get('/events', resumes, connection.signal)
+        if (!response.ok || !response.body) throw new Error(`${response.status}`)
+        this.#record('connect', this.#lastId === undefined ? {} : { lastEventId: this.#lastId })
+        try {
+          await this.#readStream(response.body, connection.signal)
+        } finally {
+          this.#record('disconnect', {})
+        }
+      } catch (error) {
+        // The edge is away, or we went: connect again.
+        if (!connection.signal.aborted) this.#record('unreachable', { error: String(error) })
+      }
+      await sleep(this.#awayMs || AGAIN_MS)
+      this.#awayMs = 0
+    }
+  }
+
+  async #readStream(body: ReadableStream<Uint8Array>, signal: AbortSignal): Promise<void> {
+    let text = ''
+    for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+      text += chunk
+      const blocks = text.split('\n\n')
+      text = blocks.pop() ?? ''
+      if (signal.aborted) return
+      for (const block of blocks) this.#onBlock(block.split('\n'))
+    }
+  }
+
+  #onBlock(lines: string[]): void {
+    const field = (name: string) =>
+      lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)
+    const id = field('id')
+    const data = field('data')
+    if (id === undefined && data === undefined) return
+    const isFirst = this.#lastId === undefined
+    this.#lastId = id ?? this.#lastId
+    if (isFirst) this.#want(TASKS, SESSIONS)
+    const own = id === undefined ? {} : { id }
+    if (data === undefined) {
+      this.#record('cursor', own)
+      return
+    }
+    const message = JSON.parse(data) as Message
+    this.#record('message', { ...own, data: message })
+    if ('id' in message) this.#want(`${TASKS}/${encodeURIComponent(message.id)}`)
+    else if (message.type === 'tasks-changed') this.#want(TASKS)
+    // A message about tasks says nothing of the sessions that changed with them.
+    this.#want(SESSIONS)
+  }
+
+  #want(...routes: string[]): void {
+    for (const route of routes) {
+      this.#wanted.delete(route)
+      this.#wanted.add(route)
+    }
+  }
+
+  async #readAll(): Promise<void> {
+    while (!this.#isClosed) {
+      const [route] = this.#wanted
+      if (route === undefined) {
+        await sleep(2)
+        continue
+      }
+      this.#wanted.delete(route)
+      if (await this.#read(route)) continue
+      if (!this.#wanted.has(route)) this.#wanted.add(route)
+      await sleep(AGAIN_MS)
+    }
+  }
+
+  /** False: there was no answer, and the wish stands. */
+  async #read(route: string): Promise<boolean> {
+    const after = this.#lastId
+    const line = { path: `/api${route}`, ...(after !== undefined && { after }) }
+    const isWhole = route === TASKS || route === SESSIONS
+    const tag = isWhole ? this.#tags.get(route) : undefined
+    try {
+      const headers: Record<string, string> = tag === undefined ? {} : { 'If-None-Match': tag }
+      const response = await this.#get(route, headers, AbortSignal.timeout(READ_MS))
+      const { status } = response
+      const seq = response.headers.get('X-Signalbox-Seq') ?? undefined
+      const seen = status === 304 ? {} : seenIn(route, status, (await response.json()) as Body)
+      this.#record('read', { ...line, status, ...(seq && { seq }), isWhole, ...seen })
+      if (status >= 500) return false
+      this.#tags.set(route, response.headers.get('ETag') ?? '')
+      this.#apply(seen, isWhole)
+      return true
+    } catch (error) {
+      this.#record('read', { ...line, status: 0, isWhole, error: String(error) })
+      return false
+    }
+  }
+
+  #apply(seen: Seen, isWhole: boolean): void {
+    for (const what of ['tasks', 'sessions'] as const) {
+      const versions = seen[what]
+      if (!versions) continue
+      if (isWhole) this.view[what].clear()
+      for (const [id, version] of Object.entries(versions)) {
+        if (version === null) this.view[what].delete(id)
+        else this.view[what].set(id, version)
+      }
+    }
+  }
+
+  #get(route: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+    const { edgeUrl, repo, tokens } = this.#house
+    const url = `${edgeUrl}/api${route}?path=${encodeURIComponent(repo)}`
+    const sent = { ...headers, authorization: `Bearer ${tokens.board}` }
+    return fetch(url, { headers: sent, signal })
+  }
+}
+
+type Seen = Partial<Record<'tasks' | 'sessions', Record<string, number | null>>>
+type Task = { id: string; title: string }
+type Session = { id: string; summary?: string }
+type Body = { tasks?: Task[]; sessions?: Session[]; code?: string } & Partial<Task>
+
+const versionOf = (text = ''): number => Number(text.slice(1))
+
+function seenIn(route: string, status: number, body: Body): Seen {
+  if (route === TASKS && status === 200) {
+    const rows = body.tasks?.map(({ id, title }) => [id, versionOf(title)] as const) ?? []
+    return { tasks: Object.fromEntries(rows) }
+  }
+  if (route === SESSIONS && status === 200) {
+    const rows = body.sessions?.map(({ id, summary }) => [id, versionOf(summary)] as const) ?? []
+    return { sessions: Object.fromEntries(rows) }
+  }
+  const id = decodeURIComponent(route.slice(TASKS.length + 1))
+  if (status === 200) return { tasks: { [id]: versionOf(body.title) } }
+  return body.code === 'unknown_task' ? { tasks: { [id]: null } } : {}
+}
