@@ -36,7 +36,7 @@ export interface Caller {
   begun(gateway: Pick<Gateway, 'key'>, accessToken?: string, deadlineAt?: number): JudgedCall
 }
 
-/** The gateway was not asked: callbacks cause as many questions as may be already. */
+/** The gateway was not asked: callbacks have used up their limit. */
 export class TooManyCallbacks extends GatewayUnavailableException {}
 
 /**
@@ -59,11 +59,11 @@ export function createCaller({ desk, onOpened, ...calling }: CallerDeps): Caller
   const limit = callbackLimit()
 
   async function admit(gateway: string, purpose: Purpose): Promise<Admission> {
-    const taken =
-      purpose === 'call'
-        ? ({ ok: true } as const)
-        : limit.take(gateway, purpose, calling.clock.now())
-    return taken.ok ? await desk.admit(gateway, purpose) : { ...taken, reason: 'rate_limited' }
+    if (purpose !== 'call') {
+      const taken = limit.take(gateway, purpose, calling.clock.now())
+      if (!taken.ok) return { ...taken, reason: 'rate_limited' }
+    }
+    return await desk.admit(gateway, purpose)
   }
 
   async function report(gateway: string, verdict: Verdict): Promise<void> {

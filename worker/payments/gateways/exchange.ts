@@ -4,10 +4,11 @@
 import type { Clock } from '../../shared/clock.ts'
 import { DeadlineExceeded, within } from '../deadline.ts'
 import type { GatewayReply, GatewayRequest } from './gateway.ts'
-import { SHORTEST_TRY_MS } from './retries.ts'
 
 /** For one try. A payer waits for this; slower answers have been seen to be no answers. */
 export const TIMEOUT_MS = 15_000
+/** A try that has less time is hardly ever answered, and may be carried out all the same. */
+export const MIN_TRY_MS = 1_000
 /** Gateways answer with a few KiB. More is no answer of theirs and would fill our memory. */
 const MOST_BYTES = 1024 * 1024
 /** Too early, too slow, too many: says nothing about what was asked. */
@@ -33,7 +34,7 @@ export interface Trouble {
   detail?: string
 }
 
-/** `deadlineAt`: ms; whoever waits for more than this exchange does so until then. */
+/** `deadlineAt`, in ms: of the whole call, of which this exchange may be one part. */
 export type Exchange = (
   request: GatewayRequest,
   deadlineAt: number,
@@ -75,7 +76,7 @@ export function createExchange({
       return parsed ? { ok: true, reply: { status, ...parsed } } : trouble('not_json', about)
     }
 
-    if (leftMs < SHORTEST_TRY_MS) return trouble('no_time')
+    if (leftMs < MIN_TRY_MS) return trouble('no_time')
     try {
       return await within(clock, Math.min(TIMEOUT_MS, leftMs), ask)
     } catch (error) {

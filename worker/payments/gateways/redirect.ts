@@ -95,12 +95,8 @@ export const redirect = {
         return { ok: false, error: wire.OTHER_PAYMENT }
       }
       if (redirectUrl === undefined) {
-        throw new GatewayUnavailableException(
-          `${key} has this charge, and does not repeat its page`,
-          {
-            gatewayTransactionId: transactionId,
-          },
-        )
+        const message = `${key} has this charge, and does not repeat its page`
+        throw new GatewayUnavailableException(message, { gatewayTransactionId: transactionId })
       }
       return { ok: true, gatewayTransactionId: transactionId, redirectUrl }
     }

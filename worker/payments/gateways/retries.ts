@@ -2,11 +2,9 @@
 
 import { type Clock, pause } from '../../shared/clock.ts'
 import { type Backoff, backoffMs } from '../backoff.ts'
-import type { Exchanged, Trouble } from './exchange.ts'
+import { type Exchanged, MIN_TRY_MS, type Trouble } from './exchange.ts'
 
 const ATTEMPTS = 3
-/** A try that has less time is hardly ever answered, and may be carried out all the same. */
-export const SHORTEST_TRY_MS = 1_000
 /** A payer is waiting: a gateway that is not back after this is not waited for. */
 const BACKOFF: Backoff = { firstMs: 200, mostMs: 2_000 }
 
@@ -36,7 +34,7 @@ export async function withRetries(
     )
     // One that asks for more patience than ours is not asked again before its time.
     const leftMs = deadlineAt - clock.now() - waitMs
-    const isTooLong = waitMs > BACKOFF.mostMs || leftMs < SHORTEST_TRY_MS
+    const isTooLong = waitMs > BACKOFF.mostMs || leftMs < MIN_TRY_MS
     if (attempt === ATTEMPTS || isTooLong || !mayRepeat(exchanged)) return exchanged
     await pause(clock, waitMs)
   }
