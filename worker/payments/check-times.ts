@@ -1,15 +1,17 @@
 // When a payment's gateway is asked what became of it. Pure.
 
 const MINUTE_MS = 60_000
-/** How often the sweeper looks what is due. */
+export const HOUR_MS = 60 * MINUTE_MS
+export const DAY_MS = 24 * HOUR_MS
+
+/** How often the sweeper looks for what is due. */
 export const SWEEP_EVERY_MS = MINUTE_MS
-/** Once begun, a check is over after that at the latest: a gateway is waited for less long. */
+/** At the most, once it has begun: a gateway is waited for less long. */
 const CHECK_TAKES_MS = 20_000
 /** For a charge that was not answered. A circuit that it opened is tried again by then. */
 const UNKNOWN_CHECK_MS = 30_000
 /** For what is not checked any more: only its webhook or a person settles it. */
-const UNCHECKED_MS = 60 * MINUTE_MS
-const DAY_MS = 24 * 60 * MINUTE_MS
+const UNCHECKED_MS = HOUR_MS
 
 const SHORTEST_MS = 5 * MINUTE_MS
 const LONGEST_MS = DAY_MS

@@ -1,7 +1,7 @@
 // What an answer about a payment, or none, means for it: news for the ledger, another check, or an
 // alert. Pure.
 
-import { nextCheckAt } from './check-times.ts'
+import { DAY_MS, HOUR_MS, nextCheckAt } from './check-times.ts'
 import type { StatusAnswer } from './gateways/gateway.ts'
 import type { Check, CheckSettled } from './ledger/ledger.ts'
 import { judge } from './status.ts'
@@ -9,9 +9,6 @@ import type { Transaction } from './transaction.ts'
 import type { VerifiedWebhook } from './webhooks/payload.ts'
 
 export type KnownStatus = Extract<StatusAnswer, { known: true }>
-
-const HOUR_MS = 3_600_000
-export const DAY_MS = 24 * 3_600_000
 
 /** Whether the ledger should hear of it: also of what no payment in this status can become. */
 export function isNews(transaction: Transaction, { status, amount }: KnownStatus): boolean {

@@ -4,15 +4,8 @@
 import type { Clock } from '../shared/clock.ts'
 import type { Fields, Log } from '../shared/log.ts'
 import { chargeResult, failedCharge } from './charges/charge-result.ts'
-import { unknownCheckAt } from './check-times.ts'
-import {
-  DAY_MS,
-  isNews,
-  type KnownStatus,
-  missedBefore,
-  payloadOf,
-  settledAs,
-} from './check-verdict.ts'
+import { DAY_MS, unknownCheckAt } from './check-times.ts'
+import { isNews, type KnownStatus, missedBefore, payloadOf, settledAs } from './check-verdict.ts'
 import { drawId } from './draw-id.ts'
 import { GatewayRefusedException, GatewayUnavailableException } from './exceptions.ts'
 import type { Caller } from './gateways/caller.ts'
@@ -128,8 +121,8 @@ export function createRecheck(deps: RecheckDeps): Recheck {
     const charge = { ...request, externalReferenceId, callbackUrl, now: clock.now() }
     let result: ChargeEnd['result']
     try {
-      const run = deps.caller.run(gateway, 'call', (call) => gateway.charge(charge, call))
-      result = chargeResult(request, transaction, await run, clock.now())
+      const answer = await deps.caller.run(gateway, 'call', (call) => gateway.charge(charge, call))
+      result = chargeResult(request, transaction, answer, clock.now())
     } catch (error) {
       if (!isAnswer(error)) return await unreachable(check, error)
       result = failedCharge(error, unknownCheckAt(clock.now()))

@@ -1,7 +1,7 @@
 // Finishes what did not finish by itself: events that were not told, webhooks that came before
 // their payment, payments that nobody told us the end of. Bounded, so that it can run every minute.
 
-import { DAY_MS } from './check-verdict.ts'
+import { DAY_MS } from './check-times.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { PaymentRecords, Unreadable } from './ledger/records.ts'
 import { createRecheck, type Recheck, type RecheckDeps, type Rechecked } from './recheck.ts'
