@@ -35,22 +35,25 @@ export interface OperationContext {
 const ANSWERED_WITHIN_MS = 19_000
 /** The ledger's share of it: with less than the rest a gateway is not called. */
 const BEGUN_WITHIN_MS = 12_000
-/** Of a call that was begun: it has been answered, and the ledger wrote its end for 25 s more. */
+/** Of a call that was begun: it is answered by then, and the ledger has had 25 s to store that. */
 export const CALL_PATIENCE_MS = 60_000
 
 /** How an operation spends its time. All in ms since 1970. */
-export const deadlinesOf = (startedAt: number) => ({
+export interface Deadlines {
   /** After that the gateway is not called any more. */
-  begunBy: startedAt + BEGUN_WITHIN_MS,
+  begunBy: number
   /** After that the gateway is not waited for: how it went has to be stored as well. */
+  calledBy: number
+  answeredBy: number
+}
+
+export const deadlinesOf = (startedAt: number): Deadlines => ({
+  begunBy: startedAt + BEGUN_WITHIN_MS,
   calledBy: startedAt + CALL_WITHIN_MS,
   answeredBy: startedAt + ANSWERED_WITHIN_MS,
 })
 
-/**
- * What the ledger answers, if that is in time; else LedgerUnavailable, and `late` gets what it
- * answers to nobody.
- */
+/** The ledger's answer, or LedgerUnavailable at the deadline; `late` gets an answer after that. */
 export async function inTime<Answer>(
   { clock, telling }: Pick<OperationDeps, 'clock' | 'telling'>,
   deadlineAt: number,
@@ -66,7 +69,7 @@ export async function inTime<Answer>(
   }
 }
 
-/** Stores how a call went and tells what came of it, also when nobody waits for that any more. */
+/** Waits for `storing`, and passes its events on even when that takes longer than anybody waits. */
 export async function finish(
   deps: Pick<OperationDeps, 'clock' | 'telling'>,
   { transactionId, answeredBy }: { transactionId: string; answeredBy: number },

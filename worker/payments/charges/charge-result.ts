@@ -40,7 +40,7 @@ export function chargeResult(
   return { kind: 'answered', answer: opened, nextCheckAt: next ?? now + LATE_CHECK_MS }
 }
 
-/** What a driver threw. A payment that nobody has a page for keeps its gateway's name. */
+/** Of what a driver threw. A payment that was made without a page keeps its id at the gateway. */
 export function failedCharge(error: unknown, nextCheckAt: number): ChargeEnd['result'] {
   const result = failedResult(error, nextCheckAt)
   if (result.kind === 'refused' || !(error instanceof GatewayUnavailableException)) return result
@@ -49,7 +49,7 @@ export function failedCharge(error: unknown, nextCheckAt: number): ChargeEnd['re
   return { ...result, ...(gatewayTransactionId !== undefined && { gatewayTransactionId }) }
 }
 
-/** A payment that was begun before. The page of one that cannot be paid any more is a dead end. */
+/** Of a payment that was begun before. Its page is left out once it cannot be paid there. */
 export function responseNow(
   { id, status, gateway, reference, gatewayTransactionId, error, paid }: Transaction,
   opened: OpenedPayment | undefined,

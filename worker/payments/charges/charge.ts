@@ -14,6 +14,7 @@ import type { ChargeBegun, ChargeEnd } from '../ledger/ledger.ts'
 import {
   CALL_PATIENCE_MS,
   circuitOpen,
+  type Deadlines,
   deadlinesOf,
   finish,
   inTime,
@@ -55,7 +56,7 @@ export function createCharge(deps: ChargeDeps): Charge {
     const { request, gateway } = checkCharge(asked, gateways)
     const now = clock.now()
     const { idempotencyKey, correlationId, origin } = context
-    // The numbers of a country are soon tried: a hash of one is as good as the number itself.
+    // Without the phone: a country has so few numbers that its hash would give it away.
     const { customerPhone: _, ...hashed } = request
     const deadlines = deadlinesOf(now)
     const beginning = ledger.beginCharge({
@@ -68,7 +69,7 @@ export function createCharge(deps: ChargeDeps): Charge {
       now,
       until: now + CALL_PATIENCE_MS,
     })
-    const begun = await inTime(deps, deadlines.begunBy, beginning, (late) => leave(deps, late))
+    const begun = await inTime(deps, deadlines.begunBy, beginning, (late) => abandon(deps, late))
     if (begun.state !== 'begun') {
       return { response: answerAtOnce(begun, request, clock.now()), isNew: false }
     }
@@ -79,8 +80,8 @@ export function createCharge(deps: ChargeDeps): Charge {
   }
 }
 
-/** It was begun when nobody waited any more: whoever asks the same again may call the gateway. */
-async function leave({ ledger, telling, clock }: ChargeDeps, begun: ChargeBegun): Promise<void> {
+/** Begun too late for its caller. The gateway was not called, so the same request may call it. */
+async function abandon({ ledger, telling, clock }: ChargeDeps, begun: ChargeBegun): Promise<void> {
   if (begun.state !== 'begun') return
   telling.tellLater(begun.untold)
   const now = clock.now()
@@ -137,7 +138,7 @@ async function callGateway(
   asking: {
     request: ChargeRequest
     callbackUrl: string | undefined
-    deadlines: ReturnType<typeof deadlinesOf>
+    deadlines: Deadlines
   },
 ): Promise<PaymentResponse> {
   const { ledger, caller, clock, log } = deps

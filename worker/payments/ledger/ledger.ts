@@ -92,7 +92,7 @@ export interface Arrival {
 
 /**
  * Throws RangeError for what an INTEGER column would refuse, or keep so that its row can never be
- * read. The caller has answered such an event before: this is the last door.
+ * read. The caller turns such events away itself; this is the last check.
  */
 export function checkArrival({ payload }: Arrival): void {
   const { amount, occurredAt } = payload

@@ -18,6 +18,7 @@ import type { RefundBegun, RefundEnd } from '../ledger/ledger.ts'
 import {
   CALL_PATIENCE_MS,
   circuitOpen,
+  type Deadlines,
   deadlinesOf,
   failedResult,
   faultsOf,
@@ -69,14 +70,16 @@ export function createRefund(deps: OperationDeps): Refund {
       now,
       until: now + CALL_PATIENCE_MS,
     })
-    const begun = await inTime(deps, deadlines.begunBy, beginning, (late) => leave(deps, id, late))
+    const begun = await inTime(deps, deadlines.begunBy, beginning, (late) =>
+      abandon(deps, id, late),
+    )
     if (begun.state !== 'begun') return answerAtOnce(begun, key)
     return await callGateway(deps, gateway, begun, { refundId: id, request, deadlines })
   }
 }
 
-/** It was claimed when nobody waited any more: the gateway is not asked, and it can be anew. */
-async function leave({ ledger, clock }: OperationDeps, refundId: string, begun: RefundBegun) {
+/** Claimed too late for its caller. The gateway was not asked, so it may be asked for anew. */
+async function abandon({ ledger, clock }: OperationDeps, refundId: string, begun: RefundBegun) {
   if (begun.state !== 'begun') return
   const message = 'The gateway was not asked: the database took too long.'
   const result = { kind: 'refused' as const, error: { code: 'not_sent', message } }
@@ -151,7 +154,7 @@ async function callGateway(
   asking: {
     refundId: string
     request: RefundRequest
-    deadlines: ReturnType<typeof deadlinesOf>
+    deadlines: Deadlines
   },
 ): Promise<RefundResult> {
   const { ledger, caller, clock, log } = deps
