@@ -6,10 +6,10 @@ import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
 import { whsecProblem } from '../../worker/payments/telling/standard-webhook.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
+import { isLoopback } from '../../worker/shared/loopback.ts'
 import type { Environment } from '../environment.ts'
 import type { ConfiguredGateway } from './configured.ts'
 import { error, type Finding, ok, warn } from './finding.ts'
-import { isLoopback } from './hosts.ts'
 
 export interface Checked {
   findings: Finding[]

@@ -2,10 +2,10 @@
 // Nothing is charged.
 
 import type { AnyGateway, GatewayRequest } from '../../worker/payments/gateways/gateway.ts'
+import { isPrivate } from '../../worker/shared/loopback.ts'
 import { type Answer, ask } from './ask.ts'
 import type { ConfiguredGateway } from './configured.ts'
 import { error, type Finding, ok, warn } from './finding.ts'
-import { isPrivate } from './hosts.ts'
 
 export interface GatewayChecked {
   findings: Finding[]

@@ -1,9 +1,9 @@
 // The doctor's look at each gateway's secrets: swapped, of the wrong kind, too short, for tests in
 // earnest. It names variables, never values. No I/O.
 
+import { isPrivate } from '../../worker/shared/loopback.ts'
 import type { ConfiguredGateway } from './configured.ts'
 import { error, type Finding, ok, warn } from './finding.ts'
-import { isPrivate } from './hosts.ts'
 import { mismatchOf } from './money-mode.ts'
 
 /** What HS256 asks for: as many bytes as its digest. */

@@ -1,8 +1,8 @@
 // Whether a gateway moves real money: by its address and its keys. A guess, so it never says more
 // than "look at this". Pure.
 
+import { isLoopback } from '../../worker/shared/loopback.ts'
 import type { ConfiguredGateway } from './configured.ts'
-import { isLoopback } from './hosts.ts'
 
 /** `local`: a simulator. */
 type Mode = 'test' | 'live' | 'local' | 'unknown'

@@ -1,7 +1,7 @@
 // All of the simulator on one port. `url`: where it can be reached, for the links to its pages.
 
 import { Hono, type MiddlewareHandler } from 'hono'
-import { isLoopback } from '../payments/hosts.ts'
+import { isLoopback } from '../../worker/shared/loopback.ts'
 import { controlApi } from './control-api.ts'
 import { fibApi } from './fib-api.ts'
 import { payPages } from './pay-pages.ts'

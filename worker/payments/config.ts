@@ -1,5 +1,6 @@
 // signalbox.config.ts and the environment, as the payments room uses them. Every fault is named.
 
+import { isLoopback } from '../shared/loopback.ts'
 import type { Middleware, SignalboxFile } from './define-config.ts'
 import type { AnyGateway, Driver, Settings } from './gateways/gateway.ts'
 import { EVENT_NAMES, type Listeners } from './telling/events.ts'
@@ -139,14 +140,12 @@ function readGateway(
   const isSimulated = text(`${prefix}SIMULATED`) !== 'no'
   const account = {
     driver: entry.driver,
-    isLocal: isSimulated && isLoopback(settings.base_url),
+    isLocal: isSimulated && isOnLoopback(settings.base_url),
   }
   return { gateway: driver.create(key, settings), account }
 }
 
-const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/
-
-const isLoopback = (url = ''): boolean => LOOPBACK.test(URL.parse(url)?.hostname ?? '')
+const isOnLoopback = (url = ''): boolean => isLoopback(URL.parse(url)?.hostname ?? '')
 
 function readPrefix(file: SignalboxFile, wrong: string[]): string {
   const bare = routePrefixOf(file)

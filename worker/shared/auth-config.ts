@@ -1,5 +1,7 @@
 // The AUTH_ variables: what verifies and signs tokens. Pure; the doctor reads them by it too.
 
+import { isLoopback } from './loopback.ts'
+
 /** Somebody else who issues tokens. */
 export interface Issuer {
   /** Where their public keys are. */
@@ -14,7 +16,7 @@ export interface AuthConfig {
   issuer: Issuer | undefined
   /** `aud` of every token for the API; tickets and sign-in links have names that begin with it. */
   audience: string
-  /** All that is wrong, in one sentence. Nothing is verified then: a half-set lock is no lock. */
+  /** All that is wrong, in one sentence. While there is something, every token is refused. */
   problem: string | undefined
 }
 
@@ -24,7 +26,7 @@ type Variables = Readonly<Record<string, unknown>>
 const SECRET_BYTES = 32
 const DEFAULT_AUDIENCE = 'signalbox'
 
-/** Never throws: the doors alone are shut by a mistake here, and webhooks still come in. */
+/** Never throws: a mistake here refuses tokens, but webhooks need none and must still come in. */
 export function readAuth(env: Variables): AuthConfig {
   const text = (name: string) => {
     const value = env[name]
@@ -55,7 +57,6 @@ function jwksUrlFault(text: string): string | undefined {
   if (!URL.canParse(text)) return 'is not a URL'
   const { protocol, hostname } = new URL(text)
   // Whoever can change the keys on the way can sign any token.
-  const isLoopback = /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
-  if (protocol === 'https:' || (protocol === 'http:' && isLoopback)) return undefined
+  if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return undefined
   return 'must be an https URL (http only on loopback)'
 }
