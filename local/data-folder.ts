@@ -40,7 +40,7 @@ export async function openDataFolder(
     // Ours alone: tokens and payments stand in it.
     await mkdir(dir, { recursive: true, mode: 0o700 })
     if (isOwnersAlone(await stat(dir))) return
-    await close(dir)
+    await closeToOthers(dir)
     notice(`The data folder ${dir} was open to others; it is its owner's alone now (chmod 700).`)
   })
   const lock = await orRefused(dir, () => claim(dir, [logs, edgeDir]))
@@ -71,7 +71,7 @@ export const isOwnersAlone = ({ uid, mode }: Stats): boolean =>
  * Shuts other users out of a folder that is ours. Any other folder stays as it is: what is open may
  * be meant to be.
  */
-async function close(dir: string): Promise<void> {
+async function closeToOthers(dir: string): Promise<void> {
   const { uid, mode } = await stat(dir)
   const refused = (why: string) =>
     new StartError('bad_data_folder', `The data folder ${dir} ${why} choose another with --data.`)

@@ -1,6 +1,6 @@
 // What keys and tokens look like, by the mark that their makers put in front of them. The marks and
 // lengths are those of gitleaks' rules (github.com/gitleaks/gitleaks, config/gitleaks.toml) and of
-// the makers' own pages. No shape may need more than one pass: a log is no friend.
+// the makers' own pages. No shape may need more than one pass: a log may be made to be slow.
 
 export const SHAPES: readonly RegExp[] = [
   // AWS: the id of an access key. Its secret has no mark; its name stands before it.

@@ -7,7 +7,7 @@ const MAX_MS = 30_000
 /** A proxy that says `Retry-After: 86400` must not silence a board for a day. */
 const LONGEST_RETRY_AFTER_MS = 600_000
 /** Tokens are rotated, and programs upgraded, by people: asking more often only fills two logs. */
-const PEOPLE_MS = 30_000
+const OPERATOR_MS = 30_000
 /**
  * Another sidecar publishes the same repository. The first wait is short, because it was most
  * likely a `sync` from cron that has ended by now; two that live must not take the board from each
@@ -50,9 +50,9 @@ export function afterFailure(failure: Failure, history: History, random: () => n
       return { waitMs: asked + backoff, sync: false, freshRun: false }
     }
     case 'unauthorized':
-      return { waitMs: jittered(PEOPLE_MS, random), sync: false, freshRun: false }
+      return { waitMs: jittered(OPERATOR_MS, random), sync: false, freshRun: false }
     case 'version':
-      return { waitMs: jittered(PEOPLE_MS, random), sync: true, freshRun: false }
+      return { waitMs: jittered(OPERATOR_MS, random), sync: true, freshRun: false }
     case 'conflict':
       if (failure.code === 'superseded') {
         const step = Math.min(history.superseded, SUPERSEDED_MS.length - 1)

@@ -19,7 +19,7 @@ const READS = 32
 const MOST_REFUSED = 8
 const SMALLEST_PART_BYTES = 16 << 10
 /** A file that changes with every look at it must not keep the others from being told. */
-const MOST_ROUNDS = 4
+const MAX_ROUNDS = 4
 
 export interface Delivery {
   edge: Edge
@@ -92,7 +92,7 @@ export class Change {
         if (part) yield { part, more: true }
       }
       keys = records.follow()
-      if (round === MOST_ROUNDS) break
+      if (round === MAX_ROUNDS) break
       for (const key of keys) {
         this.#pending.add(key)
         this.#followed.add(key)

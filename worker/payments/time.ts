@@ -4,7 +4,7 @@
 /** The end of the year 9999: later ones are written in a way that many readers refuse. */
 const LAST_MS = Date.UTC(10_000, 0, 1) - 1
 /** A wrong time zone puts a clock ahead by less than this; no event happens so far from now. */
-const MOST_AHEAD_MS = 24 * 3_600_000
+const MAX_AHEAD_MS = 24 * 3_600_000
 
 /** Whether a date can have it, and a column keep it. */
 export const isTime = (ms: number): boolean => Number.isSafeInteger(ms) && ms >= 0 && ms <= LAST_MS
@@ -18,9 +18,9 @@ export function staleness(
   if (!isTime(occurredAt)) return 'impossible'
   if (now - occurredAt > toleranceMs) return 'too_old'
   // A little ahead is a clock that is wrong, and not stale.
-  return occurredAt - now > MOST_AHEAD_MS ? 'too_far_ahead' : undefined
+  return occurredAt - now > MAX_AHEAD_MS ? 'too_far_ahead' : undefined
 }
 
-/** One that cannot be is as good as none. */
+/** Undefined for a time that no date can have, as for none. */
 export const possibleTime = (ms: number | undefined): number | undefined =>
   ms !== undefined && isTime(ms) ? ms : undefined

@@ -32,8 +32,8 @@ const BODY_BYTES = 16 << 10
 const TOKEN_CHARS = 3_800
 /** The repository's clock may be ahead: a code that it had forgotten would be good once more. */
 const CLOCKS_DIFFER_MS = 60 * 60 * 1_000
-/** As long as a link's session: a token that is good for years must not stay in a browser so. */
-const MOST_COOKIE_MS = 30 * 24 * 60 * 60 * 1_000
+/** As long as a link's session. A token may be good for years; a browser must not keep it so. */
+const MAX_COOKIE_MS = 30 * 24 * 60 * 60 * 1_000
 
 // Somebody pastes it, so with spaces around it; nothing else may come into a header.
 const token = z
@@ -61,7 +61,7 @@ export function signInRoutes(deps: SessionDeps): Hono {
       throw new Problem('payload_too_large', 'The token is longer than a cookie can be.')
     }
     const now = deps.clock.now()
-    const expiresAt = Math.min(grant.expiresAt, now + MOST_COOKIE_MS)
+    const expiresAt = Math.min(grant.expiresAt, now + MAX_COOKIE_MS)
     keep(c, value, Math.floor((expiresAt - now) / 1_000))
     return c.json(sessionOf({ ...grant, expiresAt }), 201)
   })

@@ -1,7 +1,7 @@
 // Rows of the payment tables as what the ports speak of.
 
 import type { PaymentStatus } from '../status.ts'
-import type { ReadUntold, Untold } from '../telling/events.ts'
+import type { ReadableUntold, Untold } from '../telling/events.ts'
 import { reasonOf } from '../telling/reason.ts'
 import type { Metadata, Transaction } from '../transaction.ts'
 import type { Row } from './database-libsql.ts'
@@ -127,7 +127,7 @@ export function toUntold(row: Row | undefined): Untold | undefined {
 }
 
 /** An event that cannot be read is handed out all the same, so that it is settled and not told. */
-function toldIn(row: Row): { payload: ReadUntold['payload'] } | { invalid: string } {
+function toldIn(row: Row): { payload: ReadableUntold['payload'] } | { invalid: string } {
   try {
     isoTime(row, 'told_created_at')
     return { payload: toPayload(text(row.payload)) }
@@ -137,7 +137,7 @@ function toldIn(row: Row): { payload: ReadUntold['payload'] } | { invalid: strin
 }
 
 /** A stored payload: PaymentInitiated's holds the request as well. */
-export function toPayload(stored: string): ReadUntold['payload'] {
+export function toPayload(stored: string): ReadableUntold['payload'] {
   const payload = JSON.parse(stored) as { transaction: Row }
   return { ...payload, transaction: toTransaction(payload.transaction) }
 }

@@ -44,14 +44,14 @@ export type Listener<Name extends EventName> = (payload: PaymentEvents[Name]) =>
 export type Listeners = { [Name in EventName]?: Listener<Name> | readonly Listener<Name>[] }
 
 /** A stored lifecycle event on its way, leased to whoever holds this. */
-export type Untold = ReadUntold | UnreadUntold
+export type Untold = ReadableUntold | UnreadableUntold
 
-export interface ReadUntold extends OnItsWay {
+export interface ReadableUntold extends OnItsWay {
   payload: PaymentEvents[LifecycleEvent]
 }
 
 /** Its row cannot be read: it is told to nobody, and given up at once so that a person sees it. */
-export interface UnreadUntold extends OnItsWay {
+export interface UnreadableUntold extends OnItsWay {
   /** Why, in a sentence. */
   invalid: string
 }

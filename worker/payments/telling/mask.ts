@@ -17,11 +17,11 @@ const MAX_DEPTH = 32
 
 export type MaskedFields = Pick<Gateway, 'privateFields' | 'echoedFields'>
 
-type IsPrivate = (name: string) => boolean
+type TestName = (name: string) => boolean
 
 interface Names {
-  isPrivate: IsPrivate
-  isEchoed: IsPrivate
+  isPrivate: TestName
+  isEchoed: TestName
 }
 
 const SECRETS_ALONE: Names = { isPrivate: isSecretName, isEchoed: () => false }
@@ -93,7 +93,7 @@ function parse(text: string): unknown {
 
 const PIECE = /[^\s&?#;,"'(<{]+/g
 
-const maskPairs = (text: string, isPrivate: IsPrivate): string =>
+const maskPairs = (text: string, isPrivate: TestName): string =>
   text.replace(PIECE, (piece) => {
     const at = piece.indexOf('=')
     const isHidden = at > 0 && isPrivate(unescaped(piece.slice(0, at)))

@@ -13,9 +13,9 @@ import type {
   Listeners,
   PassingEvent,
   PaymentEvents,
-  ReadUntold,
+  ReadableUntold,
   Told,
-  UnreadUntold,
+  UnreadableUntold,
   Untold,
 } from './events.ts'
 import { createRateLimit } from './rate-limit.ts'
@@ -75,7 +75,7 @@ export function createTeller(options: TellerOptions): Teller {
     return reasons[0]
   }
 
-  const tellListeners = async (untold: ReadUntold, { attempts }: { attempts: number }) => {
+  const tellListeners = async (untold: ReadableUntold, { attempts }: { attempts: number }) => {
     const error = await callListeners(untold.type, untold.payload, aboutUntold(untold))
     if (error === undefined) return { ok: true }
     const next = nextAttemptAt(untold.createdAt, attempts, clock.now(), clock.random())
@@ -84,7 +84,7 @@ export function createTeller(options: TellerOptions): Teller {
     return { ok: false, error }
   }
 
-  const deliver = async (untold: ReadUntold, delivery: NonNullable<Untold['delivery']>) => {
+  const deliver = async (untold: ReadableUntold, delivery: NonNullable<Untold['delivery']>) => {
     const { outboxId: id, type, createdAt: happenedAt, payload } = untold
     const { id: deliveryId, attempts } = delivery
     const about = { ...aboutUntold(untold), deliveryId, attempts }
@@ -113,7 +113,7 @@ export function createTeller(options: TellerOptions): Teller {
   }
 
   /** Trying again would read the same row. */
-  const giveUp = ({ outboxId, type, correlationId, invalid, ...to }: UnreadUntold): Told => {
+  const giveUp = ({ outboxId, type, correlationId, invalid, ...to }: UnreadableUntold): Told => {
     log('error', 'payments.event.unreadable', { outboxId, type, correlationId, error: invalid })
     const failed = { ok: false, error: invalid }
     return {
@@ -162,7 +162,7 @@ const isThenable = (value: unknown): boolean =>
 /** The endpoint was taken out of the configuration: it may come back, so it is tried again. */
 const NO_ENDPOINT: Awaited<ReturnType<Send>> = { ok: false, error: 'No endpoint is configured.' }
 
-const aboutUntold = ({ outboxId, type, payload, correlationId }: ReadUntold): Fields => ({
+const aboutUntold = ({ outboxId, type, payload, correlationId }: ReadableUntold): Fields => ({
   outboxId,
   type,
   transactionId: payload.transaction.id,

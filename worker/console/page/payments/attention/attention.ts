@@ -31,7 +31,7 @@ export function sayAlert({ kind, detail }: AlertRecord, now: number): AlertSaid 
 }
 
 /** A mismatch says another thing of a refund than of a payment. */
-export type Matter = AlertRecord['kind'] | 'refund_mismatch'
+type Matter = AlertRecord['kind'] | 'refund_mismatch'
 
 const isRefund = (said: AlertRecord['detail']['said']): boolean =>
   said === 'Refunded' || said === 'PartiallyRefunded'

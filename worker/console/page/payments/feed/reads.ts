@@ -19,7 +19,7 @@ import { type ConditionalRead, conditionalRead } from './conditional-read.ts'
 export type StoryAnswer = TransactionStory | UnreadableStory
 export type TransactionStory = Transaction & Omit<ListedStory, 'transaction'>
 /** What is known of a payment whose own row cannot be read. */
-export type UnreadableStory = Unreadable & Omit<ListedStory, 'transaction'>
+type UnreadableStory = Unreadable & Omit<ListedStory, 'transaction'>
 
 /** A list that keeps the objects of what did not change. */
 export class ListRead<Row extends { id: string }> {
