@@ -8,14 +8,16 @@ export interface Recorded extends Record<string, unknown> {
 
 export class Recorder {
   readonly lines: (Recorded & { t: number })[] = []
-  readonly #file: number
+  #file: number | undefined
   readonly #startedAt = performance.now()
 
   constructor(file: string) {
     this.#file = openSync(file, 'w')
   }
 
+  /** What is seen after the end is no part of the run. */
   write(line: Recorded): void {
+    if (this.#file === undefined) return
     const seen = { t: Math.round(performance.now() - this.#startedAt), ...line }
     this.lines.push(seen)
     // At once: a run that is ended in the middle leaves what it saw.
@@ -23,6 +25,7 @@ export class Recorder {
   }
 
   close(): void {
-    closeSync(this.#file)
+    if (this.#file !== undefined) closeSync(this.#file)
+    this.#file = undefined
   }
 }
