@@ -55,6 +55,8 @@ export class PaymentsLoad {
   readonly #chores = new Set<Promise<void>>()
   /** Where the shop calls: each request the next one. */
   edges: readonly string[]
+  /** By gateway: when a charge last got its page, by performance.now(). */
+  readonly #charged = new Map<string, number>()
   #orders = 0
   #requests = 0
   #isOver = false
@@ -76,6 +78,11 @@ export class PaymentsLoad {
   /** No new orders; those that were begun go on. */
   end(): void {
     this.#isOver = true
+  }
+
+  /** Whether both gateways have made a payment since then. */
+  hasChargedSince(time: number): boolean {
+    return this.#charged.size === 2 && [...this.#charged.values()].every((at) => at > time)
   }
 
   /** Resolves when nothing is under way any more. */
@@ -123,6 +130,7 @@ export class PaymentsLoad {
     const body = { gateway, reference: order, amount, currency: 'IQD', description: order }
     const what = { kind: 'charge', order, gateway, amount, currency: 'IQD' }
     const answer = await this.#untilDone('/charges', body, `key of ${order}`, what)
+    if (answer?.status === 201) this.#charged.set(gateway, performance.now())
     return answer?.body?.status === 'Pending' ? answer : undefined
   }
 

@@ -31,6 +31,8 @@ const STAYS_MS = 3_000
 const AWAY_MS = 1_500
 /** A fault that has so long may last as long as it does in earnest. */
 const FULL_SHARE_MS = 25_000
+/** A circuit is open for 30 s. */
+const HEALS_MS = 45_000
 const CALM_MS = { brief: 600, full: 3_000 }
 
 /** Resolves when the history is written. */
@@ -85,8 +87,15 @@ async function misbehave(plan: Plan, scene: Scene, recorder: Recorder): Promise<
       const detail = await fault.run(scene, fault[length])
       recorder.write({ kind: 'fault', name, phase: 'end', ...detail })
       await sleep(CALM_MS[length])
+      if (length === 'full') await chargesAgain(scene)
     }
   }
+}
+
+/** What the last fault left, such as a circuit that it opened, is not the next one's doing. */
+async function chargesAgain({ payments }: Scene): Promise<void> {
+  const now = performance.now()
+  while (!payments.hasChargedSince(now) && performance.now() < now + HEALS_MS) await sleep(100)
 }
 
 async function comeAndGo(

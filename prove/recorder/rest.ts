@@ -9,10 +9,14 @@ import type { House } from './house.ts'
 import type { Recorder } from './record.ts'
 
 /** A circuit that the last fault opened is tried again after 30 s. */
-const PATIENCE_MS = 90_000
+const PATIENCE_MS = 120_000
 const LOOK_MS = 1_000
 /** Longer together than the gateways wait before they tell again. */
 const QUIET_LOOKS = 5
+
+/** Payments that one sweep asks about at most. */
+const SWEEP_CHECKS = 50
+const MOVES = ['told', 'notTold', 'moved', 'chargedAgain', 'unreachable', 'failed']
 
 type Json = Record<string, unknown>
 
@@ -31,18 +35,23 @@ async function paymentsRest(house: House, recorder: Recorder): Promise<void> {
   let before = ''
   for (let quiet = 0; quiet < QUIET_LOOKS && performance.now() < until; ) {
     await passTime(house)
-    const report = await sweep(house)
-    recorder.write({ kind: 'sweep', ...report })
+    const isStill = await sweepAll(house, recorder)
     const now = JSON.stringify(await standing(house))
-    const isQuiet =
-      now === before &&
-      house.links.webhooks.passing === 0 &&
-      ['told', 'notTold', 'moved', 'chargedAgain', 'unreachable', 'failed'].every(
-        (what) => report[what] === 0,
-      )
-    quiet = isQuiet ? quiet + 1 : 0
+    quiet = isStill && now === before && house.links.webhooks.passing === 0 ? quiet + 1 : 0
     before = now
     await sleep(LOOK_MS)
+  }
+}
+
+/** Until nothing is due any more; whether there was nothing to do. */
+async function sweepAll(house: House, recorder: Recorder): Promise<boolean> {
+  let isStill = true
+  for (;;) {
+    const report = await sweep(house)
+    recorder.write({ kind: 'sweep', ...report })
+    isStill &&= MOVES.every((what) => report[what] === 0)
+    // It checks so many at most, and those that are due the longest.
+    if (report.checked !== SWEEP_CHECKS) return isStill
   }
 }
 
