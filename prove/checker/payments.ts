@@ -100,7 +100,8 @@ function differenceOf(
 ): string | undefined {
   if (!story) return paid && `${text(paid)} came in, and there is no transaction`
   const isNamed = (money?: Money) => alerts.some(({ detail }) => detail.amount === money?.amount)
-  if (text(paid) !== text(story.paid) && !isNamed(paid)) {
+  // What is stored as paid is what came in; an alert names what was not taken for the payment.
+  if (text(paid) !== text(story.paid) && (story.paid || !isNamed(paid))) {
     return `${text(paid)} came in, ${text(story.paid)} is stored`
   }
   if (story.paid && text(story.paid) !== text(story) && !isNamed(story.paid)) {

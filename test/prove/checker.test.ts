@@ -238,6 +238,15 @@ describe('(e) the gateways’ books are the shop’s, to the dinar', () => {
     expectChanged('first', bookingOf('tx-1'), withPayment({ refunded: 0 }), ['e'])
   })
 
+  it('finds another amount that an alert names, and that is not what is stored as paid', () => {
+    const change = withStory({ paid: { amount: 10_000, currency: 'IQD' } })
+    const lines = goodHistory()
+    const at = placeOf(lines, storyOf('tx-2'), 'first')
+    lines[at] = change(lines[at] as Line)
+    const booking = placeOf(lines, bookingOf('tx-2'), 'first') + 1
+    expect(findings(lines)).toEqual([{ check: 'e', line: booking }])
+  })
+
   it('finds another amount of which no alert tells', () => {
     expectMissed(({ kind }) => kind === 'alert', 'e', bookingOf('tx-2'))
   })
