@@ -14,8 +14,11 @@ export interface Scene {
 type Detail = Record<string, unknown>
 
 export interface Fault {
-  /** How long it lasts, in ms: in a run that has little time for each fault, and in any other. */
-  brief: number
+  /**
+   * How long it lasts, in ms: in a run that has little time for each fault, and in any other.
+   * Without `brief` the first kind of run does without it.
+   */
+  brief?: number
   full: number
   run(scene: Scene, ms: number): Promise<Detail | undefined>
 }
@@ -30,6 +33,8 @@ const LINKS = {
 } as const satisfies Record<string, readonly (keyof House['links'])[]>
 /** The ledger gives a batch up after 6 s: this one lands when it was sent again. */
 const HELD_MS = 8_000
+/** The ledger answers everybody within 25 s. */
+const ABANDONED_MS = 28_000
 /** The ledger is put away while this batch is on its way. */
 const EVICTED_UNDER_MS = 1_000
 const DELAY_MS = 2_000
@@ -79,6 +84,12 @@ const lateBatch: Fault = {
   run: ({ house }, ms) => holdBatch(house.links.database, () => sleep(ms)),
 }
 
+/** All who waited for the batch were told 503, and some have asked for the same again. */
+const abandonedBatch: Fault = {
+  full: ABANDONED_MS,
+  run: ({ house }, ms) => holdBatch(house.links.database, () => sleep(ms), { alone: true }),
+}
+
 const evictLedger: Fault = {
   brief: EVICTED_UNDER_MS,
   full: EVICTED_UNDER_MS,
@@ -89,19 +100,30 @@ const evictLedger: Fault = {
     }),
 }
 
-/** One write to the database waits for `meanwhile`, and then lands, whoever still waits for it. */
-async function holdBatch(link: Link, meanwhile: () => Promise<unknown>): Promise<Detail> {
+/**
+ * One write to the database waits for `meanwhile`, and then lands, whoever still waits for it.
+ * `alone`: nothing else comes through until then.
+ */
+async function holdBatch(
+  link: Link,
+  meanwhile: () => Promise<unknown>,
+  { alone = false } = {},
+): Promise<Detail> {
   const { promise: held, resolve: hold } = Promise.withResolvers<Passed>()
   const { promise: landed, resolve: land } = Promise.withResolvers<Answered>()
   let isHeld = false
   link.hold = (passed) => {
-    if (isHeld || !passed.body.includes('BEGIN IMMEDIATE')) return undefined
+    // On a connection that stands, the server would refuse after 10 s what comes so late.
+    const isOther = isHeld || (alone && passed.body.includes('"baton":"'))
+    if (isOther && alone) return Promise.reject(new Error('held back'))
+    if (isOther || !passed.body.includes('BEGIN IMMEDIATE')) return undefined
     isHeld = true
     hold(passed)
     link.onAnswer = (answered) => answered.passed === passed && land(answered)
     return meanwhile().then(() => undefined)
   }
   const isThere = await Promise.race([held.then(() => true), sleep(NO_BATCH_MS, false)])
+  if (isThere) await landed
   link.hold = () => undefined
   if (!isThere) return { held: false }
   const { status, answer } = await landed
@@ -147,6 +169,7 @@ const linkFaults = (name: keyof typeof LINKS): Record<string, Fault> => ({
 /** In their order. Those before the gateway come last: they open its circuit for half a minute. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   'late-batch': lateBatch,
+  'abandoned-batch': abandonedBatch,
   'two-ledgers': twoLedgers,
   'evict-ledger': evictLedger,
   ...Object.fromEntries(KILLED.map((name) => [`kill-${name}`, killed(name)])),

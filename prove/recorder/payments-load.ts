@@ -110,8 +110,10 @@ export class PaymentsLoad {
   async #order(random: Seeded): Promise<void> {
     const { simulator } = this.#house
     const order = `order-${++this.#orders}`
-    const gateway = random.next() < 0.75 ? 'redirect' : 'fib'
     const faults = random.weighted(TREATMENTS)
+    // Nobody can pay at the bank before its code was shown: that is known to end badly.
+    const isRedirect = faults.beforeAnswer || random.next() < 0.7
+    const gateway = isRedirect ? 'redirect' : 'fib'
     const ending = random.weighted(ENDINGS)
     if (Object.keys(faults).length > 0) await simulator.faults(order, faults)
     const charging = this.#charge(gateway, order, 1_000 + 250 * random.below(200))

@@ -81,10 +81,11 @@ async function misbehave(plan: Plan, scene: Scene, recorder: Recorder): Promise<
   for (let round = 0; faults.length > 0 && (round === 0 || !isOver()); round++) {
     for (const name of faults) {
       const fault = FAULTS[name]
-      if (!fault || (round > 0 && isOver())) continue
+      const ms = fault?.[length] ?? (faults.length === 1 ? fault?.full : undefined)
+      if (!fault || ms === undefined || (round > 0 && isOver())) continue
       say(name)
       recorder.write({ kind: 'fault', name, phase: 'begin' })
-      const detail = await fault.run(scene, fault[length])
+      const detail = await fault.run(scene, ms)
       recorder.write({ kind: 'fault', name, phase: 'end', ...detail })
       await sleep(CALM_MS[length])
       if (length === 'full') await chargesAgain(scene)
