@@ -355,5 +355,18 @@ export function refundContract(on: On): void {
         expect(await w.ledger.claimChecks({ now: T0 + HOUR, until: T0, limit: 9 })).toEqual([])
       }),
     )
+
+    it(
+      'keeps the first time of its check, whatever its call comes to when it is made again',
+      on(async (w) => {
+        const transaction = await w.came('Paid')
+        const refundId = await w.claimed(transaction)
+        await w.endRefund(refundId, { kind: 'accepted', nextCheckAt: T0 + MINUTE })
+        await w.endRefund(refundId, { kind: 'unknown', nextCheckAt: T0 + HOUR })
+        await w.endRefund(refundId, { kind: 'accepted', nextCheckAt: T0 + HOUR })
+        const claim = { now: T0 + MINUTE, until: T0 + HOUR, limit: 9 }
+        expect(await w.ledger.claimChecks(claim)).toHaveLength(1)
+      }),
+    )
   })
 }

@@ -104,10 +104,10 @@ export function finishRefund(
       row.nextCheckAt = undefined
       break
     case 'accepted':
-      record.status = 'accepted'
-      row.nextCheckAt = result.nextCheckAt
-      break
     case 'unknown':
+      // One that the gateway has taken is checked when its first answer said.
+      if (record.status !== 'claimed') break
+      if (result.kind === 'accepted') record.status = 'accepted'
       row.nextCheckAt = result.nextCheckAt
   }
   return { transaction, untold: [] }
