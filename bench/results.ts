@@ -85,7 +85,7 @@ export function circumstances(command: string, startedAt: number): Omit<Result, 
 
 /** What decides what is measured, and how. */
 const MEASURED = [
-  ...['worker', 'sidecar', 'local', 'bench/*.ts'],
+  ...['worker', 'client', 'console', 'sidecar', 'local', 'bench/*.ts'],
   ...['schema.sql', 'signalbox.config.ts', 'wrangler.toml', 'package-lock.json'],
 ]
 

@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { libsqlDatabase, statement } from '../worker/payments/ledger/database-libsql.ts'
+import { libsqlDatabase, statement } from '../worker/payments/ledger/libsql/database-libsql.ts'
 import type { ChildSpec } from './child.ts'
 import { LOOPBACK } from './ports.ts'
 import { StartError } from './start-error.ts'

@@ -1,6 +1,6 @@
 // The link that signs a browser in to a running system, once.
 
-import { issueCode } from '../worker/console/session/code.ts'
+import { issueCode } from '../worker/session/code.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
 import { hostClock } from '../worker/shared/clock.ts'
 import { createTokens } from '../worker/shared/tokens.ts'

@@ -1,8 +1,8 @@
 // The order in which a local system comes up. Each step trusts that those before it are done.
 
 import { join } from 'node:path'
+import { buildConsole } from '../console/build.ts'
 import signalbox from '../signalbox.config.ts'
-import { buildConsole } from '../worker/console/build.ts'
 import { routePath, routePrefixOf } from '../worker/payments/webhooks/route-names.ts'
 import { bundling } from './bundling.ts'
 import type { DataFolder } from './data-folder.ts'

@@ -10,8 +10,6 @@ const WORKER_ADAPTERS = [
   /-(object|sqlite|libsql|node|process|deno)\.ts$/,
   /^worker\/(app|index|deno)\.ts$/,
   /(^|\/)routes\.ts$/,
-  // Run by Node at the desk, and by no edge.
-  /^worker\/console\/build(-client)?\.ts$/,
 ]
 const SIDECAR_CORE = [
   'watching/watch',
@@ -43,10 +41,11 @@ interface Source {
   values: string[]
 }
 
-const sources: Source[] = ['worker', 'sidecar', 'local', 'prove'].flatMap((folder) =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name))
-    .map((name) => read(join(folder, name))),
+const sources: Source[] = ['worker', 'client', 'console', 'sidecar', 'local', 'prove'].flatMap(
+  (folder) =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.tsx?$/.test(name))
+      .map((name) => read(join(folder, name))),
 )
 
 function read(file: string): Source {
@@ -82,11 +81,12 @@ function offences(of: Source[], forbidden: (name: string, source: Source) => boo
 }
 
 /**
- * What the console shows it knows by its type: the board's wire, the payments' answers. Only how an
- * amount is written it must also reckon.
+ * What the console shows it knows by its type: the board's wire, the payments' answers. It
+ * computes two things like the edge: how an amount is written, and what a token's repos reach.
  */
 const isShown = (name: string, { values }: Source): boolean =>
-  name === 'worker/payments/money.ts' ||
+  name === 'worker/payments/domain/money.ts' ||
+  name === 'worker/shared/repos.ts' ||
   ((name === 'worker/board/wire.ts' || name.startsWith('worker/payments/')) &&
     !values.includes(name))
 
@@ -131,11 +131,8 @@ describe('the house', () => {
     expect(rooms).toContain('board')
     for (const room of rooms) {
       const others = rooms.filter((other) => other !== room)
-      const wrong = offences(
-        inside(`worker/${room}`),
-        (name, source) =>
-          others.some((other) => name.startsWith(`worker/${other}/`)) &&
-          !(room === 'console' && isShown(name, source)),
+      const wrong = offences(inside(`worker/${room}`), (name) =>
+        others.some((other) => name.startsWith(`worker/${other}/`)),
       )
       expect(wrong).toEqual([])
     }
@@ -146,12 +143,23 @@ describe('the house', () => {
   })
 
   it('lets the client bring nothing along but itself', () => {
-    const client = inside('worker/console/client')
+    const client = inside('client').filter(({ file }) => file !== 'client/build.ts')
     expect(client.length).toBeGreaterThan(10)
-    const own = (name: string) => name.startsWith('worker/console/client/')
+    const own = (name: string) => name.startsWith('client/')
     const wire = (name: string, { values }: Source) =>
       name === 'worker/board/wire.ts' && !values.includes(name)
     expect(offences(client, (name, source) => !own(name) && !wire(name, source))).toEqual([])
+  })
+
+  it('lets the console know the edge by its types, and the client that everybody has', () => {
+    const page = inside('console').filter(({ file }) => file !== 'console/build.ts')
+    expect(page.length).toBeGreaterThan(10)
+    const own = (name: string) => /^(console|client)\//.test(name)
+    const wrong = offences(
+      page,
+      (name, source) => /^[a-z]+\//.test(name) && !own(name) && !isShown(name, source),
+    )
+    expect(wrong.filter((line) => !/ → (preact|@preact)\//.test(line))).toEqual([])
   })
 
   it('takes from the worker into the sidecar only the wire', () => {
@@ -177,9 +185,10 @@ describe('the house', () => {
   it('lets no port import an adapter of it', () => {
     const ports = [
       ...named('worker/board', ['board-store', 'change-log', 'repositories', 'spent-ids', 'sql']),
-      ...named('worker/console', ['assets', 'client/link', 'client/stream', 'client/tabs']),
+      ...named('worker/console', ['assets']),
+      ...named('client', ['link', 'stream', 'tabs']),
       ...named('worker/payments', [
-        ...['gateways/gateway', 'gateways/desk', 'ledger/ledger', 'ledger/records'],
+        ...['gateways/gateway', 'gateways/guard/guard', 'ledger/ledger', 'queries/queries'],
       ]),
       ...named('sidecar', ['watching/watch', 'publishing/edge', 'layouts/layout', 'board/records']),
     ]
@@ -203,7 +212,7 @@ describe('the house', () => {
         'change-log',
       ]),
       ...inside('worker/payments').filter(({ file }) => !file.endsWith('-object.ts')),
-      ...inside('worker/console/client').filter(({ file }) => !file.endsWith('/clock.ts')),
+      ...inside('client').filter(({ file }) => !file.endsWith('/clock.ts')),
     ]
     const clocks = core.filter(({ text }) =>
       /Date\.now\(|new Date\(\)|performance\.now|setTimeout\(|setInterval\(|Math\.random/.test(
@@ -235,7 +244,7 @@ describe('the house', () => {
     expect(drawers.map(({ file }) => file)).toEqual([])
     const long = sources.filter(({ text }) => text.split('\n').length > 251)
     // A dictionary is one thing, however much is said.
-    expect(long.map(({ file }) => file)).toEqual(['worker/console/page/words.ts'])
+    expect(long.map(({ file }) => file)).toEqual(['console/words.ts'])
   })
 
   it('has no line of more than 100 columns, comments included', () => {

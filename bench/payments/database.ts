@@ -9,7 +9,7 @@ import {
   type Row,
   statement,
   type Value,
-} from '../../worker/payments/ledger/database-libsql.ts'
+} from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { freePort, type Program, startProgram } from './process.ts'
 
 const HOME = resolve(import.meta.dirname, '../..')

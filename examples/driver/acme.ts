@@ -4,15 +4,20 @@ import * as z from 'zod'
 import {
   InvalidArgumentException,
   InvalidWebhookSignatureException,
-} from '../../worker/payments/exceptions.ts'
+} from '../../worker/payments/domain/exceptions.ts'
+import type { PaymentStatus } from '../../worker/payments/domain/status.ts'
+import {
+  isSuccess,
+  notUnderstood,
+  refusal,
+  shaped,
+} from '../../worker/payments/gateways/client/reply.ts'
 import type {
   Driver,
   Gateway,
   GatewayCall,
   SupportsStatusCheck,
 } from '../../worker/payments/gateways/gateway.ts'
-import { isSuccess, notUnderstood, refusal, shaped } from '../../worker/payments/gateways/reply.ts'
-import type { PaymentStatus } from '../../worker/payments/status.ts'
 
 const PAYMENTS = '/v1/payments'
 const CURRENCIES = ['IQD', 'USD']

@@ -4,7 +4,7 @@
 import { type PaymentsConfig, readPayments } from '../../worker/payments/config.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
-import { whsecProblem } from '../../worker/payments/telling/standard-webhook.ts'
+import { whsecProblem } from '../../worker/payments/outbox/standard-webhook.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { isLoopback } from '../../worker/shared/loopback.ts'
 import type { Environment } from '../environment.ts'

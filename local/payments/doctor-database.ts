@@ -3,7 +3,7 @@
 
 import { decodeJwt } from 'jose'
 import type { PaymentsConfig } from '../../worker/payments/config.ts'
-import { libsqlDatabase } from '../../worker/payments/ledger/database-libsql.ts'
+import { libsqlDatabase } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { isPrivate } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, some, warn } from './finding.ts'
 import { type Column, type Schema, schemaIn, schemaOf } from './schema-libsql.ts'

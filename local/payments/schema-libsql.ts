@@ -2,7 +2,11 @@
 // so that nothing of schema.sql is written down a second time.
 
 import { DatabaseSync } from 'node:sqlite'
-import { type Database, type Row, statement } from '../../worker/payments/ledger/database-libsql.ts'
+import {
+  type Database,
+  type Row,
+  statement,
+} from '../../worker/payments/ledger/libsql/database-libsql.ts'
 
 const COLUMNS = `
   SELECT t.name AS "table", c.name, c.type, c."notnull" AS required, c.dflt_value AS fallback

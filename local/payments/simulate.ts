@@ -1,7 +1,7 @@
 // Sends one webhook to a running system, signed as its gateway would sign it.
 
 import { ulid } from 'ulid'
-import { isAmount, isCurrency } from '../../worker/payments/money.ts'
+import { isAmount, isCurrency } from '../../worker/payments/domain/money.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { ask, wordOf } from './ask.ts'
 import { type CallbackMaker, TOLD_STATUSES, type Told } from './callbacks/callback.ts'

@@ -1,8 +1,8 @@
 // The shop of a run: what an operator writes, with listeners that leave a line in the edge's log.
 
 import { defineConfig } from '../../worker/payments/define-config.ts'
-import type { LifecycleEvent } from '../../worker/payments/status.ts'
-import type { PaymentEvents } from '../../worker/payments/telling/events.ts'
+import type { PaymentEvents } from '../../worker/payments/domain/events.ts'
+import type { LifecycleEvent } from '../../worker/payments/domain/status.ts'
 
 const heard =
   (listener: LifecycleEvent) =>

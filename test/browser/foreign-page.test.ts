@@ -9,7 +9,7 @@ import {
   libsqlDatabase,
   type Row,
   statement,
-} from '../../worker/payments/ledger/database-libsql.ts'
+} from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
 import { linkOf, openConsole } from '../support/console-page.ts'
 import { type Start, Starts } from '../support/local-system.ts'

@@ -2,7 +2,7 @@
 
 import { SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
-import { issueCode } from '../../worker/console/session/code.ts'
+import { issueCode } from '../../worker/session/code.ts'
 import { cookieName } from '../../worker/shared/access.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { hostClock } from '../../worker/shared/clock.ts'

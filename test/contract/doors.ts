@@ -1,6 +1,6 @@
 // Every route and who may pass it: the table, the kinds of callers, and what each is answered.
 
-import { issueCode } from '../../worker/console/session/code.ts'
+import { issueCode } from '../../worker/session/code.ts'
 import { cookieName, type Scope } from '../../worker/shared/access.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { hostClock } from '../../worker/shared/clock.ts'

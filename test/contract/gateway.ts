@@ -1,6 +1,8 @@
 // What every driver of a gateway keeps, whatever its gateway does.
 
 import { describe, expect, it } from 'vitest'
+import type { VerifiedWebhook } from '../../worker/payments/domain/payload.ts'
+import { PAYMENT_STATUSES } from '../../worker/payments/domain/status.ts'
 import type {
   Driver,
   GatewayCharge,
@@ -8,8 +10,6 @@ import type {
   Settings,
   WebhookRequest,
 } from '../../worker/payments/gateways/gateway.ts'
-import { PAYMENT_STATUSES } from '../../worker/payments/status.ts'
-import type { VerifiedWebhook } from '../../worker/payments/webhooks/payload.ts'
 import { isSecretName } from '../../worker/shared/secrets.ts'
 import {
   type Answer,

@@ -1,7 +1,7 @@
 // What the ledger keeps of a charge: begun once, answered the same, never made twice.
 
 import { describe, expect, it } from 'vitest'
-import { externalReference } from '../../worker/payments/external-reference.ts'
+import { externalReference } from '../../worker/payments/domain/external-reference.ts'
 import { read } from '../support/readable-records.ts'
 import type { On } from './ledger.ts'
 import { HOUR, iso, MINUTE, NOBODY, T0 } from './ledger-world.ts'

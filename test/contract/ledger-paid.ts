@@ -1,7 +1,7 @@
 // What the ledger keeps of the money that came in, where that is another amount than was asked for.
 
 import { describe, expect, it } from 'vitest'
-import type { Transaction } from '../../worker/payments/transaction.ts'
+import type { Transaction } from '../../worker/payments/domain/transaction.ts'
 import type { On } from './ledger.ts'
 import { type EventWish, iso, MINUTE, T0, type World } from './ledger-world.ts'
 

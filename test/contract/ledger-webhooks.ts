@@ -1,7 +1,7 @@
 // What the ledger does with verified events: once, to the right payment, along the graph.
 
 import { describe, expect, it } from 'vitest'
-import { eventOf, judge, PAYMENT_STATUSES } from '../../worker/payments/status.ts'
+import { eventOf, judge, PAYMENT_STATUSES } from '../../worker/payments/domain/status.ts'
 import type { On } from './ledger.ts'
 import { HOUR, iso, MINUTE, NOBODY, T0 } from './ledger-world.ts'
 

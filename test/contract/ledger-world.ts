@@ -2,7 +2,15 @@
 // and a refund. It knows the ports alone, never an adapter.
 
 import { monotonicFactory } from 'ulid'
-import type { GatewayDesk, Verdict } from '../../worker/payments/gateways/desk.ts'
+import type { Audience } from '../../worker/payments/domain/events.ts'
+import type { WebhookPayload } from '../../worker/payments/domain/payload.ts'
+import type { PaymentStatus } from '../../worker/payments/domain/status.ts'
+import type {
+  ChargeRequest,
+  OpenedPayment,
+  Transaction,
+} from '../../worker/payments/domain/transaction.ts'
+import type { GatewayDesk, Verdict } from '../../worker/payments/gateways/guard/guard.ts'
 import type {
   Arrival,
   ChargeBegun,
@@ -15,15 +23,7 @@ import type {
   RefundEnd,
   RefundStart,
 } from '../../worker/payments/ledger/ledger.ts'
-import type { AlertKind, PaymentRecords, Story } from '../../worker/payments/ledger/records.ts'
-import type { PaymentStatus } from '../../worker/payments/status.ts'
-import type { Audience } from '../../worker/payments/telling/events.ts'
-import type {
-  ChargeRequest,
-  OpenedPayment,
-  Transaction,
-} from '../../worker/payments/transaction.ts'
-import type { WebhookPayload } from '../../worker/payments/webhooks/payload.ts'
+import type { AlertKind, PaymentRecords, Story } from '../../worker/payments/queries/queries.ts'
 import type { Fields, Log } from '../../worker/shared/log.ts'
 import { type ReadableRecords, readable } from '../support/readable-records.ts'
 

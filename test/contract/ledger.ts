@@ -1,7 +1,7 @@
 // The ledger and what is read back of it, over any adapter.
 
 import { describe } from 'vitest'
-import type { Audience } from '../../worker/payments/telling/events.ts'
+import type { Audience } from '../../worker/payments/domain/events.ts'
 import type { Log } from '../../worker/shared/log.ts'
 import { chargeContract } from './ledger-charges.ts'
 import { paidContract } from './ledger-paid.ts'

@@ -1,8 +1,8 @@
 // Charges over HTTP: once for each key and order, refused before anything is asked, never twice.
 
 import { describe, expect, it, vi } from 'vitest'
-import { externalReference } from '../../worker/payments/external-reference.ts'
-import type { OpenedPayment, Transaction } from '../../worker/payments/transaction.ts'
+import { externalReference } from '../../worker/payments/domain/external-reference.ts'
+import type { OpenedPayment, Transaction } from '../../worker/payments/domain/transaction.ts'
 import { PATIENT } from '../support/patience.ts'
 import { byText, freshReference, order, SECRETS } from '../support/payment-system.ts'
 import type { Payments } from './payments.ts'

@@ -1,7 +1,7 @@
 // All that was told while everything else was tested: signed, and as often as it should be.
 
 import { describe, expect, it, vi } from 'vitest'
-import { EVENT_NAMES } from '../../worker/payments/telling/events.ts'
+import { EVENT_NAMES } from '../../worker/payments/domain/events.ts'
 import { PATIENT } from '../support/patience.ts'
 import { byText, SECRETS } from '../support/payment-system.ts'
 import type { Payments } from './payments.ts'

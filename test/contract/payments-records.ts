@@ -1,13 +1,13 @@
 // What is read back: lists in pages, the story of one payment, and how it was told.
 
 import { describe, expect, it, vi } from 'vitest'
-import type { GatewayHealth } from '../../worker/payments/gateways/desk.ts'
+import type { Transaction } from '../../worker/payments/domain/transaction.ts'
+import type { GatewayHealth } from '../../worker/payments/gateways/guard/guard.ts'
 import type {
   AlertRecord,
   EventRecord,
   WebhookRates,
-} from '../../worker/payments/ledger/records.ts'
-import type { Transaction } from '../../worker/payments/transaction.ts'
+} from '../../worker/payments/queries/queries.ts'
 import { PATIENT } from '../support/patience.ts'
 import { byText, order } from '../support/payment-system.ts'
 import type { Payments } from './payments.ts'

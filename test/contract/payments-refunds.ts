@@ -1,7 +1,7 @@
 // Refunds over HTTP: claimed once, full only where the gateway gives all or nothing, and told once.
 
 import { describe, expect, it, vi } from 'vitest'
-import type { AlertRecord } from '../../worker/payments/ledger/records.ts'
+import type { AlertRecord } from '../../worker/payments/queries/queries.ts'
 import { PATIENT } from '../support/patience.ts'
 import type { Payments } from './payments.ts'
 

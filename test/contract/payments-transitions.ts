@@ -1,8 +1,8 @@
 // What verified webhooks do to a payment: each outcome of the contract, and how often it is told.
 
 import { describe, expect, it, vi } from 'vitest'
-import type { AlertRecord, EventRecord } from '../../worker/payments/ledger/records.ts'
-import type { OpenedPayment } from '../../worker/payments/transaction.ts'
+import type { OpenedPayment } from '../../worker/payments/domain/transaction.ts'
+import type { AlertRecord, EventRecord } from '../../worker/payments/queries/queries.ts'
 import { type Claimed, claimsOf, fibCallback, redirectCallback } from '../support/callbacks.ts'
 import { PATIENT } from '../support/patience.ts'
 import { byText, order } from '../support/payment-system.ts'

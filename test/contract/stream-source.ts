@@ -2,11 +2,11 @@
 
 import { EventSource } from 'eventsource'
 import { afterEach, describe, expect, it } from 'vitest'
-import { type Clock, hostClock } from '../../worker/console/client/clock.ts'
-import { Credentials } from '../../worker/console/client/credentials.ts'
-import { Edge as ClientEdge } from '../../worker/console/client/edge.ts'
-import type { OpenStream, StreamSource } from '../../worker/console/client/stream.ts'
-import { eventSourceStreams } from '../../worker/console/client/stream-event-source.ts'
+import { type Clock, hostClock } from '../../client/clock.ts'
+import { Credentials } from '../../client/credentials.ts'
+import { Edge as ClientEdge } from '../../client/edge.ts'
+import type { OpenStream, StreamSource } from '../../client/stream.ts'
+import { eventSourceStreams } from '../../client/stream-event-source.ts'
 import {
   type Edge,
   publishedRepo,

@@ -9,7 +9,7 @@ import { readPayments } from '../../worker/payments/config.ts'
 import {
   GatewayUnavailableException,
   InvalidArgumentException,
-} from '../../worker/payments/exceptions.ts'
+} from '../../worker/payments/domain/exceptions.ts'
 import type { GatewayCharge } from '../../worker/payments/gateways/gateway.ts'
 import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
 import { gatewayContract } from '../contract/gateway.ts'
@@ -72,8 +72,8 @@ describe('docs/drivers.md', () => {
 
   it('shows the driver that is tested here, with the imports of its place', () => {
     const inPlace = source
-      .replaceAll("'../../worker/payments/gateways/", "'./")
-      .replaceAll("'../../worker/payments/", "'../")
+      .replaceAll("'../../worker/payments/gateways/", "'../")
+      .replaceAll("'../../worker/payments/", "'../../")
     expect(doc).toContain(`\n\`\`\`ts\n${inPlace}\`\`\`\n`)
   })
 

@@ -2,9 +2,9 @@
 
 import { EventSource } from 'eventsource'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { type BoardWatch, type Signal, watchBoard } from '../../client/index.ts'
+import { fetchStreams } from '../../client/stream-fetch.ts'
 import type { Task } from '../../worker/board/wire.ts'
-import { type BoardWatch, type Signal, watchBoard } from '../../worker/console/client/index.ts'
-import { fetchStreams } from '../../worker/console/client/stream-fetch.ts'
 import { eventSourcesOver, streamSourceContract } from '../contract/stream-source.ts'
 import { publishedRepo, type Repo, sessionRecord, taskRecord, token } from '../support/edge.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'

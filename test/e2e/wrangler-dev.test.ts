@@ -11,7 +11,7 @@ import { type Child, spawnChild } from '../../local/child.ts'
 
 const COPIED = [
   ...['.dev.vars.example', 'package.json', 'tsconfig.json', 'wrangler.toml'],
-  ...['signalbox.config.ts', 'worker', 'sidecar', 'examples'],
+  ...['signalbox.config.ts', 'worker', 'client', 'console', 'sidecar', 'examples'],
 ]
 /** It builds the page and bundles the Worker first. */
 const START_WAIT_MS = 90_000

@@ -1,7 +1,7 @@
 // What is known to end badly, each as a test that fails today: one that passes is to lose its mark.
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type { AlertRecord } from '../../worker/payments/ledger/records.ts'
+import type { AlertRecord } from '../../worker/payments/queries/queries.ts'
 import { freshReference, order, PaymentSystem } from '../support/payment-system.ts'
 
 let system: PaymentSystem

@@ -10,7 +10,7 @@ import {
   NEXT,
   PAYMENT_STATUSES,
   type PaymentStatus,
-} from '../../worker/payments/status.ts'
+} from '../../worker/payments/domain/status.ts'
 import type { Edge } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
 import { atATime, seed, send, signed } from '../support/payment-faults.ts'

@@ -4,7 +4,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Faults } from '../../local/simulator/faults.ts'
-import type { GatewayHealth } from '../../worker/payments/gateways/desk.ts'
+import type { GatewayHealth } from '../../worker/payments/gateways/guard/guard.ts'
 import { PATIENT } from '../support/patience.ts'
 import {
   allDelivered,

@@ -2,9 +2,9 @@
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeTables } from '../../local/libsql-server.ts'
-import { createLibsqlLedger } from '../../worker/payments/ledger/ledger-libsql.ts'
-import { libsqlRecords } from '../../worker/payments/ledger/records-libsql.ts'
-import type { Transaction } from '../../worker/payments/transaction.ts'
+import type { Transaction } from '../../worker/payments/domain/transaction.ts'
+import { createLibsqlLedger } from '../../worker/payments/ledger/libsql/ledger-libsql.ts'
+import { libsqlRecords } from '../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { FakeDesk, LISTENERS, World } from '../contract/ledger-world.ts'
 import { type LibsqlServer, startLibsql } from '../support/libsql.ts'

@@ -3,22 +3,22 @@
 
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
+import type { TaskDetail } from '../../client/index.ts'
+import type { BoardStatus } from '../../console/data/live/status.ts'
 import type { Session, Task } from '../../worker/board/wire.ts'
-import type { TaskDetail } from '../../worker/console/client/index.ts'
 import { PAGE_HEADERS } from '../../worker/console/headers.ts'
-import type { BoardStatus } from '../../worker/console/page/live/status.ts'
 import { FIRST } from './made-up-board.ts'
 
 const ORIGIN = 'https://board.test'
 const ROOT = new URL('../..', import.meta.url).pathname
 
 const ENTRY = `
-  import './worker/console/page/style/style.css'
+  import './console/style/style.css'
   import { signal } from '@preact/signals'
   import { h, render } from 'preact'
-  import { BoardView } from './worker/console/page/board/board-view.tsx'
-  import { Card } from './worker/console/page/board/card.tsx'
-  import { merge } from './worker/console/page/live/merge.ts'
+  import { BoardView } from './console/board/board-view.tsx'
+  import { Card } from './console/board/card.tsx'
+  import { merge } from './console/data/live/merge.ts'
 
   const live = {
     path: '/boards/lamp',

@@ -1,6 +1,6 @@
 // A gateway's answers without a network: what was asked is kept, and each answer is the test's own.
 
-import { GatewayUnavailableException } from '../../worker/payments/exceptions.ts'
+import { GatewayUnavailableException } from '../../worker/payments/domain/exceptions.ts'
 import type {
   GatewayCall,
   GatewayReply,

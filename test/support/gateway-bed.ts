@@ -1,12 +1,12 @@
 // A gateway's driver over the real desk and the real call, with a gateway of the test's own on the
 // other side of fetch and a clock that only moves when told to.
 
-import type { BreakerState } from '../../worker/payments/gateways/breaker.ts'
-import { type Caller, createCaller } from '../../worker/payments/gateways/caller.ts'
-import type { GatewayDesk } from '../../worker/payments/gateways/desk.ts'
-import { createDesk } from '../../worker/payments/gateways/desk-process.ts'
+import type { PaymentEvents } from '../../worker/payments/domain/events.ts'
 import type { AnyGateway } from '../../worker/payments/gateways/gateway.ts'
-import type { PaymentEvents } from '../../worker/payments/telling/events.ts'
+import type { BreakerState } from '../../worker/payments/gateways/guard/breaker.ts'
+import { type Caller, createCaller } from '../../worker/payments/gateways/guard/caller.ts'
+import type { GatewayDesk } from '../../worker/payments/gateways/guard/guard.ts'
+import { createDesk } from '../../worker/payments/gateways/guard/guard-process.ts'
 import { end, FakeClock } from './fake-clock.ts'
 
 export type Answer = (request: Request) => Response | Promise<Response>

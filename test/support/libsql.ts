@@ -13,7 +13,7 @@ import {
   type Row,
   statement,
   type Value,
-} from '../../worker/payments/ledger/database-libsql.ts'
+} from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { SECRET } from './edge.ts'
 
 export interface LibsqlServer {

@@ -1,8 +1,8 @@
 // The small board that tests of the board view make up, and the tasks and cards to make up others.
 
+import type { TaskDetail } from '../../client/index.ts'
+import type { Board, CardData } from '../../console/board/cards.ts'
 import type { Session, Task } from '../../worker/board/wire.ts'
-import type { TaskDetail } from '../../worker/console/client/index.ts'
-import type { Board, CardData } from '../../worker/console/page/board/cards.ts'
 import type { Told } from './board-page.ts'
 
 export const CONFIG = {

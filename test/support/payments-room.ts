@@ -2,8 +2,9 @@
 // a clock that a test moves. Everything that is told to the host application is kept.
 
 import type { Middleware } from '../../worker/payments/define-config.ts'
-import { GatewayUnavailableException } from '../../worker/payments/exceptions.ts'
-import { createDesk } from '../../worker/payments/gateways/desk-process.ts'
+import { EVENT_NAMES, type EventName, type Listeners } from '../../worker/payments/domain/events.ts'
+import { GatewayUnavailableException } from '../../worker/payments/domain/exceptions.ts'
+import type { VerifiedWebhook } from '../../worker/payments/domain/payload.ts'
 import type {
   AnyGateway,
   ChargeAnswer,
@@ -12,17 +13,12 @@ import type {
   RefundAnswer,
   StatusAnswer,
 } from '../../worker/payments/gateways/gateway.ts'
+import { createDesk } from '../../worker/payments/gateways/guard/guard-process.ts'
 import type { Ledger } from '../../worker/payments/ledger/ledger.ts'
 import { createMemoryLedger } from '../../worker/payments/ledger/ledger-memory.ts'
+import { audienceOf } from '../../worker/payments/outbox/subscribers.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
-import { audienceOf } from '../../worker/payments/telling/audience.ts'
-import {
-  EVENT_NAMES,
-  type EventName,
-  type Listeners,
-} from '../../worker/payments/telling/events.ts'
 import { apiMiddleware } from '../../worker/payments/webhooks/api-middleware.ts'
-import type { VerifiedWebhook } from '../../worker/payments/webhooks/payload.ts'
 import { FakeClock, settle } from './fake-clock.ts'
 import { keptLog, type Logged } from './payments.ts'
 import type { ReadableRecords } from './readable-records.ts'

@@ -1,7 +1,7 @@
 // Payments as tests need them: made up in one line, with what matters said by the test.
 
-import type { Untold } from '../../worker/payments/telling/events.ts'
-import type { ChargeRequest, Transaction } from '../../worker/payments/transaction.ts'
+import type { Untold } from '../../worker/payments/domain/events.ts'
+import type { ChargeRequest, Transaction } from '../../worker/payments/domain/transaction.ts'
 import type { Log } from '../../worker/shared/log.ts'
 
 export const request = (own: Partial<ChargeRequest> = {}): ChargeRequest => ({

@@ -1,5 +1,6 @@
 // Records in which no row is unreadable, as nearly every test wants them.
 
+import type { Transaction } from '../../worker/payments/domain/transaction.ts'
 import type {
   AlertRecord,
   EventRecord,
@@ -7,8 +8,7 @@ import type {
   ListedStory,
   PaymentRecords,
   Story,
-} from '../../worker/payments/ledger/records.ts'
-import type { Transaction } from '../../worker/payments/transaction.ts'
+} from '../../worker/payments/queries/queries.ts'
 
 export interface ReadableRecords extends PaymentRecords {
   transactions(...given: Parameters<PaymentRecords['transactions']>): Promise<Transaction[]>

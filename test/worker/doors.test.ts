@@ -1,7 +1,7 @@
 // Every route of the app against every kind of caller.
 
 import { describe, expect, it } from 'vitest'
-import { InvalidWebhookSignatureException } from '../../worker/payments/exceptions.ts'
+import { InvalidWebhookSignatureException } from '../../worker/payments/domain/exceptions.ts'
 import { ALL_SCOPES, type Caller, callersAt, DOORS, knockAt } from '../contract/doors.ts'
 import { publishedRepo, SECRET, taskRecord } from '../support/edge.ts'
 import { issuerEnv, startIssuer } from '../support/issuer.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { carrying } from '../../worker/payments/correlation.ts'
+import { carrying } from '../../worker/payments/webhooks/correlation.ts'
 
 it('the runtime hands on a request with another header, its body and its address', async () => {
   const headers = { 'X-Correlation-Id': 'bad id', 'Content-Type': 'application/json' }

@@ -2,9 +2,9 @@
 
 import { isLoopback } from '../shared/loopback.ts'
 import type { Middleware, SignalboxFile } from './define-config.ts'
+import { EVENT_NAMES, type Listeners } from './domain/events.ts'
 import type { AnyGateway, Driver, Settings } from './gateways/gateway.ts'
-import { EVENT_NAMES, type Listeners } from './telling/events.ts'
-import { whsecProblem } from './telling/standard-webhook.ts'
+import { whsecProblem } from './outbox/standard-webhook.ts'
 import { apiMiddleware } from './webhooks/api-middleware.ts'
 import { routePrefixOf } from './webhooks/route-names.ts'
 

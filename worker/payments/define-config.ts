@@ -1,7 +1,7 @@
 // The shape of signalbox.config.ts: what an operator edits. Names are spelled as documented.
 
-import type { PaymentsFace } from './face.ts'
-import type { Listeners } from './telling/events.ts'
+import type { Listeners } from './domain/events.ts'
+import type { PaymentsFace } from './facade.ts'
 
 export interface SignalboxFile {
   /**

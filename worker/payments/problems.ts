@@ -6,7 +6,7 @@ import {
   GatewayUnavailableException,
   InvalidArgumentException,
   PaymentConflictException,
-} from './exceptions.ts'
+} from './domain/exceptions.ts'
 import { LedgerUnavailable } from './ledger/ledger.ts'
 
 /** An error that is none of the room's own comes back as it is. */

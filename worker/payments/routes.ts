@@ -4,12 +4,12 @@ import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { type ApiEnv, requireScope } from '../shared/access.ts'
 import { Problem } from '../shared/problem.ts'
-import type { ChargeContext } from './charges/charge.ts'
-import { CORRELATION_ID, correlationIdOf } from './correlation.ts'
+import type { ChargeContext } from './charging/charge.ts'
+import type { ChargeRequest, RefundRequest } from './domain/transaction.ts'
 import type { Payments } from './payments.ts'
 import { asProblem } from './problems.ts'
-import { recordRoutes } from './records/routes.ts'
-import type { ChargeRequest, RefundRequest } from './transaction.ts'
+import { recordRoutes } from './queries/routes.ts'
+import { CORRELATION_ID, correlationIdOf } from './webhooks/correlation.ts'
 
 const BODY_BYTES = 64 << 10
 

@@ -1,7 +1,7 @@
 // Callbacks of the redirect gateway: an HS256 JWT, signed with the merchant's API key.
 
 import { SignJWT } from 'jose'
-import { fromMinor } from '../../../worker/payments/money.ts'
+import { fromMinor } from '../../../worker/payments/domain/money.ts'
 import type { Callback, CallbackMaker, Told, ToldStatus } from './callback.ts'
 
 const WORDS: Partial<Record<ToldStatus, string>> = {

@@ -9,7 +9,10 @@ import { checkDatabase } from '../../../local/payments/doctor-database.ts'
 import { findPort } from '../../../local/ports.ts'
 import { serve } from '../../../local/simulator/node-server.ts'
 import { databaseAccess } from '../../../local/tokens.ts'
-import { libsqlDatabase, statement } from '../../../worker/payments/ledger/database-libsql.ts'
+import {
+  libsqlDatabase,
+  statement,
+} from '../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { SECRET } from '../../support/edge.ts'
 import { told } from './bed.ts'
 

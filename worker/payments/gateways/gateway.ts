@@ -1,10 +1,10 @@
 // The port of a payment gateway. A driver is one short file: it builds requests, reads answers, and
 // leaves timeouts, retries, tokens and the breaker to the call that it is given.
 
-import type { PaymentError } from '../exceptions.ts'
-import type { PaymentStatus } from '../status.ts'
-import type { ChargeRequest } from '../transaction.ts'
-import type { VerifiedWebhook } from '../webhooks/payload.ts'
+import type { PaymentError } from '../domain/exceptions.ts'
+import type { VerifiedWebhook } from '../domain/payload.ts'
+import type { PaymentStatus } from '../domain/status.ts'
+import type { ChargeRequest } from '../domain/transaction.ts'
 
 /** How a driver reaches its gateway. */
 export interface GatewayCall {

@@ -1,9 +1,9 @@
 // Charges in memory: begun once, answered the same, never made twice.
 
-import { externalReference } from '../external-reference.ts'
-import { UNPAID_ENDS } from '../status.ts'
-import type { Untold } from '../telling/events.ts'
-import type { Transaction } from '../transaction.ts'
+import type { Untold } from '../domain/events.ts'
+import { externalReference } from '../domain/external-reference.ts'
+import { UNPAID_ENDS } from '../domain/status.ts'
+import type { Transaction } from '../domain/transaction.ts'
 import type { Book } from './book-memory.ts'
 import type { ChargeBegun, ChargeEnd, ChargeStart } from './ledger.ts'
 import { iso, type PaymentRow } from './rows-memory.ts'

@@ -1,9 +1,9 @@
 // Group commit: while one batch is in flight, the next group gathers. A pure algorithm; it knows
 // neither SQL nor a database.
 
+import { type Backoff, backoffMs } from '../../shared/backoff.ts'
 import { type Clock, pause } from '../../shared/clock.ts'
-import { type Backoff, backoffMs } from '../backoff.ts'
-import { DeadlineExceeded, within } from '../deadline.ts'
+import { DeadlineExceeded, within } from '../../shared/deadline.ts'
 import { LedgerUnavailable } from './ledger.ts'
 
 export interface GroupCommitDeps<Unit, Result> {

@@ -2,8 +2,8 @@
 // It keeps nothing when the process ends.
 
 import type { Log } from '../../shared/log.ts'
-import type { GatewayDesk } from '../gateways/desk.ts'
-import type { Audience } from '../telling/events.ts'
+import type { Audience } from '../domain/events.ts'
+import type { GatewayDesk } from '../gateways/guard/guard.ts'
 import { Book } from './book-memory.ts'
 import { beginCharge, finishCharge, foundCharge } from './charges-memory.ts'
 import type { Ledger } from './ledger.ts'

@@ -5,22 +5,24 @@
 // because its outcome was unknown finds its own rows and answers as the first time.
 // All times are ms. Rejects with LedgerUnavailable when the database stays out of reach.
 
-import type { PaymentError } from '../exceptions.ts'
-import type { GatewayDesk, Verdict } from '../gateways/desk.ts'
-import type { PaymentStatus } from '../status.ts'
-import type { Told, Untold } from '../telling/events.ts'
-import { isTime } from '../time.ts'
-import type { ChargeRequest, OpenedPayment, RefundResult, Transaction } from '../transaction.ts'
-import type { WebhookPayload } from '../webhooks/payload.ts'
-import type { AlertDetail, Listed } from './records.ts'
+import type { Told, Untold } from '../domain/events.ts'
+import type { PaymentError } from '../domain/exceptions.ts'
+import type { WebhookPayload } from '../domain/payload.ts'
+import type { PaymentStatus } from '../domain/status.ts'
+import { isTime } from '../domain/time.ts'
+import type {
+  ChargeRequest,
+  OpenedPayment,
+  RefundResult,
+  Transaction,
+} from '../domain/transaction.ts'
+import type { GatewayDesk, Verdict } from '../gateways/guard/guard.ts'
+import type { AlertDetail, Listed } from '../queries/queries.ts'
 
 export interface Ledger extends GatewayDesk {
   /** Records a verified event and applies it to its transaction. */
   webhook(arrival: Arrival): Promise<Recorded>
-  /**
-   * Has the sweeper ask the gateway about the payment of these names, if it is known. Not one that
-   * is `Refunded`: nothing follows that.
-   */
+  /** The sweeper asks the gateway about this payment soon, if it is known and not `Refunded`. */
   checkSoon(gateway: string, names: EventNames, now: number): Promise<void>
 
   /** Stores a charge before its gateway is called, or finds the one that this request made. */

@@ -1,9 +1,9 @@
 // The two ends of the way to the ledger's Durable Object. Failures cross as data, because an error
 // loses its class on the way.
 
+import { type Backoff, backoffMs } from '../../shared/backoff.ts'
 import { type Clock, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
-import { type Backoff, backoffMs } from '../backoff.ts'
 import type { LocationHint } from '../config.ts'
 import { type Arrival, type Ledger, LedgerUnavailable, type Recorded } from './ledger.ts'
 import { sharedCall } from './shared-call.ts'

@@ -1,7 +1,13 @@
 // What is read back of the maps. Every answer is a copy: whoever reads cannot move a payment.
 
+import type {
+  DeliveryRecord,
+  EventTold,
+  Page,
+  PaymentRecords,
+  WebhookRate,
+} from '../queries/queries.ts'
 import type { Book } from './book-memory.ts'
-import type { DeliveryRecord, EventTold, Page, PaymentRecords, WebhookRate } from './records.ts'
 import { iso, newestFirst, type OutboxRow } from './rows-memory.ts'
 import { dueChecks, dueToTell } from './sweeps-memory.ts'
 import { hasParked } from './webhooks-memory.ts'

@@ -1,8 +1,8 @@
 // Refunds in memory: one at a time, never more than was paid.
 
-import { judge } from '../status.ts'
-import type { Untold } from '../telling/events.ts'
-import type { Transaction } from '../transaction.ts'
+import type { Untold } from '../domain/events.ts'
+import { judge } from '../domain/status.ts'
+import type { Transaction } from '../domain/transaction.ts'
 import type { Book } from './book-memory.ts'
 import type { RefundBegun, RefundEnd, RefundStart } from './ledger.ts'
 import { iso, isUnderWay, type PaymentRow, paidAmount, type RefundRow } from './rows-memory.ts'

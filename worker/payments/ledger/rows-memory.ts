@@ -1,11 +1,11 @@
 // The rows of the ledger in memory, and what is asked of a row alone.
 
-import type { PaymentError } from '../exceptions.ts'
-import type { LifecycleEvent, PaymentStatus } from '../status.ts'
-import type { PaymentEvents, Untold } from '../telling/events.ts'
-import type { ChargeRequest, OpenedPayment, Paid, Transaction } from '../transaction.ts'
+import type { PaymentEvents, Untold } from '../domain/events.ts'
+import type { PaymentError } from '../domain/exceptions.ts'
+import type { LifecycleEvent, PaymentStatus } from '../domain/status.ts'
+import type { ChargeRequest, OpenedPayment, Paid, Transaction } from '../domain/transaction.ts'
+import type { AlertRecord, DeliveryRecord, EventRecord, RefundRecord } from '../queries/queries.ts'
 import type { Arrival } from './ledger.ts'
-import type { AlertRecord, DeliveryRecord, EventRecord, RefundRecord } from './records.ts'
 
 export interface PaymentRow {
   transaction: Transaction

@@ -1,12 +1,12 @@
 // Verified events in memory: recorded once, judged by the graph, applied or parked.
 
-import { judge } from '../status.ts'
-import type { Untold } from '../telling/events.ts'
-import type { Paid } from '../transaction.ts'
-import type { WebhookPayload } from '../webhooks/payload.ts'
+import type { Untold } from '../domain/events.ts'
+import type { WebhookPayload } from '../domain/payload.ts'
+import { judge } from '../domain/status.ts'
+import type { Paid } from '../domain/transaction.ts'
+import type { EventRecord } from '../queries/queries.ts'
 import type { Book } from './book-memory.ts'
 import { type Arrival, checkArrival, type Outcome, type Recorded } from './ledger.ts'
-import type { EventRecord } from './records.ts'
 import {
   type EventRow,
   iso,

@@ -2,16 +2,16 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
-import { drawId } from '../draw-id.ts'
-import { InvalidWebhookSignatureException } from '../exceptions.ts'
-import { type Caller, TooManyCallbacks } from '../gateways/caller.ts'
+import { InvalidWebhookSignatureException } from '../domain/exceptions.ts'
+import { drawId } from '../domain/new-id.ts'
+import { maskedPayload, type VerifiedWebhook, type WebhookPayload } from '../domain/payload.ts'
+import { staleness } from '../domain/time.ts'
 import type { AnyGateway, GatewayCall, WebhookRequest } from '../gateways/gateway.ts'
+import { type Caller, TooManyCallbacks } from '../gateways/guard/caller.ts'
 import type { Ledger, Recorded } from '../ledger/ledger.ts'
-import { maskHeaders } from '../telling/mask.ts'
-import { createRateLimit, type RateLimit } from '../telling/rate-limit.ts'
-import type { Telling } from '../telling/telling.ts'
-import { staleness } from '../time.ts'
-import { maskedPayload, type VerifiedWebhook, type WebhookPayload } from './payload.ts'
+import { maskHeaders } from '../masking/mask.ts'
+import type { Telling } from '../outbox/dispatch.ts'
+import { createRateLimit, type RateLimit } from '../outbox/rate-limit.ts'
 
 export interface ReceiverDeps {
   gateways: ReadonlyMap<string, AnyGateway>

@@ -3,10 +3,10 @@
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import type { Log } from '../../shared/log.ts'
-import { CORRELATION_ID, carrying, correlationIdOf } from '../correlation.ts'
 import type { Middleware } from '../define-config.ts'
 import type { Payments } from '../payments.ts'
 import { apiMiddleware, withHeaders } from './api-middleware.ts'
+import { CORRELATION_ID, carrying, correlationIdOf } from './correlation.ts'
 import type { WebhookAnswer } from './receive.ts'
 import { routePath, WEBHOOK_ROUTE_NAMES } from './route-names.ts'
 

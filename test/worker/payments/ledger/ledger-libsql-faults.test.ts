@@ -2,13 +2,16 @@
 
 import { monotonicFactory } from 'ulid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { libsqlDatabase, statement } from '../../../../worker/payments/ledger/database-libsql.ts'
 import type { Arrival, Ledger } from '../../../../worker/payments/ledger/ledger.ts'
-import { createLibsqlLedger } from '../../../../worker/payments/ledger/ledger-libsql.ts'
+import {
+  libsqlDatabase,
+  statement,
+} from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { createLibsqlLedger } from '../../../../worker/payments/ledger/libsql/ledger-libsql.ts'
 import {
   DatabaseUnreachable,
   isTransient,
-} from '../../../../worker/payments/ledger/request-libsql.ts'
+} from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { FakeDesk, LISTENERS } from '../../../contract/ledger-world.ts'
 import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'

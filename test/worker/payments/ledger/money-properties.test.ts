@@ -2,9 +2,9 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { eventOf, judge, type PaymentStatus } from '../../../../worker/payments/domain/status.ts'
 import { createMemoryLedger } from '../../../../worker/payments/ledger/ledger-memory.ts'
-import type { Story } from '../../../../worker/payments/ledger/records.ts'
-import { eventOf, judge, type PaymentStatus } from '../../../../worker/payments/status.ts'
+import type { Story } from '../../../../worker/payments/queries/queries.ts'
 import { FakeDesk, LISTENERS, T0, World } from '../../../contract/ledger-world.ts'
 import { type Call, steps } from './money-steps.ts'
 

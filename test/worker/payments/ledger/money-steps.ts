@@ -2,9 +2,9 @@
 // step draws its ids before its call, so that the call can be made again as it was.
 
 import fc from 'fast-check'
+import type { Untold } from '../../../../worker/payments/domain/events.ts'
+import type { Transaction } from '../../../../worker/payments/domain/transaction.ts'
 import type { Arrival } from '../../../../worker/payments/ledger/ledger.ts'
-import type { Untold } from '../../../../worker/payments/telling/events.ts'
-import type { Transaction } from '../../../../worker/payments/transaction.ts'
 import { MINUTE, type World } from '../../../contract/ledger-world.ts'
 import { read } from '../../../support/readable-records.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { InvalidWebhookSignatureException } from '../../../../worker/payments/exceptions.ts'
-import type { VerifiedWebhook } from '../../../../worker/payments/webhooks/payload.ts'
+import { InvalidWebhookSignatureException } from '../../../../worker/payments/domain/exceptions.ts'
+import type { VerifiedWebhook } from '../../../../worker/payments/domain/payload.ts'
 import { openRoom, type Room } from '../../../support/payments-room.ts'
 
 const CORRELATION = 'correlation-1'

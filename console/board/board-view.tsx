@@ -1,0 +1,99 @@
+// The board: a line of search and filters, columns of cards, and the card that is open.
+
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+import type { Live } from '../data/live/live.ts'
+import { route } from '../router.ts'
+import { words } from '../words.ts'
+import { Announcer } from './announcer.tsx'
+import { type Cards, cardsOf } from './cards.ts'
+import { columnsOf } from './columns.ts'
+import { ColumnsView } from './columns-view.tsx'
+import { TaskDialog } from './detail/task-dialog.tsx'
+import { FilterBar } from './filter-bar.tsx'
+import { clearFilters } from './filtering.ts'
+import { choicesOf, filtersOf, isFiltering, passes } from './filters.ts'
+import { focusCard } from './focus.ts'
+import { Nothing, Notices, Skeleton } from './notices.tsx'
+import { useOpening } from './opening.ts'
+
+export function BoardView({ live }: { live: Live }) {
+  const { open, close } = useOpening()
+  const { id } = route.value
+  const board = useRef<HTMLDivElement>(null)
+  const closed = useRef<string>()
+  useEffect(() => {
+    // Back to where the reader was, if it is still there.
+    if (id === undefined && closed.current !== undefined) focusCard(board.current, closed.current)
+    closed.current = id
+  }, [id])
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it listens for the links within it.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click.
+    <div class="board" ref={board} onClick={open}>
+      <h1 class="visually-hidden">{words.board.title}</h1>
+      <Notices live={live} />
+      {live.tasks.value ? <Tasks live={live} /> : <Nothing live={live} />}
+      {live.tasks.value && <Announcer changedAt={live.changedAt} />}
+      {id !== undefined && <TaskDialog id={id} live={live} onClose={close} />}
+    </div>
+  )
+}
+
+function Tasks({ live }: { live: Live }) {
+  const tasks = live.tasks.value
+  const sessions = live.sessions.value
+  const config = live.status.value?.config
+  const { query } = route.value
+  const filters = useMemo(() => filtersOf(query), [query])
+  const shown = useRef<Cards>(new Map())
+  const cards = useMemo(() => {
+    shown.current = cardsOf({ tasks: tasks ?? new Map(), sessions, config }, shown.current)
+    return shown.current
+  }, [tasks, sessions, config])
+  const choices = useMemo(() => choicesOf(tasks?.values() ?? []), [tasks])
+  const columns = useMemo(
+    () => columnsOf(cards.values(), config, passes(filters)),
+    [cards, config, filters],
+  )
+  if (cards.size === 0) return live.status.value ? <Empty /> : <Skeleton />
+  const count = columns.reduce((sum, column) => sum + column.cards.length, 0)
+  return (
+    <>
+      <FilterBar filters={filters} choices={choices} shown={count} total={cards.size} />
+      {count === 0 && isFiltering(filters) ? (
+        <NoMatch />
+      ) : (
+        <ColumnsView
+          // Columns in another order would leave a narrow screen at whichever one it snapped to.
+          key={config === undefined ? 'unordered' : 'ordered'}
+          columns={columns}
+          changedAt={live.changedAt.value}
+          isFiltered={isFiltering(filters)}
+        />
+      )}
+    </>
+  )
+}
+
+function Empty() {
+  const { empty } = words.board.notice
+  return (
+    <section class="notice whole">
+      <h2>{empty.title}</h2>
+      <p>{empty.lead}</p>
+    </section>
+  )
+}
+
+function NoMatch() {
+  const { filters } = words.board
+  return (
+    <section class="notice whole">
+      <h2>{filters.none}</h2>
+      <p>{filters.noneHint}</p>
+      <button type="button" onClick={clearFilters}>
+        {filters.clear}
+      </button>
+    </section>
+  )
+}

@@ -1,0 +1,93 @@
+// One card. It is drawn again when what it shows has changed, and for nothing else: a class, since
+// that is what can say so.
+
+import { Component } from 'preact'
+import type { Task } from '../../worker/board/wire.ts'
+import { formatRoute } from '../address.ts'
+import { words } from '../words.ts'
+import { Chips } from './card-chips.tsx'
+import { nameOf } from './card-name.ts'
+import { assigneesOf, type CardData } from './cards.ts'
+
+interface CardProps {
+  card: CardData
+  /** When it was seen to change, in ms. */
+  changedAt: number | undefined
+  /** It is the one card in the tab order. */
+  isActive: boolean
+}
+
+/** As `--flash` of the tokens. */
+const FLASH_MS = 2_400
+
+export class Card extends Component<CardProps> {
+  /** Turns with every change: an animation of another name begins again. */
+  #isOdd = false
+
+  override shouldComponentUpdate({ card, changedAt, isActive }: Readonly<CardProps>): boolean {
+    const isChanged = changedAt !== this.props.changedAt
+    if (isChanged) this.#isOdd = !this.#isOdd
+    return isChanged || card !== this.props.card || isActive !== this.props.isActive
+  }
+
+  override render() {
+    const { card, isActive } = this.props
+    const { id, title, invalid } = card.task
+    return (
+      <li class={`card ${standingOf(card)} ${this.#flash()}`} data-card={id}>
+        <Top task={card.task} parentTitle={card.parentTitle} />
+        <a
+          href={formatRoute({ view: 'board', id, query: {} })}
+          data-open={id}
+          tabIndex={isActive ? 0 : -1}
+          aria-label={nameOf(card)}
+        >
+          <span class="title" dir="auto">
+            {title}
+          </span>
+        </a>
+        {card.progress !== undefined && (
+          <p class="progress" dir="auto">
+            {card.progress}
+          </p>
+        )}
+        <Chips card={card} />
+        {invalid !== undefined && (
+          <p class="invalid-line" aria-hidden="true">
+            {words.board.card.invalid(invalid)}
+          </p>
+        )}
+      </li>
+    )
+  }
+
+  /** None for a card that is merely drawn late: scrolled to, or no longer filtered away. */
+  #flash(): string {
+    const { changedAt } = this.props
+    if (changedAt === undefined || Date.now() - changedAt > FLASH_MS) return ''
+    return this.#isOdd ? 'changed odd' : 'changed'
+  }
+}
+
+/** Like the chips, it is in the link's name already. */
+function Top({ task, parentTitle }: { task: Task; parentTitle: string | undefined }) {
+  const { id, parent } = task
+  const assignees = assigneesOf(task).join(', ')
+  return (
+    <p class="top" aria-hidden="true">
+      <span class="id">{id}</span>
+      {parent !== undefined && (
+        <span class="parent" title={parentTitle}>
+          {words.board.card.partOf(parent)}
+        </span>
+      )}
+      {assignees !== '' && <span class="assignee">{assignees}</span>}
+    </p>
+  )
+}
+
+/** What its edge is coloured by. */
+function standingOf({ task, isClosed }: CardData): string {
+  if (task.invalid !== undefined) return 'invalid'
+  return isClosed ? '' : (task.executionState ?? '')
+}

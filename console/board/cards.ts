@@ -1,0 +1,85 @@
+// What a card shows: a task, and what only the rest of the board knows of it. Pure. What shows the
+// same stays the same object, so that no card is drawn again for a change elsewhere.
+
+import type { BoardConfig, Session, Task } from '../../worker/board/wire.ts'
+
+export interface CardData {
+  task: Task
+  isClosed: boolean
+  /** What keeps it from being ready, as far as other tasks do. */
+  waitsFor: readonly Waiting[]
+  parentTitle?: string
+  /** Who works on it, and what they last said of it. */
+  actor?: string
+  progress?: string
+}
+
+export interface Waiting {
+  id: string
+  /** False: the board has no such task. */
+  isKnown: boolean
+}
+
+export interface Board {
+  tasks: ReadonlyMap<string, Task>
+  sessions: ReadonlyMap<string, Session> | undefined
+  /** Undefined until it is known: nothing is said of what waits for what until then. */
+  config: Pick<BoardConfig, 'states' | 'closed'> | undefined
+}
+
+export type Cards = ReadonlyMap<string, CardData>
+
+/** Everybody who has the task, the first of them first. */
+export const assigneesOf = ({ assignee, assignees }: Task): readonly string[] =>
+  assignees ?? (assignee === undefined ? [] : [assignee])
+
+/** In the order of the tasks. `shown` are the cards of the board before. */
+export function cardsOf(board: Board, shown: Cards): Cards {
+  const closed = new Set(board.config?.closed)
+  const cards = new Map<string, CardData>()
+  for (const task of board.tasks.values()) {
+    const card = cardOf(task, board, closed)
+    const known = shown.get(task.id)
+    cards.set(task.id, known && isSame(known, card) ? known : card)
+  }
+  return cards
+}
+
+function cardOf(task: Task, board: Board, closed: ReadonlySet<string>): CardData {
+  const isClosed = closed.has(task.status)
+  const session = isClosed ? undefined : board.sessions?.get(task.sessionId ?? '')
+  const parentTitle = board.tasks.get(task.parent ?? '')?.title
+  return {
+    task,
+    isClosed,
+    waitsFor: isClosed || task.ready || !board.config ? NOTHING : waitingOf(task, board, closed),
+    ...(parentTitle !== undefined && { parentTitle }),
+    ...(session && { actor: session.actor }),
+    ...(session?.live?.progress !== undefined && { progress: session.live.progress }),
+  }
+}
+
+const NOTHING: readonly Waiting[] = []
+
+function waitingOf(task: Task, { tasks }: Board, closed: ReadonlySet<string>): Waiting[] {
+  return (task.deps ?? []).flatMap((id) => {
+    const dep = tasks.get(id)
+    if (!dep) return { id, isKnown: false }
+    return closed.has(dep.status) ? [] : { id, isKnown: true }
+  })
+}
+
+function isSame(one: CardData, other: CardData): boolean {
+  return (
+    one.task === other.task &&
+    one.isClosed === other.isClosed &&
+    one.parentTitle === other.parentTitle &&
+    one.actor === other.actor &&
+    one.progress === other.progress &&
+    one.waitsFor.length === other.waitsFor.length &&
+    one.waitsFor.every((waiting, at) => {
+      const same = other.waitsFor[at]
+      return waiting.id === same?.id && waiting.isKnown === same.isKnown
+    })
+  )
+}

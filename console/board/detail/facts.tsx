@@ -1,0 +1,74 @@
+// The fields of a task, and the tasks it hangs together with.
+
+import type { TaskDetail } from '../../../client/index.ts'
+import type { Task } from '../../../worker/board/wire.ts'
+import { formatRoute } from '../../address.ts'
+import type { Live } from '../../data/live/live.ts'
+import { Fact } from '../../ui/fact.tsx'
+import { Age } from '../../ui/time.tsx'
+import { words } from '../../words.ts'
+import { LabelChips, PriorityChip } from '../card-chips.tsx'
+import { assigneesOf } from '../cards.ts'
+import { statusName } from '../columns.ts'
+
+export function Facts({ task, live }: { task: TaskDetail; live: Live }) {
+  const say = words.board.detail.facts
+  const tasks = live.tasks.value ?? new Map<string, Task>()
+  const { priority, labels = [], parent, deps = [], updatedAt, rank } = task
+  const assignees = assigneesOf(task)
+  const subtasks = [...tasks.values()].filter((other) => other.parent === task.id)
+  return (
+    <dl class="task-facts">
+      <Fact name={say.assignees(assignees.length)}>{assignees.join(', ')}</Fact>
+      <Fact name={say.priority}>{priority && <PriorityChip priority={priority} />}</Fact>
+      <Fact name={say.labels}>
+        {labels.length > 0 && (
+          <span class="chips">
+            <LabelChips labels={labels} />
+          </span>
+        )}
+      </Fact>
+      <Fact name={say.parent}>{parent && <TaskLinks ids={[parent]} tasks={tasks} />}</Fact>
+      <Fact name={say.deps}>{deps.length > 0 && <TaskLinks ids={deps} tasks={tasks} />}</Fact>
+      <Fact name={say.subtasks}>
+        {subtasks.length > 0 && <TaskLinks ids={subtasks.map(({ id }) => id)} tasks={tasks} />}
+      </Fact>
+      <Fact name={say.updated}>{updatedAt && <Age at={updatedAt} />}</Fact>
+      <Fact name={say.rank}>{rank}</Fact>
+      <Fact name={say.attempt}>
+        {task.activeAttempt && <span class="mono">{task.activeAttempt}</span>}
+      </Fact>
+    </dl>
+  )
+}
+
+interface TaskLinksProps {
+  ids: readonly string[]
+  tasks: ReadonlyMap<string, Task>
+}
+
+function TaskLinks({ ids, tasks }: TaskLinksProps) {
+  return (
+    <ul class="task-links">
+      {ids.map((id) => {
+        const task = tasks.get(id)
+        if (!task) {
+          return (
+            <li key={id}>
+              <span class="id">{id}</span>{' '}
+              <span class="soft">{words.board.detail.facts.noDep}</span>
+            </li>
+          )
+        }
+        return (
+          <li key={id}>
+            <a href={formatRoute({ view: 'board', id, query: {} })} data-open={id}>
+              <span class="id">{id}</span> <span dir="auto">{task.title}</span>
+            </a>{' '}
+            <span class="soft">{statusName(task.status)}</span>
+          </li>
+        )
+      })}
+    </ul>
+  )
+}

@@ -1,0 +1,66 @@
+// Who worked on a task: how each session stands, or what came of it.
+
+import type { Session } from '../../../worker/board/wire.ts'
+import { now } from '../../data/clock.ts'
+import { Fact } from '../../ui/fact.tsx'
+import { Age } from '../../ui/time.tsx'
+import { ago } from '../../ui/time-text.ts'
+import { words } from '../../words.ts'
+import { Markdown } from './markdown.tsx'
+
+export function Sessions({ sessions }: { sessions: readonly Session[] }) {
+  return (
+    <ol class="sessions">
+      {sessions.map((session) => (
+        <SessionItem key={session.id} session={session} />
+      ))}
+    </ol>
+  )
+}
+
+function SessionItem({ session }: { session: Session }) {
+  const say = words.board.detail
+  const { health, actor, summary, cancelReason, invalid, live } = session
+  return (
+    <li>
+      <p class="who">
+        <span class={`chip work ${health}`}>{say.sessionHealth[health]}</span>
+        <strong>{actor}</strong>
+        <span class="soft">{[session.client, session.model].filter(Boolean).join(' · ')}</span>
+      </p>
+      {live && (
+        <p class="live-line">
+          {live.progress !== undefined && <span dir="auto">{live.progress}</span>}{' '}
+          <span class="soft">{say.heartbeat(ago(Date.parse(live.heartbeatAt), now.value))}</span>
+        </p>
+      )}
+      {summary !== undefined && <Markdown text={summary} />}
+      {cancelReason !== undefined && <p dir="auto">{say.canceledBecause(cancelReason)}</p>}
+      {invalid !== undefined && <p class="invalid-line">{words.board.card.invalid(invalid)}</p>}
+      <SessionFacts session={session} />
+    </li>
+  )
+}
+
+function SessionFacts({ session }: { session: Session }) {
+  const say = words.board.detail
+  const { startedAt, endedAt, branch, headStarted, headFinished, live } = session
+  return (
+    <dl class="small-facts">
+      <Fact name={say.started}>
+        <Age at={startedAt} />
+      </Fact>
+      <Fact name={say.ended}>{endedAt && <Age at={endedAt} />}</Fact>
+      <Fact name={say.branch}>{branch && <code>{branch}</code>}</Fact>
+      <Fact name={say.commits}>
+        {headStarted && (
+          <code>{say.span(short(headStarted), headFinished && short(headFinished))}</code>
+        )}
+      </Fact>
+      <Fact name={say.worktree}>{live?.worktree && <code>{live.worktree}</code>}</Fact>
+    </dl>
+  )
+}
+
+/** A commit as git shortens it. */
+const short = (hash: string) => hash.slice(0, 8)

@@ -1,0 +1,78 @@
+// All that a task says, from its facts to its history.
+
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+import type { TaskDetail } from '../../../client/index.ts'
+import type { Live } from '../../data/live/live.ts'
+import { words } from '../../words.ts'
+import { Checks } from './checks.tsx'
+import { Extra } from './extra.tsx'
+import { Facts } from './facts.tsx'
+import { History } from './history.tsx'
+import { Markdown } from './markdown.tsx'
+import { Runs } from './runs.tsx'
+import { Sessions } from './sessions.tsx'
+
+export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
+  const say = words.board.detail
+  const { body = '', checks = [], sessions, runs, provenance = [], extra = {} } = task
+  return (
+    <>
+      {task.invalid !== undefined && (
+        <p class="notice stop">{words.board.card.invalid(task.invalid)}</p>
+      )}
+      <Facts task={task} live={live} />
+      <Part title={say.body} isUntitled={STARTS_WITH_HEADING.test(body)}>
+        {body.trim() === '' ? <p class="soft">{say.noBody}</p> : <Markdown text={body} />}
+      </Part>
+      {checks.length > 0 && (
+        <Part title={say.checks} count={checks.length}>
+          <Checks checks={checks} />
+        </Part>
+      )}
+      {sessions.length > 0 && (
+        <Part title={say.sessions} count={sessions.length}>
+          <Sessions sessions={sessions} />
+        </Part>
+      )}
+      {runs.length > 0 && (
+        <Part title={say.runs} count={runs.length}>
+          <Runs runs={runs} />
+        </Part>
+      )}
+      {provenance.length > 0 && (
+        <Part title={say.history} count={provenance.length}>
+          <History entries={provenance} />
+        </Part>
+      )}
+      {Object.keys(extra).length > 0 && (
+        <Part title={say.extra}>
+          <Extra fields={extra} />
+        </Part>
+      )}
+    </>
+  )
+}
+
+/** Some tools write the heading of the body into the body. */
+const STARTS_WITH_HEADING = /^\s*#{1,6}\s/
+
+interface PartProps {
+  title: string
+  /** The title is there for readers of the screen alone. */
+  isUntitled?: boolean
+  count?: number
+  children: ComponentChildren
+}
+
+function Part({ title, isUntitled = false, count, children }: PartProps) {
+  const heading = useId()
+  return (
+    <section aria-labelledby={heading}>
+      <h3 id={heading} class={isUntitled ? 'visually-hidden' : undefined}>
+        {title} {count !== undefined && <span class="count">{count}</span>}
+      </h3>
+      {children}
+    </section>
+  )
+}

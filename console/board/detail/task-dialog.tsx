@@ -1,0 +1,109 @@
+// The task that is open, on top of the board.
+
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import type { Live } from '../../data/live/live.ts'
+import { StreamLamp } from '../../frame/connection.tsx'
+import { CloseButton } from '../../ui/close-button.tsx'
+import { words } from '../../words.ts'
+import { statusName } from '../columns.ts'
+import { TaskBody } from './task-body.tsx'
+import type { TaskState } from './task-state.ts'
+import { TaskStanding } from './task-status.tsx'
+import { useTask } from './use-task.ts'
+
+interface TaskDialogProps {
+  id: string
+  live: Live
+  onClose(): void
+}
+
+export function TaskDialog({ id, live, onClose }: TaskDialogProps) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  // Before the task is drawn: opening moves the focus, and its heading then takes it.
+  useLayoutEffect(() => dialog.current?.showModal(), [])
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes as well.
+    <dialog
+      ref={dialog}
+      class="task"
+      aria-labelledby="task-heading"
+      onCancel={(event) => {
+        event.preventDefault()
+        onClose()
+      }}
+      onClick={(event) => event.target === dialog.current && onClose()}
+    >
+      <Task key={id} id={id} live={live} onClose={onClose} />
+    </dialog>
+  )
+}
+
+function Task({ id, live, onClose }: TaskDialogProps) {
+  const { state, retry } = useTask(live, id)
+  const heading = useRef<HTMLHeadingElement>(null)
+  // Whoever follows a link from one task to another goes on reading at its name.
+  useEffect(() => heading.current?.focus(), [])
+  return (
+    <article>
+      <header>
+        <span class="id">{id}</span>
+        {state.name === 'shown' && <span class="status">{statusName(state.task.status)}</span>}
+        {state.name === 'shown' && <TaskStanding id={id} live={live} />}
+        <StreamLamp live={live} />
+        <CloseButton onClose={onClose} />
+      </header>
+      <div class="scroller">
+        <h2 id="task-heading" ref={heading} tabIndex={-1} dir="auto">
+          {titleOf(id, state, live)}
+        </h2>
+        <Problem state={state} onRetry={retry} />
+        {state.name === 'shown' && <TaskBody task={state.task} live={live} />}
+      </div>
+    </article>
+  )
+}
+
+function titleOf(id: string, state: TaskState, live: Live): string {
+  const say = words.board.detail
+  switch (state.name) {
+    case 'shown':
+      return state.task.title
+    case 'unknown':
+      return say.unknown(id)
+    case 'loading':
+      return live.tasks.value?.get(id)?.title ?? say.loading(id)
+    case 'failed':
+      return id
+  }
+}
+
+function Problem({ state, onRetry }: { state: TaskState; onRetry(): void }) {
+  const say = words.board.detail
+  const sentence = sentenceOf(state)
+  return (
+    // It stays in the tree while it is empty, or nobody would hear it come.
+    <div role="status" class={sentence === undefined ? undefined : 'notice caution'}>
+      {sentence !== undefined && <p>{sentence}</p>}
+      {'problem' in state && (
+        <button type="button" class="quiet" onClick={onRetry}>
+          {say.again}
+        </button>
+      )}
+    </div>
+  )
+}
+
+function sentenceOf(state: TaskState): string | undefined {
+  const say = words.board.detail
+  switch (state.name) {
+    case 'loading':
+      return undefined
+    case 'unknown':
+      return say.unknownHint
+    case 'failed':
+      return say.failedEmpty(state.problem)
+    case 'shown':
+      if (state.isGone) return say.gone
+      return state.problem === undefined ? undefined : say.failed(state.problem)
+  }
+}

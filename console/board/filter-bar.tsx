@@ -1,0 +1,122 @@
+// The line above the columns: search, filters, and how much of the board passes them.
+
+import { useRef } from 'preact/hooks'
+import { useKey } from '../ui/keyboard.ts'
+import { words } from '../words.ts'
+import { clearFilters, filterBy, SEARCH_ID } from './filtering.ts'
+import { type Choices, type Filters, isFiltering } from './filters.ts'
+import { focusCard } from './focus.ts'
+
+interface FilterBarProps {
+  filters: Filters
+  choices: Choices
+  shown: number
+  total: number
+}
+
+const EXECUTIONS = ['active', 'stalled', 'awaiting_review'] as const
+
+export function FilterBar({ filters, choices, shown, total }: FilterBarProps) {
+  const say = words.board.filters
+  const executions = Object.fromEntries(
+    EXECUTIONS.map((state) => [state, words.board.card.execution[state]]),
+  )
+  return (
+    <search class="board-filters" aria-label={say.label}>
+      <Search q={filters.q} />
+      <div class="selects">
+        <Choice name="assignee" filters={filters} values={choices.assignee} />
+        <Choice name="label" filters={filters} values={choices.label} />
+        <Choice name="priority" filters={filters} values={choices.priority} />
+        <Choice name="execution" filters={filters} values={EXECUTIONS} texts={executions} />
+        <button
+          type="button"
+          class="quiet toggle"
+          aria-pressed={filters.ready !== ''}
+          onClick={() => filterBy({ ready: filters.ready === '' ? '1' : '' })}
+        >
+          {say.ready}
+        </button>
+        <p class="passing" role="status">
+          {isFiltering(filters) ? say.some(shown, total) : say.all(total)}
+        </p>
+        {isFiltering(filters) && (
+          <button type="button" class="quiet clear" onClick={clearFilters}>
+            {say.clear}
+          </button>
+        )}
+      </div>
+    </search>
+  )
+}
+
+function Search({ q }: { q: string }) {
+  const field = useRef<HTMLInputElement>(null)
+  useKey('/', () => {
+    field.current?.focus()
+    field.current?.select()
+  })
+  return (
+    <label class="search">
+      <span class="visually-hidden">{words.board.filters.search}</span>
+      <input
+        ref={field}
+        id={SEARCH_ID}
+        type="search"
+        value={q}
+        placeholder={words.board.filters.searchHint}
+        autocomplete="off"
+        spellcheck={false}
+        aria-keyshortcuts="/"
+        onInput={({ currentTarget }) => filterBy({ q: currentTarget.value })}
+        onKeyDown={leaveByKey}
+      />
+      <span class="key" aria-hidden="true">
+        /
+      </span>
+    </label>
+  )
+}
+
+/** Esc clears, then leaves; the arrow and Enter lead on to what was found. */
+function leaveByKey(event: KeyboardEvent): void {
+  const field = event.currentTarget as HTMLInputElement
+  const isLeaving =
+    event.key === 'ArrowDown' ||
+    event.key === 'Enter' ||
+    (event.key === 'Escape' && field.value === '')
+  if (event.key === 'Escape') filterBy({ q: '' })
+  if (isLeaving) focusCard(field.closest('.board'), '')
+  if (isLeaving || event.key === 'Escape') event.preventDefault()
+}
+
+interface ChoiceProps {
+  name: 'assignee' | 'label' | 'priority' | 'execution'
+  filters: Filters
+  values: readonly string[]
+  /** Where a value is not its own text. */
+  texts?: Readonly<Record<string, string>>
+}
+
+function Choice({ name, filters, values, texts }: ChoiceProps) {
+  const say = words.board.filters
+  const chosen = filters[name]
+  if (values.length === 0 && chosen === '') return null
+  // An address may name what the board does not have, and the choice must not hide it.
+  const options = chosen === '' || values.includes(chosen) ? values : [...values, chosen]
+  return (
+    <select
+      aria-label={say.names[name]}
+      class={chosen === '' ? undefined : 'chosen'}
+      value={chosen}
+      onChange={({ currentTarget }) => filterBy({ [name]: currentTarget.value })}
+    >
+      <option value="">{say.any[name]}</option>
+      {options.map((value) => (
+        <option key={value} value={value}>
+          {texts?.[value] ?? value}
+        </option>
+      ))}
+    </select>
+  )
+}

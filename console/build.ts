@@ -1,0 +1,51 @@
+// Bundles the console's page: index.html and what it loads, each file named by its own content.
+
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { build, type Metafile } from 'esbuild'
+
+const PAGE = import.meta.dirname
+/** Where `npx wrangler deploy` looks for it. */
+const DIST = join(import.meta.dirname, '../dist/console')
+
+/**
+ * Writes the page into `outDir`, which is emptied first: `index.html`, and beside it the scripts
+ * and styles that it loads from `/console/`. Rejects with esbuild's BuildFailure.
+ */
+export async function buildConsole(outDir: string): Promise<void> {
+  await rm(outDir, { recursive: true, force: true })
+  await mkdir(outDir, { recursive: true })
+  const { metafile } = await build({
+    entryPoints: [join(PAGE, 'main.tsx'), join(PAGE, 'icon.svg')],
+    loader: { '.svg': 'copy' },
+    outdir: outDir,
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    // What only some views need (Markdown, plots) is loaded when it is needed.
+    splitting: true,
+    format: 'esm',
+    target: 'es2022',
+    minify: true,
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    legalComments: 'none',
+    metafile: true,
+    logLevel: 'silent',
+  })
+  const html = await readFile(join(PAGE, 'index.html'), 'utf8')
+  await writeFile(join(outDir, 'index.html'), fillIn(html, metafile))
+}
+
+/** The page names its files as if they had no hash. */
+function fillIn(html: string, { outputs }: Metafile): string {
+  return Object.keys(outputs).reduce((page, output) => {
+    const file = basename(output)
+    return page.replaceAll(`/console/${file.replace(/-[A-Z0-9]{8}(?=\.)/, '')}`, `/console/${file}`)
+  }, html)
+}
+
+if (import.meta.main) {
+  await buildConsole(DIST)
+  process.stdout.write(`the console is in ${DIST}\n`)
+}

@@ -1,0 +1,41 @@
+// What `GET /api/status` answers, and what can be said of the sidecar by it. Pure.
+
+import type { BoardConfig, LayoutName } from '../../../worker/board/wire.ts'
+
+export interface BoardStatus {
+  layout?: LayoutName
+  config?: Omit<BoardConfig, 'layout'>
+  store?: 'present' | 'missing'
+  counts: { tasks: number; sessions: number; runs: number }
+  sidecar: { lastSeenAt?: string; version?: string }
+  streams: number
+  awakeSince: string
+}
+
+/**
+ * A sidecar that has nothing to publish still syncs every five minutes. One that is overdue by more
+ * than a slow start takes is taken for gone.
+ */
+export const SYNC_MS = 5 * 60_000
+const GRACE_MS = 60_000
+/** A sync takes a moment, and so does an edge that has just come back. */
+const SOON_MS = 10_000
+
+export type SidecarState =
+  | { name: 'unknown' }
+  | { name: 'online'; lastSeenAt: number }
+  | { name: 'offline'; lastSeenAt: number }
+
+/** `now` in ms. */
+export function sidecarState(status: BoardStatus | undefined, now: number): SidecarState {
+  const lastSeenAt = Date.parse(status?.sidecar.lastSeenAt ?? '')
+  if (Number.isNaN(lastSeenAt)) return { name: 'unknown' }
+  return { name: now - lastSeenAt > SYNC_MS + GRACE_MS ? 'offline' : 'online', lastSeenAt }
+}
+
+/** When it is worth asking again: the next sync is due, or overdue and may still come. In ms. */
+export function nextAskMs(status: BoardStatus | undefined, now: number): number {
+  const state = sidecarState(status, now)
+  if (state.name !== 'online') return GRACE_MS
+  return Math.max(SOON_MS, state.lastSeenAt + SYNC_MS + SOON_MS - now)
+}

@@ -1,0 +1,57 @@
+// The connection, honestly: the stream's lamp, and the sidecar's.
+
+import { now } from '../data/clock.ts'
+import type { Live } from '../data/live/live.ts'
+import { sidecarState } from '../data/live/status.ts'
+import { ago, timeOf } from '../ui/time-text.ts'
+import { words } from '../words.ts'
+import { type Reading, readLamp } from './lamp.ts'
+
+export function Connection({ live }: { live: Live }) {
+  return (
+    <div class="connection">
+      <StreamLamp live={live} />
+      <LampItem name={words.connection.sidecar} {...readSidecar(live)} />
+    </div>
+  )
+}
+
+/** By itself where something covers the bar: whoever reads there must know as well. */
+export function StreamLamp({ live }: { live: Live }) {
+  const reading = readLamp(live.state.value, now.value)
+  return <LampItem name={words.connection.board} isMain {...reading} />
+}
+
+interface LampItemProps extends Reading {
+  name: string
+  /** The main one: readers are told when it changes. */
+  isMain?: true
+}
+
+function LampItem({ name, lamp, text, hint, isMain }: LampItemProps) {
+  return (
+    <p class={`lamp ${lamp}`} title={hint}>
+      <span class="lamp-name">{name}</span>
+      {/* An age that merely grows is not worth a word. */}
+      <span role={isMain && 'status'}>{text}</span>
+    </p>
+  )
+}
+
+function readSidecar(live: Live): Reading {
+  const status = live.status.value
+  const sidecar = sidecarState(status, now.value)
+  const { connection } = words
+  if (!status) return { lamp: 'caution', text: connection.sidecarUnasked }
+  if (status.store === 'missing') return { lamp: 'stop', text: connection.storeMissing }
+  switch (sidecar.name) {
+    case 'unknown':
+      return { lamp: 'caution', text: connection.sidecarUnknown }
+    case 'online':
+      return { lamp: 'go', text: connection.sidecarOnline(ago(sidecar.lastSeenAt, now.value)) }
+    case 'offline': {
+      const text = connection.sidecarOffline(timeOf(sidecar.lastSeenAt, now.value))
+      return { lamp: 'stop', text }
+    }
+  }
+}

@@ -1,0 +1,49 @@
+// What the lamp beside the connection says: never greener than what is known. Pure.
+
+import type { BoardState } from '../../client/index.ts'
+import { timeOf } from '../ui/time-text.ts'
+import { words } from '../words.ts'
+
+export type Lamp = 'go' | 'caution' | 'stop'
+
+export interface Reading {
+  lamp: Lamp
+  text: string
+  hint?: string
+}
+
+/** A short break is healed before anybody reads of it; a longer one makes what is shown stale. */
+const STALE_AFTER_MS = 10_000
+
+/** `now` in ms. */
+export function readLamp(state: BoardState, now: number): Reading {
+  const { connection } = words
+  switch (state.name) {
+    case 'connecting':
+      return {
+        lamp: 'caution',
+        text: connection.connecting,
+        ...(state.reason && { hint: connection.reasons[state.reason] }),
+      }
+    case 'live':
+      return { lamp: 'go', text: connection.live, hint: connection.liveHint }
+    case 'reconnecting': {
+      const { currentAt } = state
+      if (currentAt === undefined || now - currentAt < STALE_AFTER_MS) {
+        return {
+          lamp: 'caution',
+          text: connection.reconnecting,
+          hint: connection.reasons[state.reason],
+        }
+      }
+      const text = connection.stale(timeOf(currentAt, now))
+      return { lamp: 'stop', text, hint: connection.staleHint }
+    }
+    case 'waiting':
+      return { lamp: 'caution', text: connection.waiting, hint: connection.waitingHint }
+    case 'refused':
+      return { lamp: 'stop', text: connection.refused, hint: state.error }
+    case 'closed':
+      return { lamp: 'stop', text: connection.closed }
+  }
+}

@@ -1,0 +1,31 @@
+// Asks which repository to look at, where the token reaches more than one.
+
+import { useId, useRef } from 'preact/hooks'
+import { choose, repository } from '../data/live/open.ts'
+import { words } from '../words.ts'
+
+export function RepositoryPicker() {
+  const field = useRef<HTMLInputElement>(null)
+  const ids = { path: useId(), known: useId() }
+  const known = repository.value.name === 'unchosen' ? repository.value.known : []
+
+  const submit = (event: Event) => {
+    event.preventDefault()
+    const path = field.current?.value.trim() ?? ''
+    if (path !== '') choose(path)
+  }
+  return (
+    <form class="picker" onSubmit={submit}>
+      <h1>{words.repository.title}</h1>
+      <p>{words.repository.lead}</p>
+      <label for={ids.path}>{words.repository.label}</label>
+      <input id={ids.path} ref={field} list={ids.known} spellcheck={false} required />
+      <datalist id={ids.known}>
+        {known.map((path) => (
+          <option key={path} value={path} />
+        ))}
+      </datalist>
+      <button type="submit">{words.repository.open}</button>
+    </form>
+  )
+}

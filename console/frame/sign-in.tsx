@@ -1,0 +1,92 @@
+// Signing in: by a link's code, at once; else by a token that is pasted.
+
+import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { findSession, session, signIn } from '../data/session.ts'
+import { go, replace, route } from '../router.ts'
+import { words } from '../words.ts'
+
+export function SignIn() {
+  const { view, id: code } = route.value
+  const [isWorking, setWorking] = useState(view === 'sign-in')
+
+  useEffect(() => {
+    if (view !== 'sign-in') return
+    void enter(code).finally(() => {
+      setWorking(false)
+      // In its place: no step back leads to a code that was used.
+      if (session.peek().name === 'signed-in') replace({ view: 'board', query: {} })
+    })
+  }, [view, code])
+
+  return (
+    <main class="whole-page sign-in">
+      <h1>{words.product}</h1>
+      {isWorking ? <p role="status">{words.signIn.working}</p> : <TokenForm />}
+    </main>
+  )
+}
+
+/** By the code, if it still is good; else whoever followed the link again may be signed in. */
+async function enter(code: string | undefined): Promise<void> {
+  if (code !== undefined) await signIn({ code })
+  const tried = session.peek()
+  if (tried.name === 'signed-in') return
+  await findSession()
+  if (session.peek().name === 'signed-out' && tried.name === 'signed-out') session.value = tried
+}
+
+function TokenForm() {
+  const field = useRef<HTMLInputElement>(null)
+  const [isWorking, setWorking] = useState(false)
+  const [isEmpty, setEmpty] = useState(false)
+  const ids = { token: useId(), hint: useId() }
+
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    const token = field.current?.value.trim() ?? ''
+    setEmpty(token === '')
+    if (token === '') return
+    setWorking(true)
+    await signIn({ token })
+    setWorking(false)
+    if (session.peek().name === 'signed-in') go({ view: 'board' })
+  }
+  return (
+    <form onSubmit={submit}>
+      <p>{words.signIn.lead}</p>
+      <label for={ids.token}>{words.signIn.label}</label>
+      <input
+        id={ids.token}
+        ref={field}
+        type="password"
+        autocomplete="off"
+        spellcheck={false}
+        aria-describedby={ids.hint}
+        aria-invalid={isEmpty || undefined}
+      />
+      <p class="hint" id={ids.hint}>
+        {words.signIn.hint}
+      </p>
+      <p class="problem-line" role="alert">
+        {isEmpty ? words.signIn.empty : problemOf()}
+      </p>
+      <button type="submit" disabled={isWorking}>
+        {isWorking ? words.signIn.working : words.signIn.submit}
+      </button>
+    </form>
+  )
+}
+
+function problemOf(): string | undefined {
+  const state = session.value
+  if (state.name !== 'signed-out' || !state.problem) return undefined
+  const { code, message } = state.problem
+  switch (code) {
+    case 'unreachable':
+      return words.signIn.unreachable
+    case 'invalid_request':
+      return words.signIn.noToken
+    default:
+      return words.signIn.problem(message)
+  }
+}

@@ -1,0 +1,193 @@
+// A test charge: asked for once however often it is pressed, then on to where it is paid.
+
+import { useId, useRef, useState } from 'preact/hooks'
+import type { PaymentResponse } from '../../../worker/payments/domain/transaction.ts'
+import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
+import { formatRoute } from '../../address.ts'
+import { ApiProblem } from '../../data/http.ts'
+import { words } from '../../words.ts'
+import { charge } from '../acting/acts.ts'
+import { IdempotencyKey, isRefusal, sayFailure } from '../acting/idempotency-key.ts'
+import { StatusBadge } from '../status-badge.tsx'
+import { isWeb } from '../web-address.ts'
+import { currenciesOf, exampleAmount, type Form, orderOf } from './test-order.ts'
+
+interface ChargeFormProps {
+  /** At least one. */
+  gateways: readonly GatewayHealth[]
+  onCharged(): void
+}
+
+type State =
+  /** `transactionId`: of a payment that may still be paid, though there is no page to pay it on. */
+  | { name: 'idle'; problem?: string; transactionId?: string | undefined }
+  | { name: 'working' }
+  | { name: 'leaving' }
+  | { name: 'charged'; response: PaymentResponse }
+
+export function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
+  const { charge: say } = words.payments
+  const [form, setForm] = useState(() => formFor(gateways[0]))
+  const [state, setState] = useState<State>({ name: 'idle' })
+  const key = useRef(new IdempotencyKey(draw))
+  const reference = useRef(drawReference())
+  // State arrives with the next drawing; a double click is quicker.
+  const isAsking = useRef(false)
+
+  const submit = async (event: Event) => {
+    event.preventDefault()
+    if (isAsking.current) return
+    const request = orderOf(form, reference.current, location.origin + location.pathname)
+    if (!request) {
+      setState({ name: 'idle', problem: say.badAmount(form.currency) })
+      return
+    }
+    isAsking.current = true
+    setState({ name: 'working' })
+    try {
+      const response = await charge(request, key.current.of(request))
+      onCharged()
+      const { redirectUrl, readableCode } = response
+      // A code is for the bank's app: it would be gone with this page.
+      if (!isWeb(redirectUrl) || readableCode !== undefined) {
+        setState({ name: 'charged', response })
+        return
+      }
+      // Stays so while the browser leaves: a second press has nothing to do.
+      setState({ name: 'leaving' })
+      location.assign(redirectUrl)
+    } catch (problem) {
+      isAsking.current = false
+      if (isRefusal(problem)) {
+        key.current.settle()
+        reference.current = drawReference()
+      }
+      const { transactionId } = problem instanceof ApiProblem ? problem : {}
+      if (transactionId !== undefined) onCharged()
+      setState({ name: 'idle', problem: sayFailure(problem), transactionId })
+    }
+  }
+  if (state.name === 'charged') return <Charged response={state.response} />
+  const isBusy = state.name !== 'idle'
+  return (
+    <form onSubmit={(event) => void submit(event)}>
+      <p class="hint">{say.lead}</p>
+      <Fields form={form} gateways={gateways} onChange={setForm} />
+      <p role="alert" class="problem-line">
+        {state.name === 'idle' && state.problem}{' '}
+        {state.name === 'idle' && state.transactionId !== undefined && (
+          <StoryLink id={state.transactionId} />
+        )}
+      </p>
+      <button type="submit" aria-disabled={isBusy}>
+        {{ idle: say.submit, working: say.working, leaving: say.leaving }[state.name]}
+      </button>
+    </form>
+  )
+}
+
+interface FieldsProps {
+  form: Form
+  gateways: readonly GatewayHealth[]
+  onChange(form: Form): void
+}
+
+function Fields({ form, gateways, onChange }: FieldsProps) {
+  const { charge: say } = words.payments
+  const ids = { gateway: useId(), amount: useId(), currency: useId(), description: useId() }
+  const gateway = gateways.find(({ key }) => key === form.gateway)
+  const choose = (key: string) =>
+    onChange({ ...formFor(gateways.find((one) => one.key === key)), description: form.description })
+  const setCurrency = (currency: string) =>
+    onChange({ ...form, currency, amount: exampleAmount(currency) })
+  return (
+    <>
+      <label for={ids.gateway}>{say.gateway}</label>
+      <select
+        id={ids.gateway}
+        value={form.gateway}
+        onChange={(event) => choose(event.currentTarget.value)}
+      >
+        {gateways.map(({ key }) => (
+          <option key={key} value={key}>
+            {key}
+          </option>
+        ))}
+      </select>
+      <label for={ids.amount}>{say.amount}</label>
+      <span class="amount-field">
+        <input
+          id={ids.amount}
+          inputMode="decimal"
+          autocomplete="off"
+          required
+          value={form.amount}
+          onInput={(event) => onChange({ ...form, amount: event.currentTarget.value })}
+        />
+        <label class="visually-hidden" for={ids.currency}>
+          {say.currency}
+        </label>
+        <select
+          id={ids.currency}
+          value={form.currency}
+          onChange={(event) => setCurrency(event.currentTarget.value)}
+        >
+          {gateway &&
+            currenciesOf(gateway).map((currency) => <option key={currency}>{currency}</option>)}
+        </select>
+      </span>
+      <label for={ids.description}>{say.description}</label>
+      <input
+        id={ids.description}
+        required
+        maxLength={500}
+        value={form.description}
+        onInput={(event) => onChange({ ...form, description: event.currentTarget.value })}
+      />
+    </>
+  )
+}
+
+const StoryLink = ({ id }: { id: string }) => (
+  <a href={formatRoute({ view: 'payments', id, query: {} })}>{words.payments.charge.see}</a>
+)
+
+/** Without a page of the gateway's: what the payer does in the bank's app. */
+function Charged({ response }: { response: PaymentResponse }) {
+  const { charge: say } = words.payments
+  const { transactionId, status, readableCode, deepLink, redirectUrl } = response
+  const [link, text] = isWeb(deepLink) ? [deepLink, say.deepLink] : [redirectUrl, say.page]
+  return (
+    <div class="charged" role="status">
+      {status === 'Pending' ? (
+        <p>{readableCode === undefined ? say.doneWithoutPage : say.done}</p>
+      ) : (
+        <p>
+          {say.doneBefore} <StatusBadge status={status} />
+        </p>
+      )}
+      {readableCode !== undefined && <p class="pay-code">{readableCode}</p>}
+      <p class="actions">
+        {isWeb(link) && (
+          <a href={link} target="_blank" rel="noopener noreferrer">
+            {text}
+          </a>
+        )}
+        <StoryLink id={transactionId} />
+      </p>
+    </div>
+  )
+}
+
+function formFor(gateway: GatewayHealth | undefined): Form {
+  const [currency = ''] = gateway ? currenciesOf(gateway) : []
+  return {
+    gateway: gateway?.key ?? '',
+    amount: exampleAmount(currency),
+    currency,
+    description: words.payments.charge.example,
+  }
+}
+
+const draw = (): string => crypto.randomUUID()
+const drawReference = (): string => `test-${crypto.randomUUID().slice(0, 8)}`

@@ -1,0 +1,43 @@
+// Webhooks per minute by outcome, as a plot and as a table need them. Pure.
+
+import type { EventRecord, WebhookRates } from '../../../worker/payments/queries/queries.ts'
+import { words } from '../../words.ts'
+
+export type Outcome = EventRecord['outcome']
+
+/** From the ground of a bar up: what is well comes first. */
+export const OUTCOMES = Object.keys(words.payments.outcomes) as Outcome[]
+
+const MINUTE_MS = 60_000
+
+export interface Series {
+  /** The start of each minute, in ms; none is left out. */
+  minutes: readonly number[]
+  /** Those that came at all, each with its count for every minute. */
+  outcomes: readonly { outcome: Outcome; counts: readonly number[]; total: number }[]
+  total: number
+}
+
+export function seriesOf({ from, to, minutes }: WebhookRates): Series {
+  const start = Date.parse(from)
+  const length = Math.round((Date.parse(to) - start) / MINUTE_MS)
+  const known = new Map(minutes.map(({ at, outcomes }) => [Date.parse(at), outcomes]))
+  const all = Array.from({ length }, (_, at) => start + at * MINUTE_MS)
+  const outcomes = OUTCOMES.map((outcome) => {
+    const counts = all.map((minute) => known.get(minute)?.[outcome] ?? 0)
+    return { outcome, counts, total: sum(counts) }
+  }).filter(({ total }) => total > 0)
+  return { minutes: all, outcomes, total: sum(outcomes.map(({ total }) => total)) }
+}
+
+/** Each series on top of those before it. */
+export function stacked({ outcomes }: Series): number[][] {
+  let below: readonly number[] = []
+  return outcomes.map(({ counts }) => {
+    const tops = counts.map((count, at) => count + (below[at] ?? 0))
+    below = tops
+    return tops
+  })
+}
+
+const sum = (counts: readonly number[]): number => counts.reduce((all, count) => all + count, 0)

@@ -1,0 +1,139 @@
+// Webhooks per minute by outcome over the last hour: a plot, its legend with the sums, and the same
+// as a table.
+
+import type { RefObject } from 'preact'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { minuteOf } from '../../ui/time-text.ts'
+import { locale, words } from '../../words.ts'
+import type { Feed } from '../feed/feed.ts'
+import type { Drawing, Look } from './draw.ts'
+import { OUTCOMES, type Outcome, type Series, seriesOf } from './series.ts'
+
+export function WebhookPlot({ feed }: { feed: Feed }) {
+  const { rates: say } = words.payments
+  const rates = feed.rates.value
+  const series = useMemo(() => rates && seriesOf(rates), [rates])
+  return (
+    <section class="rates panel" aria-labelledby="rates">
+      <h2 id="rates">{say.title}</h2>
+      {series && (series.total === 0 ? <p class="hint">{say.none}</p> : <Plot series={series} />)}
+    </section>
+  )
+}
+
+function Plot({ series }: { series: Series }) {
+  const { rates: say, outcomes } = words.payments
+  const box = useRef<HTMLDivElement>(null)
+  const problem = useDrawing(box, series)
+  return (
+    <>
+      <p class="legend">
+        <span class="visually-hidden">{say.summary(series.total)}: </span>
+        {series.outcomes.map(({ outcome, total }) => (
+          <span key={outcome} class={`outcome ${outcome}`}>
+            {outcomes[outcome]} <b>{total.toLocaleString(locale)}</b>
+          </span>
+        ))}
+      </p>
+      <div ref={box} class="plot" role="img" aria-label={say.plot} />
+      <p class="problem-line" role="status">
+        {problem && say.failed}
+      </p>
+      <RatesTable series={series} />
+    </>
+  )
+}
+
+/** True: the plot could not be loaded. */
+function useDrawing(box: RefObject<HTMLDivElement>, series: Series): boolean {
+  const drawing = useRef<Drawing | undefined>(undefined)
+  const newest = useRef(series)
+  newest.current = series
+  const [hasFailed, setFailed] = useState(false)
+  // Another outcome is another series of the plot.
+  const kinds = series.outcomes.map(({ outcome }) => outcome).join()
+
+  useEffect(() => {
+    const { current: element } = box
+    if (!element) return
+    let isOver = false
+    const redraw = async () => {
+      const { draw } = await import('./draw.ts')
+      if (isOver) return
+      drawing.current?.destroy()
+      drawing.current = draw(element, newest.current, lookOf(element))
+    }
+    const start = () => void redraw().catch(() => setFailed(true))
+    start()
+    const sizes = new ResizeObserver(() => drawing.current?.resize(element.clientWidth))
+    sizes.observe(element)
+    const scheme = matchMedia('(prefers-color-scheme: dark)')
+    scheme.addEventListener('change', start)
+    return () => {
+      isOver = true
+      sizes.disconnect()
+      scheme.removeEventListener('change', start)
+      drawing.current?.destroy()
+      drawing.current = undefined
+    }
+  }, [box, kinds])
+  useEffect(() => drawing.current?.show(series), [series])
+  return hasFailed
+}
+
+/** The tokens as colours: a canvas knows no custom properties. */
+function lookOf(box: HTMLElement): Look {
+  const probe = document.createElement('span')
+  box.append(probe)
+  const colour = (className: string) => {
+    probe.className = className
+    return getComputedStyle(probe).color
+  }
+  const look = {
+    ink: colour('plot-ink'),
+    line: colour('plot-line'),
+    font: `12px ${getComputedStyle(box).fontFamily}`,
+    of: Object.fromEntries(
+      OUTCOMES.map((outcome) => [outcome, colour(`outcome ink ${outcome}`)]),
+    ) as Record<Outcome, string>,
+  }
+  probe.remove()
+  return look
+}
+
+function RatesTable({ series }: { series: Series }) {
+  const { rates: say, outcomes } = words.payments
+  const rows = series.minutes
+    .map((minute, at) => ({ minute, counts: series.outcomes.map(({ counts }) => counts[at] ?? 0) }))
+    .filter(({ counts }) => counts.some((count) => count > 0))
+    .reverse()
+  return (
+    <details>
+      <summary>{say.table}</summary>
+      <table class="rates-table">
+        <thead>
+          <tr>
+            <th scope="col">{say.minute}</th>
+            {series.outcomes.map(({ outcome }) => (
+              <th key={outcome} scope="col" class="number">
+                {outcomes[outcome]}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ minute, counts }) => (
+            <tr key={minute}>
+              <th scope="row">{minuteOf(minute)}</th>
+              {counts.map((count, at) => (
+                <td key={series.outcomes[at]?.outcome} class="number">
+                  {count.toLocaleString(locale)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </details>
+  )
+}

@@ -1,0 +1,83 @@
+// Which transactions are shown. The address holds it, so that a filtered list can be sent around.
+
+import { useId, useRef } from 'preact/hooks'
+import { replace, route } from '../../router.ts'
+import { useKey } from '../../ui/keyboard.ts'
+import { words } from '../../words.ts'
+import type { Feed } from '../feed/feed.ts'
+import { filtersOf, isFiltering, STATUSES } from '../feed/filters.ts'
+
+export function FilterBar({ feed }: { feed: Feed }) {
+  const { list: say, status: statuses } = words.payments
+  const { query } = route.value
+  const filters = filtersOf(query)
+  const ids = { search: useId(), status: useId(), gateway: useId() }
+  const search = useRef<HTMLInputElement>(null)
+  useKey('/', () => search.current?.focus())
+  const set = (name: string) => (event: Event) => {
+    const { value } = event.currentTarget as HTMLInputElement | HTMLSelectElement
+    replace({ view: 'payments', query: { ...query, [name]: value } })
+  }
+  const gateways = feed.gateways.value?.map(({ key }) => key) ?? []
+  // One that is no longer configured may still have payments.
+  const all = filters.gateway && !gateways.includes(filters.gateway) ? [filters.gateway] : []
+  return (
+    <form
+      class="transaction-filters"
+      aria-label={say.filters}
+      onSubmit={(event) => event.preventDefault()}
+    >
+      <label class="visually-hidden" for={ids.search}>
+        {say.search}
+      </label>
+      <input
+        id={ids.search}
+        ref={search}
+        type="search"
+        maxLength={255}
+        aria-keyshortcuts="/"
+        placeholder={say.search}
+        spellcheck={false}
+        autocomplete="off"
+        value={query.q ?? ''}
+        onInput={set('q')}
+      />
+      <span class="field">
+        <label for={ids.status}>{say.status}</label>
+        <select id={ids.status} value={filters.status ?? ''} onChange={set('status')}>
+          <option value="">{say.any}</option>
+          {STATUSES.map((status) => (
+            <option key={status} value={status}>
+              {statuses[status]}
+            </option>
+          ))}
+        </select>
+      </span>
+      <span class="field">
+        <label for={ids.gateway}>{say.gateway}</label>
+        <select id={ids.gateway} value={filters.gateway ?? ''} onChange={set('gateway')}>
+          <option value="">{say.any}</option>
+          {[...gateways, ...all].map((key) => (
+            <option key={key} value={key}>
+              {key}
+            </option>
+          ))}
+        </select>
+      </span>
+      {filters.reference && <span class="only">{say.onlyReference(filters.reference)}</span>}
+      {isFiltering(filters) && (
+        <button
+          type="button"
+          class="quiet small"
+          onClick={() => {
+            replace({ view: 'payments', query: {} })
+            // This button is gone then.
+            search.current?.focus()
+          }}
+        >
+          {say.clear}
+        </button>
+      )}
+    </form>
+  )
+}

@@ -1,0 +1,103 @@
+// An edge behind a network that does what a test says: answers, hangs, fails, cuts.
+
+import { settle } from '../support/fake-clock.ts'
+
+type Answer = () => Response | Promise<Response>
+
+export class FakeNetwork {
+  /** Routes as they were asked for, without their query. */
+  readonly asked: string[] = []
+  /** Of open streams. */
+  readonly streams = new Set<ReadableStreamDefaultController<Uint8Array>>()
+  /** Route → what it answers instead. */
+  readonly instead = new Map<string, Answer>()
+  /** Reads are answered by `deliver`, with what was true when they were asked. */
+  isSlow = false
+  #underWay: (() => void)[] = []
+  readonly #values = new Map<string, { value: unknown; tag: number }>()
+  #tags = 0
+  #seq = 0
+
+  constructor() {
+    this.set('/tasks', { tasks: [] })
+    this.set('/sessions', { sessions: [] })
+  }
+
+  /** What a route answers from now on, under another tag. */
+  set(route: string, value: unknown): void {
+    this.#values.set(route, { value, tag: ++this.#tags })
+  }
+
+  /** Sends a message to every open stream, and waits until it has done what it does at once. */
+  async tell(message: object): Promise<void> {
+    await this.#send(`id: e-${++this.#seq}\ndata: ${JSON.stringify(message)}\n\n`)
+  }
+
+  ping = () => this.#send(': ping\n\n')
+
+  async cut(): Promise<void> {
+    for (const stream of this.streams) stream.close()
+    this.streams.clear()
+    await settle()
+  }
+
+  fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
+    const route = new URL(String(input)).pathname.slice('/api'.length)
+    this.asked.push(route)
+    const { promise, reject } = Promise.withResolvers<Response>()
+    init?.signal?.addEventListener('abort', () => reject(new TypeError('aborted')))
+    const answer = this.instead.get(route) ?? (() => this.#answer(route, init))
+    const response = answer()
+    const { promise: delivered, resolve } = Promise.withResolvers<void>()
+    if (this.isSlow && route !== '/events') this.#underWay.push(resolve)
+    else resolve()
+    return await Promise.race([promise, delivered.then(() => response)])
+  }
+
+  deliver(): void {
+    for (const resolve of this.#underWay.splice(0)) resolve()
+  }
+
+  /** Streams stay open and bring nothing any more. */
+  swallow(): void {
+    this.streams.clear()
+  }
+
+  #answer(route: string, init: RequestInit | undefined): Response {
+    if (route === '/events') return this.#open(init)
+    const found = this.#values.get(route)
+    if (!found) return refusal(404, 'unknown_task')
+    const ETag = `W/"${found.tag}"`
+    const isKnown = new Headers(init?.headers).get('If-None-Match') === ETag
+    return isKnown
+      ? new Response(null, { status: 304, headers: { ETag } })
+      : Response.json(found.value, { headers: { ETag } })
+  }
+
+  #open(init: RequestInit | undefined): Response {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.streams.add(controller)
+        controller.enqueue(encoder.encode(`: connected\n\nid: e-${this.#seq}\n\n`))
+        init?.signal?.addEventListener('abort', () => {
+          if (this.streams.delete(controller)) controller.error(new TypeError('aborted'))
+        })
+      },
+    })
+    return new Response(body, { headers: { 'Content-Type': 'text/event-stream' } })
+  }
+
+  async #send(text: string): Promise<void> {
+    for (const stream of this.streams) stream.enqueue(encoder.encode(text))
+    await settle()
+    await settle()
+  }
+}
+
+const encoder = new TextEncoder()
+
+export const refusal = (status: number, code: string): Response =>
+  Response.json({ error: 'No.', code }, { status })
+
+/** Never answers. */
+export const hangs = (): Promise<Response> => new Promise(() => undefined)

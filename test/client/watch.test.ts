@@ -1,0 +1,94 @@
+// A watch of the app in this process, over its real routes.
+
+import { afterEach, describe, expect, it } from 'vitest'
+import { BoardError, type BoardWatch, watchBoard } from '../../client/index.ts'
+import { publishedRepo, Repo, sessionRecord, taskRecord, token } from '../support/edge.ts'
+import { processEdge } from '../support/process-edge.ts'
+
+const edge = processEdge()
+let watch: BoardWatch | undefined
+afterEach(() => watch?.close())
+
+/** A watch, and everything that it told. */
+async function watched(repo: Repo) {
+  const told: unknown[] = []
+  watch = watchBoard({
+    url: edge.origin,
+    path: repo.path,
+    token: await token({ repos: [repo.path] }),
+    fetch: (input, init) => edge.fetch(String(input).slice(edge.origin.length), init),
+    onTask: (task, id) => told.push(['task', id, task?.title]),
+    onTasks: (tasks) => told.push(['tasks', ...tasks.map(({ title }) => title)]),
+    onSessions: (sessions) => told.push(['sessions', ...sessions.map(({ id }) => id)]),
+    onState: ({ name }) => told.push(['state', name]),
+    onSignal: ({ message, id }) => told.push(['signal', message.type, id]),
+  })
+  return { watch, told }
+}
+
+describe('a watch', () => {
+  it.each([
+    [undefined],
+    [''],
+    ['nonsense'],
+    ['signalbox.example'],
+    ['/edge'],
+    ['https://'],
+    ['https://a b'],
+    ['https://signalbox.example:port'],
+    ['ftp://signalbox.example'],
+    ['https://signalbox.example?path=x'],
+    ['https://user:pass@signalbox.example'],
+  ])('of the url %j is refused at once, and asks nobody', (url) => {
+    const asked: unknown[] = []
+    const options = { ...(url !== undefined && { url }), onTasks: () => undefined }
+    const open = () =>
+      watchBoard({ ...options, fetch: (input) => Promise.reject(asked.push(input)) })
+    let thrown: unknown
+    try {
+      watch = open()
+    } catch (error) {
+      thrown = error
+    }
+    expect(thrown).toBeInstanceOf(BoardError)
+    expect(thrown).toMatchObject({ code: 'invalid_url', status: 0 })
+    expect(asked).toEqual([])
+  })
+
+  it('shows the board, becomes live, and fetches what it is told of', async () => {
+    const repo = await publishedRepo(edge, [taskRecord('A-1', { title: 'One' })])
+    const { told } = await watched(repo)
+    await expect.poll(() => told).toContainEqual(['state', 'live'])
+    // Both are asked for at once, and either may come first.
+    expect(told.slice(0, 2).sort()).toEqual([['sessions'], ['tasks', 'One']])
+    expect(told.slice(2)).toEqual([['state', 'live']])
+    const { seq } = await repo.changes({ upserts: [taskRecord('A-1', { title: 'Uno' })] })
+    await expect
+      .poll(() => told.slice(3).sort())
+      .toEqual([
+        ['signal', 'task-changed', seq],
+        ['task', 'A-1', 'Uno'],
+        ['tasks', 'Uno'],
+      ])
+    await repo.changes({ upserts: [sessionRecord('ses_1')], deletes: ['task:A-1'] })
+    await expect
+      .poll(() =>
+        told
+          .slice(6)
+          .map((one) => (one as string[])[0])
+          .sort(),
+      )
+      .toEqual([...['sessions', 'signal', 'task', 'tasks']])
+    expect(told).toContainEqual(['task', 'A-1', undefined])
+  })
+
+  it('waits for a repository that nobody has published', async () => {
+    const repo = new Repo(edge)
+    const { told } = await watched(repo)
+    await expect.poll(() => told).toEqual([['state', 'waiting']])
+    await repo.begin()
+    await repo.changes({ upserts: [taskRecord('A-1', { title: 'One' })] })
+    await expect.poll(() => told).toContainEqual(['state', 'live'])
+    expect(told).toContainEqual(['tasks', 'One'])
+  })
+})

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { nameOf } from '../../../console/board/card-name.ts'
+import { standing } from '../../../console/board/status.ts'
+import { card } from '../../support/made-up-board.ts'
+
+describe('how work stands', () => {
+  it('is who works on it before it is that it could be begun', () => {
+    const active = card({ executionState: 'active', ready: true }, { actor: 'agent:otto' })
+    expect(standing(active)).toEqual({ name: 'active', text: 'Working: agent:otto' })
+    expect(standing(card({ executionState: 'awaiting_review' }))?.text).toBe('Awaiting review')
+    expect(standing(card({ ready: true }))?.text).toBe('Ready')
+  })
+
+  it('names what blocks it', () => {
+    const waitsFor = [
+      { id: 'LAMP-2', isKnown: true },
+      { id: 'LAMP-9', isKnown: false },
+    ]
+    const { text } = standing(card({}, { waitsFor })) ?? {}
+    expect(text).toBe('Blocked by LAMP-2, LAMP-9 (does not exist)')
+  })
+
+  it('is not worth a word once it is closed', () => {
+    expect(standing(card({ executionState: 'stalled' }, { isClosed: true }))).toBeUndefined()
+  })
+})
+
+describe('the name of a card', () => {
+  it('says all that it shows, and nothing that it lacks', () => {
+    const full = card(
+      {
+        id: 'LAMP-4',
+        title: 'Wake up',
+        status: 'in_progress',
+        priority: 'high',
+        assignee: 'mira',
+        labels: ['comfort', 'app'],
+        parent: 'LAMP-1',
+        executionState: 'stalled',
+      },
+      { actor: 'agent:otto' },
+    )
+    expect(nameOf(full)).toBe(
+      'LAMP-4, Wake up, In progress, Stalled: agent:otto, priority high, assigned to mira, ' +
+        'labels comfort, app, Part of LAMP-1',
+    )
+    const shared = card({ id: 'LAMP-5', title: 'Dim', assignee: 'ann', assignees: ['ann', 'bob'] })
+    expect(nameOf(shared)).toBe('LAMP-5, Dim, Backlog, assigned to ann, bob')
+    expect(nameOf(card({ id: 'LAMP-5', title: 'Dim' }))).toBe('LAMP-5, Dim, Backlog')
+    const broken = card({
+      id: 'LAMP-6',
+      title: 'LAMP-6',
+      status: '',
+      ready: true,
+      invalid: 'No end.',
+    })
+    expect(nameOf(broken)).toBe('LAMP-6, LAMP-6, No status, Cannot be read: No end.')
+  })
+})

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest'
+import { columnsOf, statusName } from '../../../console/board/columns.ts'
+import { CONFIG, card } from '../../support/made-up-board.ts'
+
+const all = () => true
+const shapeOf = (columns: ReturnType<typeof columnsOf>) =>
+  columns.map(({ status, cards }) => [status, ...cards.map((it) => it.task.id)])
+
+describe('the columns', () => {
+  it('stand in the order of the configuration, empty ones too, and others behind', () => {
+    const cards = [
+      card({ id: 'LAMP-1', status: 'on hold' }),
+      card({ id: 'LAMP-2', status: 'done' }),
+      card({ id: 'LAMP-3', status: 'backlog' }),
+    ]
+    expect(shapeOf(columnsOf(cards, CONFIG, all))).toEqual([
+      ['backlog', 'LAMP-3'],
+      ['in_progress'],
+      ['done', 'LAMP-2'],
+      ['canceled'],
+      ['on hold', 'LAMP-1'],
+    ])
+  })
+
+  it('stand in the order of appearance while the configuration is not known', () => {
+    const cards = [card({ status: 'done' }), card({ id: 'LAMP-2', status: 'backlog' })]
+    const columns = columnsOf(cards, undefined, all)
+    expect(columns.map(({ status }) => status)).toEqual(['done', 'backlog'])
+    expect(columns.some(({ isClosed }) => isClosed)).toBe(false)
+  })
+
+  it('hold their cards by rank, and those without by id as people count', () => {
+    const cards = [
+      card({ id: 'LAMP-10' }),
+      card({ id: 'LAMP-2' }),
+      card({ id: 'LAMP-7', rank: 2 }),
+      card({ id: 'LAMP-8', rank: 1.5 }),
+    ]
+    const [backlog] = shapeOf(columnsOf(cards, CONFIG, all))
+    expect(backlog).toEqual(['backlog', 'LAMP-8', 'LAMP-7', 'LAMP-2', 'LAMP-10'])
+  })
+
+  it('count what does not pass the filters, and do not show it', () => {
+    const cards = [card({ id: 'LAMP-1' }), card({ id: 'LAMP-2', ready: true })]
+    const [backlog] = columnsOf(cards, CONFIG, ({ task }) => task.ready)
+    expect(backlog).toMatchObject({ total: 2, cards: [cards[1]] })
+  })
+})
+
+describe('the name of a status', () => {
+  it.each([
+    ['in_progress', 'In progress'],
+    ['to-do', 'To do'],
+    ['In Review', 'In Review'],
+    ['', 'No status'],
+  ])('%j reads as %j', (status, name) => {
+    expect(statusName(status)).toBe(name)
+  })
+})

@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import { parkedLong, sayAlert } from '../../../../console/payments/attention/attention.ts'
+import { words } from '../../../../console/words.ts'
+import type {
+  AlertDetail,
+  AlertKind,
+  EventRecord,
+} from '../../../../worker/payments/queries/queries.ts'
+
+const NOW = Date.parse('2026-03-02T10:00:00Z')
+const KINDS = Object.keys(words.payments.attention.kinds) as AlertKind[]
+
+const say = (kind: AlertKind, detail: AlertDetail) => {
+  const alert = { id: 'a', kind, gateway: 'redirect', detail, createdAt: '2026-03-02T09:00:00Z' }
+  const said = sayAlert(alert, NOW)
+  return { ...said, sentence: said.sentence.replaceAll('\u00a0', ' ') }
+}
+
+describe('an alert', () => {
+  it('says what happened and how much it is about', () => {
+    const paid = { amount: 20_000, currency: 'IQD' }
+    const asked = { expectedAmount: 25_000, expectedCurrency: 'IQD' }
+    expect(say('amount_mismatch', { ...paid, ...asked }).sentence).toBe(
+      'IQD 20,000 was paid where IQD 25,000 was asked for.',
+    )
+    const back = {
+      ...paid,
+      expectedAmount: 25_000,
+      expectedCurrency: 'IQD',
+      said: 'Refunded',
+    } as const
+    expect(say('amount_mismatch', back)).toMatchObject({
+      title: 'Another amount was given back',
+      sentence: 'The gateway tells that IQD 20,000 was given back, where it should be IQD 25,000.',
+    })
+    expect(say('refund_failed', { ...paid, error: { code: 'x', message: 'No.' } })).toMatchObject({
+      sentence: 'The gateway could not give back IQD 20,000.',
+      error: 'No.',
+    })
+    const dead = { type: 'PaymentSucceeded', endpoint: 'https://shop', lastStatus: 500 } as const
+    const sentence = 'https://shop did not take PaymentSucceeded for a day.'
+    expect(say('delivery_dead', dead).sentence).toBe(`${sentence} It last answered 500.`)
+    const error = 'The endpoint answered 500.'
+    expect(say('delivery_dead', { ...dead, error })).toMatchObject({ sentence, error })
+    expect(
+      say('unsettled', { ...paid, since: '2026-02-27T10:00:00Z', said: 'Pending' }).sentence,
+    ).toMatch(/^IQD 20,000 is open since Feb 27, 2026.*the gateway said Pending\.$/)
+  })
+
+  it('is a sentence and a deed even where little is known', () => {
+    for (const kind of KINDS) {
+      const { title, sentence, todo } = say(kind, {})
+      expect(`${title} ${sentence} ${todo}`).not.toMatch(/undefined|null|NaN/)
+    }
+  })
+})
+
+describe('events that wait for their payment', () => {
+  const event = (id: string, gateway: string, minutes: number) =>
+    ({
+      id,
+      gateway,
+      receivedAt: new Date(NOW - minutes * 60_000).toISOString(),
+    }) as EventRecord
+
+  it('are worth a word after five minutes, by gateway', () => {
+    const events = [
+      event('3', 'fib', 4),
+      event('2', 'redirect', 6),
+      event('1', 'redirect', 60),
+      event('0', 'fib', 5),
+    ]
+    const unreadable = { id: '9', code: 'unreadable', invalid: 'No time.' } as const
+    expect(parkedLong([unreadable, ...events], NOW)).toEqual([
+      { gateway: 'redirect', events: [events[1], events[2]], since: events[2]?.receivedAt },
+      { gateway: 'fib', events: [events[3]], since: events[3]?.receivedAt },
+    ])
+  })
+})

@@ -1,0 +1,196 @@
+// A charge is answered within 20 s, whoever hangs: the ledger, the gateway's token, the gateway.
+
+import { describe, expect, it } from 'vitest'
+import { fib } from '../../../../worker/payments/gateways/fib/fib.ts'
+import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
+import { type Clock, pause } from '../../../../worker/shared/clock.ts'
+import { end } from '../../../support/fake-clock.ts'
+import { json } from '../../../support/gateway-bed.ts'
+import { openRoom, type Room } from '../../../support/payments-room.ts'
+import { SETTINGS } from '../../../support/redirect-fixtures.ts'
+
+const order = {
+  gateway: 'bank',
+  reference: 'order-1',
+  amount: 25_000,
+  currency: 'IQD',
+  description: 'A lamp',
+}
+const OPENED = {
+  transactionDetails: { transactionId: 'gt-1' },
+  redirectUrl: 'https://gateway.test/pay/gt-1',
+}
+const page = redirect.create('bank', SETTINGS)
+const bank = fib.create('bank', {
+  ...{ base_url: 'https://bank.test', client_id: 'shop', client_secret: 'secret' },
+  ...{ expires_in: 'PT1H', refundable_for: 'P7D' },
+})
+
+/** What the gateway takes for its token and for the rest, in ms. */
+interface Slow {
+  token?: number
+  rest?: number
+}
+
+function slowRoom(slow: Slow, more: Parameters<typeof openRoom>[0] = {}) {
+  const sent: string[] = []
+  const room: Room = openRoom({
+    gateway: page,
+    fetch: async (input, init) => {
+      const { url, signal } = new Request(input, init)
+      const isToken = url.endsWith('/token')
+      sent.push(isToken ? 'token' : (new URL(url).pathname.split('/').at(-1) ?? ''))
+      await abortable(room.clock, (isToken ? slow.token : slow.rest) ?? 0, signal)
+      return json(isToken ? { access_token: 't', expires_in: 600 } : OPENED)
+    },
+    ...more,
+  })
+  /** What became of a charge, and after how long. */
+  async function charged(context = {}) {
+    const { payments, clock } = room
+    const startedAt = clock.now()
+    const ended = payments.charge(order, context).then(
+      (value) => ({ value, error: undefined }),
+      (error: Record<string, unknown>) => ({ value: undefined, error }),
+    )
+    return { ...(await end(clock, ended)), tookMs: clock.now() - startedAt }
+  }
+  const row = async () => (await room.payments.records.transactions({}, { limit: 1 }))[0]
+  return { ...room, sent, charged, row }
+}
+
+async function abortable(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
+  if (ms === 0) return
+  await new Promise<void>((resolve, reject) => {
+    const cancel = clock.after(ms, resolve)
+    const abort = () => {
+      cancel()
+      reject(signal.reason)
+    }
+    signal.addEventListener('abort', abort, { once: true })
+  })
+}
+
+const FOR_EVER = 3_600_000
+
+describe('a charge', () => {
+  it.each<[string, Slow]>([
+    ['hangs', { rest: FOR_EVER }],
+    ['gives no token', { token: FOR_EVER }],
+    ['is slow to give its token, and then hangs', { token: 14_000, rest: FOR_EVER }],
+    ['is slow all the time', { token: 9_000, rest: 9_000 }],
+  ])(
+    'whose gateway %s is 503 within 20 s, with our id and a time to come back',
+    async (_, slow) => {
+      const { charged, row } = slowRoom(slow)
+      const { error, tookMs } = await charged()
+      expect(tookMs).toBeLessThan(20_000)
+      const stored = await row()
+      expect(stored?.status).toBe('Pending')
+      expect(error).toMatchObject({ code: 'gateway_unavailable', transactionId: stored?.id })
+      expect(error?.retryAfterMs).toBeGreaterThan(60_000)
+    },
+  )
+
+  it('has been asked about by our own check when whoever asked comes back', async () => {
+    const slow: Slow = { rest: FOR_EVER }
+    const { charged, payments, clock, sent } = slowRoom(slow)
+    const { error } = await charged()
+    slow.rest = 0
+    const before = sent.length
+    // The sweeper comes each minute, at whatever second.
+    const comeBackAt = clock.now() + Number(error?.retryAfterMs)
+    for (let at = clock.now() + 29_000; at < comeBackAt; at += 60_000) {
+      await clock.advance(at - clock.now())
+      await payments.sweeper.sweep()
+    }
+    await clock.advance(comeBackAt - clock.now())
+    expect(sent.slice(before)).toEqual(['init'])
+    expect((await charged()).value).toMatchObject({ redirectUrl: OPENED.redirectUrl })
+  })
+
+  it.each([page, bank])(
+    'that is never begun is 503 before its gateway is called',
+    async (gateway) => {
+      let isSlow = true
+      const { charged, sent, quiet, clock, row } = slowRoom(
+        {},
+        {
+          gateway,
+          wait: async (method, clock) => {
+            if (isSlow && method === 'beginCharge') await pause(clock, 24_000)
+          },
+        },
+      )
+      const { error, tookMs } = await charged()
+      expect(tookMs).toBeLessThan(20_000)
+      expect(error).toMatchObject({ code: 'ledger_unavailable' })
+      isSlow = false
+      await clock.advance(24_000)
+      await quiet()
+      expect(await row()).toMatchObject({ status: 'Pending' })
+      expect(sent).toEqual([])
+      // It was stored for nobody, and so it is still to be sent, once.
+      await charged()
+      await charged()
+      expect(sent.filter((path) => path !== 'token')).toHaveLength(1)
+    },
+  )
+
+  it('that is not stored in time as answered is 503 with our id, and its page is kept', async () => {
+    let isSlow = true
+    const { charged, quiet, clock, row } = slowRoom(
+      { rest: 14_000 },
+      {
+        wait: async (method, clock) => {
+          if (isSlow && method === 'finishCharge') await pause(clock, 24_000)
+        },
+      },
+    )
+    const { error, tookMs } = await charged()
+    expect(tookMs).toBeLessThan(20_000)
+    expect(error).toMatchObject({ code: 'ledger_unavailable', transactionId: (await row())?.id })
+    isSlow = false
+    await clock.advance(24_000)
+    await quiet()
+    expect((await charged()).value).toMatchObject({ redirectUrl: OPENED.redirectUrl })
+  })
+
+  it('without a token was not sent, and is charged by the same request when there is one', async () => {
+    const slow: Slow = { token: FOR_EVER }
+    const { charged, sent } = slowRoom(slow, { gateway: bank })
+    expect((await charged()).error).toMatchObject({ code: 'gateway_unavailable' })
+    expect(sent).toEqual(['token'])
+    slow.token = 0
+    await charged()
+    await charged()
+    expect(sent.filter((path) => path === 'payments')).toHaveLength(1)
+  })
+})
+
+describe('a refund', () => {
+  it('is answered within 20 s too, whoever hangs', async () => {
+    const slow: Slow = {}
+    const { charged, payments, clock, row } = slowRoom(slow)
+    await charged()
+    const { id: transactionId = '', amount = 0 } = (await row()) ?? {}
+    await payments.ledger.webhook({
+      id: '01PAID',
+      payload: {
+        ...{ gateway: 'bank', gatewayTransactionId: 'gt-1', reference: '', status: 'Paid', amount },
+        ...{ currency: 'IQD', eventId: 'paid-1', raw: {} },
+        occurredAt: new Date(clock.now()).toISOString(),
+      },
+      onMismatch: 'log',
+      receivedAt: clock.now(),
+    })
+    slow.rest = FOR_EVER
+    const startedAt = clock.now()
+    const refunded = payments.refund('bank', { transactionId, amount, reason: 'Broken' })
+    await expect(end(clock, refunded)).rejects.toMatchObject({
+      code: 'gateway_unavailable',
+      transactionId,
+    })
+    expect(clock.now() - startedAt).toBeLessThan(20_000)
+  })
+})

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest'
+import { chargeResult } from '../../../../worker/payments/charging/charge-result.ts'
+import type { ChargeRequest, Transaction } from '../../../../worker/payments/domain/transaction.ts'
+
+const NOW = Date.parse('2026-03-01T10:00:00.000Z')
+const request: ChargeRequest = {
+  gateway: 'redirect',
+  reference: 'order-1',
+  amount: 25_000,
+  currency: 'IQD',
+  description: 'Two books',
+}
+const transaction: Transaction = {
+  id: '01TX',
+  gateway: 'redirect',
+  reference: 'order-1',
+  attempt: 1,
+  externalReferenceId: 'external-1',
+  status: 'Pending',
+  amount: 25_000,
+  currency: 'IQD',
+  refundedAmount: 0,
+  createdAt: new Date(NOW).toISOString(),
+  updatedAt: new Date(NOW).toISOString(),
+}
+
+describe('the result of a charge', () => {
+  it('is a pending payment with all that the gateway gave, to be checked in five minutes', () => {
+    const answer = {
+      ok: true as const,
+      gatewayTransactionId: 'g-1',
+      redirectUrl: 'https://pay.example/g-1',
+      expiresAt: NOW + 3_600_000,
+      qrCode: 'data:image/png;base64,AA==',
+      readableCode: 'ABCD',
+      deepLink: 'bank://pay/g-1',
+    }
+    const { ok, ...given } = answer
+    expect(ok).toBe(true)
+    expect(chargeResult(request, transaction, answer, NOW)).toEqual({
+      kind: 'answered',
+      answer: {
+        ...given,
+        status: 'Pending',
+        gateway: 'redirect',
+        reference: 'order-1',
+        transactionId: '01TX',
+        expiresAt: '2026-03-01T11:00:00.000Z',
+      },
+      nextCheckAt: NOW + 300_000,
+    })
+  })
+
+  it.each([8.9e15, Number.NaN, -1, 1.5])(
+    'leaves out %s, at which nothing can expire',
+    (expiresAt) => {
+      const answer = { ok: true as const, gatewayTransactionId: 'g-1', redirectUrl: 'x', expiresAt }
+      const result = chargeResult(request, transaction, answer, NOW)
+      expect(result).toMatchObject({ kind: 'answered', answer: { redirectUrl: 'x' } })
+      expect(result).not.toHaveProperty('answer.expiresAt')
+    },
+  )
+
+  it('leaves out what the gateway did not give', () => {
+    const answer = { ok: true as const, gatewayTransactionId: 'g-1' }
+    const result = chargeResult(request, transaction, answer, NOW)
+    expect(result.kind === 'answered' && Object.keys(result.answer)).toEqual([
+      'status',
+      'gateway',
+      'reference',
+      'transactionId',
+      'gatewayTransactionId',
+    ])
+  })
+
+  it('is checked soon after it expires', () => {
+    const answer = { ok: true as const, gatewayTransactionId: 'g-1', expiresAt: NOW + 120_000 }
+    expect(chargeResult(request, transaction, answer, NOW)).toMatchObject({
+      nextCheckAt: NOW + 180_000,
+    })
+  })
+
+  it('is still checked when the answer comes a week late', () => {
+    const late = NOW + 7 * 86_400_000
+    const answer = { ok: true as const, gatewayTransactionId: 'g-1' }
+    expect(chargeResult(request, transaction, answer, late)).toMatchObject({
+      nextCheckAt: late + 300_000,
+    })
+  })
+
+  it('is refused with the gateway’s own reason', () => {
+    const error = { code: 'declined', rawCode: 'E7', message: 'No.' }
+    expect(chargeResult(request, transaction, { ok: false, error }, NOW)).toEqual({
+      kind: 'refused',
+      error,
+    })
+  })
+})

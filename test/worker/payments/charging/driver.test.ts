@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { GatewayRefusedException } from '../../../../worker/payments/domain/exceptions.ts'
+import { openRoom } from '../../../support/payments-room.ts'
+
+const order = {
+  gateway: 'bank',
+  reference: 'order-1',
+  amount: 25_000,
+  currency: 'IQD',
+  description: 'A lamp',
+}
+
+/** A charge, and the driver that the host application asks about it. */
+async function charged(gateway: object = {}) {
+  const room = openRoom({ gateway })
+  const { transactionId, gatewayTransactionId = '' } = await room.payments.charge(order)
+  const current = async () => (await room.payments.records.story(transactionId))?.transaction
+  const bank = room.payments.driver('bank')
+  return { ...room, bank, transactionId, gatewayTransactionId, current }
+}
+
+describe('a driver, as the host application gets it,', () => {
+  it('has what its gateway supports, and nothing else', async () => {
+    const none = { refund: undefined, checkStatus: undefined, cancel: undefined }
+    expect(openRoom({ gateway: none }).payments.driver('bank')).toEqual({ key: 'bank' })
+    const all = openRoom({ gateway: { cancel: async () => undefined } }).payments.driver('bank')
+    expect(Object.keys(all)).toEqual(['key', 'refund', 'status', 'cancel'])
+  })
+
+  it('says what the gateway says, by either name, and our own payment follows', async () => {
+    const { bank, script, payments, transactionId, gatewayTransactionId, current } = await charged()
+    expect(await bank.status?.(transactionId)).toBeUndefined()
+    script.status = () => ({
+      ...{ known: true, status: 'Paid', amount: 25_000, currency: 'IQD', raw: {} },
+    })
+    const paid = { status: 'Paid', amount: 25_000, currency: 'IQD' }
+    for (const name of [transactionId, gatewayTransactionId]) {
+      expect(await bank.status?.(name)).toEqual(paid)
+    }
+    await payments.sweeper.sweep()
+    expect((await current())?.status).toBe('Paid')
+  })
+
+  it('cancels what is pending, and asks what became of it', async () => {
+    const cancelled: unknown[] = []
+    const cancel = async (names: unknown) => void cancelled.push(names)
+    const { bank, script, payments, transactionId, current } = await charged({ cancel })
+    script.status = () => ({
+      ...{ known: true, status: 'Cancelled', amount: 25_000, currency: 'IQD', raw: {} },
+    })
+    await bank.cancel?.(transactionId)
+    expect((await current())?.status).toBe('Pending')
+    await payments.sweeper.sweep()
+    const ended = await current()
+    expect(ended?.status).toBe('Cancelled')
+    const { gatewayTransactionId, externalReferenceId, reference } = ended ?? {}
+    expect(cancelled).toMatchObject([{ gatewayTransactionId, externalReferenceId, reference }])
+    await expect(bank.cancel?.(transactionId)).rejects.toMatchObject({ code: 'invalid_argument' })
+    expect(cancelled).toHaveLength(1)
+  })
+
+  it('throws the gateway’s no, and knows no payment of another gateway', async () => {
+    const cancel = () => {
+      throw new GatewayRefusedException({ code: 'gateway_refused', message: 'It is being paid.' })
+    }
+    const { bank, transactionId } = await charged({ cancel })
+    await expect(bank.cancel?.(transactionId)).rejects.toMatchObject({ code: 'gateway_refused' })
+    for (const ask of [bank.status, bank.cancel]) {
+      await expect(ask?.('nobody')).rejects.toMatchObject({ code: 'invalid_argument' })
+    }
+  })
+})

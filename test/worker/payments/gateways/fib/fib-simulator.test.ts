@@ -1,0 +1,143 @@
+// The driver against the bank's simulator, which the bank's own client works with unchanged: over
+// HTTP, with real tokens and real callbacks.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  GatewayUnavailableException,
+  InvalidWebhookSignatureException,
+} from '../../../../../worker/payments/domain/exceptions.ts'
+import { fib } from '../../../../../worker/payments/gateways/fib/fib.ts'
+import type { GatewayCall, GatewayCharge } from '../../../../../worker/payments/gateways/gateway.ts'
+import { createCaller } from '../../../../../worker/payments/gateways/guard/caller.ts'
+import { createDesk } from '../../../../../worker/payments/gateways/guard/guard-process.ts'
+import { hostClock } from '../../../../../worker/shared/clock.ts'
+import { CLIENT, openBed, type SimulatorBed } from '../../../../support/simulator.ts'
+
+let bed: SimulatorBed
+beforeAll(async () => {
+  bed = await openBed()
+})
+afterAll(() => bed[Symbol.asyncDispose]())
+
+function open(client_secret = CLIENT.secret) {
+  const bank = fib.create('fib', {
+    base_url: bed.url,
+    client_id: CLIENT.id,
+    client_secret,
+    expires_in: 'PT1H',
+    refundable_for: 'P7D',
+  })
+  const common = { clock: hostClock, fetch, log: () => undefined }
+  const desk = createDesk({ ...common, gateways: new Map([['fib', bank]]), store: new Map() })
+  const none = () => undefined
+  const caller = createCaller({ ...common, desk, onTimeout: none, onOpened: none })
+  const run = <T>(work: (call: GatewayCall) => Promise<T>) => caller.run(bank, 'call', work)
+
+  /** A payment, its names, and what the simulator calls back with once `act` is done to it. */
+  async function charged() {
+    const charge: GatewayCharge = {
+      gateway: 'fib',
+      reference: 'order-7',
+      externalReferenceId: 'ext-7',
+      amount: 25_000,
+      currency: 'IQD',
+      description: '💡'.repeat(100),
+      returnUrl: 'https://shop.test/back',
+      callbackUrl: bed.callback,
+      now: Date.now(),
+    }
+    const answer = await run((call) => bank.charge(charge, call))
+    if (!answer.ok) throw new Error(answer.error.message)
+    const { gatewayTransactionId } = answer
+    const { externalReferenceId, reference, amount, currency } = charge
+    const names = { gatewayTransactionId, externalReferenceId, reference, amount, currency }
+    return { answer, names }
+  }
+  const told = (body: string) =>
+    run((call) =>
+      bank.handleWebhook(
+        { headers: new Headers(), query: new URLSearchParams(), body, receivedAt: Date.now() },
+        call,
+      ),
+    )
+  return { bank, run, charged, told }
+}
+
+/** The callback that `act` causes. */
+async function callbackOf(id: string, action: string): Promise<string> {
+  const before = bed.merchant.bodies.length
+  await bed.act(id, action)
+  const bodies = await bed.merchant.got(before + 1)
+  return bodies[before] ?? ''
+}
+
+describe('FIB, simulated', () => {
+  it('is charged, paid, told of, and read', async () => {
+    const { bank, run, charged, told } = open()
+    const { answer, names } = await charged()
+    expect(answer).toMatchObject({
+      readableCode: expect.any(String),
+      qrCode: expect.any(String),
+      deepLink: expect.any(String),
+      expiresAt: expect.any(Number),
+    })
+    const id = names.gatewayTransactionId
+    expect(await told(await callbackOf(id, 'pay'))).toMatchObject({
+      status: 'Paid',
+      amount: 25_000,
+      currency: 'IQD',
+      gatewayTransactionId: id,
+      eventId: `${id}:PAID`,
+    })
+    expect(await run((call) => bank.checkStatus(names, call))).toMatchObject({ status: 'Paid' })
+  })
+
+  it('takes a refund, and tells when the money went', async () => {
+    const { bank, run, charged, told } = open()
+    const { names } = await charged()
+    await callbackOf(names.gatewayTransactionId, 'pay')
+    const before = bed.merchant.bodies.length
+    const refund = { ...names, refundId: '01R', refundAmount: 25_000, reason: 'Broken' }
+    expect(await run((call) => bank.refund(refund, call))).toEqual({ ok: true, isDone: false })
+    const statuses: string[] = []
+    while (!statuses.includes('Refunded')) {
+      const bodies = await bed.merchant.got(before + statuses.length + 1)
+      const payload = await told(bodies[before + statuses.length] ?? '')
+      statuses.push('status' in payload ? payload.status : 'ignored')
+    }
+    expect(statuses.at(-1)).toBe('Refunded')
+    expect(await run((call) => bank.refund(refund, call))).toMatchObject({ ok: false })
+  })
+
+  it.each([
+    ['cancel', 'Cancelled'],
+    ['expire', 'Expired'],
+    ['fail', 'Failed'],
+  ])('tells by %s that a payment is %s', async (action, status) => {
+    const { charged, told } = open()
+    const { names } = await charged()
+    const body = await callbackOf(names.gatewayTransactionId, action)
+    expect(await told(body)).toMatchObject({ status })
+  })
+
+  it('cancels what is open', async () => {
+    const { bank, run, charged } = open()
+    const { names } = await charged()
+    await run((call) => bank.cancel(names, call))
+    expect(await run((call) => bank.checkStatus(names, call))).toMatchObject({
+      status: 'Cancelled',
+    })
+  })
+
+  it('knows no payment that a stranger made up', async () => {
+    const { told } = open()
+    const body = JSON.stringify({ id: '00000000-0000-4000-8000-000000000000', status: 'PAID' })
+    await expect(told(body)).rejects.toThrow(InvalidWebhookSignatureException)
+  })
+
+  it('is unavailable, and calls nobody forged, while our client is refused', async () => {
+    const { names } = await open().charged()
+    const body = JSON.stringify({ id: names.gatewayTransactionId, status: 'PAID' })
+    await expect(open('another secret').told(body)).rejects.toThrow(GatewayUnavailableException)
+  })
+})

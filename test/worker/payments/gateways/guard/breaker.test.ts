@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import {
+  admit,
+  type BreakerState,
+  CLOSED,
+  health,
+  OPEN_MS,
+  PROBE_PATIENCE_MS,
+  report,
+} from '../../../../../worker/payments/gateways/guard/breaker.ts'
+import type { Verdict } from '../../../../../worker/payments/gateways/guard/guard.ts'
+
+/** Plays calls that were admitted, one after the other. */
+const play = (state: BreakerState, now: number, ...verdicts: Verdict[]) =>
+  verdicts.map((verdict) => {
+    const reported = report(state, verdict, now)
+    state = reported.state
+    return reported
+  })
+const last = (...args: Parameters<typeof play>): BreakerState =>
+  play(...args).at(-1)?.state ?? CLOSED
+const FIVE: Verdict[] = ['failure', 'failure', 'failure', 'failure', 'failure']
+const OPEN = last(CLOSED, 0, ...FIVE)
+
+/** A state in which a probe is out since `now`. */
+function probing(now = OPEN_MS): BreakerState {
+  const leave = admit(OPEN, now)
+  if (!leave.ok) throw new Error('No probe was let through')
+  return leave.state
+}
+
+describe('the circuit breaker', () => {
+  it('opens at the fifth failure in a row, and says so once', () => {
+    const opened = play(CLOSED, 0, ...FIVE, 'failure', 'failure').map((each) => each.opened)
+    expect(opened).toEqual([false, false, false, false, true, false, false])
+  })
+
+  it('stays closed when a success comes between', () => {
+    const state = last(CLOSED, 0, 'failure', 'failure', 'failure', 'failure', 'success', 'failure')
+    expect(state).toEqual({ failures: 1 })
+    expect(admit(state, 0).ok).toBe(true)
+  })
+
+  it('counts a neutral end neither as a failure nor as a success', () => {
+    const reported = play(CLOSED, 0, 'failure', 'failure', 'failure', 'failure', 'neutral')
+    expect(reported.at(-1)).toEqual({ state: { failures: 4 }, opened: false })
+  })
+
+  it('leaves the gateway alone for 30 seconds, and tells how much of them is left', () => {
+    expect(admit(OPEN, 0)).toEqual({ ok: false, retryAfterMs: 30_000 })
+    expect(admit(OPEN, 29_999)).toEqual({ ok: false, retryAfterMs: 1 })
+    expect(admit(OPEN, 30_000).ok).toBe(true)
+  })
+
+  it('lets one probe through, and nobody else while it is out', () => {
+    expect(admit(probing(), OPEN_MS)).toEqual({ ok: false, retryAfterMs: 30_000 })
+    expect(admit(probing(), OPEN_MS + 15_000).ok).toBe(false)
+  })
+
+  it('closes when the probe succeeds', () => {
+    expect(report(probing(), 'success', 40_000)).toEqual({ state: CLOSED, opened: false })
+  })
+
+  it('stays open for as long again when the probe fails, which is not another opening', () => {
+    const { state, opened } = report(probing(), 'failure', 40_000)
+    expect(opened).toBe(false)
+    expect(admit(state, 69_999).ok).toBe(false)
+    expect(admit(state, 70_000).ok).toBe(true)
+  })
+
+  it('gives the slot of a probe back that ended neutrally', () => {
+    const { state } = report(probing(), 'neutral', 40_000)
+    expect(admit(state, 40_000).ok).toBe(true)
+  })
+
+  it('frees the slot of a probe that never reports', () => {
+    const state = probing()
+    expect(admit(state, OPEN_MS + PROBE_PATIENCE_MS - 1).ok).toBe(false)
+    expect(admit(state, OPEN_MS + PROBE_PATIENCE_MS).ok).toBe(true)
+  })
+
+  it('is not kept open by late failures of calls that began before it opened', () => {
+    const { state } = report(OPEN, 'failure', 29_000)
+    expect(admit(state, 30_000).ok).toBe(true)
+  })
+
+  it('opens anew, and says so, after it was closed again', () => {
+    const closed = report(probing(), 'success', 40_000).state
+    expect(play(closed, 50_000, ...FIVE).at(-1)?.opened).toBe(true)
+  })
+
+  it('is shown as open for as long as nobody calls, and then as probing until a call decides', () => {
+    expect(health(last(CLOSED, 0, 'failure'), 0)).toEqual({ state: 'closed', failures: 1 })
+    const openUntil = new Date(OPEN_MS).toISOString()
+    expect(health(OPEN, OPEN_MS - 1)).toEqual({ state: 'open', failures: 5, openUntil })
+    expect(health(OPEN, OPEN_MS)).toEqual({ state: 'probing', failures: 5 })
+    expect(health(probing(), OPEN_MS)).toEqual({ state: 'probing', failures: 5 })
+    const again = last(probing(), OPEN_MS, 'failure')
+    expect(health(again, OPEN_MS)).toMatchObject({ state: 'open', failures: 6 })
+    expect(health(last(again, 0, 'success'), 0)).toEqual({ state: 'closed', failures: 0 })
+  })
+
+  it('keeps a state that survives being stored as JSON', () => {
+    for (const state of [CLOSED, OPEN, probing()]) {
+      expect(JSON.parse(JSON.stringify(state))).toEqual(state)
+    }
+  })
+})

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest'
+import {
+  callbackLimit,
+  type Purpose,
+} from '../../../../../worker/payments/gateways/guard/callback-limit.ts'
+
+const NOW = 1_700_000_000_000
+
+function opened() {
+  const limit = callbackLimit()
+  /** How many of so many are let through. */
+  const through = (purpose: Exclude<Purpose, 'call'>, times: number, now = NOW, gateway = 'fib') =>
+    Array.from({ length: times }, () => limit.take(gateway, purpose, now)).filter(({ ok }) => ok)
+      .length
+  return { limit, through }
+}
+
+describe('callbacks without a proof', () => {
+  it('cause ten questions at once and then one a second, all of a gateway together', () => {
+    const { limit, through } = opened()
+    expect(through('unproven', 1_000)).toBe(10)
+    expect(limit.take('fib', 'unproven', NOW)).toEqual({ ok: false, retryAfterMs: 1_000 })
+    expect(through('unproven', 1_000, NOW + 1_000)).toBe(1)
+    expect(through('unproven', 1_000, NOW + 1_000, 'another')).toBe(10)
+  })
+
+  it('take nothing from those with one', () => {
+    const { through } = opened()
+    through('unproven', 1_000)
+    for (let payment = 0; payment < 100; payment++) {
+      expect(through({ proven: `payment-${payment}` }, 1)).toBe(1)
+    }
+  })
+})
+
+describe('callbacks with the proof of a payment', () => {
+  it('cause ten questions and then one in five seconds, however often they are sent again', () => {
+    const { through } = opened()
+    expect(through({ proven: 'a' }, 1_000)).toBe(10)
+    expect(through({ proven: 'a' }, 1_000, NOW + 4_999)).toBe(0)
+    expect(through({ proven: 'a' }, 1_000, NOW + 10_000)).toBe(2)
+  })
+
+  it('of other payments, and of other gateways, are counted apart', () => {
+    const { through } = opened()
+    through({ proven: 'a' }, 1_000)
+    expect(through({ proven: 'b' }, 1_000)).toBe(10)
+    expect(through({ proven: 'a' }, 1_000, NOW, 'another')).toBe(10)
+  })
+
+  it('are still counted when those of many others came between', () => {
+    const { through } = opened()
+    through({ proven: 'a' }, 1_000)
+    for (let other = 0; other < 1_000; other++) through({ proven: `b-${other}` }, 1, NOW + other)
+    expect(through({ proven: 'a' }, 1_000, NOW + 1_000)).toBe(0)
+    expect(through({ proven: 'a' }, 1_000, NOW + 60_000)).toBe(10)
+  })
+})

@@ -1,0 +1,143 @@
+import { describe, expect, it } from 'vitest'
+import type { GatewayCall } from '../../../../../worker/payments/gateways/gateway.ts'
+import type { Purpose } from '../../../../../worker/payments/gateways/guard/callback-limit.ts'
+import {
+  createCaller,
+  TooManyCallbacks,
+} from '../../../../../worker/payments/gateways/guard/caller.ts'
+import type { Admission, Verdict } from '../../../../../worker/payments/gateways/guard/guard.ts'
+import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
+import { FakeClock } from '../../../../support/fake-clock.ts'
+import { GatewayBed, json, noConnection } from '../../../../support/gateway-bed.ts'
+import { SETTINGS } from '../../../../support/redirect-fixtures.ts'
+
+const shop = redirect.create('shop', SETTINGS)
+const ask = (call: GatewayCall) =>
+  call.send({ endpoint: 'x', method: 'POST', url: 'https://gateway.test/x', isIdempotent: false })
+
+/** A desk that says `admission`, and keeps what is reported. */
+function deskWith(
+  admission: Admission,
+  opened: () => Promise<boolean> = async () => false,
+  onAdmit: () => void = () => undefined,
+) {
+  const reports: Verdict[] = []
+  const openings: string[] = []
+  const caller = createCaller({
+    desk: {
+      admit: async () => {
+        onAdmit()
+        return admission
+      },
+      report: async (_, verdict) => {
+        reports.push(verdict)
+        return { opened: await opened() }
+      },
+      accessToken: async () => ({ ok: false, message: 'none' }),
+      health: async () => ({}),
+    },
+    clock: new FakeClock(),
+    log: () => undefined,
+    fetch: async () => json({}),
+    onTimeout: () => undefined,
+    onOpened: ({ gateway }) => openings.push(gateway),
+  })
+  return { caller, reports, openings }
+}
+
+describe('the caller', () => {
+  it('works with a call, and reports how it went, once', async () => {
+    const { caller, reports } = deskWith({ ok: true })
+    const two = async (call: GatewayCall) => {
+      await ask(call)
+      await ask(call)
+      return 'done'
+    }
+    expect(await caller.run(shop, 'call', two)).toBe('done')
+    expect(reports).toEqual(['success'])
+  })
+
+  it('reports once when the work throws, and lets the error through', async () => {
+    const { caller, reports } = deskWith({ ok: true })
+    const broken = caller.run(shop, 'call', async () => {
+      throw new Error('driver')
+    })
+    await expect(broken).rejects.toThrow('driver')
+    expect(reports).toEqual(['neutral'])
+  })
+
+  it('reports once when the work throws before it is a promise', async () => {
+    const { caller, reports } = deskWith({ ok: true })
+    const broken = caller.run(shop, 'call', () => {
+      throw new Error('driver')
+    })
+    await expect(broken).rejects.toThrow('driver')
+    expect(reports).toEqual(['neutral'])
+  })
+
+  it.each(['circuit_open', 'rate_limited'] as const)(
+    'neither works nor reports when the desk says %s, and tells when to come back',
+    async (reason) => {
+      const { caller, reports } = deskWith({ ok: false, reason, retryAfterMs: 1_234 })
+      let works = 0
+      const refused = caller.run(shop, 'unproven', async () => works++)
+      await expect(refused).rejects.toMatchObject({
+        code: 'gateway_unavailable',
+        retryAfterMs: 1_234,
+      })
+      expect([works, reports]).toEqual([0, []])
+    },
+  )
+
+  it('asks the desk no more often for callbacks than the desk would admit', async () => {
+    let asked = 0
+    const { caller } = deskWith({ ok: true }, undefined, () => asked++)
+    const run = (purpose: Purpose) => caller.run(shop, purpose, async () => undefined)
+    const all = await Promise.allSettled(Array.from({ length: 200 }, () => run('unproven')))
+    expect([asked, all.filter(({ status }) => status === 'fulfilled').length]).toEqual([10, 10])
+    await expect(run('unproven')).rejects.toBeInstanceOf(TooManyCallbacks)
+    for (let call = 0; call < 20; call++) await run({ proven: `payment-${call}` })
+    for (let call = 0; call < 20; call++) await run('call')
+  })
+
+  it('tells when its report opened the circuit', async () => {
+    const { caller, openings } = deskWith({ ok: true }, async () => true)
+    await caller.run(shop, 'call', ask)
+    expect(openings).toEqual(['shop'])
+  })
+
+  it('keeps what the work came to when it cannot be reported', async () => {
+    const unreachable = () => Promise.reject(new Error('away'))
+    const { caller } = deskWith({ ok: true }, unreachable)
+    expect(await caller.run(shop, 'call', async () => 'done')).toBe('done')
+  })
+
+  it('opens no circuit by what strangers cause, and closes one that a charge opened', async () => {
+    const bed = new GatewayBed(shop, noConnection)
+    const run = (purpose: Purpose) => bed.end(bed.caller.run(shop, purpose, ask))
+    const proven = { proven: 'payment-1' }
+    for (let call = 0; call < 8; call++) await expect(run('unproven')).rejects.toThrow()
+    for (let call = 0; call < 8; call++) await expect(run(proven)).rejects.toThrow()
+    expect([bed.sent.length, bed.openings]).toEqual([16, []])
+    for (let call = 0; call < 5; call++) await expect(run('call')).rejects.toThrow()
+    expect(bed.openings).toHaveLength(1)
+    bed.answer = () => json({})
+    await bed.clock.advance(30_000)
+    await run(proven)
+    await run('call')
+    await run('call')
+  })
+
+  it('opens the circuit of the real desk after five failures, once, and heals', async () => {
+    const bed = new GatewayBed(shop, noConnection)
+    const run = () => bed.end(bed.caller.run(shop, 'call', ask))
+    for (let call = 0; call < 8; call++) await expect(run()).rejects.toThrow()
+    expect(bed.sent).toHaveLength(5)
+    expect(bed.openings).toEqual([{ gateway: 'shop' }])
+    bed.answer = () => json({})
+    await bed.clock.advance(30_000)
+    await run()
+    await run()
+    expect(bed.openings).toHaveLength(1)
+  })
+})

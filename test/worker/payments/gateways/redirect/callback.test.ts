@@ -1,0 +1,228 @@
+// What genuine callbacks say. Forged ones: redirect-contract.test.ts.
+
+import { describe, expect, it } from 'vitest'
+import type { WebhookRequest } from '../../../../../worker/payments/gateways/gateway.ts'
+import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
+import { timeOf } from '../../../../../worker/payments/gateways/redirect/wire.ts'
+import { GatewayBed } from '../../../../support/gateway-bed.ts'
+import {
+  CHARGE,
+  claims,
+  gateway,
+  inBody,
+  received,
+  SETTINGS,
+  sign,
+} from '../../../../support/redirect-fixtures.ts'
+
+const shop = redirect.create('shop', SETTINGS)
+
+function receive(request: WebhookRequest) {
+  const bed = new GatewayBed(shop, gateway())
+  return { bed, payload: bed.end(shop.handleWebhook(request, bed.call())) }
+}
+const told = async (what: unknown) => receive(inBody(await sign(what)))
+const payloadOf = async (what: unknown) => await (await told(what)).payload
+
+describe('a callback of redirect', () => {
+  it('is read out of its claims, and nobody is asked', async () => {
+    const request = inBody(await sign(claims()))
+    const { payload, bed } = receive(request)
+    expect(await payload).toEqual({
+      gateway: 'shop',
+      gatewayTransactionId: 'gt-1',
+      reference: 'order-7',
+      externalReferenceId: CHARGE.externalReferenceId,
+      status: 'Paid',
+      amount: 25_000,
+      currency: 'IQD',
+      eventId: 'ev-1',
+      occurredAt: Date.UTC(2026, 5, 1, 0, 10),
+      raw: claims(),
+    })
+    expect([bed.sent, bed.lines]).toEqual([[], []])
+  })
+
+  it('brings its token wherever the gateway puts it', async () => {
+    const token = await sign(claims())
+    const requests = [
+      inBody(token),
+      inBody(token, 'token'),
+      received(`webhook_token=${token}`),
+      received(`a=b&token=${token}`),
+      received('', `token=${token}`),
+      received('{}', `token=${token}`),
+      { ...inBody(token), query: new URLSearchParams({ token }) },
+      received(JSON.stringify({ webhook_token: token, token })),
+    ]
+    for (const request of requests) {
+      expect(await receive(request).payload, request.body).toMatchObject({
+        eventId: 'ev-1',
+        raw: claims(),
+      })
+    }
+  })
+
+  it.each([
+    ['SUCCESS', 'Paid'],
+    ['FAILED', 'Failed'],
+    ['EXPIRED', 'Expired'],
+    ['REFUNDED', 'Refunded'],
+    ['PENDING', 'Pending'],
+    ['OTP_SENT', 'Pending'],
+    ['CUSTOMER_AUTHENTICATION_REQUIRED', 'Pending'],
+  ])('that says %s means %s', async (currentStatus, status) => {
+    const { payload, bed } = await told(claims({ data: { currentStatus } }))
+    expect(await payload).toHaveProperty('status', status)
+    expect(bed.lines).toEqual([])
+  })
+
+  it('of an unknown status is Pending, and is logged', async () => {
+    const { payload, bed } = await told(claims({ data: { currentStatus: 'ON_HOLD' } }))
+    expect(await payload).toHaveProperty('status', 'Pending')
+    const event = 'payments.redirect_gateway.unknown_status'
+    expect(bed.lines).toEqual([{ event, fields: { gateway: 'shop', status: 'ON_HOLD' } }])
+  })
+
+  it.each(['SOMETHING_NEW', 'status_changed', '', undefined, 7])(
+    'of the unknown event %j is logged, and its status used',
+    async (eventType) => {
+      const { payload, bed } = await told(claims({ eventType }))
+      expect(await payload).toMatchObject({ status: 'Paid', eventId: 'ev-1' })
+      expect(bed.lines.map(({ event }) => event)).toEqual([
+        'payments.redirect_gateway.unknown_event',
+      ])
+    },
+  )
+
+  it('of a failure tells why', async () => {
+    const data = { currentStatus: 'FAILED', errorMessage: 'Insufficient balance.' }
+    expect(await payloadOf(claims({ data }))).toMatchObject({
+      status: 'Failed',
+      error: { code: 'payment_failed', rawCode: 'FAILED', message: 'Insufficient balance.' },
+    })
+    const silent = await payloadOf(claims({ data: { ...data, errorMessage: null } }))
+    expect(silent).toHaveProperty('error.code', 'payment_failed')
+  })
+
+  it('has an error on a failure alone', async () => {
+    const payload = await payloadOf(claims({ data: { errorMessage: 'Left over' } }))
+    expect(payload).not.toHaveProperty('error')
+  })
+
+  it.each(['SUCCESS', 'REFUNDED', 'NEVER_HEARD_OF', undefined])(
+    'of a completed refund means Refunded, though its status is %s',
+    async (currentStatus) => {
+      const data = { currentStatus }
+      const { payload, bed } = await told(claims({ eventType: 'REFUND_COMPLETED', data }))
+      expect(await payload).toMatchObject({ status: 'Refunded', amount: 25_000 })
+      expect(bed.lines).toEqual([])
+    },
+  )
+
+  it.each(['SUCCESS', 'REFUNDED', 'FAILED', undefined])(
+    'of a failed refund moves nothing and alerts, though its status is %s',
+    async (currentStatus) => {
+      const data = { currentStatus, errorMessage: 'The wallet is closed.' }
+      expect(await payloadOf(claims({ eventType: 'REFUND_FAILED', data }))).toMatchObject({
+        status: 'Paid',
+        alert: 'refund_failed',
+        error: { code: 'refund_failed', message: 'The wallet is closed.' },
+      })
+    },
+  )
+
+  it('keeps the amount and currency that it tells, however wrong', async () => {
+    const paid = { value: '0.99', currency: 'USD' }
+    const payload = await payloadOf(claims({ data: { amount: paid } }))
+    expect(payload).toMatchObject({ amount: 99, currency: 'USD' })
+    const zero = { value: 0, currency: 'IQD' }
+    expect(await payloadOf(claims({ data: { amount: zero } }))).toHaveProperty('amount', 0)
+  })
+
+  it('is as old as it says: an old one that is replayed does not look new', async () => {
+    const old = claims({ timestamp: '2020-01-01T00:00:00Z' })
+    const payload = await payloadOf(old)
+    expect(payload).toHaveProperty('occurredAt', Date.UTC(2020, 0, 1))
+  })
+
+  it('whose token has run out is late, not forged', async () => {
+    const payload = await payloadOf({ ...claims(), exp: 1_500_000_000, nbf: 4_000_000_000 })
+    expect(payload).toHaveProperty('eventId', 'ev-1')
+  })
+
+  it('needs neither an order id nor an external reference to be matched', async () => {
+    const data = { orderId: undefined, merchantReferenceId: null }
+    const payload = await payloadOf(claims({ data }))
+    expect(payload).toMatchObject({ gatewayTransactionId: 'gt-1', reference: '' })
+    expect(payload).not.toHaveProperty('externalReferenceId')
+  })
+
+  it('may have numbers for ids', async () => {
+    const data = { transactionId: 17, orderId: 7 }
+    expect(await payloadOf(claims({ eventId: 12, data }))).toMatchObject({
+      gatewayTransactionId: '17',
+      reference: '7',
+      eventId: '12',
+    })
+  })
+
+  it.each([
+    ['eventId', claims({ eventId: undefined })],
+    ['an eventId', claims({ eventId: '' })],
+    ['timestamp', claims({ timestamp: undefined })],
+    ['data', { ...claims(), data: undefined }],
+    ['transactionId', claims({ data: { transactionId: undefined } })],
+    ['currentStatus', claims({ data: { currentStatus: undefined } })],
+    ['amount', claims({ data: { amount: undefined } })],
+    ['amount.value', claims({ data: { amount: { currency: 'IQD' } } })],
+    ['amount.currency', claims({ data: { amount: { value: 25_000 } } })],
+    ['an amount of whole dinars', claims({ data: { amount: { value: 0.5, currency: 'IQD' } } })],
+    ['claims', []],
+    ['an object', 17],
+  ])('that is genuine and lacks %s is an error of ours, not a forgery', async (_, what) => {
+    const failed = (await told(what)).payload
+    await expect(failed).rejects.toThrow(/genuine/)
+    await expect(failed).rejects.not.toHaveProperty('code')
+  })
+
+  it('that is genuine and tells a time that cannot be is not believed to be of now', async () => {
+    for (const timestamp of ['yesterday', -1, null, '+999999-01-01T00:00:00Z']) {
+      expect((await payloadOf(claims({ timestamp }))).occurredAt).toBeNaN()
+    }
+  })
+
+  it('does not quote what it cannot read', async () => {
+    const data = { customerMsisdn: '9647811111111', amount: { value: 'x', currency: 'IQD' } }
+    const error = await payloadOf(claims({ data })).catch((thrown: unknown) => thrown)
+    expect(String(error)).not.toContain('9647811111111')
+  })
+})
+
+describe('the time of a callback', () => {
+  const AT = Date.UTC(2026, 5, 1, 0, 10)
+
+  it.each([
+    ['ms', AT],
+    ['seconds', AT / 1_000],
+    ['seconds as text', String(AT / 1_000)],
+    ['ms as text', String(AT)],
+    ['seconds with a fraction', AT / 1_000 + 0.000_1],
+    ['ISO 8601', '2026-06-01T00:10:00Z'],
+    ['ISO 8601 with an offset', '2026-06-01T03:10:00+03:00'],
+    ['ISO 8601 with an offset without its colon', '2026-06-01T03:10:00+0300'],
+    ['ISO 8601 without a zone', '2026-06-01T00:10:00'],
+    ['ISO 8601 with nanoseconds', '2026-06-01T00:10:00.000000001'],
+    ['ISO 8601 with a space', '2026-06-01 00:10:00'],
+  ])('may be written as %s', (_, value) => {
+    expect(timeOf(value)).toBe(AT)
+  })
+
+  it('may be a day', () => {
+    expect(timeOf('2026-06-01')).toBe(Date.UTC(2026, 5, 1))
+  })
+
+  it.each([undefined, null, '', 'now', 0, -1, Number.NaN, {}, [], true])('is not %j', (value) => {
+    expect(timeOf(value)).toBeUndefined()
+  })
+})

@@ -1,0 +1,368 @@
+import { describe, expect, it } from 'vitest'
+import type { GatewayCharge, Settings } from '../../../../../worker/payments/gateways/gateway.ts'
+import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
+import { type Answer, GatewayBed, json } from '../../../../support/gateway-bed.ts'
+import {
+  CHARGE,
+  gateway,
+  INIT,
+  INQUIRY,
+  inquiry,
+  NAMES,
+  OPENED,
+  REFUND,
+  REVERSE,
+  SETTINGS,
+  TOKEN,
+} from '../../../../support/redirect-fixtures.ts'
+
+const UNAVAILABLE = { code: 'gateway_unavailable' }
+/** The gateway has made it, and does not say again where to pay it. */
+const WITHOUT_PAGE = { ...UNAVAILABLE, gatewayTransactionId: 'gt-1' }
+const INVALID = { code: 'invalid_argument' }
+const DUPLICATE = 'EXTERNAL_REFERENCE_ALREADY_EXISTS'
+
+type Own = Parameters<typeof gateway>[0]
+
+function shop(own?: Own, settings: Settings = SETTINGS) {
+  const driver = redirect.create('shop', settings)
+  const bed = new GatewayBed(driver, gateway(own))
+  return {
+    bed,
+    charge: (more: Partial<GatewayCharge> = {}) =>
+      bed.end(driver.charge({ ...CHARGE, ...more }, bed.call())),
+    refund: (more: object = {}) => bed.end(driver.refund({ ...REFUND, ...more }, bed.call())),
+    check: () => bed.end(driver.checkStatus(NAMES, bed.call())),
+    /** The body of the request that opens a transaction. */
+    async opening(more?: Partial<GatewayCharge>): Promise<unknown> {
+      await this.charge(more)
+      return JSON.parse(bed.sent.at(-1)?.body ?? '')
+    },
+  }
+}
+const answering =
+  (body: unknown, status = 200): Answer =>
+  () =>
+    json(body, status)
+
+describe('the settings of redirect', () => {
+  it('are the contract’s, with its defaults', () => {
+    const { envPrefix, settings } = redirect
+    expect(envPrefix).toBe('REDIRECT_GATEWAY_')
+    expect(settings).toEqual({
+      base_url: { default: 'https://pg-api-uat.zaincash.iq' },
+      client_id: { required: true },
+      client_secret: { required: true },
+      api_key: { required: true },
+      scope: { default: 'payment:read payment:write reverse:write' },
+      service_type: { default: 'Delivery' },
+      lang: { default: 'en' },
+      success_url: { optional: true },
+      failure_url: { optional: true },
+    })
+  })
+
+  it('are refused when the client secret is the key of callbacks', () => {
+    const problems = redirect.check({ ...SETTINGS, api_key: SETTINGS.client_secret })
+    expect(problems).toHaveLength(1)
+    expect(problems.join()).not.toContain(SETTINGS.client_secret)
+  })
+
+  it.each(['base_url', 'success_url', 'failure_url'])('need a URL in %s', (name) => {
+    expect(redirect.check({ ...SETTINGS, [name]: 'https://shop.test/x?y=1' })).toEqual([])
+    for (const bad of ['shop.test', 'ftp://shop.test', 'javascript:1', '/x']) {
+      expect(redirect.check({ ...SETTINGS, [name]: bad })).toEqual([`${name} is no http(s) URL`])
+    }
+  })
+})
+
+describe('a charge by redirect', () => {
+  it('opens a transaction, and answers where to send the payer', async () => {
+    const { charge, bed } = shop()
+    expect(await charge()).toEqual({
+      ok: true,
+      gatewayTransactionId: 'gt-1',
+      redirectUrl: 'https://gateway.test/pay/gt-1',
+      expiresAt: Date.UTC(2026, 5, 1, 0, 30),
+    })
+    expect(bed.asked).toEqual([TOKEN, INIT])
+    expect(bed.sent[1]?.headers.get('authorization')).toBe('Bearer a-token-of-the-gateway')
+  })
+
+  it('leaves out of its request what is not set', async () => {
+    expect(await shop().opening()).toEqual({
+      language: 'En',
+      externalReferenceId: CHARGE.externalReferenceId,
+      orderId: 'order-7',
+      serviceType: 'Delivery',
+      amount: { value: 25_000, currency: 'IQD' },
+    })
+  })
+
+  it('sends the phone and both ways back when they are set', async () => {
+    const urls = { success_url: 'https://shop.test/yes', failure_url: 'https://shop.test/no' }
+    const own = shop({}, { ...SETTINGS, ...urls })
+    expect(await own.opening({ customerPhone: '9647800000000' })).toMatchObject({
+      customer: { phone: '9647800000000' },
+      redirectUrls: { successUrl: 'https://shop.test/yes', failureUrl: 'https://shop.test/no' },
+    })
+  })
+
+  it('goes back to the order’s returnUrl rather than to the configured one', async () => {
+    const returnUrl = 'https://shop.test/order-7'
+    const configured = { ...SETTINGS, success_url: 'https://shop.test/yes' }
+    for (const settings of [SETTINGS, configured]) {
+      const body = await shop({}, settings).opening({ returnUrl })
+      expect(body).toHaveProperty('redirectUrls', { successUrl: returnUrl })
+    }
+  })
+
+  it.each([
+    ['en', 'En'],
+    ['ar', 'Ar'],
+    ['AR', 'Ar'],
+    ['ku', 'Ku'],
+    ['Ku', 'Ku'],
+    ['fr', 'En'],
+    ['', 'En'],
+    ['constructor', 'En'],
+  ])('sends the language %j as %s', async (lang, sent) => {
+    expect(await shop({}, { ...SETTINGS, lang }).opening()).toHaveProperty('language', sent)
+  })
+
+  it('takes the service type of the order rather than the configured one', async () => {
+    const settings = { ...SETTINGS, service_type: 'Books' }
+    const of = (metadata?: GatewayCharge['metadata']) =>
+      shop({}, settings).opening(metadata && { metadata })
+    expect(await of()).toHaveProperty('serviceType', 'Books')
+    expect(await of({ service_type: 'Lamps' })).toHaveProperty('serviceType', 'Lamps')
+    expect(await of({ service_type: null })).toHaveProperty('serviceType', 'Books')
+    expect(await of({ other: 'x' })).toHaveProperty('serviceType', 'Books')
+  })
+
+  it.each(['USD', 'EUR', 'iqd', ''])('takes no %s, and asks nobody', async (currency) => {
+    const { charge, bed } = shop()
+    await expect(charge({ currency })).rejects.toMatchObject(INVALID)
+    expect(bed.sent).toEqual([])
+  })
+
+  it.each([
+    ['the transaction', { ...OPENED, transactionDetails: {} }],
+    ['its details', { redirectUrl: OPENED.redirectUrl }],
+    ['the redirectUrl', { transactionDetails: OPENED.transactionDetails }],
+    ['a redirectUrl that is text', { ...OPENED, redirectUrl: null }],
+    ['everything', {}],
+    ['an object', []],
+    ['a body', undefined],
+  ])('has an unknown outcome when the answer lacks %s', async (_, body) => {
+    const init = () => (body ? json(body) : new Response(null, { status: 200 }))
+    await expect(shop({ init }).charge()).rejects.toMatchObject(UNAVAILABLE)
+  })
+
+  it('is refused as the gateway says, without another try', async () => {
+    const body = { timestamp: 'x', error: { code: 'AMOUNT_TOO_LOW', message: 'At least 250.' } }
+    const { charge, bed } = shop({ init: answering(body, 400) })
+    expect(await charge()).toEqual({
+      ok: false,
+      error: { code: 'gateway_refused', rawCode: 'AMOUNT_TOO_LOW', message: 'At least 250.' },
+    })
+    expect(bed.asked).toEqual([TOKEN, INIT])
+  })
+
+  it.each([[{}], [[]], ['no'], [{ code: 7 }]])(
+    'is refused even with %j as reason',
+    async (body) => {
+      expect(await shop({ init: answering(body, 422) }).charge()).toMatchObject({
+        ok: false,
+        error: { code: 'gateway_refused', rawCode: '422' },
+      })
+    },
+  )
+
+  it.each([401, 403])(
+    'is not refused by %i, which refuses us and not the payment',
+    async (status) => {
+      const { charge } = shop({ init: answering({ code: 'DENIED' }, status) })
+      await expect(charge()).rejects.toMatchObject(UNAVAILABLE)
+    },
+  )
+
+  it('asks again after a lost answer, and takes up what the first request made', async () => {
+    const answers: Answer[] = [
+      () => {
+        throw new TypeError('reset')
+      },
+      answering({ code: DUPLICATE, transactionId: 'gt-1' }, 400),
+    ]
+    const { charge, bed } = shop({ init: (request) => (answers.shift() ?? json)(request) })
+    await expect(charge()).rejects.toMatchObject(WITHOUT_PAGE)
+    expect(bed.asked).toEqual([TOKEN, INIT, INIT, `${INQUIRY}/gt-1`])
+  })
+})
+
+describe('a charge whose external reference the gateway knows already', () => {
+  it.each([
+    ['beside its code', { code: DUPLICATE, transactionId: 'gt-1' }],
+    ['in the error', { error: { code: DUPLICATE, details: { transactionId: 'gt-1' } } }],
+    ['in a list', { errors: [{ errorCode: DUPLICATE }], data: [{ transactionId: 'gt-1' }] }],
+    ['under another code like it', { code: 'EXTERNAL_REFERENCE_ID_EXISTS', transactionId: 'gt-1' }],
+  ])('is named but has no page, its id standing %s, and is never made twice', async (_, body) => {
+    const { charge, bed } = shop({ init: answering(body, 400) })
+    await expect(charge()).rejects.toMatchObject(WITHOUT_PAGE)
+    expect(bed.asked).toEqual([TOKEN, INIT, `${INQUIRY}/gt-1`])
+  })
+
+  it('answers with the redirectUrl if the gateway tells it', async () => {
+    const redirectUrl = 'https://gateway.test/pay/gt-1'
+    const body = { code: DUPLICATE, transactionId: 'gt-1', redirectUrl }
+    expect(await shop({ init: answering(body, 400) }).charge()).toHaveProperty(
+      'redirectUrl',
+      redirectUrl,
+    )
+  })
+
+  it('has an unknown outcome when it is not told which, and is not made twice', async () => {
+    const { charge, bed } = shop({ init: answering({ code: DUPLICATE }, 400) })
+    await expect(charge()).rejects.toMatchObject(UNAVAILABLE)
+    expect(bed.asked).toEqual([TOKEN, INIT])
+  })
+
+  it.each([404, 400, 401])('has an unknown outcome when the inquiry says %i', async (status) => {
+    const init = answering({ code: DUPLICATE, transactionId: 'gt-1' }, 400)
+    const { charge } = shop({ init, inquiry: answering({}, status) })
+    await expect(charge()).rejects.toMatchObject(UNAVAILABLE)
+  })
+
+  it('does not take up a payment of another amount', async () => {
+    const init = answering({ code: DUPLICATE, transactionId: 'gt-1' }, 400)
+    const amount = { value: 250, currency: 'IQD' }
+    const other = inquiry('SUCCESS', { transactionDetails: { transactionId: 'gt-1', amount } })
+    expect(await shop({ init, inquiry: answering(other) }).charge()).toMatchObject({
+      ok: false,
+      error: { code: 'gateway_refused', rawCode: DUPLICATE },
+    })
+  })
+
+  it('asks about an id as one part of a path, whatever it is', async () => {
+    const id = '../../oauth2/token?x'
+    const { charge, bed } = shop({ init: answering({ code: DUPLICATE, transactionId: id }, 400) })
+    await expect(charge()).rejects.toMatchObject({ gatewayTransactionId: id })
+    expect(bed.asked.at(-1)).toBe(`${INQUIRY}/${encodeURIComponent(id)}`)
+  })
+})
+
+describe('the status of a payment by redirect', () => {
+  it.each([
+    ['SUCCESS', 'Paid'],
+    ['success', 'Paid'],
+    ['FAILED', 'Failed'],
+    ['EXPIRED', 'Expired'],
+    ['REFUNDED', 'Refunded'],
+    ['PENDING', 'Pending'],
+    ['OTP_SENT', 'Pending'],
+    ['CUSTOMER_AUTHENTICATION_REQUIRED', 'Pending'],
+  ])('%s is %s', async (word, status) => {
+    const body = inquiry(word)
+    const { check, bed } = shop({ inquiry: answering(body) })
+    expect(await check()).toMatchObject({
+      known: true,
+      status,
+      amount: 25_000,
+      currency: 'IQD',
+      raw: body,
+    })
+    expect(bed.lines).toEqual([])
+  })
+
+  it('is Pending when its word is unknown, which is logged', async () => {
+    const { check, bed } = shop({ inquiry: answering(inquiry('ON_HOLD')) })
+    expect(await check()).toMatchObject({ known: true, status: 'Pending' })
+    const event = 'payments.redirect_gateway.unknown_status'
+    expect(bed.lines).toEqual([{ event, fields: { gateway: 'shop', status: 'ON_HOLD' } }])
+  })
+
+  it('tells why a payment failed', async () => {
+    const { check } = shop({ inquiry: answering(inquiry('FAILED', { errorMessage: 'No money' })) })
+    expect(await check()).toMatchObject({
+      error: { code: 'payment_failed', rawCode: 'FAILED', message: 'No money' },
+    })
+  })
+
+  it('is unknown where the gateway knows no such payment', async () => {
+    const { check } = shop({ inquiry: answering({ code: 'TRANSACTION_NOT_FOUND' }, 404) })
+    expect(await check()).toEqual({ known: false })
+  })
+
+  it.each<[string, Answer]>([
+    ['is refused', answering({ code: 'DENIED' }, 403)],
+    ['is a 400', answering({}, 400)],
+    ['has no status', answering({ ...inquiry('SUCCESS'), status: undefined })],
+    ['has no amount', answering({ status: 'SUCCESS', transactionDetails: {} })],
+    [
+      'has an amount finer than a dinar',
+      answering(
+        inquiry('SUCCESS', { transactionDetails: { amount: { value: 0.5, currency: 'IQD' } } }),
+      ),
+    ],
+  ])('is not guessed when the answer %s', async (_, own) => {
+    await expect(shop({ inquiry: own }).check()).rejects.toMatchObject(UNAVAILABLE)
+  })
+})
+
+describe('a refund by redirect', () => {
+  it('reverses the transaction', async () => {
+    const { refund, bed } = shop()
+    expect(await refund()).toEqual({ ok: true, isDone: true, gatewayRefundId: 'rv-1' })
+    expect(bed.asked).toEqual([TOKEN, REVERSE])
+    expect(JSON.parse(bed.sent[1]?.body ?? '')).toEqual({ transactionId: 'gt-1', reason: 'Broken' })
+  })
+
+  it.each([1, 24_999, 25_001])('of %i out of 25,000 is refused before any call', async (amount) => {
+    const { refund, bed } = shop()
+    await expect(refund({ refundAmount: amount })).rejects.toMatchObject(INVALID)
+    expect(bed.sent).toEqual([])
+  })
+
+  it.each(['payment:read payment:write', '', 'reverse:writer', 'xreverse:write'])(
+    'is refused before any call when the scope is %j',
+    async (scope) => {
+      const { refund, bed } = shop({}, { ...SETTINGS, scope })
+      await expect(refund()).rejects.toMatchObject(INVALID)
+      expect(redirect.create('shop', { ...SETTINGS, scope }).refundProblem()).toMatch(
+        /reverse:write/,
+      )
+      expect(bed.sent).toEqual([])
+    },
+  )
+
+  it('has no problem with the default scope', () => {
+    expect(redirect.create('shop', SETTINGS).refundProblem()).toBeUndefined()
+  })
+
+  it.each([
+    [{ status: 'COMPLETED' }],
+    [{ reversalReferenceId: 'rv-1' }],
+    [{ status: 'PENDING', reversalReferenceId: 'rv-1' }],
+    [{ status: 'FAILED', reversalReferenceId: 'rv-1' }],
+    [{ status: 'COMPLETED', reversalReferenceId: '' }],
+    [{ status: 'COMPLETED', reversalReferenceId: null }],
+    [{}],
+    [[]],
+  ])('has an unknown outcome when the answer is %j', async (body) => {
+    await expect(shop({ reverse: answering(body) }).refund()).rejects.toMatchObject(UNAVAILABLE)
+  })
+
+  it.each([400, 401, 403, 404])(
+    'that is answered with %i has given nothing back',
+    async (status) => {
+      const { refund } = shop({ reverse: answering({ code: 'NOT_REVERSIBLE' }, status) })
+      expect(await refund()).toMatchObject({ ok: false, error: { rawCode: 'NOT_REVERSIBLE' } })
+    },
+  )
+
+  it('is never asked for twice when its answer is lost', async () => {
+    const { refund, bed } = shop({ reverse: answering({}, 502) })
+    await expect(refund()).rejects.toMatchObject(UNAVAILABLE)
+    expect(bed.asked.filter((each) => each === REVERSE)).toHaveLength(1)
+  })
+})

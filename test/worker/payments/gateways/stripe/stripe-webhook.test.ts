@@ -1,0 +1,281 @@
+// Stripe's own package signs everything here: never our code.
+
+import Stripe from 'stripe'
+import { describe, expect, it } from 'vitest'
+import {
+  GatewayUnavailableException,
+  InvalidWebhookSignatureException,
+} from '../../../../../worker/payments/domain/exceptions.ts'
+import { stripe } from '../../../../../worker/payments/gateways/stripe/stripe.ts'
+import { asked, FakeGatewayCall } from '../../../../support/fake-gateway-call.ts'
+
+const { webhooks } = Stripe
+const NEW = 'whsec_the-new-one'
+const OLD = 'whsec_the-old-one'
+const NOW_S = 1_700_000_000
+const NAMES = { external_reference_id: 'ext-7', reference: 'order-7' }
+
+const gatewayOf = (webhook_secret: string) =>
+  stripe.create('stripe', {
+    base_url: 'https://api.stripe.com',
+    secret_key: 'sk_test_1',
+    webhook_secret,
+  })
+const gateway = gatewayOf(NEW)
+
+const sign = (payload: string, secret = NEW, timestamp = NOW_S): string =>
+  webhooks.generateTestHeaderString({ payload, secret, timestamp })
+
+const request = (body: string, signature: string | undefined) => ({
+  headers: new Headers(signature === undefined ? {} : { 'stripe-signature': signature }),
+  query: new URLSearchParams(),
+  body,
+  receivedAt: NOW_S * 1_000 + 5_000,
+})
+
+const eventOf = (type: string, object: unknown) =>
+  JSON.stringify({ id: 'evt_1', object: 'event', type, data: { object } }, undefined, 2)
+
+const session = {
+  id: 'cs_test_1',
+  object: 'checkout.session',
+  status: 'complete',
+  payment_status: 'paid',
+  amount_total: 1_250,
+  currency: 'usd',
+  client_reference_id: 'order-7',
+  metadata: NAMES,
+  payment_intent: 'pi_1',
+}
+const charge = {
+  id: 'ch_1',
+  object: 'charge',
+  amount: 1_250,
+  amount_refunded: 1_250,
+  refunded: true,
+  currency: 'usd',
+  metadata: NAMES,
+  payment_intent: 'pi_1',
+}
+const PAID = eventOf('checkout.session.completed', session)
+
+/** What becomes of a signed event of this kind. */
+const told = (type: string, object: unknown, call = new FakeGatewayCall()) => {
+  const body = eventOf(type, object)
+  return gateway.handleWebhook(request(body, sign(body)), call)
+}
+
+describe("Stripe's signature", () => {
+  it('proves the body it stands beside', async () => {
+    expect(await gateway.handleWebhook(request(PAID, sign(PAID)), new FakeGatewayCall())).toEqual({
+      gateway: 'stripe',
+      gatewayTransactionId: 'cs_test_1',
+      reference: 'order-7',
+      externalReferenceId: 'ext-7',
+      status: 'Paid',
+      amount: 1_250,
+      currency: 'USD',
+      eventId: 'evt_1',
+      occurredAt: NOW_S * 1_000,
+      raw: JSON.parse(PAID),
+    })
+  })
+
+  it('proves it however Stripe computed it, and with letters beyond ASCII', async () => {
+    const body = eventOf('checkout.session.completed', {
+      ...session,
+      metadata: { ...NAMES, reference: 'پسوولە-٧ 💡' },
+    })
+    const header = await webhooks.generateTestHeaderStringAsync({
+      payload: body,
+      secret: NEW,
+      timestamp: NOW_S,
+    })
+    const payload = await gateway.handleWebhook(request(body, header), new FakeGatewayCall())
+    expect(payload).toMatchObject({ reference: 'پسوولە-٧ 💡' })
+  })
+
+  it('may stand among several: of other schemes, of other secrets, with spaces', async () => {
+    const v1 = sign(PAID).split('v1=')[1]
+    const other = sign(PAID, 'whsec_another').split('v1=')[1]
+    for (const header of [
+      `t=${NOW_S},v1=${other},v1=${v1}`,
+      `t=${NOW_S},v1=${v1},v1=${other},v0=${other}`,
+      `v0=${other}, v1=${v1}, t=${NOW_S}`,
+      `t=${NOW_S},v1=nonsense,v1=${v1}`,
+    ]) {
+      const payload = await gateway.handleWebhook(request(PAID, header), new FakeGatewayCall())
+      expect(payload).toMatchObject({ status: 'Paid' })
+    }
+  })
+
+  it('is checked with both secrets while they rotate, and with no third', async () => {
+    const rotating = gatewayOf(` ${NEW}  ${OLD} `)
+    for (const secret of [NEW, OLD]) {
+      const payload = rotating.handleWebhook(
+        request(PAID, sign(PAID, secret)),
+        new FakeGatewayCall(),
+      )
+      expect(await payload).toMatchObject({ status: 'Paid' })
+    }
+    const third = request(PAID, sign(PAID, 'whsec_a-third'))
+    await expect(rotating.handleWebhook(third, new FakeGatewayCall())).rejects.toThrow(
+      InvalidWebhookSignatureException,
+    )
+  })
+
+  it('proves an old attempt too, with its own time, so that it can be called stale', async () => {
+    const old = NOW_S - 86_400
+    const payload = await gateway.handleWebhook(
+      request(PAID, sign(PAID, NEW, old)),
+      new FakeGatewayCall(),
+    )
+    expect(payload).toMatchObject({ occurredAt: old * 1_000 })
+  })
+
+  const good = sign(PAID)
+  const v1 = good.split('v1=')[1] ?? ''
+  it.each<[string, string, string | undefined]>([
+    ['a missing header', PAID, undefined],
+    ['an empty header', PAID, ''],
+    ['garbage', PAID, 'garbage'],
+    ['only commas', PAID, ',,,=,t=,v1='],
+    ['no time', PAID, `v1=${v1}`],
+    ['no v1', PAID, `t=${NOW_S},v0=${v1}`],
+    ['a cut signature', PAID, good.slice(0, -2)],
+    ['a signature that goes on', PAID, `${good}00`],
+    ['a signature that is no hex', PAID, `t=${NOW_S},v1=${'z'.repeat(64)}`],
+    ['another time', PAID, good.replace(`t=${NOW_S}`, `t=${NOW_S + 1}`)],
+    ['a time that is no number', PAID, good.replace(`t=${NOW_S}`, 't=NaN')],
+    ['an earlier time put in front', PAID, `t=1,${good}`],
+    ['a huge header', PAID, `${good},${'v1=00,'.repeat(5_000)}`],
+    [
+      'the real one behind a crowd',
+      PAID,
+      `t=${NOW_S},${`v1=${'0'.repeat(64)},`.repeat(8)}v1=${v1}`,
+    ],
+    ['another amount in the body', PAID.replace('1250', '1251'), good],
+    ['a body written in another way', JSON.stringify(JSON.parse(PAID)), good],
+    ['a body with a line break more', `${PAID}\n`, good],
+    ['an empty body', '', good],
+    ['a huge body', PAID + ' '.repeat(256 * 1_024), good],
+    ['another secret', PAID, sign(PAID, OLD)],
+    ['the API key as its secret', PAID, sign(PAID, 'sk_test_1')],
+    ['an empty secret', PAID, webhooks.generateTestHeaderString({ payload: PAID, secret: ' ' })],
+  ])('does not prove anything with %s', async (_, body, header) => {
+    const call = new FakeGatewayCall()
+    await expect(gateway.handleWebhook(request(body, header), call)).rejects.toThrow(
+      InvalidWebhookSignatureException,
+    )
+    expect(call.requests).toEqual([])
+  })
+
+  it('is checked before anything is parsed', async () => {
+    const body = '{"id": 1, broken'
+    await expect(gateway.handleWebhook(request(body, good), new FakeGatewayCall())).rejects.toThrow(
+      InvalidWebhookSignatureException,
+    )
+    // Signed by Stripe, it is not forged: it is to be sent again.
+    await expect(
+      gateway.handleWebhook(request(body, sign(body)), new FakeGatewayCall()),
+    ).rejects.not.toThrow(InvalidWebhookSignatureException)
+  })
+})
+
+describe("Stripe's events", () => {
+  it.each([
+    ['checkout.session.completed', { payment_status: 'paid' }, 'Paid'],
+    ['checkout.session.completed', { payment_status: 'no_payment_required' }, 'Paid'],
+    ['checkout.session.completed', { payment_status: 'unpaid' }, 'Pending'],
+    ['checkout.session.async_payment_succeeded', { payment_status: 'paid' }, 'Paid'],
+    ['checkout.session.async_payment_failed', { payment_status: 'unpaid' }, 'Failed'],
+    ['checkout.session.expired', { status: 'expired', payment_status: 'unpaid' }, 'Expired'],
+  ])('%s with %j is %s', async (type, changes, status) => {
+    const payload = await told(type, { ...session, ...changes })
+    expect(payload).toMatchObject({ status, gatewayTransactionId: 'cs_test_1', amount: 1_250 })
+    expect('error' in payload).toBe(status === 'Failed')
+  })
+
+  it('of refunds tell all that was refunded so far', async () => {
+    const part = { ...charge, amount_refunded: 400, refunded: false }
+    expect(await told('charge.refunded', part)).toMatchObject({
+      status: 'PartiallyRefunded',
+      amount: 400,
+      gatewayTransactionId: 'pi_1',
+      externalReferenceId: 'ext-7',
+    })
+    expect(await told('charge.refunded', charge)).toMatchObject({
+      status: 'Refunded',
+      amount: 1_250,
+      currency: 'USD',
+    })
+  })
+
+  const failed = {
+    id: 're_1',
+    object: 'refund',
+    amount: 400,
+    currency: 'usd',
+    status: 'failed',
+    failure_reason: 'lost_or_stolen_card',
+    payment_intent: 'pi_1',
+    metadata: {},
+  }
+  const intent = {
+    id: 'pi_1',
+    object: 'payment_intent',
+    amount_received: 1_250,
+    currency: 'usd',
+    status: 'succeeded',
+    latest_charge: 'ch_1',
+    metadata: NAMES,
+  }
+
+  it.each(['refund.failed', 'refund.updated', 'charge.refund.updated'])(
+    'of a failed refund (%s) move nothing, and are one event however many tell of it',
+    async (type) => {
+      const call = new FakeGatewayCall({ status: 200, body: intent })
+      expect(await told(type, failed, call)).toMatchObject({
+        alert: 'refund_failed',
+        status: 'Paid',
+        amount: 1_250,
+        externalReferenceId: 'ext-7',
+        eventId: 're_1:failed',
+        refundId: 're_1',
+        error: { code: 'refund_failed', rawCode: 'lost_or_stolen_card' },
+      })
+      expect(asked(call)).toEqual(['GET https://api.stripe.com/v1/payment_intents/pi_1'])
+    },
+  )
+
+  it('of a failed refund carry the name that we gave it', async () => {
+    const ours = { ...failed, metadata: { refund_id: '01REFUND' } }
+    const call = new FakeGatewayCall({ status: 200, body: intent })
+    expect(await told('refund.failed', ours, call)).toMatchObject({ refundId: '01REFUND' })
+  })
+
+  it('of a failed refund are to be sent again while Stripe cannot be asked', async () => {
+    await expect(told('refund.failed', failed)).rejects.toThrow(GatewayUnavailableException)
+  })
+
+  it.each([
+    ['another type', 'payment_intent.created', { ...intent, status: 'processing' }],
+    ['a refund that goes on', 'refund.updated', { ...failed, status: 'succeeded' }],
+    ['a session that somebody else made', 'checkout.session.completed', { id: 'cs_2' }],
+    ['a charge that somebody else made', 'charge.refunded', { ...charge, metadata: {} }],
+    ['a refund without a payment', 'refund.failed', { ...failed, payment_intent: null }],
+  ])('about %s are ignored', async (_, type, object) => {
+    expect(await told(type, object)).toEqual({ ignored: expect.any(String) })
+  })
+
+  it('about a payment that is not ours are ignored, though its refund failed', async () => {
+    const call = new FakeGatewayCall({ status: 200, body: { ...intent, metadata: {} } })
+    expect(await told('refund.failed', failed, call)).toEqual({ ignored: expect.any(String) })
+  })
+
+  it('about a payment of ours that lack its amount are to be sent again', async () => {
+    await expect(
+      told('checkout.session.completed', { ...session, amount_total: null }),
+    ).rejects.toThrow(GatewayUnavailableException)
+  })
+})

@@ -1,0 +1,160 @@
+// The connection that is kept between writes, on libSQL's own server.
+
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import {
+  libsqlDatabase,
+  statement,
+} from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { DatabaseUnreachable } from '../../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import { type LibsqlServer, startLibsql } from '../../../../support/libsql.ts'
+
+describe('a connection of libSQL', () => {
+  let libsql: LibsqlServer
+  beforeAll(async () => {
+    libsql = await startLibsql()
+  })
+  afterAll(() => libsql.stop())
+  afterEach(() => void vi.restoreAllMocks())
+
+  const never = new AbortController().signal
+  const alert = (id: string) =>
+    statement(
+      `INSERT INTO payment_alerts (id, kind, subject, gateway, created_at)
+        VALUES (:id, 'test', :id, 'redirect', 0)`,
+      { id },
+    )
+  const broken = statement('INSERT INTO payment_alerts (id) VALUES (NULL)')
+
+  function opened() {
+    let now = 0
+    const { write } = libsqlDatabase({ url: libsql.url, authToken: libsql.token }, () => now)
+    return {
+      write: (...statements: ReturnType<typeof statement>[]) => write(statements, never),
+      wait: (ms: number) => {
+        now += ms
+      },
+    }
+  }
+
+  /** As the server is sent it; a baton names the connection. */
+  interface Pipeline {
+    baton?: string | null
+    requests: { type: string; batch?: { steps: unknown[] } }[]
+  }
+
+  /** Every one from now on. */
+  function pipelines(): Pipeline[] {
+    const seen: Pipeline[] = []
+    const { fetch } = globalThis
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async (input, init) => {
+      if (input instanceof Request) seen.push((await input.clone().json()) as Pipeline)
+      return fetch(input, init)
+    })
+    return seen
+  }
+  const isNew = ({ baton }: Pipeline) => typeof baton !== 'string'
+
+  /** The next batch is carried out but for its end, and answered as one whose rows are too many. */
+  function breakOffOnce(): void {
+    const { fetch } = globalThis
+    vi.spyOn(globalThis, 'fetch').mockImplementationOnce(async (input, init) => {
+      const asked = input as Request
+      const pipeline = (await asked.json()) as Pipeline
+      const at = pipeline.requests.findIndex(({ type }) => type === 'batch')
+      pipeline.requests[at]?.batch?.steps.splice(-2)
+      const body = JSON.stringify(pipeline)
+      const answer = await fetch(new Request(asked, { body }), init)
+      const told = (await answer.json()) as { results: unknown[] }
+      const error = { code: 'RESPONSE_TOO_LARGE', message: 'Response is too large' }
+      told.results[at] = { type: 'error', error }
+      return Response.json(told)
+    })
+  }
+
+  it('serves one write after the other, until it was idle for 5 s', async () => {
+    const sent = pipelines()
+    const { write, wait } = opened()
+    expect(await write(statement('SELECT 1 AS one'), statement('SELECT 2 AS two'))).toMatchObject([
+      [{ one: 1 }],
+      [{ two: 2 }],
+    ])
+    await write(alert('a'))
+    wait(4_999)
+    await write(alert('b'))
+    wait(5_000)
+    await write(alert('c'))
+    expect(sent.map(isNew)).toEqual([true, false, false, true])
+  })
+
+  it('serves the next write after one that failed, which leaves nothing and no lock', async () => {
+    const sent = pipelines()
+    const { write } = opened()
+    await expect(write(alert('d'), broken)).rejects.toMatchObject({ code: 'SQLITE_CONSTRAINT' })
+    // Another writer does not wait, and `d` can be written since it was not.
+    await opened().write(alert('e'))
+    await write(alert('d'))
+    expect(sent.map(isNew)).toEqual([true, true, false])
+  })
+
+  it('is closed when the server broke off half-way, so that its lock holds up nobody', async () => {
+    const { write } = opened()
+    breakOffOnce()
+    await expect(write(alert('n'))).rejects.toMatchObject({ code: 'RESPONSE_TOO_LARGE' })
+    await vi.waitFor(() => opened().write(alert('o')), { timeout: 4_500 })
+    await write(alert('p'))
+    const written = `SELECT id FROM payment_alerts WHERE id IN ('n', 'o', 'p') ORDER BY id`
+    expect(await libsql.query(written)).toEqual([{ id: 'o' }, { id: 'p' }])
+  })
+
+  it('rejects once with what a server says of every step, as it does of one that took long', async () => {
+    const { write } = opened()
+    const error = { code: 'TRANSACTION_TIMEOUT', message: 'Transaction timed-out' }
+    vi.spyOn(globalThis, 'fetch').mockImplementationOnce(async (input) => {
+      const { requests } = (await (input as Request).json()) as Pipeline
+      const results = requests.map(({ type, batch }) => {
+        const all = <Each>(each: Each) => batch?.steps.map(() => each)
+        const result = batch && { step_results: all(null), step_errors: all(error) }
+        return { type: 'ok', response: { type, ...(result && { result }) } }
+      })
+      return Response.json({ baton: null, base_url: null, results })
+    })
+    // Any other rejection would end this run.
+    await expect(write(alert('t'), alert('u'))).rejects.toMatchObject({ code: error.code })
+  })
+
+  it('sends each text once, however often its statement comes', async () => {
+    const sent = pipelines()
+    const { write } = opened()
+    await write(alert('q'), alert('r'))
+    await write(alert('s'))
+    expect(JSON.stringify(sent).match(/INSERT INTO payment_alerts/g)).toHaveLength(1)
+  })
+
+  it('is one for each of two writes at the same time', async () => {
+    const sent = pipelines()
+    const { write } = opened()
+    await Promise.all([write(alert('f')), write(alert('g'))])
+    await write(alert('h'))
+    expect(sent.map(isNew)).toEqual([true, true, false])
+  })
+
+  it('is given up with a call that nobody waits for', async () => {
+    const sent = pipelines()
+    const { write } = libsqlDatabase({ url: libsql.url, authToken: libsql.token }, () => 0)
+    await write([alert('i')], never)
+    const given = write([alert('j')], AbortSignal.abort())
+    await expect(given).rejects.toBeInstanceOf(DatabaseUnreachable)
+    await write([alert('k')], never)
+    expect(sent.filter(isNew)).toHaveLength(2)
+  })
+
+  it('is opened anew when the server was started again', async () => {
+    const { write } = opened()
+    await write(alert('l'))
+    await libsql.kill()
+    await libsql.restart()
+    await write(alert('m'))
+    const written = `SELECT id FROM payment_alerts WHERE id IN ('l', 'm') ORDER BY id`
+    expect(await libsql.query(written)).toEqual([{ id: 'l' }, { id: 'm' }])
+  })
+})

@@ -1,0 +1,53 @@
+// How the server finds what is asked for: by an index, however many payments there are.
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Statement } from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import type { TransactionFilter } from '../../../../../worker/payments/queries/queries.ts'
+import { libsqlRecords } from '../../../../../worker/payments/queries/queries-libsql.ts'
+import { type LibsqlServer, startLibsql } from '../../../../support/libsql.ts'
+
+describe('a page of payments', () => {
+  let libsql: LibsqlServer
+  beforeAll(async () => {
+    libsql = await startLibsql()
+  })
+  afterAll(() => libsql.stop())
+
+  async function planOf(filter: TransactionFilter): Promise<string> {
+    const asked: Statement[] = []
+    const { database } = libsql
+    const read = (statements: readonly Statement[]) => {
+      asked.push(...statements)
+      return database.read(statements)
+    }
+    await libsqlRecords({ ...database, read }).transactions(filter, { limit: 50 })
+    const [page] = asked
+    const rows = await libsql.query(`EXPLAIN QUERY PLAN ${page?.sql}`, page?.args)
+    return rows.map(({ detail }) => detail).join('; ')
+  }
+
+  const byStatus = 'payment_transactions_by_status_not_paid (status=?)'
+  const newestFirst =
+    'SCAN payment_transactions USING INDEX sqlite_autoindex_payment_transactions_1'
+
+  it.each(['Pending', 'Failed', 'Refunded'] as const)('is read from an index if %s', async (it) => {
+    const plan = `SEARCH payment_transactions USING INDEX ${byStatus}`
+    expect(await planOf({ status: it })).toBe(plan)
+    expect(await planOf({ status: it, gateway: 'redirect' })).toBe(plan)
+  })
+
+  it('is read from the newest on if Paid, or of one gateway, as most are', async () => {
+    expect(await planOf({ status: 'Paid' })).toBe(newestFirst)
+    expect(await planOf({ gateway: 'redirect' })).toBe(newestFirst)
+    expect(await planOf({ status: 'Paid', gateway: 'redirect' })).toBe(newestFirst)
+  })
+
+  it('is read by the name of an order, or by how a name begins and the status', async () => {
+    expect(await planOf({ gateway: 'redirect', reference: 'order-1' })).toContain(
+      'payment_transactions_by_reference (gateway=? AND reference=?)',
+    )
+    expect(await planOf({ startsWith: '0', status: 'Failed' })).toContain(
+      'payment_transactions_by_status_not_paid (status=? AND id>? AND id<?)',
+    )
+  })
+})

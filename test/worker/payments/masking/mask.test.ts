@@ -1,0 +1,314 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { fib } from '../../../../worker/payments/gateways/fib/fib.ts'
+import { redirect } from '../../../../worker/payments/gateways/redirect/redirect.ts'
+import { stripe } from '../../../../worker/payments/gateways/stripe/stripe.ts'
+import {
+  MAX_RAW_BYTES,
+  maskError,
+  maskHeaders,
+  maskRaw,
+} from '../../../../worker/payments/masking/mask.ts'
+
+const JWT = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl'
+const CARD = '4111 1111 1111 1111'
+const SECRET = 'S3CR3TVALUE'
+const bank = { privateFields: ['payer', 'wallet number'], echoedFields: ['orderId', 'metadata'] }
+const masked = (value: unknown) => maskRaw(value, bank)
+
+const privateNames = fc.constantFrom(
+  ...['Authorization', 'set-cookie', 'webhook_token', 'client_secret', 'apiKey', 'x-signature'],
+  ...['pin', 'userPin', 'cardNumber', 'customerMsisdn', 'customerPhone', 'otp', 'cvv'],
+  ...['payer', 'payer_name', 'walletNumber', 'WALLET-NUMBERS', 'walletnumber'],
+)
+const plainNames = fc.constantFrom('data', 'a', 'items', '0', '', '__proto__', 'amount', 'tö"k{en')
+
+/** Values that hold the secret under a private name, at some depth. */
+const withSecret: fc.Arbitrary<unknown> = fc.letrec<{ held: unknown; deeper: unknown }>((tie) => ({
+  held: fc
+    .tuple(
+      privateNames,
+      fc.constantFrom<unknown>(SECRET, [SECRET], { of: SECRET }, [{ a: SECRET }]),
+    )
+    .map(([name, value]) => ({ [name]: value })),
+  deeper: fc.oneof(
+    { maxDepth: 6 },
+    tie('held'),
+    fc.tuple(plainNames, tie('deeper'), fc.jsonValue()).map(([name, inner, other]) =>
+      Object.fromEntries([
+        ['other', other],
+        [name, inner],
+      ]),
+    ),
+    fc.tuple(fc.jsonValue(), tie('deeper')).map(([other, inner]) => [other, inner]),
+    // JSON inside of JSON, as gateways that forward one another do it.
+    tie('deeper').map((inner) => ({ body: JSON.stringify(inner) })),
+  ),
+})).deeper
+
+describe('what a gateway sent', () => {
+  it('holds no value that stood under a private name, at any depth', () => {
+    fc.assert(
+      fc.property(withSecret, (value) => {
+        expect(JSON.stringify(masked(value))).not.toContain(SECRET)
+      }),
+    )
+  })
+
+  it('is a copy of the same shape that masking again does not change', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const once = masked(value)
+        expect(masked(once)).toEqual(once)
+      }),
+    )
+    const value = { id: 1, of: [true, null, 'a'], amount: 25_000, pin: null }
+    expect(masked(value)).toEqual(value)
+    expect(masked(value)).not.toBe(value)
+    expect(masked(undefined)).toBeUndefined()
+  })
+
+  it.each([
+    ['monkey', 'banana'],
+    ['postcard', 'Basra'],
+    ['keyboard', 'qwerty'],
+    ['spinning', 'yes'],
+    ['company', 'Acme'],
+    ['walletType', 'basic'],
+    ['brand', 'visa'],
+  ])('keeps %s, whose name only contains a private one inside of a word', (name, value) => {
+    expect(masked({ [name]: value })).toEqual({ [name]: value })
+  })
+
+  it('brings back what the host application gave as it was', () => {
+    const given = {
+      orderId: 'cart?ticket=42&token=7',
+      metadata: { token: 'A-7', pin: 1, card: '4111111111111111', payer: { phone: '5' } },
+    }
+    expect(masked({ data: given })).toEqual({ data: given })
+    expect(masked({ orderid: 'token=7' })).toEqual({ orderid: 'token=[redacted]' })
+  })
+
+  it.each([
+    [`paid with ${CARD}, thanks`, 'paid with [redacted], thanks'],
+    ['DE89 3704 0044 0532 0130 00', '[redacted]'],
+    [`plain ${JWT} text`, 'plain [redacted] text'],
+    [
+      'see https://a.example/p?token=x&b=2 there',
+      'see https://a.example/p?token=[redacted]&b=2 there',
+    ],
+    ['a=1&walletNumber=5&b=2', 'a=1&walletNumber=[redacted]&b=2'],
+    ['card%5Bnumber%5D=4&card[cvc]=1', 'card%5Bnumber%5D=[redacted]&card[cvc]=[redacted]'],
+    ['{"a":1, "token":"x"}', '{"a":1,"token":"[redacted]"}'],
+    ['[URGENT] pay: pin=1', '[URGENT] pay: pin=[redacted]'],
+    ['a=b=c&d', 'a=b=c&d'],
+    ['order 1234 of 2026-06-01T00:10:00Z', 'order 1234 of 2026-06-01T00:10:00Z'],
+    ['', ''],
+  ])('of the text %s keeps %s', (text, kept) => {
+    expect(masked({ note: text })).toEqual({ note: kept })
+  })
+
+  it('keeps a property that would otherwise become the prototype', () => {
+    expect(JSON.stringify(masked(JSON.parse('{"__proto__":{"a":1,"key":2}}')))).toBe(
+      '{"__proto__":{"a":1,"key":"[redacted]"}}',
+    )
+  })
+
+  it.each([
+    ['long texts', { text: '€'.repeat(40_000), token: SECRET, end: 'x'.repeat(99_999) }],
+    ['quotes', { text: '"\\\n'.repeat(40_000) }],
+    ['half surrogate pairs', { text: '\ud83d'.repeat(40_000) }],
+    ['pairs of surrogates', { text: '💡'.repeat(40_000) }],
+  ])('is cut at 64 KiB, as JSON that says so, with %s', (_what, value) => {
+    const kept = masked(value)
+    const text = JSON.stringify(kept)
+    expect(new TextEncoder().encode(text).length).toBeLessThanOrEqual(MAX_RAW_BYTES)
+    const bytes = new TextEncoder().encode(JSON.stringify(masked({ text: '' }))).length
+    expect(kept).toEqual({
+      isCut: true,
+      bytes: expect.any(Number),
+      beginning: expect.stringMatching(/^\{"text":"/),
+    })
+    expect((kept as { bytes: number }).bytes).toBeGreaterThan(MAX_RAW_BYTES + bytes)
+    expect(text).not.toContain(SECRET)
+  })
+
+  it('is kept whole up to 64 KiB', () => {
+    const value = { text: 'x'.repeat(MAX_RAW_BYTES - '{"text":""}'.length) }
+    expect(masked(value)).toEqual(value)
+  })
+
+  it.each([
+    ['brackets', '['.repeat(120_000) + ']'.repeat(120_000)],
+    ['open objects', '{"a":'.repeat(50_000)],
+    ['quotes', '{"'.padEnd(250_000, '\\"')],
+    ['equal signs', '='.repeat(250_000)],
+    ['pairs', 'a='.repeat(125_000)],
+    ['one word', 'a'.repeat(250_000)],
+    ['question marks', '?'.repeat(250_000)],
+    ['escapes of escapes', `a=${'%25'.repeat(80_000)}`],
+    ['digits', '4'.repeat(250_000)],
+    ['groups of digits', '4 '.repeat(125_000)],
+    ['beginnings of IBANs', 'DE89 '.repeat(50_000)],
+    ['small letters and capitals', 'aA'.repeat(125_000)],
+  ])('is masked quickly, though it is %s without end', (_what, text) => {
+    // Of the processor, since others may keep it busy. What looks back at each step takes minutes.
+    const before = process.threadCpuUsage()
+    masked({ text, [text]: text })
+    expect(process.threadCpuUsage(before).user).toBeLessThan(2_000_000)
+  })
+
+  it('is hidden where it is deeper than any gateway nests', () => {
+    let value: unknown = SECRET
+    for (let depth = 0; depth < 10_000; depth++) value = [value]
+    expect(JSON.stringify(masked(value))).not.toContain(SECRET)
+  })
+})
+
+describe('of the payer’s own nothing is left', () => {
+  const person = {
+    email: 'sara@example.com',
+    name: 'Sara Ahmed',
+    phone: '+9647801234567',
+    address: { city: 'Erbil', country: 'IQ', line1: 'Street 9' },
+  }
+  const own = ['sara@', 'Sara', 'Ahmed', '964780', 'Erbil', 'Street 9', 'acct_of', '4242', '0001']
+  const nothingOf = (kept: unknown) => {
+    const text = JSON.stringify(kept)
+    expect(own.filter((each) => text.includes(each))).toEqual([])
+  }
+
+  it('in an event of Stripe, and the brand of the card stays', () => {
+    const gateway = stripe.create('shop', { secret_key: 'sk', webhook_secret: 'whsec_a' })
+    const charge = {
+      id: 'ch_1',
+      amount: 1_250,
+      billing_details: person,
+      metadata: { external_reference_id: 'ext-7', reference: 'cart?ticket=42' },
+      payment_method_details: {
+        card: { brand: 'visa', last4: '4242', fingerprint: 'acct_of-card', exp_month: 1 },
+        sepa_debit: { iban_last4: '0001', fingerprint: 'acct_of-iban' },
+      },
+      receipt_email: person.email,
+      receipt_url: 'https://pay.stripe.com/receipts/acct_of-sara',
+      shipping: { ...person, tracking_number: null },
+    }
+    const session = {
+      id: 'cs_1',
+      client_reference_id: 'cart?ticket=42',
+      customer_details: { ...person, tax_ids: [{ type: 'eu_vat', value: '0001' }] },
+      customer_email: person.email,
+      custom_fields: [{ text: { value: 'Sara' } }],
+      payment_intent: { client_secret: 'pi_secret_0001', latest_charge: charge },
+      success_url: 'https://shop.example/thanks?token=7',
+    }
+    const kept = maskRaw({ id: 'evt_1', data: { object: session } }, gateway)
+    nothingOf(kept)
+    expect(kept).toMatchObject({
+      data: {
+        object: {
+          client_reference_id: 'cart?ticket=42',
+          success_url: 'https://shop.example/thanks?token=7',
+          payment_intent: {
+            client_secret: '[redacted]',
+            latest_charge: {
+              amount: 1_250,
+              metadata: charge.metadata,
+              payment_method_details: { card: { brand: 'visa', last4: '[redacted]' } },
+            },
+          },
+        },
+      },
+    })
+  })
+
+  it('in a callback or an inquiry of redirect, and our names stay', () => {
+    const gateway = redirect.create('shop', { api_key: 'k', client_id: 'c', client_secret: 's' })
+    const data = {
+      transactionId: 'gt-1',
+      orderId: 'cart?ticket=42&seat=7',
+      customerMsisdn: '9647801234567',
+      mobile: '9647801234567',
+      walletNumber: '9647801234567',
+      accountNumber: '42420001',
+      iban: 'IQ98NBIQ850123456789012',
+      customer: person,
+      errorMessage: 'The card 4111-1111-1111-1111 of GB82WEST12345698765432 is closed.',
+      amount: { value: 25_000, currency: 'IQD' },
+    }
+    const kept = maskRaw({ eventType: 'STATUS_CHANGED', data }, gateway)
+    nothingOf(kept)
+    expect(kept).toMatchObject({
+      eventType: 'STATUS_CHANGED',
+      data: {
+        transactionId: 'gt-1',
+        orderId: 'cart?ticket=42&seat=7',
+        errorMessage: 'The card [redacted] of [redacted] is closed.',
+        amount: { value: 25_000, currency: 'IQD' },
+      },
+    })
+  })
+
+  it('in what First Iraqi Bank says of a payment', () => {
+    const gateway = fib.create('shop', { client_id: 'c', client_secret: 's' })
+    const payment = {
+      paymentId: 'p-1',
+      status: 'PAID',
+      amount: { amount: 25_000, currency: 'IQD' },
+      decliningReason: null,
+    }
+    const paidBy = { name: 'Sara Ahmed', iban: 'IQ98FIQB004095000000000001' }
+    const kept = maskRaw({ ...payment, paidBy, accountNumber: '42420001' }, gateway)
+    nothingOf(kept)
+    expect(kept).toEqual({ ...payment, paidBy: '[redacted]', accountNumber: '[redacted]' })
+  })
+})
+
+describe('masked headers', () => {
+  it('keep their names, and the values of those that hold no secret', () => {
+    const headers = {
+      authorization: 'Bearer abc',
+      'stripe-signature': 't=1,v1=abc',
+      'x-api-key': 'abc',
+      'x-apikey': 'abc',
+      cookie: 'a=b',
+      'content-type': 'application/json',
+      referer: 'https://a.example/?token=abc&b=1',
+      'x-forwarded': JWT,
+      'x-monkey': 'banana',
+    }
+    expect(maskHeaders(new Headers(headers))).toEqual({
+      authorization: '[redacted]',
+      'stripe-signature': '[redacted]',
+      'x-api-key': '[redacted]',
+      'x-apikey': '[redacted]',
+      cookie: '[redacted]',
+      'content-type': 'application/json',
+      referer: 'https://a.example/?token=[redacted]&b=1',
+      'x-forwarded': '[redacted]',
+      'x-monkey': 'banana',
+    })
+  })
+
+  it('cost little, however long a stranger makes them', () => {
+    const headers = new Headers({
+      'a-short': 'one',
+      'b-long': '4 '.repeat(100_000),
+      'c-short': 'two',
+    })
+    headers.set(`d-${'a-'.repeat(60_000)}a`, 'three')
+    const before = process.threadCpuUsage()
+    for (let times = 0; times < 50; times++) maskHeaders(headers)
+    // 1 ms on a quiet machine; 7 s where all of them are read.
+    expect(process.threadCpuUsage(before).user).toBeLessThan(1_000_000)
+    expect(maskHeaders(headers)).toEqual({ 'a-short': 'one', 'b-long': '[199999 characters]' })
+  })
+})
+
+describe('a masked error', () => {
+  it('keeps its code, and no card of what the gateway says', () => {
+    const error = { code: 'declined', rawCode: 'E51', message: `${CARD} was declined.` }
+    expect(maskError(error)).toEqual({ ...error, message: '[redacted] was declined.' })
+    expect(maskError({ code: 'a', message: 'b' })).toEqual({ code: 'a', message: 'b' })
+  })
+})

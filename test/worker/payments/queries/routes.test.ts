@@ -1,0 +1,206 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import type { VerifiedWebhook } from '../../../../worker/payments/domain/payload.ts'
+import type { GatewayHealth } from '../../../../worker/payments/gateways/guard/guard.ts'
+import { LedgerUnavailable } from '../../../../worker/payments/ledger/ledger.ts'
+import type { WebhookRates } from '../../../../worker/payments/queries/queries.ts'
+import { type Edge, SECRET, token } from '../../../support/edge.ts'
+import { openRoom, type Room } from '../../../support/payments-room.ts'
+import { processEdge } from '../../../support/process-edge.ts'
+
+const ELSEWHERE = 'https://shop.example'
+
+let room: Room
+let edge: Edge
+let bearer: string
+beforeEach(async () => {
+  room = openRoom()
+  const env = { AUTH_SECRETS: SECRET, ALLOWED_ORIGINS: ELSEWHERE }
+  edge = processEdge({ payments: room.payments, clock: room.clock, env })
+  bearer = `Bearer ${await token({ repos: [], scope: 'payments:read' })}`
+})
+
+const get = (path: string, headers: Record<string, string> = {}): Promise<Response> =>
+  edge.fetch(`/api/payments${path}`, { headers: { Authorization: bearer, ...headers } })
+const read = async <Body>(path: string): Promise<Body> => (await (await get(path)).json()) as Body
+
+const charge = (reference = 'order-1') =>
+  room.payments.charge(
+    { gateway: 'bank', reference, amount: 25_000, currency: 'IQD', description: 'A lamp' },
+    {},
+  )
+const paid = (eventId: string, more: Partial<VerifiedWebhook> = {}) =>
+  edge.fetch('/payments/webhooks/bank', {
+    method: 'POST',
+    body: JSON.stringify({
+      gateway: 'bank',
+      gatewayTransactionId: 'nobody',
+      reference: '',
+      status: 'Paid',
+      amount: 25_000,
+      currency: 'IQD',
+      eventId,
+      occurredAt: room.clock.now(),
+      raw: {},
+      ...more,
+    } satisfies VerifiedWebhook),
+  })
+
+describe('the gateways', () => {
+  const health = async () => (await read<{ gateways: GatewayHealth[] }>('/gateways')).gateways
+
+  it('are told with their driver, what they can do, and how their circuits stand', async () => {
+    expect(await health()).toEqual([
+      {
+        key: 'bank',
+        driver: 'redirect',
+        breaker: { state: 'closed', failures: 0 },
+        supportsRefund: true,
+        refunds: 'partial',
+        currencies: ['IQD'],
+        isLocal: true,
+      },
+    ])
+  })
+
+  it('show a circuit that opened, and one that the next call may close', async () => {
+    for (let call = 0; call < 5; call++) await room.payments.ledger.report('bank', 'failure')
+    const openUntil = new Date(room.clock.now() + 30_000).toISOString()
+    const [open] = await health()
+    expect(open?.breaker).toEqual({ state: 'open', failures: 5, openUntil })
+    await room.clock.advance(30_000)
+    expect((await health())[0]?.breaker).toEqual({ state: 'probing', failures: 5 })
+  })
+
+  it('that cannot refund as they are configured say so, and so does a driver for any currency', async () => {
+    const refundProblem = () => 'The scope is missing.'
+    room = openRoom({ gateway: { refundProblem, currencies: 'any' } })
+    edge = processEdge({ payments: room.payments })
+    const [gateway] = await health()
+    expect(gateway).toMatchObject({ supportsRefund: false })
+    expect(gateway).not.toHaveProperty('refunds')
+    expect(gateway).not.toHaveProperty('currencies')
+  })
+
+  it('are 503 while the ledger is out of reach', async () => {
+    room.payments.ledger.health = () => Promise.reject(new LedgerUnavailable('gone'))
+    const response = await get('/gateways')
+    expect([response.status, await response.json()]).toMatchObject([
+      503,
+      { code: 'ledger_unavailable' },
+    ])
+  })
+})
+
+describe('the rate of webhooks', () => {
+  it('is that of whole minutes, and includes the one under way', async () => {
+    // 16 minutes and 40 seconds since 1970.
+    await paid('event-1')
+    await room.clock.advance(20_000)
+    await paid('event-2')
+    await paid('event-3')
+    expect(await read<WebhookRates>('/webhook-rates?minutes=2')).toEqual({
+      from: '1970-01-01T00:16:00.000Z',
+      to: '1970-01-01T00:18:00.000Z',
+      minutes: [
+        { at: '1970-01-01T00:16:00.000Z', outcomes: { parked: 1 } },
+        { at: '1970-01-01T00:17:00.000Z', outcomes: { parked: 2 } },
+      ],
+    })
+    const { minutes } = await read<WebhookRates>('/webhook-rates?minutes=1')
+    expect(minutes).toEqual([{ at: '1970-01-01T00:17:00.000Z', outcomes: { parked: 2 } }])
+  })
+
+  it('is that of an hour unless asked for up to a day', async () => {
+    const spanOf = async (query: string) => {
+      const { from, to } = await read<WebhookRates>(`/webhook-rates${query}`)
+      return (Date.parse(to) - Date.parse(from)) / 60_000
+    }
+    expect(await spanOf('')).toBe(60)
+    expect(await spanOf('?minutes=1440')).toBe(1_440)
+  })
+
+  it.each(['0', '1441', '1.5', 'x', '-1'])('of %s minutes is refused', async (minutes) => {
+    const response = await get(`/webhook-rates?minutes=${minutes}`)
+    expect([response.status, await response.json()]).toMatchObject([
+      422,
+      { code: 'invalid_argument' },
+    ])
+  })
+})
+
+describe('a search', () => {
+  const found = async (query: string) =>
+    (await read<{ transactions: { reference: string }[] }>(`/transactions?${query}`)).transactions
+
+  it('finds payments by the beginning of a name, and all of them by none', async () => {
+    const { transactionId } = await charge('order-1')
+    await room.clock.advance(1)
+    await charge('other-2')
+    expect(await found('q=ord')).toMatchObject([{ reference: 'order-1' }])
+    expect(await found(`q=${transactionId}`)).toMatchObject([{ reference: 'order-1' }])
+    expect(await found('q=o')).toHaveLength(2)
+    expect(await found('q=o&limit=1')).toMatchObject([{ reference: 'other-2' }])
+    expect(await found('q=')).toHaveLength(2)
+    expect(await found('q=rder')).toEqual([])
+  })
+
+  it('for more than any name is refused', async () => {
+    expect((await get(`/transactions?q=${'x'.repeat(256)}`)).status).toBe(422)
+  })
+})
+
+describe('whoever asks again', () => {
+  it.each(['/transactions', '/webhook-events', '/alerts', '/gateways', '/webhook-rates'])(
+    'for %s is told in few bytes that nothing is new, and otherwise gets what is',
+    async (path) => {
+      const first = await get(path)
+      const tag = first.headers.get('ETag') ?? ''
+      expect(tag).toMatch(/^W\/"[0-9a-f]{40}"$/)
+      expect(first.headers.get('Cache-Control')).toBe('private, no-cache')
+
+      const same = await get(path, { 'If-None-Match': tag })
+      expect([same.status, await same.text()]).toEqual([304, ''])
+      expect(same.headers.get('ETag')).toBe(tag)
+      expect(same.headers.get('Cache-Control')).toBe('private, no-cache')
+
+      const { gatewayTransactionId = '' } = await charge()
+      await paid('event-1', { gatewayTransactionId, amount: 1 })
+      await room.payments.ledger.report('bank', 'failure')
+      const other = await get(path, { 'If-None-Match': tag })
+      expect(other.status).toBe(200)
+      expect(other.headers.get('ETag')).not.toBe(tag)
+    },
+  )
+
+  it('for one payment is told so too, until something happens to it', async () => {
+    const { transactionId, gatewayTransactionId = '' } = await charge()
+    const path = `/transactions/${transactionId}`
+    await room.quiet()
+    const tag = (await get(path)).headers.get('ETag') ?? ''
+    expect((await get(path, { 'If-None-Match': `"other", ${tag}` })).status).toBe(304)
+    await paid('event-1', { gatewayTransactionId })
+    expect((await get(path, { 'If-None-Match': tag })).status).toBe(200)
+  })
+
+  it('from a page of another origin may read the tag and that nothing is new', async () => {
+    const first = await get('/alerts', { Origin: ELSEWHERE })
+    expect(first.headers.get('Access-Control-Expose-Headers')).toContain('ETag')
+    const tag = first.headers.get('ETag') ?? ''
+    const same = await get('/alerts', { Origin: ELSEWHERE, 'If-None-Match': tag })
+    expect(same.status).toBe(304)
+    expect(same.headers.get('Access-Control-Allow-Origin')).toBe(ELSEWHERE)
+    expect(same.headers.get('Access-Control-Allow-Credentials')).toBe('true')
+    expect(same.headers.get('Vary')).toContain('Origin')
+    expect(same.headers.get('X-Correlation-Id')).toMatch(/^[0-9A-Z]{26}$/)
+  })
+
+  it('for what is not there, or without leave, gets no tag and nothing to keep', async () => {
+    const none = await get('/transactions/nope')
+    const refused = await edge.fetch('/api/payments/alerts')
+    const nowhere = await get('/nope')
+    for (const response of [none, refused, nowhere]) {
+      expect(response.headers.get('ETag')).toBeNull()
+      expect(response.headers.get('Cache-Control')).toBe('no-store')
+    }
+  })
+})

@@ -1,0 +1,714 @@
+import { describe, expect, it } from 'vitest'
+import type { Listeners } from '../../../../worker/payments/domain/events.ts'
+import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
+import type {
+  AnyGateway,
+  ChargeAnswer,
+  GatewayCharge,
+  StatusAnswer,
+} from '../../../../worker/payments/gateways/gateway.ts'
+import { createCaller } from '../../../../worker/payments/gateways/guard/caller.ts'
+import type { GatewayDesk } from '../../../../worker/payments/gateways/guard/guard.ts'
+import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
+import { createMemoryLedger } from '../../../../worker/payments/ledger/ledger-memory.ts'
+import { createTeller } from '../../../../worker/payments/outbox/dispatcher.ts'
+import { createSweeper } from '../../../../worker/payments/reconciliation/sweeper.ts'
+import { FakeClock } from '../../../support/fake-clock.ts'
+import { keptLog, request } from '../../../support/payments.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
+
+interface Options {
+  gateway?: Partial<AnyGateway>
+  listeners?: Listeners
+  /** What the endpoint answers; without it there is none. */
+  endpoint?: () => Response
+  onMismatch?: 'log' | 'reject'
+  isCircuitOpen?: () => boolean
+  /** Stands before the ledger, as the sweeper sees it. */
+  intercept?: (method: string, args: readonly unknown[]) => void
+}
+
+/** Everything of the room that the sweeper uses, in memory, with one gateway called `bank`. */
+function room(options: Options = {}) {
+  const clock = new FakeClock()
+  const { log, lines } = keptLog()
+  const desk: GatewayDesk = {
+    admit: async () =>
+      options.isCircuitOpen?.()
+        ? { ok: false, reason: 'circuit_open', retryAfterMs: 30_000 }
+        : { ok: true },
+    report: async () => ({ opened: false }),
+    accessToken: async () => ({ ok: true, token: 'token' }),
+    health: async () => ({}),
+  }
+  const events: string[] = []
+  const hear = (name: string) => (): number => events.push(name)
+  const teller = createTeller({
+    listeners: {
+      PaymentSucceeded: hear('PaymentSucceeded'),
+      PaymentFailed: hear('PaymentFailed'),
+      PaymentCancelled: hear('PaymentCancelled'),
+      PaymentRefunded: hear('PaymentRefunded'),
+      ...options.listeners,
+    },
+    ...(options.endpoint && { endpoint: { url: 'https://shop.example/', secrets: [SECRET] } }),
+    clock,
+    log,
+    fetch: async () => options.endpoint?.() ?? new Response(),
+  })
+  const { ledger, records } = createMemoryLedger({ desk, audience: teller.audience, log })
+  const asked: string[] = []
+  const seen = new Proxy(ledger, {
+    get(target, method: keyof Ledger) {
+      const call = target[method] as (...args: unknown[]) => unknown
+      return async (...args: unknown[]) => {
+        asked.push(method)
+        options.intercept?.(method, args)
+        return await call(...args)
+      }
+    },
+  })
+  const gateway: AnyGateway = {
+    key: 'bank',
+    privateFields: [],
+    echoedFields: [],
+    currencies: 'any',
+    chargeIsIdempotent: false,
+    charge: () => Promise.reject(new Error('must not be charged')),
+    handleWebhook: () => Promise.reject(new Error('is not called')),
+    ...options.gateway,
+  }
+  const nothing = () => undefined
+  const sweeper = createSweeper({
+    ledger: seen,
+    records,
+    teller,
+    gateways: new Map([['bank', gateway]]),
+    caller: createCaller({ desk, clock, log, fetch, onTimeout: nothing, onOpened: nothing }),
+    onMismatch: options.onMismatch ?? 'log',
+    clock,
+    log,
+  })
+
+  let charges = 0
+  const tell = async (untold: Parameters<typeof teller.tell>[0]) =>
+    ledger.settleTold(await teller.tell(untold), clock.now())
+  /** A charge that nobody has heard of since; with its gateway's name unless told otherwise. */
+  async function charge({ isAnswered = true, expiresAt = 0 } = {}): Promise<string> {
+    const now = clock.now()
+    const reference = `order-${++charges}`
+    const begun = await ledger.beginCharge({
+      id: `01TX${charges}`,
+      request: request({ reference }),
+      requestHash: reference,
+      correlationId: `correlation-${charges}`,
+      chargeIsIdempotent: gateway.chargeIsIdempotent,
+      now,
+      until: now + 90_000,
+    })
+    if (begun.state !== 'begun') throw new Error(begun.state)
+    await tell(begun.untold)
+    const { id } = begun.transaction
+    if (!isAnswered) return id
+    const named = { transactionId: id, gatewayTransactionId: `g-${id}` }
+    const expiry = expiresAt > 0 && { expiresAt: new Date(expiresAt).toISOString() }
+    const answer = { status: 'Pending' as const, gateway: 'bank', reference, ...named, ...expiry }
+    const nextCheckAt = now + 5 * MINUTE
+    const result = { kind: 'answered' as const, answer, nextCheckAt }
+    const verdict = 'success' as const
+    await ledger.finishCharge({ transactionId: id, eventId: `e-${id}`, now, verdict, result })
+    return id
+  }
+  const story = async (id: string) => {
+    const found = await records.story(id)
+    if (!found) throw new Error('there is none')
+    return found
+  }
+  /** A minute, and a sweep, as often as that takes. */
+  async function pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= MINUTE) {
+      await clock.advance(Math.min(left, MINUTE))
+      await sweeper.sweep()
+    }
+  }
+  /** A webhook that was too old to be taken. */
+  const stale = (id: string) =>
+    ledger.checkSoon('bank', { gatewayTransactionId: `g-${id}`, reference: '' }, clock.now())
+  const webhook = (id: string, status: 'Paid' | 'Failed', reference = '') =>
+    ledger.webhook({
+      id: `w-${id}-${status}`,
+      payload: {
+        gateway: 'bank',
+        gatewayTransactionId: `g-${id}`,
+        reference,
+        status,
+        amount: 25_000,
+        currency: 'IQD',
+        eventId: `webhook-${id}-${status}`,
+        occurredAt: new Date(clock.now()).toISOString(),
+        raw: {},
+      },
+      onMismatch: 'log',
+      receivedAt: clock.now(),
+    })
+  return {
+    clock,
+    lines,
+    ledger,
+    records,
+    sweeper,
+    asked,
+    events,
+    charge,
+    story,
+    pass,
+    webhook,
+    stale,
+    tell,
+  }
+}
+
+const says = (status: string, own: Partial<StatusAnswer> = {}) => ({
+  checkStatus: async () =>
+    ({ known: true, status, amount: 25_000, currency: 'IQD', raw: {}, ...own }) as StatusAnswer,
+})
+const silent = {
+  checkStatus: () => Promise.reject(new GatewayUnavailableException('No answer.')),
+}
+
+describe('the sweeper', () => {
+  it('asks the ledger nothing when nothing is due', async () => {
+    const { sweeper, asked } = room()
+    expect(await sweeper.sweep()).toMatchObject({ isIdle: true, checked: 0, failed: 0 })
+    expect(asked).toEqual([])
+  })
+
+  it('asks the ledger nothing when even that cannot be found out', async () => {
+    const { sweeper, asked, records, lines } = room()
+    records.anythingDue = () => Promise.reject(new Error('no database'))
+    expect(await sweeper.sweep()).toMatchObject({ isIdle: false, failed: 1 })
+    expect(asked).toEqual([])
+    expect(lines).toMatchObject([{ level: 'error', fields: { part: 'due' } }])
+  })
+
+  it('forgets webhook events after 90 days, and not before', async () => {
+    const { pass, clock, charge, webhook, story, sweeper } = room({ gateway: says('Pending') })
+    const id = await charge()
+    await webhook(id, 'Paid')
+    await clock.advance(90 * DAY)
+    expect(await sweeper.sweep()).toMatchObject({ isIdle: false, forgotten: 0 })
+    await charge()
+    await pass(6 * MINUTE)
+    expect((await story(id)).webhookEvents).toEqual([])
+  })
+})
+
+describe('an event that was too old to be taken, about a payment that had ended', () => {
+  it('is a late payment all the same: the gateway is asked until it answers', async () => {
+    let checks = 0
+    let isDown = true
+    const { charge, webhook, stale, pass, story, records } = room({
+      gateway: {
+        async checkStatus() {
+          checks++
+          if (isDown) throw new GatewayUnavailableException('No answer.')
+          return { known: true, status: 'Paid', amount: 25_000, currency: 'IQD' }
+        },
+      },
+    })
+    const id = await charge()
+    await webhook(id, 'Failed')
+    await stale(id)
+    await pass(10 * MINUTE)
+    expect(checks).toBe(1)
+    isDown = false
+    await pass(HOUR)
+    expect(await records.alerts({}, { limit: 9 })).toMatchObject([
+      { kind: 'late_payment', transactionId: id, detail: { amount: 25_000 } },
+    ])
+    expect((await story(id)).transaction.status).toBe('Failed')
+    await pass(DAY)
+    expect(checks).toBe(2)
+  })
+
+  it('is a refund that was made at the gateway', async () => {
+    const { charge, webhook, stale, pass, story, events } = room({ gateway: says('Refunded') })
+    const id = await charge()
+    await webhook(id, 'Paid')
+    await stale(id)
+    await pass(MINUTE)
+    expect((await story(id)).transaction).toMatchObject({
+      status: 'Refunded',
+      refundedAmount: 25_000,
+    })
+    expect(events).toContain('PaymentRefunded')
+  })
+
+  it('is asked about once where the gateway says nothing new, or does not know it', async () => {
+    for (const checkStatus of [says('Paid').checkStatus, async () => ({ known: false }) as const]) {
+      let checks = 0
+      const counted = () => {
+        checks++
+        return checkStatus()
+      }
+      const { charge, webhook, stale, pass } = room({ gateway: { checkStatus: counted } })
+      const id = await charge()
+      await webhook(id, 'Paid')
+      await stale(id)
+      await pass(DAY)
+      expect(checks).toBe(1)
+    }
+  })
+})
+
+describe('an event that was not told', () => {
+  it('is told when whoever should have done it died, and only once', async () => {
+    const { charge, webhook, pass, events } = room()
+    const id = await charge()
+    // Leased to somebody who never tells it.
+    await webhook(id, 'Paid')
+    expect(events).toEqual([])
+    await pass(2 * MINUTE)
+    expect(events).toEqual(['PaymentSucceeded'])
+    await pass(HOUR)
+    expect(events).toEqual(['PaymentSucceeded'])
+  })
+
+  it('is told again, through hours in which its listener and its endpoint fail', async () => {
+    let isDown = true
+    let heard = 0
+    let answered = 0
+    const { charge, pass, story } = room({
+      listeners: {
+        PaymentInitiated: () => {
+          if (isDown) throw new Error('down')
+          heard++
+        },
+      },
+      endpoint: () => {
+        if (isDown) return new Response(null, { status: 503 })
+        answered++
+        return new Response()
+      },
+    })
+    const id = await charge()
+    await pass(5 * HOUR)
+    expect([heard, answered]).toEqual([0, 0])
+    isDown = false
+    await pass(HOUR)
+    expect([heard, answered]).toEqual([1, 1])
+    const [event] = (await story(id)).events
+    expect(event).toMatchObject({ type: 'PaymentInitiated', toldAt: expect.any(String) })
+    expect(event?.deliveries).toMatchObject([{ status: 'delivered', lastStatus: 200 }])
+  })
+
+  it('is dead after a day, with an alert, until a person sends it again', async () => {
+    let isDown = true
+    let tries = 0
+    const { charge, pass, story, ledger, clock, records } = room({
+      endpoint: () => {
+        tries++
+        return new Response(null, { status: isDown ? 500 : 200 })
+      },
+    })
+    const id = await charge()
+    await pass(DAY + HOUR)
+    const [dead] = (await story(id)).events[0]?.deliveries ?? []
+    expect(dead).toMatchObject({ status: 'dead', attempts: tries, lastStatus: 500 })
+    expect(tries).toBeGreaterThan(24)
+    expect(tries).toBeLessThan(60)
+    expect(await records.alerts({}, { limit: 10 })).toMatchObject([{ kind: 'delivery_dead' }])
+    await pass(DAY)
+    expect((await story(id)).events[0]?.deliveries[0]?.attempts).toBe(dead?.attempts)
+
+    // It fails once more, and is not dead at once although it is two days old.
+    await ledger.redeliver(dead?.id ?? '', clock.now())
+    await pass(MINUTE)
+    expect((await story(id)).events[0]?.deliveries).toMatchObject([{ status: 'pending' }])
+    isDown = false
+    await pass(HOUR)
+    expect((await story(id)).events[0]?.deliveries).toMatchObject([{ status: 'delivered' }])
+  })
+})
+
+describe('a webhook that came before its payment', () => {
+  it('is applied and told once the payment is there', async () => {
+    const { charge, webhook, pass, events, story } = room()
+    expect((await webhook('01TX1', 'Paid', 'order-1')).outcome).toBe('parked')
+    const id = await charge({ isAnswered: false })
+    await pass(MINUTE)
+    expect(events).toEqual(['PaymentSucceeded'])
+    expect((await story(id)).transaction.status).toBe('Paid')
+  })
+})
+
+describe('a payment whose webhook was lost', () => {
+  it.each([
+    ['Paid', 'PaymentSucceeded'],
+    ['Failed', 'PaymentFailed'],
+    ['Cancelled', 'PaymentCancelled'],
+    ['Expired', 'PaymentCancelled'],
+  ])('is %s as its gateway says, and tells %s once', async (status, event) => {
+    const { charge, pass, events, story, lines } = room({ gateway: says(status) })
+    const id = await charge()
+    await pass(4 * MINUTE)
+    expect(events).toEqual([])
+    await pass(MINUTE)
+    expect(events).toEqual([event])
+    const { transaction, webhookEvents } = await story(id)
+    expect(transaction.status).toBe(status)
+    const eventId = `recheck:${id}:${status}:25000`
+    const correlationId = 'correlation-1'
+    expect(webhookEvents).toMatchObject([{ eventId, outcome: 'applied', correlationId }])
+    const fields = { transactionId: id, correlationId, status }
+    expect(lines).toContainEqual(
+      expect.objectContaining({
+        event: 'payments.check.applied',
+        fields: expect.objectContaining(fields),
+      }),
+    )
+    await pass(DAY)
+    expect(events).toEqual([event])
+  })
+
+  it.each([
+    ['Refunded', 25_000],
+    ['PartiallyRefunded', 5_000],
+  ] as const)('and that is %s by now, was paid before', async (status, refunded) => {
+    const answer = { known: true, status, amount: refunded, currency: 'IQD', raw: {} } as const
+    const { charge, pass, events, story } = room({ gateway: { checkStatus: async () => answer } })
+    const id = await charge()
+    await pass(5 * MINUTE)
+    expect(events).toEqual(['PaymentSucceeded', 'PaymentRefunded'])
+    const { transaction } = await story(id)
+    expect(transaction).toMatchObject({ status, refundedAmount: refunded })
+  })
+
+  it('does not move twice when the webhook comes after all', async () => {
+    const { charge, pass, events, webhook } = room({ gateway: says('Paid') })
+    const id = await charge()
+    await pass(5 * MINUTE)
+    expect((await webhook(id, 'Paid')).outcome).toBe('unchanged')
+    expect(events).toEqual(['PaymentSucceeded'])
+  })
+
+  it('keeps what the gateway said, masked', async () => {
+    const raw = { customerMsisdn: '9647801234567', status: 'SUCCESS' }
+    const { charge, pass, story } = room({ gateway: says('Paid', { raw } as object) })
+    const id = await charge()
+    await pass(5 * MINUTE)
+    const [event] = (await story(id)).webhookEvents
+    expect(event?.raw).toEqual({ customerMsisdn: '[redacted]', status: 'SUCCESS' })
+  })
+
+  it('is not moved by another amount when that is refused, and ends as an alert', async () => {
+    const gateway = says('Paid', { amount: 1 } as object)
+    const { charge, pass, events, story, lines } = room({ gateway, onMismatch: 'reject' })
+    const id = await charge()
+    await pass(5 * DAY)
+    const { transaction, alerts, webhookEvents } = await story(id)
+    expect(transaction.status).toBe('Pending')
+    expect(events).toEqual([])
+    expect(webhookEvents).toMatchObject([{ outcome: 'rejected' }])
+    expect(alerts.map(({ kind }) => kind)).toEqual(['amount_mismatch', 'unsettled'])
+    const logged = lines.filter(({ event }) => event === 'payments.webhook.amount_mismatch')
+    expect(logged).toMatchObject([{ fields: { transactionId: id, amount: 1, currency: 'IQD' } }])
+  })
+
+  it('is asked about again soon after it expired', async () => {
+    const times: number[] = []
+    const { charge, pass, clock } = room({
+      gateway: {
+        checkStatus: async () => {
+          times.push((clock.now() - 1_000_000) / MINUTE)
+          return { known: true, status: 'Pending', amount: 0, currency: 'IQD', raw: {} }
+        },
+      },
+    })
+    await charge({ expiresAt: clock.now() + 15 * MINUTE })
+    await pass(HOUR)
+    expect(times).toEqual([5, 10, 16, 32])
+  })
+
+  it.each<[string, Partial<AnyGateway>, boolean]>([
+    ['is away', silent, false],
+    ['is left alone, its circuit being open', says('Paid'), true],
+    ['does not know it', { checkStatus: async () => ({ known: false }) }, false],
+    ['cannot be asked', {}, false],
+    ['breaks', { checkStatus: () => Promise.reject(new TypeError('oops')) }, false],
+  ])(
+    'alerts a person once, and only after days, when its gateway %s',
+    async (_why, gateway, opens) => {
+      let isOpen = false
+      const { charge, pass, story } = room({ gateway, isCircuitOpen: () => isOpen })
+      const id = await charge()
+      isOpen = opens
+      await pass(3 * DAY)
+      expect((await story(id)).alerts).toEqual([])
+      await pass(2 * DAY)
+      const { alerts, transaction } = await story(id)
+      expect(alerts).toMatchObject([
+        { kind: 'unsettled', transactionId: id, detail: { amount: 25_000, currency: 'IQD' } },
+      ])
+      expect(transaction.status).toBe('Pending')
+    },
+  )
+})
+
+describe('a charge that its gateway never named', () => {
+  const answered: ChargeAnswer = {
+    ok: true,
+    gatewayTransactionId: 'g-9',
+    redirectUrl: 'https://bank.example/9',
+  }
+
+  it('is asked for again by the same external reference where that is harmless', async () => {
+    const charged: GatewayCharge[] = []
+    const charge = async (asked: GatewayCharge) => {
+      charged.push(asked)
+      if (charged.length === 1) throw new GatewayUnavailableException('No answer.')
+      return answered
+    }
+    const made = room({ gateway: { chargeIsIdempotent: true, charge } })
+    const id = await made.charge({ isAnswered: false })
+    await made.pass(HOUR)
+    const { transaction } = await made.story(id)
+    expect(transaction).toMatchObject({ gatewayTransactionId: 'g-9', status: 'Pending' })
+    expect(transaction.redirectUrl).toBe('https://bank.example/9')
+    const { externalReferenceId } = transaction
+    const same = { externalReferenceId, reference: 'order-1', amount: 25_000, currency: 'IQD' }
+    expect(charged).toMatchObject([same, same])
+  })
+
+  it('is followed by its name once the gateway tells that, though it gives no page', async () => {
+    let charges = 0
+    const charge = () => {
+      charges++
+      const named = { gatewayTransactionId: 'g-9' }
+      return Promise.reject(new GatewayUnavailableException('It is there.', named))
+    }
+    let status = 'Pending'
+    const checkStatus = async () =>
+      ({ known: true, status, amount: 25_000, currency: 'IQD', raw: '{}' }) as StatusAnswer
+    const made = room({ gateway: { chargeIsIdempotent: true, charge, checkStatus } })
+    const id = await made.charge({ isAnswered: false })
+    await made.pass(HOUR)
+    const { transaction } = await made.story(id)
+    expect(transaction).toMatchObject({ gatewayTransactionId: 'g-9', status: 'Pending' })
+    expect(charges).toBe(1)
+    status = 'Expired'
+    await made.pass(2 * HOUR)
+    expect((await made.story(id)).transaction.status).toBe('Expired')
+    expect(made.events).toEqual(['PaymentCancelled'])
+  })
+
+  it('is Failed when the gateway now refuses it, and tells so', async () => {
+    const error = { code: 'declined', message: 'No.' }
+    const charge = async (): Promise<ChargeAnswer> => ({ ok: false, error })
+    const made = room({ gateway: { chargeIsIdempotent: true, charge } })
+    const id = await made.charge({ isAnswered: false })
+    await made.pass(2 * MINUTE)
+    expect((await made.story(id)).transaction).toMatchObject({ status: 'Failed', error })
+    expect(made.events).toEqual(['PaymentFailed'])
+  })
+
+  it.each([
+    ['is never asked for again where that could charge twice', false],
+    ['stays unanswered however often it is asked for', true],
+  ])('%s, and expires after a day', async (_what, chargeIsIdempotent) => {
+    let charges = 0
+    const charge = () => {
+      charges++
+      return Promise.reject(new GatewayUnavailableException('No answer.'))
+    }
+    const made = room({ gateway: { chargeIsIdempotent, charge } })
+    const id = await made.charge({ isAnswered: false })
+    await made.pass(DAY - MINUTE)
+    expect((await made.story(id)).transaction.status).toBe('Pending')
+    await made.pass(3 * MINUTE)
+    const { transaction, webhookEvents, alerts } = await made.story(id)
+    expect(transaction.status).toBe('Expired')
+    expect(transaction).not.toHaveProperty('gatewayTransactionId')
+    expect(webhookEvents).toMatchObject([{ eventId: `recheck:${id}:Expired:25000` }])
+    expect(made.events).toEqual(['PaymentCancelled'])
+    expect(alerts).toEqual([])
+    expect(charges > 0).toBe(chargeIsIdempotent)
+  })
+
+  it('does not stand in the way of a second one', async () => {
+    const made = room()
+    const ids = [await made.charge({ isAnswered: false }), await made.charge({ isAnswered: false })]
+    await made.pass(DAY + 2 * MINUTE)
+    const statuses = await Promise.all(ids.map(async (id) => (await made.story(id)).transaction))
+    expect(statuses.map(({ status }) => status)).toEqual(['Expired', 'Expired'])
+  })
+})
+
+describe('a refund under way', () => {
+  /** Paid, and refunded with an answer that never came, or that said: later. */
+  async function refunding(
+    gateway: Partial<AnyGateway>,
+    kind: 'unknown' | 'accepted',
+    amount = 25_000,
+  ) {
+    const made = room({ gateway })
+    const id = await made.charge()
+    await made.tell((await made.webhook(id, 'Paid')).untold)
+    const now = made.clock.now()
+    await made.ledger.beginRefund({
+      id: 'r-1',
+      gateway: 'bank',
+      transactionId: id,
+      amount,
+      reason: 'returned',
+      fullOnly: false,
+      requestHash: 'r',
+      now,
+      until: now + 90_000,
+    })
+    const result = { kind, nextCheckAt: now + 5 * MINUTE }
+    await made.ledger.finishRefund({ refundId: 'r-1', now, verdict: 'neutral', result })
+    const refund = async () => (await made.story(id)).refunds[0]
+    return { ...made, id, refund }
+  }
+
+  it.each(['unknown', 'accepted'] as const)(
+    'that is %s is done when the gateway says so',
+    async (kind) => {
+      const { pass, story, id, refund, events } = await refunding(says('Refunded'), kind)
+      await pass(6 * MINUTE)
+      expect((await story(id)).transaction).toMatchObject({
+        status: 'Refunded',
+        refundedAmount: 25_000,
+      })
+      expect(await refund()).toMatchObject({ status: 'succeeded' })
+      expect(events).toEqual(['PaymentSucceeded', 'PaymentRefunded'])
+    },
+  )
+
+  it('of a part is done when the gateway counts it', async () => {
+    const gateway = says('PartiallyRefunded', { amount: 10_000 } as object)
+    const { pass, story, id, refund } = await refunding(gateway, 'unknown', 10_000)
+    await pass(6 * MINUTE)
+    const partial = { status: 'PartiallyRefunded', refundedAmount: 10_000 }
+    expect((await story(id)).transaction).toMatchObject(partial)
+    expect(await refund()).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('that is unknown is given up when the payment is still paid after a day', async () => {
+    const { pass, story, id, refund } = await refunding(says('Paid'), 'unknown')
+    await pass(DAY - MINUTE)
+    expect(await refund()).toMatchObject({ status: 'claimed' })
+    await pass(3 * MINUTE)
+    expect(await refund()).toMatchObject({ status: 'failed', error: { code: 'outcome_unknown' } })
+    const { alerts, transaction } = await story(id)
+    const detail = { refundId: 'r-1', amount: 25_000, currency: 'IQD', said: 'Paid' }
+    expect(alerts).toMatchObject([{ kind: 'refund_unsettled', detail }])
+    expect(transaction.status).toBe('Paid')
+  })
+
+  it('that a bank took and lists no longer is told to a person within hours, and is not given up', async () => {
+    const dropped = says('Paid', { isRefundRequested: false } as object)
+    const { pass, story, id, refund } = await refunding(dropped, 'accepted')
+    await pass(HOUR - MINUTE)
+    expect((await story(id)).alerts).toEqual([])
+    await pass(2 * HOUR)
+    const detail = { refundId: 'r-1', amount: 25_000, said: 'Paid' }
+    expect((await story(id)).alerts).toMatchObject([{ kind: 'refund_unsettled', detail }])
+    expect((await refund())?.status).toBe('accepted')
+  })
+
+  it.each([
+    ['that was accepted', 'accepted', says('Paid')],
+    ['of which nobody can say whether it was made', 'unknown', silent],
+    ['that is on the bank’s list', 'unknown', says('Paid', { isRefundRequested: true } as object)],
+    ['of a payment in a status that nobody knows', 'unknown', says('Pending')],
+  ] as const)('%s is never given up, but a person is told', async (_what, kind, gateway) => {
+    const { pass, story, id, refund } = await refunding(gateway, kind)
+    await pass(3 * DAY)
+    expect((await story(id)).alerts).toEqual([])
+    await pass(4 * DAY)
+    expect((await refund())?.status).toBe(kind === 'accepted' ? 'accepted' : 'claimed')
+    expect((await story(id)).alerts).toMatchObject([{ kind: 'refund_unsettled' }])
+  })
+})
+
+describe('a sweep', () => {
+  it('goes on when one payment cannot be checked or stored', async () => {
+    const { charge, clock, sweeper, story, lines } = room({
+      gateway: says('Paid'),
+      intercept(method, [arrival]) {
+        const isBroken = JSON.stringify(arrival).includes('01TX1')
+        if (method === 'webhook' && isBroken) throw new Error('poison')
+      },
+    })
+    const ids = [await charge(), await charge(), await charge()]
+    await clock.advance(5 * MINUTE)
+    expect(await sweeper.sweep()).toMatchObject({ moved: 2, failed: 1, checked: 2 })
+    const statuses = await Promise.all(ids.map(async (id) => (await story(id)).transaction.status))
+    expect(statuses).toEqual(['Pending', 'Paid', 'Paid'])
+    const about = { part: 'check', transactionId: '01TX1', correlationId: 'correlation-1' }
+    expect(lines).toContainEqual({
+      level: 'error',
+      event: 'payments.sweep_failed',
+      fields: { ...about, error: 'Error: poison' },
+    })
+  })
+
+  it.each(['claimUntold', 'applyParked', 'claimChecks', 'forget'])(
+    'does the rest when %s fails',
+    async (broken) => {
+      const { charge, clock, sweeper, asked } = room({
+        gateway: says('Paid'),
+        intercept(method) {
+          if (method === broken) throw new Error('no database')
+        },
+      })
+      await charge()
+      await clock.advance(5 * MINUTE)
+      expect(await sweeper.sweep()).toMatchObject({ failed: 1 })
+      for (const part of ['claimUntold', 'applyParked', 'claimChecks', 'forget']) {
+        expect(asked).toContain(part)
+      }
+    },
+  )
+
+  it('checks eight at a time, and begins nothing after 25 seconds', async () => {
+    let atOnce = 0
+    let most = 0
+    const { charge, clock, sweeper } = room({
+      gateway: {
+        checkStatus: async () => {
+          most = Math.max(most, ++atOnce)
+          await new Promise<void>((resolve) => clock.after(10_000, resolve))
+          atOnce--
+          return { known: true, status: 'Paid', amount: 25_000, currency: 'IQD', raw: {} }
+        },
+      },
+    })
+    for (let i = 0; i < 60; i++) await charge()
+    await clock.advance(5 * MINUTE)
+    const sweeping = sweeper.sweep()
+    await clock.advance(60_000)
+    expect(await sweeping).toMatchObject({ checked: 24, moved: 24, told: 24 })
+    expect(most).toBe(8)
+    // What it did not get to is due again, in turn.
+    await clock.advance(2 * MINUTE)
+    const next = sweeper.sweep()
+    await clock.advance(60_000)
+    expect(await next).toMatchObject({ checked: 24 })
+  })
+
+  it('takes fifty payments and leaves the others to the next', async () => {
+    const { charge, clock, sweeper } = room({ gateway: says('Paid') })
+    for (let i = 0; i < 60; i++) await charge()
+    await clock.advance(5 * MINUTE)
+    expect(await sweeper.sweep()).toMatchObject({ checked: 50, moved: 50 })
+    expect(await sweeper.sweep()).toMatchObject({ checked: 10, moved: 10 })
+    expect(await sweeper.sweep()).toMatchObject({ isIdle: true })
+  })
+})

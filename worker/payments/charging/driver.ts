@@ -1,0 +1,81 @@
+// A configured gateway as the host application sees it: what it can be asked about a payment that
+// is stored here.
+
+import { InvalidArgumentException } from '../domain/exceptions.ts'
+import type { Transaction } from '../domain/transaction.ts'
+import type { DriverFace, GatewayStatus } from '../facade.ts'
+import {
+  type AnyGateway,
+  type Gateway,
+  type SupportsCancel,
+  type SupportsStatusCheck,
+  supportsCancel,
+  supportsRefund,
+  supportsStatusCheck,
+} from '../gateways/gateway.ts'
+import type { PaymentRecords } from '../queries/queries.ts'
+import { isNews } from '../reconciliation/verdict.ts'
+import type { OperationDeps } from './operation.ts'
+import type { Refund } from './refund.ts'
+
+export interface DriverDeps extends Pick<OperationDeps, 'caller' | 'ledger' | 'clock'> {
+  records: Pick<PaymentRecords, 'named'>
+  refund: Refund
+}
+
+export function driverFace(deps: DriverDeps, gateway: AnyGateway): DriverFace {
+  const { key } = gateway
+  return {
+    key,
+    ...(supportsRefund(gateway) && { refund: (request) => deps.refund(key, request) }),
+    ...(supportsStatusCheck(gateway) && { status: (id) => statusOf(deps, gateway, id) }),
+    ...(supportsCancel(gateway) && { cancel: (id) => cancel(deps, gateway, id) }),
+  }
+}
+
+async function statusOf(
+  deps: DriverDeps,
+  gateway: Gateway & SupportsStatusCheck,
+  transactionId: string,
+): Promise<GatewayStatus | undefined> {
+  const transaction = await find(deps, gateway, transactionId)
+  const names = namesOf(transaction)
+  const answer = await deps.caller.run(gateway, 'call', (call) => gateway.checkStatus(names, call))
+  if (!answer.known) return undefined
+  // The sweeper applies it, by the same rules as whatever else it finds out.
+  if (isNews(transaction, answer)) {
+    await deps.ledger.checkSoon(gateway.key, names, deps.clock.now())
+  }
+  const { status, amount, currency, error } = answer
+  return { status, amount, currency, ...(error && { error }) }
+}
+
+async function cancel(
+  deps: DriverDeps,
+  gateway: Gateway & SupportsCancel,
+  transactionId: string,
+): Promise<void> {
+  const transaction = await find(deps, gateway, transactionId)
+  const { status } = transaction
+  if (status !== 'Pending') {
+    throw new InvalidArgumentException(`A payment that is ${status} cannot be cancelled.`)
+  }
+  const names = namesOf(transaction)
+  await deps.caller.run(gateway, 'call', (call) => gateway.cancel(names, call))
+  // Somebody may have paid it just before: only the gateway's own word moves it.
+  await deps.ledger.checkSoon(gateway.key, names, deps.clock.now())
+}
+
+async function find({ records }: DriverDeps, { key }: Gateway, id: string): Promise<Transaction> {
+  const transaction = await records.named(key, id)
+  if (transaction) return transaction
+  throw new InvalidArgumentException(`${key} has no such transaction here.`)
+}
+
+function namesOf({ gatewayTransactionId, ...names }: Transaction) {
+  if (gatewayTransactionId === undefined) {
+    throw new InvalidArgumentException('The gateway never named this payment.')
+  }
+  const { externalReferenceId, reference, amount, currency } = names
+  return { gatewayTransactionId, externalReferenceId, reference, amount, currency }
+}

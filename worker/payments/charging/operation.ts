@@ -1,0 +1,144 @@
+// What a charge and a refund have in common: what they are made with, who asks for them, and what
+// becomes of one whose gateway did not answer.
+
+import * as z from 'zod'
+import type { Clock } from '../../shared/clock.ts'
+import { DeadlineExceeded, within } from '../../shared/deadline.ts'
+import type { Log } from '../../shared/log.ts'
+import {
+  GatewayRefusedException,
+  GatewayUnavailableException,
+  InvalidArgumentException,
+  type PaymentError,
+} from '../domain/exceptions.ts'
+import type { AnyGateway } from '../gateways/gateway.ts'
+import { CALL_WITHIN_MS, type Caller } from '../gateways/guard/caller.ts'
+import { type Finished, type Ledger, LedgerUnavailable } from '../ledger/ledger.ts'
+import { maskError } from '../masking/mask.ts'
+import type { Telling } from '../outbox/dispatch.ts'
+
+export interface OperationDeps {
+  gateways: ReadonlyMap<string, AnyGateway>
+  ledger: Ledger
+  caller: Caller
+  telling: Telling
+  clock: Clock
+  log: Log
+}
+
+export interface OperationContext {
+  idempotencyKey?: string
+  correlationId?: string
+}
+
+/** A charge is answered within 20 s (contract): one of them is for the way to us and back. */
+const ANSWERED_WITHIN_MS = 19_000
+/** The ledger's share of it: with less than the rest a gateway is not called. */
+const BEGUN_WITHIN_MS = 12_000
+/** Of a call that was begun: it is answered by then, and the ledger has had 25 s to store that. */
+export const CALL_PATIENCE_MS = 60_000
+
+/** How an operation spends its time. All in ms since 1970. */
+export interface Deadlines {
+  /** After that the gateway is not called any more. */
+  begunBy: number
+  /** After that the gateway is not waited for: how it went has to be stored as well. */
+  calledBy: number
+  answeredBy: number
+}
+
+export const deadlinesOf = (startedAt: number): Deadlines => ({
+  begunBy: startedAt + BEGUN_WITHIN_MS,
+  calledBy: startedAt + CALL_WITHIN_MS,
+  answeredBy: startedAt + ANSWERED_WITHIN_MS,
+})
+
+/** The ledger's answer, or LedgerUnavailable at the deadline; `late` gets an answer after that. */
+export async function inTime<Answer>(
+  { clock, telling }: Pick<OperationDeps, 'clock' | 'telling'>,
+  deadlineAt: number,
+  work: Promise<Answer>,
+  late: (answer: Answer) => Promise<unknown> | undefined = () => undefined,
+): Promise<Answer> {
+  try {
+    return await within(clock, Math.max(deadlineAt - clock.now(), 0), () => work)
+  } catch (error) {
+    if (!(error instanceof DeadlineExceeded)) throw error
+    telling.background(work.then(late))
+    throw new LedgerUnavailable('the database took longer than anybody waits', { cause: error })
+  }
+}
+
+/** Waits for `storing`, and passes its events on even when that takes longer than anybody waits. */
+export async function finish(
+  deps: Pick<OperationDeps, 'clock' | 'telling'>,
+  { transactionId, answeredBy }: { transactionId: string; answeredBy: number },
+  storing: Promise<Finished>,
+): Promise<void> {
+  const { telling } = deps
+  const told = storing.then(({ transaction: { gateway }, opened, untold }) => {
+    if (opened) telling.pass('CircuitOpened', { gateway })
+    telling.tellLater(untold)
+  })
+  try {
+    await inTime(deps, answeredBy, told)
+  } catch (error) {
+    if (!(error instanceof LedgerUnavailable)) throw error
+    throw new LedgerUnavailable(error.message, { cause: error, transactionId })
+  }
+}
+
+/** Half a surrogate pair has no UTF-8: neither the database nor a gateway could take it. */
+export const wellFormed = (longest: number) =>
+  z
+    .string()
+    .min(1)
+    .max(longest)
+    .refine((text) => text.isWellFormed(), 'must be whole characters')
+
+/** A sentence that names every fault of a request. */
+export function faultsOf(error: z.ZodError): string {
+  const faults = error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`)
+  return `${faults.join('; ')}.`
+}
+
+export const circuitOpen = (gateway: string, retryAfterMs: number): GatewayUnavailableException =>
+  new GatewayUnavailableException(`${gateway} is failing and is left alone for now.`, {
+    retryAfterMs,
+  })
+
+/** For the ledger: what a driver threw. Only a no, or what was never sent, is a refusal. */
+export const failedResult = (
+  error: unknown,
+  nextCheckAt: number,
+): { kind: 'refused'; error: PaymentError } | { kind: 'unknown'; nextCheckAt: number } => {
+  if (error instanceof GatewayRefusedException) {
+    return { kind: 'refused', error: maskError(error.error) }
+  }
+  if (error instanceof InvalidArgumentException) {
+    return { kind: 'refused', error: { code: error.code, message: error.message } }
+  }
+  return { kind: 'unknown', nextCheckAt }
+}
+
+/** For whoever asks the same again: as the first was told. */
+export const refusedBefore = (error: PaymentError): Error =>
+  error.code === 'invalid_argument'
+    ? new InvalidArgumentException(error.message)
+    : new GatewayRefusedException(error)
+
+/**
+ * For whoever asked, about a payment whose outcome is unknown: a driver that breaks in an
+ * unforeseen way leaves that too. `checkedInMs`: then our own check knows more.
+ */
+export function unknownOutcome(
+  error: unknown,
+  gateway: string,
+  known: { transactionId: string; checkedInMs: number },
+): GatewayUnavailableException {
+  const { transactionId, checkedInMs } = known
+  const said = error instanceof GatewayUnavailableException ? error : undefined
+  const message = said?.message ?? `${gateway} answered in a way that was not understood.`
+  const retryAfterMs = Math.max(said?.retryAfterMs ?? 0, checkedInMs)
+  return new GatewayUnavailableException(message, { transactionId, retryAfterMs, cause: error })
+}

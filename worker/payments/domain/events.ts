@@ -1,0 +1,85 @@
+// The nine events that a host application listens to, and their payloads.
+
+import type { WebhookPayload } from './payload.ts'
+import { LIFECYCLE_EVENTS, type LifecycleEvent } from './status.ts'
+import type { ChargeRequest, Transaction } from './transaction.ts'
+
+export interface PaymentEvents {
+  /** Stored before the gateway is called. */
+  PaymentInitiated: { gateway: string; request: ChargeRequest; transaction: Transaction }
+  PaymentSucceeded: { transaction: Transaction }
+  PaymentFailed: { transaction: Transaction }
+  /** Cancelled or expired: the transaction's status tells which. */
+  PaymentCancelled: { transaction: Transaction }
+  /** All of it or a part: the transaction's refundedAmount tells. */
+  PaymentRefunded: { transaction: Transaction }
+  /** A verified webhook came, a duplicate too. */
+  WebhookReceived: { payload: WebhookPayload }
+  /** Sensitive headers are redacted. */
+  WebhookVerificationFailed: {
+    gateway: string
+    reason: string
+    headers: Readonly<Record<string, string>>
+  }
+  GatewayTimeout: { gateway: string; endpoint: string; durationMs: number }
+  /** Once per opening. */
+  CircuitOpened: { gateway: string }
+}
+
+export type EventName = keyof PaymentEvents
+/** Told as they happen, at most once. Lifecycle events are stored first, and told at least once. */
+export type PassingEvent = Exclude<EventName, LifecycleEvent>
+
+export const EVENT_NAMES = [
+  ...LIFECYCLE_EVENTS,
+  'WebhookReceived',
+  'WebhookVerificationFailed',
+  'GatewayTimeout',
+  'CircuitOpened',
+] as const satisfies readonly EventName[]
+
+/** A listener that throws or rejects is called again later, like a delivery that failed. */
+export type Listener<Name extends EventName> = (payload: PaymentEvents[Name]) => unknown
+
+export type Listeners = { [Name in EventName]?: Listener<Name> | readonly Listener<Name>[] }
+
+/** A stored lifecycle event on its way, leased to whoever holds this. */
+export type Untold = ReadableUntold | UnreadableUntold
+
+export interface ReadableUntold extends OnItsWay {
+  payload: PaymentEvents[LifecycleEvent]
+}
+
+/** Its row cannot be read: it is told to nobody, and given up at once so that a person sees it. */
+export interface UnreadableUntold extends OnItsWay {
+  /** Why, in a sentence. */
+  invalid: string
+}
+
+interface OnItsWay {
+  outboxId: string
+  type: LifecycleEvent
+  correlationId?: string
+  /** When it happened, ms. */
+  createdAt: number
+  /** The listeners in process have not all taken it; how often they were tried. */
+  listeners?: { attempts: number }
+  /** The HTTP endpoint has not taken it. */
+  delivery?: { id: string; endpoint: string; attempts: number }
+}
+
+/** How the telling of one Untold went; what was not tried is missing. */
+export interface Told {
+  outboxId: string
+  /** Without `nextAttemptAt` a failure is the last: the ledger raises the alert `listener_dead`. */
+  listeners?: { ok: boolean; nextAttemptAt?: number; error?: string }
+  /** Without `nextAttemptAt` a failure is the last: the delivery is `dead`. */
+  delivery?: { id: string; ok: boolean; nextAttemptAt?: number; status?: number; error?: string }
+}
+
+/** Who is to be told, as configured: what nobody listens to is stored as told. */
+export interface Audience {
+  hasListeners(type: LifecycleEvent): boolean
+  /** URL of the host application's endpoint. */
+  endpoint: string | undefined
+}

@@ -1,0 +1,95 @@
+// What First Iraqi Bank says and wants to hear, put into our words and back. No calls.
+
+import * as z from 'zod'
+import type { PaymentError } from '../../domain/exceptions.ts'
+import { fromMinor } from '../../domain/money.ts'
+import type { PaymentStatus } from '../../domain/status.ts'
+import { cutTo, optionalText, refusal } from '../client/reply.ts'
+import type { GatewayCall, GatewayCharge, GatewayReply } from '../gateway.ts'
+
+/** The bank refuses a longer one. */
+const DESCRIPTION_CHARS = 50
+/** It comes from strangers and goes into a URL with our token beside it. */
+const PAYMENT_ID = /^[A-Za-z0-9-]{1,64}$/
+
+/** The answer to a new payment. */
+export const created = z.object({
+  paymentId: z.string().min(1),
+  readableCode: optionalText,
+  qrCode: optionalText,
+  validUntil: optionalText,
+  personalAppLink: optionalText,
+})
+/** A payment as the bank reads it out. */
+export const stored = z.object({
+  paymentId: optionalText,
+  status: z.string().min(1),
+  amount: z.object({ amount: z.union([z.number(), z.string()]), currency: z.string() }),
+  decliningReason: optionalText,
+})
+const refused = z.object({
+  errors: z.array(z.object({ code: optionalText, title: optionalText, detail: optionalText })),
+})
+
+/** A new payment, without the durations that are configured. */
+export const paymentOf = ({
+  amount,
+  currency,
+  description,
+  callbackUrl,
+  returnUrl,
+}: GatewayCharge) => ({
+  monetaryValue: { amount: fromMinor(amount, currency), currency },
+  description: cutTo(DESCRIPTION_CHARS, description),
+  ...(callbackUrl !== undefined && { statusCallbackUrl: callbackUrl }),
+  ...(returnUrl !== undefined && { redirectUri: returnUrl }),
+})
+
+export function meaningOf(
+  status: string,
+  reason: string | undefined,
+  call: GatewayCall,
+): { status: PaymentStatus; error?: PaymentError } {
+  switch (status) {
+    case 'UNPAID':
+      return { status: 'Pending' }
+    case 'PAID':
+    // Asked for, not yet given: the money is still here.
+    case 'REFUND_REQUESTED':
+      return { status: 'Paid' }
+    case 'REFUNDED':
+      return { status: 'Refunded' }
+    case 'DECLINED':
+      if (reason === 'PAYMENT_EXPIRATION') return { status: 'Expired' }
+      if (reason === 'PAYMENT_CANCELLATION') return { status: 'Cancelled' }
+      return {
+        status: 'Failed',
+        error: {
+          code: 'declined',
+          ...(reason !== undefined && { rawCode: reason }),
+          message: 'The bank declined the payment.',
+        },
+      }
+    default:
+      call.warn('payments.fib.unknown_status', { status })
+      return { status: 'Pending' }
+  }
+}
+
+/** The id in a callback; undefined when it has none that the bank could have sent. */
+export function idIn(body: string): string | undefined {
+  try {
+    const { id } = z.object({ id: z.string().regex(PAYMENT_ID) }).parse(JSON.parse(body))
+    return id
+  } catch {
+    // Not JSON, or no id: nothing that the bank sends.
+    return undefined
+  }
+}
+
+export const isRefusal = ({ status }: GatewayReply): boolean => status >= 400 && status < 500
+
+export function errorIn(reply: GatewayReply): PaymentError {
+  const [error] = refused.safeParse(reply.body).data?.errors ?? []
+  return refusal(error?.code ?? String(reply.status), error?.detail ?? error?.title)
+}

@@ -1,0 +1,129 @@
+// Callbacks of the redirect gateway: where the token stands, whether it is genuine, what it claims.
+
+import { compactVerify, errors } from 'jose'
+import * as z from 'zod'
+import { InvalidWebhookSignatureException } from '../../domain/exceptions.ts'
+import { optionalText } from '../client/reply.ts'
+import type { GatewayCall, WebhookRequest } from '../gateway.ts'
+import { failure, id, meaningOf, money, timeOf } from './wire.ts'
+
+const IN_BODY = ['webhook_token', 'token']
+const IN_QUERY = 'token'
+
+/** Imported once: doing it for each callback takes as long as the signature itself. */
+export const verifyingKey = (apiKey: string) =>
+  crypto.subtle.importKey(
+    'raw',
+    new TextEncoder().encode(apiKey),
+    { name: 'HMAC', hash: 'SHA-256' },
+    false,
+    ['verify'],
+  )
+
+export type VerifyingKey = Awaited<ReturnType<typeof verifyingKey>>
+
+/** Throws InvalidWebhookSignatureException unless there is exactly one. */
+export function tokenIn({ body, query }: Pick<WebhookRequest, 'body' | 'query'>): string {
+  const [token, another] = new Set([...tokensIn(body), ...query.getAll(IN_QUERY)])
+  if (token === undefined) throw new InvalidWebhookSignatureException('It brings no token')
+  // Which of them somebody before us has looked at cannot be known.
+  if (another !== undefined) throw new InvalidWebhookSignatureException('It brings several tokens')
+  return token
+}
+
+function tokensIn(body: string): string[] {
+  const fields = fieldsOf(body)
+  const tokens = fields.filter(([name]) => IN_BODY.includes(name)).map(([, value]) => value)
+  if (tokens.every((token) => typeof token === 'string')) return tokens
+  throw new InvalidWebhookSignatureException('Its token is no text')
+}
+
+function fieldsOf(body: string): [string, unknown][] {
+  try {
+    const parsed: unknown = JSON.parse(body)
+    return typeof parsed === 'object' && parsed !== null ? Object.entries(parsed) : []
+  } catch {
+    // No JSON: then it is a form, or nothing that holds a token.
+    return [...new URLSearchParams(body)]
+  }
+}
+
+/**
+ * What the token says. Its signature alone is looked at: an `exp` that is over would turn
+ * a late callback into a forgery, and nobody would then ask the gateway what it wanted to say. Its
+ * age is judged by its signed timestamp, as that of every gateway's callbacks.
+ */
+export async function verified(token: string, key: VerifyingKey): Promise<unknown> {
+  try {
+    const { payload } = await compactVerify(token, key, { algorithms: ['HS256'] })
+    return parse(new TextDecoder().decode(payload))
+  } catch (error) {
+    const code = error instanceof errors.JOSEError ? error.code : 'unreadable'
+    throw new InvalidWebhookSignatureException(`Its token is not signed with our key: ${code}`)
+  }
+}
+
+const claimed = z.object({
+  eventType: z.string().catch(''),
+  eventId: id,
+  timestamp: z.unknown().transform((value) => timeOf(value) ?? Number.NaN),
+  data: z.object({
+    transactionId: id,
+    merchantReferenceId: optionalText,
+    orderId: id.catch(''),
+    errorMessage: optionalText,
+    currentStatus: z.string().catch(''),
+    amount: money,
+  }),
+})
+
+/** Throws a plain Error when something is missing: it is genuine, so the gateway may tell again. */
+export function readClaims(claims: unknown, call: GatewayCall) {
+  const read = claimed.safeParse(claims)
+  if (!read.success) {
+    const where = read.error.issues.map(({ path }) => path.join('.') || 'all of it').join(', ')
+    throw new Error(`The callback is genuine and cannot be read: ${where}`)
+  }
+  const { eventType, eventId, timestamp, data } = read.data
+  const { transactionId, merchantReferenceId, orderId, amount } = data
+  return {
+    gatewayTransactionId: transactionId,
+    reference: orderId,
+    ...(merchantReferenceId !== undefined && { externalReferenceId: merchantReferenceId }),
+    ...amount,
+    eventId,
+    occurredAt: timestamp,
+    ...outcomeOf(eventType, data, call),
+  }
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The parser quotes what it read, and that is the payer's own: it is no claims, whatever it is.
+    return undefined
+  }
+}
+
+/** The event leads: during a refund the status may still be that of the payment. */
+function outcomeOf(
+  eventType: string,
+  { currentStatus, errorMessage }: { currentStatus: string; errorMessage?: string | undefined },
+  call: GatewayCall,
+) {
+  switch (eventType) {
+    case 'REFUND_COMPLETED':
+      return { status: 'Refunded' } as const
+    case 'REFUND_FAILED': {
+      const error = failure('refund_failed', currentStatus || eventType, errorMessage)
+      return { status: 'Paid', alert: 'refund_failed', error } as const
+    }
+    default:
+      if (eventType !== 'STATUS_CHANGED') {
+        call.warn('payments.redirect_gateway.unknown_event', { eventType })
+      }
+      if (currentStatus === '') throw new Error('The callback is genuine and tells no status')
+      return meaningOf(currentStatus, errorMessage, call)
+  }
+}

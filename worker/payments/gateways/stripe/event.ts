@@ -1,0 +1,121 @@
+// Reads a verified event of Stripe's. What is not about a payment of ours is ignored.
+
+import * as z from 'zod'
+import type { VerifiedWebhook } from '../../domain/payload.ts'
+import { isSuccess, notUnderstood, shaped } from '../client/reply.ts'
+import type { GatewayReply, IgnoredWebhook } from '../gateway.ts'
+import * as wire from './wire.ts'
+
+const event = z.object({
+  id: z.string().min(1),
+  type: z.string().min(1),
+  data: z.object({ object: z.unknown() }),
+})
+
+/** What is known before the event is read, and how to look a PaymentIntent up. */
+export interface Delivery {
+  gateway: string
+  body: string
+  /** ms */
+  occurredAt: number
+  readIntent(id: string): Promise<GatewayReply>
+}
+
+export async function readEvent(delivery: Delivery): Promise<VerifiedWebhook | IgnoredWebhook> {
+  const raw: unknown = JSON.parse(delivery.body)
+  const { id: eventId, type, data } = shaped(event, raw, 'the event')
+  const { gateway, occurredAt } = delivery
+  const common = { gateway, occurredAt, raw }
+  switch (type) {
+    case 'checkout.session.completed':
+    case 'checkout.session.async_payment_succeeded':
+    case 'checkout.session.async_payment_failed':
+    case 'checkout.session.expired':
+      return sessionEvent(type, data.object, { ...common, eventId })
+    case 'charge.refunded':
+      return refundEvent(data.object, { ...common, eventId })
+    // Stripe tells of one failure by up to three of these.
+    case 'refund.failed':
+    case 'refund.updated':
+    case 'charge.refund.updated':
+      return await failedRefund(data.object, common, delivery)
+    default:
+      return { ignored: type }
+  }
+}
+
+type Common = Pick<VerifiedWebhook, 'gateway' | 'occurredAt' | 'raw'>
+
+const NOT_OURS: IgnoredWebhook = { ignored: 'not a payment of ours' }
+
+function sessionEvent(
+  type: string,
+  object: unknown,
+  common: Common & { eventId: string },
+): VerifiedWebhook | IgnoredWebhook {
+  const names = wire.namesIn(object)
+  if (!names) return NOT_OURS
+  const session = shaped(wire.session, object, type)
+  const about = {
+    ...common,
+    gatewayTransactionId: session.id,
+    ...names,
+    amount: session.amount_total,
+    currency: session.currency,
+  }
+  switch (type) {
+    case 'checkout.session.async_payment_succeeded':
+      return { ...about, status: 'Paid' }
+    case 'checkout.session.async_payment_failed':
+      return { ...about, status: 'Failed', error: wire.failed() }
+    case 'checkout.session.expired':
+      return { ...about, status: 'Expired' }
+    default:
+      return { ...about, status: wire.isPaid(session) ? 'Paid' : 'Pending' }
+  }
+}
+
+function refundEvent(
+  object: unknown,
+  common: Common & { eventId: string },
+): VerifiedWebhook | IgnoredWebhook {
+  const names = wire.namesIn(object)
+  if (!names) return NOT_OURS
+  const charge = shaped(wire.charge, object, 'charge.refunded')
+  return {
+    ...common,
+    // Matched by the external reference: the session's id is not told.
+    gatewayTransactionId: charge.payment_intent,
+    ...names,
+    ...wire.refundedOf(charge.amount_refunded, charge.amount),
+    currency: charge.currency,
+  }
+}
+
+async function failedRefund(
+  object: unknown,
+  common: Common,
+  { readIntent }: Delivery,
+): Promise<VerifiedWebhook | IgnoredWebhook> {
+  const refund = shaped(wire.refund, object, 'a refund')
+  if (refund.status !== 'failed') return { ignored: `a refund that is ${refund.status}` }
+  if (!refund.payment_intent) return NOT_OURS
+  // A refund that was made by hand in the dashboard does not carry our name: its payment does.
+  const reply = await readIntent(refund.payment_intent)
+  if (!isSuccess(reply)) throw notUnderstood('payment_intents', reply)
+  const names = wire.namesIn(reply.body)
+  if (!names) return NOT_OURS
+  const intent = shaped(wire.intent, reply.body, 'payment_intents')
+  return {
+    ...common,
+    gatewayTransactionId: intent.id,
+    ...names,
+    status: 'Paid',
+    amount: intent.amount_received,
+    currency: intent.currency,
+    eventId: `${refund.id}:failed`,
+    error: wire.refundFailed(refund.failure_reason),
+    alert: 'refund_failed',
+    refundId: refund.metadata?.refund_id ?? refund.id,
+  }
+}

@@ -1,0 +1,153 @@
+// Stripe: a hosted Checkout Session for each charge.
+
+import { GatewayRefusedException, InvalidArgumentException } from '../../domain/exceptions.ts'
+import { isBarred, isSuccess, notUnderstood, shaped } from '../client/reply.ts'
+import type {
+  ChargeAnswer,
+  Driver,
+  Gateway,
+  GatewayCall,
+  GatewayRequest,
+  RefundAnswer,
+  SupportsCancel,
+  SupportsRefund,
+  SupportsStatusCheck,
+} from '../gateway.ts'
+import { readEvent } from './event.ts'
+import { verifySignature } from './signature.ts'
+import * as wire from './wire.ts'
+
+const SESSIONS = '/v1/checkout/sessions'
+const INTENTS = '/v1/payment_intents'
+const REFUNDS = '/v1/refunds'
+
+export const stripe = {
+  envPrefix: 'STRIPE_',
+  settings: {
+    base_url: { default: 'https://api.stripe.com' },
+    secret_key: { required: true },
+    /** Several, separated by spaces, while they rotate. */
+    webhook_secret: { required: true },
+    success_url: { optional: true },
+    cancel_url: { optional: true },
+  },
+  check: ({ base_url = '', secret_key = '', webhook_secret = '' }) => [
+    ...(URL.canParse(base_url) ? [] : ['base_url is no URL']),
+    ...(/^(whsec|pk)_/.test(secret_key) ? ['secret_key is another kind of key'] : []),
+    ...(/(^|\s)(sk|rk|pk)_/.test(webhook_secret) ? ['webhook_secret is an API key'] : []),
+  ],
+  create(key, settings) {
+    const { base_url = '', secret_key = '', webhook_secret = '' } = settings
+    const base = base_url.replace(/\/+$/, '')
+    const secrets = webhook_secret.split(/\s+/).filter(Boolean)
+
+    const headers = { authorization: `Bearer ${secret_key}`, 'stripe-version': wire.API_VERSION }
+    const get = (endpoint: string, path: string): GatewayRequest => ({
+      endpoint,
+      method: 'GET',
+      url: `${base}${path}`,
+      headers,
+      isIdempotent: true,
+    })
+    /** Stripe answers a repeated key as it answered the first time. */
+    const post = (
+      endpoint: string,
+      path: string,
+      idempotencyKey: string,
+      form: Record<string, string>,
+    ): GatewayRequest => ({
+      endpoint,
+      method: 'POST',
+      url: `${base}${path}`,
+      headers: { ...headers, 'idempotency-key': idempotencyKey },
+      form,
+      isIdempotent: true,
+    })
+    const sessionPath = (id: string) => `${SESSIONS}/${encodeURIComponent(id)}`
+
+    const readSession = (id: string, call: GatewayCall, query = '') =>
+      call.send(get('checkout/sessions/{id}', `${sessionPath(id)}${query}`))
+
+    return {
+      key,
+      privateFields: wire.PRIVATE_FIELDS,
+      echoedFields: wire.ECHOED_FIELDS,
+      currencies: wire.CURRENCIES,
+      chargeIsIdempotent: true,
+      refunds: 'partial',
+
+      async charge(charge, call): Promise<ChargeAnswer> {
+        const { externalReferenceId, returnUrl, amount, currency } = charge
+        const successUrl = returnUrl ?? settings.success_url
+        if (successUrl === undefined) {
+          throw new InvalidArgumentException(`${key} needs a returnUrl or a success_url.`)
+        }
+        if (!wire.isChargeable(amount, currency)) {
+          throw new InvalidArgumentException(`${key} does not take ${amount} ${currency}.`)
+        }
+        const form = wire.sessionOf(charge, successUrl, settings.cancel_url)
+        const endpoint = 'checkout/sessions'
+        const reply = await call.send(post(endpoint, SESSIONS, externalReferenceId, form))
+        if (isBarred(reply)) throw notUnderstood(endpoint, reply)
+        if (!isSuccess(reply)) return { ok: false, error: wire.refusalIn(endpoint, reply) }
+        const { id, url, expires_at } = shaped(wire.madeSession, reply.body, endpoint)
+        return {
+          ok: true,
+          gatewayTransactionId: id,
+          redirectUrl: url,
+          ...(expires_at !== undefined && { expiresAt: expires_at * 1_000 }),
+        }
+      },
+
+      async handleWebhook({ headers, body }, call) {
+        const signature = headers.get('stripe-signature')
+        return await readEvent({
+          gateway: key,
+          body,
+          // Every attempt to tell an event is signed anew, so it is as old as this attempt.
+          occurredAt: await verifySignature(signature, body, secrets),
+          readIntent: (id) =>
+            call.send(get('payment_intents/{id}', `${INTENTS}/${encodeURIComponent(id)}`)),
+        })
+      },
+
+      async checkStatus({ gatewayTransactionId }, call) {
+        const query = '?expand[]=payment_intent.latest_charge'
+        const reply = await readSession(gatewayTransactionId, call, query)
+        if (reply.status === 404) return { known: false }
+        if (!isSuccess(reply)) throw notUnderstood('checkout/sessions/{id}', reply)
+        const session = shaped(wire.session, reply.body, 'checkout/sessions/{id}')
+        const { currency } = session
+        return { known: true, ...wire.stateOf(session), currency, raw: reply.body }
+      },
+
+      async cancel({ gatewayTransactionId, externalReferenceId }, call) {
+        const path = `${sessionPath(gatewayTransactionId)}/expire`
+        const endpoint = 'checkout/sessions/{id}/expire'
+        const reply = await call.send(post(endpoint, path, `expire:${externalReferenceId}`, {}))
+        if (!isSuccess(reply)) throw new GatewayRefusedException(wire.refusalIn(endpoint, reply))
+      },
+
+      async refund(refund, call): Promise<RefundAnswer> {
+        const found = await readSession(refund.gatewayTransactionId, call)
+        if (!isSuccess(found)) {
+          return { ok: false, error: wire.refusalIn('checkout/sessions/{id}', found) }
+        }
+        const { payment_intent: intent } = shaped(
+          wire.session,
+          found.body,
+          'checkout/sessions/{id}',
+        )
+        if (typeof intent !== 'string') return { ok: false, error: wire.NOTHING_PAID }
+        const form = wire.refundOf(refund, intent)
+        const reply = await call.send(post('refunds', REFUNDS, refund.refundId, form))
+        if (!isSuccess(reply)) return { ok: false, error: wire.refusalIn('refunds', reply) }
+        const made = shaped(wire.refund, reply.body, 'refunds')
+        if (made.status === 'failed' || made.status === 'canceled') {
+          return { ok: false, error: wire.refundFailed(made.failure_reason) }
+        }
+        return { ok: true, isDone: made.status === 'succeeded', gatewayRefundId: made.id }
+      },
+    } satisfies Gateway & SupportsCancel & SupportsRefund & SupportsStatusCheck
+  },
+} satisfies Driver

@@ -1,0 +1,214 @@
+// What Stripe says, put into our words. No calls.
+
+import * as z from 'zod'
+import { GatewayUnavailableException, type PaymentError } from '../../domain/exceptions.ts'
+import { minorUnits } from '../../domain/money.ts'
+import type { PaymentStatus } from '../../domain/status.ts'
+import { cutTo, notUnderstood, optionalText, refusal } from '../client/reply.ts'
+import type { GatewayCharge, GatewayRefund, GatewayReply } from '../gateway.ts'
+
+/** Shapes of answers depend on it; events have the version that their endpoint was made with. */
+export const API_VERSION = '2026-10-28.endive'
+
+/**
+ * Where Stripe's minor units are ours (money.ts). Not IQD, which Stripe does not take; nor the
+ * likes of XAF, which Stripe counts whole and money.ts in hundredths: a hundredfold charge.
+ */
+// biome-ignore format: a list to look things up in.
+export const CURRENCIES = [
+  'AED', 'AUD', 'BHD', 'CAD', 'CHF', 'CZK', 'DKK', 'EGP', 'EUR', 'GBP', 'HKD', 'INR', 'JOD', 'JPY',
+  'KRW', 'KWD', 'MYR', 'NOK', 'NZD', 'OMR', 'PLN', 'QAR', 'SAR', 'SEK', 'SGD', 'THB', 'TRY', 'USD',
+  'ZAR',
+]
+
+/** Stripe takes three decimals only when the last is a zero. */
+export const isChargeable = (amount: number, currency: string): boolean =>
+  CURRENCIES.includes(currency) && (minorUnits(currency) < 1_000 || amount % 10 === 0)
+
+export const currency = z
+  .string()
+  .length(3)
+  .transform((code) => code.toUpperCase())
+/** Who the payer is and what they paid with, but for its brand. */
+export const PRIVATE_FIELDS = [
+  ...['email', 'name', 'address', 'shipping', 'tax id', 'ip', 'payer id', 'buyer id', 'cashtag'],
+  ...['last4', 'iban', 'account number', 'routing number', 'sort code', 'exp month', 'exp year'],
+  // It shows the same to whoever opens it, and `fingerprint` is the same for a card everywhere.
+  ...['receipt url', 'hosted voucher url', 'fingerprint', 'custom fields'],
+]
+/** As we sent them with the session: sessionOf(). */
+export const ECHOED_FIELDS = ['metadata', 'client_reference_id', 'success_url', 'cancel_url']
+
+const minor = z.int().nonnegative()
+/** An object, or its id where it was not expanded. */
+const idOf = <T extends z.ZodType>(object: T) => z.union([object, z.string()]).nullish()
+
+/** On everything that we make: what lacks it was made by somebody else in this account. */
+const OUR_NAME = 'external_reference_id'
+const marked = z.object({
+  metadata: z.object({ [OUR_NAME]: z.string().min(1), reference: optionalText }),
+  client_reference_id: optionalText,
+})
+
+/** The names that we gave it; undefined when it is not ours. */
+export function namesIn(
+  object: unknown,
+): { externalReferenceId: string; reference: string } | undefined {
+  const { metadata, client_reference_id } = marked.safeParse(object).data ?? {}
+  if (!metadata) return undefined
+  const reference = metadata.reference ?? client_reference_id ?? ''
+  return { externalReferenceId: metadata[OUR_NAME], reference }
+}
+
+const latestCharge = z.object({ amount_refunded: minor })
+export const intent = z.object({
+  id: z.string().min(1),
+  amount_received: minor,
+  currency,
+  status: z.string(),
+  latest_charge: idOf(latestCharge),
+  last_payment_error: z.object({ code: optionalText, message: optionalText }).nullish(),
+})
+/** The answer to a new session. */
+export const madeSession = z.object({
+  id: z.string().min(1),
+  url: z.string().min(1),
+  expires_at: z.int().optional().catch(undefined),
+})
+export const session = z.object({
+  id: z.string().min(1),
+  status: optionalText,
+  payment_status: z.string(),
+  amount_total: minor,
+  currency,
+  payment_intent: idOf(intent),
+})
+export const charge = z.object({
+  payment_intent: z.string().min(1),
+  amount: minor,
+  amount_refunded: minor,
+  currency,
+})
+export const refund = z.object({
+  id: z.string().min(1),
+  status: z.string(),
+  payment_intent: z.string().nullish(),
+  failure_reason: optionalText,
+  /** Ours, on what we made. */
+  metadata: z.object({ refund_id: optionalText }).optional().catch(undefined),
+})
+const failure = z.object({
+  error: z.object({
+    type: optionalText,
+    code: optionalText,
+    decline_code: optionalText,
+    message: optionalText,
+  }),
+})
+
+export type Session = z.infer<typeof session>
+
+/** Longest that Stripe takes; the metadata hold a longer reference. */
+const CLIENT_REFERENCE_CHARS = 200
+const PRODUCT_NAME_CHARS = 250
+
+/**
+ * Nothing in it may depend on the time of asking: Stripe refuses an Idempotency-Key that comes back
+ * with other parameters.
+ */
+export const sessionOf = (
+  { amount, currency, description, reference, externalReferenceId }: GatewayCharge,
+  successUrl: string,
+  cancelUrl: string | undefined,
+): Record<string, string> => ({
+  mode: 'payment',
+  ...(reference.length <= CLIENT_REFERENCE_CHARS && { client_reference_id: reference }),
+  success_url: successUrl,
+  ...(cancelUrl !== undefined && { cancel_url: cancelUrl }),
+  'line_items[0][quantity]': '1',
+  'line_items[0][price_data][currency]': currency.toLowerCase(),
+  'line_items[0][price_data][unit_amount]': String(amount),
+  'line_items[0][price_data][product_data][name]': cutTo(PRODUCT_NAME_CHARS, description),
+  // Else Stripe may let the payer pay in another currency than was asked for.
+  'adaptive_pricing[enabled]': 'false',
+  [`metadata[${OUR_NAME}]`]: externalReferenceId,
+  'metadata[reference]': reference,
+  // The PaymentIntent's is copied to its Charge, which is all that `charge.refunded` tells of.
+  [`payment_intent_data[metadata][${OUR_NAME}]`]: externalReferenceId,
+  'payment_intent_data[metadata][reference]': reference,
+})
+
+/** The reason goes into the metadata: Stripe's own field knows three words, and ours is text. */
+export const refundOf = (
+  { refundAmount, refundId, reason, externalReferenceId }: GatewayRefund,
+  intent: string,
+): Record<string, string> => ({
+  payment_intent: intent,
+  amount: String(refundAmount),
+  [`metadata[${OUR_NAME}]`]: externalReferenceId,
+  'metadata[refund_id]': refundId,
+  'metadata[reason]': reason,
+})
+
+interface State {
+  status: PaymentStatus
+  amount: number
+  /** Beside what was refunded. */
+  paidAmount?: number
+  error?: PaymentError
+}
+
+/** Where a session that was read stands, its refunds included when its charge was expanded. */
+export function stateOf(read: Session): State {
+  const amount = read.amount_total
+  if (isPaid(read)) {
+    const { payment_intent: intent } = read
+    const charge = typeof intent === 'object' ? intent?.latest_charge : undefined
+    const refunded = typeof charge === 'object' ? (charge?.amount_refunded ?? 0) : 0
+    if (refunded === 0) return { status: 'Paid', amount }
+    return { ...refundedOf(refunded, amount), paidAmount: amount }
+  }
+  if (read.status === 'expired') return { status: 'Expired', amount }
+  const intent = typeof read.payment_intent === 'object' ? read.payment_intent : undefined
+  // Completed and unpaid is a payment that takes days, until the bank refuses it.
+  const isOver = intent?.status === 'requires_payment_method' || intent?.status === 'canceled'
+  if (read.status !== 'complete' || !isOver) return { status: 'Pending', amount }
+  const { code, message } = intent?.last_payment_error ?? {}
+  return { status: 'Failed', amount, error: failed(code, message) }
+}
+
+export const isPaid = ({ payment_status: status }: Session): boolean =>
+  status === 'paid' || status === 'no_payment_required'
+
+/** `refunded` is all that was refunded so far. */
+export const refundedOf = (refunded: number, amount: number): State => ({
+  status: refunded >= amount ? 'Refunded' : 'PartiallyRefunded',
+  amount: refunded,
+})
+
+export const failed = (rawCode?: string, message?: string): PaymentError => ({
+  code: 'payment_failed',
+  ...(rawCode !== undefined && { rawCode }),
+  message: message ?? 'The payment failed.',
+})
+
+export const refundFailed = (rawCode?: string): PaymentError => ({
+  code: 'refund_failed',
+  ...(rawCode !== undefined && { rawCode }),
+  message: 'The refund failed.',
+})
+
+export const NOTHING_PAID: PaymentError = {
+  code: 'gateway_refused',
+  message: 'Nothing was paid that could be given back.',
+}
+
+/** Stripe's no. Throws where it is not one: GatewayUnavailableException. */
+export function refusalIn(what: string, reply: GatewayReply): PaymentError {
+  const error = failure.safeParse(reply.body).data?.error
+  const isNo = reply.status >= 400 && reply.status < 500 && reply.status !== 409
+  if (!error || !isNo) throw notUnderstood(what, reply)
+  // The same key was used with other parameters before: what came of that is unknown here.
+  if (error.type === 'idempotency_error') throw new GatewayUnavailableException(`${what}: key used`)
+  return refusal(error.decline_code ?? error.code ?? error.type, error.message)
+}

@@ -1,0 +1,59 @@
+// POSTs one event to the host application's endpoint, once. Whether it is tried again is not
+// decided here.
+
+import type { Clock } from '../../shared/clock.ts'
+import { within } from '../../shared/deadline.ts'
+import { reasonOf } from './reason.ts'
+import { createWebhookSigner } from './standard-webhook.ts'
+
+export interface Message {
+  /** The same for every attempt, so that the receiver knows it again. */
+  id: string
+  type: string
+  /** When it happened, ms. */
+  happenedAt: number
+  data: unknown
+}
+
+/** `status` is the endpoint's answer, if it gave one. */
+export type Sent = { ok: true; status: number } | { ok: false; status?: number; error: string }
+
+/** Never rejects. */
+export type Send = (message: Message) => Promise<Sent>
+
+const PATIENCE_MS = 15_000
+
+export interface EndpointOptions {
+  endpoint: { url: string; secrets: readonly string[] }
+  clock: Clock
+  fetch: typeof fetch
+}
+
+export function createSend({ endpoint, clock, fetch }: EndpointOptions): Send {
+  const signer = createWebhookSigner(endpoint.secrets)
+  const post = async ({ id, type, happenedAt, data }: Message, signal: AbortSignal) => {
+    const timestamp = new Date(happenedAt).toISOString()
+    const body = JSON.stringify({ type, timestamp, data })
+    const signature = await signer.sign(id, clock.now(), body)
+    const headers = {
+      'Content-Type': 'application/json',
+      'User-Agent': 'Signalbox',
+      ...signature,
+    }
+    // A redirect is not followed: it would take a signed event to where nobody configured it.
+    const init = { method: 'POST', headers, body, signal, redirect: 'manual' } as const
+    const response = await fetch(endpoint.url, init)
+    // What the endpoint says besides is never read, however long it is.
+    response.body?.cancel().catch(() => undefined)
+    return response
+  }
+
+  return async (message) => {
+    try {
+      const { ok, status } = await within(clock, PATIENCE_MS, (signal) => post(message, signal))
+      return ok ? { ok, status } : { ok, status, error: `The endpoint answered ${status}.` }
+    } catch (error) {
+      return { ok: false, error: reasonOf(error) }
+    }
+  }
+}
