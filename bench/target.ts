@@ -37,7 +37,9 @@ async function startSignalbox(boardDir: string, dataDir: string): Promise<Target
   const child = await startNode([start, ...args], /^signalbox ready /, START_WAIT_MS)
   try {
     const local: LocalJson = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8'))
-    const sidecar = childrenOf(child.pid).find(({ command }) => command.includes('sidecar/cli.ts'))
+    const sidecar = childrenOf(child.pid).find(({ command }) =>
+      command.includes('cli/signalbox.ts'),
+    )
     if (!sidecar) throw new Error('The sidecar was not found among the processes of npm start.')
     return {
       system: 'signalbox',

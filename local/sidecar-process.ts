@@ -22,7 +22,7 @@ export function sidecarProcess(plan: SidecarPlan): ChildSpec {
     name: 'sidecar',
     command: process.execPath,
     args: [
-      join(plan.home, 'sidecar/cli.ts'),
+      join(plan.home, 'cli/signalbox.ts'),
       'watch',
       plan.storeDir,
       `--edge=${plan.edge}`,

@@ -7,7 +7,6 @@ import { HashCache } from './board/hash-cache.ts'
 import { createLooker } from './board/look.ts'
 import type { RunOutput } from './board/published-run.ts'
 import { systemClock } from './clock.ts'
-import { VERSION } from './config.ts'
 import type { Store } from './layouts/layout.ts'
 import { readSource } from './layouts/read.ts'
 import type { Log } from './log.ts'
@@ -27,6 +26,8 @@ export interface SidecarPlan {
   /** What of runs leaves this machine. */
   runOutput: RunOutput
   log: Log
+  /** What the edge's status says of this sidecar. */
+  version: string
   /** Where a line of progress goes; absent: nobody looks. */
   terminal?: (text: string) => void
   onFailure?: (failure: Failure) => unknown
@@ -75,7 +76,7 @@ export function openSidecar(plan: SidecarPlan): Sidecar {
     cache: new HashCache(join(plan.cacheDir, nameOf(store)), store, log),
     clock,
     log,
-    version: VERSION,
+    version: plan.version,
     ...(progress && { onProgress: ({ done, total }) => progress.update('read', done, total) }),
   })
   return { board, pipeline, publisher, watcherName: () => watcherName }

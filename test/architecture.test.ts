@@ -41,11 +41,18 @@ interface Source {
   values: string[]
 }
 
-const sources: Source[] = ['worker', 'client', 'console', 'sidecar', 'local', 'prove'].flatMap(
-  (folder) =>
-    readdirSync(folder, { recursive: true, encoding: 'utf8' })
-      .filter((name) => /\.tsx?$/.test(name))
-      .map((name) => read(join(folder, name))),
+const sources: Source[] = [
+  'worker',
+  'client',
+  'console',
+  'sidecar',
+  'local',
+  'cli',
+  'prove',
+].flatMap((folder) =>
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.tsx?$/.test(name))
+    .map((name) => read(join(folder, name))),
 )
 
 function read(file: string): Source {
@@ -96,9 +103,7 @@ describe('the house', () => {
     expect(inside('sidecar').length).toBeGreaterThan(10)
     expect(sources.find(({ file }) => file === 'worker/index.ts')?.local).toContain('worker/app.ts')
     // An import for its effect alone counts too.
-    expect(sources.find(({ file }) => file === 'sidecar/cli.ts')?.local).toContain(
-      'sidecar/heap.ts',
-    )
+    expect(sources.find(({ file }) => file === 'cli/signalbox.ts')?.local).toContain('cli/heap.ts')
   })
 
   it('keeps every platform out of the worker’s core and ports', () => {
@@ -226,7 +231,7 @@ describe('the house', () => {
     const readers = sources.filter(({ text }) =>
       /process\.env|Deno\.env|import\.meta\.env/.test(text),
     )
-    const allowed = /(^|\/)config\.ts$|^worker\/deno\.ts$|^local\/|^prove\/recorder\//
+    const allowed = /(^|\/)config\.ts$|^worker\/deno\.ts$|^(local|cli)\/|^prove\/recorder\//
     expect(readers.map(({ file }) => file).filter((file) => !allowed.test(file))).toEqual([])
   })
 

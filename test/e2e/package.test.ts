@@ -28,7 +28,7 @@ let folder: string
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'signalbox-package-'))
-  await run(process.execPath, [join(ROOT, 'sidecar/build.ts')])
+  await run(process.execPath, [join(ROOT, 'cli/build.ts')])
   await run('npm', ['pack', '--pack-destination', folder], { cwd: PACKAGE, env })
   const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? ''
   await writeFile(join(folder, 'package.json'), '{"private":true}')

@@ -101,7 +101,7 @@ describe('.dev.vars.example', () => {
       const edge = await startWrangler()
 
       expect((await fetch(`${edge}/api/tasks`)).status).toBe(401)
-      const sync = `npx node sidecar/cli.ts sync examples/board --edge=${edge} --repo=my-team/board`
+      const sync = `npx node cli/signalbox.ts sync examples/board --edge=${edge} --repo=my-team/board`
       await run(sync, { SIGNALBOX_TOKEN: token })
       const answer = await fetch(`${edge}/api/tasks`, {
         headers: { authorization: `Bearer ${token}` },

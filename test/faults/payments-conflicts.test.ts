@@ -3,7 +3,7 @@
 // that the graph allows, and each change is told once.
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { TOLD_STATUSES } from '../../local/payments/callbacks/callback.ts'
+import { TOLD_STATUSES } from '../../cli/payments/callbacks/callback.ts'
 import {
   eventOf,
   judge,

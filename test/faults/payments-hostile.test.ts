@@ -6,8 +6,8 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import type { Callback } from '../../local/payments/callbacks/callback.ts'
-import { redirect } from '../../local/payments/callbacks/redirect.ts'
+import type { Callback } from '../../cli/payments/callbacks/callback.ts'
+import { redirect } from '../../cli/payments/callbacks/redirect.ts'
 import { PATIENT } from '../support/patience.ts'
 import {
   type Attempt,

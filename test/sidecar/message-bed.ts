@@ -70,6 +70,7 @@ export class MessageBed {
     const { path: repo } = this.#repo
     const url = new URL(this.#server.url)
     this.#sidecar = openSidecar({
+      version: '0.0.0',
       store: await openStore(join(this.#home, 'project')),
       edge: new EdgeHttp({ url, repo, token: () => Promise.resolve(bearer) }),
       cacheDir: join(this.#home, 'cache'),

@@ -147,7 +147,7 @@ function nameOf(command: string): string {
   const [program = ''] = command.split(' ')
   if (program === '/bin/sh') return 'tie'
   if (command.includes('local/simulator/main.ts')) return 'simulator'
-  return command.includes('sidecar/cli.ts') ? 'sidecar' : program.replace(/^.*\//, '')
+  return command.includes('cli/signalbox.ts') ? 'sidecar' : program.replace(/^.*\//, '')
 }
 
 async function processes(): Promise<{ pid: number; command: string }[]> {

@@ -2,8 +2,8 @@
 // not give up.
 
 import { ulid } from 'ulid'
-import type { Callback, ToldStatus } from '../../local/payments/callbacks/callback.ts'
-import { redirect } from '../../local/payments/callbacks/redirect.ts'
+import type { Callback, ToldStatus } from '../../cli/payments/callbacks/callback.ts'
+import { redirect } from '../../cli/payments/callbacks/redirect.ts'
 import type { Edge } from './edge.ts'
 import type { LibsqlServer } from './libsql.ts'
 import { type PaymentSystem, SECRETS } from './payment-system.ts'

@@ -1,0 +1,167 @@
+// The doctor's checks of the board and of this machine. Reads, and changes nothing.
+
+import { readdir, readFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { isMisnamed } from '../../sidecar/layouts/cairn.ts'
+import { type Entry, type FileKind, invalidOf, type Store } from '../../sidecar/layouts/layout.ts'
+import { readSource } from '../../sidecar/layouts/read.ts'
+import { openStore, StoreError } from '../../sidecar/layouts/registry.ts'
+import { isCut, sizeText } from '../../sidecar/layouts/text-limit.ts'
+import { RECORD_BYTES, TEXT_BYTES } from '../../worker/board/wire.ts'
+import type { Finding } from './finding.ts'
+
+const SHOWN = 3
+/** The kernel's queue of events that nobody read yet; a burst past it loses events. */
+const QUEUE = 16_384
+
+interface Found {
+  findings: Finding[]
+  store?: Store
+  files: number
+}
+
+export async function checkStore(dir: string): Promise<Found> {
+  let store: Store
+  try {
+    store = await openStore(dir)
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error
+    return { findings: [{ name: 'board', state: 'fail', says: error.message }], files: 0 }
+  }
+  const files = await listed(store)
+  const known = files.flatMap((path) => {
+    const kind = store.classify(path)
+    return kind ? [{ path, kind }] : []
+  })
+  const counts = new Map<FileKind, number>()
+  for (const { kind } of known) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  const counted = [...counts].map(([kind, n]) => `${n} ${kind}`).join(', ')
+  const findings: Finding[] = [
+    {
+      name: 'board',
+      state: 'ok',
+      says: `${store.layout} in ${store.root}: ${counted || 'empty'}.`,
+    },
+    checkNames(files, store),
+    ...checkFiles(store, known),
+  ]
+  return { findings, store, files: known.length }
+}
+
+async function listed(store: Store): Promise<string[]> {
+  const folders = [...new Set([...store.folders, dirname(store.configFile)])]
+  const names = await Promise.all(
+    folders.map(async (folder) => {
+      // A folder that is not there yet holds nothing.
+      const inside = await readdir(folder).catch((): string[] => [])
+      return inside.map((name) => join(folder, name))
+    }),
+  )
+  return names.flat()
+}
+
+function checkNames(files: string[], store: Store): Finding {
+  const misnamed = store.layout === 'cairn' ? files.filter(isMisnamed) : []
+  if (misnamed.length === 0) {
+    return { name: 'names', state: 'ok', says: 'Every task file has a name that is an id.' }
+  }
+  const says = `${misnamed.length} task files are ignored, since their names are no ids`
+  return { name: 'names', state: 'warn', says: `${says}: ${some(misnamed)}.` }
+}
+
+function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Finding[] {
+  const broken: string[] = []
+  const texts: LongTexts = { cut: [], leftOut: [], near: [] }
+  for (const { path, kind } of files) {
+    const source = readSource(store, path)
+    if (source.state === 'gone') continue
+    if (source.state === 'refused') {
+      broken.push(`${path} (${source.why})`)
+      continue
+    }
+    const entries = store.parse(path, kind, source.text)
+    const why = entries.map(invalidOf).find((it) => it !== undefined)
+    if (why !== undefined) broken.push(`${path} (${why})`)
+    if (source.text.length > SURELY_SHORT_CHARS) noteLongTexts(path, kind, entries, texts)
+  }
+  return [brokenFiles(broken), ...longTexts(texts)]
+}
+
+function brokenFiles(broken: string[]): Finding {
+  if (broken.length === 0) return { name: 'files', state: 'ok', says: 'Every file can be read.' }
+  const says = `${broken.length} files cannot be read whole and are listed as invalid`
+  return { name: 'files', state: 'warn', says: `${says}: ${some(broken)}.` }
+}
+
+interface LongTexts {
+  cut: string[]
+  leftOut: string[]
+  near: string[]
+}
+
+/** A character is six bytes of JSON at most, so a shorter file comes near no limit. */
+const SURELY_SHORT_CHARS = 256 << 10
+const NEAR_BYTES = RECORD_BYTES * 0.9
+
+function noteLongTexts(path: string, kind: FileKind, entries: Entry[], into: LongTexts): void {
+  for (const entry of entries) {
+    const name = kind === 'tasks' ? `${entry.id} of ${path}` : path
+    const bytes = Buffer.byteLength(JSON.stringify(entry))
+    if (bytes > RECORD_BYTES) into.leftOut.push(name)
+    else if (isCut(textOf(entry))) into.cut.push(name)
+    else if (bytes > NEAR_BYTES) into.near.push(name)
+  }
+}
+
+function textOf(entry: Entry): string | undefined {
+  if (entry.kind === 'task') return entry.task.body
+  return entry.kind === 'run' ? entry.run.output : undefined
+}
+
+function longTexts({ cut, leftOut, near }: LongTexts): Finding[] {
+  const [text, record] = [sizeText(TEXT_BYTES), `${RECORD_BYTES / 1e6} MB`]
+  const sentences: [paths: string[], says: string][] = [
+    [cut, `texts are longer than ${text} and will be cut`],
+    [leftOut, `records are larger than ${record} of JSON, and their texts will be left out`],
+    [near, `records are near ${record} of JSON; past that their texts are left out`],
+  ]
+  const found = sentences.flatMap(([paths, says]): Finding[] =>
+    paths.length === 0
+      ? []
+      : [{ name: 'texts', state: 'warn', says: `${paths.length} ${says}: ${some(paths)}.` }],
+  )
+  const all = `Nothing will be cut: every text is shorter than ${text}.`
+  return found.length > 0 ? found : [{ name: 'texts', state: 'ok', says: all }]
+}
+
+function some(all: string[]): string {
+  const more = all.length > SHOWN ? `, and ${all.length - SHOWN} more` : ''
+  return `${all.slice(0, SHOWN).join(', ')}${more}`
+}
+
+/** Linux only: elsewhere watching has no such limits. `files` is what the watcher would see. */
+export async function checkInotify(store: Store, files: number): Promise<Finding[]> {
+  const limit = async (name: string): Promise<number> =>
+    Number(await readFile(`/proc/sys/fs/inotify/${name}`, 'utf8').catch(() => 'NaN'))
+  const [watches, instances, queue] = await Promise.all([
+    limit('max_user_watches'),
+    limit('max_user_instances'),
+    limit('max_queued_events'),
+  ])
+  if (Number.isNaN(watches)) return []
+  // One a folder, and one for the folder above, which says when the store itself comes and goes.
+  const needed = store.folders.length + 1
+  const says =
+    `${watches} watches (${needed} needed for ${files} files), ` +
+    `${instances} instances, a queue of ${queue} events`
+  if (watches < needed * 2 || instances < 2) {
+    const raise =
+      'raise fs.inotify.max_user_watches and max_user_instances, or use --watcher polling'
+    return [{ name: 'inotify', state: 'fail', says: `${says}: ${raise}.` }]
+  }
+  if (queue < QUEUE) {
+    const lost = 'a large burst overflows it and is found by the next scan only'
+    return [{ name: 'inotify', state: 'warn', says: `${says}: ${lost}.` }]
+  }
+  return [{ name: 'inotify', state: 'ok', says: `${says}.` }]
+}

@@ -1,0 +1,104 @@
+// Publishes a board for as long as it runs.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Healthz, serveHealthz } from '../../sidecar/healthz.ts'
+import type { Store } from '../../sidecar/layouts/layout.ts'
+import { findStore } from '../../sidecar/layouts/registry.ts'
+import type { Log } from '../../sidecar/log.ts'
+import { openSidecar, type Sidecar } from '../../sidecar/open-sidecar.ts'
+import { UsageError } from '../settings.ts'
+import type { Command } from './command.ts'
+import { readPublishing, readWatcher, storeIn } from './publish-settings.ts'
+
+/** How often a folder without a board is looked at again. */
+const LOOK_AGAIN_MS = 1_000
+
+export const watch = {
+  name: 'watch',
+  usage: 'DIR --edge URL --repo NAME [options]',
+  summary: 'tells the edge what changes in a board, for as long as it runs',
+  about: `\
+Watches the task board in DIR and tells the edge what changes there. While the edge is away it
+retries for ever and loses nothing. SIGTERM and SIGINT publish what is pending and end with 0. Of
+two sidecars of one repository the later wins; the earlier stays quiet, and tries again after
+seconds and then after minutes. What leaves this machine: the tasks and sessions as their files say
+them, and of runs the command and the output without what looks like a secret.`,
+  options: [
+    'edge',
+    'repo',
+    'token-file',
+    'watcher',
+    'run-output',
+    'healthz',
+    'cache',
+    'log',
+    'verbose',
+    'wait',
+    'exit-with-parent',
+    'help',
+  ],
+  async run(settings, io) {
+    const { dir, edge, log, ...plan } = readPublishing(settings, io, (it) => ({
+      watch: readWatcher(it),
+      healthzPort: it.port('healthz'),
+      isPatient: it.has('wait'),
+      withParent: it.has('exit-with-parent'),
+    }))
+    const end = new AbortController()
+    const ended = io.ended(plan.withParent).then((why) => {
+      log('info', 'sidecar.ending', { why })
+      end.abort()
+    })
+    const store = plan.isPatient ? await awaitStore(dir, log, end.signal) : await storeIn(dir)
+    if (!store) return 0
+    const sidecar = openSidecar({ store, edge, log, ...plan })
+    const healthz = await health(plan.healthzPort, sidecar)
+    if (healthz) log('info', 'healthz.listening', { port: healthz.port })
+    const started = sidecar.pipeline.start()
+    await Promise.race([started.then(() => ready(sidecar, log, end.signal)), ended])
+    await ended
+    await sidecar.pipeline.stop()
+    await healthz?.close()
+    const { behind, dirty } = sidecar.publisher.status()
+    log(behind ? 'warn' : 'info', 'sidecar.ended', { behind, dirty })
+    return 0
+  },
+} satisfies Command
+
+/** The store, as soon as there is one; undefined when the end came first. */
+async function awaitStore(dir: string, log: Log, end: AbortSignal): Promise<Store | undefined> {
+  for (let isFirst = true; !end.aborted; isFirst = false) {
+    const store = await findStore(dir)
+    if (store) return store
+    if (isFirst) log('warn', 'store.awaited', { dir })
+    await sleep(LOOK_AGAIN_MS, undefined, { signal: end }).catch(() => undefined)
+  }
+  return undefined
+}
+
+async function ready(
+  { board, publisher, watcherName }: Sidecar,
+  log: Log,
+  end: AbortSignal,
+): Promise<void> {
+  log('info', 'sidecar.watching', { files: board.size, watcher: watcherName() })
+  await publisher.synced()
+  if (end.aborted) return
+  // Since the process began, its own loading included.
+  const ms = Math.round(performance.now())
+  const tasks = board.countTasks()
+  log('info', 'sidecar.ready', { files: board.size, tasks, ms, watcher: watcherName() })
+}
+
+async function health(port: number | undefined, sidecar: Sidecar): Promise<Healthz | undefined> {
+  if (port === undefined) return undefined
+  try {
+    return await serveHealthz(port, () => ({
+      ...sidecar.publisher.status(),
+      files: sidecar.board.size,
+    }))
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
+    throw new UsageError(`port ${port} for --healthz cannot be had (${code}).`)
+  }
+}

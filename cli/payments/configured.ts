@@ -1,0 +1,48 @@
+// The gateways that signalbox.config.ts names, with the variables that each is set by. It says what
+// is there; whether that is right is worker/payments/config.ts' to say. Pure.
+
+import type { Environment } from '../../local/environment.ts'
+import type { SignalboxFile } from '../../worker/payments/define-config.ts'
+import type { Driver, Setting } from '../../worker/payments/gateways/gateway.ts'
+import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
+
+export interface ConfiguredGateway {
+  key: string
+  driver: string
+  /** By the setting's name, defaults included. */
+  settings: Readonly<Record<string, string>>
+  /** The variable of each setting, by its name. */
+  variables: Readonly<Record<string, string>>
+  /** Settings that somebody set, here or there. */
+  given: readonly string[]
+  /** Settings that must be given, and which of them are not. */
+  required: readonly string[]
+  missing: readonly string[]
+}
+
+/** Leaves out what names a driver that is none. */
+export function configuredGateways(file: SignalboxFile, env: Environment): ConfiguredGateway[] {
+  return Object.entries(file.payments?.gateways ?? {}).flatMap(([key, entry]) => {
+    const { driver: name, env_prefix, ...own } = entry
+    const drivers: Readonly<Record<string, Driver>> = DRIVERS
+    const driver = drivers[name]
+    if (!driver) return []
+    const prefix = env_prefix ?? driver.envPrefix
+    const variables: Record<string, string> = {}
+    const settings: Record<string, string> = {}
+    const given: string[] = []
+    for (const [setting, kind] of Object.entries<Setting>(driver.settings)) {
+      const variable = `${prefix}${setting.toUpperCase()}`
+      variables[setting] = variable
+      const value = own[setting] ?? (env[variable]?.trim() || undefined)
+      if (value !== undefined) given.push(setting)
+      const told = value ?? ('default' in kind ? kind.default : undefined)
+      if (told !== undefined) settings[setting] = told
+    }
+    const required = Object.entries<Setting>(driver.settings)
+      .filter(([, kind]) => 'required' in kind)
+      .map(([setting]) => setting)
+    const missing = required.filter((setting) => settings[setting] === undefined)
+    return { key, driver: name, settings, variables, given, required, missing }
+  })
+}

@@ -1,0 +1,144 @@
+// The command line under test, gateways that answer what a test says, and an edge that receives as
+// the real one does.
+
+import { expect } from 'vitest'
+import { main } from '../../../cli/local.ts'
+import type { Finding } from '../../../cli/payments/finding.ts'
+import { secretValues } from '../../../cli/payments/hide.ts'
+import type { Environment } from '../../../local/environment.ts'
+import { type Handler, type NodeServer, serve } from '../../../local/simulator/node-server.ts'
+import { readPayments } from '../../../worker/payments/config.ts'
+import { defineConfig, type SignalboxFile } from '../../../worker/payments/define-config.ts'
+import { DRIVERS } from '../../../worker/payments/gateways/registry.ts'
+import { createMemoryLedger } from '../../../worker/payments/ledger/ledger-memory.ts'
+import type { PaymentRecords } from '../../../worker/payments/queries/queries.ts'
+import { createReceiver } from '../../../worker/payments/webhooks/receive.ts'
+import { hostClock } from '../../../worker/shared/clock.ts'
+import { FakeDesk, NOBODY } from '../../contract/ledger-world.ts'
+
+export const FILE = defineConfig({
+  payments: {
+    gateways: {
+      redirect: { driver: 'redirect' },
+      fib: { driver: 'fib' },
+      stripe: { driver: 'stripe' },
+    },
+  },
+})
+
+export const REDIRECT = {
+  REDIRECT_GATEWAY_CLIENT_ID: 'merchant',
+  REDIRECT_GATEWAY_CLIENT_SECRET: 'the-client-secret-of-the-merchant',
+  REDIRECT_GATEWAY_API_KEY: 'the-api-key-of-the-merchant-32-bytes-long',
+}
+export const FIB = { FIB_CLIENT_ID: 'shop', FIB_CLIENT_SECRET: 'the-secret-of-the-shop' }
+export const STRIPE = {
+  STRIPE_SECRET_KEY: 'sk_live_4eC39HqLyjWDarjtT1zdp7dc',
+  STRIPE_WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
+}
+
+export interface Run {
+  code: number
+  out: string
+  err: string
+}
+
+/** Fails when any secret of the environment is told. */
+export async function run(argv: string, env: Environment = {}, file = FILE): Promise<Run> {
+  const said = { out: '', err: '' }
+  const io = {
+    out: (text: string) => {
+      said.out += text
+    },
+    err: (text: string) => {
+      said.err += text
+    },
+  }
+  const words = argv.split(' ').filter(Boolean)
+  const code = await main(words, io, { env, loadFile: async () => file })
+  for (const secret of secretValues(env)) expect(said.out + said.err).not.toContain(secret)
+  return { code, ...said }
+}
+
+/** What the doctor found, as `level about: sentence` lines. */
+export async function diagnose(
+  argv: string,
+  env: Environment,
+  file = FILE,
+): Promise<{ code: number; findings: string[] }> {
+  const { code, out, err } = await run(`payments doctor --json ${argv}`, env, file)
+  if (out === '') throw new Error(err)
+  const { findings } = JSON.parse(out) as { findings: Finding[] }
+  return { code, findings: findings.map(told) }
+}
+
+export const told = ({ level, about, sentence }: Finding): string =>
+  `${level} ${about}: ${sentence}`
+
+/** Answers by path; what it has no answer for with 404. */
+export function fakeGateway(
+  answers: Record<string, (form: URLSearchParams, request: Request) => Response>,
+  headers: () => Record<string, string> = () => ({}),
+): Promise<NodeServer> {
+  return serve(0, async (request) => {
+    const answer = answers[new URL(request.url).pathname]
+    const form = new URLSearchParams(request.method === 'POST' ? await request.text() : '')
+    const { status, body } = answer?.(form, request) ?? Response.json({}, { status: 404 })
+    return new Response(body, { status, headers: headers() })
+  })
+}
+
+/** A token endpoint that takes one pair. */
+export const grants = (id: string, secret: string) => (form: URLSearchParams) =>
+  form.get('client_id') === id && form.get('client_secret') === secret
+    ? Response.json({ access_token: 'a-token-that-nobody-is-shown', expires_in: 60 })
+    : Response.json({ error: 'invalid_client' }, { status: 401 })
+
+export interface FakeEdge extends NodeServer {
+  records: PaymentRecords
+  /** Bodies of the webhooks that came. */
+  bodies: string[]
+}
+
+/** `first` answers what it wants to itself. */
+export async function fakeEdge(
+  env: Environment,
+  first: (request: Request) => Response | undefined = () => undefined,
+  file: SignalboxFile = FILE,
+): Promise<FakeEdge> {
+  const wrong: string[] = []
+  const whole = { LIBSQL_URL: 'http://127.0.0.1', ...env }
+  const payments = readPayments(whole, file, DRIVERS, wrong)
+  if (!payments || wrong.length > 0) throw new Error(wrong.join())
+  const { ledger, records } = createMemoryLedger({
+    ...{ desk: new FakeDesk(), audience: NOBODY },
+    log: () => undefined,
+  })
+  const receive = createReceiver({
+    ...payments,
+    ledger,
+    caller: {
+      run: () => Promise.reject(new Error('nobody is asked')),
+      begun: () => {
+        throw new Error('nobody is asked')
+      },
+    },
+    telling: { tellLater: () => undefined, pass: () => undefined, background: () => undefined },
+    clock: hostClock,
+    log: () => undefined,
+  })
+  const bodies: string[] = []
+  const handle: Handler = async (request) => {
+    const own = first(request)
+    if (own) return own
+    const { pathname, searchParams: query } = new URL(request.url)
+    const [, key] = /^\/payments\/webhooks\/([^/]+)$/.exec(pathname) ?? []
+    if (key === undefined) return Response.json({ code: 'unauthorized' }, { status: 401 })
+    const body = await request.text()
+    bodies.push(body)
+    const webhook = { headers: request.headers, query, body, receivedAt: Date.now() }
+    const { status, word } = await receive(key, webhook, 'correlation-1')
+    return new Response(word, { status })
+  }
+  return { ...(await serve(0, handle)), records, bodies }
+}

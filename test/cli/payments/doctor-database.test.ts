@@ -1,0 +1,206 @@
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { UnsecuredJWT } from 'jose'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { checkDatabase } from '../../../cli/payments/doctor-database.ts'
+import { type Child, spawnChild } from '../../../local/child.ts'
+import { databaseReady, databaseUrl, libsqlServer, migrate } from '../../../local/libsql-server.ts'
+import { findPort } from '../../../local/ports.ts'
+import { serve } from '../../../local/simulator/node-server.ts'
+import { databaseAccess } from '../../../local/tokens.ts'
+import {
+  libsqlDatabase,
+  statement,
+} from '../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { SECRET } from '../../support/edge.ts'
+import { told } from './bed.ts'
+
+const NOW = Date.parse('2026-03-01T10:00:00Z')
+const DAY_MS = 86_400_000
+const signal = AbortSignal.timeout(120_000)
+
+let dir: string
+let server: Child
+let url: string
+let token: string
+let script: string
+let migration: string
+
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'signalbox-doctor-'))
+  const claim = await findPort(0)
+  if (!claim.ok) throw new Error(claim.code)
+  url = databaseUrl(claim.port)
+  const access = await databaseAccess(SECRET)
+  token = access.token
+  const place = { dir: join(dir, 'db'), port: claim.port, publicKey: access.publicKey }
+  server = spawnChild(libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }))
+  await databaseReady(url, { what: 'sqld', waitMs: 60_000, signal })
+  script = await readFile('schema.sql', 'utf8')
+  migration = await readFile('migrations/2.sql', 'utf8')
+}, 40_000)
+
+afterAll(async () => {
+  server.stop()
+  await server.ended
+  await rm(dir, { recursive: true, force: true })
+})
+
+const sql = (...statements: string[]) =>
+  libsqlDatabase({ url, authToken: token }, Date.now).write(
+    statements.map((text) => statement(text)),
+    signal,
+  )
+
+const check = async (authToken = token, where = url): Promise<string[]> => {
+  const scripts = { schema: script, migration }
+  const found = await checkDatabase({ url: where, authToken }, scripts, NOW)
+  return found.map(told).map((finding) => finding.replaceAll(new URL(where).host, 'HOST'))
+}
+
+describe('what stands in the database', () => {
+  beforeEach(async () => {
+    const tables = await libsqlDatabase({ url, authToken: token }, Date.now).read([
+      statement(`SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'payment%'`),
+    ])
+    const names = (tables[0] ?? []).map(({ name }) => name)
+    // Children before those that they refer to.
+    const order = ['alerts', 'deliveries', 'outbox', 'refunds', 'webhook_events', 'transactions']
+    const known = order.map((name) => `payment_${name}`).filter((name) => names.includes(name))
+    if (known.length > 0) await sql(...known.map((name) => `DROP TABLE ${name}`))
+  })
+
+  const READ = 'ok database: HOST can be read.'
+
+  it('is all there after schema.sql has run, once or again', async () => {
+    await migrate({ url, token }, script, signal)
+    const fine = [READ, 'ok schema: All 6 tables of schema.sql are there.']
+    expect(await check()).toEqual(fine)
+    await migrate({ url, token }, script, signal)
+    expect(await check()).toEqual(fine)
+  })
+
+  it('lacks every table before, and it says how to make them', async () => {
+    const [read, lacking, ...more] = await check()
+    expect([read, more]).toEqual([READ, []])
+    expect(lacking).toMatch(/^error schema: The database lacks the tables payment_alerts, /)
+    expect(lacking).toContain('payment_transactions')
+    expect(lacking).toContain('turso db shell NAME < schema.sql')
+  })
+
+  it('lacks a table, alone', async () => {
+    await migrate({ url, token }, script, signal)
+    await sql('DROP TABLE payment_alerts')
+    expect((await check()).slice(1)).toEqual([
+      expect.stringMatching(/^error schema: The database lacks the table payment_alerts: run /),
+    ])
+  })
+
+  it('lacks a column, which schema.sql would not add', async () => {
+    await migrate({ url, token }, script, signal)
+    await sql('ALTER TABLE payment_transactions DROP COLUMN charge_answer')
+    const [, lacking] = await check()
+    expect(lacking).toMatch(/lacks the column payment_transactions\.charge_answer, which/)
+    const alter = 'ALTER TABLE payment_transactions ADD COLUMN charge_answer TEXT'
+    expect(lacking).toContain(alter)
+    await sql(alter)
+    expect(await check()).toHaveLength(2)
+    expect((await check())[1]).toMatch(/^ok schema/)
+  })
+
+  it('lacks what a version before did not have, and it names the migration that adds it', async () => {
+    await migrate({ url, token }, script, signal)
+    await sql('ALTER TABLE payment_transactions DROP COLUMN paid_amount')
+    await sql('ALTER TABLE payment_transactions DROP COLUMN paid_currency')
+    const [, lacking] = await check()
+    expect(lacking).toMatch(
+      /lacks the columns payment_transactions\.paid_amount, .*paid_currency, /,
+    )
+    expect(lacking).toContain('turso db shell NAME < migrations/2.sql')
+    await migrate({ url, token }, migration, signal)
+    expect((await check())[1]).toMatch(/^ok schema/)
+  })
+
+  it('lacks an index, or has another one under its name', async () => {
+    await migrate({ url, token }, script, signal)
+    await sql('DROP INDEX payment_refunds_under_way')
+    const lacking = /lacks the index payment_refunds_under_way: run schema\.sql/
+    expect((await check())[1]).toMatch(lacking)
+    // Not unique, and over all refunds: a second one could be made meanwhile.
+    await sql('CREATE INDEX payment_refunds_under_way ON payment_refunds (transaction_id)')
+    expect((await check())[1]).toMatch(lacking)
+    const where = `WHERE status IN ('claimed', 'accepted')`
+    await sql(
+      'DROP INDEX payment_refunds_under_way',
+      `CREATE UNIQUE INDEX by_hand ON payment_refunds (transaction_id) ${where}`,
+    )
+    expect((await check())[1]).toMatch(/^ok schema/)
+  })
+
+  it('holds columns of another type, and a table without its UNIQUE', async () => {
+    const other = script
+      .replace('amount INTEGER NOT NULL CHECK (amount > 0)', 'amount TEXT NOT NULL')
+      .replace(',\n  UNIQUE (gateway, event_id)', '')
+    await migrate({ url, token }, other, signal)
+    const found = await check()
+    expect(found[1]).toMatch(/^error schema: Of another type .* payment_transactions\.amount\.$/)
+    expect(found[2]).toContain('payment_webhook_events (gateway,event_id)')
+  })
+
+  it('may be more than is ours', async () => {
+    await migrate({ url, token }, script, signal)
+    await sql('CREATE TABLE IF NOT EXISTS orders (id TEXT)')
+    expect((await check())[1]).toMatch(/^ok schema/)
+  })
+})
+
+describe('a database', () => {
+  it('where nobody listens is told without its tables', async () => {
+    const claim = await findPort(0)
+    if (!claim.ok) throw new Error(claim.code)
+    const [found, ...more] = await check(undefined, databaseUrl(claim.port))
+    expect(found).toMatch(/^error database: HOST cannot be read: .*ECONNREFUSED/)
+    expect(more).toEqual([])
+  })
+
+  it('that refuses its token is told so', async () => {
+    const refusing = await serve(0, () => new Response('{"error":"no"}', { status: 401 }))
+    try {
+      const [found] = await check('a-token', refusing.url)
+      expect(found).toMatch(/^error database: HOST cannot be read: .*401/)
+    } finally {
+      await refusing.close()
+    }
+  })
+
+  it.each([
+    ['may only read', { a: 'ro' }, /^error database: .* may only read/],
+    ['has expired', { exp: NOW / 1_000 - 1 }, /^error database: .* has expired/],
+    ['expires soon', { exp: (NOW + DAY_MS) / 1_000 }, /^warn database: .* expires at 2026-03-02T/],
+  ])('whose token %s is told before it is used', async (_, claims, why) => {
+    await migrate({ url, token }, script, signal)
+    const [found] = await check(new UnsecuredJWT(claims).encode())
+    expect(found).toMatch(why)
+  })
+
+  it('is fine with a token for long, or one of another kind', async () => {
+    await migrate({ url, token }, script, signal)
+    // A server that takes any token.
+    const open = await serve(0, async (request) => {
+      const headers = { authorization: `Bearer ${token}` }
+      const { pathname } = new URL(request.url)
+      const init = { method: 'POST', headers, body: await request.text() }
+      const answer = await fetch(`${url}${pathname}`, init)
+      return Response.json(await answer.json())
+    })
+    const long = new UnsecuredJWT({ a: 'rw', exp: (NOW + 90 * DAY_MS) / 1_000 }).encode()
+    try {
+      for (const other of [long, 'no-jwt']) {
+        expect((await check(other, open.url))[0]).toMatch(/^ok database/)
+      }
+    } finally {
+      await open.close()
+    }
+  })
+})

@@ -1,0 +1,130 @@
+import { describe, expect, it } from 'vitest'
+import { configuredGateways } from '../../../cli/payments/configured.ts'
+import { checkSecrets } from '../../../cli/payments/doctor-secrets.ts'
+import { mixtureOf } from '../../../cli/payments/money-mode.ts'
+import { FIB, FILE, REDIRECT, STRIPE, told } from './bed.ts'
+
+/** The live gateway, so that nothing is amiss but what the test says. */
+const LIVE = { ...REDIRECT, REDIRECT_GATEWAY_BASE_URL: 'https://pg-api.zaincash.iq' }
+
+const findings = (env: Record<string, string>): string[] =>
+  configuredGateways(FILE, env)
+    .filter(({ missing }) => missing.length === 0)
+    .flatMap(checkSecrets)
+    .map(told)
+
+const fine = (key: string) => [`ok ${key}: Its secrets are of the right kind and length.`]
+
+describe('secrets of the redirect gateway', () => {
+  it('are right when they are long, and two', () => {
+    expect(findings(LIVE)).toEqual(fine('redirect'))
+  })
+
+  it.each([
+    [
+      'the client secret written otherwise',
+      { REDIRECT_GATEWAY_API_KEY: 'THE-CLIENT-SECRET-OF-THE-MERCHANT=' },
+      /^error redirect: REDIRECT_GATEWAY_API_KEY is REDIRECT_GATEWAY_CLIENT_SECRET written/,
+    ],
+    [
+      'the client id',
+      { REDIRECT_GATEWAY_CLIENT_SECRET: 'merchant' },
+      /^error redirect: REDIRECT_GATEWAY_CLIENT_SECRET is the client_id/,
+    ],
+    [
+      'too short by far',
+      { REDIRECT_GATEWAY_API_KEY: 'fifteen-bytes-x' },
+      /^error redirect: REDIRECT_GATEWAY_API_KEY has 15 bytes/,
+    ],
+    [
+      'shorter than its algorithm asks for',
+      { REDIRECT_GATEWAY_API_KEY: 'thirty-one-bytes-are-not-enough' },
+      /^warn redirect: REDIRECT_GATEWAY_API_KEY has 31 bytes/,
+    ],
+    [
+      'in quotes',
+      { REDIRECT_GATEWAY_CLIENT_SECRET: '"the-client-secret-in-quotes"' },
+      /^error redirect: REDIRECT_GATEWAY_CLIENT_SECRET stands in quotes/,
+    ],
+    [
+      'a placeholder',
+      { REDIRECT_GATEWAY_CLIENT_SECRET: '<client secret>' },
+      /^error redirect: REDIRECT_GATEWAY_CLIENT_SECRET is a placeholder/,
+    ],
+  ])('are wrong when one is %s', (_, more, why) => {
+    expect(findings({ ...LIVE, ...more })).toEqual([expect.stringMatching(why)])
+  })
+})
+
+describe('secrets of Stripe', () => {
+  it('are right when each begins as its kind does', () => {
+    expect(findings(STRIPE)).toEqual(fine('stripe'))
+    const two = `${STRIPE.STRIPE_WEBHOOK_SECRET} whsec_another-one-of-some-length`
+    expect(findings({ ...STRIPE, STRIPE_WEBHOOK_SECRET: two })).toEqual(fine('stripe'))
+  })
+
+  it.each([
+    [
+      'swapped',
+      {
+        STRIPE_SECRET_KEY: STRIPE.STRIPE_WEBHOOK_SECRET,
+        STRIPE_WEBHOOK_SECRET: STRIPE.STRIPE_SECRET_KEY,
+      },
+      /^error stripe: STRIPE_SECRET_KEY and STRIPE_WEBHOOK_SECRET are swapped/,
+    ],
+    ['a public key', { STRIPE_SECRET_KEY: 'pk_live_4eC39HqLyjWDar' }, /must begin with sk_ or rk_/],
+    [
+      'no signing secret',
+      { STRIPE_WEBHOOK_SECRET: 'hunter2-hunter2-hunter2' },
+      /begin with whsec_/,
+    ],
+    ['a short one', { STRIPE_WEBHOOK_SECRET: 'whsec_short' }, /too short/],
+  ])('are wrong when they are %s', (_, more, why) => {
+    expect(findings({ ...STRIPE, ...more })).toEqual([expect.stringMatching(why)])
+  })
+})
+
+describe('keys and the gateways they are for', () => {
+  const TEST_KEY = { STRIPE_SECRET_KEY: 'sk_test_4eC39HqLyjWDarjtT1zdp7dc' }
+
+  it('warns of a test key at the live gateway', () => {
+    const why = /^warn stripe: STRIPE_SECRET_KEY is a test key: no real money moves/
+    expect(findings({ ...STRIPE, ...TEST_KEY })).toEqual([expect.stringMatching(why)])
+    const client = { ...LIVE, REDIRECT_GATEWAY_CLIENT_ID: 'merchant-uat' }
+    expect(findings(client)).toEqual([expect.stringMatching(/^warn .* looks like one for tests/)])
+  })
+
+  it('warns of a live key at a test gateway or a simulator', () => {
+    const why = /^warn .* looks like a live one/
+    const here = { ...STRIPE, STRIPE_BASE_URL: 'http://127.0.0.1:9000' }
+    expect(findings(here)).toEqual([expect.stringMatching(why)])
+    const client = { ...REDIRECT, REDIRECT_GATEWAY_CLIENT_ID: 'prod-merchant' }
+    expect(findings(client)).toEqual([expect.stringMatching(why)])
+  })
+
+  it('says nothing of test keys at test gateways', () => {
+    expect(findings({ ...STRIPE, ...TEST_KEY, STRIPE_BASE_URL: 'http://127.0.0.1:9000' })).toEqual(
+      fine('stripe'),
+    )
+    expect(findings({ ...REDIRECT, REDIRECT_GATEWAY_CLIENT_ID: 'merchant-uat' })).toEqual(
+      fine('redirect'),
+    )
+  })
+
+  it('is an error to send credentials in the clear, unless to this machine', () => {
+    const why = /^error fib: FIB_BASE_URL is not https/
+    expect(findings({ ...FIB, FIB_BASE_URL: 'http://bank.example' })).toEqual([
+      expect.stringMatching(why),
+    ])
+    expect(findings({ ...FIB, FIB_BASE_URL: 'http://127.0.0.1:9000' })).toEqual(fine('fib'))
+  })
+
+  it('tells a mixture of gateways for tests and in earnest', () => {
+    const mixture = (env: Record<string, string>) => mixtureOf(configuredGateways(FILE, env))
+    expect(mixture({ ...LIVE, ...FIB, ...STRIPE })).toBeUndefined()
+    expect(mixture({ ...REDIRECT, ...STRIPE, ...TEST_KEY })).toBeUndefined()
+    expect(mixture({ ...REDIRECT, ...STRIPE })).toBe(
+      'Real money moves through stripe, and none through redirect.',
+    )
+  })
+})
