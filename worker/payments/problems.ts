@@ -15,16 +15,19 @@ export function asProblem(error: unknown): unknown {
     return new Problem(error.code, error.message)
   }
   if (error instanceof GatewayRefusedException) {
-    return new Problem(error.code, error.message, error.error.rawCode, 0, named(error))
+    return new Problem(error.code, error.message, {
+      cause: error.error.rawCode,
+      fields: named(error),
+    })
   }
   if (error instanceof GatewayUnavailableException) {
     const retryAfterS = error.retryAfterMs === undefined ? undefined : error.retryAfterMs / 1_000
     const cause = error.cause ?? error.message
-    return new Problem(error.code, error.message, cause, retryAfterS, named(error))
+    return new Problem(error.code, error.message, { cause, retryAfterS, fields: named(error) })
   }
   if (error instanceof LedgerUnavailable) {
     const sentence = 'The database of payments is out of reach.'
-    return new Problem(error.code, sentence, error, undefined, named(error))
+    return new Problem(error.code, sentence, { cause: error, fields: named(error) })
   }
   return error
 }

@@ -1,4 +1,5 @@
-// The one door from a failure to the wire: every reason has a status here, or does not compile.
+// The only place where a failure becomes a response. A new reason does not compile before it has a
+// status here.
 
 export type Reason =
   | 'not_configured'
@@ -33,28 +34,29 @@ export type Reason =
   | 'ledger_unavailable'
   | 'internal'
 
-/** A failure that a client is told of. `message` is its sentence, `reason` the stable code. */
+interface ProblemOptions {
+  /** For the log alone: the client gets the sentence and the fields. */
+  cause?: unknown
+  /** With a 503: seconds until the client should try again. */
+  retryAfterS?: number | undefined
+  /** Further fields of the response, beside the sentence and the code. */
+  fields?: Readonly<Record<string, string>>
+}
+
+const DEFAULT_RETRY_AFTER_S = 30
+
+/** A failure that the client learns. `message` is its sentence, `reason` its stable code. */
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly reason: Reason
-
-  /** With a 503: when to try again. */
   readonly retryAfterS: number
-  /** Stands in the answer beside the sentence and the code. */
   readonly fields: Readonly<Record<string, string>>
 
-  /** `cause` is for the log: clients are told the sentence and the fields alone. */
-  constructor(
-    reason: Reason,
-    sentence: string,
-    cause?: unknown,
-    retryAfterS = 30,
-    fields: Readonly<Record<string, string>> = {},
-  ) {
-    super(sentence, { cause })
+  constructor(reason: Reason, sentence: string, options: ProblemOptions = {}) {
+    super(sentence, { cause: options.cause })
     this.reason = reason
-    this.retryAfterS = retryAfterS
-    this.fields = fields
+    this.retryAfterS = options.retryAfterS ?? DEFAULT_RETRY_AFTER_S
+    this.fields = options.fields ?? {}
   }
 }
 
@@ -103,7 +105,7 @@ function statusOf(reason: Reason) {
   }
 }
 
-/** The answer to a failure: `{"error":"<sentence>","code":"<stable code>"}`. */
+/** The response for a failure: `{"error":"<sentence>","code":"<stable code>"}`. */
 export function problemResponse(problem: Problem): Response {
   const status = statusOf(problem.reason)
   const body = { error: problem.message, code: problem.reason, ...problem.fields }

@@ -58,12 +58,10 @@ export function remoteKeys(url: string, deps: RemoteKeysDeps): JWTVerifyGetKey {
 
   const usable = () => (known && isYounger(known.at, MAX_STALE_MS) ? known.find : undefined)
   const unavailable = () =>
-    new Problem(
-      'keys_unavailable',
-      'The keys that verify tokens are out of reach.',
-      tried?.failure ?? new Error('nobody has fetched them yet'),
-      RETRY_MS / 1_000,
-    )
+    new Problem('keys_unavailable', 'The keys that verify tokens are out of reach.', {
+      cause: tried?.failure ?? new Error('the keys were not fetched yet'),
+      retryAfterS: RETRY_MS / 1_000,
+    })
 
   return async (header, token) => {
     const isFresh = known !== undefined && isYounger(known.at, MAX_AGE_MS)

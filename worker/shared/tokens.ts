@@ -52,7 +52,9 @@ export function createTokens(
       return (await jwtVerify(token, findKey, theirs)).payload
     } catch (error) {
       if (error instanceof Problem || isTokenFault(error)) throw error
-      throw new Problem('keys_unavailable', 'The key of this token cannot be used.', error)
+      throw new Problem('keys_unavailable', 'The key of this token cannot be used.', {
+        cause: error,
+      })
     }
   }
 

@@ -1,10 +1,10 @@
 // Tells whether two requests are the same one, whatever the order of their fields.
 
+import { sha256Hex } from '../../shared/sha256.ts'
+
 /** SHA-256 as hex. */
 export async function requestHash(request: object): Promise<string> {
-  const bytes = new TextEncoder().encode(JSON.stringify(sorted(request)))
-  const digest = await crypto.subtle.digest('SHA-256', bytes)
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('')
+  return await sha256Hex(JSON.stringify(sorted(request)))
 }
 
 function sorted(value: unknown): unknown {

@@ -1,6 +1,8 @@
 // Where the bank is to call back: our own address with our name of the payment in it, and a proof
 // that we wrote it there.
 
+import { toHex } from '../../../shared/sha256.ts'
+
 const NAME = 'reference'
 const PROOF = 'proof'
 
@@ -28,7 +30,7 @@ export function callbackAddress(gateway: string, secret: string): CallbackAddres
       const proof = await crypto.subtle.sign('HMAC', await imported(), signed(name))
       const url = new URL(callbackUrl)
       url.searchParams.set(NAME, name)
-      url.searchParams.set(PROOF, toHex(new Uint8Array(proof)))
+      url.searchParams.set(PROOF, toHex(proof))
       return url.href
     },
     async nameIn(query) {
@@ -41,6 +43,3 @@ export function callbackAddress(gateway: string, secret: string): CallbackAddres
     },
   }
 }
-
-const toHex = (bytes: Uint8Array): string =>
-  Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
