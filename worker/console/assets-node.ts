@@ -1,4 +1,4 @@
-// The page's files in a folder of the host's, under Deno and Node alike.
+// The page's files in a folder, for Deno and Node.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { type Assets, isAssetName } from './assets.ts'
 export function folderAssets(dir: string): Assets {
   return {
     async read(name) {
-      // Asked once more, because a name with a slash would be a file of the machine.
+      // Checked again here: a name with a slash could reach any file of the machine.
       if (!isAssetName(name)) return undefined
       try {
         return { body: new Uint8Array(await readFile(join(dir, name))) }

@@ -1,7 +1,7 @@
-// The port of the built page: its files by name, wherever the host keeps them.
+// The port to the files of the built page.
 
 export interface Assets {
-  /** Undefined: there is no such file. The caller has checked the name by `isAssetName`. */
+  /** Undefined: there is no such file. The caller has checked the name with `isAssetName`. */
   read(name: string): Promise<AssetFile | undefined>
 }
 
@@ -10,7 +10,7 @@ export interface AssetFile {
 }
 
 /**
- * One folder deep, and nothing hidden: no such name leads out of the folder of the page. A longer
- * one file systems refuse with an error of its own, which would be our failure.
+ * No slash and no leading dot, so the name cannot lead out of the page's folder. File systems
+ * refuse a longer name with an error, which would be answered as a 500.
  */
 export const isAssetName = (name: string): boolean => /^[\w-][\w.-]{0,254}$/.test(name)

@@ -1,35 +1,36 @@
-// What every file of the page is sent with: where a browser may load from, and what it must not do.
+// The response headers of every file of the page.
 
-/** What a browser does with the page; whatever is not named here it refuses. */
+/** What the page may load and do. The browser refuses everything else. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  // Styles that scripts set one by one (`element.style`) are not meant by it.
+  // Scripts may still set single styles (`element.style`).
   "style-src 'self'",
   "img-src 'self'",
-  // Requests and event streams go back to this edge alone, so nothing that a hostile task smuggles
-  // in could carry a board away.
+  // Requests and event streams go to this edge alone, so a script that a hostile task smuggles in
+  // could not send the board to another server.
   "connect-src 'self'",
   "font-src 'self'",
-  // A `<base>` would send the page's own relative addresses elsewhere; default-src is not about it.
+  // A `<base>` could redirect the page's relative URLs. default-src does not cover it.
   "base-uri 'none'",
-  // Nor about forms, which would carry what is typed to anybody. The page sends by fetch alone.
+  // A form could send what a user types to any server. default-src does not cover forms either. The
+  // page itself sends with fetch only.
   "form-action 'none'",
-  // Nobody shows the page in a frame of theirs and lets a signed-in person click into it.
+  // A foreign page must not frame this one and trick a signed-in user into clicking (clickjacking).
   "frame-ancestors 'none'",
-  // Text becomes markup by a named policy or not at all: `innerHTML = task.body` throws.
+  // Text becomes markup only through a named policy: `innerHTML = task.body` throws.
   "require-trusted-types-for 'script'",
-  // The one policy there is, made by the sanitiser; a second by its name cannot be made.
+  // The only policy, created by the sanitiser. A second one of that name cannot be created.
   'trusted-types dompurify',
 ].join('; ')
 
 export const PAGE_HEADERS = {
   'Content-Security-Policy': CONTENT_SECURITY_POLICY,
-  // A script is a script by its type alone, never by a browser's guess.
+  // Browsers must use the declared type, and never guess that a file is a script.
   'X-Content-Type-Options': 'nosniff',
-  // Names of tasks and payments stand in addresses, and a link in a task may lead anywhere.
+  // URLs contain ids of tasks and payments, and a link in a task may lead to any site.
   'Referrer-Policy': 'no-referrer',
-  // What a link opens gets no hold of this window.
+  // A page opened by a link gets no reference to this window.
   'Cross-Origin-Opener-Policy': 'same-origin',
 } as const satisfies Record<string, string>
 
@@ -44,6 +45,6 @@ const TYPES: Readonly<Record<string, string>> = {
   woff2: 'font/woff2',
 }
 
-/** By the name's extension; an unknown one is to be saved, not shown. */
+/** By file extension. Browsers save a file of an unknown type instead of showing it. */
 export const contentTypeOf = (name: string): string =>
   TYPES[name.slice(name.lastIndexOf('.') + 1)] ?? 'application/octet-stream'

@@ -1,26 +1,26 @@
-// The code of a one-time link: a token of ours that says what session it is worth. Whether it was
-// spent before is not written in it.
+// The code of a one-time sign-in link: a signed token that describes the session it opens. Whether
+// a code was already used is stored elsewhere, in the repository object.
 
 import * as z from 'zod'
 import { Problem } from '../shared/problem.ts'
 import type { Tokens } from '../shared/tokens.ts'
 
 interface SignInCode {
-  /** By which it is remembered as spent. */
+  /** The key under which a used code is stored. */
   id: string
-  /** Of the code itself, in ms. */
+  /** When the code itself expires, in ms. */
   expiresAt: number
-  /** What the session may do, and where. */
+  /** Scope and repositories of the session. */
   scope: string
   repos: string[]
-  /** How long the session lasts. */
+  /** The length of the session. */
   sessionMs: number
 }
 
 const DAY_MS = 24 * 60 * 60 * 1_000
 /** Long enough to be printed in the evening and opened in the morning. */
-const CODE_MS = DAY_MS
-const MOST_SESSION_MS = 30 * DAY_MS
+const CODE_LIFETIME_MS = DAY_MS
+const MAX_SESSION_MS = 30 * DAY_MS
 
 const claims = z.object({
   jti: z.string().min(1).max(64),
@@ -36,12 +36,12 @@ export function issueCode(
   { scope, repos }: { scope: string; repos: string[] },
   now: number,
 ): Promise<string> {
-  const session_s = MOST_SESSION_MS / 1_000
+  const session_s = MAX_SESSION_MS / 1_000
   const jti = crypto.randomUUID()
-  return tokens.sign({ jti, scope, repos, session_s }, 'sign-in', now + CODE_MS)
+  return tokens.sign({ jti, scope, repos, session_s }, 'sign-in', now + CODE_LIFETIME_MS)
 }
 
-/** Throws a Problem whose sentence says what to do. */
+/** Throws a Problem whose sentence says how to get a new link. */
 export async function readCode(tokens: Tokens, code: string): Promise<SignInCode> {
   const payload = await tokens.verify(code, 'sign-in').catch((error: unknown) => {
     throw error instanceof Problem && error.reason === 'unauthorized' ? notValid() : error
@@ -49,14 +49,14 @@ export async function readCode(tokens: Tokens, code: string): Promise<SignInCode
   const read = claims.safeParse(payload)
   if (!read.success) throw notValid()
   const { jti: id, exp, scope, repos, session_s } = read.data
-  const sessionMs = Math.min(session_s * 1_000, MOST_SESSION_MS)
+  const sessionMs = Math.min(session_s * 1_000, MAX_SESSION_MS)
   return { id, expiresAt: exp * 1_000, scope, repos, sessionMs }
 }
 
 const notValid = (): Problem =>
-  new Problem('unauthorized', `The link has expired or is not of this edge. ${ANOTHER}`)
+  new Problem('unauthorized', `The link has expired or is for another server. ${NEW_LINK}`)
 
 export const codeSpent = (): Problem =>
-  new Problem('code_spent', `The link was used before, and works once. ${ANOTHER}`)
+  new Problem('code_spent', `The link works only once, and was already used. ${NEW_LINK}`)
 
-const ANOTHER = 'Where Signalbox runs, npx signalbox sign-in prints another.'
+const NEW_LINK = 'On the machine where Signalbox runs, npx signalbox sign-in prints a new one.'

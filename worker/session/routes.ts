@@ -1,5 +1,5 @@
-// Signing in and out over HTTP: a token, or the code of a one-time link, becomes a cookie that no
-// script can read.
+// Signing in and out over HTTP. A token, or the code of a one-time link, becomes an HttpOnly
+// cookie, which no script can read.
 
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
@@ -16,7 +16,7 @@ import type { Clock } from '../shared/clock.ts'
 import { Problem } from '../shared/problem.ts'
 import { codeSpent, readCode } from './code.ts'
 
-/** Remembers under the repository of this path that a code is spent; false: it was before. */
+/** Stores, with the repository of this path, that a code was used. False: it was used before. */
 export type Spend = (path: string, id: string, expiresAt: number) => Promise<boolean>
 
 export interface SessionDeps {
@@ -26,21 +26,25 @@ export interface SessionDeps {
   spend: Spend
 }
 
-/** Nobody has looked at who asks: no more is read than any token needs. */
+/** The client is not authenticated yet, so this reads no more than the longest token needs. */
 const BODY_BYTES = 16 << 10
-/** Browsers drop a cookie of more than 4096 bytes without a word, its name and attributes in it. */
+/** Browsers silently drop a cookie of more than 4096 bytes, name and attributes included. */
 const TOKEN_CHARS = 3_800
-/** The repository's clock may be ahead: a code that it had forgotten would be good once more. */
-const CLOCKS_DIFFER_MS = 60 * 60 * 1_000
-/** As long as a link's session. A token may be good for years; a browser must not keep it so. */
+/**
+ * A used code is kept this much longer than it is valid. If the clock of the repository object is
+ * ahead, it would otherwise forget the code too early, and the code would work a second time.
+ */
+const CLOCK_SKEW_MS = 60 * 60 * 1_000
+/** As long as the session of a link. A token may be valid for years; a cookie must not be. */
 const MAX_COOKIE_MS = 30 * 24 * 60 * 60 * 1_000
 
-// Somebody pastes it, so with spaces around it; nothing else may come into a header.
+// People paste tokens with spaces around them. The token becomes a header, so the pattern is
+// strict.
 const token = z
   .string()
   .trim()
   .regex(/^[\w-]+\.[\w-]+\.[\w-]+$/)
-const body = z.union([z.strictObject({ token }), z.strictObject({ code: token })])
+const bodySchema = z.union([z.strictObject({ token }), z.strictObject({ code: token })])
 
 /** Mounted under `/api`, before the authentication. */
 export function signInRoutes(deps: SessionDeps): Hono {
@@ -48,21 +52,22 @@ export function signInRoutes(deps: SessionDeps): Hono {
   const limit = bodyLimit({
     maxSize: BODY_BYTES,
     onError: () => {
-      throw new Problem('payload_too_large', 'A request to sign in ends at 16 KiB.')
+      throw new Problem('payload_too_large', 'A sign-in request may have at most 16 KiB.')
     },
   })
   app.post('/session', limit, async (c) => {
-    // Or another page could sign its visitor in as somebody else, and see what is done then.
+    // Else a foreign page could sign its visitor in with a session of its own, and see what they
+    // do.
     requireKnownOrigin(c.req.raw, deps.allowedOrigins)
-    const asked = await bodyOf(c)
-    const value = 'token' in asked ? asked.token : await exchange(asked.code, deps)
+    const body = await readBody(c)
+    const value = 'token' in body ? body.token : await exchangeCode(body.code, deps)
     const grant = await deps.access.check(value)
     if (value.length > TOKEN_CHARS) {
-      throw new Problem('payload_too_large', 'The token is longer than a cookie can be.')
+      throw new Problem('payload_too_large', 'The token is too long for a cookie.')
     }
     const now = deps.clock.now()
     const expiresAt = Math.min(grant.expiresAt, now + MAX_COOKIE_MS)
-    keep(c, value, Math.floor((expiresAt - now) / 1_000))
+    setSessionCookie(c, value, Math.floor((expiresAt - now) / 1_000))
     return c.json(sessionOf({ ...grant, expiresAt }), 201)
   })
   return app
@@ -83,16 +88,16 @@ export function sessionRoutes(): Hono<ApiEnv> {
   return app
 }
 
-async function bodyOf(c: Context): Promise<z.infer<typeof body>> {
+async function readBody(c: Context): Promise<z.infer<typeof bodySchema>> {
   const isJson = /^application\/json\s*(;|$)/i.test(c.req.header('Content-Type') ?? '')
-  const read = isJson ? await c.req.text() : ''
-  const asked = body.safeParse(parse(read))
-  if (asked.success) return asked.data
+  const text = isJson ? await c.req.text() : ''
+  const parsed = bodySchema.safeParse(parseJson(text))
+  if (parsed.success) return parsed.data
   const shapes = '{"token":"…"} or {"code":"…"}'
   throw new Problem('invalid_request', `The body must be ${shapes}, as application/json.`)
 }
 
-function parse(text: string): unknown {
+function parseJson(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
@@ -100,16 +105,16 @@ function parse(text: string): unknown {
   }
 }
 
-/** The code of a link for a token of its session; it works once. */
-async function exchange(code: string, { access, clock, spend }: SessionDeps): Promise<string> {
+/** Exchanges the code of a link for a token of its session. Works once. */
+async function exchangeCode(code: string, { access, clock, spend }: SessionDeps): Promise<string> {
   const { id, expiresAt, scope, repos, sessionMs } = await readCode(access.tokens, code)
   const [path = ''] = repos
-  if (!(await spend(path, id, expiresAt + CLOCKS_DIFFER_MS))) throw codeSpent()
+  if (!(await spend(path, id, expiresAt + CLOCK_SKEW_MS))) throw codeSpent()
   const claims = { sub: 'sign-in link', scope, repos }
   return access.tokens.sign(claims, 'api', clock.now() + sessionMs)
 }
 
-function keep(c: Context, value: string, maxAge: number): void {
+function setSessionCookie(c: Context, value: string, maxAge: number): void {
   const url = new URL(c.req.url)
   setCookie(c, cookieName(url), value, { ...attributes(url), maxAge })
 }
@@ -118,7 +123,8 @@ const attributes = (url: URL) => ({
   httpOnly: true,
   sameSite: 'Strict' as const,
   path: '/',
-  // Browsers take a `__Host-` cookie no other way; plain loopback has another name, and no TLS.
+  // Browsers accept a `__Host-` cookie only with Secure. Plain loopback has no TLS and another
+  // name.
   secure: cookieName(url).startsWith('__Host-'),
 })
 

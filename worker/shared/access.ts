@@ -16,14 +16,16 @@ export interface Grant {
   repos: Repos
   /** When the token expires, in ms. */
   expiresAt: number
-  /** Who it was given to, where the token says so. */
+  /** The `sub` of the token, if it has one. */
   subject: string | undefined
-  /** Whose streams are counted together: the subject's or, without one, this token's. Hashed. */
+  /**
+   * The name under which streams are counted: the subject or, without one, the token; hashed.
+   */
   holder(): Promise<string>
   via: 'header' | 'cookie' | 'ticket'
 }
 
-/** What every route under `/api` finds set. */
+/** The authentication sets this for every route under `/api`. */
 export type ApiEnv = { Variables: { grant: Grant } }
 
 export interface Access {
@@ -31,13 +33,12 @@ export interface Access {
   authenticate(request: Request): Promise<Grant>
   /** A ticket for the event stream of one path. */
   issueTicket(grant: Grant, path: string): Promise<{ ticket: string; expiresAt: number }>
-  /** What a token allows that is to be kept as the cookie. Throws a Problem. */
+  /** Verifies a token before it becomes the session cookie. Throws a Problem. */
   check(token: string): Promise<Grant>
-  /** What verifies and signs all of them. */
   tokens: Tokens
 }
 
-/** It stands in a URL, which logs and histories keep. */
+/** Short, because a ticket is part of a URL, and logs and browser histories keep URLs. */
 const TICKET_MS = 24 * 60 * 60 * 1_000
 
 export function createAccess(auth: AuthConfig, deps: RemoteKeysDeps): Access {
@@ -66,7 +67,7 @@ export function requireScope(grant: Grant, scope: Scope): void {
   throw new Problem('forbidden', `The token lacks the scope ${scope}.`)
 }
 
-/** The session cookie's name. Ports of one loopback host share cookies: there it holds the port. */
+/** The session cookie's name. On loopback it holds the port, since all ports share cookies. */
 export function cookieName(url: URL): string {
   const loopback =
     url.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
@@ -74,13 +75,13 @@ export function cookieName(url: URL): string {
 }
 
 /**
- * Browsers send the cookie along from anywhere, so a write by it must come from our own page or
- * from one that is known. Throws a Problem.
+ * Browsers may send the cookie with requests of foreign pages. So a write that is authenticated by
+ * cookie must come from our own page or an allowed origin. Throws a Problem.
  */
 export function requireKnownOrigin(request: Request, allowed: readonly string[]): void {
   const origin = request.headers.get('Origin')
   const { origin: own } = new URL(request.url)
-  // A proxy that ends TLS in front of us hands on plain requests.
+  // Behind a proxy that terminates TLS, our own URL is http and the browser’s origin is https.
   const known = [own, own.replace(/^http:/, 'https:'), ...allowed]
   if (origin !== null && known.includes(origin)) return
   throw new Problem('bad_origin', 'Writes by cookie are taken from known origins only.')
@@ -105,8 +106,9 @@ function findToken(request: Request): Found | undefined {
   }
   const name = cookieName(url)
   const cookies = request.headers.get('Cookie')?.split(';') ?? []
-  // The last of its name is ours, which is for every path. What a page of another port has set for
-  // a path like /api stands before it, and would put its visitor into a session of somebody else.
+  // Of several cookies with this name, ours is the last: it has the path `/`, and browsers send
+  // longer paths first. A page on another port can set one for `/api`; taking that one would sign
+  // the user in with an attacker's session.
   for (const pair of cookies.toReversed()) {
     const [key, value] = pair.trim().split('=', 2)
     if (key === name && value) return { token: value, via: 'cookie' }
@@ -114,7 +116,7 @@ function findToken(request: Request): Found | undefined {
   return undefined
 }
 
-/** No date is later, in ms: told as one, it would be a failure on our side. */
+/** The latest possible `Date`, in ms. `toISOString` throws for a later one. */
 const LAST_DATE_MS = 8.64e15
 
 function toGrant(payload: JWTPayload, { token, via }: Found): Grant {
@@ -131,5 +133,7 @@ function toGrant(payload: JWTPayload, { token, via }: Found): Grant {
   return { scopes: new Set(scope.split(' ')), repos, expiresAt, subject, holder, via }
 }
 
-/** The name stands in a ticket, so in a URL and in access logs: it must not be the subject itself. */
+/**
+ * The name stands in a ticket, so in a URL and in access logs: it must not be the subject itself.
+ */
 const hashed = async (text: string): Promise<string> => (await sha256Hex(text)).slice(0, 32)

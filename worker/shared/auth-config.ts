@@ -1,12 +1,12 @@
-// The AUTH_ variables: what verifies and signs tokens. Pure; the doctor reads them by it too.
+// The AUTH_ variables: which keys verify and sign tokens. Pure; the doctor uses it too.
 
 import { isLoopback } from './loopback.ts'
 
-/** Somebody else who issues tokens. */
+/** An external issuer of tokens. */
 export interface Issuer {
-  /** Where their public keys are. */
+  /** The address of its public keys. */
   jwksUrl: string
-  /** What they call themselves in `iss`. */
+  /** The `iss` of its tokens. */
   name: string
 }
 
@@ -14,19 +14,19 @@ export interface AuthConfig {
   /** HS256 secrets of 32 bytes or more; the first signs, all verify. */
   secrets: readonly string[]
   issuer: Issuer | undefined
-  /** `aud` of every token for the API; tickets and sign-in links have names that begin with it. */
+  /** The `aud` of API tokens. The `aud` of tickets and sign-in links begins with it. */
   audience: string
-  /** All that is wrong, in one sentence. While there is something, every token is refused. */
+  /** Everything that is wrong, in one sentence. If set, every token is refused. */
   problem: string | undefined
 }
 
 type Variables = Readonly<Record<string, unknown>>
 
-/** HS256 wants a key as long as its digest. */
+/** HS256 needs a key at least as long as its digest (RFC 7518, 3.2). */
 const SECRET_BYTES = 32
 const DEFAULT_AUDIENCE = 'signalbox'
 
-/** Never throws: a mistake here refuses tokens, but webhooks need none and must still come in. */
+/** Never throws. A mistake here refuses tokens, but webhooks need none and must still work. */
 export function readAuth(env: Variables): AuthConfig {
   const text = (name: string) => {
     const value = env[name]
@@ -42,8 +42,8 @@ export function readAuth(env: Variables): AuthConfig {
   if (jwksUrl !== '') {
     const fault = jwksUrlFault(jwksUrl)
     if (fault !== undefined) wrong.push(`AUTH_JWKS_URL ${fault}`)
-    // One address may serve the keys of many tenants: without the name each of them could sign.
-    if (name === '') wrong.push('AUTH_JWKS_URL needs AUTH_ISSUER beside it: the iss of its tokens')
+    // One address may serve the keys of many tenants. Without `iss`, each tenant could sign tokens.
+    if (name === '') wrong.push('AUTH_JWKS_URL needs AUTH_ISSUER: the iss of its tokens')
   }
   return {
     secrets,
@@ -56,7 +56,7 @@ export function readAuth(env: Variables): AuthConfig {
 function jwksUrlFault(text: string): string | undefined {
   if (!URL.canParse(text)) return 'is not a URL'
   const { protocol, hostname } = new URL(text)
-  // Whoever can change the keys on the way can sign any token.
+  // Over plain http, an attacker on the network could replace the keys and sign any token.
   if (protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))) return undefined
   return 'must be an https URL (http only on loopback)'
 }

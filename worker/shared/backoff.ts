@@ -1,16 +1,16 @@
-// How long to wait before something is tried again. Pure.
+// How long to wait before the next try. Pure.
 
 export interface Backoff {
   firstMs: number
-  mostMs: number
+  maxMs: number
 }
 
 /**
- * The wait after failure number `attempt` (from 1): doubled each time, and jittered down to its
- * half so that those who failed together do not come back together. `random` is 0 to 1.
+ * The wait after failure number `attempt` (from 1). It doubles each time. Jitter takes off up to
+ * half, so that clients that failed together do not retry together. `random` is 0 to 1.
  */
-export function backoffMs(attempt: number, { firstMs, mostMs }: Backoff, random: number): number {
-  // Doubled for ever it would be infinite, and nothing times infinity is no number.
-  const whole = Math.min(firstMs * 2 ** Math.min(attempt - 1, 30), mostMs)
+export function backoffMs(attempt: number, { firstMs, maxMs }: Backoff, random: number): number {
+  // 2 ** 1024 is Infinity, and a `firstMs` of 0 times Infinity is NaN.
+  const whole = Math.min(firstMs * 2 ** Math.min(attempt - 1, 30), maxMs)
   return Math.round(whole / 2 + (whole / 2) * random)
 }

@@ -1,9 +1,9 @@
-// Time, as everything that waits takes it: the host's in production, a test's own in tests.
+// The clock that all waiting code takes as a parameter: the host's, or a fake one in tests.
 
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
-  /** Calls back once after `ms`; the result cancels it. */
+  /** Calls `call` once after `ms`. The returned function cancels it. */
   after(ms: number, call: () => void): () => void
   /** 0 to 1, for jitter. */
   random(): number

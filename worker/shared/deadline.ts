@@ -1,4 +1,4 @@
-// Gives up on what takes too long: no gateway, database, listener or endpoint is ours.
+// A deadline for work that others control: a gateway, a database, a listener, an endpoint.
 
 import type { Clock } from './clock.ts'
 
@@ -6,7 +6,10 @@ export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded'
 }
 
-/** The signal tells the work to stop. Work that does not heed it goes on, unwaited for. */
+/**
+ * Rejects with DeadlineExceeded after `ms`, and aborts the signal. Work that ignores the signal
+ * goes on, but nothing waits for it.
+ */
 export async function within<Result>(
   clock: Clock,
   ms: number,

@@ -1,5 +1,5 @@
-// Structured logs, one JSON line an event. What is named like a secret, or looks like a token, is
-// left out of the line wherever it stands.
+// Structured logs: one line of JSON per event. Values whose name is a secret's, and tokens inside
+// texts, are redacted at every depth.
 
 import { hideTokens, isSecretName, REDACTED } from './secrets.ts'
 
@@ -7,7 +7,7 @@ export type Level = 'debug' | 'info' | 'warn' | 'error'
 export type Fields = Record<string, unknown>
 export type Log = (level: Level, event: string, fields: Fields) => void
 
-/** Writes every event but debug to the console, where the platform's observability takes it up. */
+/** Writes every event except debug to the console, where the platform collects it. */
 export const consoleLog: Log = (level, event, fields) => {
   if (level === 'debug') return
   const line = JSON.stringify({ level, event, ...fields }, redact)

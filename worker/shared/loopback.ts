@@ -1,9 +1,9 @@
-// Which addresses are this machine itself: what is sent there crosses no network. Pure.
+// Addresses of this machine itself: requests to them cross no network. Pure.
 
-/** `hostname` as `URL` gives it. */
+/** `hostname` is that of a `URL`, which has normalised it. */
 export const isLoopback = (hostname: string): boolean =>
   /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 
-/** A secret may be sent there: nobody on the way can read it. */
+/** Whether a secret may be sent to this URL: nobody on the network can read it. */
 export const isPrivate = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || isLoopback(hostname)

@@ -1,9 +1,9 @@
-// What the query of a read endpoint may hold. A parameter that nobody knows must not be passed
-// over: a misspelt filter would find everything, and look as if it had worked.
+// Validates the query of a read endpoint. An unknown parameter is an error: a misspelt filter that
+// is ignored would return everything, and look as if it had worked.
 
 import { Problem, type Reason } from './problem.ts'
 
-/** Throws a Problem for a parameter that is none of `known`, or that is there twice. */
+/** Throws a Problem for a parameter that is not in `known`, or that occurs twice. */
 export function requireKnownQuery(url: string, known: readonly string[]): void {
   const { searchParams } = new URL(url)
   for (const name of new Set(searchParams.keys())) {
@@ -13,12 +13,14 @@ export function requireKnownQuery(url: string, known: readonly string[]): void {
       throw new Problem('unknown_filter', `There is no query parameter ${shown}: this ${all}.`)
     }
     if (searchParams.getAll(name).length > 1) {
-      throw new Problem('unknown_filter', `The query parameter ${name} may be there once only.`)
+      throw new Problem('unknown_filter', `The query parameter ${name} must occur only once.`)
     }
   }
 }
 
-/** Undefined: not asked for. Throws a Problem of `reason` for what is none of `values`. */
+/**
+ * Undefined: the parameter is missing. Throws a Problem of `reason` for a value not in `values`.
+ */
 export function oneOf<Value extends string>(
   name: string,
   asked: string | undefined,

@@ -1,9 +1,10 @@
-// The public keys of somebody else who issues tokens (a JWKS), fetched when a token needs them.
-// jose's own set would ask for each token while the keys are away: strangers could make us flood
-// the issuer, and every request would wait.
+// The public keys (JWKS) of an external issuer, fetched when a token needs them. While the issuer
+// is unreachable, jose's own remote set fetches for every token: strangers could make us flood the
+// issuer, and every request would wait.
 
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import type { Clock } from './clock.ts'
+import { within } from './deadline.ts'
 import { Problem } from './problem.ts'
 
 export interface RemoteKeysDeps {
@@ -11,21 +12,26 @@ export interface RemoteKeysDeps {
   fetch: typeof fetch
 }
 
-/** After this they are fetched again: a key that was withdrawn is good for as long. */
+/** Keys are fetched again after this time, so a withdrawn key is accepted for that long. */
 const MAX_AGE_MS = 10 * 60_000
-/** While the issuer cannot be reached, known keys stay good for this long. */
+/** While the issuer is unreachable, known keys are accepted for this long. */
 const MAX_STALE_MS = 60 * 60_000
-/** Any token may name an unknown key: that causes one fetch in this time. */
+/** Anyone can send a token with an unknown key id. Those cause one fetch in this time. */
 const COOLDOWN_MS = 30_000
-/** A failed fetch is repeated after this, so that a genuine token waits no longer than that. */
+/** A failed fetch may be repeated after this time, so a valid token fails for no longer. */
 const RETRY_MS = 5_000
 const TIMEOUT_MS = 5_000
-/** The one who fetches may vanish with its request: nobody waits longer than a fetch takes. */
+/**
+ * The runtime may cancel the request that fetches, and its promise then never settles. So other
+ * requests wait only a little longer than a fetch can take.
+ */
 const MAX_WAIT_MS = TIMEOUT_MS + 1_000
 
 type FindKey = ReturnType<typeof createLocalJWKSet>
 
-/** What jose looks a key up with. Throws the Problem keys_unavailable while they are away. */
+/**
+ * The key lookup for jose. Throws the Problem `keys_unavailable` while there are no usable keys.
+ */
 export function remoteKeys(url: string, deps: RemoteKeysDeps): JWTVerifyGetKey {
   const { now } = deps.clock
   let known: { find: FindKey; at: number } | undefined
@@ -47,9 +53,15 @@ export function remoteKeys(url: string, deps: RemoteKeysDeps): JWTVerifyGetKey {
     }
   }
 
-  /** Whoever comes while another fetches waits for that, with a timer of its own. */
+  /** A request that comes during a fetch waits for that fetch. */
   async function refresh(): Promise<void> {
-    if (loading && isLoading()) return atMost(MAX_WAIT_MS, loading.done, deps.clock)
+    if (loading && isLoading()) {
+      const { done } = loading
+      // The timer must be this request's own: the Workers runtime takes a request that waits only
+      // for another request's work for a hanging one, and ends it. `load` never rejects, so what
+      // is caught here is the deadline.
+      return within(deps.clock, MAX_WAIT_MS, () => done).catch(() => undefined)
+    }
     const mine = { since: now(), done: load() }
     loading = mine
     await mine.done
@@ -65,7 +77,7 @@ export function remoteKeys(url: string, deps: RemoteKeysDeps): JWTVerifyGetKey {
 
   return async (header, token) => {
     const isFresh = known !== undefined && isYounger(known.at, MAX_AGE_MS)
-    // With older keys at hand only the one who fetches waits.
+    // While older keys are usable, only the request that fetches waits.
     if (!isFresh && mayTry() && !(usable() && isLoading())) await refresh()
     const find = usable()
     if (!find) throw unavailable()
@@ -74,7 +86,7 @@ export function remoteKeys(url: string, deps: RemoteKeysDeps): JWTVerifyGetKey {
     } catch (error) {
       if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
       if (mayTry()) await refresh()
-      // It may be a new key of theirs: as long as nobody can look, that is not the token's fault.
+      // It may be a new key of the issuer. While we cannot fetch, the token may well be valid.
       if (tried?.failure) throw unavailable()
       return await (usable() ?? find)(header, token)
     }
@@ -84,26 +96,15 @@ export function remoteKeys(url: string, deps: RemoteKeysDeps): JWTVerifyGetKey {
 async function fetchKeys(url: string, fetch: RemoteKeysDeps['fetch']): Promise<JSONWebKeySet> {
   const response = await fetch(url, {
     headers: { Accept: 'application/json, application/jwk-set+json' },
-    // Keys are where we were told they are, and nowhere else.
+    // A redirect could lead to keys of another server.
     redirect: 'manual',
     signal: AbortSignal.timeout(TIMEOUT_MS),
   })
   if (response.status === 200) {
     const keys: unknown = await response.json()
-    // Checked by whoever makes a set of it.
+    // createLocalJWKSet checks it.
     return keys as JSONWebKeySet
   }
   await response.body?.cancel()
   throw new Error(`${new URL(url).origin} answered ${response.status} instead of keys`)
-}
-
-/**
- * The timer is more than patience: the Workers runtime takes a request that waits for nothing of
- * its own for one that hangs, and ends it.
- */
-async function atMost(ms: number, done: Promise<void>, clock: Clock): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>()
-  const cancel = clock.after(ms, resolve)
-  await Promise.race([done, promise])
-  cancel()
 }

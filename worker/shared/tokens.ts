@@ -1,20 +1,19 @@
-// Signed tokens (JWT): which keys verify them, and what signs ours. Who may do what by one stands
-// in access.ts.
+// Signed tokens (JWT): verifies and signs them. access.ts decides what a token allows.
 
 import { errors, type JWTPayload, jwtVerify, SignJWT } from 'jose'
 import type { AuthConfig } from './auth-config.ts'
 import { Problem } from './problem.ts'
 import { type RemoteKeysDeps, remoteKeys } from './remote-keys.ts'
 
-/** What a token is good for: the API, one event stream, or signing in once. */
+/** A token is for the API, for one event stream, or for signing in once. */
 export type Purpose = 'api' | 'ticket' | 'sign-in'
 
 export interface Tokens {
-  /** Throws a Problem that says what to set, where nothing verifies tokens. */
+  /** Throws a Problem that says what to configure, if no key is configured. */
   requireKeys(): void
-  /** The claims of a token for this purpose, `exp` among them. Throws a Problem. */
+  /** Returns the claims, which always include `exp`. Throws a Problem. */
   verify(token: string, purpose: Purpose): Promise<JWTPayload>
-  /** Signs by the first of AUTH_SECRETS. `expiresAt` in ms. Throws a Problem. */
+  /** Signs with the first of AUTH_SECRETS. `expiresAt` in ms. Throws a Problem. */
   sign(claims: JWTPayload, purpose: Purpose, expiresAt: number): Promise<string>
 }
 
@@ -29,7 +28,7 @@ export function createTokens(
 ): Tokens {
   const secrets = texts.map((secret) => new TextEncoder().encode(secret))
   const findKey = issuer && problem === undefined ? remoteKeys(issuer.jwksUrl, deps) : undefined
-  // Beginning with ours, so that a deployment which shares our secrets does not share our tickets.
+  // Prefixed with our audience, so that a deployment with the same secrets cannot use our tickets.
   const audienceOf = (purpose: Purpose) => (purpose === 'api' ? audience : `${audience}:${purpose}`)
 
   const find = async (token: string, purpose: Purpose): Promise<JWTPayload> => {
@@ -45,7 +44,7 @@ export function createTokens(
         if (!(error instanceof errors.JWSSignatureVerificationFailed)) break
       }
     }
-    // The others are our own and never signed by somebody else's keys.
+    // Tickets and sign-in links are only ever signed by us, never by the external issuer.
     if (!issuer || !findKey || purpose !== 'api' || !isWrongAlgorithm(failure)) throw failure
     const theirs = { ...options, issuer: issuer.name, algorithms: ASYMMETRIC }
     try {
@@ -80,7 +79,10 @@ export function createTokens(
     async sign(claims, purpose, expiresAt) {
       const [secret] = secrets
       if (!secret) {
-        throw new Problem('not_configured', 'The edge signs this itself: set AUTH_SECRETS as well.')
+        throw new Problem(
+          'not_configured',
+          'The edge signs this token itself: set AUTH_SECRETS as well.',
+        )
       }
       return await new SignJWT(claims)
         .setProtectedHeader({ alg: 'HS256' })
@@ -91,7 +93,7 @@ export function createTokens(
   }
 }
 
-/** What is wrong with a token, and not with the keys that we look it up in. */
+/** Errors of the token itself, not of fetching or using keys. */
 const TOKEN_FAULTS = [
   errors.JWTInvalid,
   errors.JWTClaimValidationFailed,
@@ -112,7 +114,7 @@ const isTokenFault = (error: unknown): boolean =>
 function asProblem(error: unknown): unknown {
   if (error instanceof errors.JWTExpired)
     return new Problem('unauthorized', 'The token has expired.')
-  // Vague outside on purpose: which check failed would help whoever forges tokens.
+  // Vague on purpose: the name of the failed check would help an attacker to forge tokens.
   if (isTokenFault(error)) {
     return new Problem('unauthorized', 'The token is not valid here.')
   }

@@ -20,7 +20,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 consolePageContract('the app in this process', { edge: () => processEdge({ assets }) })
 
 describe('the page', () => {
-  it('leaves to the host application whatever is not a file of it', async () => {
+  it('passes every request for another path to the host application', async () => {
     const seen: string[] = []
     const edge = processEdge({
       assets,
@@ -42,7 +42,7 @@ describe('the page', () => {
     expect(await (await edge.fetch('/')).text()).toBe(INDEX)
   })
 
-  it('lets the host application stream below /console/, and puts no tag on what it sends', async () => {
+  it('lets the host application stream below /console/, without an ETag of ours', async () => {
     // Never ends.
     const body = new ReadableStream<string>({ start: (stream) => stream.enqueue('first') })
     const hostFetch = () => new Response(body.pipeThrough(new TextEncoderStream()))
@@ -53,25 +53,25 @@ describe('the page', () => {
     await reader?.cancel()
   })
 
-  it('is missed aloud where it was not built: its command is named', async () => {
+  it('answers 503 with the build command, if it is not built', async () => {
     const response = await processEdge().fetch('/')
     expect(response.status).toBe(503)
     expect(await response.json()).toEqual({
-      error: 'The console is not built here: npm run build:console does it.',
+      error: 'The console is not built: run npm run build:console.',
       code: 'console_not_built',
     })
   })
 })
 
 describe('the files of the page', () => {
-  it('are read from their folder and from nowhere else', async () => {
+  it('are read from their folder only', async () => {
     expect(await assets.read('index.html')).toBeDefined()
     for (const name of ['../secret.txt', '..', '.', '', '.hidden', '/etc/passwd', 'no.js']) {
       expect(await assets.read(name), name).toBeUndefined()
     }
   })
 
-  it('are missing where the Worker has no binding, and a binding that fails is no missing file', async () => {
+  it('are missing without a binding, and a failing binding is an error, not a missing file', async () => {
     expect(await cloudflareAssets(undefined).read('index.html')).toBeUndefined()
     const answers = (status: number) =>
       cloudflareAssets({ fetch: async () => new Response('x', { status }) })

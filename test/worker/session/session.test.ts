@@ -1,4 +1,5 @@
-// What of signing in no running host shows: other people's keys, TLS in front, no keys at all.
+// Cases of signing in that the running hosts do not cover: an external issuer, TLS in front, no
+// keys.
 
 import { describe, expect, it } from 'vitest'
 import { codeFor, consoleSessionContract, signIn } from '../../contract/console-session.ts'
@@ -6,19 +7,19 @@ import { freshPath, SECRET, token } from '../../support/edge.ts'
 import { issuerEnv, startIssuer } from '../../support/issuer.ts'
 import { processEdge } from '../../support/process-edge.ts'
 
-// Its origin is https, so the cookie is a `__Host-` one.
+// Its origin is https, so the name of the cookie begins with `__Host-`.
 const edge = processEdge()
 consoleSessionContract('the app in this process', { edge: () => edge })
 
 describe('a session', () => {
-  it('is kept by a Secure cookie that belongs to this host alone', async () => {
+  it('is a Secure cookie for this host alone', async () => {
     const { cookies } = await signIn(edge, { token: await token({}) })
     expect(cookies).toHaveLength(1)
     expect(cookies[0]).toMatch(/^__Host-signalbox=\S+; Max-Age=\d+; Path=\/; HttpOnly; Secure; /)
     expect(cookies[0]).not.toContain('Domain')
   })
 
-  it('is opened through a proxy that ends TLS, whose requests reach us in plain', async () => {
+  it('can be opened through a proxy that terminates TLS', async () => {
     const behind = {
       origin: 'https://signalbox.example',
       fetch: (path: string, init: RequestInit = {}) =>
@@ -32,7 +33,7 @@ describe('a session', () => {
     expect(refused.status).toBe(403)
   })
 
-  it('is kept for 30 days at most, however long the token is good', async () => {
+  it('lasts 30 days at most, even if the token is valid for years', async () => {
     const years = await token({ exp: '10y' })
     const { status, cookies, json } = await signIn(edge, { token: years })
     expect(status).toBe(201)
@@ -42,13 +43,13 @@ describe('a session', () => {
     expect(days).toBe(30)
   })
 
-  it('of a token that expires later than any date can be ends with the last date', async () => {
+  it('ends at the last possible date, if the token expires after it', async () => {
     const headers = { Authorization: `Bearer ${await token({ exp: 1e15 })}` }
     const answered = await edge.fetch('/api/session', { headers })
     expect(await answered.json()).toMatchObject({ expiresAt: '+275760-09-13T00:00:00.000Z' })
   })
 
-  it('is opened by a token that somebody else has issued', async () => {
+  it('can be opened with a token of an external issuer', async () => {
     const issuer = await startIssuer()
     const env = issuerEnv(issuer)
     const theirs = processEdge({ env })
@@ -56,14 +57,14 @@ describe('a session', () => {
     const signed = await issuer.sign(claims)
     const answered = await signIn(theirs, { token: signed })
     expect(answered).toMatchObject({ status: 201, json: { subject: 'ann@example.org' } })
-    // Links are ours alone.
+    // An external issuer cannot sign links.
     const code = await codeFor([freshPath()])
     expect(await signIn(theirs, { code })).toMatchObject({ json: { code: 'unauthorized' } })
     const both = processEdge({ env: { ...env, AUTH_SECRETS: SECRET } })
     expect(await signIn(both, { code })).toMatchObject({ status: 201 })
   })
 
-  it('cannot be opened where nothing verifies tokens, and that is said', async () => {
+  it('answers 503 not_configured, if no key is configured', async () => {
     const bare = processEdge({ env: {} })
     for (const body of [{ token: await token({}) }, { code: await codeFor([freshPath()]) }]) {
       const answered = await signIn(bare, body)

@@ -17,7 +17,7 @@ const request = (value: string) =>
   new Request('https://edge.test/api/tasks', { headers: bearer(value) })
 
 describe('access', () => {
-  it('never runs open: with nothing configured every protected route says what to set', async () => {
+  it('answers 503 with what to set on every protected route, if nothing is configured', async () => {
     const edge = processEdge({ env: {} })
     const response = await edge.fetch('/api/tasks', {
       headers: { Authorization: `Bearer ${await token({})}` },
@@ -30,7 +30,7 @@ describe('access', () => {
     })
   })
 
-  it('verifies by every secret while they are rotated, and signs by the first', async () => {
+  it('verifies with every secret during a rotation, and signs with the first', async () => {
     const old = 'the old secret, still 32 bytes long!'.replaceAll(' ', '-')
     const access = open({ AUTH_SECRETS: `${SECRET} ${old}` })
     const grant = await access.authenticate(request(await token({ repos: ['r'] }, old)))
@@ -42,7 +42,7 @@ describe('access', () => {
     expect(byTicket).toMatchObject({ repos: ['r'], via: 'ticket', expiresAt: grant.expiresAt })
   })
 
-  it('verifies keys of a JWKS, and takes no HS256 token signed with a public key', async () => {
+  it('verifies with the keys of a JWKS, and refuses an HS256 token signed with a public key', async () => {
     const issuer = await startIssuer()
     const access = open({ AUTH_SECRETS: SECRET, ...issuerEnv(issuer) })
     const signed = await issuer.sign({ scope: 'board:read', repos: ['r'] })
@@ -55,7 +55,7 @@ describe('access', () => {
     expect(own.repos).toEqual(['s'])
   })
 
-  it('takes of a JWKS only what its issuer signed for this deployment', async () => {
+  it('accepts a token of a JWKS only if iss and aud are those of this deployment', async () => {
     const issuer = await startIssuer()
     const access = open({ ...issuerEnv(issuer), AUTH_AUDIENCE: 'board-of-ours' })
     const claims = { scope: 'payments:write', repos: ['r'], aud: 'board-of-ours' }
@@ -73,7 +73,7 @@ describe('access', () => {
     }
   })
 
-  it('names the audience of its own tokens after that of the deployment', async () => {
+  it('refuses a ticket of another deployment that has the same secrets', async () => {
     const [ours, theirs] = ['ours', 'theirs'].map((name) =>
       open({ AUTH_SECRETS: SECRET, AUTH_AUDIENCE: name }),
     )
@@ -84,7 +84,7 @@ describe('access', () => {
     await expect(theirs?.authenticate(byTicket)).rejects.toMatchObject({ reason: 'unauthorized' })
   })
 
-  it('answers 503 with what to set when the AUTH_ variables are half set, and lets nobody in', async () => {
+  it('answers 503 with what to set, if the AUTH_ variables are incomplete', async () => {
     const half = {
       AUTH_SECRETS: SECRET,
       AUTH_JWKS_URL: 'http://issuer.test/keys',
@@ -97,7 +97,7 @@ describe('access', () => {
     expect(await response.json()).toEqual({
       error:
         'AUTH_JWKS_URL must be an https URL (http only on loopback); ' +
-        'AUTH_JWKS_URL needs AUTH_ISSUER beside it: the iss of its tokens.',
+        'AUTH_JWKS_URL needs AUTH_ISSUER: the iss of its tokens.',
       code: 'misconfigured',
     })
     expect(readAuth({ AUTH_SECRETS: 'short', AUTH_JWKS_URL: 'nowhere' }).problem).toMatch(
@@ -105,7 +105,7 @@ describe('access', () => {
     )
   })
 
-  it('makes tickets for a day, or until the token ends if that is sooner', async () => {
+  it('issues tickets for a day, or until the token expires if that is sooner', async () => {
     const clock = new FakeClock()
     const access = createAccess(readAuth({ AUTH_SECRETS: SECRET }), { clock, fetch })
     const lifeOf = async (tokenMs: number) => {
@@ -120,7 +120,7 @@ describe('access', () => {
     expect(await lifeOf(60_000)).toBe(60_000)
   })
 
-  it('counts streams by subject, whatever tokens and tickets it has, or by the token', async () => {
+  it('counts streams by subject over all its tokens and tickets, or by token without a subject', async () => {
     const access = open({ AUTH_SECRETS: SECRET })
     const holderOf = async (claims: Claims) => {
       const grant = await access.authenticate(request(await token({ repos: ['r'], ...claims })))
@@ -137,7 +137,7 @@ describe('access', () => {
     expect(new Set([ann, ...nameless]).size).toBe(3)
   })
 
-  it('lets nobody shut out the sidecar and the others by opening streams', async () => {
+  it('keeps streams free for other clients when one client opens too many', async () => {
     const edge = processEdge({ env: { AUTH_SECRETS: SECRET, MAX_STREAMS: '8' } })
     const repo = await publishedRepo(edge)
     const tickets = await Promise.all([1, 2, 3].map(() => repo.post('tickets', {})))
@@ -159,7 +159,7 @@ describe('access', () => {
     }
   })
 
-  it('takes of two cookies of its name the last, which no other page can have set', async () => {
+  it('takes the last of two cookies with its name, which no page on another port can set', async () => {
     const access = open({ AUTH_SECRETS: SECRET })
     const [theirs, ours] = [await token({ repos: ['theirs'] }), await token({ repos: ['ours'] })]
     const Cookie = `signalbox-8787=${theirs}; signalbox-8788=x; signalbox-8787=${ours}; other=y`
@@ -167,7 +167,7 @@ describe('access', () => {
     expect(await access.authenticate(asked)).toMatchObject({ repos: ['ours'], via: 'cookie' })
   })
 
-  it('names the cookie after the port on plain loopback, and __Host- elsewhere', () => {
+  it('names the cookie after the port on plain loopback, and __Host-signalbox elsewhere', () => {
     expect(cookieName(new URL('http://127.0.0.1:8787/'))).toBe('signalbox-8787')
     expect(cookieName(new URL('http://localhost/'))).toBe('signalbox-80')
     expect(cookieName(new URL('https://localhost:8443/'))).toBe('__Host-signalbox')

@@ -18,7 +18,7 @@ it('writes one JSON line with level and event', () => {
   })
 })
 
-it('leaves out what is named like a secret, however deep it stands, and nothing else', () => {
+it('redacts fields with the name of a secret at every depth, and nothing else', () => {
   const headers = [{ Authorization: 'Basic abc', accept: 'text/html' }, { 'set-cookie': 'a=b' }]
   expect(logged({ headers, apiKey: 'k', pin: '1234', spin: 'left' })).toMatchObject({
     headers: [{ Authorization: '[redacted]', accept: 'text/html' }, { 'set-cookie': '[redacted]' }],
@@ -28,7 +28,7 @@ it('leaves out what is named like a secret, however deep it stands, and nothing 
   })
 })
 
-it('leaves tokens out of the text of errors', () => {
+it('redacts tokens in the text of errors', () => {
   const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2lnbmF0dXJl'
   const text = JSON.stringify(logged({ error: `refused Bearer abc.def and ${jwt} at line 1` }))
   expect(text).toContain('refused Bearer [redacted] and [redacted] at line 1')

@@ -1,4 +1,4 @@
-// The keys of an issuer that is away, slow, or has new keys, by a clock of the test.
+// Keys of an issuer that is unreachable, slow or has new keys, with a fake clock.
 
 import { exportJWK, generateKeyPair, jwtVerify, SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
@@ -7,7 +7,7 @@ import { remoteKeys } from '../../../worker/shared/remote-keys.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 const MINUTE_MS = 60_000
-const AWAY = () => Promise.reject(new TypeError('connection refused'))
+const UNREACHABLE = () => Promise.reject(new TypeError('connection refused'))
 
 const pairOf = async (kid: string) => {
   const { publicKey, privateKey } = await generateKeyPair('ES256')
@@ -17,7 +17,7 @@ const pairOf = async (kid: string) => {
 }
 const [one, two] = await Promise.all([pairOf('one'), pairOf('two')])
 
-/** An issuer with these keys; `answer` may be replaced, `fetches` counts what it was asked. */
+/** An issuer with these keys. A test may replace `answer`; `fetches` counts the requests. */
 function issuer(...keys: (typeof one)[]) {
   const clock = new FakeClock()
   const publish = (...published: (typeof one)[]) => {
@@ -41,16 +41,16 @@ function issuer(...keys: (typeof one)[]) {
 }
 
 describe('the keys of an issuer', () => {
-  it('are fetched once for many tokens that come at the same time', async () => {
+  it('are fetched once for many tokens at the same time', async () => {
     const world = issuer(one)
     const results = await Promise.all(Array.from({ length: 30 }, () => world.verify(one)))
     expect(new Set(results)).toEqual(new Set(['good']))
     expect(world.fetches).toBe(1)
   })
 
-  it('that are away are asked for once in 5 s, whatever tokens come', async () => {
+  it('are fetched at most once in 5 s while the issuer is unreachable', async () => {
     const world = issuer(one)
-    world.answer = AWAY
+    world.answer = UNREACHABLE
     for (let i = 0; i < 30; i++) expect(await world.verify(one)).toBe('keys_unavailable')
     expect(world.fetches).toBe(1)
     await world.clock.advance(4_999)
@@ -61,7 +61,7 @@ describe('the keys of an issuer', () => {
     expect(world.fetches).toBe(2)
   })
 
-  it('are taken within 5 s of their coming back', async () => {
+  it('are accepted within 5 s after the issuer is back', async () => {
     const world = issuer(one)
     const up = world.answer
     world.answer = () => Promise.resolve(new Response('<h1>Bad gateway</h1>', { status: 502 }))
@@ -71,7 +71,7 @@ describe('the keys of an issuer', () => {
     expect(await world.verify(one)).toBe('good')
   })
 
-  it('are not fetched for each token that names an unknown key', async () => {
+  it('are not fetched again for each token with an unknown key', async () => {
     const world = issuer(one)
     expect(await world.verify(one)).toBe('good')
     for (let i = 0; i < 30; i++) expect(await world.verify(two)).toBe('unknown key')
@@ -80,7 +80,7 @@ describe('the keys of an issuer', () => {
     expect(world.fetches).toBe(2)
   })
 
-  it('may be new ones: a token of a new key is good half a minute later', async () => {
+  it('include a new key after half a minute', async () => {
     const world = issuer(one)
     await world.verify(one)
     world.answer = world.publish(one, two)
@@ -88,27 +88,27 @@ describe('the keys of an issuer', () => {
     expect(await world.verify(two)).toBe('good')
   })
 
-  it('are not called unknown while nobody can look for new ones', async () => {
+  it('answer keys_unavailable, not unknown, while new keys cannot be fetched', async () => {
     const world = issuer(one)
     await world.verify(one)
-    world.answer = AWAY
+    world.answer = UNREACHABLE
     await world.clock.advance(30_000)
     for (let i = 0; i < 30; i++) expect(await world.verify(two)).toBe('keys_unavailable')
     expect(world.fetches).toBe(2)
     expect(await world.verify(one)).toBe('good')
   })
 
-  it('that are known stay good for an hour while the issuer is away, and no longer', async () => {
+  it('stay valid for an hour while the issuer is unreachable, and no longer', async () => {
     const world = issuer(one)
     await world.verify(one)
-    world.answer = AWAY
+    world.answer = UNREACHABLE
     await world.clock.advance(59 * MINUTE_MS)
     expect(await world.verify(one)).toBe('good')
     await world.clock.advance(MINUTE_MS)
     expect(await world.verify(one)).toBe('keys_unavailable')
   })
 
-  it('that were withdrawn are refused after ten minutes', async () => {
+  it('are refused ten minutes after the issuer withdrew them', async () => {
     const world = issuer(one)
     await world.verify(one)
     world.answer = world.publish(two)
@@ -116,7 +116,7 @@ describe('the keys of an issuer', () => {
     expect(await world.verify(one)).toBe('unknown key')
   })
 
-  it('do not hold those back who have older ones, when the issuer hangs', async () => {
+  it('verify with the older keys while a fetch hangs', async () => {
     const world = issuer(one)
     await world.verify(one)
     world.answer = () => new Promise(() => undefined)
@@ -125,7 +125,7 @@ describe('the keys of an issuer', () => {
     expect(await world.verify(one)).toBe('good')
   })
 
-  it('are fetched by another when the one who did has vanished', async () => {
+  it('are fetched by another request if the first one vanished', async () => {
     const world = issuer(one)
     const up = world.answer
     world.answer = () => new Promise(() => undefined)

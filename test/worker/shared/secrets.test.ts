@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { hideTokens, isSecretName, nameMatcher } from '../../../worker/shared/secrets.ts'
 
-describe('a name', () => {
+describe('the name of a field', () => {
   it.each([
     ...[
       'Authorization',
@@ -14,7 +14,7 @@ describe('a name', () => {
     ...['Stripe-Signature', 'customerMsisdn', 'customerPhone', 'PHONE', 'ticket', 'password'],
     ...['pin', 'PIN', 'user_pin', 'payerPIN', 'pinCode', 'card.cvv', 'otp', 'cardnumber'],
     ...['AUTH_SECRETS', 'XAPIKey', 'x-apikey', 'CUSTOMER_MSISDN'],
-  ])('%s is a secret’s', (name) => {
+  ])('%s is the name of a secret', (name) => {
     expect(isSecretName(name)).toBe(true)
   })
 
@@ -22,13 +22,13 @@ describe('a name', () => {
     ...['spin', 'pinned', 'company', 'expand', 'amount', 'reference', 'gatewayTransactionId'],
     ...['readableCode', 'correlationId', 'description', 'eventId', 'monkey', 'keyboard'],
     ...['postcard', 'card', 'ticketing', 'phonetic', 'secretary', 'cookies2go', ''],
-  ])('%s is not', (name) => {
+  ])('%s is not the name of a secret', (name) => {
     expect(isSecretName(name)).toBe(false)
   })
 })
 
 describe('a list of names', () => {
-  it('matches each of them however it is written, and only as whole words', () => {
+  it('matches each name in any notation, and only as whole words', () => {
     const matches = nameMatcher(['wallet number', 'paidBy', 'last4'])
     const names = ['walletNumber', 'wallet_numbers', 'WALLET-NUMBER', 'walletnumber']
     for (const name of [...names, 'payerWalletNumber', 'paid_by', 'iban_last4']) {
@@ -54,9 +54,9 @@ describe('a text', () => {
     expect(hideTokens(text)).toBe(hidden)
   })
 
-  it('takes one pass, however many tokens seem to begin in it', () => {
+  it('takes one pass, even if thousands of tokens seem to begin in it', () => {
     const text = 'eyJ-'.repeat(250_000)
-    // Of the processor, since others may keep it busy.
+    // CPU time of this thread, since other processes may keep the machine busy.
     const before = process.threadCpuUsage()
     expect(hideTokens(text)).toBe(text)
     expect(process.threadCpuUsage(before).user).toBeLessThan(1_000_000)

@@ -30,7 +30,7 @@ const MOST_UNITS = 64
 const DEADLINE_MS = 6_000
 /** Gateways wait 30 s or more for the answer to a webhook, and must get one of ours before that. */
 const PATIENCE_MS = 25_000
-const RETRY: Backoff = { firstMs: 50, mostMs: 2_000 }
+const RETRY: Backoff = { firstMs: 50, maxMs: 2_000 }
 
 interface Waiting<Unit, Result> {
   unit: Unit

@@ -99,7 +99,7 @@ export interface ObjectLedgerDeps {
 
 /** A deploy resets the object; the next one is there at once. */
 const MOST_TRIES = 4
-const RETRY: Backoff = { firstMs: 50, mostMs: 500 }
+const RETRY: Backoff = { firstMs: 50, maxMs: 500 }
 
 /** The Worker's end. */
 export function objectLedger(deps: ObjectLedgerDeps): Ledger {

@@ -2,7 +2,7 @@
 
 import { backoffMs } from '../../shared/backoff.ts'
 
-const BACKOFF = { firstMs: 5_000, mostMs: 3_600_000 }
+const BACKOFF = { firstMs: 5_000, maxMs: 3_600_000 }
 const TOLD_FOR_MS = 24 * 3_600_000
 /**
  * A day of trying takes more than twice as many. What was tried less, though it is older than a

@@ -6,7 +6,7 @@ import { type Exchanged, MIN_TRY_MS, type Trouble } from './exchange.ts'
 
 const ATTEMPTS = 3
 /** A payer is waiting: a gateway that is not back after this is not waited for. */
-const BACKOFF: Backoff = { firstMs: 200, mostMs: 2_000 }
+const BACKOFF: Backoff = { firstMs: 200, maxMs: 2_000 }
 
 /** Tries until it is answered, was tried three times, must not be repeated, or time is over. */
 export async function withRetries(
@@ -34,7 +34,7 @@ export async function withRetries(
     )
     // One that asks for more patience than ours is not asked again before its time.
     const leftMs = deadlineAt - clock.now() - waitMs
-    const isTooLong = waitMs > BACKOFF.mostMs || leftMs < MIN_TRY_MS
+    const isTooLong = waitMs > BACKOFF.maxMs || leftMs < MIN_TRY_MS
     if (attempt === ATTEMPTS || isTooLong || !mayRepeat(exchanged)) return exchanged
     await pause(clock, waitMs)
   }
