@@ -2,9 +2,9 @@
 // properties: `direction` may be `rtl` one day.
 
 import type { LostReason } from '../client/index.ts'
+import type { AlertKind } from '../worker/payments/domain/alerts.ts'
 import type { LifecycleEvent, PaymentStatus } from '../worker/payments/domain/status.ts'
 import type {
-  AlertKind,
   DeliveryRecord,
   EventRecord,
   RefundRecord,

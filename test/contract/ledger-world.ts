@@ -2,6 +2,7 @@
 // and a refund. It knows the ports alone, never an adapter.
 
 import { monotonicFactory } from 'ulid'
+import type { AlertKind } from '../../worker/payments/domain/alerts.ts'
 import type { Audience } from '../../worker/payments/domain/events.ts'
 import type { WebhookPayload } from '../../worker/payments/domain/payload.ts'
 import type { PaymentStatus } from '../../worker/payments/domain/status.ts'
@@ -23,7 +24,7 @@ import type {
   RefundEnd,
   RefundStart,
 } from '../../worker/payments/ledger/ledger.ts'
-import type { AlertKind, PaymentRecords, Story } from '../../worker/payments/queries/queries.ts'
+import type { PaymentRecords, Story } from '../../worker/payments/queries/queries.ts'
 import type { Fields, Log } from '../../worker/shared/log.ts'
 import { type ReadableRecords, readable } from '../support/readable-records.ts'
 

@@ -39,6 +39,17 @@ export function judge(from: PaymentStatus, to: PaymentStatus): Judgement {
   return to === 'Paid' && UNPAID_ENDS.includes(from) ? 'late_payment' : 'illegal'
 }
 
+/** What became of an event: what the graph says, and the rules around it. */
+export const OUTCOMES = [
+  'applied',
+  'unchanged',
+  'illegal',
+  'rejected',
+  'parked',
+  'late_payment',
+] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
 export const LIFECYCLE_EVENTS = [
   'PaymentInitiated',
   'PaymentSucceeded',

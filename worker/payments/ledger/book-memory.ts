@@ -2,10 +2,11 @@
 // event, raise an alert. Each call is one synchronous turn, and so atomic.
 
 import type { Log } from '../../shared/log.ts'
+import type { AlertKind } from '../domain/alerts.ts'
 import type { Audience, PaymentEvents, Untold } from '../domain/events.ts'
 import { eventOf, type LifecycleEvent } from '../domain/status.ts'
 import type { Transaction } from '../domain/transaction.ts'
-import type { AlertKind, AlertRecord, EventRecord } from '../queries/queries.ts'
+import type { AlertRecord, EventRecord } from '../queries/queries.ts'
 import { type EventNames, LEASE_MS } from './ledger.ts'
 import {
   type AlertRow,

@@ -5,10 +5,11 @@
 // because its outcome was unknown finds its own rows and answers as the first time.
 // All times are ms. Rejects with LedgerUnavailable when the database stays out of reach.
 
+import type { AlertDetail } from '../domain/alerts.ts'
 import type { Told, Untold } from '../domain/events.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
 import type { WebhookPayload } from '../domain/payload.ts'
-import type { PaymentStatus } from '../domain/status.ts'
+import type { Outcome, PaymentStatus } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
 import type {
   ChargeRequest,
@@ -17,7 +18,7 @@ import type {
   Transaction,
 } from '../domain/transaction.ts'
 import type { GatewayDesk, Verdict } from '../gateways/guard/guard.ts'
-import type { AlertDetail, Listed } from '../queries/queries.ts'
+import type { Listed } from '../queries/queries.ts'
 
 export interface Ledger extends GatewayDesk {
   /** Records a verified event and applies it to its transaction. */
@@ -67,16 +68,6 @@ export class LedgerUnavailable extends Error {
     this.transactionId = options.transactionId
   }
 }
-
-export const OUTCOMES = [
-  'applied',
-  'unchanged',
-  'illegal',
-  'rejected',
-  'parked',
-  'late_payment',
-] as const
-export type Outcome = (typeof OUTCOMES)[number]
 
 export type EventNames = Pick<
   WebhookPayload,

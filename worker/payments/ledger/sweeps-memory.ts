@@ -1,7 +1,7 @@
 // What the sweeper takes and gives back, in memory: checks, and events to be told.
 
+import type { AlertDetail } from '../domain/alerts.ts'
 import type { Told, Untold } from '../domain/events.ts'
-import type { AlertDetail } from '../queries/queries.ts'
 import type { Book } from './book-memory.ts'
 import { type Check, type CheckSettled, type EventNames, LEASE_MS } from './ledger.ts'
 import { iso, type OutboxRow, type PaymentRow, type Turn, untoldOf } from './rows-memory.ts'

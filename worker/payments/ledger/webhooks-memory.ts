@@ -2,11 +2,12 @@
 
 import type { Untold } from '../domain/events.ts'
 import type { WebhookPayload } from '../domain/payload.ts'
+import type { Outcome } from '../domain/status.ts'
 import { judge } from '../domain/status.ts'
 import type { Paid } from '../domain/transaction.ts'
 import type { EventRecord } from '../queries/queries.ts'
 import type { Book } from './book-memory.ts'
-import { type Arrival, checkArrival, type Outcome, type Recorded } from './ledger.ts'
+import { type Arrival, checkArrival, type Recorded } from './ledger.ts'
 import {
   type EventRow,
   iso,

@@ -1,10 +1,10 @@
 // The port of what is read back. Reads go straight to the database, never through the ledger.
 
+import type { AlertDetail, AlertKind } from '../domain/alerts.ts'
 import type { PaymentEvents } from '../domain/events.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
-import type { LifecycleEvent, PaymentStatus } from '../domain/status.ts'
+import type { LifecycleEvent, Outcome, PaymentStatus } from '../domain/status.ts'
 import type { Transaction } from '../domain/transaction.ts'
-import type { Outcome } from '../ledger/ledger.ts'
 
 export interface PaymentRecords {
   /** Newest first. */
@@ -139,16 +139,6 @@ export interface DeliveryRecord {
   deliveredAt?: string
 }
 
-export type AlertKind =
-  | 'late_payment'
-  | 'amount_mismatch'
-  | 'refund_failed'
-  | 'unsettled'
-  | 'refund_unsettled'
-  | 'unreadable'
-  | 'listener_dead'
-  | 'delivery_dead'
-
 export interface AlertRecord {
   id: string
   kind: AlertKind
@@ -158,33 +148,4 @@ export interface AlertRecord {
   createdAt: string
   acknowledgedAt?: string
   acknowledgedBy?: string
-}
-
-/** What happened, as far as it is known. Amounts are in minor units. */
-export interface AlertDetail {
-  /** The host application's, of the payment. */
-  reference?: string
-  /** What the gateway's event told; without one, of the payment or the refund it is about. */
-  amount?: number
-  currency?: string
-  /** What was asked for or, of a refund, what was paid of it: beside what the event told. */
-  expectedAmount?: number
-  expectedCurrency?: string
-  /** The gateway's event that raised it. */
-  eventId?: string
-  /** Our name for the refund, or else the gateway's. */
-  refundId?: string
-  /** ISO 8601: open since. */
-  since?: string
-  /** Of a refund with another amount: what its event told. Else what the gateway answered last. */
-  said?: PaymentStatus | 'nothing'
-  /** The lifecycle event that was not told: its id and its type. */
-  event?: string
-  type?: LifecycleEvent
-  /** What can be sent again, and where to. */
-  deliveryId?: string
-  endpoint?: string
-  lastStatus?: number
-  /** The gateway's, or why an event was not taken. */
-  error?: PaymentError | string
 }

@@ -1,8 +1,8 @@
 // Rows as the records that the API shows.
 
+import type { AlertDetail, AlertKind } from '../domain/alerts.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
-import type { LifecycleEvent, PaymentStatus } from '../domain/status.ts'
-import type { Outcome } from '../ledger/ledger.ts'
+import type { LifecycleEvent, Outcome, PaymentStatus } from '../domain/status.ts'
 import type { Row } from '../ledger/libsql/database-libsql.ts'
 import {
   isoTime,
@@ -14,8 +14,6 @@ import {
   wholeOf,
 } from '../ledger/libsql/rows-libsql.ts'
 import type {
-  AlertDetail,
-  AlertKind,
   AlertRecord,
   DeliveryRecord,
   EventRecord,

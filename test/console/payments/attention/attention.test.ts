@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { parkedLong, sayAlert } from '../../../../console/payments/attention/attention.ts'
 import { words } from '../../../../console/words.ts'
-import type {
-  AlertDetail,
-  AlertKind,
-  EventRecord,
-} from '../../../../worker/payments/queries/queries.ts'
+import type { AlertDetail, AlertKind } from '../../../../worker/payments/domain/alerts.ts'
+import type { EventRecord } from '../../../../worker/payments/queries/queries.ts'
 
 const NOW = Date.parse('2026-03-02T10:00:00Z')
 const KINDS = Object.keys(words.payments.attention.kinds) as AlertKind[]

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { OUTCOMES, seriesOf, stacked } from '../../../../console/payments/plot/series.ts'
-import { OUTCOMES as KNOWN } from '../../../../worker/payments/ledger/ledger.ts'
+import { OUTCOMES as KNOWN } from '../../../../worker/payments/domain/status.ts'
 
 const rates = {
   from: '2026-03-02T10:00:00.000Z',

@@ -3,10 +3,10 @@
 
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
+import type { AlertDetail } from '../../../../worker/payments/domain/alerts.ts'
 import { createMemoryLedger } from '../../../../worker/payments/ledger/ledger-memory.ts'
 import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { createLibsqlLedger } from '../../../../worker/payments/ledger/libsql/ledger-libsql.ts'
-import type { AlertDetail } from '../../../../worker/payments/queries/queries.ts'
 import { libsqlRecords } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { FakeDesk, type LedgerBed, LISTENERS, T0, World } from '../../../contract/ledger-world.ts'

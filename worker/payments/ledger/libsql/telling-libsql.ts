@@ -1,7 +1,7 @@
 // The way of stored lifecycle events to whoever listens: leased, tried, settled.
 
+import type { AlertDetail } from '../../domain/alerts.ts'
 import type { Told, Untold } from '../../domain/events.ts'
-import type { AlertDetail } from '../../queries/queries.ts'
 import { LEASE_MS } from '../ledger.ts'
 import { type Statement, statement } from './database-libsql.ts'
 import { toUntold, untoldColumns } from './rows-libsql.ts'

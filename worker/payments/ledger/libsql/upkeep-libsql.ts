@@ -1,7 +1,7 @@
 // Alerts, which a person acknowledges, and the forgetting of old events.
 
 import { monotonicFactory } from 'ulid'
-import type { AlertKind } from '../../queries/queries.ts'
+import type { AlertKind } from '../../domain/alerts.ts'
 import { type Statement, statement } from './database-libsql.ts'
 import type { Unit } from './unit-libsql.ts'
 

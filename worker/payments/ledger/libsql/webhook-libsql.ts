@@ -2,7 +2,8 @@
 // again, each finds its own row and changes nothing.
 
 import type { Audience } from '../../domain/events.ts'
-import type { Arrival, Outcome, Recorded } from '../ledger.ts'
+import type { Outcome } from '../../domain/status.ts'
+import type { Arrival, Recorded } from '../ledger.ts'
 import { type Row, statement } from './database-libsql.ts'
 import { matchSql, mismatchSql, outcomeSql } from './judgement-libsql.ts'
 import { follow } from './move-libsql.ts'

@@ -1,0 +1,106 @@
+// Rows of the payment tables as tests of decisions need them: made up in one line, with what matters
+// said by the test.
+
+import type { NewEvent, Payment } from '../../worker/payments/domain/payment.ts'
+import type {
+  RefundRow,
+  TransactionRow,
+  WebhookEventRow,
+} from '../../worker/payments/domain/rows.ts'
+
+export const NOW = Date.parse('2026-01-05T10:00:00Z')
+export const MINUTE = 60_000
+
+/** A charge of 25,000 IQD whose gateway has named it, to be checked in an hour. */
+export const transactionRow = (own: Partial<TransactionRow> = {}): TransactionRow => ({
+  id: '01TX',
+  gateway: 'bank',
+  reference: 'order-1',
+  attempt: 1,
+  gateway_transaction_id: 'gateway-1',
+  external_reference_id: 'external-1',
+  idempotency_key: null,
+  request_hash: 'hash-1',
+  status: 'Pending',
+  amount: 25_000,
+  currency: 'IQD',
+  refunded_amount: 0,
+  description: 'Three books',
+  metadata: null,
+  request: JSON.stringify({ gateway: 'bank', reference: 'order-1' }),
+  redirect_url: null,
+  charge_answer: null,
+  expires_at: null,
+  called_by: null,
+  called_until: null,
+  next_check_at: NOW + 60 * MINUTE,
+  correlation_id: 'correlation-1',
+  error: null,
+  created_at: NOW - MINUTE,
+  updated_at: NOW - MINUTE,
+  paid_at: null,
+  paid_amount: null,
+  paid_currency: null,
+  ...own,
+})
+
+/** As a payment of this status is when 25,000 IQD were paid, and 5,000 of them went back in part. */
+export const came = (status: TransactionRow['status']): Partial<TransactionRow> => {
+  const isPaid = status === 'Paid' || status === 'Refunded' || status === 'PartiallyRefunded'
+  const back = { Refunded: 25_000, PartiallyRefunded: 5_000 } as Partial<Record<string, number>>
+  return {
+    status,
+    refunded_amount: back[status] ?? 0,
+    ...(isPaid && { paid_at: NOW - MINUTE, paid_amount: 25_000, paid_currency: 'IQD' }),
+  }
+}
+
+export const paymentOf = (
+  own: Partial<TransactionRow> = {},
+  more: Partial<Omit<Payment, 'transaction'>> = {},
+): Payment => ({ transaction: transactionRow(own), refunds: [], webhookEvents: [], ...more })
+
+/** An event that tells of 25,000 IQD. */
+export const webhookEventRow = (own: Partial<WebhookEventRow> = {}): WebhookEventRow => ({
+  id: '01EVENT',
+  gateway: 'bank',
+  event_id: 'event-1',
+  gateway_transaction_id: 'gateway-1',
+  external_reference_id: null,
+  reference: 'order-1',
+  transaction_id: null,
+  from_status: null,
+  to_status: 'Paid',
+  amount: 25_000,
+  currency: 'IQD',
+  on_mismatch: 'log',
+  mismatch: 0,
+  outcome: 'parked',
+  alert: null,
+  error: null,
+  raw: null,
+  correlation_id: 'correlation-2',
+  occurred_at: NOW - 1_000,
+  received_at: NOW,
+  ...own,
+})
+
+/** A refund of 4,000 IQD that was claimed a minute ago. */
+export const refundRow = (own: Partial<RefundRow> = {}): RefundRow => ({
+  id: '01REFUND',
+  transaction_id: '01TX',
+  amount: 4_000,
+  refunded_before: 0,
+  reason: 'Returned',
+  status: 'claimed',
+  gateway_refund_id: null,
+  idempotency_key: null,
+  request_hash: 'hash-2',
+  correlation_id: null,
+  error: null,
+  created_at: NOW - MINUTE,
+  updated_at: NOW - MINUTE,
+  ...own,
+})
+
+export const typesOf = (events: readonly NewEvent[]): string[] => events.map(({ type }) => type)

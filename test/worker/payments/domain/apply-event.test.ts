@@ -1,0 +1,245 @@
+// What a gateway's event does, for every status against every status, under both policies, with the
+// amounts that matter. Expectations are written out from the contract, not derived from the code.
+
+import { describe, expect, it } from 'vitest'
+import { applyEvent } from '../../../../worker/payments/domain/apply-event.ts'
+import type { WebhookEventRow } from '../../../../worker/payments/domain/rows.ts'
+import { PAYMENT_STATUSES, type PaymentStatus } from '../../../../worker/payments/domain/status.ts'
+import {
+  came,
+  NOW,
+  paymentOf,
+  refundRow,
+  typesOf,
+  webhookEventRow,
+} from '../../../support/payment-rows.ts'
+
+const apply = (
+  from: PaymentStatus,
+  told: Partial<WebhookEventRow>,
+  more: Parameters<typeof paymentOf>[1] = {},
+) => applyEvent(paymentOf(came(from), more), webhookEventRow(told), NOW)
+
+// A row is where a payment is, a column what it is told to be. `-` is illegal.
+const GRAPH = `
+                   Pending  Paid  Failed  Cancelled  Expired  Refunded  PartiallyRefunded
+Pending            same     yes   yes     yes        yes      -         -
+Paid               -        same  -       -          -        yes       yes
+Failed             -        late  same    -          -        -         -
+Cancelled          -        late  -       same       -        -         -
+Expired            -        late  -       -          same     -         -
+Refunded           -        -     -       -          -        same      -
+PartiallyRefunded  -        -     -       -          -        yes       yes
+`
+const OUTCOMES = {
+  yes: 'applied',
+  same: 'unchanged',
+  late: 'late_payment',
+  '-': 'illegal',
+} as const
+const EVENTS: Record<PaymentStatus, string> = {
+  Pending: 'none',
+  Paid: 'PaymentSucceeded',
+  Failed: 'PaymentFailed',
+  Cancelled: 'PaymentCancelled',
+  Expired: 'PaymentCancelled',
+  Refunded: 'PaymentRefunded',
+  PartiallyRefunded: 'PaymentRefunded',
+}
+
+const [head = [], ...rows] = GRAPH.trim()
+  .split('\n')
+  .map((line) => line.trim().split(/\s+/))
+const cases = rows.flatMap(([from, ...words]) =>
+  words.map((word, at) => ({ from, to: head[at], word })),
+) as { from: PaymentStatus; to: PaymentStatus; word: keyof typeof OUTCOMES }[]
+
+// What is asked for and was paid is 25,000 IQD, and 5,000 of them went back in part.
+const AMOUNTS = [
+  { amount: 25_000, currency: 'IQD' },
+  { amount: 24_999, currency: 'IQD' },
+  { amount: 25_001, currency: 'IQD' },
+  { amount: 6_000, currency: 'IQD' },
+  { amount: 0, currency: 'IQD' },
+  { amount: -5, currency: 'IQD' },
+  { amount: 25_000, currency: 'USD' },
+] as const
+
+/** Paid is compared wherever it is told; a refund once the payment was paid. */
+function isOther(
+  from: PaymentStatus,
+  to: PaymentStatus,
+  { amount, currency }: (typeof AMOUNTS)[number],
+) {
+  const wasPaid = ['Paid', 'Refunded', 'PartiallyRefunded'].includes(from)
+  if (to === 'Paid') return amount !== 25_000 || currency !== 'IQD'
+  if (to === 'Refunded' && wasPaid) return amount !== 25_000 || currency !== 'IQD'
+  if (to === 'PartiallyRefunded' && wasPaid) return amount > 25_000 || currency !== 'IQD'
+  return false
+}
+
+describe('an event', () => {
+  it('is looked at for every status against every status', () => {
+    expect(head).toEqual([...PAYMENT_STATUSES])
+    expect(cases).toHaveLength(49)
+  })
+
+  for (const { from, to, word } of cases) {
+    it(`that tells ${to} of a payment that is ${from} is ${OUTCOMES[word]}, whatever its amount`, () => {
+      for (const told of AMOUNTS) {
+        for (const on_mismatch of ['log', 'reject'] as const) {
+          const { event, payment, events, alerts } = apply(from, {
+            to_status: to,
+            on_mismatch,
+            ...told,
+          })
+          const isMismatch = isOther(from, to, told)
+          const isRejected =
+            word === 'yes' && to === 'Paid' && isMismatch && on_mismatch === 'reject'
+          const outcome = isRejected ? 'rejected' : OUTCOMES[word]
+          expect(event).toMatchObject({ outcome, mismatch: isMismatch ? 1 : 0, from_status: from })
+          const isChange = outcome === 'applied' && from !== to
+          expect(payment.transaction.status).toBe(isChange ? to : from)
+          expect(typesOf(events)).toEqual(isChange ? [EVENTS[to]] : [])
+          const raised = [
+            ...(word === 'late' ? ['late_payment'] : []),
+            ...(isMismatch ? ['amount_mismatch'] : []),
+          ]
+          expect(alerts.map(({ kind }) => kind)).toEqual(raised)
+        }
+      }
+    })
+  }
+
+  it('that moves nothing leaves every other column as it was', () => {
+    for (const { from, to, word } of cases) {
+      if (word === 'yes') continue
+      const before = paymentOf(came(from))
+      const { payment } = applyEvent(before, webhookEventRow({ to_status: to }), NOW)
+      const isEarly = from === 'Pending' && (to === 'Refunded' || to === 'PartiallyRefunded')
+      const due = isEarly ? { next_check_at: NOW } : {}
+      expect(payment.transaction).toEqual({ ...before.transaction, ...due })
+    }
+  })
+})
+
+describe('a payment that is told to be paid', () => {
+  it('keeps what was paid, and when, as the gateway told it, and is checked no more', () => {
+    const { payment, events } = apply('Pending', { amount: 20_000, currency: 'USD' })
+    expect(payment.transaction).toMatchObject({
+      ...{ status: 'Paid', amount: 25_000, currency: 'IQD' },
+      ...{ paid_amount: 20_000, paid_currency: 'USD', paid_at: NOW - 1_000 },
+      ...{ next_check_at: null, updated_at: NOW },
+    })
+    expect(events).toEqual([
+      {
+        ...{ id: '01EVENT', type: 'PaymentSucceeded', transaction: payment.transaction },
+        ...{ correlationId: 'correlation-2', createdAt: NOW },
+      },
+    ])
+  })
+
+  it('takes the gateway’s name where it has none, and keeps its own', () => {
+    const nameless = paymentOf({ gateway_transaction_id: null })
+    const named = applyEvent(nameless, webhookEventRow({ gateway_transaction_id: 'new' }), NOW)
+    expect(named.payment.transaction.gateway_transaction_id).toBe('new')
+    const kept = apply('Pending', { gateway_transaction_id: 'new' })
+    expect(kept.payment.transaction.gateway_transaction_id).toBe('gateway-1')
+  })
+
+  it('is checked at once where a refund came before it', () => {
+    const early = apply('Pending', { to_status: 'Refunded' })
+    expect(early.event.outcome).toBe('illegal')
+    expect(early.payment.transaction.next_check_at).toBe(NOW)
+    const paid = applyEvent(early.payment, webhookEventRow({ id: '02EVENT' }), NOW + 9)
+    expect(paid.payment.transaction).toMatchObject({ status: 'Paid', next_check_at: NOW + 9 })
+  })
+
+  it('keeps the error of a failure, and an alert says what is expected', () => {
+    const error = JSON.stringify({ code: 'declined', message: 'No.' })
+    const { payment } = apply('Pending', { to_status: 'Failed', error })
+    expect(payment.transaction).toMatchObject({ status: 'Failed', error })
+    const { alerts } = apply('Failed', { amount: 9 })
+    const detail = {
+      ...{ reference: 'order-1', eventId: 'event-1', amount: 9, currency: 'IQD' },
+      ...{ expectedAmount: 25_000, expectedCurrency: 'IQD' },
+    }
+    expect(alerts).toMatchObject([
+      { kind: 'late_payment', subject: '01EVENT', transactionId: '01TX', detail },
+      { kind: 'amount_mismatch', subject: '01EVENT', transactionId: '01TX', detail },
+    ])
+  })
+})
+
+describe('a refund that is told', () => {
+  const part = (amount: number, refunds = [refundRow()], from: PaymentStatus = 'Paid') =>
+    apply(from, { to_status: 'PartiallyRefunded', amount }, { refunds })
+
+  it('counts up to what was paid, and never down', () => {
+    const sums = [-5, 0, 4_999, 5_000, 5_001, 25_000, 99_000].map(
+      (amount) => part(amount, [], 'PartiallyRefunded').payment.transaction.refunded_amount,
+    )
+    expect(sums).toEqual([5_000, 5_000, 5_000, 5_000, 5_001, 25_000, 25_000])
+  })
+
+  it('as all of it is what was paid, whatever it names', () => {
+    const paid = paymentOf({ ...came('Paid'), paid_amount: 20_000 })
+    const { payment, event } = applyEvent(paid, webhookEventRow({ to_status: 'Refunded' }), NOW)
+    expect(payment.transaction).toMatchObject({ status: 'Refunded', refunded_amount: 20_000 })
+    expect(event.mismatch).toBe(1)
+  })
+
+  it('settles our own refund under way when its sum covers it, and else leaves its check', () => {
+    const covered = part(4_000).payment
+    expect(covered.refunds).toMatchObject([{ status: 'succeeded', updated_at: NOW }])
+    expect(covered.transaction.next_check_at).toBeNull()
+    const less = part(3_999).payment
+    expect(less.refunds).toMatchObject([{ status: 'claimed' }])
+    expect(less.transaction.next_check_at).toBe(paymentOf().transaction.next_check_at)
+    const all = apply('Paid', { to_status: 'Refunded' }, { refunds: [refundRow()] }).payment
+    expect(all.refunds).toMatchObject([{ status: 'succeeded' }])
+  })
+
+  it('is a mismatch where our own refund passed over its sum, unless that failed', () => {
+    const refund = refundRow({ status: 'succeeded', refunded_before: 5_000 })
+    const told = (amount: number, own = refund) => {
+      const { event, alerts } = part(amount, [own], 'PartiallyRefunded')
+      return [event.mismatch, alerts[0]?.detail.expectedAmount]
+    }
+    expect(told(5_000)).toEqual([0, undefined])
+    expect(told(5_001)).toEqual([1, 9_000])
+    expect(told(8_999)).toEqual([1, 9_000])
+    expect(told(9_000)).toEqual([0, undefined])
+    expect(told(8_999, { ...refund, status: 'failed' })).toEqual([0, undefined])
+  })
+
+  describe('as failed', () => {
+    const fail = (refundId?: string, own = refundRow({ gateway_refund_id: 'back-1' })) =>
+      applyEvent(
+        paymentOf(came('Paid'), { refunds: [own] }),
+        webhookEventRow({ alert: 'refund_failed', error: '{"code":"x","message":"y"}' }),
+        NOW,
+        refundId,
+      )
+
+    it('moves nothing, gives up the refund under way and raises an alert', () => {
+      const { event, payment, events, alerts } = fail()
+      expect(event).toMatchObject({ outcome: 'unchanged', mismatch: 0 })
+      expect(payment.transaction).toMatchObject({ status: 'Paid', next_check_at: null })
+      expect(payment.refunds).toMatchObject([{ status: 'failed', error: event.error }])
+      expect(events).toEqual([])
+      expect(alerts).toMatchObject([
+        { kind: 'refund_failed', detail: { error: { code: 'x', message: 'y' } } },
+      ])
+    })
+
+    it('gives up only the refund that it names, by our name or the gateway’s', () => {
+      const statusAfter = (id: string) => fail(id).payment.refunds[0]?.status
+      expect([statusAfter('01REFUND'), statusAfter('back-1')]).toEqual(['failed', 'failed'])
+      const other = fail('another')
+      expect(other.payment.refunds[0]?.status).toBe('claimed')
+      expect(other.payment.transaction.next_check_at).not.toBeNull()
+      expect(other.alerts).toMatchObject([{ detail: { refundId: 'another' } }])
+    })
+  })
+})

@@ -1,0 +1,115 @@
+// What the sweeper asks about again, which payment an event is about, and how alerts are raised.
+
+import { describe, expect, it } from 'vitest'
+import {
+  type Alert,
+  acknowledgeAlert,
+  raiseAlert,
+} from '../../../../worker/payments/domain/alerts.ts'
+import { checkSoon, isCheckDue, settleCheck } from '../../../../worker/payments/domain/check.ts'
+import { matchTransaction } from '../../../../worker/payments/domain/match.ts'
+import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
+import { came, NOW, paymentOf, refundRow, transactionRow } from '../../../support/payment-rows.ts'
+
+const settled = { transactionId: '01TX', now: NOW, nextCheckAt: NOW + 9 }
+
+describe('a check', () => {
+  it('is due from its time on', () => {
+    const due = (next_check_at: number | null) => isCheckDue(transactionRow({ next_check_at }), NOW)
+    expect([null, NOW + 1, NOW, NOW - 1].map(due)).toEqual([false, false, true, true])
+  })
+
+  it.each(PAYMENT_STATUSES)(
+    'of a payment that is %s is made soon, unless nothing can follow',
+    (status) => {
+      const due = (next_check_at: number | null) =>
+        checkSoon(transactionRow({ ...came(status), next_check_at }), NOW).next_check_at
+      const isOver = status === 'Refunded'
+      expect([null, NOW + 9, NOW - 9].map(due)).toEqual(
+        isOver ? [null, NOW + 9, NOW - 9] : [NOW, NOW, NOW - 9],
+      )
+    },
+  )
+
+  it.each(PAYMENT_STATUSES)(
+    'of a payment that is %s is made again only while something is open',
+    (status) => {
+      const next = (more = {}, wish = {}) =>
+        settleCheck(paymentOf(came(status), more), { ...settled, ...wish }).payment.transaction
+          .next_check_at
+      const isPending = status === 'Pending'
+      expect(next()).toBe(isPending ? NOW + 9 : null)
+      expect(next({ refunds: [refundRow()] })).toBe(NOW + 9)
+      expect(next({ refunds: [refundRow({ status: 'failed' })] })).toBe(isPending ? NOW + 9 : null)
+      const early = {
+        webhookEvents: [{ id: 'e', outcome: 'illegal', to_status: 'Refunded' } as const],
+      }
+      expect(next(early)).toBe(isPending || status === 'Paid' ? NOW + 9 : null)
+      expect(next({}, { whileStill: status })).toBe(NOW + 9)
+    },
+  )
+
+  it('gives up the refund that was asked about, and no other', () => {
+    const error = { code: 'outcome_unknown', message: 'Nobody knows.' }
+    const refunds = [refundRow({ status: 'failed' }), refundRow({ id: '02REFUND' })]
+    const givenUp = (refundId: string) =>
+      settleCheck(paymentOf(came('Paid'), { refunds }), {
+        ...settled,
+        givenUp: { refundId, error },
+      }).payment
+    expect(givenUp('01REFUND').refunds).toEqual(refunds)
+    expect(givenUp('02REFUND').refunds[1]).toMatchObject({
+      status: 'failed',
+      error: JSON.stringify(error),
+    })
+    expect(givenUp('02REFUND').transaction.next_check_at).toBeNull()
+  })
+})
+
+describe('an alert', () => {
+  const alert: Alert = {
+    ...{ kind: 'unsettled', subject: '01TX', gateway: 'bank', transactionId: '01TX' },
+    ...{ detail: { said: 'nothing' }, createdAt: NOW },
+  }
+  const newId = () => 'new'
+
+  it('is raised once for each kind and subject, and again once it was acknowledged', () => {
+    const raised = raiseAlert(alert, undefined, newId)
+    if (!raised) throw new Error('it is raised')
+    expect(raised).toMatchObject({ id: 'new', kind: 'unsettled', detail: '{"said":"nothing"}' })
+    expect(raiseAlert(alert, raised, newId)).toBeUndefined()
+    const seen = acknowledgeAlert(raised, 'ada', NOW + 1)
+    expect(seen).toMatchObject({ acknowledged_at: NOW + 1, acknowledged_by: 'ada' })
+    expect(acknowledgeAlert(seen, 'bob', NOW + 2)).toEqual(seen)
+    expect(raiseAlert({ ...alert, createdAt: NOW + 3 }, seen, newId)).toEqual({
+      ...raised,
+      created_at: NOW + 3,
+    })
+  })
+})
+
+describe('the payment that an event is about', () => {
+  const rows = [
+    transactionRow({ id: '1', gateway_transaction_id: 'g-1', external_reference_id: 'x-1' }),
+    transactionRow({ id: '2', gateway_transaction_id: null, external_reference_id: 'x-2' }),
+    transactionRow({ id: '3', gateway_transaction_id: null, external_reference_id: 'x-3' }),
+    transactionRow({ id: '4', gateway: 'other', gateway_transaction_id: null }),
+  ]
+  const match = (gtid: string | null, extref: string | null, reference: string | null) =>
+    matchTransaction(rows, {
+      ...{ gateway: 'bank', gateway_transaction_id: gtid },
+      ...{ external_reference_id: extref, reference },
+    })?.id
+
+  it('is found by the gateway’s name, then ours, then as the order’s newest without a name', () => {
+    expect(match('g-1', 'x-2', 'order-1')).toBe('1')
+    expect(match('g-9', 'x-2', 'order-1')).toBe('2')
+    expect(match('g-9', 'x-9', 'order-1')).toBe('3')
+    expect(match(null, null, 'order-1')).toBe('3')
+  })
+
+  it('is none for names that nobody has', () => {
+    expect(match(null, null, null)).toBeUndefined()
+    expect(match('g-9', null, 'order-9')).toBeUndefined()
+  })
+})

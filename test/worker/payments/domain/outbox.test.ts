@@ -1,0 +1,119 @@
+// The way of lifecycle events to their subscribers.
+
+import { describe, expect, it } from 'vitest'
+import {
+  areListenersDue,
+  deadAlert,
+  isDeliveryDue,
+  LEASE_MS,
+  outboxRows,
+  redeliver,
+  settleDelivery,
+  settleListeners,
+} from '../../../../worker/payments/domain/outbox.ts'
+import type { NewEvent } from '../../../../worker/payments/domain/payment.ts'
+import { came, NOW, transactionRow } from '../../../support/payment-rows.ts'
+
+const ENDPOINT = 'https://shop.example/events'
+const event: NewEvent = {
+  ...{ id: '01EVENT', type: 'PaymentSucceeded', transaction: transactionRow(came('Paid')) },
+  ...{ correlationId: 'c-1', createdAt: NOW },
+}
+const made = (hasListeners = true, endpoint: string | undefined = ENDPOINT, of = event) =>
+  outboxRows(of, { hasListeners: () => hasListeners, endpoint })
+
+const stored = () => {
+  const { outbox, delivery } = made()
+  if (!delivery) throw new Error('there is an endpoint')
+  return { outbox, delivery }
+}
+
+describe('a new event', () => {
+  it('is leased, holds the transaction as it was, and waits for both subscribers', () => {
+    const { outbox, delivery } = stored()
+    const turn = { attempts: 0, leased_until: NOW + LEASE_MS, next_attempt_at: NOW }
+    expect(outbox).toMatchObject({ ...turn, type: 'PaymentSucceeded', done_at: null })
+    expect(delivery).toMatchObject({ ...turn, outbox_id: '01EVENT', status: 'pending' })
+    const { transaction } = JSON.parse(outbox.payload ?? '')
+    expect(transaction).toMatchObject({ id: '01TX', status: 'Paid', paid_amount: 25_000 })
+    // What is nobody's business but ours.
+    expect(transaction).not.toHaveProperty('request_hash')
+    expect(transaction).not.toHaveProperty('called_by')
+  })
+
+  it('is done at once where nobody listens, and has no delivery without an endpoint', () => {
+    const { outbox, delivery } = outboxRows(event, {
+      hasListeners: () => false,
+      endpoint: undefined,
+    })
+    expect(outbox.done_at).toBe(NOW)
+    expect(delivery).toBeUndefined()
+  })
+
+  it('of a charge that begins holds the request', () => {
+    const { outbox } = made(true, ENDPOINT, { ...event, type: 'PaymentInitiated' })
+    expect(JSON.parse(outbox.payload ?? '')).toMatchObject({
+      gateway: 'bank',
+      request: { reference: 'order-1' },
+    })
+  })
+
+  it('is due when its lease is over', () => {
+    const { outbox, delivery } = stored()
+    const at = [NOW + LEASE_MS - 1, NOW + LEASE_MS]
+    expect(at.map((now) => areListenersDue(outbox, now))).toEqual([false, true])
+    expect(at.map((now) => isDeliveryDue(delivery, now))).toEqual([false, true])
+  })
+})
+
+describe('an attempt', () => {
+  const failed = { ok: false, nextAttemptAt: NOW + 9, error: 'x' }
+
+  it('that went well ends it', () => {
+    const { outbox, delivery } = stored()
+    const heard = settleListeners(outbox, { ok: true }, NOW + 1)
+    expect(heard).toMatchObject({ outbox: { done_at: NOW + 1, attempts: 1 }, isDead: false })
+    const sent = settleDelivery(delivery, { id: '', ok: true, status: 204 }, NOW + 1)
+    const delivered = { status: 'delivered', delivered_at: NOW + 1, last_status: 204, attempts: 1 }
+    expect(sent).toMatchObject({ delivery: delivered, isDead: false })
+  })
+
+  it('that failed is made again at its time, and counts once though it is settled twice', () => {
+    const { outbox, delivery } = stored()
+    const turn = { attempts: 1, leased_until: null, next_attempt_at: NOW + 9 }
+    const heard = settleListeners(outbox, failed, NOW + 1)
+    expect(heard.outbox).toMatchObject({ ...turn, done_at: null })
+    expect(settleListeners(heard.outbox, failed, NOW + 2).outbox).toEqual(heard.outbox)
+    const sent = settleDelivery(delivery, { id: '', ...failed }, NOW + 1)
+    expect(sent.delivery).toMatchObject({ ...turn, status: 'pending', last_error: 'x' })
+    expect(settleDelivery(sent.delivery, { id: '', ...failed }, NOW + 2)).toEqual({
+      delivery: sent.delivery,
+      isDead: false,
+    })
+  })
+
+  it('that failed for the last time is dead, once, with an alert that says why', () => {
+    const { outbox, delivery } = stored()
+    const heard = settleListeners(outbox, { ok: false, error: 'x' }, NOW + 1)
+    expect(heard).toMatchObject({ outbox: { done_at: NOW + 1 }, isDead: true })
+    expect(settleListeners(heard.outbox, { ok: false }, NOW + 2).isDead).toBe(false)
+    const sent = settleDelivery(delivery, { id: '', ok: false, status: 410 }, NOW + 1)
+    expect(sent).toMatchObject({ delivery: { status: 'dead', last_status: 410 }, isDead: true })
+    expect(settleDelivery(sent.delivery, { id: '', ok: false }, NOW + 2).isDead).toBe(false)
+    const alert = deadAlert(event.transaction, outbox, {
+      ...{ delivery: sent.delivery, failed: { lastStatus: 410 }, now: NOW + 1 },
+    })
+    expect(alert).toMatchObject({
+      ...{ kind: 'delivery_dead', subject: '01EVENT', gateway: 'bank', transactionId: '01TX' },
+      detail: { endpoint: ENDPOINT, lastStatus: 410, type: 'PaymentSucceeded', amount: 25_000 },
+    })
+  })
+
+  it('is made anew when a person sends it again', () => {
+    const { delivery } = stored()
+    const dead = settleDelivery(delivery, { id: '', ok: false, status: 410 }, NOW + 1).delivery
+    const again = redeliver(dead, NOW + 2)
+    expect(again).toMatchObject({ status: 'pending', attempts: 0, next_attempt_at: NOW + 2 })
+    expect(isDeliveryDue(again, NOW + 2)).toBe(true)
+  })
+})

@@ -1,0 +1,203 @@
+// What a gateway's event does to its payment: the contract's rules of the graph, of amounts, of
+// late payments and of refunds, in one place for webhooks, parked events and the sweeper. Pure.
+
+import type { Alert, AlertDetail } from './alerts.ts'
+import type { PaymentError } from './exceptions.ts'
+import { expectedOf, isMismatch } from './expected-amount.ts'
+import {
+  type Decision,
+  hasEarlyRefund,
+  isRefund,
+  type Payment,
+  paidAmount,
+  refundUnderWay,
+  sumAfter,
+  withRefund,
+  withTransaction,
+} from './payment.ts'
+import type { RefundRow, WebhookEventRow } from './rows.ts'
+import { eventOf, judge, type Outcome } from './status.ts'
+
+export interface Applied extends Decision {
+  /** The event as it is stored: with its payment, its outcome and whether its amount is another. */
+  event: WebhookEventRow
+}
+
+/**
+ * Applies `event`, which is new, to the payment that it is about. The event carries the policy for
+ * another amount. `refundId`: the refund that failed, by our name or the gateway's.
+ */
+export function applyEvent(
+  payment: Payment,
+  event: WebhookEventRow,
+  now: number,
+  refundId?: string,
+): Applied {
+  const { transaction } = payment
+  const mismatch = isMismatch(payment, event)
+  const judged: WebhookEventRow = {
+    ...event,
+    transaction_id: transaction.id,
+    from_status: transaction.status,
+    mismatch: mismatch ? 1 : 0,
+    outcome: outcomeOf(payment, event, mismatch),
+  }
+  const moved = move(payment, judged, now, refundId)
+  return {
+    ...moved,
+    event: judged,
+    payment: { ...moved.payment, webhookEvents: [...payment.webhookEvents, judged] },
+    alerts: alertsOf(payment, moved.payment, judged, now, refundId),
+  }
+}
+
+/** Money that has gone back has gone back: a refund is applied, whatever its amount. */
+function outcomeOf({ transaction }: Payment, event: WebhookEventRow, mismatch: boolean): Outcome {
+  if (event.alert !== null) return 'unchanged'
+  const judgement = judge(transaction.status, event.to_status)
+  const isRefused = event.to_status === 'Paid' && event.on_mismatch === 'reject' && mismatch
+  return judgement === 'applied' && isRefused ? 'rejected' : judgement
+}
+
+type Moved = Pick<Decision, 'payment' | 'events'>
+
+function move(payment: Payment, event: WebhookEventRow, now: number, refundId?: string): Moved {
+  const { status } = payment.transaction
+  if (event.alert !== null)
+    return { payment: failRefund(payment, event, now, refundId), events: [] }
+  if (event.outcome !== 'applied') {
+    // A refund came before its payment: the gateway is asked what holds.
+    const isEarly = event.outcome === 'illegal' && status === 'Pending' && isRefund(event.to_status)
+    return {
+      payment: isEarly ? withTransaction(payment, { next_check_at: now }) : payment,
+      events: [],
+    }
+  }
+  const named = withName(payment, event)
+  const settled = settleRefund(named, event, now)
+  if (status === event.to_status) return { payment: raiseRefunded(settled, event, now), events: [] }
+  return changeStatus(settled, payment, event, now)
+}
+
+function changeStatus(
+  settled: Payment,
+  before: Payment,
+  event: WebhookEventRow,
+  now: number,
+): Moved {
+  const { to_status: to } = event
+  const { transaction } = before
+  const payment = withTransaction(settled, {
+    status: to,
+    updated_at: now,
+    ...(to === 'Paid' && {
+      paid_at: event.occurred_at,
+      paid_amount: event.amount,
+      paid_currency: event.currency,
+    }),
+    error: event.error ?? transaction.error,
+    refunded_amount: refundedAfter(before, event),
+    next_check_at: nextCheckAfter(settled, event, now),
+  })
+  if (to === 'Pending') return { payment, events: [] }
+  const correlationId = event.correlation_id ?? transaction.correlation_id
+  const { id } = event
+  const told = { id, type: eventOf(to), transaction: payment.transaction, correlationId }
+  return { payment, events: [{ ...told, createdAt: now }] }
+}
+
+/** Counted as the gateway counts, never down and never beyond what was paid. */
+function refundedAfter(
+  { transaction }: Payment,
+  { to_status: to, amount }: WebhookEventRow,
+): number {
+  const paid = paidAmount(transaction)
+  if (to === 'Refunded') return paid
+  if (to !== 'PartiallyRefunded') return transaction.refunded_amount
+  return Math.max(transaction.refunded_amount, Math.min(amount, paid))
+}
+
+/** A check that is due stays due only for a refund under way that this event does not cover. */
+function nextCheckAfter(settled: Payment, event: WebhookEventRow, now: number): number | null {
+  if (refundUnderWay(settled)) return settled.transaction.next_check_at
+  return event.to_status === 'Paid' && hasEarlyRefund(settled) ? now : null
+}
+
+/** Another part was given back: no change of status, and no event. */
+function raiseRefunded(settled: Payment, event: WebhookEventRow, now: number): Payment {
+  const sum = refundedAfter(settled, event)
+  if (sum === settled.transaction.refunded_amount) return settled
+  const next_check_at = nextCheckAfter(settled, event, now)
+  return withTransaction(settled, { refunded_amount: sum, next_check_at, updated_at: now })
+}
+
+function withName(payment: Payment, { gateway_transaction_id }: WebhookEventRow): Payment {
+  const isNew =
+    payment.transaction.gateway_transaction_id === null && gateway_transaction_id !== null
+  return isNew ? withTransaction(payment, { gateway_transaction_id }) : payment
+}
+
+/** The refund under way has come about when all of it is in the sum that the gateway tells. */
+function settleRefund(payment: Payment, event: WebhookEventRow, now: number): Payment {
+  const refund = refundUnderWay(payment)
+  if (!refund || !isCovered(refund, event)) return payment
+  return withRefund(payment, { ...refund, status: 'succeeded', updated_at: now })
+}
+
+const isCovered = (refund: RefundRow, { to_status: to, amount }: WebhookEventRow): boolean =>
+  to === 'Refunded' || (to === 'PartiallyRefunded' && amount >= sumAfter(refund))
+
+/** Another refund may have failed: an earlier one, or one that was made at the gateway itself. */
+function failRefund(
+  payment: Payment,
+  event: WebhookEventRow,
+  now: number,
+  refundId: string | undefined,
+): Payment {
+  const refund = refundUnderWay(payment)
+  const names = refund ? [refund.id, refund.gateway_refund_id] : []
+  const isIt = refund !== undefined && (refundId === undefined || names.includes(refundId))
+  const { error } = event
+  const failed = isIt
+    ? withRefund(payment, { ...refund, status: 'failed', updated_at: now, error })
+    : payment
+  const { status } = payment.transaction
+  // A payment that nobody told the end of, and a refund that came before it, are still asked about.
+  const isAsked =
+    status === 'Pending' ||
+    refundUnderWay(failed) !== undefined ||
+    (status === 'Paid' && hasEarlyRefund(payment))
+  return isAsked ? failed : withTransaction(failed, { next_check_at: null })
+}
+
+/** One event may raise two: a late payment, and another amount. */
+function alertsOf(
+  before: Payment,
+  after: Payment,
+  event: WebhookEventRow,
+  now: number,
+  refundId: string | undefined,
+): Alert[] {
+  const { id, gateway, reference } = before.transaction
+  const expected = expectedOf({ ...before, refunds: after.refunds }, event)
+  const detail: AlertDetail = {
+    reference,
+    eventId: event.event_id,
+    amount: event.amount,
+    currency: event.currency,
+    expectedAmount: expected.amount,
+    expectedCurrency: expected.currency,
+    ...(event.to_status !== 'Paid' && { said: event.to_status }),
+    ...(refundId !== undefined && { refundId }),
+    ...(event.error !== null && { error: JSON.parse(event.error) as PaymentError }),
+  }
+  const raise = (kind: Alert['kind']): Alert => ({
+    ...{ kind, subject: event.id, gateway, transactionId: id },
+    ...{ detail, createdAt: now },
+  })
+  return [
+    ...(event.alert !== null ? [raise(event.alert)] : []),
+    ...(event.outcome === 'late_payment' ? [raise('late_payment')] : []),
+    ...(event.mismatch === 1 ? [raise('amount_mismatch')] : []),
+  ]
+}

@@ -1,0 +1,154 @@
+// The beginning of a charge: a new payment, or the one that the same request made before. Pure.
+
+import { externalReference } from './external-reference.ts'
+import { newest } from './match.ts'
+import type { NewEvent } from './payment.ts'
+import type { TransactionRow } from './rows.ts'
+import { UNPAID_ENDS } from './status.ts'
+import type { ChargeRequest } from './transaction.ts'
+
+export interface ChargeStart {
+  /** ULID: the transaction's, when this begins one. */
+  id: string
+  /** Validated. */
+  request: ChargeRequest
+  idempotencyKey?: string
+  /** Of the request, without the payer's phone. */
+  requestHash: string
+  correlationId?: string
+  /** As the gateway says: an unknown outcome may be asked for again. */
+  chargeIsIdempotent: boolean
+  now: number
+  /** Until then the caller talks to the gateway, and the same request is `in_progress`. */
+  until: number
+}
+
+/** What is known of the request: rows that carry its id, its key or its order. */
+export interface KnownCharges {
+  /** The row that this very call has stored before. */
+  own: TransactionRow | undefined
+  byKey: TransactionRow | undefined
+  /** Every attempt to pay this order. */
+  attempts: readonly TransactionRow[]
+}
+
+export type FoundCharge =
+  /** The payment as it is now. */
+  | { state: 'answered'; transaction: TransactionRow }
+  | { state: 'in_progress' }
+  /** It is open, and nobody has what it takes to pay it. The sweeper settles it. */
+  | { state: 'unknown'; transaction: TransactionRow }
+  /** The key, or an open payment of this order, belongs to another request. */
+  | { state: 'conflict'; over: 'key' | 'reference' }
+
+export type BegunCharge =
+  /** Call the gateway. */
+  { state: 'begun'; transaction: TransactionRow; events: readonly NewEvent[] } | FoundCharge
+
+/** As `called_until`: of a charge that was begun, and never sent to its gateway. */
+export const NEVER_CALLED = 0
+
+export function beginCharge(known: KnownCharges, start: ChargeStart): BegunCharge {
+  const before = findTransaction(known)
+  if (!before) return newCharge(known, start)
+  const transaction = mayCallAgain(before, start) ? calledBy(before, start) : before
+  const found = foundAs(transaction, start)
+  // Its own call again: the outcome of the first was lost on its way back.
+  const isMine = found.state === 'unknown' && transaction.called_by === start.id
+  return isMine ? { state: 'begun', transaction, events: [] } : found
+}
+
+/** What this request came to before, for a caller that may not call the gateway now. */
+export function findCharge(known: KnownCharges, start: ChargeStart): FoundCharge | undefined {
+  const transaction = findTransaction(known)
+  return transaction && foundAs(transaction, start)
+}
+
+/** An order that came to nothing may be paid again; any other attempt stands in its way. */
+const findTransaction = ({ own, byKey, attempts }: KnownCharges): TransactionRow | undefined =>
+  own ?? byKey ?? newest(attempts.filter(({ status }) => !UNPAID_ENDS.includes(status)))
+
+function foundAs(transaction: TransactionRow, start: ChargeStart): FoundCharge {
+  const { request_hash, idempotency_key, status, charge_answer } = transaction
+  const { called_by, called_until } = transaction
+  if (request_hash !== start.requestHash) {
+    const isKey = start.idempotencyKey !== undefined && idempotency_key === start.idempotencyKey
+    return { state: 'conflict', over: isKey ? 'key' : 'reference' }
+  }
+  if (charge_answer !== null || status !== 'Pending') return { state: 'answered', transaction }
+  const isCalled = called_until !== null && called_until > start.now
+  if (isCalled && called_by !== start.id) return { state: 'in_progress' }
+  return { state: 'unknown', transaction }
+}
+
+/** Its outcome is unknown, nobody is calling, and asking again cannot make a second payment. */
+function mayCallAgain(transaction: TransactionRow, start: ChargeStart): boolean {
+  const { called_until: until } = transaction
+  return (
+    (start.chargeIsIdempotent || until === NEVER_CALLED) &&
+    transaction.request_hash === start.requestHash &&
+    transaction.status === 'Pending' &&
+    transaction.charge_answer === null &&
+    // A gateway that has named it would not give its page another time.
+    transaction.gateway_transaction_id === null &&
+    (until === null || until <= start.now)
+  )
+}
+
+const calledBy = (
+  transaction: TransactionRow,
+  { id, now, until }: ChargeStart,
+): TransactionRow => ({
+  ...transaction,
+  called_by: id,
+  called_until: until,
+  next_check_at: until,
+  updated_at: now,
+})
+
+function newCharge({ attempts }: KnownCharges, start: ChargeStart): BegunCharge {
+  const { id, now, until, idempotencyKey } = start
+  const { customerPhone: _, ...request } = start.request
+  const { gateway, reference, amount, currency, description, metadata } = request
+  const attempt = Math.max(0, ...attempts.map((row) => row.attempt)) + 1
+  const transaction: TransactionRow = {
+    id,
+    gateway,
+    reference,
+    attempt,
+    gateway_transaction_id: null,
+    external_reference_id: externalReference({ ...start, ...request }, attempt),
+    idempotency_key: idempotencyKey ?? null,
+    request_hash: start.requestHash,
+    status: 'Pending',
+    amount,
+    currency,
+    refunded_amount: 0,
+    description,
+    metadata: metadata ? JSON.stringify(metadata) : null,
+    request: JSON.stringify(request),
+    redirect_url: null,
+    charge_answer: null,
+    expires_at: null,
+    called_by: id,
+    called_until: until,
+    // Due when the caller must have come back: so the sweeper finds a crash in between.
+    next_check_at: until,
+    correlation_id: start.correlationId ?? null,
+    error: null,
+    created_at: now,
+    updated_at: now,
+    paid_at: null,
+    paid_amount: null,
+    paid_currency: null,
+  }
+  const { correlation_id: correlationId } = transaction
+  const event = {
+    id,
+    type: 'PaymentInitiated',
+    transaction,
+    correlationId,
+    createdAt: now,
+  } as const
+  return { state: 'begun', transaction, events: [event] }
+}

@@ -1,0 +1,62 @@
+// What the sweeper asks gateways about, and when again. Pure.
+
+import type { AlertDetail } from './alerts.ts'
+import type { PaymentError } from './exceptions.ts'
+import {
+  type Decision,
+  isOpen,
+  isUnderWay,
+  type Payment,
+  withRefund,
+  withTransaction,
+} from './payment.ts'
+import type { TransactionRow } from './rows.ts'
+import type { PaymentStatus } from './status.ts'
+
+export interface CheckSettled {
+  transactionId: string
+  now: number
+  /** Missing: it is not checked any more. */
+  nextCheckAt?: number
+  /**
+   * Its gateway could not be asked: a payment that still has this status is asked about again, also
+   * where nothing is open any more.
+   */
+  whileStill?: PaymentStatus
+  /** Raised once for each kind and transaction. */
+  alert?: { kind: 'unsettled' | 'refund_unsettled' | 'unreadable'; detail: AlertDetail }
+  /** Gives this refund up if it is still under way, so that it can be asked for again. */
+  givenUp?: { refundId: string; error: PaymentError }
+}
+
+export const isCheckDue = ({ next_check_at: due }: TransactionRow, now: number): boolean =>
+  due !== null && due <= now
+
+/** After everything of this payment nothing can follow. */
+export function checkSoon(transaction: TransactionRow, now: number): TransactionRow {
+  const { status, next_check_at: due } = transaction
+  const isSooner = status !== 'Refunded' && (due === null || due > now)
+  return isSooner ? { ...transaction, next_check_at: now } : transaction
+}
+
+export function settleCheck(payment: Payment, settled: CheckSettled): Decision {
+  const { now, nextCheckAt, whileStill, alert } = settled
+  const { id, gateway, status } = payment.transaction
+  const rest = giveUpRefund(payment, settled)
+  const isAsked = isOpen(rest) || status === whileStill
+  const next_check_at = isAsked ? (nextCheckAt ?? null) : null
+  const raised = alert && { ...alert, subject: id, gateway, transactionId: id, createdAt: now }
+  return {
+    payment: withTransaction(rest, { next_check_at }),
+    events: [],
+    alerts: raised ? [raised] : [],
+  }
+}
+
+/** A refund that began meanwhile is another one. */
+function giveUpRefund(payment: Payment, { givenUp, now }: CheckSettled): Payment {
+  const refund = payment.refunds.find(({ id }) => id === givenUp?.refundId)
+  if (!givenUp || !refund || !isUnderWay(refund)) return payment
+  const error = JSON.stringify(givenUp.error)
+  return withRefund(payment, { ...refund, status: 'failed', error, updated_at: now })
+}

@@ -1,0 +1,99 @@
+// The end of a charge's call: what the gateway said, beside whatever its webhooks made of it. Pure.
+
+import { NEVER_CALLED } from './begin-charge.ts'
+import type { PaymentError } from './exceptions.ts'
+import { type Decision, type Payment, unchanged, withTransaction } from './payment.ts'
+import type { OpenedPayment } from './transaction.ts'
+
+export type ChargeResult =
+  | {
+      kind: 'answered'
+      /** Kept as it is, for whoever asks the same again. */
+      answer: OpenedPayment
+      nextCheckAt: number
+    }
+  | { kind: 'refused'; error: PaymentError }
+  /** `gatewayTransactionId`: the gateway has made it, and gave no way to pay it. */
+  | { kind: 'unknown'; gatewayTransactionId?: string; nextCheckAt: number }
+  /** Nothing was sent to the gateway: the same request may call it, whatever the gateway is. */
+  | { kind: 'unsent'; nextCheckAt: number }
+
+export interface ChargeEnd {
+  transactionId: string
+  /** ULID, for the event that a refusal fires. */
+  eventId: string
+  now: number
+  result: ChargeResult
+}
+
+/**
+ * `isTaken`: whether another payment of this gateway
+ * has a gateway's name, which then stays with that one.
+ */
+export function finishCharge(
+  payment: Payment,
+  end: Pick<ChargeEnd, 'eventId' | 'now' | 'result'>,
+  isTaken: (gatewayTransactionId: string) => boolean,
+): Decision {
+  const { now, result } = end
+  const { transaction } = payment
+  const isPending = transaction.status === 'Pending'
+  const isOver = transaction.charge_answer !== null
+  const uncalled = { called_by: null, called_until: null }
+  // A webhook may have moved it before: then nothing is to be checked any more.
+  const checked = (nextCheckAt: number) => (isPending ? { next_check_at: nextCheckAt } : {})
+  const named = (name: string | undefined) =>
+    transaction.gateway_transaction_id === null && name !== undefined && !isTaken(name)
+      ? { gateway_transaction_id: name }
+      : {}
+  switch (result.kind) {
+    case 'answered': {
+      if (isOver) return unchanged(payment)
+      const { answer, nextCheckAt } = result
+      const answered = withTransaction(payment, {
+        ...uncalled,
+        ...named(answer.gatewayTransactionId),
+        ...checked(nextCheckAt),
+        redirect_url: answer.redirectUrl ?? null,
+        expires_at: answer.expiresAt === undefined ? null : Date.parse(answer.expiresAt),
+        charge_answer: JSON.stringify(answer),
+        updated_at: now,
+      })
+      return unchanged(answered)
+    }
+    case 'refused':
+      // An answer that another call got in the meantime is a payment that can still be paid.
+      if (!isPending || isOver) return unchanged(withTransaction(payment, uncalled))
+      return refuse(payment, end, result.error)
+    case 'unknown': {
+      if (isOver) return unchanged(withTransaction(payment, uncalled))
+      const { gatewayTransactionId, nextCheckAt } = result
+      const changes = { ...uncalled, ...named(gatewayTransactionId), ...checked(nextCheckAt) }
+      return unchanged(withTransaction(payment, { ...changes, updated_at: now }))
+    }
+    case 'unsent': {
+      if (!isPending || isOver) return unchanged(payment)
+      const never = { called_by: null, called_until: NEVER_CALLED }
+      return unchanged(withTransaction(payment, { ...never, next_check_at: result.nextCheckAt }))
+    }
+  }
+}
+
+function refuse(
+  payment: Payment,
+  { eventId: id, now }: Pick<ChargeEnd, 'eventId' | 'now'>,
+  error: PaymentError,
+): Decision {
+  const failed = withTransaction(payment, {
+    status: 'Failed',
+    error: JSON.stringify(error),
+    next_check_at: null,
+    updated_at: now,
+    called_by: null,
+    called_until: null,
+  })
+  const { transaction } = failed
+  const { correlation_id: correlationId } = transaction
+  const event = { id, type: 'PaymentFailed', transaction, correlationId, createdAt: now } as const
+  return { payment: failed, events: [event], alerts: [] }
+}

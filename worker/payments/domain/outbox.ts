@@ -1,0 +1,152 @@
+// The way of lifecycle events to their subscribers: stored with the change that causes them,
+// leased, tried, settled. The listeners in process and the endpoint are tried apart. Pure.
+
+import type { Alert, AlertDetail } from './alerts.ts'
+import type { Audience, Told } from './events.ts'
+import type { NewEvent } from './payment.ts'
+import type { DeliveryRow, OutboxRow, TransactionRow } from './rows.ts'
+
+/** Whoever dispatches holds an event so long: longer than listeners and an endpoint may take. */
+export const LEASE_MS = 60_000
+
+/** What subscribers see of a transaction. Stored payloads of every age hold these columns. */
+export const PAYLOAD_COLUMNS = [
+  'id',
+  'gateway',
+  'reference',
+  'attempt',
+  'gateway_transaction_id',
+  'external_reference_id',
+  'status',
+  'amount',
+  'currency',
+  'refunded_amount',
+  'description',
+  'metadata',
+  'redirect_url',
+  'expires_at',
+  'correlation_id',
+  'error',
+  'created_at',
+  'updated_at',
+  'paid_at',
+  'paid_amount',
+  'paid_currency',
+] as const satisfies readonly (keyof TransactionRow)[]
+
+/**
+ * The rows of a new event. It is leased, since it is dispatched right after it is stored; what
+ * nobody listens to is done at once.
+ */
+export function outboxRows(
+  event: NewEvent,
+  { hasListeners, endpoint }: Audience,
+): { outbox: OutboxRow; delivery: DeliveryRow | undefined } {
+  const { id, type, transaction, createdAt: created_at, correlationId: correlation_id } = event
+  const turn = { attempts: 0, leased_until: created_at + LEASE_MS, next_attempt_at: created_at }
+  const outbox: OutboxRow = {
+    ...{ id, transaction_id: transaction.id, type, payload: payloadOf(event) },
+    ...{ correlation_id, created_at },
+    ...turn,
+    done_at: hasListeners(type) ? null : created_at,
+  }
+  const delivery: DeliveryRow | undefined =
+    endpoint === undefined
+      ? undefined
+      : {
+          ...{ id, outbox_id: id, endpoint, status: 'pending', created_at },
+          ...turn,
+          ...{ last_status: null, last_error: null, delivered_at: null },
+        }
+  return { outbox, delivery }
+}
+
+function payloadOf({ type, transaction }: NewEvent): string {
+  const told = Object.fromEntries(PAYLOAD_COLUMNS.map((name) => [name, transaction[name]]))
+  if (type !== 'PaymentInitiated') return JSON.stringify({ transaction: told })
+  const { gateway, request } = transaction
+  return JSON.stringify({ gateway, request: JSON.parse(request ?? 'null'), transaction: told })
+}
+
+type Turn = Pick<OutboxRow, 'leased_until' | 'next_attempt_at'>
+
+const isFree = ({ leased_until, next_attempt_at }: Turn, now: number): boolean =>
+  next_attempt_at <= now && (leased_until === null || leased_until <= now)
+
+export const areListenersDue = (outbox: OutboxRow, now: number): boolean =>
+  outbox.done_at === null && isFree(outbox, now)
+
+export const isDeliveryDue = (delivery: DeliveryRow, now: number): boolean =>
+  delivery.status === 'pending' && isFree(delivery, now)
+
+/** An attempt ends with its lease, so a failure that is settled twice counts once. */
+const ended = <Row extends OutboxRow | DeliveryRow>(row: Row): Row => ({
+  ...row,
+  attempts: row.attempts + 1,
+  leased_until: null,
+})
+
+/** What was given up is done as well, and the alert says that it was not delivered. */
+export function settleListeners(
+  outbox: OutboxRow,
+  { ok, nextAttemptAt }: NonNullable<Told['listeners']>,
+  now: number,
+): { outbox: OutboxRow; isDead: boolean } {
+  const isKnown = outbox.done_at !== null || (!ok && outbox.leased_until === null)
+  if (isKnown) return { outbox, isDead: false }
+  const isDone = ok || nextAttemptAt === undefined
+  const next_attempt_at = ok ? outbox.next_attempt_at : (nextAttemptAt ?? outbox.next_attempt_at)
+  const settled = { ...ended(outbox), next_attempt_at, done_at: isDone ? now : null }
+  return { outbox: settled, isDead: isDone && !ok }
+}
+
+export function settleDelivery(
+  delivery: DeliveryRow,
+  { ok, nextAttemptAt, status, error }: NonNullable<Told['delivery']>,
+  now: number,
+): { delivery: DeliveryRow; isDead: boolean } {
+  const isKnown = delivery.status !== 'pending' || (!ok && delivery.leased_until === null)
+  if (isKnown) return { delivery, isDead: false }
+  const isDead = !ok && nextAttemptAt === undefined
+  const settled: DeliveryRow = {
+    ...ended(delivery),
+    status: ok ? 'delivered' : isDead ? 'dead' : 'pending',
+    delivered_at: ok ? now : null,
+    next_attempt_at: nextAttemptAt ?? delivery.next_attempt_at,
+    last_status: status ?? delivery.last_status,
+    last_error: error ?? delivery.last_error,
+  }
+  return { delivery: settled, isDead }
+}
+
+/** Sent again by a person, whatever became of it. */
+export const redeliver = (delivery: DeliveryRow, now: number): DeliveryRow => ({
+  ...delivery,
+  status: 'pending',
+  attempts: 0,
+  next_attempt_at: now,
+  leased_until: null,
+  delivered_at: null,
+})
+
+/** `of`: what was given up, and why. */
+export function deadAlert(
+  transaction: TransactionRow,
+  outbox: OutboxRow,
+  of: { delivery?: DeliveryRow; failed: Pick<AlertDetail, 'lastStatus' | 'error'>; now: number },
+): Alert {
+  const { gateway, reference, amount, currency } = transaction
+  const { delivery, failed, now } = of
+  return {
+    kind: delivery ? 'delivery_dead' : 'listener_dead',
+    subject: delivery?.id ?? outbox.id,
+    gateway,
+    transactionId: transaction.id,
+    detail: {
+      ...(delivery && { deliveryId: delivery.id, endpoint: delivery.endpoint }),
+      ...{ event: outbox.id, type: outbox.type, reference, amount, currency },
+      ...failed,
+    },
+    createdAt: now,
+  }
+}

@@ -1,0 +1,78 @@
+// A payment with everything that its rules look at, and the questions that several rules ask. Pure.
+
+import type { Alert } from './alerts.ts'
+import type { RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
+import { type LifecycleEvent, type PaymentStatus, UNPAID_ENDS } from './status.ts'
+
+export interface Payment {
+  readonly transaction: TransactionRow
+  readonly refunds: readonly RefundRow[]
+  /** What gateways told of it before. */
+  readonly webhookEvents: readonly Pick<WebhookEventRow, 'id' | 'outcome' | 'to_status'>[]
+}
+
+/** What a decision leaves behind. Rows that it did not change are the same objects as before. */
+export interface Decision {
+  payment: Payment
+  events: readonly NewEvent[]
+  alerts: readonly Alert[]
+}
+
+/** A lifecycle event that a decision causes, with the transaction as it is at this moment. */
+export interface NewEvent {
+  id: string
+  type: LifecycleEvent
+  transaction: TransactionRow
+  correlationId: string | null
+  createdAt: number
+}
+
+export const unchanged = (payment: Payment): Decision => ({ payment, events: [], alerts: [] })
+
+export const withTransaction = (payment: Payment, changes: Partial<TransactionRow>): Payment => ({
+  ...payment,
+  transaction: { ...payment.transaction, ...changes },
+})
+
+export const withRefund = (payment: Payment, changed: RefundRow): Payment => ({
+  ...payment,
+  refunds: payment.refunds.map((refund) => (refund.id === changed.id ? changed : refund)),
+})
+
+export const isRefund = (status: PaymentStatus): boolean =>
+  status === 'Refunded' || status === 'PartiallyRefunded'
+
+/** Nothing has come in. */
+export const isUnpaid = (status: PaymentStatus): boolean =>
+  status === 'Pending' || UNPAID_ENDS.includes(status)
+
+/**
+ * What can be given back at most. A row from before this was stored: what was asked for. A gateway
+ * may tell less than nothing, of which nothing can be given back.
+ */
+export const paidAmount = ({ paid_amount, amount }: TransactionRow): number =>
+  Math.max(0, paid_amount ?? amount)
+
+export const isUnderWay = ({ status }: RefundRow): boolean =>
+  status === 'claimed' || status === 'accepted'
+
+/** There is one at most: the schema sees to it. */
+export const refundUnderWay = ({ refunds }: Payment): RefundRow | undefined =>
+  refunds.find(isUnderWay)
+
+/** All that is given back when this refund is. */
+export const sumAfter = ({ refunded_before, amount }: RefundRow): number => refunded_before + amount
+
+/** A refund came before its payment, and was illegal then: only the gateway knows what holds. */
+export const hasEarlyRefund = ({ webhookEvents }: Payment): boolean =>
+  webhookEvents.some(({ outcome, to_status }) => outcome === 'illegal' && isRefund(to_status))
+
+/** There is something that the gateway could tell. */
+export const isOpen = (payment: Payment): boolean => {
+  const { status } = payment.transaction
+  return (
+    status === 'Pending' ||
+    refundUnderWay(payment) !== undefined ||
+    (status === 'Paid' && hasEarlyRefund(payment))
+  )
+}

@@ -1,0 +1,201 @@
+// A refund: whether it may be made, and what its end makes of the payment. The gateway's webhook
+// may tell of the same refund first: the sums make sure that it counts once. Pure.
+
+import type { PaymentError } from './exceptions.ts'
+import {
+  type Decision,
+  isUnderWay,
+  type NewEvent,
+  type Payment,
+  paidAmount,
+  refundUnderWay,
+  sumAfter,
+  unchanged,
+  withRefund,
+  withTransaction,
+} from './payment.ts'
+import type { RefundRow, TransactionRow } from './rows.ts'
+import type { PaymentStatus } from './status.ts'
+import type { RefundResult } from './transaction.ts'
+
+export interface RefundStart {
+  /** ULID: the refund's. */
+  id: string
+  gateway: string
+  /** Ours, or the gateway's. */
+  transactionId: string
+  /** To be given back; of a gateway that is `fullOnly`: what was charged. */
+  amount: number
+  reason: string
+  /** The gateway gives back all of a payment or nothing. */
+  fullOnly: boolean
+  idempotencyKey?: string
+  requestHash: string
+  correlationId?: string
+  now: number
+  until: number
+}
+
+/** Why a refund is not made, or what the same request came to before. */
+export type RefundRefusal =
+  | { state: 'answered'; result: RefundResult }
+  /** This key's refund was refused. */
+  | { state: 'refused'; error: PaymentError }
+  /** A refund of this transaction is under way. */
+  | { state: 'in_progress' }
+  /** The key belongs to another request. */
+  | { state: 'conflict' }
+  | { state: 'unknown_transaction' }
+  /** It was not paid, or all of it is back already. */
+  | { state: 'not_refundable'; status: PaymentStatus }
+  | { state: 'not_full'; transaction: TransactionRow }
+  | { state: 'too_much'; left: number; transaction: TransactionRow }
+
+export type BegunRefund =
+  /** `refund.amount`: what it gives back, which is what was paid where all goes back at once. */
+  { state: 'begun'; payment: Payment; refund: RefundRow } | RefundRefusal
+
+export function beginRefund(payment: Payment | undefined, start: RefundStart): BegunRefund {
+  const refusal = refundRefusal(payment, start)
+  if (refusal) return refusal
+  if (!payment) return { state: 'unknown_transaction' }
+  const claimed = payment.refunds.find(({ id }) => id === start.id)
+  if (claimed) return { state: 'begun', payment, refund: claimed }
+  const { transaction } = payment
+  const refund: RefundRow = {
+    id: start.id,
+    transaction_id: transaction.id,
+    amount: amountOf(transaction, start),
+    refunded_before: transaction.refunded_amount,
+    reason: start.reason,
+    status: 'claimed',
+    gateway_refund_id: null,
+    idempotency_key: start.idempotencyKey ?? null,
+    request_hash: start.requestHash,
+    correlation_id: start.correlationId ?? null,
+    error: null,
+    created_at: start.now,
+    updated_at: start.now,
+  }
+  // Due when the caller must have come back: so the sweeper finds a crash in between.
+  const due = withTransaction(payment, { next_check_at: start.until })
+  return { state: 'begun', payment: { ...due, refunds: [...due.refunds, refund] }, refund }
+}
+
+/** Undefined: it can be made, or was claimed by this very call before. */
+export function refundRefusal(
+  payment: Payment | undefined,
+  start: RefundStart,
+): RefundRefusal | undefined {
+  if (!payment) return { state: 'unknown_transaction' }
+  const { transaction, refunds } = payment
+  const { id, idempotencyKey: key, fullOnly } = start
+  const mine = refunds.find((refund) => refund.id === id)
+  if (mine?.status === 'claimed') return undefined
+  const same = mine ?? refunds.find((refund) => key !== undefined && refund.idempotency_key === key)
+  if (same) return madeBefore(same, start)
+  const { status, amount, refunded_amount } = transaction
+  const left = paidAmount(transaction) - refunded_amount
+  const isPaid = status === 'Paid' || status === 'PartiallyRefunded'
+  if (!isPaid || left <= 0) return { state: 'not_refundable', status }
+  if (refundUnderWay(payment)) return { state: 'in_progress' }
+  if (fullOnly && start.amount !== amount) return { state: 'not_full', transaction }
+  return amountOf(transaction, start) > left ? { state: 'too_much', left, transaction } : undefined
+}
+
+/** All is asked for by the charge's amount, and what goes back is what came in. */
+const amountOf = (transaction: TransactionRow, { fullOnly, amount }: RefundStart): number =>
+  fullOnly ? paidAmount(transaction) : amount
+
+const FAILED: PaymentError = {
+  code: 'refund_failed',
+  message: 'The gateway reported that this refund failed.',
+}
+
+function madeBefore(refund: RefundRow, start: RefundStart): RefundRefusal {
+  if (refund.request_hash !== start.requestHash) return { state: 'conflict' }
+  const { id, status, gateway_refund_id, amount, error } = refund
+  if (status === 'claimed') return { state: 'in_progress' }
+  if (status === 'failed') {
+    return {
+      state: 'refused',
+      error: error === null ? FAILED : (JSON.parse(error) as PaymentError),
+    }
+  }
+  const refundId = gateway_refund_id ?? id
+  return { state: 'answered', result: { success: true, refundId, refundedAmount: amount } }
+}
+
+export type RefundOutcome =
+  | { kind: 'done'; gatewayRefundId?: string }
+  /** The gateway will tell later. */
+  | { kind: 'accepted'; gatewayRefundId?: string; nextCheckAt: number }
+  | { kind: 'refused'; error: PaymentError }
+  | { kind: 'unknown'; nextCheckAt: number }
+
+export interface RefundEnd {
+  refundId: string
+  now: number
+  result: RefundOutcome
+}
+
+/** The end of a refund's call. A webhook, the sweeper or this very call may have ended it. */
+export function finishRefund(
+  payment: Payment,
+  refund: RefundRow,
+  { now, result }: Pick<RefundEnd, 'now' | 'result'>,
+): Decision {
+  const named =
+    'gatewayRefundId' in result ? withRefundName(refund, result.gatewayRefundId) : refund
+  const stays = unchanged(withRefund(payment, named))
+  const checkedAt = (changed: RefundRow, next_check_at: number | null) =>
+    unchanged(withTransaction(withRefund(payment, changed), { next_check_at }))
+  switch (result.kind) {
+    case 'done':
+      return isUnderWay(refund) ? giveBack(payment, named, now) : stays
+    case 'accepted': {
+      // One that was accepted before keeps the time of its check.
+      if (refund.status !== 'claimed') return stays
+      return checkedAt({ ...named, status: 'accepted', updated_at: now }, result.nextCheckAt)
+    }
+    case 'refused': {
+      if (!isUnderWay(refund)) return stays
+      const error = JSON.stringify(result.error)
+      return checkedAt({ ...named, status: 'failed', error, updated_at: now }, null)
+    }
+    case 'unknown':
+      return refund.status === 'claimed' ? checkedAt(named, result.nextCheckAt) : stays
+  }
+}
+
+const withRefundName = (refund: RefundRow, name: string | undefined): RefundRow =>
+  refund.gateway_refund_id === null && name !== undefined
+    ? { ...refund, gateway_refund_id: name }
+    : refund
+
+function giveBack(payment: Payment, refund: RefundRow, now: number): Decision {
+  const succeeded = withRefund(payment, { ...refund, status: 'succeeded', updated_at: now })
+  const { status, refunded_amount } = payment.transaction
+  const paid = paidAmount(payment.transaction)
+  const sum = Math.min(paid, Math.max(refunded_amount, sumAfter(refund)))
+  const to = sum === paid ? 'Refunded' : 'PartiallyRefunded'
+  const isNews = to !== status || sum > refunded_amount
+  if ((status !== 'Paid' && status !== 'PartiallyRefunded') || !isNews) return unchanged(succeeded)
+  const moved = withTransaction(succeeded, {
+    status: to,
+    refunded_amount: sum,
+    next_check_at: null,
+    updated_at: now,
+  })
+  // Another part of what was given back in part before: no change of status, and no event.
+  if (to === status) return unchanged(moved)
+  const { transaction } = moved
+  const event: NewEvent = {
+    id: refund.id,
+    type: 'PaymentRefunded',
+    transaction,
+    correlationId: refund.correlation_id ?? transaction.correlation_id,
+    createdAt: now,
+  }
+  return { payment: moved, events: [event], alerts: [] }
+}
