@@ -86,13 +86,13 @@ const ATTACK = `async ({ database, simulator, edge, paymentId }, sql) => {
 /** A form that is sent without being asked, as a text that the server may take for JSON. */
 const FORM = `({ url, name, value }) => {
   const form = document.createElement('form')
-  Object.assign(form, { method: 'post', action: url, target: 'frame' })
+  Object.assign(form, { method: 'post', action: url })
   if (name.startsWith('{')) form.enctype = 'text/plain'
   const input = document.createElement('input')
   Object.assign(input, { type: 'hidden', name, value })
   form.append(input)
   document.body.append(form)
-  form.submit()
+  setTimeout(() => form.submit())
 }`
 
 describe.skipIf(!hasChromium)(`a page of another origin in Chromium${whySkipped}`, () => {
@@ -104,7 +104,7 @@ describe.skipIf(!hasChromium)(`a page of another origin in Chromium${whySkipped}
   let strangerPort: number
   const stranger = createServer((_, response) => {
     response.setHeader('Content-Type', 'text/html')
-    response.end('<!doctype html><title>A stranger</title><iframe name="frame"></iframe>')
+    response.end('<!doctype html><title>A stranger</title>')
   })
 
   beforeAll(async () => {
@@ -154,7 +154,7 @@ describe.skipIf(!hasChromium)(`a page of another origin in Chromium${whySkipped}
   async function open(origin: string): Promise<Page> {
     const page = await context.newPage()
     if (origin.includes(REBOUND)) {
-      const body = '<!doctype html><iframe name="frame"></iframe>'
+      const body = '<!doctype html><title>A stranger</title>'
       await page.route(`${origin}/`, (route) => route.fulfill({ contentType: 'text/html', body }))
     }
     await page.goto(`${origin}/`)
@@ -191,10 +191,13 @@ describe.skipIf(!hasChromium)(`a page of another origin in Chromium${whySkipped}
       { url: `${seen.simulator}/pay/${seen.paymentId}`, name: 'action', value: 'pay' },
       { url: `${seen.simulator}/_control/payments/${seen.paymentId}/pay`, name: 'a', value: 'b' },
     ]) {
+      // In a page of its own: Playwright can miss the answer to a frame that changes its process,
+      // and hangs on closing a page that is still being replaced. The browser closes them all.
+      const sender = await open(origin)
       // It has arrived, or else nothing would be shown.
       const [answer] = await Promise.all([
-        page.waitForResponse(form.url),
-        page.evaluate(`(${FORM})(${JSON.stringify(form)})`),
+        sender.waitForResponse(form.url),
+        sender.evaluate(`(${FORM})(${JSON.stringify(form)})`),
       ])
       expect([401, 403], form.url).toContain(answer.status())
     }

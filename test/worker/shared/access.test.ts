@@ -141,12 +141,16 @@ describe('access', () => {
     const edge = processEdge({ env: { AUTH_SECRETS: SECRET, MAX_STREAMS: '8' } })
     const repo = await publishedRepo(edge)
     const tickets = await Promise.all([1, 2, 3].map(() => repo.post('tickets', {})))
-    const opened = tickets.map(async (answer) => {
+    const opened: EventStream[] = []
+    // One after another: the last one is to find the share of its subject taken.
+    for (const answer of tickets) {
       const { ticket, path } = (await answer.json()) as { ticket: string; path: string }
       const query = new URLSearchParams({ ticket, path })
-      return new EventStream(await edge.fetch(`/api/events?${query}`))
-    })
-    const [first, second, third] = await Promise.all(opened)
+      opened.push(new EventStream(await edge.fetch(`/api/events?${query}`)))
+    }
+    const [first, second, third] = opened
+    await first?.joined()
+    await second?.joined()
     await third?.until((stream) => stream.ended)
     const headers = bearer(await token({ repos: [repo.path], sub: 'another' }))
     const path = encodeURIComponent(repo.path)
