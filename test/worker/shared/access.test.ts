@@ -140,26 +140,25 @@ describe('access', () => {
   it('keeps streams free for other clients when one client opens too many', async () => {
     const edge = processEdge({ env: { AUTH_SECRETS: SECRET, MAX_STREAMS: '8' } })
     const repo = await publishedRepo(edge)
-    const tickets = await Promise.all([1, 2, 3].map(() => repo.post('tickets', {})))
-    const opened: EventStream[] = []
-    // One after another: the last one is to find the share of its subject taken.
-    for (const answer of tickets) {
-      const { ticket, path } = (await answer.json()) as { ticket: string; path: string }
+    const open = async () => {
+      const response = await repo.post('tickets', {})
+      const { ticket, path } = (await response.json()) as { ticket: string; path: string }
       const query = new URLSearchParams({ ticket, path })
-      opened.push(new EventStream(await edge.fetch(`/api/events?${query}`)))
+      return new EventStream(await edge.fetch(`/api/events?${query}`))
     }
-    const [first, second, third] = opened
-    await first?.joined()
-    await second?.joined()
-    await third?.until((stream) => stream.ended)
+    // One after the other: the edge ends the stream that joins last.
+    const first = await (await open()).joined()
+    const second = await (await open()).joined()
+    const third = await open()
+    await third.until((stream) => stream.ended)
     const headers = bearer(await token({ repos: [repo.path], sub: 'another' }))
     const path = encodeURIComponent(repo.path)
     const other = new EventStream(await edge.fetch(`/api/events?path=${path}`, { headers }))
     await other.joined()
     await repo.changes({ upserts: [taskRecord('A-1')] })
     for (const stream of [first, second, other]) {
-      await stream?.until((it) => it.messages.length === 1)
-      await stream?.close()
+      await stream.until((it) => it.messages.length === 1)
+      await stream.close()
     }
   })
 
