@@ -1,44 +1,44 @@
-// How current a board is, from what is known of its stream and its reads. Pure.
+// Computes the state of a watch from its stream and its reads. Pure.
 
 import type { BoardError, BoardState, LostReason } from './types.ts'
 
 /** All times in ms. */
-export interface Known {
+export interface Inputs {
   isClosed: boolean
   refusal: BoardError | undefined
   /** The stream is open. */
   isOpen: boolean
-  /** Why it is not, if it ever was tried. */
+  /** Why the stream is not open, if it was ever tried. */
   lostReason: LostReason | undefined
-  /** When the stream was alive for the last time. */
+  /** When something last arrived on the stream. */
   aliveAt: number
-  /** All that is followed was read since the stream opened. */
-  isSure: boolean
-  /** Something takes too long or fails. */
+  /** Everything was read at least once since the stream opened. */
+  isConfirmed: boolean
+  /** A read takes too long or fails. */
   isLate: boolean
   isUnpublished: boolean
-  /** Since when something may not be current; undefined: all is. */
-  unsettledSince: number | undefined
+  /** Since when something may be outdated; undefined: everything is current. */
+  staleSince: number | undefined
 }
 
-/** `was` is the state before; `now` stands for `since` where another one begins. */
-export function nextState(was: BoardState, known: Known, now: number): BoardState {
-  if (known.isClosed) return { name: 'closed' }
+/** `was` is the previous state. A new state begins at `now`. */
+export function nextState(was: BoardState, inputs: Inputs, now: number): BoardState {
+  if (inputs.isClosed) return { name: 'closed' }
   const since = (name: BoardState['name']) =>
     was.name === name && was.name !== 'closed' ? was.since : now
   const currentAt = lastCurrentAt(was)
   const shown = currentAt !== undefined && { currentAt }
-  if (known.refusal) {
-    const { code, message: error } = known.refusal
+  if (inputs.refusal) {
+    const { code, message: error } = inputs.refusal
     return { name: 'refused', since: since('refused'), ...shown, code, error }
   }
-  // What is live stays so while it is read again for certainty, as when the stream changes hands.
-  if (known.isOpen && !known.isLate && (known.isSure || was.name === 'live')) {
-    if (known.isUnpublished) return { name: 'waiting', since: since('waiting') }
-    const at = Math.min(known.aliveAt, known.unsettledSince ?? known.aliveAt)
+  // A live watch stays live while it reads again to confirm, as after another tab took the stream.
+  if (inputs.isOpen && !inputs.isLate && (inputs.isConfirmed || was.name === 'live')) {
+    if (inputs.isUnpublished) return { name: 'waiting', since: since('waiting') }
+    const at = Math.min(inputs.aliveAt, inputs.staleSince ?? inputs.aliveAt)
     return { name: 'live', since: since('live'), currentAt: Math.max(at, currentAt ?? at) }
   }
-  const reason = reasonOf(was, known)
+  const reason = reasonOf(was, inputs)
   if (currentAt === undefined) {
     return { name: 'connecting', since: since('connecting'), ...(reason && { reason }) }
   }
@@ -50,7 +50,7 @@ export function nextState(was: BoardState, known: Known, now: number): BoardStat
   }
 }
 
-/** Not for a later `currentAt` alone, which moves with every ping. */
+/** Ignores `currentAt`, which moves with every ping. */
 export const isSame = (a: BoardState, b: BoardState): boolean =>
   JSON.stringify({ ...a, currentAt: 0 }) === JSON.stringify({ ...b, currentAt: 0 })
 
@@ -58,9 +58,9 @@ function lastCurrentAt(was: BoardState): number | undefined {
   return 'currentAt' in was ? was.currentAt : undefined
 }
 
-function reasonOf(was: BoardState, known: Known): LostReason | undefined {
-  if (!known.isOpen) return known.lostReason
-  if (known.isLate) return 'behind'
-  // Open again, and not yet sure: what was wrong before is still the reason.
+function reasonOf(was: BoardState, inputs: Inputs): LostReason | undefined {
+  if (!inputs.isOpen) return inputs.lostReason
+  if (inputs.isLate) return 'behind'
+  // Open again, but not confirmed yet: the previous reason is still valid.
   return 'reason' in was ? was.reason : undefined
 }

@@ -1,5 +1,5 @@
-// Makes the publishable package `signalbox` in dist/signalbox: the client as one bundled file that
-// needs nothing, and its types.
+// Builds the npm package `signalbox` in dist/signalbox: the client as one bundled file without
+// dependencies, and its types.
 
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import manifest from '../package.json' with { type: 'json' }
 const ROOT = join(import.meta.dirname, '..')
 const CLIENT = import.meta.dirname
 
-/** Writes the package into `outDir`, which is emptied first. */
+/** Empties `outDir`, then writes the package into it. */
 export async function buildClient(outDir: string): Promise<void> {
   await rm(outDir, { recursive: true, force: true })
   await mkdir(outDir, { recursive: true })
@@ -22,19 +22,19 @@ export async function buildClient(outDir: string): Promise<void> {
     bundle: true,
     format: 'esm',
     target: 'es2022',
-    // People serve it as it is, without a build of their own.
+    // Pages may serve this file directly, without a build step.
     minify: true,
     sourcemap: true,
     logLevel: 'warning',
   })
-  await declare(outDir)
+  await writeTypes(outDir)
   await writeFile(join(outDir, 'package.json'), `${JSON.stringify(packageJson(), null, 2)}\n`)
   await writeFile(join(outDir, 'README.md'), await readme())
   await copyFile(join(ROOT, 'LICENSE'), join(outDir, 'LICENSE'))
 }
 
-/** One `.d.ts` a file, of those that the public face refers to. */
-async function declare(outDir: string): Promise<void> {
+/** Writes a `.d.ts` for each file that the public API refers to. */
+async function writeTypes(outDir: string): Promise<void> {
   const allDir = await mkdtemp(join(tmpdir(), 'signalbox-types-'))
   const settings = {
     extends: join(ROOT, 'console/tsconfig.json'),
@@ -51,27 +51,27 @@ async function declare(outDir: string): Promise<void> {
   const settingsFile = join(allDir, 'tsconfig.json')
   await writeFile(settingsFile, JSON.stringify(settings))
   await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), ['-p', settingsFile])
-  for (const [name, text] of await reached(allDir, 'client/index')) {
+  for (const [name, text] of await withImports(allDir, 'client/index')) {
     const file = join(outDir, 'types', `${name}.d.ts`)
     await mkdir(dirname(file), { recursive: true })
-    // The ending that every resolution of modules knows.
+    // Every kind of module resolution understands `.js`.
     await writeFile(file, text.replaceAll(/(from '\..*)\.ts'/g, "$1.js'"))
   }
   await rm(allDir, { recursive: true })
 }
 
-/** One declaration with all that it imports: name → text. */
-async function reached(dir: string, name: string, known = new Map<string, string>()) {
+/** A declaration and everything that it imports: name → text. */
+async function withImports(dir: string, name: string, known = new Map<string, string>()) {
   const text = await readFile(join(dir, `${name}.d.ts`), 'utf8')
   known.set(name, text)
   for (const [, imported = ''] of text.matchAll(/from '(\..*)\.ts'/g)) {
     const next = join(dirname(name), imported)
-    if (!known.has(next)) await reached(dir, next, known)
+    if (!known.has(next)) await withImports(dir, next, known)
   }
   return known
 }
 
-/** Its page of the documentation, without the links that lead nowhere from a package. */
+/** The page of the documentation, without relative links, which would be dead in a package. */
 async function readme(): Promise<string> {
   const text = await readFile(join(ROOT, 'docs/client.md'), 'utf8')
   return text.replaceAll(/\[([^\]]+)\]\(\.[^)]*\)/g, '`$1`')
@@ -82,7 +82,7 @@ function packageJson() {
   return {
     name: 'signalbox',
     version,
-    description: 'Keeps a page or a program current with a task board behind a Signalbox edge',
+    description: 'Keeps a page or a program up to date with a task board behind a Signalbox edge',
     license,
     type: 'module',
     sideEffects: false,

@@ -1,9 +1,10 @@
-// Time and chance, as everything that waits takes them: the host's, or a test's own.
+// The clock that all waiting code takes as a parameter (the host's, or a fake one in tests), and
+// how long to wait between tries.
 
 export interface Clock {
   /** Milliseconds since 1970. */
   now(): number
-  /** Calls back once after `ms`; the result cancels it. */
+  /** Calls `call` once after `ms`. The returned function cancels it. */
   after(ms: number, call: () => void): () => void
   /** 0 to 1, for jitter. */
   random(): number
@@ -17,3 +18,13 @@ export const hostClock: Clock = {
   },
   random: () => Math.random(),
 }
+
+const BASE_MS = 1_000
+const MAX_MS = 30_000
+
+/**
+ * The wait after `failures` in a row. Half of it is random, so that clients that lost the edge
+ * together do not come back together.
+ */
+export const backoffMs = (failures: number, random: () => number): number =>
+  Math.min(MAX_MS, BASE_MS * 2 ** Math.max(0, failures - 1)) * (0.5 + random() / 2)

@@ -1,30 +1,29 @@
-// A stream that is kept open: dialled again when it ends, falls silent, or its token does.
+// Keeps a stream open: dials again when it ends or falls silent, or when its token expires.
 
-import { backoffMs } from './backoff.ts'
-import type { Clock } from './clock.ts'
+import { backoffMs, type Clock } from './clock.ts'
 import type { Link, LinkEvents } from './link.ts'
 import type { OpenStream, StreamEnd, StreamSource } from './stream.ts'
 
 export const PING_MS = 15_000
-/** Two pings and a half: one may be late, two are not. */
+/** Two and a half pings: one ping may be late, two are not. */
 export const SILENCE_MS = 2.5 * PING_MS
-/** A stream that ends sooner counts as another failure, so that a flapping edge is backed off. */
+/** A stream that ends sooner counts as another failure, so we back off from a flapping edge. */
 const HEALTHY_MS = 10_000
-/** A dial that takes longer was perhaps made over a network that is gone. */
+/** A dial that takes longer may have begun on a network that is gone. */
 const SLOW_DIAL_MS = 3_000
 /** Longest time that a host's timer can wait. */
-const MOST_TIMER_MS = 2 ** 31 - 1
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 export interface ConnectionEvents extends LinkEvents {
-  /** The place in the log, to resume after. */
-  place(id: string): void
+  /** The position in the change log, to resume after. */
+  position(id: string): void
 }
 
 export interface ConnectionOptions {
   streams: StreamSource
   clock: Clock
   on: ConnectionEvents
-  /** Where another one stopped. */
+  /** The position where another connection stopped. */
   lastEventId?: string | undefined
 }
 
@@ -38,7 +37,7 @@ export class Connection implements Link {
   #aliveAt = 0
   #retryMs = 0
   #failures = 0
-  /** Also by whoever is told something, before we go on. */
+  /** Check this after each event: the callback may have closed the connection. */
   #isClosed: boolean = false
 
   constructor(options: ConnectionOptions) {
@@ -53,16 +52,16 @@ export class Connection implements Link {
   wake(): void {
     const now = this.#options.clock.now()
     const isSlow = this.#openedAt === undefined && now - this.#dialledAt > SLOW_DIAL_MS
-    // A machine that slept may wake before its timers do.
+    // After a sleep of the machine, this may run before the silence timer does.
     const isQuiet = now - this.#aliveAt > PING_MS * 1.5
     if (this.#stream && !isSlow && !isQuiet) return
-    // Without pings nobody knows whether it is dead; another one in its place costs little.
+    // Without pings we cannot see whether the stream is dead. Replacing it costs little.
     const isLost = this.#openedAt !== undefined && this.#options.streams.seesPings
     if (isLost) this.#options.on.lost('silent')
     this.#dial()
   }
 
-  rest(): void {
+  pause(): void {
     this.#hangUp()
   }
 
@@ -77,13 +76,13 @@ export class Connection implements Link {
     const { streams, clock, on } = this.#options
     this.#dialledAt = clock.now()
     this.#aliveAt = this.#dialledAt
-    this.#listen()
+    this.#checkSilence()
     this.#stream = streams.open(this.#lastEventId, {
       opened: (renewAt) => {
         this.#openedAt = clock.now()
-        // Past already where it took long to open: hosts warn of a timer that is.
+        // After a slow opening this time may have passed, and hosts warn of a negative timer.
         const waitMs = Math.max(0, renewAt - this.#openedAt)
-        if (waitMs < MOST_TIMER_MS) this.#timer('renewal', waitMs, () => this.#dial())
+        if (waitMs < MAX_TIMER_MS) this.#timer('renewal', waitMs, () => this.#dial())
         on.opened()
       },
       alive: () => {
@@ -93,39 +92,40 @@ export class Connection implements Link {
       retry: (ms) => {
         this.#retryMs = ms
       },
-      told: (data, id) => on.told(data, id),
-      place: (id) => {
+      message: (data, id) => on.message(data, id),
+      position: (id) => {
         this.#lastEventId = id
-        on.place(id)
+        on.position(id)
       },
-      ended: (why) => this.#ended(why),
+      ended: (end) => this.#ended(end),
     })
   }
 
-  #ended(why: StreamEnd): void {
+  #ended(end: StreamEnd): void {
     const { clock, on } = this.#options
     const livedMs = this.#openedAt === undefined ? 0 : clock.now() - this.#openedAt
     this.#failures = livedMs >= HEALTHY_MS ? 0 : this.#failures + 1
     this.#hangUp()
-    if ('refused' in why) {
-      on.refused(why.refused)
+    if ('refused' in end) {
+      on.refused(end.refused)
       return
     }
-    // A connection that died took nobody else with it: there is no crowd to let pass.
-    const isAlone = why.reason === 'silent' && this.#failures === 0
+    // Silence means that our own connection died, not the edge. No crowd of clients redials with
+    // us, so there is no need for a random wait.
+    const isAlone = end.reason === 'silent' && this.#failures === 0
     const backoff = backoffMs(this.#failures, clock.random)
     this.#timer('redial', isAlone ? 0 : Math.max(this.#retryMs, backoff), () => this.#dial())
-    on.lost(why.reason)
+    on.lost(end.reason)
   }
 
-  /** Looks at the time itself: a page's timers may sleep for a minute while its streams do not. */
-  #listen(): void {
+  /** Compares times, since a page's timers may be delayed by a minute while its streams run. */
+  #checkSilence(): void {
     const { streams, clock } = this.#options
     if (!streams.seesPings) return
     const quietMs = clock.now() - this.#aliveAt
-    // A clock that was set back would otherwise hide a silence for as long as it was set back.
+    // If the system clock was set back, the silence would otherwise go unnoticed for that long.
     if (quietMs >= SILENCE_MS || quietMs < 0) this.#ended({ reason: 'silent' })
-    else this.#timer('silence', SILENCE_MS - quietMs, () => this.#listen())
+    else this.#timer('silence', SILENCE_MS - quietMs, () => this.#checkSilence())
   }
 
   #hangUp(): void {

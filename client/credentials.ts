@@ -1,84 +1,84 @@
-// The token of a watch: asked for, kept, and asked for again before it ends or when it is refused.
+// The token of a watch. Gets a new one before the token expires, and after the edge refused it.
 
 import type { Clock } from './clock.ts'
 import { BoardError, type WatchBoardOptions } from './types.ts'
 
 export interface Credential {
-  /** Undefined: the cookie, which the browser sends. */
+  /** Undefined: the browser sends the cookie. */
   token: string | undefined
-  /** In ms; when to ask for the next one. Infinity: there will be none, or nobody knows. */
+  /** When to get the next token, in ms. Infinity: there is no other, or the expiry is unknown. */
   renewAt: number
 }
 
-/** Before its end, or half of what it still has when that is less. */
-const LEAD_MS = 60_000
-/** Nobody is asked more often than this. */
-const LEAST_MS = 1_000
+/** A token is renewed this long before it expires, or at half of its time if that is later. */
+const RENEW_BEFORE_MS = 60_000
+/** The `token` function is not called more often than this. */
+const MIN_INTERVAL_MS = 1_000
 
 export class Credentials {
-  readonly #give: WatchBoardOptions['token']
+  readonly #getToken: WatchBoardOptions['token']
   readonly #clock: Clock
   #known: Credential | undefined
-  #asking: Promise<Credential> | undefined
+  #pending: Promise<Credential> | undefined
 
-  constructor(give: WatchBoardOptions['token'], clock: Clock) {
-    this.#give = give
+  constructor(getToken: WatchBoardOptions['token'], clock: Clock) {
+    this.#getToken = getToken
     this.#clock = clock
   }
 
-  /** Rejects with a BoardError of the code `token` when whoever gives it fails. */
+  /** Rejects with a BoardError with the code `token`, if the `token` function fails. */
   async current(): Promise<Credential> {
     const known = this.#known
     if (known && this.#clock.now() < known.renewAt) return known
     try {
-      return await this.#ask()
+      return await this.#request()
     } catch (error) {
-      // Asked early, it may fail once or twice: the one at hand is still good.
-      const leftMs = known ? (endOf(known.token) ?? 0) - this.#clock.now() : 0
+      // We renew early, so the current token may still be valid. Keep it, and try again later.
+      const leftMs = known ? (expiryOf(known.token) ?? 0) - this.#clock.now() : 0
       if (known && leftMs > 0) return this.#keep(known.token, leftMs / 2)
       throw new BoardError(0, 'token', String(error))
     }
   }
 
-  /** The edge refused this one. Resolves to whether there is another one to try. */
+  /** Call this after the edge refused the credential. Resolves to whether there is another one. */
   async refused(credential: Credential): Promise<boolean> {
-    if (typeof this.#give !== 'function') return false
+    if (typeof this.#getToken !== 'function') return false
     if (this.#known?.token === credential.token) this.#known = undefined
     return (await this.current()).token !== credential.token
   }
 
-  #ask(): Promise<Credential> {
-    this.#asking ??= this.#fresh().finally(() => {
-      this.#asking = undefined
+  #request(): Promise<Credential> {
+    this.#pending ??= this.#renew().finally(() => {
+      this.#pending = undefined
     })
-    return this.#asking
+    return this.#pending
   }
 
-  async #fresh(): Promise<Credential> {
-    const give = this.#give
-    if (typeof give !== 'function') return this.#keep(give, Number.POSITIVE_INFINITY)
-    const token = await give()
-    const leftMs = (endOf(token) ?? 0) - this.#clock.now()
-    // One that ended by our clock was perhaps made by another clock; the edge will say.
+  async #renew(): Promise<Credential> {
+    const getToken = this.#getToken
+    if (typeof getToken !== 'function') return this.#keep(getToken, Number.POSITIVE_INFINITY)
+    const token = await getToken()
+    const leftMs = (expiryOf(token) ?? 0) - this.#clock.now()
+    // By our clock it has expired. Our clock may be wrong, so let the edge decide.
     if (leftMs <= 0) return this.#keep(token, Number.POSITIVE_INFINITY)
-    // The same again: whoever gives it makes another one later.
+    // The same token again: ask for another one at half of the time that is left.
     const isSame = token === this.#known?.token
-    return this.#keep(token, isSame ? leftMs / 2 : Math.max(leftMs - LEAD_MS, leftMs / 2))
+    return this.#keep(token, isSame ? leftMs / 2 : Math.max(leftMs - RENEW_BEFORE_MS, leftMs / 2))
   }
 
   #keep(token: string | undefined, forMs: number): Credential {
-    this.#known = { token, renewAt: this.#clock.now() + Math.max(forMs, LEAST_MS) }
+    this.#known = { token, renewAt: this.#clock.now() + Math.max(forMs, MIN_INTERVAL_MS) }
     return this.#known
   }
 }
 
-/** When a token ends, in ms, by its own word; undefined where it cannot be read. */
-function endOf(token: string | undefined): number | undefined {
+/** The expiry of a token, in ms; undefined if the token is not readable. */
+function expiryOf(token: string | undefined): number | undefined {
   const exp = claimsOf(token).exp
   return typeof exp === 'number' ? exp * 1_000 : undefined
 }
 
-/** What a JSON Web Token says, unverified: that is the edge's part. */
+/** The claims of a JSON Web Token, not verified: the edge does that. */
 export function claimsOf(token: string | undefined): { exp?: unknown; repos?: unknown } {
   const payload = token?.split('.')[1]?.replaceAll('-', '+').replaceAll('_', '/')
   try {

@@ -1,11 +1,11 @@
-// Requests to the edge: where it is, with which token, and when to give one up.
+// Requests to the edge: URL, token, timeout, errors.
 
 import type { Clock } from './clock.ts'
 import type { Credential, Credentials } from './credentials.ts'
 import { BoardError } from './types.ts'
 
 export interface EdgeDeps {
-  /** Without a slash at the end. */
+  /** Without a trailing slash. */
   url: string
   path: string | undefined
   credentials: Credentials
@@ -13,20 +13,20 @@ export interface EdgeDeps {
   clock: Clock
 }
 
-export interface Ask {
+export interface RequestOptions {
   method?: 'POST'
   headers?: Readonly<Record<string, string>>
-  /** Of this request alone. */
+  /** For this request alone. */
   controller: AbortController
 }
 
-export interface Answer {
+export interface Answered {
   /** 2xx or 304. */
   response: Response
   credential: Credential
 }
 
-/** Headers come at once or not at all; a long list may take its time behind them. */
+/** For the headers only: the body of a long list may take longer. */
 const HEADERS_MS = 20_000
 
 export class Edge {
@@ -47,36 +47,36 @@ export class Edge {
     return `${url}/api${route}${search && '?'}${search}`
   }
 
-  /** Rejects with a BoardError for whatever is no success. */
-  async send(route: string, ask: Ask): Promise<Answer> {
+  /** Rejects with a BoardError for every failure. */
+  async send(route: string, options: RequestOptions): Promise<Answered> {
     const { credentials } = this.#deps
     const credential = await credentials.current()
     try {
-      return await this.#try(route, ask, credential)
+      return await this.#try(route, options, credential)
     } catch (error) {
       const isRefused = error instanceof BoardError && error.status === 401
       if (!isRefused || !(await credentials.refused(credential))) throw error
-      return this.#try(route, ask, await credentials.current())
+      return this.#try(route, options, await credentials.current())
     }
   }
 
-  async #try(route: string, ask: Ask, credential: Credential): Promise<Answer> {
-    const response = await this.#fetch(route, ask, credential)
+  async #try(route: string, options: RequestOptions, credential: Credential): Promise<Answered> {
+    const response = await this.#fetch(route, options, credential)
     if (response.ok || response.status === 304) return { response, credential }
     throw await problemOf(response)
   }
 
-  async #fetch(route: string, ask: Ask, { token }: Credential): Promise<Response> {
-    const { controller, method, headers } = ask
+  async #fetch(route: string, options: RequestOptions, { token }: Credential): Promise<Response> {
+    const { controller, method, headers } = options
     const cancel = this.#deps.clock.after(HEADERS_MS, () => controller.abort())
     try {
-      // Whoever closed the watch while the token was asked for.
+      // The watch was closed while we waited for the token.
       if (controller.signal.aborted) throw new Error('The watch is closed.')
       return await this.#deps.fetch(this.url(route), {
         ...(method && { method }),
         headers: { ...headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
-        // A browser's cache lets a second request for the same address wait for the first, which
-        // for a stream is for ever. Workers know neither of the two.
+        // A browser's cache lets a second request for the same URL wait for the first one, and a
+        // stream never ends. Workers have no `cache` option.
         ...('cache' in Request.prototype && { cache: 'no-store' as const }),
         ...(token === undefined && { credentials: 'include' as const }),
         signal: controller.signal,

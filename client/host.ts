@@ -1,5 +1,5 @@
-// What is used of the host beyond fetch and timers, where it is there: a page has all of it, a
-// program none. Spelled out here, since no host's types fit all the others.
+// Optional features of the host beyond fetch and timers: a page has all of them, a program none.
+// The types are our own, since no host's types fit all the others.
 
 interface EventHost {
   addEventListener(type: string, listener: () => void): void
@@ -14,38 +14,38 @@ interface Host extends Partial<EventHost> {
 
 export const host = globalThis as unknown as Host
 
-/** Of the page; undefined outside of one, and for a page from a file. */
+/** Undefined outside of a page, and for a page opened from a file. */
 export function pageOrigin(): string | undefined {
   const origin = host.location?.origin
   return origin === 'null' ? undefined : origin
 }
 
-/** Comings and goings of a page. */
+/** When a page becomes active or inactive. */
 export interface Lifecycle {
-  /** It is looked at again, or has a network again, or was brought back from the history. */
+  /** The page is visible again, is online again, or came back from the history. */
   wake(): void
-  /** It is left, for good or for the history, where nothing may be held. */
+  /** The user leaves the page. It may stay in the history, where it must hold no connection. */
   sleep(): void
 }
 
-/** The result stops it. */
+/** The returned function stops it. */
 export function followLifecycle({ wake, sleep }: Lifecycle): () => void {
   const { document } = host
   if (!document) return () => undefined
-  const seen = () => {
+  const onVisibility = () => {
     if (document.visibilityState === 'visible') wake()
   }
-  document.addEventListener('visibilitychange', seen)
+  document.addEventListener('visibilitychange', onVisibility)
   for (const type of ['online', 'pageshow']) host.addEventListener?.(type, wake)
   host.addEventListener?.('pagehide', sleep)
   return () => {
-    document.removeEventListener('visibilitychange', seen)
+    document.removeEventListener('visibilitychange', onVisibility)
     for (const type of ['online', 'pageshow']) host.removeEventListener?.(type, wake)
     host.removeEventListener?.('pagehide', sleep)
   }
 }
 
-/** For what a caller's own callback threw: loud, and none of our business. */
+/** Reports an error that a callback of the caller threw. It must be visible, but not stop us. */
 export function report(error: unknown): void {
   if (host.reportError) host.reportError(error)
   else {

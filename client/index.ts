@@ -1,4 +1,4 @@
-// The package `signalbox/client`: its whole public face, and nothing else.
+// The public API of the package `signalbox/client`.
 
 export type {
   Check,
@@ -9,11 +9,12 @@ export type {
   Session,
   Task,
 } from '../worker/board/wire.ts'
-export type { EventSourceClass, EventSourceLike } from './event-source.ts'
 export {
   BoardError,
   type BoardState,
   type BoardWatch,
+  type EventSourceClass,
+  type EventSourceLike,
   type LostReason,
   type Signal,
   type TaskDetail,

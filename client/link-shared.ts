@@ -1,16 +1,16 @@
-// One stream for all tabs of a browser: one tab leads and holds it, the others hear of it from
-// there, and each of them can take over where the last one stopped.
+// One stream for all tabs of a browser. The leader holds the stream and passes each message on to
+// the followers. Each follower can take over where the leader stopped.
 
 import type { Clock } from './clock.ts'
 import { type Connection, type ConnectionEvents, PING_MS, SILENCE_MS } from './connection.ts'
 import type { Link, LinkEvents } from './link.ts'
-import { isBehind } from './place.ts'
+import { isNewer } from './message.ts'
 import type { Channel, Post, Tabs } from './tabs.ts'
 import type { BoardError, LostReason } from './types.ts'
 
 export interface SharedLinkOptions {
   tabs: Tabs
-  /** A connection of this tab's own, from a place in the log on. */
+  /** Makes a connection of this tab, which resumes after `lastEventId`. */
   connect(on: ConnectionEvents, lastEventId: string | undefined): Connection
   clock: Clock
   on: LinkEvents
@@ -18,22 +18,22 @@ export interface SharedLinkOptions {
 
 /** A leader answers in milliseconds, unless it is frozen. */
 const ANSWER_MS = 5_000
-/** A timer that fires later than this was held up with all of its tab. */
+/** If a timer fires later than this, the whole tab was frozen. */
 const LATE_MS = 2_000
 
 export class SharedLink implements Link {
   readonly #options: SharedLinkOptions
   #channel: Channel | undefined
-  /** Gives up the seat, or the place in its queue. Undefined: resting, or closed. */
-  #leaveSeat: (() => Promise<void>) | undefined
-  /** While this tab leads. */
+  /** Releases the lock, or stops waiting for it. Undefined: paused or closed. */
+  #releaseLock: (() => Promise<void>) | undefined
+  /** Set while this tab is the leader. */
   #connection: Connection | undefined
   #isOpen: boolean = false
   #reason: LostReason | undefined
-  #place: string | undefined
-  /** When the leader was heard last, or when it was asked. */
-  #heardAt = 0
-  #patienceMs = ANSWER_MS
+  #position: string | undefined
+  /** When the leader last posted, or when we asked for it. */
+  #leaderSeenAt = 0
+  #maxQuietMs = ANSWER_MS
   #postedAt = 0
   #cancelTimer: (() => void) | undefined
 
@@ -43,16 +43,16 @@ export class SharedLink implements Link {
 
   start(): void {
     this.#channel = this.#options.tabs.listen((post) => this.#receive(post))
-    this.#join('queue')
+    this.#claimLock('wait')
   }
 
   wake(): void {
-    if (!this.#leaveSeat) this.#join('queue')
+    if (!this.#releaseLock) this.#claimLock('wait')
     else if (this.#connection) this.#connection.wake()
     else this.#ask()
   }
 
-  rest(): void {
+  pause(): void {
     void this.#leave()
   }
 
@@ -63,56 +63,58 @@ export class SharedLink implements Link {
     await left
   }
 
-  #join(how: 'queue' | 'take'): void {
+  #claimLock(how: 'wait' | 'steal'): void {
     void this.#leave()
-    // Closed, perhaps by whoever has just been told something.
+    // A callback may have closed the link just before.
     if (!this.#channel) return
-    this.#leaveSeat = this.#options.tabs.claim(how, {
-      held: () => this.#lead(),
-      lost: () => {
-        // Robbed: this tab was frozen, or seemed to be.
+    this.#releaseLock = this.#options.tabs.lock(how, {
+      acquired: () => this.#lead(),
+      stolen: () => {
+        // This tab was frozen, or another tab thought so.
         this.#lost('silent')
-        this.#join('queue')
+        this.#claimLock('wait')
       },
     })
-    if (how === 'queue') this.#ask()
+    if (how === 'wait') this.#ask()
   }
 
-  /** Whoever leads must answer soon; else nobody does, or one that cannot. */
+  /** A leader must answer soon. If none does, there is none, or it is frozen. */
   #ask(): void {
-    this.#channel?.post({ type: 'hello' })
-    this.#heardAt = this.#options.clock.now()
-    this.#patienceMs = ANSWER_MS
-    this.#listen()
+    this.#channel?.post({ type: 'ask' })
+    this.#leaderSeenAt = this.#options.clock.now()
+    this.#maxQuietMs = ANSWER_MS
+    this.#checkLeader()
   }
 
-  /** Looks at the time itself, since a hidden tab's timers may sleep while its channel does not. */
-  #listen(): void {
+  /** Compares times, since a hidden tab's timers may be delayed while its channel works. */
+  #checkLeader(): void {
     const { clock } = this.#options
-    const quietMs = clock.now() - this.#heardAt
-    if (quietMs >= 0 && quietMs < this.#patienceMs) {
-      this.#timer(this.#patienceMs - quietMs, () => this.#listen())
+    const quietMs = clock.now() - this.#leaderSeenAt
+    if (quietMs >= 0 && quietMs < this.#maxQuietMs) {
+      this.#timer(this.#maxQuietMs - quietMs, () => this.#checkLeader())
       return
     }
-    // Much too late: then it was this tab that slept, and what it was told waits behind this timer.
-    const isLate = quietMs > this.#patienceMs + LATE_MS && this.#patienceMs > ANSWER_MS
+    // This timer is much too late, so this tab was frozen, and posts of the leader still wait
+    // behind the timer.
+    const isLate = quietMs > this.#maxQuietMs + LATE_MS && this.#maxQuietMs > ANSWER_MS
     if (isLate) {
       this.#ask()
       return
     }
     this.#lost('silent')
-    this.#join('take')
+    this.#claimLock('steal')
   }
 
   #lead(): void {
     const { connect, clock } = this.#options
-    // Without a place to go on from, what the others have is as old as what they heard last.
-    if (this.#isOpen && this.#place === undefined) {
+    // Without a position we cannot resume, so messages may be missed: the followers must read
+    // again.
+    if (this.#isOpen && this.#position === undefined) {
       this.#lost('ended')
       this.#post(false)
     }
-    if (!this.#leaveSeat) return
-    const connection = connect(this.#leading(), this.#place)
+    if (!this.#releaseLock) return
+    const connection = connect(this.#leaderEvents(), this.#position)
     this.#connection = connection
     connection.start()
     const beat = () => {
@@ -123,8 +125,8 @@ export class SharedLink implements Link {
     this.#timer(PING_MS, beat)
   }
 
-  /** What the own connection tells goes to this tab's watch and to all the others. */
-  #leading(): ConnectionEvents {
+  /** Events of our connection go to our own watch and to all followers. */
+  #leaderEvents(): ConnectionEvents {
     const { on, clock } = this.#options
     return {
       opened: () => {
@@ -134,16 +136,16 @@ export class SharedLink implements Link {
         on.opened()
       },
       alive: () => {
-        // Of a burst one is enough; of pings each is needed.
+        // One post per burst is enough, but each ping must be passed on.
         if (clock.now() - this.#postedAt > PING_MS / 3) this.#post(true)
         on.alive()
       },
-      told: (data, id) => {
-        this.#channel?.post({ type: 'told', data, id })
-        on.told(data, id)
+      message: (data, id) => {
+        this.#channel?.post({ type: 'message', data, id })
+        on.message(data, id)
       },
-      place: (id) => {
-        this.#place = id
+      position: (id) => {
+        this.#position = id
       },
       lost: (reason) => {
         this.#lost(reason)
@@ -153,57 +155,58 @@ export class SharedLink implements Link {
     }
   }
 
-  /** The token of this tab is no good; that of another one may be, so the seat goes to the next. */
+  /** The edge refused the token of this tab. The next tab leads, and tries its own token. */
   #refused(error: BoardError): void {
     void this.#leave()
     this.#options.on.refused(error)
   }
 
   #receive(post: Post): void {
-    if (post.type === 'hello') this.#answer()
-    // What one that has been robbed still says, before it knows; or nothing for one that rests.
-    if (this.#connection || !this.#leaveSeat) return
+    if (post.type === 'ask') this.#answer()
+    // A leader ignores the last posts of a leader that it replaced. A paused tab ignores all.
+    if (this.#connection || !this.#releaseLock) return
     switch (post.type) {
-      case 'hello':
+      case 'ask':
         return
-      case 'following':
-        this.#place ??= post.place
+      case 'follower':
+        this.#position ??= post.position
         return
-      case 'here':
-        this.#hear(post)
+      case 'status':
+        this.#follow(post)
         break
-      case 'told':
-        if (post.id !== undefined && !isBehind(post.id, this.#place)) break
-        this.#place = post.id ?? this.#place
-        this.#options.on.told(post.data, post.id)
+      case 'message':
+        if (post.id !== undefined && !isNewer(post.id, this.#position)) break
+        this.#position = post.id ?? this.#position
+        this.#options.on.message(post.data, post.id)
     }
-    if (!this.#leaveSeat) return
-    this.#heardAt = this.#options.clock.now()
-    this.#patienceMs = SILENCE_MS * (1 + this.#options.clock.random() / 4)
-    this.#listen()
+    if (!this.#releaseLock) return
+    this.#leaderSeenAt = this.#options.clock.now()
+    this.#maxQuietMs = SILENCE_MS * (1 + this.#options.clock.random() / 4)
+    this.#checkLeader()
   }
 
   #answer(): void {
     if (this.#connection) {
       this.#connection.wake()
       if (this.#connection) this.#post(false)
-    } else if (this.#leaveSeat && this.#place !== undefined) {
-      this.#channel?.post({ type: 'following', place: this.#place })
+    } else if (this.#releaseLock && this.#position !== undefined) {
+      this.#channel?.post({ type: 'follower', position: this.#position })
     }
   }
 
-  #hear(here: Post & { type: 'here' }): void {
+  #follow(status: Post & { type: 'status' }): void {
     const { on } = this.#options
-    // Messages come before the place behind them, so one that skips some brings a gap.
-    const isAhead = here.place !== undefined && isBehind(here.place, this.#place)
-    if (isAhead) this.#place = here.place
-    if (!here.isOpen) {
-      if (this.#isOpen || here.reason !== this.#reason) this.#lost(here.reason ?? 'unreachable')
+    // The leader posts each message before the position after it. So a newer position here means
+    // that this tab missed messages.
+    const isAhead = status.position !== undefined && isNewer(status.position, this.#position)
+    if (isAhead) this.#position = status.position
+    if (!status.isOpen) {
+      if (this.#isOpen || status.reason !== this.#reason) this.#lost(status.reason ?? 'unreachable')
     } else if (!this.#isOpen || isAhead) {
       this.#isOpen = true
       this.#reason = undefined
       on.opened()
-    } else if (here.isAlive) on.alive()
+    } else if (status.isAlive) on.alive()
   }
 
   #lost(reason: LostReason): void {
@@ -215,25 +218,25 @@ export class SharedLink implements Link {
   #post(isAlive: boolean): void {
     this.#postedAt = this.#options.clock.now()
     this.#channel?.post({
-      type: 'here',
+      type: 'status',
       isOpen: this.#isOpen,
       isAlive,
       reason: this.#reason,
-      place: this.#place,
+      position: this.#position,
     })
   }
 
-  /** The connection ends before the seat is free: there is never one more stream than tabs lead. */
+  /** Closes the connection before it releases the lock, so there are never two streams. */
   async #leave(): Promise<void> {
     this.#cancelTimer?.()
     this.#cancelTimer = undefined
-    const leaveSeat = this.#leaveSeat
-    this.#leaveSeat = undefined
+    const releaseLock = this.#releaseLock
+    this.#releaseLock = undefined
     this.#isOpen = false
     this.#reason = undefined
     void this.#connection?.close()
     this.#connection = undefined
-    await leaveSeat?.()
+    await releaseLock?.()
   }
 
   #timer(ms: number, call: () => void): void {

@@ -1,26 +1,26 @@
-// The port between a watch and its stream: a connection of its own, or that of another tab.
+// The port between a watch and its stream, which is a connection of its own or that of another tab.
 
 import type { BoardError, LostReason } from './types.ts'
 
 export interface Link {
   start(): void
-  /** The host woke up, or somebody wants to know: what is not open is dialled at once. */
+  /** The page or the caller wants the board now: dials at once if the stream is not open. */
   wake(): void
-  /** Lets go of the stream until `wake`: whoever watches was refused. */
-  rest(): void
-  /** No event is called any more. Resolves when nothing is left. */
+  /** Closes the stream until `wake`, because the page sleeps or the edge refused the watch. */
+  pause(): void
+  /** No event is called after this. Resolves when the stream is closed. */
   close(): Promise<void>
 }
 
 export interface LinkEvents {
-  /** From now on every change is told; what changed before may have been missed. */
+  /** Every change from now on causes a message. Earlier changes may have been missed. */
   opened(): void
-  /** The stream was alive just now. */
+  /** Something arrived just now, at least a ping. */
   alive(): void
-  /** `data` is the message as JSON. */
-  told(data: string, id: string | undefined): void
-  /** It is dialled again by itself. */
+  /** `data` is the change message as JSON. */
+  message(data: string, id: string | undefined): void
+  /** The stream ended. The link dials again by itself. */
   lost(reason: LostReason): void
-  /** It is not, until `wake`. */
+  /** The stream ended. The link dials again only after `wake`. */
   refused(error: BoardError): void
 }

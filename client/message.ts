@@ -1,16 +1,17 @@
-// What a stream tells, read with care. Pure.
+// Change messages and their event ids, as the stream sends them. Pure.
 
 import type { Message } from '../worker/board/wire.ts'
 
 export const taskRoute = (id: string): string => `/tasks/${encodeURIComponent(id)}`
 
-/** Undefined for what this version does not know: then everything may have changed. */
+/** Undefined for a message that this version does not know: then anything may have changed. */
 export function parseMessage(data: string): Message | undefined {
   try {
     const message = JSON.parse(data) as Message
     switch (message.type) {
       case 'task-changed':
-        // An id that no address can hold would end the stream each time it is told again.
+        // `taskRoute` throws for an id that no URL can hold (a lone surrogate). Such a message
+        // would otherwise end the stream, and again each time it is repeated.
         return typeof message.id === 'string' && taskRoute(message.id) ? message : undefined
       case 'tasks-changed':
       case 'session-changed':
@@ -21,4 +22,19 @@ export function parseMessage(data: string): Message | undefined {
   } catch {
     return undefined
   }
+}
+
+/**
+ * Whether the event `id` (`<epoch>-<seq>`) is newer than `position`. Ids of two epochs cannot be
+ * compared: then it counts as newer.
+ */
+export function isNewer(id: string, position: string | undefined): boolean {
+  const a = splitId(id)
+  const b = splitId(position ?? '')
+  return a.epoch !== b.epoch || !(a.seq <= b.seq)
+}
+
+function splitId(id: string): { epoch: string; seq: number } {
+  const dash = id.lastIndexOf('-')
+  return { epoch: id.slice(0, Math.max(0, dash)), seq: Number(id.slice(dash + 1)) }
 }

@@ -1,99 +1,101 @@
-// The read endpoints, conditionally: of each route one request in flight, at most one more waiting.
+// Reads endpoints with conditional requests. Each route has at most one request in flight and one
+// that waits.
 
 import type { Edge } from './edge.ts'
 import { BoardError } from './types.ts'
 
-export type Found =
-  /** `tag` is another one when the value is. */
+export type ReadResult =
+  /** `tag` changes whenever the value does. */
   | { state: 'found'; tag: string; value: unknown }
   | { state: 'absent' }
   /** No sidecar has published this repository yet. */
   | { state: 'unpublished' }
 
-interface Flight {
-  next?: Promise<Found>
-  again?: () => void
+interface InFlight {
+  /** The result of the request that waits for this one. */
+  next?: Promise<ReadResult>
+  startNext?: () => void
 }
 
-/** Bodies and outputs are up to half a megabyte each. */
-const MOST_KEPT = 32
+/** Bounded, since the body of a task and the output of a run can be half a megabyte each. */
+const MAX_CACHED = 32
 
 export class Reads {
   readonly #edge: Edge
   readonly #controllers = new Set<AbortController>()
-  readonly #flights = new Map<string, Flight>()
-  /** The one read last stands last. */
-  readonly #kept = new Map<string, Found & { state: 'found' }>()
+  readonly #inFlight = new Map<string, InFlight>()
+  /** By route. The most recently read is last. */
+  readonly #cache = new Map<string, ReadResult & { state: 'found' }>()
   #untagged = 0
 
   constructor(edge: Edge) {
     this.#edge = edge
   }
 
-  /** What is there at or after the time of this call. Rejects with a BoardError. */
-  read(route: string): Promise<Found> {
-    const flight = this.#flights.get(route)
-    if (!flight) return this.#fly(route)
-    // The one in flight may have read before whatever made us ask.
-    flight.next ??= new Promise((resolve) => {
-      flight.again = () => resolve(this.#fly(route))
+  /** The value at the time of this call or later. Rejects with a BoardError. */
+  read(route: string): Promise<ReadResult> {
+    const current = this.#inFlight.get(route)
+    if (!current) return this.#start(route)
+    // The request in flight may have read the value before the change that caused this call.
+    current.next ??= new Promise((resolve) => {
+      current.startNext = () => resolve(this.#start(route))
     })
-    return flight.next
+    return current.next
   }
 
-  /** Gives up what is in flight. */
+  /** Aborts all requests in flight. */
   close(): void {
     for (const controller of this.#controllers) controller.abort()
   }
 
-  #fly(route: string): Promise<Found> {
-    const flight: Flight = {}
-    this.#flights.set(route, flight)
-    const land = () => {
-      this.#flights.delete(route)
-      flight.again?.()
+  #start(route: string): Promise<ReadResult> {
+    const current: InFlight = {}
+    this.#inFlight.set(route, current)
+    const finish = () => {
+      this.#inFlight.delete(route)
+      current.startNext?.()
     }
-    const found = this.#ask(route)
-    found.then(land, land)
-    return found
+    const result = this.#request(route)
+    result.then(finish, finish)
+    return result
   }
 
-  async #ask(route: string): Promise<Found> {
-    const kept = this.#kept.get(route)
+  async #request(route: string): Promise<ReadResult> {
+    const cached = this.#cache.get(route)
     const controller = new AbortController()
     this.#controllers.add(controller)
     try {
       const { response } = await this.#edge.send(route, {
-        headers: { Accept: 'application/json', ...(kept && { 'If-None-Match': kept.tag }) },
+        headers: { Accept: 'application/json', ...(cached && { 'If-None-Match': cached.tag }) },
         controller,
       })
-      if (response.status === 304 && kept) return this.#keep(route, kept)
+      if (response.status === 304 && cached) return this.#store(route, cached)
       const value: unknown = await jsonOf(response)
       const tag = response.headers.get('ETag') ?? `untagged-${this.#untagged++}`
-      return this.#keep(route, { state: 'found', tag, value })
+      return this.#store(route, { state: 'found', tag, value })
     } catch (error) {
       if (!(error instanceof BoardError) || error.status !== 404) throw error
       if (error.code === 'unknown_repository') return { state: 'unpublished' }
       if (error.code !== 'unknown_task') throw error
-      this.#kept.delete(route)
+      this.#cache.delete(route)
       return { state: 'absent' }
     } finally {
       this.#controllers.delete(controller)
     }
   }
 
-  #keep(route: string, found: Found & { state: 'found' }): Found {
-    this.#kept.delete(route)
-    this.#kept.set(route, found)
-    for (const [oldest] of this.#kept) {
-      if (this.#kept.size <= MOST_KEPT) break
-      this.#kept.delete(oldest)
+  #store(route: string, result: ReadResult & { state: 'found' }): ReadResult {
+    this.#cache.delete(route)
+    this.#cache.set(route, result)
+    for (const [oldest] of this.#cache) {
+      if (this.#cache.size <= MAX_CACHED) break
+      this.#cache.delete(oldest)
     }
-    return found
+    return result
   }
 }
 
-/** An answer that breaks off is one that never came. */
+/** A response that breaks off counts as no response. */
 async function jsonOf(response: Response): Promise<unknown> {
   try {
     return await response.json()

@@ -1,6 +1,6 @@
-// Reads server-sent events from text in pieces, as the HTML standard says. Pure.
+// Parses server-sent events from chunks of text, as the HTML standard defines. Pure.
 
-/** What one block held. An `id` alone moves the place in the log and tells nothing. */
+/** The fields of one block. A block with only an `id` moves the position and is no message. */
 export interface Block {
   id?: string
   data?: string
@@ -10,25 +10,25 @@ export interface Block {
 const LINE_END = /\r\n|\r|\n/
 
 export class SseParser {
-  #rest = ''
+  #partialLine = ''
   #block: Block = {}
   #isFirst: boolean = true
-  /** The last piece ended between the two halves of a CRLF, perhaps. */
+  /** The last chunk ended with CR. The next one may begin with the LF of the same line end. */
   #endedByCr: boolean = false
 
-  /** The blocks that this piece completes; comments are in none of them. */
-  push(piece: string): Block[] {
-    if (piece === '') return []
-    const text = this.#isFirst && piece.startsWith('\uFEFF') ? piece.slice(1) : piece
+  /** Returns the blocks that this chunk completes, without comments. */
+  push(chunk: string): Block[] {
+    if (chunk === '') return []
+    const text = this.#isFirst && chunk.startsWith('\uFEFF') ? chunk.slice(1) : chunk
     this.#isFirst = false
     const lines = (this.#endedByCr && text.startsWith('\n') ? text.slice(1) : text).split(LINE_END)
     this.#endedByCr = text.endsWith('\r')
-    lines[0] = this.#rest + lines[0]
-    this.#rest = lines.pop() ?? ''
-    return lines.flatMap((line) => this.#line(line))
+    lines[0] = this.#partialLine + lines[0]
+    this.#partialLine = lines.pop() ?? ''
+    return lines.flatMap((line) => this.#parseLine(line))
   }
 
-  #line(line: string): Block[] {
+  #parseLine(line: string): Block[] {
     if (line === '') {
       const block = this.#block
       this.#block = {}
@@ -39,7 +39,7 @@ export class SseParser {
     const value = colon < 0 ? '' : line.slice(colon + 1).replace(/^ /, '')
     const { data } = this.#block
     if (name === 'data') this.#block.data = data === undefined ? value : `${data}\n${value}`
-    // An id with NUL would be refused by the edge as a header; the standard ignores it too.
+    // The standard ignores an id with NUL, and it could not be sent back as a header.
     else if (name === 'id' && !value.includes('\0')) this.#block.id = value
     else if (name === 'retry' && /^\d+$/.test(value)) this.#block.retry = Number(value)
     return []

@@ -1,11 +1,10 @@
-// The event stream by an EventSource and a ticket, for hosts whose fetch cannot stream. It hides
-// pings, so silence cannot be seen here; and what it would do by itself, redialling, we do.
+// The event stream through an EventSource and a ticket, for hosts whose fetch cannot stream. An
+// EventSource hides pings, so silence is not seen here. Redialling is ours, not the EventSource's.
 
 import type { Clock } from './clock.ts'
 import type { Edge } from './edge.ts'
-import type { EventSourceClass, EventSourceLike } from './event-source.ts'
-import type { OpenStream, StreamEvents, StreamSource } from './stream.ts'
-import { endOf } from './stream-end.ts'
+import { endOf, type OpenStream, type StreamEvents, type StreamSource } from './stream.ts'
+import type { EventSourceClass, EventSourceLike } from './types.ts'
 
 interface Ticket {
   ticket: string
@@ -50,7 +49,7 @@ export function eventSourceStreams(
         if (isClosed) return
         source = new EventSource(edge.url('/events', { path, ticket, last_event_id: lastEventId }))
         listen(source, { ...on, opened: () => on.opened(renewAt) }, lastEventId, () => {
-          // It gave up, as it does for any status but 200: perhaps because of the ticket.
+          // An EventSource closes itself for every status but 200. The ticket may be the cause.
           if (source?.readyState === CLOSED) known = undefined
           close()
         })
@@ -72,20 +71,20 @@ function listen(
   close: () => void,
 ): void {
   let isOpen = false
-  let place = lastEventId
+  let position = lastEventId
   source.onopen = () => {
     isOpen = true
     on.alive()
     on.opened()
   }
   source.onmessage = ({ data, lastEventId: id }: { data: string; lastEventId: string }) => {
-    // It repeats the last id on messages that have none of their own.
-    const own = id !== '' && id !== place ? id : undefined
+    // For a message without an id, an EventSource repeats the last one.
+    const own = id !== '' && id !== position ? id : undefined
     on.alive()
-    on.told(data, own)
+    on.message(data, own)
     if (own === undefined) return
-    place = own
-    on.place(own)
+    position = own
+    on.position(own)
   }
   source.onerror = () => {
     close()

@@ -1,9 +1,8 @@
-// The event stream by fetch: sees pings and refusals, sends the token in a header, not in a URL.
+// The event stream through fetch: sees pings and refusals, sends the token in a header.
 
 import type { Edge } from './edge.ts'
 import { SseParser } from './sse-parser.ts'
-import type { OpenStream, StreamEvents, StreamSource } from './stream.ts'
-import { endOf } from './stream-end.ts'
+import { endOf, type OpenStream, type StreamEvents, type StreamSource } from './stream.ts'
 import { BoardError } from './types.ts'
 
 export function fetchStreams(edge: Edge): StreamSource {
@@ -15,7 +14,7 @@ export function fetchStreams(edge: Edge): StreamSource {
       read(edge, { lastEventId, on, controller, isClosed: () => isClosed }).catch(
         (error: unknown) => {
           if (isClosed) return
-          // What is left of it, such as the body of an answer that was no stream.
+          // Frees what is left, such as the body of a response that is not a stream.
           controller.abort()
           on.ended(endOf(error))
         },
@@ -52,7 +51,11 @@ async function read(edge: Edge, reading: Reading): Promise<void> {
     throw new BoardError(response.status, 'no_stream', `The edge answered with ${type}.`)
   }
   if (!response.body) {
-    throw new BoardError(400, 'no_streaming', 'This fetch cannot stream: give an EventSource.')
+    throw new BoardError(
+      400,
+      'no_streaming',
+      'This fetch cannot stream: set the option EventSource.',
+    )
   }
   const reader = response.body.getReader()
   const decoder = new TextDecoder()
@@ -65,11 +68,11 @@ async function read(edge: Edge, reading: Reading): Promise<void> {
     on.alive()
     for (const { id, data, retry } of parser.push(decoder.decode(value, { stream: true }))) {
       if (retry !== undefined) on.retry(retry)
-      if (data !== undefined) on.told(data, id)
+      if (data !== undefined) on.message(data, id)
       if (isClosed()) return
       if (id !== undefined) {
-        on.place(id)
-        // The edge says `: connected` before it has joined the repository; the id comes after.
+        on.position(id)
+        // The edge sends `: connected` before it has subscribed, and the first id after that.
         if (!isOpen) on.opened(credential.renewAt)
         isOpen = true
       }

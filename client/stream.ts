@@ -1,38 +1,53 @@
-// The port of an event stream: one connection, from its dial to its end.
+// The port to an event stream: one connection from dial to end, and what its end means.
 
-import type { BoardError, LostReason } from './types.ts'
+import { BoardError, type LostReason } from './types.ts'
 
 export interface StreamSource {
-  /** Whether `alive` tells of pings, so that silence means a dead connection. */
+  /** Whether pings cause `alive`. If so, silence means a dead connection. */
   readonly seesPings: boolean
-  /** Dials. Resumes after `lastEventId`. No event is called before this returns. */
+  /** Dials, and resumes after `lastEventId`. Calls no event before it returns. */
   open(lastEventId: string | undefined, on: StreamEvents): OpenStream
 }
 
 export interface OpenStream {
-  /** Ends it; no event is called any more. */
+  /** Ends the stream. No event is called after this. */
   close(): void
 }
 
 export interface StreamEvents {
   /**
-   * Joined: every change from now on is told. `renewAt`, in ms: when to open another one in its
-   * place, because the edge will soon end this one.
+   * Subscribed: the stream brings every change from now on. The edge ends the stream when the token
+   * expires; open another one at `renewAt` (ms), before that.
    */
   opened(renewAt: number): void
-  /** Something came, if only a ping. */
+  /** Something arrived, at least a ping. */
   alive(): void
-  /** How long the edge asks to wait before the next dial, in ms. */
+  /** The edge asks to wait at least this long before the next dial. */
   retry(ms: number): void
-  /** A change message, as JSON, with its own id where it has one. */
-  told(data: string, id: string | undefined): void
-  /** The place in the log, to resume after. */
-  place(id: string): void
-  /** The last of all events. */
-  ended(why: StreamEnd): void
+  /** A change message as JSON, with its event id if it has one. */
+  message(data: string, id: string | undefined): void
+  /** The position in the change log, to resume after. */
+  position(id: string): void
+  /** The last event of all. */
+  ended(end: StreamEnd): void
 }
 
 export type StreamEnd =
   | { reason: LostReason }
-  /** Dialling again changes nothing. */
+  /** Dialling again would not help. */
   | { refused: BoardError }
+
+export function endOf(error: unknown): StreamEnd {
+  if (!(error instanceof BoardError)) return { reason: 'unreachable' }
+  return isFinal(error) ? { refused: error } : { reason: reasonOf(error) }
+}
+
+/** Another try with the same token, path and host gets the same answer. */
+const FINAL = [400, 401, 403]
+
+export const isFinal = (error: BoardError): boolean => FINAL.includes(error.status)
+
+function reasonOf({ status, code }: BoardError): LostReason {
+  if (code === 'token') return 'token'
+  return status === 0 ? 'unreachable' : 'failing'
+}

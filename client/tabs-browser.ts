@@ -1,6 +1,6 @@
-// The other tabs, by Web Locks and a BroadcastChannel: browsers have both on secure origins.
+// The other tabs through Web Locks and a BroadcastChannel. Browsers have both on secure origins.
 
-import type { Channel, Post, SeatEvents, Tabs } from './tabs.ts'
+import type { Channel, LockEvents, Post, Tabs } from './tabs.ts'
 
 interface Locks {
   request(
@@ -22,45 +22,45 @@ interface Host {
   BroadcastChannel?: new (name: string) => BroadcastChannelLike
 }
 
-/** Undefined where there are no tabs, or none that can find each other. */
+/** Undefined where there are no tabs, or where tabs cannot find each other. */
 export function browserTabs(name: string): Tabs | undefined {
   const { document, navigator, BroadcastChannel } = globalThis as unknown as Host
   const locks = navigator?.locks
-  // Deno and Node have some of it, and nobody to share a stream with.
+  // Deno and Node have some of these, but no tabs.
   if (!document || !locks || !BroadcastChannel) return undefined
   return {
-    claim: (how, on) => claim(locks, name, how, on),
+    lock: (how, on) => lock(locks, name, how, on),
     listen: (receive) => listen(new BroadcastChannel(name), receive),
   }
 }
 
-function claim(locks: Locks, name: string, how: 'queue' | 'take', on: SeatEvents) {
+function lock(locks: Locks, name: string, how: 'wait' | 'steal', on: LockEvents) {
   const queue = new AbortController()
   let isHeld = false
-  let isOver = false
-  let leave = () => queue.abort()
-  // The two options exclude each other; a seat that is taken is never waited for.
-  const options = how === 'take' ? { steal: true } : { signal: queue.signal }
-  const over = locks
+  let isReleased = false
+  let release = () => queue.abort()
+  // The two options exclude each other: a steal never waits.
+  const options = how === 'steal' ? { steal: true } : { signal: queue.signal }
+  const ended = locks
     .request(name, options, () => {
-      if (isOver) return undefined
+      if (isReleased) return undefined
       isHeld = true
-      const seat = new Promise<void>((resolve) => {
-        leave = resolve
+      const held = new Promise<void>((resolve) => {
+        release = resolve
       })
-      on.held()
-      return seat
+      on.acquired()
+      return held
     })
     .catch(() => {
-      if (isOver) return
-      // Where a lock is refused (a sandboxed frame) there is nobody to share with.
-      if (isHeld) on.lost()
-      else on.held()
+      if (isReleased) return
+      // A browser refuses locks in a sandboxed frame. Then the tab leads alone.
+      if (isHeld) on.stolen()
+      else on.acquired()
     })
   return async () => {
-    isOver = true
-    leave()
-    await over
+    isReleased = true
+    release()
+    await ended
   }
 }
 

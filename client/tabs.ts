@@ -1,19 +1,19 @@
-// The port to the other tabs of one browser that watch the same board: a seat that one of them
-// holds at a time, and a channel that reaches all the others.
+// The port to the other tabs of one browser that watch the same board: a lock that makes one tab
+// the leader, and a channel to all other tabs.
 
 import type { LostReason } from './types.ts'
 
 export interface Tabs {
-  /** Queues for the seat, or takes it from whoever holds it. The result gives either up. */
-  claim(how: 'queue' | 'take', on: SeatEvents): () => Promise<void>
-  /** Posts come in the order of their sending, none to their own sender. */
+  /** Waits for the lock, or steals it. The returned function releases it, or stops waiting. */
+  lock(how: 'wait' | 'steal', on: LockEvents): () => Promise<void>
+  /** Posts arrive in the order in which they were sent. A tab does not get its own posts. */
   listen(receive: (post: Post) => void): Channel
 }
 
-export interface SeatEvents {
-  held(): void
-  /** Another tab took it. Not called for a seat that was given up. */
-  lost(): void
+export interface LockEvents {
+  acquired(): void
+  /** Another tab stole the lock. Not called after a release. */
+  stolen(): void
 }
 
 export interface Channel {
@@ -22,19 +22,19 @@ export interface Channel {
 }
 
 export type Post =
-  /** Somebody wants to know how things stand, and wants the stream open now. */
-  | { type: 'hello' }
-  /** From whoever holds the seat, at least with every ping. */
+  /** A tab asks for the status, and wants the stream open now. */
+  | { type: 'ask' }
+  /** From the leader, at least with every ping. */
   | {
-      type: 'here'
+      type: 'status'
       isOpen: boolean
-      /** Something has just come by the stream. */
+      /** Something has just arrived on the stream. */
       isAlive: boolean
       reason?: LostReason | undefined
-      /** The place in the log up to which everything was passed on. */
-      place?: string | undefined
+      /** The leader has passed on every message up to this event id. */
+      position?: string | undefined
     }
-  /** From one that follows, to one that says hello: it may have to lead, and goes on from there. */
-  | { type: 'following'; place: string }
-  /** A change message, as it came. */
-  | { type: 'told'; data: string; id?: string | undefined }
+  /** A follower answers `ask`: if the new tab must lead, it resumes from this position. */
+  | { type: 'follower'; position: string }
+  /** A change message, as the stream sent it. */
+  | { type: 'message'; data: string; id?: string | undefined }

@@ -1,37 +1,39 @@
-// The public face as types: what a watch is told, what it answers, what it says of itself.
+// The public types of the client: options, results, states and errors.
 
 import type { Message, Run, Session, Task } from '../worker/board/wire.ts'
-import type { EventSourceClass } from './event-source.ts'
 
 export interface WatchBoardOptions {
-  /** Of the edge, like `https://signalbox.example`. Left out: the page's own origin. */
+  /** URL of the edge, like `https://signalbox.example`. Default: the page's own origin. */
   url?: string
-  /** The repository. May be left out where the token names exactly one. */
+  /** The repository. Optional if the token names exactly one. */
   path?: string
   /**
-   * A token, or what gives one: it is asked again before the token ends and after a refusal.
-   * Left out: the cookie.
+   * A token, or a function that returns one. The function is called again before the token expires,
+   * and after the edge refused it. Default: the cookie.
    */
   token?: string | (() => string | Promise<string>)
-  /** One task that changed, whole; undefined: it is gone. A change of many comes by `onTasks`. */
+  /**
+   * One task that changed, with all fields; undefined: it was deleted. When many change at once,
+   * only `onTasks` is called.
+   */
   onTask?(task: TaskDetail | undefined, id: string): void
-  /** All tasks, whenever one of them changed: light rows, without `body` and `checks`. */
+  /** All tasks, whenever one of them changed. Light rows, without `body` and `checks`. */
   onTasks?(tasks: readonly Task[]): void
   /** All sessions, newest first, whenever one of them changed. */
   onSessions?(sessions: readonly Session[]): void
-  /** Each state after the first, which is `connecting`; not for a later `currentAt` alone. */
+  /** Each new state after the first, `connecting`. Not called if only `currentAt` moved. */
   onState?(state: BoardState): void
-  /** Each change message as it came, before what it points to is fetched. */
+  /** Each change message, before the client fetches what changed. */
   onSignal?(signal: Signal): void
   /**
-   * Reads the stream with this instead of `fetch`, where `fetch` cannot stream (React Native).
-   * It hides pings, so a connection that died without a word is noticed later.
+   * Reads the stream with this class instead of `fetch`, for hosts whose `fetch` cannot stream
+   * (React Native). It hides pings, so the client notices a dead connection later.
    */
   EventSource?: EventSourceClass
   fetch?: typeof fetch
 }
 
-/** A task with all that belongs to it, as `GET /api/tasks/{id}` answers it. */
+/** A task with its runs and sessions, as `GET /api/tasks/{id}` returns it. */
 export interface TaskDetail extends Task {
   runs: Run[]
   sessions: Session[]
@@ -39,57 +41,57 @@ export interface TaskDetail extends Task {
 
 export interface Signal {
   message: Message
-  /** The event's id, where it has one. */
+  /** The event id, if the event has one. */
   id?: string
-  /** When it came, in ms since 1970. */
+  /** When it arrived, in ms since 1970. */
   at: number
 }
 
 export interface BoardWatch {
   readonly state: BoardState
-  /** Fetches everything again (nothing that did not change is told), and redials if need be. */
+  /** Fetches everything again, and redials if needed. Callbacks get only what changed. */
   refetch(): Promise<void>
   /** Undefined: there is no such task. Rejects with BoardError. */
   task(id: string): Promise<TaskDetail | undefined>
-  /** Ends it: no callback, no request and no timer is left when this resolves. */
+  /** Ends the watch. When it resolves, no callback, request or timer is left. */
   close(): Promise<void>
 }
 
 /**
- * Times are in ms since 1970. `currentAt`: until when what was shown was surely current; undefined
- * where it never was.
+ * Times are in ms since 1970. `currentAt`: up to this time, the data was certainly current.
+ * Undefined: it never was.
  */
 export type BoardState =
-  /** It has not been live yet. `reason`: why it takes longer. */
+  /** The watch was never live so far. `reason`: why connecting takes longer. */
   | { name: 'connecting'; since: number; reason?: LostReason }
-  /** The stream is open, and all that it asked to refetch has arrived. */
+  /** The stream is open, and everything that had to be refetched has arrived. */
   | { name: 'live'; since: number; currentAt: number }
   | { name: 'reconnecting'; since: number; currentAt?: number; reason: LostReason }
-  /** No sidecar has published this repository yet. The stream is open; it will tell. */
+  /** No sidecar has published this repository yet. The stream is open and waits for it. */
   | { name: 'waiting'; since: number }
-  /** Nothing changes until the token or the path does; `refetch` tries again. */
+  /** The edge refused the token or the path. `refetch` tries again. */
   | { name: 'refused'; since: number; currentAt?: number; code: string; error: string }
   | { name: 'closed' }
 
 export type LostReason =
-  /** Nothing answers at that address. */
+  /** No server answers at that address. */
   | 'unreachable'
   /** The edge answers, but with an error. */
   | 'failing'
   /** The edge ended the stream: a deployment, its age, or too many streams. */
   | 'ended'
-  /** The connection died without a word. */
+  /** The connection died without an end: pings stopped. */
   | 'silent'
-  /** What gives the token failed. */
+  /** The `token` function failed. */
   | 'token'
-  /** The stream is open, but what it asked to refetch has not arrived. */
+  /** The stream is open, but a refetch fails or takes too long. */
   | 'behind'
 
-/** Why a request was not answered. `code` is the edge's own, `unreachable`, or our own. */
+/** Why a request failed. `code` is that of the edge, or one of the client such as `unreachable`. */
 export class BoardError extends Error {
   override readonly name = 'BoardError'
   readonly code: string
-  /** 0: nothing answered. */
+  /** The HTTP status; 0: there was no response. */
   readonly status: number
 
   constructor(status: number, code: string, message: string) {
@@ -97,4 +99,18 @@ export class BoardError extends Error {
     this.status = status
     this.code = code
   }
+}
+
+/**
+ * The part of EventSource that the client uses; the browser's class and that of the package
+ * `eventsource` both fit.
+ */
+export type EventSourceClass = new (url: string) => EventSourceLike
+
+export interface EventSourceLike {
+  readonly readyState: number
+  onopen: ((event: never) => unknown) | null
+  onmessage: ((event: never) => unknown) | null
+  onerror: ((event: never) => unknown) | null
+  close(): void
 }

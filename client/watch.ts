@@ -1,14 +1,14 @@
-// Keeps one board current for its caller: what the stream tells is fetched and passed on.
+// Keeps one board up to date: fetches what a change message names, and calls the callbacks.
 
 import type { Session, Task } from '../worker/board/wire.ts'
 import { isSame, nextState } from './board-state.ts'
 import type { Clock } from './clock.ts'
-import { Followed } from './followed.ts'
 import type { Lifecycle } from './host.ts'
 import type { Link, LinkEvents } from './link.ts'
 import { parseMessage, taskRoute } from './message.ts'
-import type { Found, Reads } from './reads.ts'
-import { isFinal } from './stream-end.ts'
+import type { ReadResult, Reads } from './reads.ts'
+import { Resource } from './resource.ts'
+import { isFinal } from './stream.ts'
 import {
   BoardError,
   type BoardState,
@@ -18,10 +18,10 @@ import {
   type WatchBoardOptions,
 } from './types.ts'
 
-/** What a test replaces. */
+/** What tests replace. */
 export interface WatchDeps {
   clock: Clock
-  /** The result stops it. */
+  /** The returned function stops it. */
   followLifecycle(on: Lifecycle): () => void
   report(error: unknown): void
 }
@@ -35,13 +35,13 @@ export class Watch implements BoardWatch {
   readonly #options: WatchBoardOptions
   readonly #parts: WatchParts
   readonly #link: Link
-  readonly #tasks: Followed | undefined
-  readonly #sessions: Followed | undefined
-  /** Tasks that changed, until they have been told. */
-  readonly #changed = new Map<string, Followed>()
-  /** The tag of what `onTask` was told last. */
-  readonly #toldTasks = new Map<string, string>()
-  readonly #stopFollowing: () => void
+  readonly #tasks: Resource | undefined
+  readonly #sessions: Resource | undefined
+  /** Tasks that changed, until `onTask` got them. */
+  readonly #changedTasks = new Map<string, Resource>()
+  /** By task: the tag of what `onTask` got last. */
+  readonly #taskTags = new Map<string, string>()
+  readonly #stopLifecycle: () => void
   #state: BoardState
   #isOpen: boolean = false
   #lostReason: LostReason | undefined
@@ -52,29 +52,29 @@ export class Watch implements BoardWatch {
     this.#options = options
     this.#parts = parts
     this.#state = { name: 'connecting', since: parts.clock.now() }
-    this.#tasks = options.onTasks && this.#followList('tasks')
-    this.#sessions = options.onSessions && this.#followList('sessions')
+    this.#tasks = options.onTasks && this.#listResource('tasks')
+    this.#sessions = options.onSessions && this.#listResource('sessions')
     this.#link = parts.link(this.#linkEvents())
-    this.#stopFollowing = parts.followLifecycle({
+    this.#stopLifecycle = parts.followLifecycle({
       wake: () => this.#wake(),
       sleep: () => {
-        this.#link.rest()
+        this.#link.pause()
         this.#lost('silent')
       },
     })
     this.#link.start()
-    // Shown as soon as it is there; what changed meanwhile is found once the stream is open.
-    for (const list of this.#lists()) list.want()
+    // Read at once, to show something early. Once the stream is open, everything is read again.
+    for (const list of this.#lists()) list.invalidate()
   }
 
   get state(): BoardState {
-    this.#settle()
+    this.#updateState()
     return this.#state
   }
 
   async refetch(): Promise<void> {
     this.#wake()
-    await Promise.all([...this.#followed()].map((followed) => followed.settled()))
+    await Promise.all([...this.#resources()].map((resource) => resource.settled()))
   }
 
   async task(id: string): Promise<TaskDetail | undefined> {
@@ -86,8 +86,8 @@ export class Watch implements BoardWatch {
   async close(): Promise<void> {
     if (this.#state.name !== 'closed') {
       this.#state = { name: 'closed' }
-      this.#stopFollowing()
-      for (const followed of this.#followed()) followed.close()
+      this.#stopLifecycle()
+      for (const resource of this.#resources()) resource.close()
       this.#parts.reads.close()
     }
     await this.#link.close()
@@ -100,27 +100,28 @@ export class Watch implements BoardWatch {
         this.#lostReason = undefined
         this.#refusal = undefined
         this.#aliveAt = this.#parts.clock.now()
-        for (const followed of this.#followed()) followed.doubt()
-        this.#settle()
+        for (const resource of this.#resources()) resource.revalidate()
+        this.#updateState()
       },
       alive: () => {
         this.#aliveAt = this.#parts.clock.now()
-        this.#settle()
+        this.#updateState()
       },
-      told: (data, id) => this.#told(data, id),
+      message: (data, id) => this.#onMessage(data, id),
       lost: (reason) => this.#lost(reason),
       refused: (error) => this.#refused(error),
     }
   }
 
-  #told(data: string, id: string | undefined): void {
+  #onMessage(data: string, id: string | undefined): void {
     const at = this.#parts.clock.now()
     const message = parseMessage(data)
-    if (message?.type === 'task-changed' && this.#options.onTask)
-      this.#followTask(message.id).want()
-    // A message names what was written; what follows from it stands in the lists. Where nothing
-    // does, reading one again costs a 304.
-    for (const list of this.#lists()) list.want()
+    if (message?.type === 'task-changed' && this.#options.onTask) {
+      this.#taskResource(message.id).invalidate()
+    }
+    // A message names only what was written. Other tasks and sessions may change as a result, so
+    // the lists are read again, too. If they did not change, that is a 304.
+    for (const list of this.#lists()) list.invalidate()
     if (!message) return
     this.#call(() => this.#options.onSignal?.({ message, ...(id !== undefined && { id }), at }))
   }
@@ -128,83 +129,83 @@ export class Watch implements BoardWatch {
   #lost(reason: LostReason): void {
     this.#isOpen = false
     this.#lostReason = reason
-    this.#settle()
+    this.#updateState()
   }
 
   #refused(error: BoardError): void {
     this.#isOpen = false
     this.#refusal = error
-    this.#settle()
+    this.#updateState()
   }
 
   #wake(): void {
     if (this.#state.name === 'closed') return
     this.#link.wake()
-    for (const followed of this.#followed()) followed.doubt()
-    this.#settle()
+    for (const resource of this.#resources()) resource.revalidate()
+    this.#updateState()
   }
 
-  #followList(name: 'tasks' | 'sessions'): Followed {
-    let toldTag: string | undefined
-    return this.#follow(`/${name}`, (found) => {
-      if (found.state !== 'found' || found.tag === toldTag) return
-      toldTag = found.tag
-      const items = (found.value as Record<string, unknown>)[name]
+  #listResource(name: 'tasks' | 'sessions'): Resource {
+    let lastTag: string | undefined
+    return this.#resource(`/${name}`, (result) => {
+      if (result.state !== 'found' || result.tag === lastTag) return
+      lastTag = result.tag
+      const items = (result.value as Record<string, unknown>)[name]
       if (name === 'tasks') this.#call(() => this.#options.onTasks?.(items as Task[]))
       else this.#call(() => this.#options.onSessions?.(items as Session[]))
     })
   }
 
-  #followTask(id: string): Followed {
-    const known = this.#changed.get(id)
+  #taskResource(id: string): Resource {
+    const known = this.#changedTasks.get(id)
     if (known) return known
-    const followed = this.#follow(taskRoute(id), (found) => {
-      this.#tellTask(id, found)
-      if (followed.unsettledSince === undefined) this.#changed.delete(id)
+    const resource = this.#resource(taskRoute(id), (result) => {
+      this.#callOnTask(id, result)
+      if (resource.staleSince === undefined) this.#changedTasks.delete(id)
     })
-    this.#changed.set(id, followed)
-    return followed
+    this.#changedTasks.set(id, resource)
+    return resource
   }
 
-  #tellTask(id: string, found: Found): void {
-    if (found.state === 'unpublished') return
-    const tag = found.state === 'found' ? found.tag : 'absent'
-    if (this.#toldTasks.get(id) === tag) return
-    this.#toldTasks.set(id, tag)
-    const task = found.state === 'found' ? (found.value as TaskDetail) : undefined
+  #callOnTask(id: string, result: ReadResult): void {
+    if (result.state === 'unpublished') return
+    const tag = result.state === 'found' ? result.tag : 'absent'
+    if (this.#taskTags.get(id) === tag) return
+    this.#taskTags.set(id, tag)
+    const task = result.state === 'found' ? (result.value as TaskDetail) : undefined
     this.#call(() => this.#options.onTask?.(task, id))
   }
 
-  #follow(route: string, tell: (found: Found) => void): Followed {
-    const followed: Followed = new Followed({
+  #resource(route: string, onRead: (result: ReadResult) => void): Resource {
+    const resource: Resource = new Resource({
       read: () => this.#parts.reads.read(route),
-      tell,
-      changed: () => {
-        const { error } = followed
+      onRead,
+      onStatus: () => {
+        const { error } = resource
         if (error && isFinal(error)) {
-          this.#link.rest()
+          this.#link.pause()
           this.#refused(error)
-        } else this.#settle()
+        } else this.#updateState()
       },
       clock: this.#parts.clock,
     })
-    return followed
+    return resource
   }
 
-  *#lists(): Iterable<Followed> {
+  *#lists(): Iterable<Resource> {
     if (this.#tasks) yield this.#tasks
     if (this.#sessions) yield this.#sessions
   }
 
-  *#followed(): Iterable<Followed> {
+  *#resources(): Iterable<Resource> {
     yield* this.#lists()
-    yield* this.#changed.values()
+    yield* this.#changedTasks.values()
   }
 
-  /** Brings the state up to date, and tells when it became another. */
-  #settle(): void {
-    const followed = [...this.#followed()]
-    const since = followed.flatMap(({ unsettledSince }) => unsettledSince ?? [])
+  /** Computes the state, and calls `onState` if it changed. */
+  #updateState(): void {
+    const resources = [...this.#resources()]
+    const since = resources.flatMap(({ staleSince }) => staleSince ?? [])
     const was = this.#state
     this.#state = nextState(
       was,
@@ -214,17 +215,17 @@ export class Watch implements BoardWatch {
         isOpen: this.#isOpen,
         lostReason: this.#lostReason,
         aliveAt: this.#aliveAt,
-        isSure: followed.every(({ isSure }) => isSure),
-        isLate: followed.some(({ isLate }) => isLate),
-        isUnpublished: followed.some(({ isUnpublished }) => isUnpublished),
-        unsettledSince: since.length > 0 ? Math.min(...since) : undefined,
+        isConfirmed: resources.every(({ isConfirmed }) => isConfirmed),
+        isLate: resources.some(({ isLate }) => isLate),
+        isUnpublished: resources.some(({ isUnpublished }) => isUnpublished),
+        staleSince: since.length > 0 ? Math.min(...since) : undefined,
       },
       this.#parts.clock.now(),
     )
     if (!isSame(was, this.#state)) this.#call(() => this.#options.onState?.(this.#state))
   }
 
-  /** A caller's callback. Its exception is theirs, and the next callback comes all the same. */
+  /** Calls a callback. An exception in it is reported, and does not stop later callbacks. */
   #call(callback: () => void): void {
     if (this.#state.name === 'closed') return
     try {

@@ -1,8 +1,7 @@
 // Asks again and again while somebody looks: one round at a time, later after failures, at once
 // when there is a reason to. Owns no clock and does no I/O.
 
-import { backoffMs } from '../../client/backoff.ts'
-import type { Clock } from '../../client/clock.ts'
+import { backoffMs, type Clock } from '../../client/clock.ts'
 import type { Freshness } from '../payments/feed/freshness.ts'
 
 export interface PollerDeps {

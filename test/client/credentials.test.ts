@@ -3,12 +3,12 @@ import { Credentials, claimsOf } from '../../client/credentials.ts'
 import { token } from '../support/edge.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
-/** A token of `leftMs` by this clock, and nothing that an edge would believe. */
+/** An unsigned token that is valid for `leftMs` by this clock. */
 const madeOf = (clock: FakeClock, leftMs: number, name = '') =>
   `h.${btoa(JSON.stringify({ exp: (clock.now() + leftMs) / 1_000, name }))}.s`
 
 describe('the credentials of a watch', () => {
-  it('ask a function once until its token is near its end, or at half of a short one', async () => {
+  it('call the function again shortly before the token expires, or at half of a short token', async () => {
     const clock = new FakeClock()
     let asked = 0
     const credentials = new Credentials(
@@ -25,7 +25,7 @@ describe('the credentials of a watch', () => {
     expect(renewAt - clock.now()).toBe(30_000)
   })
 
-  it('keep a token that is still good when the function fails early, and say so when it is not', async () => {
+  it('keep a valid token when the function fails, and reject once it has expired', async () => {
     const clock = new FakeClock()
     const first = madeOf(clock, 100_000)
     const give = [() => first]
@@ -38,13 +38,13 @@ describe('the credentials of a watch', () => {
     await clock.advance(60_000)
     const early = await credentials.current()
     expect(early.token).toBe(first)
-    // Asked again at half of what is left, and not for every request.
+    // Called again at half of the remaining time, not for every request.
     expect(early.renewAt - clock.now()).toBe(20_000)
     await clock.advance(60_000)
     await expect(credentials.current()).rejects.toMatchObject({ code: 'token', status: 0 })
   })
 
-  it('ask again, ever closer to the end, whoever gives the same token early', async () => {
+  it('call the function less often while it returns the same token, until the token expires', async () => {
     const clock = new FakeClock()
     const token = madeOf(clock, 100_000)
     let asked = 0
@@ -63,7 +63,7 @@ describe('the credentials of a watch', () => {
     expect(asked).toBeLessThan(12)
   })
 
-  it('have another one to try only where a function gives another', async () => {
+  it('have another token after a refusal only if the function returns a different one', async () => {
     const clock = new FakeClock()
     const tokens = ['a', 'b', 'b']
     const credentials = new Credentials(() => tokens.shift() ?? 'b', clock)
@@ -76,13 +76,13 @@ describe('the credentials of a watch', () => {
     expect(await cookie.refused(await cookie.current())).toBe(false)
   })
 
-  it('leave the end of a token alone that another clock seems to have made', async () => {
+  it('use a token that has expired by our clock, which may be wrong', async () => {
     const clock = new FakeClock()
     const credentials = new Credentials(() => madeOf(clock, -60_000), clock)
     expect((await credentials.current()).renewAt).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('read the claims of a real token, and nothing of what is none', async () => {
+  it('read the claims of a token, and none of a text that is no token', async () => {
     const claims = claimsOf(await token({ repos: ['naïve/ü?>'] }))
     expect(claims.exp).toBeTypeOf('number')
     expect(claims.repos).toEqual(['naïve/ü?>'])

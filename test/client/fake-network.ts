@@ -1,17 +1,17 @@
-// An edge behind a network that does what a test says: answers, hangs, fails, cuts.
+// A fake edge and network. A test decides whether requests succeed, hang, fail or break off.
 
 import { settle } from '../support/fake-clock.ts'
 
 type Answer = () => Response | Promise<Response>
 
 export class FakeNetwork {
-  /** Routes as they were asked for, without their query. */
-  readonly asked: string[] = []
-  /** Of open streams. */
+  /** Routes in the order of their requests, without the query. */
+  readonly requests: string[] = []
+  /** The open streams. */
   readonly streams = new Set<ReadableStreamDefaultController<Uint8Array>>()
-  /** Route → what it answers instead. */
-  readonly instead = new Map<string, Answer>()
-  /** Reads are answered by `deliver`, with what was true when they were asked. */
+  /** Route → a response that replaces the normal one. */
+  readonly overrides = new Map<string, Answer>()
+  /** Holds responses back until `deliver`. They contain the value at the time of the request. */
   isSlow = false
   #underWay: (() => void)[] = []
   readonly #values = new Map<string, { value: unknown; tag: number }>()
@@ -23,13 +23,13 @@ export class FakeNetwork {
     this.set('/sessions', { sessions: [] })
   }
 
-  /** What a route answers from now on, under another tag. */
+  /** Sets the value of a route, with a new tag. */
   set(route: string, value: unknown): void {
     this.#values.set(route, { value, tag: ++this.#tags })
   }
 
-  /** Sends a message to every open stream, and waits until it has done what it does at once. */
-  async tell(message: object): Promise<void> {
+  /** Sends a message to every open stream, and waits for its immediate effects. */
+  async publish(message: object): Promise<void> {
     await this.#send(`id: e-${++this.#seq}\ndata: ${JSON.stringify(message)}\n\n`)
   }
 
@@ -43,10 +43,10 @@ export class FakeNetwork {
 
   fetch = async (input: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const route = new URL(String(input)).pathname.slice('/api'.length)
-    this.asked.push(route)
+    this.requests.push(route)
     const { promise, reject } = Promise.withResolvers<Response>()
     init?.signal?.addEventListener('abort', () => reject(new TypeError('aborted')))
-    const answer = this.instead.get(route) ?? (() => this.#answer(route, init))
+    const answer = this.overrides.get(route) ?? (() => this.#answer(route, init))
     const response = answer()
     const { promise: delivered, resolve } = Promise.withResolvers<void>()
     if (this.isSlow && route !== '/events') this.#underWay.push(resolve)
@@ -58,8 +58,8 @@ export class FakeNetwork {
     for (const resolve of this.#underWay.splice(0)) resolve()
   }
 
-  /** Streams stay open and bring nothing any more. */
-  swallow(): void {
+  /** Streams stay open, but no more data arrives. */
+  silence(): void {
     this.streams.clear()
   }
 

@@ -1,4 +1,4 @@
-// A stream of one repository without a network: what a test tells goes to whoever has it open.
+// The streams of one repository without a network. What a test publishes goes to all open streams.
 
 import type { StreamEnd, StreamEvents, StreamSource } from '../../client/stream.ts'
 import { BoardError } from '../../client/types.ts'
@@ -9,18 +9,17 @@ export interface FakeStream {
 }
 
 export class FakeStreams {
-  /** Open now. */
   readonly open = new Set<FakeStream>()
-  /** Every dial there was. */
+  /** Every dial so far. */
   readonly dials: FakeStream[] = []
   readonly #log: string[] = []
-  /** What becomes of the next dials; undefined: they are joined. */
+  /** How the next dials end; undefined: they succeed. */
   end: StreamEnd | undefined
   renewAt = Number.POSITIVE_INFINITY
-  /** Undefined: it says nothing of it. */
+  /** Undefined: the stream sends no `retry`. */
   retryMs: number | undefined
 
-  /** For one that dials; `run` runs its tasks. */
+  /** A source for one tab; `run` runs the tasks of this tab. */
   source(run: (task: () => void) => void = queueMicrotask, seesPings = true): StreamSource {
     return {
       seesPings,
@@ -40,7 +39,7 @@ export class FakeStreams {
         if (this.retryMs !== undefined) stream.on.retry(this.retryMs)
         const from = lastEventId === undefined ? this.#log.length : seqOf(lastEventId)
         for (let seq = from; seq < this.#log.length; seq++) this.#send(stream, seq)
-        stream.on.place(`e-${this.#log.length}`)
+        stream.on.position(`e-${this.#log.length}`)
         stream.on.opened(this.renewAt)
         return { close }
       },
@@ -48,7 +47,7 @@ export class FakeStreams {
   }
 
   /** Appends a message and sends it to every open stream. */
-  tell(id: string): void {
+  publish(id: string): void {
     this.#log.push(JSON.stringify({ type: 'task-changed', id }))
     for (const stream of this.open) this.#send(stream, this.#log.length - 1)
   }
@@ -66,8 +65,8 @@ export class FakeStreams {
 
   #send({ on }: FakeStream, seq: number): void {
     on.alive()
-    on.told(this.#log[seq] ?? '', `e-${seq + 1}`)
-    on.place(`e-${seq + 1}`)
+    on.message(this.#log[seq] ?? '', `e-${seq + 1}`)
+    on.position(`e-${seq + 1}`)
   }
 }
 
@@ -77,7 +76,7 @@ export const unauthorized = (): StreamEnd => ({
 
 const seqOf = (id: string): number => Number(id.split('-')[1])
 
-/** Events as tasks of their tab; none once the stream is closed. */
+/** Runs each event as a task of its tab; drops events once the stream is closed. */
 class Tasks implements StreamEvents {
   isOver = false
   readonly #on: StreamEvents
@@ -91,8 +90,8 @@ class Tasks implements StreamEvents {
   opened = (renewAt: number) => this.#later(() => this.#on.opened(renewAt))
   alive = () => this.#later(() => this.#on.alive())
   retry = (ms: number) => this.#later(() => this.#on.retry(ms))
-  told = (data: string, id: string | undefined) => this.#later(() => this.#on.told(data, id))
-  place = (id: string) => this.#later(() => this.#on.place(id))
+  message = (data: string, id: string | undefined) => this.#later(() => this.#on.message(data, id))
+  position = (id: string) => this.#later(() => this.#on.position(id))
   ended = (why: StreamEnd) => this.#later(() => this.#on.ended(why))
 
   #later(task: () => void): void {

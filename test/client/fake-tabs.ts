@@ -1,20 +1,20 @@
-// The tabs of one browser, in one process. A frozen one runs nothing: all that falls due waits, and
-// runs when it thaws, its timers before what it was sent, which is the order that hurts.
+// The tabs of one browser, in one process. A frozen tab runs nothing. When it thaws, due timers run
+// first and then the posts, because this order is the harder one.
 
 import type { Clock } from '../../client/clock.ts'
-import type { Post, SeatEvents, Tabs } from '../../client/tabs.ts'
+import type { LockEvents, Post, Tabs } from '../../client/tabs.ts'
 import { FakeClock, settle } from '../support/fake-clock.ts'
 
-interface Seat {
+interface Request {
   tab: FakeTab
-  on: SeatEvents
+  on: LockEvents
 }
 
 export class FakeBrowser {
   readonly clock = new FakeClock()
   readonly tabs = new Set<FakeTab>()
-  holder: Seat | undefined
-  queue: Seat[] = []
+  holder: Request | undefined
+  queue: Request[] = []
 
   open(): FakeTab {
     const tab = new FakeTab(this)
@@ -26,7 +26,7 @@ export class FakeBrowser {
     const next = this.holder ? undefined : this.queue.shift()
     if (!next) return
     this.holder = next
-    next.tab.run(() => this.holder === next && next.on.held())
+    next.tab.run(() => this.holder === next && next.on.acquired())
   }
 }
 
@@ -58,19 +58,19 @@ export class FakeTab implements Tabs {
     }
   }
 
-  claim(how: 'queue' | 'take', on: SeatEvents): () => Promise<void> {
+  lock(how: 'wait' | 'steal', on: LockEvents): () => Promise<void> {
     const browser = this.#browser
-    const seat = { tab: this, on }
-    if (how === 'take') {
-      const robbed = browser.holder
+    const request = { tab: this, on }
+    if (how === 'steal') {
+      const previous = browser.holder
       browser.holder = undefined
-      browser.queue.unshift(seat)
-      if (robbed) robbed.tab.run(() => robbed.on.lost())
-    } else browser.queue.push(seat)
+      browser.queue.unshift(request)
+      if (previous) previous.tab.run(() => previous.on.stolen())
+    } else browser.queue.push(request)
     browser.grant()
     return async () => {
-      browser.queue = browser.queue.filter((other) => other !== seat)
-      if (browser.holder !== seat) return
+      browser.queue = browser.queue.filter((other) => other !== request)
+      if (browser.holder !== request) return
       browser.holder = undefined
       browser.grant()
     }
@@ -88,7 +88,7 @@ export class FakeTab implements Tabs {
     }
   }
 
-  /** Runs as a task of this tab: later, and while it is frozen not at all. */
+  /** Runs as a task of this tab: asynchronously, and not while the tab is frozen. */
   run(task: () => void): void {
     if (this.#isFrozen) this.#waiting.push(task)
     else queueMicrotask(task)

@@ -35,7 +35,7 @@ const refusal = (status: number, code: string) =>
   new Response(JSON.stringify({ error: 'No.', code }), { status })
 
 describe('reads', () => {
-  it('name the edge, the repository and the token', async () => {
+  it('send the repository and the token to the edge', async () => {
     const { requests, reads } = reading()
     void reads.read('/tasks/A%201')
     await settle()
@@ -43,7 +43,7 @@ describe('reads', () => {
     expect(requests[0]?.headers.get('Authorization')).toBe('Bearer t')
   })
 
-  it('have one request in flight for each address and one more after it, however many ask', async () => {
+  it('have one request in flight per route and one that waits, for any number of callers', async () => {
     const { requests, reads } = reading()
     const first = reads.read('/tasks')
     const later = [reads.read('/tasks'), reads.read('/tasks'), reads.read('/tasks')]
@@ -59,7 +59,7 @@ describe('reads', () => {
     expect(requests).toHaveLength(2)
   })
 
-  it('let the one that waits go even when the one before it fails', async () => {
+  it('send the waiting request even if the one before it fails', async () => {
     const { requests, reads } = reading()
     const first = reads.read('/tasks')
     const second = reads.read('/tasks')
@@ -71,7 +71,7 @@ describe('reads', () => {
     expect(await second).toMatchObject({ value: 2 })
   })
 
-  it('send the tag of what they keep, and answer that when nothing changed', async () => {
+  it('send the ETag of the cached value, and return that value for a 304', async () => {
     const { requests, reads } = reading()
     const first = reads.read('/tasks')
     await settle()
@@ -84,7 +84,7 @@ describe('reads', () => {
     expect(await second).toBe(found)
   })
 
-  it('tell a task that is gone from a repository that is not there yet', async () => {
+  it('distinguish a deleted task from a repository that is not published yet', async () => {
     const { requests, reads } = reading()
     const task = reads.read('/tasks/A-1')
     const list = reads.read('/tasks')
@@ -96,7 +96,7 @@ describe('reads', () => {
     expect(await list).toEqual({ state: 'unpublished' })
   })
 
-  it('give up a request that nobody answers, and all of them when they are closed', async () => {
+  it('abort a request without a response, and all requests on close()', async () => {
     const { clock, requests, reads } = reading()
     const lost = reads.read('/tasks')
     const given = expect(lost).rejects.toMatchObject({ status: 0, code: 'unreachable' })
@@ -110,7 +110,7 @@ describe('reads', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('make nothing of an answer that breaks off', async () => {
+  it('reject if the response breaks off', async () => {
     const { requests, reads } = reading()
     const read = reads.read('/tasks')
     await settle()

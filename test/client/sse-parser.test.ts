@@ -3,14 +3,14 @@ import { describe, expect, it } from 'vitest'
 import { type Block, SseParser } from '../../client/sse-parser.ts'
 import { comment, frame, idOnly, retry } from '../../worker/board/sse.ts'
 
-/** Everything that these pieces complete. */
-function parse(...pieces: string[]): Block[] {
+/** All blocks that these chunks complete. */
+function parse(...chunks: string[]): Block[] {
   const parser = new SseParser()
-  return pieces.flatMap((piece) => parser.push(piece))
+  return chunks.flatMap((chunk) => parser.push(chunk))
 }
 
 describe('the parser of server-sent events', () => {
-  it('reads what the edge writes, and says nothing of comments', () => {
+  it('parses what the edge writes, and skips comments', () => {
     const text = [
       comment('connected'),
       retry(2381),
@@ -25,7 +25,7 @@ describe('the parser of server-sent events', () => {
     ])
   })
 
-  it('gives the same however the text is cut, and whatever ends its lines', () => {
+  it('returns the same blocks for any cut of the text and any line end', () => {
     const blocks = 'id: 1\ndata: a\ndata:b\n\n: ping\n\nretry: 5\n\nid\ndata\n\n'
     const expected = [{ id: '1', data: 'a\nb' }, { retry: 5 }, { id: '', data: '' }]
     fc.assert(
@@ -35,27 +35,27 @@ describe('the parser of server-sent events', () => {
         (end, cuts) => {
           const text = blocks.replaceAll('\n', end)
           const places = [0, ...cuts.sort((a, b) => a - b), text.length]
-          const pieces = places.map((at, i) => text.slice(at, places[i + 1]))
-          expect(parse(...pieces)).toEqual(expected)
+          const chunks = places.map((at, i) => text.slice(at, places[i + 1]))
+          expect(parse(...chunks)).toEqual(expected)
         },
       ),
     )
   })
 
-  it('drops a byte order mark at the beginning alone', () => {
+  it('drops a byte order mark only at the beginning', () => {
     expect(parse('\uFEFFdata: a\n\n', '\uFEFFdata: b\n\ndata: c\n\n')).toEqual([
       { data: 'a' },
       { data: 'c' },
     ])
   })
 
-  it('takes one space off a value, keeps colons in it, and ignores fields it does not know', () => {
+  it('removes one space before a value, keeps colons in it, and ignores unknown fields', () => {
     expect(parse('data:  a: b\nevent: other\nretry: soon\nnonsense\n\n')).toEqual([
       { data: ' a: b' },
     ])
   })
 
-  it('ignores an id with NUL, and a block that never ended', () => {
+  it('ignores an id with NUL, and a block without an end', () => {
     expect(parse('id: a\0b\ndata: x\n\nid: 7\ndata: half')).toEqual([{ data: 'x' }])
   })
 })

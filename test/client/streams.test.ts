@@ -1,4 +1,4 @@
-// Both ways to read the stream, over the app in this process.
+// Both stream sources, over the app in this process. Which contract they keep: stream-source.ts.
 
 import { fetchStreams } from '../../client/stream-fetch.ts'
 import { eventSourcesOver, streamSourceContract } from '../contract/stream-source.ts'

@@ -1,5 +1,5 @@
-// Random lives of tabs: opened, closed, frozen, woken, with an edge that comes and goes. Whatever
-// happens, every tab that lives has heard of every change, and one stream is open in the end.
+// Random sequences of events for tabs: opened, closed, frozen, woken, while the edge fails and
+// recovers. At the end, every open tab knows every change, and exactly one stream is open.
 
 import fc from 'fast-check'
 import { describe, it } from 'vitest'
@@ -9,7 +9,7 @@ import { settle } from '../support/fake-clock.ts'
 import { FakeStreams } from './fake-streams.ts'
 import { FakeBrowser, type FakeTab } from './fake-tabs.ts'
 
-/** Named as often as they should come. */
+/** Repeated names make an action more likely. */
 const STEPS = [
   ...['open', 'open', 'close', 'freeze', 'freeze', 'thaw', 'wake'],
   ...['tell', 'tell', 'tell', 'wait', 'wait', 'cut', 'away', 'back'],
@@ -31,7 +31,7 @@ class Life {
       case 'close':
         if (!one) break
         this.tabs.splice(this.tabs.indexOf(one), 1)
-        // A frozen one that is closed is gone without a word.
+        // A frozen tab that is closed cannot run any code.
         void one.link.close()
         this.browser.tabs.delete(one.tab)
         break
@@ -47,7 +47,7 @@ class Life {
       case 'tell': {
         const id = `A-${++this.#changes}`
         for (const { stale } of this.tabs) stale.add(id)
-        this.edge.tell(id)
+        this.edge.publish(id)
         break
       }
       case 'cut':
@@ -73,8 +73,8 @@ class Life {
     }
   }
 
-  /** Everything is well again for a while. */
-  async rest(): Promise<void> {
+  /** Everything works again for a while. */
+  async recover(): Promise<void> {
     this.edge.end = undefined
     for (const { tab } of this.tabs) await tab.thaw()
     await this.live(180_000)
@@ -85,7 +85,7 @@ class Life {
     const source = this.edge.source((task) => tab.run(task))
     const one = {
       tab,
-      /** Changes that it would still show the old state of. */
+      /** Changes that this tab has not read yet. */
       stale: new Set<string>(),
       isOpen: false,
       link: new SharedLink({
@@ -96,11 +96,11 @@ class Life {
         on: {
           opened: () => {
             one.isOpen = true
-            // Reads everything.
+            // The tab reads everything.
             one.stale.clear()
           },
           alive: () => undefined,
-          told: (data) => one.stale.delete((JSON.parse(data) as { id: string }).id),
+          message: (data) => one.stale.delete((JSON.parse(data) as { id: string }).id),
           lost: () => {
             one.isOpen = false
           },
@@ -113,15 +113,15 @@ class Life {
   }
 }
 
-describe('random lives of tabs', () => {
-  it('leave every tab current, over one stream', async () => {
+describe('tabs, after random events', () => {
+  it('are all up to date, over one stream', async () => {
     const step = fc.tuple(fc.constantFrom(...STEPS), fc.nat(9))
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
         const life = new Life()
         await life.step(['open', 0])
         for (const one of steps) await life.step(one)
-        await life.rest()
+        await life.recover()
         if (life.tabs.length === 0) return life.edge.open.size === 0
         const isCurrent = life.tabs.every(({ stale, isOpen }) => isOpen && stale.size === 0)
         return isCurrent && life.edge.open.size === 1

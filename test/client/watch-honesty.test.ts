@@ -1,14 +1,14 @@
-// Random lives of one watch over a bad network. It may be late, but it never says that it is current
-// when it is not: whatever `currentAt` it gives, it shows all that had changed by then.
+// Random sequences of events for one watch over a bad network. The watch may be late, but it never
+// claims too much: it shows every change before its `currentAt`.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { openWatch } from '../../client/open-watch.ts'
+import { openWatch } from '../../client/watch-board.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeNetwork, refusal } from './fake-network.ts'
 
-/** Named as often as they should come. */
+/** Repeated names make an action more likely. */
 const STEPS = [
   ...['change', 'change', 'change', 'ping', 'wait', 'wait', 'slow', 'deliver', 'quick'],
   ...['cut', 'swallow', 'fail', 'away', 'well', 'wake', 'leave'],
@@ -18,7 +18,7 @@ type Step = [step: string, ms: number]
 class Life {
   readonly clock = new FakeClock()
   readonly network = new FakeNetwork()
-  /** When each version came to be; version n at n. */
+  /** When each version was made; version n at index n. */
   readonly #changedAt: number[] = []
   #shown = 0
   #page: { wake(): void; sleep(): void } | undefined
@@ -48,7 +48,7 @@ class Life {
     this.#set()
   }
 
-  /** Everything that had changed before the time that it gives is shown. */
+  /** Every change before `currentAt` is shown. */
   get isHonest(): boolean {
     const { state } = this.watch
     if (!('currentAt' in state)) return true
@@ -62,12 +62,12 @@ class Life {
 
   async step([step, ms]: Step): Promise<void> {
     const { network, clock } = this
-    // Time goes on, or two things at one time could not be told apart.
+    // Advance the clock, so that two events never have the same time.
     await clock.advance(1)
     switch (step) {
       case 'change':
         this.#set()
-        await network.tell({ type: 'tasks-changed' })
+        await network.publish({ type: 'tasks-changed' })
         break
       case 'ping':
         await network.ping()
@@ -89,16 +89,16 @@ class Life {
         await network.cut()
         break
       case 'swallow':
-        network.swallow()
+        network.silence()
         break
       case 'fail':
-        network.instead.set('/tasks', () => refusal(500, 'internal'))
+        network.overrides.set('/tasks', () => refusal(500, 'internal'))
         break
       case 'away':
-        network.instead.set('/events', () => Promise.reject(new TypeError('nobody there')))
+        network.overrides.set('/events', () => Promise.reject(new TypeError('nobody there')))
         break
       case 'well':
-        network.instead.clear()
+        network.overrides.clear()
         break
       case 'wake':
         this.#page?.wake()
@@ -111,7 +111,7 @@ class Life {
     await clock.advance(0)
   }
 
-  async rest(): Promise<void> {
+  async recover(): Promise<void> {
     await this.step(['quick', 0])
     await this.step(['well', 0])
     for (let i = 0; i < 8; i++) {
@@ -126,8 +126,8 @@ class Life {
   }
 }
 
-describe('random lives of a watch', () => {
-  it('never claim more than what is shown, and end current', async () => {
+describe('a watch, after random events', () => {
+  it('never claims to be more current than it is, and is up to date at the end', async () => {
     const step = fc.tuple(fc.constantFrom(...STEPS), fc.integer({ min: 1, max: 45_000 }))
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 40 }), async (steps) => {
@@ -137,7 +137,7 @@ describe('random lives of a watch', () => {
           await life.step(one)
           expect(life.isHonest, `after ${one.join()}`).toBe(true)
         }
-        await life.rest()
+        await life.recover()
         expect(life.isCurrent, JSON.stringify(life.watch.state)).toBe(true)
         await life.watch.close()
         expect(life.clock.pending).toBe(0)

@@ -1,9 +1,9 @@
-// What a watch says of itself, with a network that fails as told and a clock that a test moves.
+// The states of a watch, with a fake network that can fail and a fake clock.
 
 import { describe, expect, it } from 'vitest'
 import type { BoardState, WatchBoardOptions } from '../../client/index.ts'
-import { openWatch } from '../../client/open-watch.ts'
 import type { WatchDeps } from '../../client/watch.ts'
+import { openWatch } from '../../client/watch-board.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import { FakeNetwork, hangs, refusal } from './fake-network.ts'
 
@@ -12,7 +12,7 @@ type Lifecycle = Parameters<WatchDeps['followLifecycle']>[0]
 async function watching(options: Partial<WatchBoardOptions> = {}, network = new FakeNetwork()) {
   const clock = new FakeClock()
   const start = clock.now()
-  const told: unknown[] = []
+  const calls: unknown[] = []
   const reported: unknown[] = []
   const states: BoardState[] = []
   let page: Lifecycle | undefined
@@ -22,8 +22,8 @@ async function watching(options: Partial<WatchBoardOptions> = {}, network = new 
       path: 'a',
       token: 't',
       fetch: network.fetch,
-      onTasks: (tasks) => told.push(['tasks', ...tasks.map(({ id }) => id)]),
-      onTask: (task, id) => told.push([id, task?.title]),
+      onTasks: (tasks) => calls.push(['tasks', ...tasks.map(({ id }) => id)]),
+      onTask: (task, id) => calls.push([id, task?.title]),
       onState: (state) => states.push(state),
       ...options,
     },
@@ -42,13 +42,13 @@ async function watching(options: Partial<WatchBoardOptions> = {}, network = new 
   await clock.advance(0)
   const names = () => states.map(({ name }) => name)
   const now = () => clock.now() - start
-  return { network, clock, told, reported, states, names, now, watch, page: () => page }
+  return { network, clock, calls, reported, states, names, now, watch, page: () => page }
 }
 
 const CHANGED = { type: 'tasks-changed' }
 
 describe('the state of a watch', () => {
-  it('is live once the stream is open and the lists have come, and keeps time with the pings', async () => {
+  it('is live once the stream is open and the lists are read, and currentAt moves with the pings', async () => {
     const { clock, network, states, watch } = await watching()
     await clock.advance(0)
     expect(states).toEqual([{ name: 'live', since: 1_000_000, currentAt: 1_000_000 }])
@@ -58,11 +58,11 @@ describe('the state of a watch', () => {
     expect(states).toHaveLength(1)
   })
 
-  it('is not live while a refetch fails, says since when, and tries again until it comes', async () => {
-    const { clock, network, names, states, told } = await watching()
-    network.instead.set('/tasks', () => refusal(500, 'internal'))
+  it('is not live while a refetch fails, keeps its currentAt, and retries until it succeeds', async () => {
+    const { clock, network, names, states, calls } = await watching()
+    network.overrides.set('/tasks', () => refusal(500, 'internal'))
     await clock.advance(10_000)
-    await network.tell(CHANGED)
+    await network.publish(CHANGED)
     expect(states.at(-1)).toEqual({
       name: 'reconnecting',
       since: 1_010_000,
@@ -72,21 +72,21 @@ describe('the state of a watch', () => {
     network.set('/tasks', { tasks: [{ id: 'A-1' }] })
     await network.ping()
     await clock.advance(10_000)
-    const tries = network.asked.filter((route) => route === '/tasks').length
+    const tries = network.requests.filter((route) => route === '/tasks').length
     expect(tries).toBeGreaterThan(3)
     expect(tries).toBeLessThan(8)
-    network.instead.clear()
+    network.overrides.clear()
     await network.ping()
     await clock.advance(12_000)
     expect(names()).toEqual(['live', 'reconnecting', 'live'])
-    expect(told).toEqual([['tasks'], ['tasks', 'A-1']])
+    expect(calls).toEqual([['tasks'], ['tasks', 'A-1']])
   })
 
-  it('is not live when a refetch takes longer than 3 s, and is at once when it comes', async () => {
+  it('is not live when a refetch takes longer than 3 s, and is live at once when it succeeds', async () => {
     const { clock, network, names } = await watching()
     let answer: (response: Response) => void = () => undefined
-    network.instead.set('/tasks', () => new Promise((resolve) => (answer = resolve)))
-    await network.tell(CHANGED)
+    network.overrides.set('/tasks', () => new Promise((resolve) => (answer = resolve)))
+    await network.publish(CHANGED)
     await clock.advance(2_999)
     expect(names()).toEqual(['live'])
     await clock.advance(1)
@@ -96,70 +96,70 @@ describe('the state of a watch', () => {
     expect(names()).toEqual(['live', 'reconnecting', 'live'])
   })
 
-  it('comes back only when what was missed is read, and not told again if it is the same', async () => {
-    const { clock, network, names, states, told } = await watching()
+  it('is live again only after a new read, and calls back only if the value changed', async () => {
+    const { clock, network, names, states, calls } = await watching()
     await clock.advance(20_000)
     await network.cut()
     expect(states.at(-1)).toMatchObject({ reason: 'ended', currentAt: 1_000_000 })
-    network.instead.set('/tasks', hangs)
+    network.overrides.set('/tasks', hangs)
     await clock.advance(2_000)
     expect(network.streams.size).toBe(1)
     expect(names()).toEqual(['live', 'reconnecting'])
-    network.instead.clear()
-    // The request that hangs is given up, and repeated.
+    network.overrides.clear()
+    // The hanging request is aborted and repeated.
     await clock.advance(15_000)
     await network.ping()
     await clock.advance(8_000)
     expect(names()).toEqual(['live', 'reconnecting', 'reconnecting', 'live'])
     expect(states[2]).toMatchObject({ reason: 'behind', currentAt: 1_000_000 })
-    expect(told).toEqual([['tasks']])
+    expect(calls).toEqual([['tasks']])
   })
 
-  it('is connecting, with the reason, as long as nothing ever came', async () => {
+  it('is connecting, with the reason, until the first success', async () => {
     const network = new FakeNetwork()
     const fail = () => Promise.reject(new TypeError('nobody there'))
-    for (const route of ['/events', '/tasks']) network.instead.set(route, fail)
+    for (const route of ['/events', '/tasks']) network.overrides.set(route, fail)
     const { clock, states } = await watching({}, network)
     await clock.advance(60_000)
     expect(states).toEqual([{ name: 'connecting', since: 1_000_000, reason: 'unreachable' }])
-    network.instead.clear()
+    network.overrides.clear()
     await clock.advance(60_000)
     expect(states[1]?.name).toBe('live')
   })
 
-  it('waits, with its stream open, until somebody publishes', async () => {
+  it('is waiting, with its stream open, until a sidecar publishes', async () => {
     const network = new FakeNetwork()
-    network.instead.set('/tasks', () => refusal(404, 'unknown_repository'))
-    const { clock, names, told } = await watching({}, network)
+    network.overrides.set('/tasks', () => refusal(404, 'unknown_repository'))
+    const { clock, names, calls } = await watching({}, network)
     await clock.advance(5_000)
     expect(names()).toEqual(['waiting'])
-    network.instead.clear()
-    await network.tell(CHANGED)
+    network.overrides.clear()
+    await network.publish(CHANGED)
     expect(names()).toEqual(['waiting', 'live'])
-    expect(told).toEqual([['tasks']])
+    expect(calls).toEqual([['tasks']])
   })
 
-  it('is refused when a read is, lets the stream go, and is live again by refetch()', async () => {
+  it('is refused when a read is refused, closes the stream, and is live again after refetch()', async () => {
     const { clock, network, states, names, watch } = await watching()
     for (const route of ['/tasks', '/events']) {
-      network.instead.set(route, () => refusal(401, 'unauthorized'))
+      network.overrides.set(route, () => refusal(401, 'unauthorized'))
     }
-    await network.tell(CHANGED)
+    await network.publish(CHANGED)
     expect(states.at(-1)).toMatchObject({ name: 'refused', code: 'unauthorized', error: 'No.' })
     expect(network.streams.size).toBe(0)
-    const { length } = network.asked
+    const { length } = network.requests
     await clock.advance(600_000)
-    expect(network.asked).toHaveLength(length)
+    expect(network.requests).toHaveLength(length)
     await watch.refetch()
     expect(watch.state.name).toBe('refused')
-    network.instead.clear()
+    network.overrides.clear()
     await watch.refetch()
     await clock.advance(0)
     expect(names().at(-1)).toBe('live')
   })
 
-  it('lets go of everything while its page is in the history, and is live when it is back', async () => {
-    const { clock, network, names, told, page } = await watching()
+  it('closes the stream while its page is in the history, and is live when the page is back', async () => {
+    const { clock, network, names, calls, page } = await watching()
     page()?.sleep()
     expect(network.streams.size).toBe(0)
     network.set('/tasks', { tasks: [{ id: 'A-1' }] })
@@ -167,18 +167,18 @@ describe('the state of a watch', () => {
     page()?.wake()
     await clock.advance(0)
     expect(names()).toEqual(['live', 'reconnecting', 'live'])
-    expect(told.at(-1)).toEqual(['tasks', 'A-1'])
+    expect(calls.at(-1)).toEqual(['tasks', 'A-1'])
   })
 })
 
 describe('a watch', () => {
-  it('fetches everything again when its page wakes, without waiting for its own timers', async () => {
-    const { clock, network, told, page } = await watching()
+  it('fetches everything at once when its page wakes, without waiting for timers', async () => {
+    const { clock, network, calls, page } = await watching()
     network.set('/tasks', { tasks: [{ id: 'A-1' }] })
     page()?.wake()
     await clock.advance(0)
-    expect(told).toEqual([['tasks'], ['tasks', 'A-1']])
-    expect(network.asked.filter((route) => route === '/events')).toHaveLength(1)
+    expect(calls).toEqual([['tasks'], ['tasks', 'A-1']])
+    expect(network.requests.filter((route) => route === '/events')).toHaveLength(1)
   })
 
   it.each([
@@ -188,77 +188,77 @@ describe('a watch', () => {
   ])('reads both lists again at %o, and tells only the one that is another', async (message) => {
     const sessions: unknown[] = []
     const onSessions = (list: readonly unknown[]) => sessions.push(list.length)
-    const { network, told } = await watching({ onSessions, onTask: undefined as never })
-    network.asked.length = 0
+    const { network, calls } = await watching({ onSessions, onTask: undefined as never })
+    network.requests.length = 0
     network.set('/tasks', { tasks: [{ id: 'A-2', ready: true }] })
-    await network.tell(message)
-    const lists = network.asked.filter((route) => route !== '/tasks/A-1')
+    await network.publish(message)
+    const lists = network.requests.filter((route) => route !== '/tasks/A-1')
     expect(lists.sort()).toEqual(['/sessions', '/tasks'])
-    expect(told).toEqual([['tasks'], ['tasks', 'A-2']])
+    expect(calls).toEqual([['tasks'], ['tasks', 'A-2']])
     expect(sessions).toEqual([0])
   })
 
-  it('fetches once more, and only once, what is told many times while it is fetched', async () => {
+  it('fetches once more, and only once, after many messages during a fetch', async () => {
     const { network, clock } = await watching()
-    network.asked.length = 0
+    network.requests.length = 0
     let answer: (response: Response) => void = () => undefined
-    network.instead.set('/tasks', () => new Promise((resolve) => (answer = resolve)))
+    network.overrides.set('/tasks', () => new Promise((resolve) => (answer = resolve)))
     for (let i = 0; i < 50; i++) {
-      await network.tell({ type: 'task-changed', id: 'A-1' })
-      await network.tell({ type: 'session-changed', session: 'ses_1' })
+      await network.publish({ type: 'task-changed', id: 'A-1' })
+      await network.publish({ type: 'session-changed', session: 'ses_1' })
     }
-    expect(network.asked.filter((route) => route === '/tasks')).toHaveLength(1)
-    network.instead.clear()
+    expect(network.requests.filter((route) => route === '/tasks')).toHaveLength(1)
+    network.overrides.clear()
     answer(Response.json({ tasks: [] }))
     await clock.advance(0)
-    expect(network.asked.filter((route) => route === '/tasks')).toHaveLength(2)
+    expect(network.requests.filter((route) => route === '/tasks')).toHaveLength(2)
   })
 
-  it('tells a task once for each of its states, its end included', async () => {
-    const { network, told } = await watching({ onTasks: undefined as never })
+  it('calls onTask once for each version of a task, and once for its deletion', async () => {
+    const { network, calls } = await watching({ onTasks: undefined as never })
     network.set('/tasks/A-1', { id: 'A-1', title: 'One' })
-    for (let i = 0; i < 3; i++) await network.tell({ type: 'task-changed', id: 'A-1' })
-    expect(told).toEqual([['A-1', 'One']])
-    await network.tell({ type: 'task-changed', id: 'A-2' })
-    await network.tell({ type: 'task-changed', id: 'A-2' })
-    expect(told).toEqual([
+    for (let i = 0; i < 3; i++) await network.publish({ type: 'task-changed', id: 'A-1' })
+    expect(calls).toEqual([['A-1', 'One']])
+    await network.publish({ type: 'task-changed', id: 'A-2' })
+    await network.publish({ type: 'task-changed', id: 'A-2' })
+    expect(calls).toEqual([
       ['A-1', 'One'],
       ['A-2', undefined],
     ])
   })
 
-  it('goes on when a callback throws, and says so', async () => {
+  it('reports an error thrown by a callback, and continues', async () => {
     const error = new Error('theirs')
     const fail = () => {
       throw error
     }
     const { network, reported, names } = await watching({ onTasks: fail, onSignal: fail })
-    await network.tell(CHANGED)
+    await network.publish(CHANGED)
     expect(reported).toEqual([error, error])
     expect(names()).toEqual(['live'])
   })
 
-  it('reads everything for a message that it does not know', async () => {
+  it('reads everything after an unknown message', async () => {
     const { network } = await watching({ onSessions: () => undefined })
-    network.asked.length = 0
-    await network.tell({ type: 'board-moved' })
-    expect(network.asked.sort()).toEqual(['/sessions', '/tasks'])
+    network.requests.length = 0
+    await network.publish({ type: 'board-moved' })
+    expect(network.requests.sort()).toEqual(['/sessions', '/tasks'])
   })
 
-  it('gives one task whole, undefined for none, and the refusal as a BoardError', async () => {
+  it('returns one task, undefined for a missing one, and rejects a refusal with BoardError', async () => {
     const { network, watch } = await watching()
     network.set('/tasks/A%2F1', { id: 'A/1', runs: [], sessions: [] })
     expect(await watch.task('A/1')).toEqual({ id: 'A/1', runs: [], sessions: [] })
     expect(await watch.task('B')).toBeUndefined()
-    network.instead.set('/tasks/C', () => refusal(503, 'not_configured'))
+    network.overrides.set('/tasks/C', () => refusal(503, 'not_configured'))
     await expect(watch.task('C')).rejects.toMatchObject({ name: 'BoardError', status: 503 })
     expect(watch.state.name).toBe('live')
   })
 
-  it('leaves no stream, request, timer or listener when it is closed, and says nothing more', async () => {
-    const { clock, network, states, told, watch, page } = await watching()
+  it('leaves no stream, request, timer or listener after close(), and calls no callback', async () => {
+    const { clock, network, states, calls, watch, page } = await watching()
     network.set('/tasks', { tasks: [{ id: 'A-1' }] })
-    network.instead.set('/tasks/A-1', hangs)
+    network.overrides.set('/tasks/A-1', hangs)
     const asked = watch.task('A-1')
     const closing = watch.close()
     await expect(asked).rejects.toMatchObject({ name: 'BoardError' })
@@ -272,26 +272,26 @@ describe('a watch', () => {
     await watch.refetch()
     await expect(watch.task('A-1')).rejects.toMatchObject({ code: 'closed' })
     expect(states).toHaveLength(1)
-    expect(told).toHaveLength(1)
+    expect(calls).toHaveLength(1)
   })
 
   it.each(['onTasks', 'onTask', 'onSignal', 'onState'] as const)(
     'may be closed by its own %s, and is at once',
     async (name) => {
       let close: () => unknown = () => undefined
-      const { network, clock, watch, told } = await watching({ [name]: () => close() })
+      const { network, clock, watch, calls } = await watching({ [name]: () => close() })
       close = () => watch.close()
       network.set('/tasks', { tasks: [{ id: 'A-1' }] })
       network.set('/tasks/A-1', { id: 'A-1', title: 'One' })
-      await network.tell({ type: 'task-changed', id: 'A-1' })
+      await network.publish({ type: 'task-changed', id: 'A-1' })
       await network.cut()
       await clock.advance(0)
-      const { length } = told
+      const { length } = calls
       expect(watch.state.name).toBe('closed')
       expect(network.streams.size).toBe(0)
       expect(clock.pending).toBe(0)
       await clock.advance(60_000)
-      expect(told).toHaveLength(length)
+      expect(calls).toHaveLength(length)
     },
   )
 })

@@ -9,21 +9,21 @@ const edge = processEdge()
 let watch: BoardWatch | undefined
 afterEach(() => watch?.close())
 
-/** A watch, and everything that it told. */
+/** A watch, and all calls of its callbacks. */
 async function watched(repo: Repo) {
-  const told: unknown[] = []
+  const calls: unknown[] = []
   watch = watchBoard({
     url: edge.origin,
     path: repo.path,
     token: await token({ repos: [repo.path] }),
     fetch: (input, init) => edge.fetch(String(input).slice(edge.origin.length), init),
-    onTask: (task, id) => told.push(['task', id, task?.title]),
-    onTasks: (tasks) => told.push(['tasks', ...tasks.map(({ title }) => title)]),
-    onSessions: (sessions) => told.push(['sessions', ...sessions.map(({ id }) => id)]),
-    onState: ({ name }) => told.push(['state', name]),
-    onSignal: ({ message, id }) => told.push(['signal', message.type, id]),
+    onTask: (task, id) => calls.push(['task', id, task?.title]),
+    onTasks: (tasks) => calls.push(['tasks', ...tasks.map(({ title }) => title)]),
+    onSessions: (sessions) => calls.push(['sessions', ...sessions.map(({ id }) => id)]),
+    onState: ({ name }) => calls.push(['state', name]),
+    onSignal: ({ message, id }) => calls.push(['signal', message.type, id]),
   })
-  return { watch, told }
+  return { watch, calls }
 }
 
 describe('a watch', () => {
@@ -55,16 +55,16 @@ describe('a watch', () => {
     expect(asked).toEqual([])
   })
 
-  it('shows the board, becomes live, and fetches what it is told of', async () => {
+  it('reads the board, becomes live, and fetches what changed', async () => {
     const repo = await publishedRepo(edge, [taskRecord('A-1', { title: 'One' })])
-    const { told } = await watched(repo)
-    await expect.poll(() => told).toContainEqual(['state', 'live'])
-    // Both are asked for at once, and either may come first.
-    expect(told.slice(0, 2).sort()).toEqual([['sessions'], ['tasks', 'One']])
-    expect(told.slice(2)).toEqual([['state', 'live']])
+    const { calls } = await watched(repo)
+    await expect.poll(() => calls).toContainEqual(['state', 'live'])
+    // Both lists are requested at once, and either may arrive first.
+    expect(calls.slice(0, 2).sort()).toEqual([['sessions'], ['tasks', 'One']])
+    expect(calls.slice(2)).toEqual([['state', 'live']])
     const { seq } = await repo.changes({ upserts: [taskRecord('A-1', { title: 'Uno' })] })
     await expect
-      .poll(() => told.slice(3).sort())
+      .poll(() => calls.slice(3).sort())
       .toEqual([
         ['signal', 'task-changed', seq],
         ['task', 'A-1', 'Uno'],
@@ -73,22 +73,22 @@ describe('a watch', () => {
     await repo.changes({ upserts: [sessionRecord('ses_1')], deletes: ['task:A-1'] })
     await expect
       .poll(() =>
-        told
+        calls
           .slice(6)
           .map((one) => (one as string[])[0])
           .sort(),
       )
       .toEqual([...['sessions', 'signal', 'task', 'tasks']])
-    expect(told).toContainEqual(['task', 'A-1', undefined])
+    expect(calls).toContainEqual(['task', 'A-1', undefined])
   })
 
-  it('waits for a repository that nobody has published', async () => {
+  it('is waiting while the repository is not published', async () => {
     const repo = new Repo(edge)
-    const { told } = await watched(repo)
-    await expect.poll(() => told).toEqual([['state', 'waiting']])
+    const { calls } = await watched(repo)
+    await expect.poll(() => calls).toEqual([['state', 'waiting']])
     await repo.begin()
     await repo.changes({ upserts: [taskRecord('A-1', { title: 'One' })] })
-    await expect.poll(() => told).toContainEqual(['state', 'live'])
-    expect(told).toContainEqual(['tasks', 'One'])
+    await expect.poll(() => calls).toContainEqual(['state', 'live'])
+    expect(calls).toContainEqual(['tasks', 'One'])
   })
 })
