@@ -14,11 +14,13 @@ import { folderAssets } from './console/assets-node.ts'
 import type { PaymentsConfig } from './payments/config.ts'
 import { libsqlDatabase } from './payments/ledger/libsql/database-libsql.ts'
 import { openLibsqlLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
+import type { Dispatch } from './payments/outbox/dispatch.ts'
+import { createDispatcher } from './payments/outbox/dispatcher.ts'
 import { createPayments, type Payments } from './payments/payments.ts'
 import { libsqlRecords } from './payments/queries/queries-libsql.ts'
 import { SWEEP_EVERY_MS } from './payments/reconciliation/schedule.ts'
 import { createAccess } from './shared/access.ts'
-import { hostClock } from './shared/clock.ts'
+import { hostClock, pause } from './shared/clock.ts'
 import { consoleLog } from './shared/log.ts'
 
 const environment = Deno.env.toObject()
@@ -67,10 +69,17 @@ await server.finished
 
 function openPayments(settings: PaymentsConfig): Payments {
   const host = { clock: hostClock, log: consoleLog, fetch }
+  const dispatcher = createDispatcher({ ...settings, ...host })
+  // Behind the answers of what caused them: listeners run on the same thread.
+  const dispatch: Dispatch = async (pending) => {
+    await pause(hostClock, 0)
+    return await dispatcher.dispatch(pending)
+  }
   return createPayments({
     config: settings,
-    ledger: openLibsqlLedger({ config: settings, breakers: new Map(), ...host }),
+    ledger: openLibsqlLedger({ config: settings, breakers: new Map(), dispatch, ...host }),
     records: libsqlRecords(libsqlDatabase(settings.database, hostClock.now)),
+    dispatcher,
     ...host,
     // The process goes on anyway.
     keepAlive: () => undefined,

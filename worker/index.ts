@@ -1,6 +1,6 @@
-// The Cloudflare entry: fetch, scheduled, and the object classes. Wiring only.
+// The Cloudflare entry: fetch, scheduled, the dispatcher and the object classes. Wiring only.
 
-import { waitUntil } from 'cloudflare:workers'
+import { WorkerEntrypoint, waitUntil } from 'cloudflare:workers'
 import file from '../signalbox.config.ts'
 import { createApp } from './app.ts'
 import { streamRoom } from './board/repositories.ts'
@@ -9,11 +9,14 @@ import { STREAM_LIMITS } from './board/stream.ts'
 import { ConfigError, type Environment, readConfig } from './config.ts'
 import { type AssetsBinding, cloudflareAssets } from './console/assets-cloudflare.ts'
 import type { PaymentsConfig } from './payments/config.ts'
+import type { Dispatched, PendingEvent } from './payments/domain/events.ts'
 import type { BreakerState } from './payments/gateways/guard/breaker.ts'
 import { ledgerObject } from './payments/ledger/ledger-object.ts'
 import { type LedgerNamespace, objectLedger } from './payments/ledger/ledgers-object.ts'
 import { libsqlDatabase } from './payments/ledger/libsql/database-libsql.ts'
 import { openLibsqlLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
+import type { Dispatch } from './payments/outbox/dispatch.ts'
+import { createDispatcher, type Dispatcher as Dispatching } from './payments/outbox/dispatcher.ts'
 import { createPayments, type Payments } from './payments/payments.ts'
 import { libsqlRecords } from './payments/queries/queries-libsql.ts'
 import { createAccess } from './shared/access.ts'
@@ -36,26 +39,60 @@ const host = {
   fetch: (input: RequestInfo | URL, init?: RequestInit) => fetch(input, init),
 }
 
-export class LedgerObject extends ledgerObject<Env>((env, { storage }) => {
-  const { payments } = readConfig(env, file)
-  if (!payments) throw new ConfigError('The ledger needs LIBSQL_URL.')
+/** What the ledger finds in `ctx.exports`: this Worker's own exports. */
+interface Exports {
+  Dispatcher: { dispatch: Dispatch }
+}
+
+export class LedgerObject extends ledgerObject<Env>((env, { storage, exports }) => {
+  const { Dispatcher } = exports as unknown as Exports
   // Kept on disk: an object with nothing to do is put away long before a circuit closes again.
   const breakers = {
     get: (gateway: string) => storage.kv.get<BreakerState>(`breaker:${gateway}`),
     set: (gateway: string, state: BreakerState) => storage.kv.put(`breaker:${gateway}`, state),
   }
-  return openLibsqlLedger({ config: payments, breakers, ...host })
+  return openLibsqlLedger({
+    config: paymentsConfig(env),
+    breakers,
+    dispatch: (pending) => Dispatcher.dispatch(pending),
+    ...host,
+  })
 }) {}
 
-function openPayments(config: PaymentsConfig, namespace: LedgerNamespace): Payments {
+/**
+ * Calls listeners and the endpoint in invocations of their own, which the ledger begins: each may
+ * hold six connections, and one that hangs holds up no write.
+ */
+export class Dispatcher extends WorkerEntrypoint<Env> {
+  dispatch(pending: readonly PendingEvent[]): Promise<Dispatched[]> {
+    return dispatcherFor(this.env).dispatch(pending)
+  }
+}
+
+let dispatcher: Dispatching | undefined
+
+function dispatcherFor(env: Env): Dispatching {
+  dispatcher ??= createDispatcher({ ...paymentsConfig(env), ...host })
+  return dispatcher
+}
+
+function paymentsConfig(env: Env): PaymentsConfig {
+  const { payments } = readConfig(env, file)
+  if (!payments) throw new ConfigError('The ledger needs LIBSQL_URL.')
+  return payments
+}
+
+function openPayments(config: PaymentsConfig, env: Env): Payments {
   // One object a database, whoever asks: two would be two writers.
   const name = new URL(config.database.url).host
   const { ledgerLocation: locationHint } = config
   const hint = locationHint !== undefined && { locationHint }
+  const reached = { namespace: env.LEDGER, name, ...hint, clock: hostClock }
   return createPayments({
     config,
-    ledger: objectLedger({ namespace, name, ...hint, clock: hostClock, keepAlive: waitUntil }),
+    ledger: objectLedger({ ...reached, keepAlive: waitUntil }),
     records: libsqlRecords(libsqlDatabase(config.database, hostClock.now)),
+    dispatcher: dispatcherFor(env),
     keepAlive: waitUntil,
     ...host,
   })
@@ -71,7 +108,7 @@ let opened: Edge | undefined
 function edgeFor(env: Env): Edge {
   if (opened) return opened
   const config = readConfig(env, file)
-  const payments = config.payments && openPayments(config.payments, env.LEDGER)
+  const payments = config.payments && openPayments(config.payments, env)
   const app = createApp({
     config,
     repositories: objectRepositories(env.REPOSITORY, streamRoom(config.maxStreams)),

@@ -16,7 +16,7 @@ const QUIET_LOOKS = 5
 
 /** Payments that one sweep asks about at most. */
 const SWEEP_CHECKS = 50
-const MOVES = ['told', 'notTold', 'moved', 'chargedAgain', 'unreachable', 'failed']
+const MOVES = ['delivered', 'undelivered', 'moved', 'chargedAgain', 'unreachable', 'failed']
 
 type Json = Record<string, unknown>
 

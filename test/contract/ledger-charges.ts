@@ -15,7 +15,7 @@ export function chargeContract(on: On): void {
       on(async (w) => {
         const metadata = { table: 4, isGift: true, note: null }
         const start = w.start({ request: { metadata, customerPhone: '9647800000000' } })
-        const begun = await w.ledger.beginCharge(start)
+        const begun = await w.caused(w.ledger.beginCharge(start))
         expect(begun).toMatchObject({
           state: 'begun',
           accessToken: 'token of redirect',
@@ -34,7 +34,7 @@ export function chargeContract(on: On): void {
             createdAt: iso(T0),
             updatedAt: iso(T0),
           },
-          untold: [
+          pending: [
             {
               outboxId: start.id,
               type: 'PaymentInitiated',
@@ -58,18 +58,18 @@ export function chargeContract(on: On): void {
     it(
       'keeps the payer’s phone nowhere',
       on(async (w) => {
-        const begun = await w.begin({ request: { customerPhone: '9647800000000' } })
+        const begun = await w.caused(w.begin({ request: { customerPhone: '9647800000000' } }))
         const checks = await w.ledger.claimChecks({ now: T0 + HOUR, until: T0 + HOUR, limit: 9 })
         if (begun.state !== 'begun') throw new Error('it begins')
-        const stored = [begun.untold, await w.story(begun.transaction), checks]
+        const stored = [begun.pending, await w.story(begun.transaction), checks]
         expect(JSON.stringify(stored)).not.toContain('9647800000000')
       }),
     )
 
     it(
-      'has nothing to be told where nobody listens',
+      'causes nothing to dispatch where nobody subscribes',
       on(async (w) => {
-        expect(await w.begin()).toMatchObject({ state: 'begun', untold: [] })
+        expect(await w.caused(w.begin())).toMatchObject({ state: 'begun', pending: [] })
       }, NOBODY),
     )
 
@@ -105,7 +105,7 @@ export function chargeContract(on: On): void {
         w.desk.retryAfterMs = 12_000
         expect(await w.begin()).toEqual({ state: 'circuit_open', retryAfterMs: 12_000 })
         expect(await w.records.transactions({}, { limit: 9 })).toEqual([])
-        expect(await w.ledger.claimUntold({ now: T0 + HOUR, limit: 9 })).toEqual([])
+        expect(await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })).toEqual([])
       }),
     )
 
@@ -191,7 +191,7 @@ export function chargeContract(on: On): void {
           const finished = await w.finish(transaction, result)
           expect(finished).toMatchObject({
             opened: false,
-            untold: [],
+            pending: [],
             transaction: {
               status: 'Pending',
               gatewayTransactionId: answer.gatewayTransactionId,
@@ -229,7 +229,7 @@ export function chargeContract(on: On): void {
         })
         expect(finished.transaction.status).toBe('Paid')
         expect(finished.transaction.redirectUrl).toBe('https://pay.example/hosted/1')
-        expect(finished.untold).toEqual([])
+        expect(finished.pending).toEqual([])
         expect(await w.ledger.claimChecks({ now: T0 + HOUR, until: T0, limit: 9 })).toEqual([])
       }),
     )
@@ -270,7 +270,7 @@ export function chargeContract(on: On): void {
         const result = { kind: 'refused', error: declined } as const
         const finished = await w.finish(transaction, result, { eventId })
         expect(finished.transaction).toMatchObject({ status: 'Failed', error: declined })
-        expect(finished.untold).toMatchObject([
+        expect(finished.pending).toMatchObject([
           { outboxId: eventId, type: 'PaymentFailed', correlationId: 'correlation-1' },
         ])
         await w.finish(transaction, result, { eventId })
@@ -304,7 +304,7 @@ export function chargeContract(on: On): void {
       on(async (w) => {
         const transaction = await w.charged()
         const finished = await w.finish(transaction, { kind: 'refused', error: declined })
-        expect(finished).toMatchObject({ transaction, untold: [] })
+        expect(finished).toMatchObject({ transaction, pending: [] })
         expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated'])
       }),
     )
@@ -317,7 +317,7 @@ export function chargeContract(on: On): void {
         const paid = await w.read(transaction)
         const finished = await w.finish(transaction, { kind: 'refused', error: declined })
         expect(finished.transaction).toEqual(paid)
-        expect(finished.untold).toEqual([])
+        expect(finished.pending).toEqual([])
         expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
       }),
     )
@@ -327,17 +327,14 @@ export function chargeContract(on: On): void {
     const later = { now: T0 + 2 * MINUTE }
 
     it(
-      'is asked for again under the same name where that is harmless, with nothing untold',
+      'is asked for again under the same name where that is harmless, and causes no event',
       on(async (w) => {
         const transaction = await w.pending()
         await w.finish(transaction, { kind: 'unknown', nextCheckAt: T0 + HOUR })
         const again = w.start(later)
         const begun = await w.ledger.beginCharge(again)
-        expect(begun).toMatchObject({
-          state: 'begun',
-          untold: [],
-          accessToken: 'token of redirect',
-        })
+        expect(begun).toMatchObject({ state: 'begun', accessToken: 'token of redirect' })
+        expect(w.dispatcher.take()).toEqual([])
         expect(begun).toMatchObject({
           transaction: {
             id: transaction.id,
@@ -346,7 +343,7 @@ export function chargeContract(on: On): void {
           },
         })
         expect(await w.ledger.beginCharge(again)).toEqual(begun)
-        expect(await w.begin({ now: later.now + 1 })).toEqual({ state: 'in_progress' })
+        expect(await w.begin({ now: later.now + 1 })).toMatchObject({ state: 'in_progress' })
         expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated'])
         // The sweeper looks when this caller must have come back, not before.
         const claim = { until: T0 + HOUR, limit: 9 }
@@ -384,12 +381,14 @@ export function chargeContract(on: On): void {
           await w.finish(transaction, unsent, { verdict: 'neutral' })
           expect(await w.read(transaction)).toMatchObject({ status: 'Pending' })
           const again = w.start({ ...wish, now: T0 + 2_000 })
-          expect(await w.ledger.beginCharge(again)).toMatchObject({
+          expect(await w.caused(w.ledger.beginCharge(again))).toMatchObject({
             state: 'begun',
-            untold: [],
+            pending: [],
             transaction: { id: transaction.id },
           })
-          expect(await w.begin({ ...wish, now: T0 + 2_001 })).toEqual({ state: 'in_progress' })
+          expect(await w.begin({ ...wish, now: T0 + 2_001 })).toMatchObject({
+            state: 'in_progress',
+          })
           // Now it may have been sent.
           const state = chargeIsIdempotent ? 'begun' : 'unknown'
           expect(await w.begin({ ...wish, now: again.until })).toMatchObject({ state })
@@ -451,7 +450,7 @@ export function chargeContract(on: On): void {
           status: 'Paid',
           gatewayTransactionId: 'gateway-1',
         })
-        expect(named.untold).toMatchObject([{ type: 'PaymentSucceeded' }])
+        expect(named.pending).toMatchObject([{ type: 'PaymentSucceeded' }])
       }),
     )
 
@@ -460,16 +459,16 @@ export function chargeContract(on: On): void {
       on(async (w) => {
         const transaction = await w.pending({ idempotencyKey: 'key-1' })
         const idempotencyKey = 'key-1'
-        expect(await w.begin({ idempotencyKey, now: T0 + MINUTE - 1 })).toEqual({
+        expect(await w.begin({ idempotencyKey, now: T0 + MINUTE - 1 })).toMatchObject({
           state: 'in_progress',
         })
         const claim = { until: T0 + HOUR, limit: 9 }
         expect(await w.ledger.claimChecks({ ...claim, now: T0 + MINUTE - 1 })).toEqual([])
         const checks = await w.ledger.claimChecks({ ...claim, now: T0 + MINUTE })
         expect(checks.map((check) => read(check).transaction.id)).toEqual([transaction.id])
-        expect(await w.begin({ idempotencyKey, now: T0 + MINUTE })).toMatchObject({
+        expect(await w.caused(w.begin({ idempotencyKey, now: T0 + MINUTE }))).toMatchObject({
           state: 'begun',
-          untold: [],
+          pending: [],
         })
       }),
     )

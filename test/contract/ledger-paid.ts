@@ -35,8 +35,8 @@ export function paidContract(on: On): void {
         on(async (w) => {
           const transaction = await w.charged()
           expect(transaction.paid).toBeUndefined()
-          const { untold } = await w.tell(transaction, paid)
-          expect(untold).toMatchObject([{ payload: { transaction: { amount: 25_000, paid } } }])
+          const { pending } = await w.tell(transaction, paid)
+          expect(pending).toMatchObject([{ payload: { transaction: { amount: 25_000, paid } } }])
           const { transaction: stored, events } = await w.story(transaction)
           expect(stored).toMatchObject({ status: 'Paid', amount: 25_000, currency: 'IQD', paid })
           expect(events.map(({ payload }) => payload.transaction.paid)).toEqual([undefined, paid])

@@ -33,7 +33,9 @@ export function refundContract(on: On): void {
         expect(finished).toMatchObject({
           opened: false,
           transaction: { status: 'PartiallyRefunded', refundedAmount: 4_000 },
-          untold: [{ outboxId: start.id, type: 'PaymentRefunded', correlationId: 'correlation-3' }],
+          pending: [
+            { outboxId: start.id, type: 'PaymentRefunded', correlationId: 'correlation-3' },
+          ],
         })
         const story = await w.story(transaction)
         expect(story.transaction).toEqual(finished.transaction)
@@ -52,9 +54,9 @@ export function refundContract(on: On): void {
         const transaction = await w.came('Paid')
         const give = async (amount: number) =>
           w.endRefund(await w.claimed(transaction, { amount }), { kind: 'done' })
-        expect((await give(5_000)).untold).toHaveLength(1)
+        expect((await give(5_000)).pending).toHaveLength(1)
         const second = await give(5_000)
-        expect(second.untold).toEqual([])
+        expect(second.pending).toEqual([])
         expect(second.transaction).toMatchObject({
           status: 'PartiallyRefunded',
           refundedAmount: 10_000,
@@ -264,7 +266,7 @@ export function refundContract(on: On): void {
         const refundId = await w.claimed(transaction, { idempotencyKey: 'key-1' })
         const finished = await w.endRefund(refundId, { kind: 'refused', error: refused })
         expect(finished).toMatchObject({ transaction: { status: 'Paid', refundedAmount: 0 } })
-        expect(finished.untold).toEqual([])
+        expect(finished.pending).toEqual([])
         expect((await w.story(transaction)).refunds).toMatchObject([
           { status: 'failed', error: refused },
         ])
@@ -310,10 +312,10 @@ export function refundContract(on: On): void {
           const transaction = await w.came('Paid')
           const refundId = await w.claimed(transaction, { amount })
           const told = await w.tell(transaction, { status, amount })
-          expect(told.untold).toHaveLength(1)
+          expect(told.pending).toHaveLength(1)
           expect((await w.story(transaction)).refunds).toMatchObject([{ status: 'succeeded' }])
           const finished = await w.endRefund(refundId, { kind: 'done' })
-          expect(finished.untold).toEqual([])
+          expect(finished.pending).toEqual([])
           expect(finished.transaction).toMatchObject({ status, refundedAmount: amount })
           expect((await w.eventsOf(transaction)).slice(2)).toEqual(['PaymentRefunded'])
         }),
@@ -325,7 +327,7 @@ export function refundContract(on: On): void {
           const transaction = await w.came('Paid')
           await w.endRefund(await w.claimed(transaction, { amount }), { kind: 'done' })
           const told = await w.tell(transaction, { status, amount })
-          expect(told.untold).toEqual([])
+          expect(told.pending).toEqual([])
           expect(await w.read(transaction)).toMatchObject({ status, refundedAmount: amount })
           expect((await w.eventsOf(transaction)).slice(2)).toEqual(['PaymentRefunded'])
         }),

@@ -1,4 +1,4 @@
-// What the ledger hands to the sweeper: checks that are due, and events that must still be told.
+// What the ledger hands out when it is due: checks, and events that are still to be dispatched.
 
 import { describe, expect, it } from 'vitest'
 import { LEASE_MS } from '../../worker/payments/ledger/ledger.ts'
@@ -203,17 +203,17 @@ export function sweepContract(on: On): void {
     )
   })
 
-  describe('an event to be told', () => {
+  describe('a pending event', () => {
     it(
-      'is leased to whoever caused it, and handed out when that lease is over',
+      'is dispatched behind its commit, and due again when that lease is over',
       on(async (w) => {
-        const begun = await w.begin()
+        const begun = await w.caused(w.begin())
         if (begun.state !== 'begun') throw new Error('it begins')
-        const claim = (now: number) => w.ledger.claimUntold({ now, limit: 9 })
+        const claim = (now: number) => w.outbox.claimPending({ now, limit: 9 })
         expect(await claim(T0 + LEASE_MS - 1)).toEqual([])
-        expect(await claim(T0 + LEASE_MS)).toEqual(begun.untold)
+        expect(await claim(T0 + LEASE_MS)).toEqual(begun.pending)
         expect(await claim(T0 + LEASE_MS)).toEqual([])
-        expect(await claim(T0 + 2 * LEASE_MS)).toEqual(begun.untold)
+        expect(await claim(T0 + 2 * LEASE_MS)).toEqual(begun.pending)
       }),
     )
 
@@ -225,9 +225,9 @@ export function sweepContract(on: On): void {
           ids.push((await w.pending({ request: { reference } })).id)
         }
         const claim = { now: T0 + HOUR, limit: 1 }
-        const first = await w.ledger.claimUntold(claim)
+        const first = await w.outbox.claimPending(claim)
         expect(first.map(({ outboxId }) => outboxId)).toEqual(ids.slice(0, 1))
-        const all = await Promise.all(Array.from({ length: 9 }, () => w.ledger.claimUntold(claim)))
+        const all = await Promise.all(Array.from({ length: 9 }, () => w.outbox.claimPending(claim)))
         const rest = all.flat().map(({ outboxId }) => outboxId)
         expect(new Set(rest)).toEqual(new Set(ids.slice(1)))
         expect(rest).toHaveLength(2)
@@ -235,62 +235,62 @@ export function sweepContract(on: On): void {
     )
 
     it(
-      'is told when the listeners took it, and never handed out again',
+      'is done when the listeners took it, and never due again',
       on(async (w) => {
         const { id } = await w.pending()
-        await w.ledger.settleTold([{ outboxId: id, listeners: { ok: true } }], T0 + 5)
+        await w.outbox.settleDispatched([{ outboxId: id, listeners: { ok: true } }], T0 + 5)
         expect((await w.story(id)).events).toMatchObject([{ toldAt: iso(T0 + 5), deliveries: [] }])
-        expect(await w.ledger.claimUntold({ now: T0 + 9 * HOUR, limit: 9 })).toEqual([])
+        expect(await w.outbox.claimPending({ now: T0 + 9 * HOUR, limit: 9 })).toEqual([])
       }, LISTENERS),
     )
 
     it(
-      'has no listeners to be told where there is only an endpoint',
+      'has no listeners where there is only an endpoint',
       on(async (w) => {
-        const begun = await w.begin()
+        const begun = await w.caused(w.begin())
         if (begun.state !== 'begun') throw new Error('it begins')
-        const [untold] = begun.untold
-        expect(untold?.delivery).toMatchObject({ endpoint: ENDPOINT, attempts: 0 })
-        expect(untold).not.toHaveProperty('listeners')
+        const [event] = begun.pending
+        expect(event?.delivery).toMatchObject({ endpoint: ENDPOINT, attempts: 0 })
+        expect(event).not.toHaveProperty('listeners')
         expect((await w.story(begun.transaction)).events).toMatchObject([
-          { deliveries: [{ id: untold?.delivery?.id, status: 'pending', attempts: 0 }] },
+          { deliveries: [{ id: event?.delivery?.id, status: 'pending', attempts: 0 }] },
         ])
       }, POSTED),
     )
 
     it(
-      'that a listener threw at is handed out at its next time, with its attempts',
+      'that a listener threw at is due at its next time, with its attempts',
       on(async (w) => {
         const { id } = await w.pending()
         const nextAttemptAt = T0 + HOUR
         const failed = { ok: false, error: 'TypeError', nextAttemptAt }
-        await w.ledger.settleTold([{ outboxId: id, listeners: failed }], T0 + 5)
-        expect(await w.ledger.claimUntold({ now: nextAttemptAt - 1, limit: 9 })).toEqual([])
-        const [again] = await w.ledger.claimUntold({ now: nextAttemptAt, limit: 9 })
+        await w.outbox.settleDispatched([{ outboxId: id, listeners: failed }], T0 + 5)
+        expect(await w.outbox.claimPending({ now: nextAttemptAt - 1, limit: 9 })).toEqual([])
+        const [again] = await w.outbox.claimPending({ now: nextAttemptAt, limit: 9 })
         expect(again).toMatchObject({ outboxId: id, listeners: { attempts: 1 } })
         expect((await w.story(id)).events[0]).not.toHaveProperty('toldAt')
       }, LISTENERS),
     )
 
     it(
-      'is told to listeners and endpoint apart: what one took is not told to it again',
+      'goes to listeners and endpoint apart: what one took it does not get again',
       on(async (w) => {
-        const begun = await w.begin()
-        const [untold] = begun.state === 'begun' ? begun.untold : []
-        const outboxId = untold?.outboxId ?? ''
-        const id = untold?.delivery?.id ?? ''
+        const begun = await w.caused(w.begin())
+        const [event] = begun.pending
+        const outboxId = event?.outboxId ?? ''
+        const id = event?.delivery?.id ?? ''
         const delivery = { id, ok: false, status: 503, nextAttemptAt: T0 + HOUR }
-        await w.ledger.settleTold([{ outboxId, listeners: { ok: true }, delivery }], T0 + 5)
-        const [again] = await w.ledger.claimUntold({ now: T0 + HOUR, limit: 9 })
+        await w.outbox.settleDispatched([{ outboxId, listeners: { ok: true }, delivery }], T0 + 5)
+        const [again] = await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })
         expect(again).toMatchObject({ outboxId, delivery: { id, attempts: 1 } })
         expect(again).not.toHaveProperty('listeners')
         expect((await w.story(outboxId)).events).toMatchObject([
           { toldAt: iso(T0 + 5), deliveries: [{ id, attempts: 1, lastStatus: 503 }] },
         ])
         const done = { id, ok: true, status: 204 }
-        await w.ledger.settleTold([{ outboxId, delivery: done }], T0 + HOUR + 5)
-        const [event] = (await w.story(outboxId)).events
-        expect(event?.deliveries).toMatchObject([
+        await w.outbox.settleDispatched([{ outboxId, delivery: done }], T0 + HOUR + 5)
+        const [stored] = (await w.story(outboxId)).events
+        expect(stored?.deliveries).toMatchObject([
           {
             id,
             endpoint: ENDPOINT,
@@ -300,7 +300,7 @@ export function sweepContract(on: On): void {
             deliveredAt: iso(T0 + HOUR + 5),
           },
         ])
-        expect(await w.ledger.claimUntold({ now: T0 + 9 * HOUR, limit: 9 })).toEqual([])
+        expect(await w.outbox.claimPending({ now: T0 + 9 * HOUR, limit: 9 })).toEqual([])
       }, BOTH),
     )
 
@@ -308,11 +308,11 @@ export function sweepContract(on: On): void {
       'is settled though the reason of its failure was cut through a character',
       on(async (w) => {
         const { id } = await w.pending()
-        const [untold] = await w.ledger.claimUntold({ now: T0 + HOUR, limit: 9 })
+        const [event] = await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })
         const error = `It said ${'😀'.slice(0, 1)}`
-        const delivery = { id: untold?.delivery?.id ?? '', ok: false, nextAttemptAt: 0, error }
+        const delivery = { id: event?.delivery?.id ?? '', ok: false, nextAttemptAt: 0, error }
         const told = { outboxId: id, listeners: { ok: true }, delivery }
-        await w.ledger.settleTold([told], T0 + HOUR)
+        await w.outbox.settleDispatched([told], T0 + HOUR)
         expect((await w.story(id)).events).toMatchObject([{ deliveries: [{ attempts: 1 }] }])
       }, BOTH),
     )
@@ -321,8 +321,11 @@ export function sweepContract(on: On): void {
       'that listeners never took is given up with an alert',
       on(async (w) => {
         const { id } = await w.pending()
-        await w.ledger.settleTold([{ outboxId: id, listeners: { ok: false, error: 'x' } }], T0 + 5)
-        expect(await w.ledger.claimUntold({ now: T0 + 99 * HOUR, limit: 9 })).toEqual([])
+        await w.outbox.settleDispatched(
+          [{ outboxId: id, listeners: { ok: false, error: 'x' } }],
+          T0 + 5,
+        )
+        expect(await w.outbox.claimPending({ now: T0 + 99 * HOUR, limit: 9 })).toEqual([])
         expect(await w.records.alerts({}, { limit: 9 })).toMatchObject([
           {
             kind: 'listener_dead',
@@ -337,35 +340,35 @@ export function sweepContract(on: On): void {
     it(
       'that the endpoint never took is dead with an alert, until somebody sends it again',
       on(async (w) => {
-        const begun = await w.begin()
-        const [untold] = begun.state === 'begun' ? begun.untold : []
-        const outboxId = untold?.outboxId ?? ''
-        const id = untold?.delivery?.id ?? ''
+        const begun = await w.caused(w.begin())
+        const [event] = begun.pending
+        const outboxId = event?.outboxId ?? ''
+        const id = event?.delivery?.id ?? ''
         const delivery = { id, ok: false, error: 'refused' }
-        await w.ledger.settleTold([{ outboxId, delivery }], T0 + 5)
+        await w.outbox.settleDispatched([{ outboxId, delivery }], T0 + 5)
         expect(await w.alerts()).toEqual(['delivery_dead'])
         expect((await w.story(outboxId)).events).toMatchObject([
           { deliveries: [{ status: 'dead', attempts: 1, lastError: 'refused' }] },
         ])
-        expect(await w.ledger.claimUntold({ now: T0 + 99 * HOUR, limit: 9 })).toEqual([])
+        expect(await w.outbox.claimPending({ now: T0 + 99 * HOUR, limit: 9 })).toEqual([])
 
         expect(await w.ledger.redeliver('nobody', T0 + HOUR)).toBe(false)
         expect(await w.ledger.redeliver(id, T0 + HOUR)).toBe(true)
-        const [again] = await w.ledger.claimUntold({ now: T0 + HOUR, limit: 9 })
+        const [again] = await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })
         expect(again).toMatchObject({ outboxId, delivery: { id, endpoint: ENDPOINT, attempts: 0 } })
-        expect(again).toHaveProperty('payload', untold && 'payload' in untold && untold.payload)
+        expect(again).toHaveProperty('payload', event && 'payload' in event && event.payload)
       }, POSTED),
     )
 
     it(
       'that is dead again after it was sent again is an open alert again',
       on(async (w) => {
-        const begun = await w.begin()
-        const [untold] = begun.state === 'begun' ? begun.untold : []
-        const outboxId = untold?.outboxId ?? ''
-        const id = untold?.delivery?.id ?? ''
+        const begun = await w.caused(w.begin())
+        const [event] = begun.pending
+        const outboxId = event?.outboxId ?? ''
+        const id = event?.delivery?.id ?? ''
         const told = [{ outboxId, delivery: { id, ok: false, status: 410 } }]
-        await w.ledger.settleTold(told, T0 + 5)
+        await w.outbox.settleDispatched(told, T0 + 5)
         const [alert] = await w.records.alerts({}, { limit: 9 })
         expect(alert?.detail).toEqual({
           deliveryId: id,
@@ -380,8 +383,8 @@ export function sweepContract(on: On): void {
         await w.ledger.acknowledge(alert?.id ?? '', 'ada', T0 + HOUR)
         await w.ledger.redeliver(id, T0 + HOUR)
         expect(await w.alerts()).toEqual([])
-        await w.ledger.claimUntold({ now: T0 + HOUR, limit: 9 })
-        await w.ledger.settleTold(told, T0 + HOUR + 5)
+        await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })
+        await w.outbox.settleDispatched(told, T0 + HOUR + 5)
         expect(await w.alerts()).toEqual(['delivery_dead'])
       }, POSTED),
     )
@@ -389,13 +392,16 @@ export function sweepContract(on: On): void {
     it(
       'is sent again on wish even when it was delivered',
       on(async (w) => {
-        const begun = await w.begin()
-        const [untold] = begun.state === 'begun' ? begun.untold : []
-        const outboxId = untold?.outboxId ?? ''
-        const id = untold?.delivery?.id ?? ''
-        await w.ledger.settleTold([{ outboxId, delivery: { id, ok: true, status: 200 } }], T0 + 5)
+        const begun = await w.caused(w.begin())
+        const [event] = begun.pending
+        const outboxId = event?.outboxId ?? ''
+        const id = event?.delivery?.id ?? ''
+        await w.outbox.settleDispatched(
+          [{ outboxId, delivery: { id, ok: true, status: 200 } }],
+          T0 + 5,
+        )
         expect(await w.ledger.redeliver(id, T0 + HOUR)).toBe(true)
-        expect(await w.ledger.claimUntold({ now: T0 + HOUR, limit: 9 })).toMatchObject([
+        expect(await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })).toMatchObject([
           { outboxId, delivery: { id, attempts: 0 } },
         ])
       }, POSTED),
@@ -404,11 +410,11 @@ export function sweepContract(on: On): void {
 
   describe('whether anything is due', () => {
     it(
-      'is no while nothing is, and yes for a check, an untold event and a parked one',
+      'is no while nothing is, and yes for a check, a pending event and a parked one',
       on(async (w) => {
         expect(await w.records.anythingDue(T0 + 99 * HOUR)).toBe(false)
         const { id } = await w.pending()
-        await w.ledger.settleTold([{ outboxId: id, listeners: { ok: true } }], T0)
+        await w.outbox.settleDispatched([{ outboxId: id, listeners: { ok: true } }], T0)
         expect(await w.records.anythingDue(T0 + MINUTE - 1)).toBe(false)
         expect(await w.records.anythingDue(T0 + MINUTE)).toBe(true)
         await w.ledger.settleCheck({ transactionId: id, now: T0 })
@@ -418,7 +424,7 @@ export function sweepContract(on: On): void {
         await w.ledger.beginCharge(other)
         expect(await w.records.anythingDue(T0 + LEASE_MS - 1)).toBe(false)
         expect(await w.records.anythingDue(T0 + LEASE_MS)).toBe(true)
-        await w.ledger.settleTold([{ outboxId: other.id, listeners: { ok: true } }], T0)
+        await w.outbox.settleDispatched([{ outboxId: other.id, listeners: { ok: true } }], T0)
         expect(await w.records.anythingDue(T0 + LEASE_MS)).toBe(false)
 
         const paid = w.arrival((await w.story(id)).transaction, {
@@ -428,11 +434,14 @@ export function sweepContract(on: On): void {
         await w.ledger.webhook(paid)
         const third = w.start({ request: { reference: 'order-3' }, until: T0 + 99 * HOUR })
         await w.ledger.beginCharge(third)
-        await w.ledger.settleTold([{ outboxId: third.id, listeners: { ok: true } }], T0)
+        await w.outbox.settleDispatched([{ outboxId: third.id, listeners: { ok: true } }], T0)
         expect(await w.records.anythingDue(T0 + LEASE_MS)).toBe(true)
-        const applied = await w.ledger.applyParked({ now: T0, limit: 9 })
-        const told = applied.map(({ outboxId }) => ({ outboxId, listeners: { ok: true } }))
-        await w.ledger.settleTold(told, T0)
+        w.dispatcher.take()
+        await w.ledger.applyParked({ now: T0, limit: 9 })
+        const told = w.dispatcher
+          .take()
+          .map(({ outboxId }) => ({ outboxId, listeners: { ok: true } }))
+        await w.outbox.settleDispatched(told, T0)
         expect(await w.records.anythingDue(T0 + LEASE_MS)).toBe(false)
       }, LISTENERS),
     )

@@ -8,16 +8,16 @@ import { HOUR, iso, MINUTE, NOBODY, T0 } from './ledger-world.ts'
 export function webhookContract(on: On): void {
   describe('a webhook', () => {
     it(
-      'moves its payment and stores one event to be told',
+      'moves its payment and stores one event, which is dispatched',
       on(async (w) => {
         const transaction = await w.charged()
         const arrival = w.arrival(transaction, { receivedAt: T0 + 10_000, eventId: 'e-1' })
-        const recorded = await w.ledger.webhook(arrival)
+        const recorded = await w.caused(w.ledger.webhook(arrival))
         expect(recorded).toMatchObject({
           outcome: 'applied',
           isMismatch: false,
           transactionId: transaction.id,
-          untold: [
+          pending: [
             {
               outboxId: arrival.id,
               type: 'PaymentSucceeded',
@@ -100,7 +100,7 @@ export function webhookContract(on: On): void {
         await w.tell(transaction, { eventId: 'e-1' })
         const before = await w.story(transaction)
         const again = await w.tell(transaction, { eventId: 'e-1', status: 'Refunded' })
-        expect(again).toMatchObject({ outcome: 'duplicate', untold: [] })
+        expect(again).toMatchObject({ outcome: 'duplicate', pending: [] })
         expect(await w.story(transaction)).toEqual(before)
       }),
     )
@@ -148,7 +148,7 @@ export function webhookContract(on: On): void {
         const outcomes = all.map(({ outcome }) => outcome)
         expect(outcomes.filter((outcome) => outcome === 'applied')).toHaveLength(1)
         expect(outcomes.filter((outcome) => outcome === 'duplicate')).toHaveLength(49)
-        expect(all.flatMap(({ untold }) => untold)).toHaveLength(1)
+        expect(w.dispatcher.take()).toHaveLength(1)
         expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
         expect((await w.story(transaction)).webhookEvents).toHaveLength(1)
       }),
@@ -179,12 +179,12 @@ export function webhookContract(on: On): void {
             const transaction = await w.came(from, { request: { reference: `to ${to}` } })
             const told = await w.eventsOf(transaction)
             const amount = to === 'PartiallyRefunded' ? 6_000 : transaction.amount
-            const { outcome, untold } = await w.tell(transaction, { status: to, amount })
+            const { outcome, pending } = await w.tell(transaction, { status: to, amount })
             const verdict = judge(from, to)
             expect([to, outcome]).toEqual([to, verdict])
             const isMove = verdict === 'applied' && from !== to && to !== 'Pending'
             expect(await w.eventsOf(transaction)).toEqual(isMove ? [...told, eventOf(to)] : told)
-            expect(untold).toHaveLength(isMove ? 1 : 0)
+            expect(pending).toHaveLength(isMove ? 1 : 0)
             const after = await w.read(transaction)
             if (verdict === 'applied') expect(after.status).toBe(to)
             else expect(after).toEqual(transaction)
@@ -240,7 +240,7 @@ export function webhookContract(on: On): void {
       on(async (w) => {
         const transaction = await w.charged()
         const recorded = await w.tell(transaction, { gatewayTransactionId: 'gateway-9' })
-        expect(recorded).toMatchObject({ outcome: 'parked', untold: [] })
+        expect(recorded).toMatchObject({ outcome: 'parked', pending: [] })
         expect(recorded.transactionId).toBeUndefined()
       }),
     )
@@ -276,7 +276,7 @@ export function webhookContract(on: On): void {
           const transaction = await w.charged()
           const recorded = await w.tell(transaction, wish)
           expect(recorded).toMatchObject({ outcome: 'applied', isMismatch: true })
-          expect(recorded.untold).toHaveLength(1)
+          expect(recorded.pending).toHaveLength(1)
           expect(await w.read(transaction)).toMatchObject({ status: 'Paid', amount: 25_000 })
           expect(await w.alerts()).toEqual(['amount_mismatch'])
           const [alert] = await w.records.alerts({}, { limit: 9 })
@@ -294,8 +294,8 @@ export function webhookContract(on: On): void {
         on(async (w) => {
           const transaction = await w.charged()
           const arrival = w.arrival(transaction, { ...wish, onMismatch: 'reject' })
-          const recorded = await w.ledger.webhook(arrival)
-          expect(recorded).toMatchObject({ outcome: 'rejected', isMismatch: true, untold: [] })
+          const recorded = await w.caused(w.ledger.webhook(arrival))
+          expect(recorded).toMatchObject({ outcome: 'rejected', isMismatch: true, pending: [] })
           expect(await w.read(transaction)).toEqual(transaction)
           expect(await w.alerts()).toEqual(['amount_mismatch'])
           const again = { ...arrival, id: w.id() }
@@ -336,9 +336,9 @@ export function webhookContract(on: On): void {
         const tell = (amount: number) =>
           w.tell(transaction, { status: 'PartiallyRefunded', amount })
         const refunded = async () => (await w.read(transaction)).refundedAmount
-        expect((await tell(1_000)).untold).toHaveLength(1)
+        expect((await tell(1_000)).pending).toHaveLength(1)
         expect(await refunded()).toBe(1_000)
-        expect(await tell(3_000)).toMatchObject({ outcome: 'applied', untold: [] })
+        expect(await tell(3_000)).toMatchObject({ outcome: 'applied', pending: [] })
         expect(await refunded()).toBe(3_000)
         await tell(2_000)
         expect(await refunded()).toBe(3_000)
@@ -375,7 +375,7 @@ export function webhookContract(on: On): void {
         expect(await w.tell(transaction, wish)).toMatchObject({
           outcome: 'unchanged',
           transactionId: transaction.id,
-          untold: [],
+          pending: [],
         })
         expect(await w.alerts()).toEqual(['refund_failed'])
         const { refunds, alerts, transaction: after } = await w.story(transaction)
@@ -468,7 +468,7 @@ export function webhookContract(on: On): void {
           expect(recorded).toMatchObject({
             outcome: 'late_payment',
             transactionId: transaction.id,
-            untold: [],
+            pending: [],
           })
           expect(await w.read(transaction)).toEqual(transaction)
           expect(await w.alerts()).toEqual(['late_payment'])
@@ -485,11 +485,9 @@ export function webhookContract(on: On): void {
       on(async (w) => {
         const transaction = await w.pending()
         const arrival = w.arrival(transaction, { reference: '', receivedAt: T0 + 500 })
-        expect(await w.ledger.webhook(arrival)).toEqual({
-          outcome: 'parked',
-          isMismatch: false,
-          untold: [],
-        })
+        const parking = await w.ledger.webhook(arrival)
+        expect(parking).toEqual({ outcome: 'parked', isMismatch: false })
+        expect(w.dispatcher.take()).toEqual([])
         const parked = await w.records.webhookEvents({ outcome: 'parked' }, { limit: 9 })
         expect(parked.map(({ id }) => id)).toEqual([arrival.id])
         expect(parked[0]?.transactionId).toBeUndefined()
@@ -499,7 +497,7 @@ export function webhookContract(on: On): void {
           nextCheckAt: T0 + MINUTE,
         })
         expect(finished.transaction.status).toBe('Paid')
-        expect(finished.untold).toMatchObject([{ outboxId: arrival.id, type: 'PaymentSucceeded' }])
+        expect(finished.pending).toMatchObject([{ outboxId: arrival.id, type: 'PaymentSucceeded' }])
         const story = await w.story(transaction)
         expect(story.webhookEvents).toMatchObject([
           { id: arrival.id, outcome: 'applied', fromStatus: 'Pending' },
@@ -537,7 +535,7 @@ export function webhookContract(on: On): void {
           nextCheckAt: T0 + MINUTE,
         })
         expect(finished.transaction.status).toBe('Pending')
-        expect(finished.untold).toEqual([])
+        expect(finished.pending).toEqual([])
         expect((await w.story(transaction)).webhookEvents).toMatchObject([
           { outcome: 'rejected', isMismatch: true },
         ])
@@ -557,7 +555,7 @@ export function webhookContract(on: On): void {
           status: 'Paid',
           gatewayTransactionId: 'gateway-7',
         })
-        expect(finished.untold).toHaveLength(1)
+        expect(finished.pending).toHaveLength(1)
       }),
     )
 
@@ -570,16 +568,18 @@ export function webhookContract(on: On): void {
           gatewayTransactionId: 'gateway-7',
         })
         await w.ledger.webhook(arrival)
-        expect(await w.ledger.applyParked({ now: T0 + MINUTE, limit: 10 })).toEqual([])
+        const apply = async () => {
+          await w.ledger.applyParked({ now: T0 + MINUTE, limit: 10 })
+          return w.dispatcher.take()
+        }
+        expect(await apply()).toEqual([])
         const late = await w.pending({ request: { reference: 'order-7' } })
-        expect(await w.ledger.applyParked({ now: T0 + MINUTE, limit: 10 })).toMatchObject([
-          { outboxId: arrival.id, type: 'PaymentSucceeded' },
-        ])
+        expect(await apply()).toMatchObject([{ outboxId: arrival.id, type: 'PaymentSucceeded' }])
         expect(await w.read(late)).toMatchObject({
           status: 'Paid',
           gatewayTransactionId: 'gateway-7',
         })
-        expect(await w.ledger.applyParked({ now: T0 + MINUTE, limit: 10 })).toEqual([])
+        expect(await apply()).toEqual([])
       }),
     )
 
@@ -612,17 +612,17 @@ export function webhookContract(on: On): void {
   })
 
   it(
-    'stores a move as told where nobody listens',
+    'stores a move’s event as done where nobody subscribes',
     on(async (w) => {
       const transaction = await w.charged()
-      expect((await w.tell(transaction)).untold).toEqual([])
+      expect((await w.tell(transaction)).pending).toEqual([])
       const { events } = await w.story(transaction)
       expect(events).toHaveLength(2)
       for (const event of events) {
         expect(event.toldAt).toBeDefined()
         expect(event.deliveries).toEqual([])
       }
-      expect(await w.ledger.claimUntold({ now: T0 + 9e9, limit: 9 })).toEqual([])
+      expect(await w.outbox.claimPending({ now: T0 + 9e9, limit: 9 })).toEqual([])
     }, NOBODY),
   )
 }

@@ -1,9 +1,9 @@
-// What the ledger's contract is played with: a fake desk, and short ways to say a charge, an event
-// and a refund. It knows the ports alone, never an adapter.
+// What the ledger's contract is played with: a fake desk, a dispatcher that keeps what it gets, and
+// short ways to say a charge, an event and a refund. It knows the ports alone, never an adapter.
 
 import { monotonicFactory } from 'ulid'
 import type { AlertKind } from '../../worker/payments/domain/alerts.ts'
-import type { Audience } from '../../worker/payments/domain/events.ts'
+import type { PendingEvent, Subscribers } from '../../worker/payments/domain/events.ts'
 import type { WebhookPayload } from '../../worker/payments/domain/payload.ts'
 import type { PaymentStatus } from '../../worker/payments/domain/status.ts'
 import type {
@@ -24,20 +24,25 @@ import type {
   RefundEnd,
   RefundStart,
 } from '../../worker/payments/ledger/ledger.ts'
+import type { Dispatch, Outbox } from '../../worker/payments/outbox/dispatch.ts'
 import type { PaymentRecords, Story } from '../../worker/payments/queries/queries.ts'
+import type { Clock } from '../../worker/shared/clock.ts'
 import type { Fields, Log } from '../../worker/shared/log.ts'
 import { type ReadableRecords, readable } from '../support/readable-records.ts'
 
 /** A ledger over an empty store of its own. */
 export interface LedgerBed {
   ledger: Ledger
+  outbox: Outbox
   records: PaymentRecords
   close(): Promise<void>
 }
 
 export interface LedgerOptions {
   desk: GatewayDesk
-  audience: Audience
+  subscribers: Subscribers
+  dispatch: Dispatch
+  clock: Clock
   log: Log
 }
 
@@ -48,10 +53,10 @@ export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
 export const ENDPOINT = 'https://shop.example/events'
 
-export const BOTH: Audience = { hasListeners: () => true, endpoint: ENDPOINT }
-export const LISTENERS: Audience = { hasListeners: () => true, endpoint: undefined }
-export const POSTED: Audience = { hasListeners: () => false, endpoint: ENDPOINT }
-export const NOBODY: Audience = { hasListeners: () => false, endpoint: undefined }
+export const BOTH: Subscribers = { hasListeners: () => true, endpoint: ENDPOINT }
+export const LISTENERS: Subscribers = { hasListeners: () => true, endpoint: undefined }
+export const POSTED: Subscribers = { hasListeners: () => false, endpoint: ENDPOINT }
+export const NOBODY: Subscribers = { hasListeners: () => false, endpoint: undefined }
 
 export const iso = (ms: number): string => new Date(ms).toISOString()
 
@@ -90,6 +95,22 @@ export class FakeDesk implements GatewayDesk {
   }
 }
 
+/** Keeps what the ledger hands over, and never says what came of it: it stays leased. */
+export class FakeDispatcher {
+  readonly #handed: PendingEvent[] = []
+
+  dispatch: Dispatch = async (pending) => {
+    this.#handed.push(...pending)
+    return []
+  }
+
+  /** What came since it was last asked for. */
+  take = (): PendingEvent[] => this.#handed.splice(0)
+}
+
+/** An answer of the ledger, and the events that it caused. */
+export type Caused<Answer> = Answer & { pending: PendingEvent[] }
+
 type Payload = Partial<{ -readonly [Name in keyof WebhookPayload]: WebhookPayload[Name] }>
 export type ChargeWish = Partial<Omit<ChargeStart, 'request'>> & {
   request?: Partial<ChargeRequest>
@@ -98,21 +119,25 @@ export type EventWish = Payload & Partial<Omit<Arrival, 'payload'>>
 
 export class World {
   readonly ledger: Ledger
+  readonly outbox: Outbox
   readonly records: ReadableRecords
   readonly desk: FakeDesk
+  readonly dispatcher: FakeDispatcher
   /** What was logged, as the names of the lines with their fields. */
   readonly logged: [event: string, fields: Fields][]
   readonly #next: (seedTime: number) => string
 
   /** With the same `random`, the same ids. */
   constructor(
-    { ledger, records }: LedgerBed,
-    desk: FakeDesk,
+    { ledger, outbox, records }: LedgerBed,
+    { desk, dispatcher }: { desk: FakeDesk; dispatcher: FakeDispatcher },
     { random, logged = [] }: { random?: () => number; logged?: World['logged'] } = {},
   ) {
     this.#next = monotonicFactory(random)
     this.logged = logged
     this.ledger = ledger
+    this.outbox = outbox
+    this.dispatcher = dispatcher
     this.records = readable(records)
     this.desk = desk
   }
@@ -145,9 +170,15 @@ export class World {
 
   begin = (wish: ChargeWish = {}): Promise<ChargeBegun> => this.ledger.beginCharge(this.start(wish))
 
+  /** The answer, with the events that were handed over with it. */
+  async caused<Answer>(call: Promise<Answer>): Promise<Caused<Answer>> {
+    const answer = await call
+    return { ...answer, pending: this.dispatcher.take() }
+  }
+
   /** Begins a charge that must be new. */
   async pending(wish: ChargeWish = {}): Promise<Transaction> {
-    const begun = await this.begin(wish)
+    const begun = await this.caused(this.begin(wish))
     if (begun.state !== 'begun') throw new Error(`the charge is ${begun.state}`)
     return begun.transaction
   }
@@ -167,18 +198,12 @@ export class World {
     transaction: Transaction,
     result: ChargeEnd['result'],
     more: Partial<ChargeEnd> = {},
-  ): Promise<Finished> {
+  ): Promise<Caused<Finished>> {
     const { id: transactionId } = transaction
     const verdict = result.kind === 'unknown' ? 'failure' : 'success'
     const eventId = this.id()
-    return this.ledger.finishCharge({
-      transactionId,
-      eventId,
-      verdict,
-      now: T0 + 1_000,
-      ...more,
-      result,
-    })
+    const end = { transactionId, eventId, verdict, now: T0 + 1_000, ...more, result } as const
+    return this.caused(this.ledger.finishCharge(end))
   }
 
   /** A charge that the gateway has answered. */
@@ -224,8 +249,8 @@ export class World {
     }
   }
 
-  tell = (of: Transaction, wish: EventWish = {}): Promise<Recorded> =>
-    this.ledger.webhook(this.arrival(of, wish))
+  tell = (of: Transaction, wish: EventWish = {}): Promise<Caused<Recorded>> =>
+    this.caused(this.ledger.webhook(this.arrival(of, wish)))
 
   refundStart(of: Transaction, wish: Partial<RefundStart> = {}): RefundStart {
     const amount = wish.amount ?? of.amount
@@ -257,7 +282,7 @@ export class World {
   }
 
   endRefund = (refundId: string, result: RefundEnd['result'], now = T0 + 21_000) =>
-    this.ledger.finishRefund({ refundId, now, verdict: 'success', result })
+    this.caused(this.ledger.finishRefund({ refundId, now, verdict: 'success', result }))
 
   async story(of: Transaction | string): Promise<Story> {
     const id = typeof of === 'string' ? of : of.id

@@ -1,7 +1,8 @@
 // The ledger and what is read back of it, over any adapter.
 
 import { describe } from 'vitest'
-import type { Audience } from '../../worker/payments/domain/events.ts'
+import type { Subscribers } from '../../worker/payments/domain/events.ts'
+import { hostClock } from '../../worker/shared/clock.ts'
 import type { Log } from '../../worker/shared/log.ts'
 import { chargeContract } from './ledger-charges.ts'
 import { paidContract } from './ledger-paid.ts'
@@ -9,22 +10,27 @@ import { recordsContract } from './ledger-records.ts'
 import { refundContract } from './ledger-refunds.ts'
 import { sweepContract } from './ledger-sweeps.ts'
 import { webhookContract } from './ledger-webhooks.ts'
-import { BOTH, FakeDesk, type MakeLedger, World } from './ledger-world.ts'
+import { BOTH, FakeDesk, FakeDispatcher, type MakeLedger, World } from './ledger-world.ts'
 
 /** Plays in a world of its own; by default there are listeners and an endpoint. */
-export type On = (play: (w: World) => Promise<void>, audience?: Audience) => () => Promise<void>
+export type On = (
+  play: (w: World) => Promise<void>,
+  subscribers?: Subscribers,
+) => () => Promise<void>
 
 /** `make` opens a ledger over a store that is empty, or that it has emptied. */
 export function ledgerContract(name: string, make: MakeLedger): void {
   const on: On =
-    (play, audience = BOTH) =>
+    (play, subscribers = BOTH) =>
     async () => {
       const desk = new FakeDesk()
+      const dispatcher = new FakeDispatcher()
+      const { dispatch } = dispatcher
       const logged: World['logged'] = []
       const log: Log = (_, event, fields) => void logged.push([event, fields])
-      const bed = await make({ desk, audience, log })
+      const bed = await make({ desk, subscribers, dispatch, clock: hostClock, log })
       try {
-        await play(new World(bed, desk, { logged }))
+        await play(new World(bed, { desk, dispatcher }, { logged }))
       } finally {
         await bed.close()
       }

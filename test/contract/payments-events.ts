@@ -1,4 +1,4 @@
-// All that was told while everything else was tested: signed, and as often as it should be.
+// All events that came while everything else was tested: signed, and as often as they should be.
 
 import { describe, expect, it, vi } from 'vitest'
 import { EVENT_NAMES } from '../../worker/payments/domain/events.ts'
@@ -49,8 +49,8 @@ export function eventsContract({ host, system }: Payments): void {
       expect(printed.length).toBeGreaterThan(10)
     })
 
-    it('leave nothing to be told, and nothing secret in the log or the database', async () => {
-      expect(await system().sweep()).toMatchObject({ told: 0, notTold: 0, failed: 0 })
+    it('leave none to be delivered, and nothing secret in the log or the database', async () => {
+      expect(await system().sweep()).toMatchObject({ delivered: 0, undelivered: 0, failed: 0 })
       const raw = await system().database.query('SELECT raw, error FROM payment_webhook_events')
       const { events } = system().receiver
       const text = `${await system().log()}${JSON.stringify([raw, events])}`

@@ -33,9 +33,9 @@ it('an edge killed between commit and delivery leaves the event to the sweeper, 
 
   expect(await send(edge, callback)).toMatchObject({ status: 200, word: 'duplicate' })
   // Whoever was to tell it may be alive yet.
-  expect(await system.sweep(edge)).toMatchObject({ told: 0, notTold: 0 })
+  expect(await system.sweep(edge)).toMatchObject({ delivered: 0, undelivered: 0 })
   await endLeases(system.database)
-  expect(await system.sweep(edge)).toMatchObject({ told: 1, notTold: 0, failed: 0 })
+  expect(await system.sweep(edge)).toMatchObject({ delivered: 1, undelivered: 0, failed: 0 })
   const [told, ...more] = system.receiver.of(payment.id)
   expect(more).toEqual([])
   expect(told).toMatchObject({ type: 'PaymentSucceeded', status: 204 })
@@ -44,7 +44,7 @@ it('an edge killed between commit and delivery leaves the event to the sweeper, 
   expect(told?.id).toBe(held()[0]?.headers.get('webhook-id'))
 
   await endLeases(system.database)
-  expect(await system.sweep(edge)).toMatchObject({ told: 0 })
+  expect(await system.sweep(edge)).toMatchObject({ delivered: 0 })
   const { status, events, webhookEvents } = await system.story(payment.id)
   expect(status).toBe('Paid')
   expect(webhookEvents).toHaveLength(1)

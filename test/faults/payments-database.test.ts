@@ -96,7 +96,7 @@ it('an edge killed in a burst loses its queue, and retries land what was in it o
   expect(await stored(workerd.database, payments)).toEqual(once(payments))
 
   await endLeases(workerd.database)
-  expect(await workerd.sweep()).toMatchObject({ failed: 0, notTold: 0 })
+  expect(await workerd.sweep()).toMatchObject({ failed: 0, undelivered: 0 })
   await expectAllTold(workerd, payments)
 })
 

@@ -6,7 +6,7 @@ import type { Transaction } from '../../worker/payments/domain/transaction.ts'
 import { createLibsqlLedger } from '../../worker/payments/ledger/libsql/ledger-libsql.ts'
 import { libsqlRecords } from '../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
-import { FakeDesk, LISTENERS, World } from '../contract/ledger-world.ts'
+import { FakeDesk, FakeDispatcher, LISTENERS, World } from '../contract/ledger-world.ts'
 import { type LibsqlServer, startLibsql } from '../support/libsql.ts'
 
 let libsql: LibsqlServer
@@ -16,9 +16,14 @@ beforeAll(async () => {
   libsql = await startLibsql()
   const { database } = libsql
   const desk = new FakeDesk()
-  const deps = { database, desk, audience: LISTENERS, clock: hostClock, log: () => undefined }
+  const dispatcher = new FakeDispatcher()
+  const ledger = createLibsqlLedger({
+    ...{ database, desk, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
+    ...{ clock: hostClock, log: () => undefined },
+  })
   const records = libsqlRecords(database)
-  w = new World({ ledger: createLibsqlLedger(deps), records, close: async () => undefined }, desk)
+  const bed = { ledger, outbox: ledger, records, close: async () => undefined }
+  w = new World(bed, { desk, dispatcher })
 }, 40_000)
 afterAll(() => libsql.stop())
 

@@ -16,7 +16,7 @@ import type {
 import { createDesk } from '../../worker/payments/gateways/guard/guard-process.ts'
 import type { Ledger } from '../../worker/payments/ledger/ledger.ts'
 import { createMemoryLedger } from '../../worker/payments/ledger/ledger-memory.ts'
-import { audienceOf } from '../../worker/payments/outbox/subscribers.ts'
+import { createDispatcher } from '../../worker/payments/outbox/dispatcher.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
 import { apiMiddleware } from '../../worker/payments/webhooks/api-middleware.ts'
 import { FakeClock, settle } from './fake-clock.ts'
@@ -103,11 +103,9 @@ export function openRoom(own: RoomOptions = {}): Room {
   const noFetch = () => Promise.reject(new Error('nothing here is to be fetched'))
   const fetch = own.fetch ?? noFetch
   const desk = createDesk({ gateways, clock, store: new Map(), fetch, log })
-  const { ledger: real, records } = createMemoryLedger({
-    desk,
-    audience: audienceOf(listeners, undefined),
-    log,
-  })
+  const dispatcher = createDispatcher({ listeners, clock, log, fetch })
+  const { subscribers, dispatch } = dispatcher
+  const { ledger: real, records } = createMemoryLedger({ desk, subscribers, dispatch, clock, log })
   const ledger = new Proxy(real, {
     get(target, method: keyof Ledger) {
       const call = target[method] as (...args: unknown[]) => unknown
@@ -134,6 +132,7 @@ export function openRoom(own: RoomOptions = {}): Room {
     },
     ledger,
     records,
+    dispatcher,
     clock,
     log,
     fetch,

@@ -1,6 +1,6 @@
 // Payments as tests need them: made up in one line, with what matters said by the test.
 
-import type { Untold } from '../../worker/payments/domain/events.ts'
+import type { PendingEvent } from '../../worker/payments/domain/events.ts'
 import type { ChargeRequest, Transaction } from '../../worker/payments/domain/transaction.ts'
 import type { Log } from '../../worker/shared/log.ts'
 
@@ -29,7 +29,7 @@ export const transaction = (own: Partial<Transaction> = {}): Transaction => ({
   ...own,
 })
 
-export const untold = (own: Partial<Untold> = {}): Untold => ({
+export const pendingEvent = (own: Partial<PendingEvent> = {}): PendingEvent => ({
   outboxId: '01OUT',
   type: 'PaymentSucceeded',
   payload: { transaction: transaction({ status: 'Paid' }) },

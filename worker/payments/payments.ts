@@ -15,8 +15,8 @@ import { createCaller } from './gateways/guard/caller.ts'
 import type { GatewayHealth } from './gateways/guard/guard.ts'
 import { gatewayHealth } from './gateways/guard/health.ts'
 import type { Ledger } from './ledger/ledger.ts'
-import { createTelling } from './outbox/dispatch.ts'
-import { createTeller } from './outbox/dispatcher.ts'
+import { createBackground } from './outbox/background.ts'
+import type { Dispatcher } from './outbox/dispatcher.ts'
 import type { PaymentRecords } from './queries/queries.ts'
 import { createSweeper, type Sweeper } from './reconciliation/sweeper.ts'
 import { createReceiver, type Receive } from './webhooks/receive.ts'
@@ -26,6 +26,7 @@ export interface PaymentsDeps {
   config: PaymentsConfig
   ledger: Ledger
   records: PaymentRecords
+  dispatcher: Dispatcher
   clock: Clock
   log: Log
   fetch: typeof fetch
@@ -51,29 +52,22 @@ export interface Payments extends PaymentsFace {
 
 export function createPayments(deps: PaymentsDeps): Payments {
   const { config, ledger, records, clock, log } = deps
-  const { gateways, accounts, listeners, endpoint, onMismatch, toleranceMs } = config
-  const teller = createTeller({
-    listeners,
-    ...(endpoint && { endpoint }),
-    clock,
-    log,
-    fetch: deps.fetch,
-  })
-  const telling = createTelling({ ledger, teller, clock, log, keepAlive: deps.keepAlive })
+  const { gateways, accounts, onMismatch, toleranceMs } = config
+  const background = createBackground(deps)
   const caller = createCaller({
     desk: ledger,
     clock,
     log,
     fetch: deps.fetch,
-    onTimeout: (timeout) => telling.pass('GatewayTimeout', timeout),
-    onOpened: (opened) => telling.pass('CircuitOpened', opened),
+    onTimeout: (timeout) => background.pass('GatewayTimeout', timeout),
+    onOpened: (opened) => background.pass('CircuitOpened', opened),
   })
   const path = (name: WebhookRoute, gateway: string) => routePath(name, config.routePrefix, gateway)
   const callbackUrl = (gateway: string, origin: string | undefined) => {
     const own = config.publicUrl ?? origin
     return own && `${own}${path('payments.webhook', gateway)}`
   }
-  const calling = { gateways, ledger, caller, telling, clock, log, callbackUrl }
+  const calling = { gateways, ledger, caller, background, clock, log, callbackUrl }
   const chargeOrFind = createCharge(calling)
   const charge: Payments['charge'] = async (request, context) =>
     (await chargeOrFind(request, context)).response
@@ -82,7 +76,6 @@ export function createPayments(deps: PaymentsDeps): Payments {
     gateways,
     ledger,
     records,
-    teller,
     caller,
     onMismatch,
     callbackUrl,
@@ -109,7 +102,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     records,
     gateways: () => gatewayHealth({ gateways, accounts, desk: ledger }),
     sweeper,
-    sweepLater: () => telling.background(sweeper.sweep()),
+    sweepLater: () => background.run(sweeper.sweep()),
   }
 }
 

@@ -4,8 +4,8 @@ import type { Transaction } from '../../../worker/payments/domain/transaction.ts
 import type {
   AlertRecord,
   EventRecord,
-  EventTold,
   RefundRecord,
+  StoredEvent,
   Unreadable,
 } from '../../../worker/payments/queries/queries.ts'
 import type { StoryAnswer, TransactionStory } from '../feed/reads.ts'
@@ -17,7 +17,7 @@ export type Entry = { key: string; at: string } & (
   | { kind: 'refused'; error: NonNullable<Transaction['error']> }
   | { kind: 'webhook'; event: EventRecord }
   | { kind: 'refund'; refund: RefundRecord; currency: string }
-  | { kind: 'told'; event: EventTold }
+  | { kind: 'told'; event: StoredEvent }
   | { kind: 'alert'; alert: AlertRecord }
 )
 

@@ -1,6 +1,6 @@
 // What the host application was told, and how the telling went.
 
-import type { DeliveryRecord, EventTold } from '../../../worker/payments/queries/queries.ts'
+import type { DeliveryRecord, StoredEvent } from '../../../worker/payments/queries/queries.ts'
 import { now } from '../../data/clock.ts'
 import { timeOf } from '../../ui/time-text.ts'
 import { words } from '../../words.ts'
@@ -8,7 +8,7 @@ import { Redeliver } from '../attention/redeliver.tsx'
 import { StatusBadge } from '../status-badge.tsx'
 
 interface ToldEntryProps {
-  event: EventTold
+  event: StoredEvent
   onDone(): void
 }
 

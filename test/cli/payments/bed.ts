@@ -111,8 +111,8 @@ export async function fakeEdge(
   const payments = readPayments(whole, file, DRIVERS, wrong)
   if (!payments || wrong.length > 0) throw new Error(wrong.join())
   const { ledger, records } = createMemoryLedger({
-    ...{ desk: new FakeDesk(), audience: NOBODY },
-    log: () => undefined,
+    ...{ desk: new FakeDesk(), subscribers: NOBODY, dispatch: async () => [] },
+    ...{ clock: hostClock, log: () => undefined },
   })
   const receive = createReceiver({
     ...payments,
@@ -123,7 +123,7 @@ export async function fakeEdge(
         throw new Error('nobody is asked')
       },
     },
-    telling: { tellLater: () => undefined, pass: () => undefined, background: () => undefined },
+    background: { pass: () => undefined, run: () => undefined },
     clock: hostClock,
     log: () => undefined,
   })

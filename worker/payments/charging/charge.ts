@@ -50,7 +50,7 @@ export interface Charged {
 export type Charge = (request: ChargeRequest, context?: ChargeContext) => Promise<Charged>
 
 export function createCharge(deps: ChargeDeps): Charge {
-  const { gateways, ledger, telling, clock } = deps
+  const { gateways, ledger, clock } = deps
 
   return async (asked, context = {}) => {
     const { request, gateway } = checkCharge(asked, gateways)
@@ -73,7 +73,6 @@ export function createCharge(deps: ChargeDeps): Charge {
     if (begun.state !== 'begun') {
       return { response: answerAtOnce(begun, request, clock.now()), isNew: false }
     }
-    telling.tellLater(begun.untold)
     const callbackUrl = deps.callbackUrl(gateway.key, origin)
     const asking = { request, callbackUrl, deadlines }
     return { response: await callGateway(deps, gateway, begun, asking), isNew: true }
@@ -81,9 +80,8 @@ export function createCharge(deps: ChargeDeps): Charge {
 }
 
 /** Begun too late for its caller. The gateway was not called, so the same request may call it. */
-async function abandon({ ledger, telling, clock }: ChargeDeps, begun: ChargeBegun): Promise<void> {
+async function abandon({ ledger, clock }: ChargeDeps, begun: ChargeBegun): Promise<void> {
   if (begun.state !== 'begun') return
-  telling.tellLater(begun.untold)
   const now = clock.now()
   await ledger.finishCharge({
     transactionId: begun.transaction.id,

@@ -15,13 +15,13 @@ import type { AnyGateway } from '../gateways/gateway.ts'
 import { CALL_WITHIN_MS, type Caller } from '../gateways/guard/caller.ts'
 import { type Finished, type Ledger, LedgerUnavailable } from '../ledger/ledger.ts'
 import { maskError } from '../masking/mask.ts'
-import type { Telling } from '../outbox/dispatch.ts'
+import type { Background } from '../outbox/background.ts'
 
 export interface OperationDeps {
   gateways: ReadonlyMap<string, AnyGateway>
   ledger: Ledger
   caller: Caller
-  telling: Telling
+  background: Background
   clock: Clock
   log: Log
 }
@@ -55,7 +55,7 @@ export const deadlinesOf = (startedAt: number): Deadlines => ({
 
 /** The ledger's answer, or LedgerUnavailable at the deadline; `late` gets an answer after that. */
 export async function inTime<Answer>(
-  { clock, telling }: Pick<OperationDeps, 'clock' | 'telling'>,
+  { clock, background }: Pick<OperationDeps, 'clock' | 'background'>,
   deadlineAt: number,
   work: Promise<Answer>,
   late: (answer: Answer) => Promise<unknown> | undefined = () => undefined,
@@ -64,24 +64,22 @@ export async function inTime<Answer>(
     return await within(clock, Math.max(deadlineAt - clock.now(), 0), () => work)
   } catch (error) {
     if (!(error instanceof DeadlineExceeded)) throw error
-    telling.background(work.then(late))
+    background.run(work.then(late))
     throw new LedgerUnavailable('the database took longer than anybody waits', { cause: error })
   }
 }
 
-/** Waits for `storing`, and passes its events on even when that takes longer than anybody waits. */
+/** Waits for `storing`; its opened circuit is passed on even when the caller's time is over. */
 export async function finish(
-  deps: Pick<OperationDeps, 'clock' | 'telling'>,
+  deps: Pick<OperationDeps, 'clock' | 'background'>,
   { transactionId, answeredBy }: { transactionId: string; answeredBy: number },
   storing: Promise<Finished>,
 ): Promise<void> {
-  const { telling } = deps
-  const told = storing.then(({ transaction: { gateway }, opened, untold }) => {
-    if (opened) telling.pass('CircuitOpened', { gateway })
-    telling.tellLater(untold)
+  const stored = storing.then(({ transaction: { gateway }, opened }) => {
+    if (opened) deps.background.pass('CircuitOpened', { gateway })
   })
   try {
-    await inTime(deps, answeredBy, told)
+    await inTime(deps, answeredBy, stored)
   } catch (error) {
     if (!(error instanceof LedgerUnavailable)) throw error
     throw new LedgerUnavailable(error.message, { cause: error, transactionId })

@@ -27,7 +27,7 @@ export interface PaymentEvents {
 }
 
 export type EventName = keyof PaymentEvents
-/** Told as they happen, at most once. Lifecycle events are stored first, and told at least once. */
+/** Passed on as they happen, at most once. All others are stored first, and come at least once. */
 export type PassingEvent = Exclude<EventName, LifecycleEvent>
 
 export const EVENT_NAMES = [
@@ -43,20 +43,20 @@ export type Listener<Name extends EventName> = (payload: PaymentEvents[Name]) =>
 
 export type Listeners = { [Name in EventName]?: Listener<Name> | readonly Listener<Name>[] }
 
-/** A stored lifecycle event on its way, leased to whoever holds this. */
-export type Untold = ReadableUntold | UnreadableUntold
+/** A stored event that is to be dispatched, leased to whoever holds this. */
+export type PendingEvent = ReadablePendingEvent | UnreadablePendingEvent
 
-export interface ReadableUntold extends OnItsWay {
+export interface ReadablePendingEvent extends Pending {
   payload: PaymentEvents[LifecycleEvent]
 }
 
-/** Its row cannot be read: it is told to nobody, and given up at once so that a person sees it. */
-export interface UnreadableUntold extends OnItsWay {
+/** Its row cannot be read: nobody gets it, and it is given up at once so that a person sees it. */
+export interface UnreadablePendingEvent extends Pending {
   /** Why, in a sentence. */
   invalid: string
 }
 
-interface OnItsWay {
+interface Pending {
   outboxId: string
   type: LifecycleEvent
   correlationId?: string
@@ -68,8 +68,8 @@ interface OnItsWay {
   delivery?: { id: string; endpoint: string; attempts: number }
 }
 
-/** How the telling of one Untold went; what was not tried is missing. */
-export interface Told {
+/** What came of dispatching one event; what was not tried is missing. */
+export interface Dispatched {
   outboxId: string
   /** Without `nextAttemptAt` a failure is the last: the ledger raises the alert `listener_dead`. */
   listeners?: { ok: boolean; nextAttemptAt?: number; error?: string }
@@ -77,8 +77,8 @@ export interface Told {
   delivery?: { id: string; ok: boolean; nextAttemptAt?: number; status?: number; error?: string }
 }
 
-/** Who is to be told, as configured: what nobody listens to is stored as told. */
-export interface Audience {
+/** Who gets stored events, as configured: one that nobody subscribes to is stored as done. */
+export interface Subscribers {
   hasListeners(type: LifecycleEvent): boolean
   /** URL of the host application's endpoint. */
   endpoint: string | undefined

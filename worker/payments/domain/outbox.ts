@@ -2,7 +2,7 @@
 // leased, tried, settled. The listeners in process and the endpoint are tried apart. Pure.
 
 import type { Alert, AlertDetail } from './alerts.ts'
-import type { Audience, Told } from './events.ts'
+import type { Dispatched, Subscribers } from './events.ts'
 import type { NewEvent } from './payment.ts'
 import type { DeliveryRow, OutboxRow, TransactionRow } from './rows.ts'
 
@@ -40,7 +40,7 @@ export const PAYLOAD_COLUMNS = [
  */
 export function outboxRows(
   event: NewEvent,
-  { hasListeners, endpoint }: Audience,
+  { hasListeners, endpoint }: Subscribers,
 ): { outbox: OutboxRow; delivery: DeliveryRow | undefined } {
   const { id, type, transaction, createdAt: created_at, correlationId: correlation_id } = event
   const turn = { attempts: 0, leased_until: created_at + LEASE_MS, next_attempt_at: created_at }
@@ -89,7 +89,7 @@ const ended = <Row extends OutboxRow | DeliveryRow>(row: Row): Row => ({
 /** What was given up is done as well, and the alert says that it was not delivered. */
 export function settleListeners(
   outbox: OutboxRow,
-  { ok, nextAttemptAt }: NonNullable<Told['listeners']>,
+  { ok, nextAttemptAt }: NonNullable<Dispatched['listeners']>,
   now: number,
 ): { outbox: OutboxRow; isDead: boolean } {
   const isKnown = outbox.done_at !== null || (!ok && outbox.leased_until === null)
@@ -102,7 +102,7 @@ export function settleListeners(
 
 export function settleDelivery(
   delivery: DeliveryRow,
-  { ok, nextAttemptAt, status, error }: NonNullable<Told['delivery']>,
+  { ok, nextAttemptAt, status, error }: NonNullable<Dispatched['delivery']>,
   now: number,
 ): { delivery: DeliveryRow; isDead: boolean } {
   const isKnown = delivery.status !== 'pending' || (!ok && delivery.leased_until === null)

@@ -3,7 +3,7 @@
 
 import type { Log } from '../../shared/log.ts'
 import type { AlertKind } from '../domain/alerts.ts'
-import type { Audience, PaymentEvents, Untold } from '../domain/events.ts'
+import type { PaymentEvents, PendingEvent, Subscribers } from '../domain/events.ts'
 import { eventOf, type LifecycleEvent } from '../domain/status.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { AlertRecord, EventRecord } from '../queries/queries.ts'
@@ -28,12 +28,12 @@ export class Book {
   readonly refunds = new Map<string, RefundRow>()
   readonly outbox = new Map<string, OutboxRow>()
   readonly alerts = new Map<string, AlertRow>()
-  readonly #audience: Audience
+  readonly #subscribers: Subscribers
 
   readonly #log: Log
 
-  constructor(audience: Audience, log: Log) {
-    this.#audience = audience
+  constructor(subscribers: Subscribers, log: Log) {
+    this.#subscribers = subscribers
     this.#log = log
   }
 
@@ -99,7 +99,7 @@ export class Book {
   }
 
   /** The caller has asked the graph. What is not a change of status fires nothing. */
-  move(row: PaymentRow, move: Move): Untold[] {
+  move(row: PaymentRow, move: Move): PendingEvent[] {
     const { transaction } = row
     const isChange = transaction.status !== move.to
     transaction.status = move.to
@@ -135,10 +135,10 @@ export class Book {
     type: LifecycleEvent,
     payload: PaymentEvents[LifecycleEvent],
     { eventId, now, correlationId }: Pick<Move, 'eventId' | 'now' | 'correlationId'>,
-  ): Untold[] {
+  ): PendingEvent[] {
     const turn = { attempts: 0, nextAttemptAt: now, leasedUntil: now + LEASE_MS }
-    const isOpen = this.#audience.hasListeners(type)
-    const { endpoint } = this.#audience
+    const isOpen = this.#subscribers.hasListeners(type)
+    const { endpoint } = this.#subscribers
     const id = `delivery of ${eventId}`
     const row: OutboxRow = {
       id: eventId,
@@ -158,7 +158,7 @@ export class Book {
   }
 
   /** What of an event is not told yet, whoever holds it. */
-  untold(eventId: string): Untold[] {
+  untold(eventId: string): PendingEvent[] {
     const row = this.outbox.get(eventId)
     return row ? untoldOf(row, () => true) : []
   }

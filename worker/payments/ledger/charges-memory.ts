@@ -1,6 +1,6 @@
 // Charges in memory: begun once, answered the same, never made twice.
 
-import type { Untold } from '../domain/events.ts'
+import type { PendingEvent } from '../domain/events.ts'
 import { externalReference } from '../domain/external-reference.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import type { Transaction } from '../domain/transaction.ts'
@@ -9,7 +9,9 @@ import type { ChargeBegun, ChargeEnd, ChargeStart } from './ledger.ts'
 import { iso, type PaymentRow } from './rows-memory.ts'
 import { applyParked } from './webhooks-memory.ts'
 
-export function beginCharge(book: Book, start: ChargeStart): ChargeBegun {
+type Caused = ChargeBegun & { untold?: PendingEvent[] }
+
+export function beginCharge(book: Book, start: ChargeStart): Caused {
   const found = find(book, start)
   if (found) return again(book, found, start)
   const { gateway, reference } = start.request
@@ -44,7 +46,7 @@ function find(book: Book, start: ChargeStart): PaymentRow | undefined {
 
 const cameToNothing = ({ status }: Transaction) => UNPAID_ENDS.includes(status)
 
-function create(book: Book, start: ChargeStart, lastAttempt: number): ChargeBegun {
+function create(book: Book, start: ChargeStart, lastAttempt: number): Caused {
   const { id, idempotencyKey, correlationId, now, until } = start
   const { customerPhone: _, ...request } = structuredClone(start.request)
   const { gateway, reference, amount, currency, description, metadata } = request
@@ -97,7 +99,7 @@ function found(row: PaymentRow, start: ChargeStart): ChargeBegun {
 }
 
 /** The same request, for a charge that stands. */
-function again(book: Book, row: PaymentRow, start: ChargeStart): ChargeBegun {
+function again(book: Book, row: PaymentRow, start: ChargeStart): Caused {
   const before = found(row, start)
   if (before.state !== 'unknown') return before
   const { transaction } = row
@@ -117,11 +119,11 @@ function again(book: Book, row: PaymentRow, start: ChargeStart): ChargeBegun {
 export function finishCharge(
   book: Book,
   { transactionId, eventId, now, result }: ChargeEnd,
-): { transaction: Transaction; untold: Untold[] } {
+): { transaction: Transaction; untold: PendingEvent[] } {
   const row = book.payment(transactionId)
   const { transaction } = row
   const isOpen = transaction.status === 'Pending'
-  let untold: Untold[] = []
+  let untold: PendingEvent[] = []
   if (result.kind === 'refused') {
     const { error } = result
     const failed = { to: 'Failed', eventId, now, correlationId: undefined, error } as const

@@ -4,9 +4,10 @@
 // Whatever draws an `id` draws it once and keeps it through its retries: a call that is repeated
 // because its outcome was unknown finds its own rows and answers as the first time.
 // All times are ms. Rejects with LedgerUnavailable when the database stays out of reach.
+//
+// The events that a group of calls caused are dispatched behind its commit. No answer waits for it.
 
 import type { AlertDetail } from '../domain/alerts.ts'
-import type { Told, Untold } from '../domain/events.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
 import type { WebhookPayload } from '../domain/payload.ts'
 import type { Outcome, PaymentStatus } from '../domain/status.ts'
@@ -18,6 +19,7 @@ import type {
   Transaction,
 } from '../domain/transaction.ts'
 import type { GatewayDesk, Verdict } from '../gateways/guard/guard.ts'
+import type { DispatchReport, DueClaim } from '../outbox/dispatch.ts'
 import type { Listed } from '../queries/queries.ts'
 
 export interface Ledger extends GatewayDesk {
@@ -39,11 +41,13 @@ export interface Ledger extends GatewayDesk {
   claimChecks(claim: { now: number; until: number; limit: number }): Promise<Listed<Check>[]>
   settleCheck(settled: CheckSettled): Promise<void>
   /** Applies parked events whose transaction has appeared. */
-  applyParked(claim: { now: number; limit: number }): Promise<Untold[]>
+  applyParked(claim: { now: number; limit: number }): Promise<void>
 
-  /** Leases what is due to be told. */
-  claimUntold(claim: { now: number; limit: number }): Promise<Untold[]>
-  settleTold(told: readonly Told[], now: number): Promise<void>
+  /**
+   * Dispatches stored events that are due, `limit` at most: what failed before, or was never
+   * dispatched. Answers when what came of it is stored.
+   */
+  dispatchDue(claim: DueClaim): Promise<DispatchReport>
   /** Sends a delivery again, whatever became of it. False: there is none of this id. */
   redeliver(deliveryId: string, now: number): Promise<boolean>
 
@@ -53,7 +57,7 @@ export interface Ledger extends GatewayDesk {
   forget(before: number, limit: number): Promise<number>
 }
 
-/** Whoever tells an event holds it so long: longer than listeners and an endpoint may take. */
+/** Whoever dispatches an event holds it so long: longer than listeners and an endpoint may take. */
 export const LEASE_MS = 60_000
 
 /** The database was out of reach for longer than a caller waits. */
@@ -100,7 +104,6 @@ export interface Recorded {
   isMismatch: boolean
   /** Undefined while parked. */
   transactionId?: string
-  untold: Untold[]
 }
 
 export interface ChargeStart {
@@ -120,8 +123,8 @@ export interface ChargeStart {
 }
 
 export type ChargeBegun =
-  /** Call the gateway. A charge that is tried again after an unknown outcome has nothing untold. */
-  | { state: 'begun'; transaction: Transaction; untold: Untold[]; accessToken?: string }
+  /** Call the gateway. */
+  | { state: 'begun'; transaction: Transaction; accessToken?: string }
   /**
    * This request was made before: by its key or, without one, by its order. The payment as it is
    * now, and what its gateway gave to pay it with.
@@ -161,7 +164,6 @@ export interface ChargeEnd {
 
 export interface Finished {
   transaction: Transaction
-  untold: Untold[]
   /** This call opened the gateway's circuit. */
   opened: boolean
 }

@@ -2,9 +2,9 @@
 
 import type {
   DeliveryRecord,
-  EventTold,
   Page,
   PaymentRecords,
+  StoredEvent,
   WebhookRate,
 } from '../queries/queries.ts'
 import type { Book } from './book-memory.ts'
@@ -80,7 +80,7 @@ export const memoryRecords = (book: Book) =>
 const paged = <Row extends { id: string }>(rows: Row[], { before, limit }: Page): Row[] =>
   structuredClone(rows.filter(({ id }) => before === undefined || id < before).slice(0, limit))
 
-function toldOf({ id, type, payload, createdAt, listeners, delivery }: OutboxRow): EventTold {
+function toldOf({ id, type, payload, createdAt, listeners, delivery }: OutboxRow): StoredEvent {
   const { toldAt } = listeners
   const deliveries: DeliveryRecord[] = []
   if (delivery) {

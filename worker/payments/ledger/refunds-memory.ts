@@ -1,6 +1,6 @@
 // Refunds in memory: one at a time, never more than was paid.
 
-import type { Untold } from '../domain/events.ts'
+import type { PendingEvent } from '../domain/events.ts'
 import { judge } from '../domain/status.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { Book } from './book-memory.ts'
@@ -83,7 +83,7 @@ function again({ record }: RefundRow): RefundBegun {
 export function finishRefund(
   book: Book,
   { refundId, now, result }: RefundEnd,
-): { transaction: Transaction; untold: Untold[] } {
+): { transaction: Transaction; untold: PendingEvent[] } {
   const refund = book.refunds.get(refundId)
   if (!refund) throw new Error(`there is no refund ${refundId}`)
   const row = book.payment(refund.transactionId)
@@ -113,7 +113,7 @@ export function finishRefund(
   return { transaction, untold: [] }
 }
 
-function giveBack(book: Book, row: PaymentRow, refund: RefundRow, now: number): Untold[] {
+function giveBack(book: Book, row: PaymentRow, refund: RefundRow, now: number): PendingEvent[] {
   const { transaction } = row
   const { record, refundedBefore } = refund
   const paid = paidAmount(transaction)

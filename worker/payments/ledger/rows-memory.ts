@@ -1,6 +1,6 @@
 // The rows of the ledger in memory, and what is asked of a row alone.
 
-import type { PaymentEvents, Untold } from '../domain/events.ts'
+import type { PaymentEvents, PendingEvent } from '../domain/events.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
 import type { LifecycleEvent, PaymentStatus } from '../domain/status.ts'
 import type { ChargeRequest, OpenedPayment, Paid, Transaction } from '../domain/transaction.ts'
@@ -88,12 +88,12 @@ export const newestFirst = <Row>(rows: ReadonlyMap<string, Row>): Row[] =>
   [...rows].sort(([a], [b]) => (a < b ? 1 : -1)).map(([, row]) => row)
 
 /** The parts of an event that are still to be told, as far as they pass. */
-export function untoldOf(row: OutboxRow, passes: (turn: Turn) => boolean): Untold[] {
+export function untoldOf(row: OutboxRow, passes: (turn: Turn) => boolean): PendingEvent[] {
   const { listeners, delivery } = row
   const tellsListeners = listeners.isOpen && passes(listeners)
   const delivers = delivery?.record.status === 'pending' && passes(delivery)
   if (!tellsListeners && !delivers) return []
-  const untold: Untold = {
+  const untold: PendingEvent = {
     outboxId: row.id,
     type: row.type,
     payload: structuredClone(row.payload),

@@ -1,7 +1,7 @@
 // What the sweeper takes and gives back, in memory: checks, and events to be told.
 
 import type { AlertDetail } from '../domain/alerts.ts'
-import type { Told, Untold } from '../domain/events.ts'
+import type { Dispatched, PendingEvent } from '../domain/events.ts'
 import type { Book } from './book-memory.ts'
 import { type Check, type CheckSettled, type EventNames, LEASE_MS } from './ledger.ts'
 import { iso, type OutboxRow, type PaymentRow, type Turn, untoldOf } from './rows-memory.ts'
@@ -78,7 +78,10 @@ export const dueToTell = (book: Book, now: number): OutboxRow[] =>
     .filter((row) => untoldOf(row, isFree(now)).length > 0)
     .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1))
 
-export function claimUntold(book: Book, { now, limit }: { now: number; limit: number }): Untold[] {
+export function claimPending(
+  book: Book,
+  { now, limit }: { now: number; limit: number },
+): PendingEvent[] {
   return dueToTell(book, now)
     .slice(0, limit)
     .flatMap((row) => {
@@ -91,7 +94,7 @@ export function claimUntold(book: Book, { now, limit }: { now: number; limit: nu
     })
 }
 
-export function settleTold(book: Book, told: readonly Told[], now: number): void {
+export function settleDispatched(book: Book, told: readonly Dispatched[], now: number): void {
   for (const { outboxId, listeners, delivery } of told) {
     const row = book.outbox.get(outboxId)
     if (!row) throw new Error(`there is no event ${outboxId}`)
@@ -103,7 +106,7 @@ export function settleTold(book: Book, told: readonly Told[], now: number): void
 function settleListeners(
   book: Book,
   row: OutboxRow,
-  went: NonNullable<Told['listeners']>,
+  went: NonNullable<Dispatched['listeners']>,
   now: number,
 ): void {
   const { listeners } = row
@@ -121,7 +124,7 @@ function settleListeners(
 function settleDelivery(
   book: Book,
   row: OutboxRow,
-  went: NonNullable<Told['delivery']>,
+  went: NonNullable<Dispatched['delivery']>,
   now: number,
 ): void {
   const { delivery } = row

@@ -1,6 +1,6 @@
 // Verified events in memory: recorded once, judged by the graph, applied or parked.
 
-import type { Untold } from '../domain/events.ts'
+import type { PendingEvent } from '../domain/events.ts'
 import type { WebhookPayload } from '../domain/payload.ts'
 import type { Outcome } from '../domain/status.ts'
 import { judge } from '../domain/status.ts'
@@ -17,7 +17,9 @@ import {
   paidAmount,
 } from './rows-memory.ts'
 
-export function recordEvent(book: Book, arrival: Arrival): Recorded {
+type Caused<Answer> = Answer & { untold: PendingEvent[] }
+
+export function recordEvent(book: Book, arrival: Arrival): Caused<Recorded> {
   checkArrival(arrival)
   const { payload, id } = arrival
   const known = [...book.events.values()].find(
@@ -40,7 +42,7 @@ export function recordEvent(book: Book, arrival: Arrival): Recorded {
 export function applyParked(
   book: Book,
   { now, limit, to }: { now: number; limit: number; to?: PaymentRow },
-): Untold[] {
+): PendingEvent[] {
   const paymentOf = ({ arrival: { payload } }: EventRow) => {
     const payment = book.match(payload.gateway, payload)
     return to && payment !== to ? undefined : payment
@@ -66,7 +68,12 @@ const parked = (book: Book): EventRow[] =>
 
 const occurred = ({ payload }: Arrival): number => Date.parse(payload.occurredAt)
 
-function apply(book: Book, { arrival, record }: EventRow, row: PaymentRow, now: number): Untold[] {
+function apply(
+  book: Book,
+  { arrival, record }: EventRow,
+  row: PaymentRow,
+  now: number,
+): PendingEvent[] {
   const { payload, onMismatch } = arrival
   const { transaction } = row
   record.transactionId = transaction.id
@@ -199,8 +206,8 @@ function recordOf(arrival: Arrival): EventRecord {
 const answer = (
   { isMismatch, transactionId }: EventRecord,
   outcome: Outcome | 'duplicate',
-  untold: Untold[],
-): Recorded => ({
+  untold: PendingEvent[],
+): Caused<Recorded> => ({
   outcome,
   isMismatch,
   ...(transactionId !== undefined && { transactionId }),

@@ -1,44 +1,125 @@
-// Tells what happened without making whoever caused it wait.
+// From a committed group to the dispatcher, and what came of it back to the outbox. It runs where
+// the ledger runs, and nobody who is answered waits for it.
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
-import type { PassingEvent, PaymentEvents, Told, Untold } from '../domain/events.ts'
-import type { Ledger } from '../ledger/ledger.ts'
-import type { Teller } from './dispatcher.ts'
-import { settleTogether } from './settle-together.ts'
+import type { Dispatched, PendingEvent } from '../domain/events.ts'
+import { reasonOf } from './reason.ts'
 
-export interface Telling {
-  /** Tells what was stored, and stores that it was told. What fails here the sweeper repeats. */
-  tellLater(untold: readonly Untold[]): void
-  pass<Name extends PassingEvent>(name: Name, payload: PaymentEvents[Name]): void
-  /** Lets work outlive the request that caused it. Failures are logged. */
-  background(work: Promise<unknown>): void
+/** The stored events: which are due, and what came of them. */
+export interface Outbox {
+  /** Leases what is due. */
+  claimPending(claim: DueClaim): Promise<PendingEvent[]>
+  settleDispatched(outcomes: readonly Dispatched[], now: number): Promise<void>
 }
 
-/** `keepAlive` is the runtime's own: a Worker otherwise ends with its answer. */
-export function createTelling(deps: {
-  ledger: Ledger
-  teller: Teller
+export interface DueClaim {
+  now: number
+  limit: number
+}
+
+/**
+ * Brings events to their subscribers, as `Dispatcher.dispatch` does, wherever that runs. Rejects
+ * when it could not be reached: then the sweeper dispatches them when their lease is over.
+ */
+export type Dispatch = (pending: readonly PendingEvent[]) => Promise<readonly Dispatched[]>
+
+export interface DispatchReport {
+  /** Taken by all of their subscribers. */
+  delivered: number
+  /** Not taken by one of them at least: to be tried again, or given up with an alert. */
+  failed: number
+}
+
+export interface Dispatching {
+  /** Dispatches what a committed group caused. Answers at once and never throws. */
+  group(pending: readonly PendingEvent[]): void
+  /** Dispatches what is due, and answers when what came of it is stored. */
+  due(claim: DueClaim): Promise<DispatchReport>
+}
+
+/** As many connections as one invocation may hold: no endpoint waits behind another's answer. */
+const CHUNK_EVENTS = 6
+/**
+ * On their way at once. An event is some 2 KB, and an isolate has 128 MB for all that it does. What
+ * is beyond it the sweeper dispatches: a listener that hangs for its 20 s gets 150 events a second.
+ */
+const MAX_UNDER_WAY = 3_000
+
+export function createDispatching(deps: {
+  outbox: Outbox
+  dispatch: Dispatch
   clock: Clock
   log: Log
-  keepAlive: (work: Promise<unknown>) => void
-}): Telling {
-  const { ledger, teller, clock, log, keepAlive } = deps
-  const background = (work: Promise<unknown>) =>
-    keepAlive(
-      work.catch((error: unknown) => {
-        log('error', 'payments.background_failed', { error: String(error) })
-      }),
-    )
-  const settle = settleTogether<Told>((told) => ledger.settleTold(told, clock.now()), clock.now)
-  const tell = async (untold: readonly Untold[]) => settle(await teller.tell(untold))
+}): Dispatching {
+  const { outbox, dispatch, clock, log } = deps
+  /** Their ids: a call that is repeated finds its event pending until it is settled. */
+  const underWay = new Set<string>()
+  const settle = together<Dispatched>((outcomes) => outbox.settleDispatched(outcomes, clock.now()))
+
+  /** Never rejects: what is not settled is due again when its lease is over. */
+  async function dispatchChunk(chunk: readonly PendingEvent[]): Promise<DispatchReport> {
+    for (const { outboxId } of chunk) underWay.add(outboxId)
+    try {
+      const outcomes = await dispatch(chunk)
+      await settle(outcomes)
+      const delivered = outcomes.filter(isDelivered).length
+      return { delivered, failed: chunk.length - delivered }
+    } catch (error) {
+      log('error', 'payments.dispatch.failed', { events: chunk.length, error: reasonOf(error) })
+      return { delivered: 0, failed: chunk.length }
+    } finally {
+      for (const { outboxId } of chunk) underWay.delete(outboxId)
+    }
+  }
+
+  function dispatchAll(pending: readonly PendingEvent[]): Promise<DispatchReport>[] {
+    const fresh = pending.filter(({ outboxId }) => !underWay.has(outboxId))
+    const taken = fresh.slice(0, Math.max(0, MAX_UNDER_WAY - underWay.size))
+    const left = fresh.length - taken.length
+    if (left > 0) log('warn', 'payments.dispatch.postponed', { events: left })
+    return chunksOf(taken, CHUNK_EVENTS).map(dispatchChunk)
+  }
+
   return {
-    background,
-    tellLater(untold) {
-      if (untold.length > 0) background(tell(untold))
+    group(pending) {
+      if (pending.length > 0) void Promise.all(dispatchAll(pending))
     },
-    pass(name, payload) {
-      if (teller.hears(name)) background(teller.pass(name, payload))
+    async due(claim) {
+      const claimed = await outbox.claimPending(claim)
+      const reports = await Promise.all(dispatchAll(claimed))
+      const sum = (name: keyof DispatchReport) =>
+        reports.reduce((total, report) => total + report[name], 0)
+      return { delivered: sum('delivered'), failed: sum('failed') }
     },
+  }
+}
+
+const isDelivered = ({ listeners, delivery }: Dispatched): boolean =>
+  listeners?.ok !== false && delivery?.ok !== false
+
+const chunksOf = <Item>(items: readonly Item[], size: number): Item[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
+    items.slice(at * size, (at + 1) * size),
+  )
+
+/** Gathers while it stores: one statement for many chunks, where each would cost as much as one. */
+function together<Item>(
+  store: (items: readonly Item[]) => Promise<void>,
+): (items: readonly Item[]) => Promise<void> {
+  let gathered: Item[] = []
+  let storing: Promise<unknown> = Promise.resolve()
+  let next: Promise<void> | undefined
+  return (items) => {
+    gathered.push(...items)
+    next ??= storing.then(() => {
+      const stored = store(gathered)
+      gathered = []
+      next = undefined
+      // A failure is for those whose items they were, and not for those who come after.
+      storing = stored.catch(() => undefined)
+      return stored
+    })
+    return next
   }
 }

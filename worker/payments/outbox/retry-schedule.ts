@@ -1,9 +1,9 @@
-// When an event that was not taken is told again, and when it is given up. Pure.
+// When an event that was not delivered is tried again, and when it is given up. Pure.
 
 import { backoffMs } from '../../shared/backoff.ts'
 
 const BACKOFF = { firstMs: 5_000, maxMs: 3_600_000 }
-const TOLD_FOR_MS = 24 * 3_600_000
+const TRIED_FOR_MS = 24 * 3_600_000
 /**
  * A day of trying takes more than twice as many. What was tried less, though it is older than a
  * day, was sent again by hand or waited while nothing ran here: it gets these, an hour or two.
@@ -22,6 +22,6 @@ export function nextAttemptAt(
 ): number | undefined {
   const failures = attempts + 1
   const next = now + backoffMs(failures, BACKOFF, random)
-  const isOver = next > createdAt + TOLD_FOR_MS && failures >= FAIR_ATTEMPTS
+  const isOver = next > createdAt + TRIED_FOR_MS && failures >= FAIR_ATTEMPTS
   return isOver ? undefined : next
 }

@@ -10,7 +10,7 @@ const PREFIX = 'whsec_'
 const LEAST_BYTES = 24
 const MOST_BYTES = 64
 
-/** Why this is no secret to sign with, without telling it; undefined when it is one. */
+/** Why this is no secret to sign with, without naming it; undefined when it is one. */
 export function whsecProblem(text: string): string | undefined {
   if (!text.startsWith(PREFIX)) return `a secret must begin with ${PREFIX}`
   const encoded = text.slice(PREFIX.length)

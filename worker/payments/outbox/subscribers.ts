@@ -1,13 +1,13 @@
-// Who is to be told, as configured. Pure.
+// Who gets which events, as configured. Pure.
 
-import type { Audience, EventName, Listeners } from '../domain/events.ts'
+import type { EventName, Listeners, Subscribers } from '../domain/events.ts'
 
 type AnyListener = (payload: never) => unknown
 
-export const audienceOf = (
+export const subscribersOf = (
   listeners: Listeners,
   endpoint: { url: string } | undefined,
-): Audience => ({
+): Subscribers => ({
   hasListeners: (type) => listenersOf(listeners, type).length > 0,
   endpoint: endpoint?.url,
 })

@@ -7,7 +7,7 @@ import { listed, toTransaction } from '../ledger/libsql/rows-libsql.ts'
 import { HAS_UNTOLD } from '../ledger/libsql/telling-libsql.ts'
 import { type Unit, unitReader } from '../ledger/libsql/unit-libsql.ts'
 import type { Listed, Page, PaymentRecords } from './queries.ts'
-import { toAlert, toEventRecord, toEventTold, toRates, toRefund } from './query-rows-libsql.ts'
+import { toAlert, toEventRecord, toRates, toRefund, toStoredEvent } from './query-rows-libsql.ts'
 import { otherThanPaid, searchUnit } from './search-libsql.ts'
 
 export function libsqlRecords(database: Database): PaymentRecords {
@@ -44,7 +44,7 @@ export function libsqlRecords(database: Database): PaymentRecords {
             transaction: listed(toTransaction)(row),
             webhookEvents: events.map(listed(toEventRecord)),
             refunds: refunds.map(listed(toRefund)),
-            events: outbox.map(listed((told) => toEventTold(told, deliveries))),
+            events: outbox.map(listed((told) => toStoredEvent(told, deliveries))),
             alerts: alerts.map(listed(toAlert)),
           }
         },
@@ -100,7 +100,7 @@ const STORY = [
   'SELECT * FROM payment_transactions WHERE id = :id',
   'SELECT * FROM payment_webhook_events WHERE transaction_id = :id ORDER BY rowid',
   'SELECT * FROM payment_refunds WHERE transaction_id = :id ORDER BY rowid',
-  // What was given up is done as well: only the alert tells it from what was told.
+  // What was given up is done as well: only the alert tells it from what was delivered.
   `SELECT o.*, EXISTS (SELECT 1 FROM payment_alerts a
       WHERE a.kind = 'listener_dead' AND a.subject = o.id) AS was_given_up
     FROM payment_outbox o WHERE o.transaction_id = :id ORDER BY o.rowid`,

@@ -58,7 +58,7 @@ export interface Story {
   transaction: Transaction
   webhookEvents: EventRecord[]
   refunds: RefundRecord[]
-  events: EventTold[]
+  events: StoredEvent[]
   alerts: AlertRecord[]
 }
 
@@ -117,8 +117,8 @@ export interface RefundRecord {
   updatedAt: string
 }
 
-/** A lifecycle event and how it was told. */
-export interface EventTold {
+/** A lifecycle event, and how its delivery goes. */
+export interface StoredEvent {
   id: string
   type: LifecycleEvent
   payload: PaymentEvents[LifecycleEvent]

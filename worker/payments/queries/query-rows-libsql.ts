@@ -17,8 +17,8 @@ import type {
   AlertRecord,
   DeliveryRecord,
   EventRecord,
-  EventTold,
   RefundRecord,
+  StoredEvent,
   WebhookRate,
 } from './queries.ts'
 
@@ -85,7 +85,7 @@ export const toRefund = (row: Row): RefundRecord => ({
 })
 
 /** `deliveries`: of all events of the payment. */
-export const toEventTold = (row: Row, deliveries: readonly Row[]): EventTold => ({
+export const toStoredEvent = (row: Row, deliveries: readonly Row[]): StoredEvent => ({
   id: text(row.id),
   type: text(row.type) as LifecycleEvent,
   payload: toPayload(text(row.payload)),

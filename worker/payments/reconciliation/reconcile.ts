@@ -4,7 +4,6 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Fields, Log } from '../../shared/log.ts'
 import { chargeResult, failedCharge } from '../charging/charge-result.ts'
-import type { Untold } from '../domain/events.ts'
 import { GatewayRefusedException, GatewayUnavailableException } from '../domain/exceptions.ts'
 import { drawId } from '../domain/new-id.ts'
 import { maskedPayload } from '../domain/payload.ts'
@@ -35,7 +34,6 @@ export interface Rechecked {
   what: 'moved' | 'answered' | 'refused' | 'waits' | 'unreachable'
   /** A person was told that it does not settle. */
   alerted: boolean
-  untold: Untold[]
 }
 
 /** Rejects with what the ledger rejects with; what a gateway does is an answer. */
@@ -83,9 +81,8 @@ export function createRecheck(deps: RecheckDeps): Recheck {
     }
     if (!isNews(transaction, answer)) return await settle(check, 'waits', answer)
     const missed = missedBefore(transaction, answer)
-    const before = missed && (await apply(gateway, check, missed))
-    const applied = await apply(gateway, check, answer)
-    return before ? { ...applied, untold: [...before.untold, ...applied.untold] } : applied
+    if (missed) await apply(gateway, check, missed)
+    return await apply(gateway, check, answer)
   }
 
   async function apply(gateway: AnyGateway, check: Check, answer: KnownStatus): Promise<Rechecked> {
@@ -101,7 +98,7 @@ export function createRecheck(deps: RecheckDeps): Recheck {
       ...(correlationId !== undefined && { correlationId }),
       receivedAt: now,
     })
-    const { outcome, isMismatch, untold } = recorded
+    const { outcome, isMismatch } = recorded
     const isDone = outcome === 'applied'
     const fields = { ...about(transaction), eventId: payload.eventId, status, outcome }
     log(isDone ? 'info' : 'warn', `payments.check.${outcome}`, fields)
@@ -109,8 +106,8 @@ export function createRecheck(deps: RecheckDeps): Recheck {
       const { currency } = answer
       log('warn', 'payments.webhook.amount_mismatch', { ...fields, amount, currency })
     }
-    if (isDone) return { what: 'moved', alerted: false, untold }
-    return { ...(await settle(check, 'waits', answer)), untold }
+    if (isDone) return { what: 'moved', alerted: false }
+    return await settle(check, 'waits', answer)
   }
 
   /** Its answer never came, and the same external reference can only ever be one payment. */
@@ -130,9 +127,9 @@ export function createRecheck(deps: RecheckDeps): Recheck {
     const now = clock.now()
     // The breaker has heard from the caller how that went.
     const end = { transactionId, eventId: drawId(now), now, verdict: 'neutral' as const, result }
-    const { untold } = await ledger.finishCharge(end)
+    await ledger.finishCharge(end)
     log('info', 'payments.check.charged_again', { ...about(transaction), result: result.kind })
-    return { what: result.kind === 'refused' ? 'refused' : 'answered', alerted: false, untold }
+    return { what: result.kind === 'refused' ? 'refused' : 'answered', alerted: false }
   }
 
   /** Nobody was ever sent to pay it: it never got to where it could be paid. */
@@ -164,7 +161,7 @@ export function createRecheck(deps: RecheckDeps): Recheck {
     const fields = { ...about(check.transaction), nextCheckAt: next, status: answer?.status }
     if (alert) log('error', `payments.check.${alert.kind}`, fields)
     else log('debug', 'payments.check.waits', fields)
-    return { what, alerted: alert !== undefined, untold: [] }
+    return { what, alerted: alert !== undefined }
   }
 }
 

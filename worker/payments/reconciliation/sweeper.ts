@@ -1,9 +1,7 @@
-// Finishes what did not finish by itself: events that were not told, webhooks that came before
-// their payment, payments that nobody told us the end of. Bounded, so that it can run every minute.
+// Finishes what did not finish by itself: events that were not delivered, webhooks that came before
+// their payment, payments whose end nobody told us. Bounded, so that it can run every minute.
 
-import type { Told, Untold } from '../domain/events.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import type { Teller } from '../outbox/dispatcher.ts'
 import { reasonOf } from '../outbox/reason.ts'
 import type { PaymentRecords, Unreadable } from '../queries/queries.ts'
 import { createRecheck, type Recheck, type RecheckDeps, type Rechecked } from './reconcile.ts'
@@ -16,17 +14,16 @@ export interface Sweeper {
 
 export interface SweeperDeps extends RecheckDeps {
   ledger: RecheckDeps['ledger'] &
-    Pick<Ledger, 'claimUntold' | 'settleTold' | 'applyParked' | 'claimChecks' | 'forget'>
+    Pick<Ledger, 'dispatchDue' | 'applyParked' | 'claimChecks' | 'forget'>
   records: Pick<PaymentRecords, 'anythingDue'>
-  teller: Pick<Teller, 'tell'>
 }
 
 export interface SweepReport {
   /** Nothing was due, and the ledger was left asleep. */
   isIdle: boolean
-  /** Stored events that listeners and endpoint took, and those that one of them did not. */
-  told: number
-  notTold: number
+  /** Stored events that all subscribers took, and those that one of them did not. */
+  delivered: number
+  undelivered: number
   /** Checks that were made, and what came of them. */
   checked: number
   moved: number
@@ -39,12 +36,12 @@ export interface SweepReport {
   failed: number
 }
 
-/** As many as a Worker may have connections open, so that no endpoint is waited for in a queue. */
-const TOLD_AT_ONCE = 6
+/** An endpoint that takes its 15 s for each holds up no more of them than this. */
+const DISPATCHED_AT_ONCE = 60
 const PARKED_AT_ONCE = 100
 const CHECKS = 50
 const CHECKED_AT_ONCE = 8
-/** No check is begun after that, nor another round of telling. */
+/** No check is begun after that, nor another round of dispatching. */
 const BEGINS_FOR_MS = 25_000
 /** Longer than a gateway takes with its retries: another sweep must not ask at the same time. */
 const CLAIMED_FOR_MS = 120_000
@@ -62,8 +59,8 @@ class Sweep {
   readonly #begunAt: number
   readonly #report: SweepReport = {
     isIdle: false,
-    told: 0,
-    notTold: 0,
+    delivered: 0,
+    undelivered: 0,
     checked: 0,
     moved: 0,
     chargedAgain: 0,
@@ -85,7 +82,7 @@ class Sweep {
       this.#report.isIdle = !(await records.anythingDue(this.#begunAt))
     })
     if (this.#report.isIdle || this.#report.failed > 0) return this.#report
-    await this.#attempt('told', {}, () => this.#tellDue())
+    await this.#attempt('dispatch', {}, () => this.#dispatchDue())
     await this.#attempt('parked', {}, () => this.#applyParked())
     await this.#attempt('checks', {}, () => this.#check())
     await this.#attempt('retention', {}, () => this.#forget())
@@ -112,31 +109,20 @@ class Sweep {
     return this.#deps.clock.now() - this.#begunAt >= BEGINS_FOR_MS
   }
 
-  async #tellDue(): Promise<void> {
+  async #dispatchDue(): Promise<void> {
     const { ledger, clock } = this.#deps
     while (!this.#isOver()) {
-      const untold = await ledger.claimUntold({ now: clock.now(), limit: TOLD_AT_ONCE })
-      await this.#tell(untold)
-      if (untold.length < TOLD_AT_ONCE) return
+      const claim = { now: clock.now(), limit: DISPATCHED_AT_ONCE }
+      const { delivered, failed } = await ledger.dispatchDue(claim)
+      this.#report.delivered += delivered
+      this.#report.undelivered += failed
+      if (delivered + failed < DISPATCHED_AT_ONCE) return
     }
   }
 
   async #applyParked(): Promise<void> {
     const { ledger, clock } = this.#deps
-    await this.#tell(await ledger.applyParked({ now: clock.now(), limit: PARKED_AT_ONCE }))
-  }
-
-  /** What it does not get to, or what fails, is due again when its lease is over. */
-  async #tell(untold: readonly Untold[]): Promise<void> {
-    const { ledger, teller, clock } = this.#deps
-    // What a check took its time for is told now, and not a minute later.
-    for (let at = 0; at < untold.length && !(at > 0 && this.#isOver()); at += TOLD_AT_ONCE) {
-      const told = await teller.tell(untold.slice(at, at + TOLD_AT_ONCE))
-      await ledger.settleTold(told, clock.now())
-      const taken = told.filter(isTaken).length
-      this.#report.told += taken
-      this.#report.notTold += told.length - taken
-    }
+    await ledger.applyParked({ now: clock.now(), limit: PARKED_AT_ONCE })
   }
 
   async #check(): Promise<void> {
@@ -153,9 +139,7 @@ class Sweep {
         }
         const { id: transactionId, correlationId } = check.transaction
         await this.#attempt('check', { transactionId, correlationId }, async () => {
-          const rechecked = await this.#recheck(check)
-          this.#count(rechecked)
-          await this.#tell(rechecked.untold)
+          this.#count(await this.#recheck(check))
         })
       }
     }
@@ -186,6 +170,3 @@ class Sweep {
     this.#report.forgotten = await ledger.forget(this.#begunAt - KEPT_FOR_MS, FORGOTTEN_AT_ONCE)
   }
 }
-
-const isTaken = ({ listeners, delivery }: Told): boolean =>
-  listeners?.ok !== false && delivery?.ok !== false

@@ -10,14 +10,14 @@ import type { AnyGateway, GatewayCall, WebhookRequest } from '../gateways/gatewa
 import { type Caller, TooManyCallbacks } from '../gateways/guard/caller.ts'
 import type { Ledger, Recorded } from '../ledger/ledger.ts'
 import { maskHeaders } from '../masking/mask.ts'
-import type { Telling } from '../outbox/dispatch.ts'
+import type { Background } from '../outbox/background.ts'
 import { createRateLimit, type RateLimit } from '../outbox/rate-limit.ts'
 
 export interface ReceiverDeps {
   gateways: ReadonlyMap<string, AnyGateway>
   ledger: Ledger
   caller: Caller
-  telling: Telling
+  background: Background
   toleranceMs: number
   onMismatch: 'log' | 'reject'
   clock: Clock
@@ -39,11 +39,11 @@ export type Receive = (
 const LINES_SPAN_MS = 60_000
 /** Callbacks that caused no question to their gateway. */
 const LIMITED_LINES = 1
-/** As many forged ones as listeners are told of. */
+/** As many forged ones as listeners get. */
 const REFUSED_LINES = 60
 
 export function createReceiver(deps: ReceiverDeps): Receive {
-  const { gateways, ledger, telling, clock, log } = deps
+  const { gateways, ledger, background, clock, log } = deps
   const limited = createRateLimit(LIMITED_LINES, LINES_SPAN_MS)
   const refused = createRateLimit(REFUSED_LINES, LINES_SPAN_MS)
 
@@ -76,7 +76,7 @@ export function createReceiver(deps: ReceiverDeps): Receive {
         return { status: 500, word: 'error' }
       }
       const headers = maskHeaders(request.headers)
-      telling.pass('WebhookVerificationFailed', { gateway: key, reason: error.message, headers })
+      background.pass('WebhookVerificationFailed', { gateway: key, reason: error.message, headers })
       noteFew(refused, 'payments.webhook.not_verified', { ...said, reason: error.message })
       return { status: 401, word: 'invalid' }
     }
@@ -87,11 +87,11 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     if (why) {
       log('warn', 'payments.webhook.stale', { ...event, why, ageMs: now - verified.occurredAt })
       // A retry of an old event can never become fresh: the gateway is asked instead.
-      telling.background(ledger.checkSoon(key, verified, now))
+      background.run(ledger.checkSoon(key, verified, now))
       return { status: 400, word: 'stale' }
     }
     const payload = maskedPayload(verified, gateway)
-    telling.pass('WebhookReceived', { payload })
+    background.pass('WebhookReceived', { payload })
     let recorded: Recorded
     try {
       recorded = await ledger.webhook({
@@ -105,7 +105,6 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       log('error', 'payments.webhook.not_recorded', { ...event, error: String(error) })
       return { status: 503, word: 'unavailable' }
     }
-    telling.tellLater(recorded.untold)
     logRecorded(log, event, payload, recorded)
     return { status: 200, word: recorded.outcome === 'duplicate' ? 'duplicate' : 'ok' }
   }

@@ -1,7 +1,7 @@
 import { createMemoryLedger } from '../../../../worker/payments/ledger/ledger-memory.ts'
 import { ledgerContract } from '../../../contract/ledger.ts'
 
-ledgerContract('memory', async (options) => ({
-  ...createMemoryLedger(options),
-  close: async () => undefined,
-}))
+ledgerContract('memory', async (options) => {
+  const { ledger, records } = createMemoryLedger(options)
+  return { ledger, outbox: ledger, records, close: async () => undefined }
+})

@@ -25,5 +25,5 @@ ledgerContract('behind an object', async (options) => {
     }),
   }
   const behind = objectLedger({ namespace, name: 'main', clock: hostClock, keepAlive: quiet })
-  return { ledger: behind, records, close: async () => undefined }
+  return { ledger: behind, outbox: ledger, records, close: async () => undefined }
 })

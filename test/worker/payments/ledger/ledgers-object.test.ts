@@ -146,7 +146,7 @@ const arrival = (eventId: string): Arrival => ({
 })
 
 describe('webhooks to an object', () => {
-  const answered: Recorded = { outcome: 'applied', isMismatch: false, untold: [] }
+  const answered: Recorded = { outcome: 'applied', isMismatch: false }
   const over = (webhook: (arrival: Arrival) => Promise<Recorded>) => {
     const ledger = { webhook } as Partial<Ledger> as Ledger
     const log = (...line: unknown[]) => logged.push(line)

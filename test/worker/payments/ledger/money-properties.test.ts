@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { eventOf, judge, type PaymentStatus } from '../../../../worker/payments/domain/status.ts'
 import { createMemoryLedger } from '../../../../worker/payments/ledger/ledger-memory.ts'
 import type { Story } from '../../../../worker/payments/queries/queries.ts'
-import { FakeDesk, LISTENERS, T0, World } from '../../../contract/ledger-world.ts'
+import { hostClock } from '../../../../worker/shared/clock.ts'
+import { FakeDesk, FakeDispatcher, LISTENERS, T0, World } from '../../../contract/ledger-world.ts'
 import { type Call, steps } from './money-steps.ts'
 
 const RANK: Record<PaymentStatus, number> = {
@@ -123,7 +124,7 @@ function checkWebhook(
 
 type Life = typeof steps extends fc.Arbitrary<infer Drawn> ? Drawn : never
 
-/** Plays it, checking each step; answers the events that whoever caused them was given to tell. */
+/** Plays it, checking each step; answers the events that were handed to the dispatcher. */
 async function live(w: World, life: Life, seen: Set<string>): Promise<string[]> {
   const told: string[] = []
   const lasting: Call[] = []
@@ -135,7 +136,7 @@ async function live(w: World, life: Life, seen: Set<string>): Promise<string[]> 
     if (!call) continue
     const answer = await call.make()
     const after = await everything(w)
-    told.push(...answer.untold.map(({ outboxId }) => outboxId))
+    told.push(...answer.pending.map(({ outboxId }) => outboxId))
     for (const story of after.stories) {
       const old = before.stories.find((each) => each.transaction.id === story.transaction.id)
       checkChange(old, story)
@@ -172,11 +173,16 @@ describe('money', () => {
     await fc.assert(
       fc.asyncProperty(steps, async (life) => {
         const desk = new FakeDesk()
-        const memory = createMemoryLedger({ desk, audience: LISTENERS, log: () => undefined })
-        const w = new World({ ...memory, close: async () => undefined }, desk)
+        const dispatcher = new FakeDispatcher()
+        const { ledger, records } = createMemoryLedger({
+          ...{ desk, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
+          ...{ clock: hostClock, log: () => undefined },
+        })
+        const bed = { ledger, outbox: ledger, records, close: async () => undefined }
+        const w = new World(bed, { desk, dispatcher })
         const told = await live(w, life, seen)
         const { stories } = await everything(w)
-        // Whoever caused an event was given it once, to tell it; none is left out.
+        // Each event was handed over once, when it was caused; none is left out.
         const stored = stories.flatMap(({ events }) => events.map(({ id }) => id))
         expect(told.toSorted(byText)).toEqual(stored.toSorted(byText))
       }),

@@ -2,7 +2,7 @@
 // step draws its ids before its call, so that the call can be made again as it was.
 
 import fc from 'fast-check'
-import type { Untold } from '../../../../worker/payments/domain/events.ts'
+import type { PendingEvent } from '../../../../worker/payments/domain/events.ts'
 import type { Transaction } from '../../../../worker/payments/domain/transaction.ts'
 import type { Arrival } from '../../../../worker/payments/ledger/ledger.ts'
 import { MINUTE, type World } from '../../../contract/ledger-world.ts'
@@ -20,14 +20,14 @@ export interface Call {
   isLasting?: boolean
   /** Of a webhook: what it was about. */
   event?: { status: string; onMismatch: string; isAlert: boolean }
-  make(): Promise<{ outcome?: string; transactionId?: string; untold: Untold[] }>
+  make(): Promise<{ outcome?: string; transactionId?: string; pending: PendingEvent[] }>
 }
 
 export type Step = (w: World, now: number) => Promise<Call | undefined>
 
 const order = fc.constantFrom(...ORDERS)
 const part = fc.constantFrom(1, 300, 700, AMOUNT, AMOUNT + 1)
-const NOTHING = { untold: [] }
+const NOTHING = { pending: [] }
 
 const gatewayIdOf = (reference: string, attempt: number) => `gateway of ${reference}, ${attempt}`
 
@@ -48,9 +48,8 @@ const begin: fc.Arbitrary<Step> = fc
     const call: Call = {
       async make() {
         const begun = await w.ledger.beginCharge(start)
-        if (begun.state !== 'begun') return NOTHING
-        call.isLasting = begun.transaction.id === start.id
-        return begun
+        if (begun.state === 'begun') call.isLasting = begun.transaction.id === start.id
+        return { pending: w.dispatcher.take() }
       },
     }
     return call
@@ -121,7 +120,7 @@ const webhook: fc.Arbitrary<Step> = fc
     return {
       isLasting: true,
       event: { status, onMismatch, isAlert },
-      make: () => w.ledger.webhook(arrival),
+      make: () => w.caused(w.ledger.webhook(arrival)),
     }
   })
 
@@ -134,7 +133,7 @@ const pay: fc.Arbitrary<Step> = order.map((reference) => async (w, now) => {
   return {
     isLasting: true,
     event: { status: 'Paid', onMismatch: 'log', isAlert: false },
-    make: () => w.ledger.webhook(arrival),
+    make: () => w.caused(w.ledger.webhook(arrival)),
   }
 })
 
@@ -164,7 +163,7 @@ const endRefund: fc.Arbitrary<Step> = fc
     const story = transaction && (await w.story(transaction))
     const refundId = story?.refunds.at(-1)?.id
     if (refundId === undefined) return undefined
-    // Its one caller has ended it, and was given its event.
+    // Its one caller has ended it.
     if (story?.events.some(({ id }) => id === refundId)) return undefined
     const nextCheckAt = now + 5 * MINUTE
     return {
@@ -200,9 +199,9 @@ const check: fc.Arbitrary<Step> = fc
     }
     return {
       async make() {
-        const recorded = await w.ledger.webhook(arrival)
+        await w.ledger.webhook(arrival)
         await w.ledger.settleCheck(settled)
-        return { untold: recorded.outcome === 'duplicate' ? [] : recorded.untold }
+        return { pending: w.dispatcher.take() }
       },
     }
   })
@@ -210,16 +209,19 @@ const check: fc.Arbitrary<Step> = fc
 const applyParked: fc.Arbitrary<Step> = fc.constant(async (w, now) => ({
   // One that it applied may have given its payment the name by which another is matched.
   goesOn: true,
-  make: async () => ({ untold: await w.ledger.applyParked({ now, limit: 9 }) }),
+  async make() {
+    await w.ledger.applyParked({ now, limit: 9 })
+    return { pending: w.dispatcher.take() }
+  },
 }))
 
 const tell: fc.Arbitrary<Step> = fc.boolean().map((ok) => async (w, now) => ({
   goesOn: true,
   async make() {
-    const untold = await w.ledger.claimUntold({ now, limit: 9 })
+    const pending = await w.outbox.claimPending({ now, limit: 9 })
     const went = ok ? { ok } : { ok, nextAttemptAt: now + MINUTE }
-    const told = untold.map(({ outboxId }) => ({ outboxId, listeners: went }))
-    await w.ledger.settleTold(told, now)
+    const told = pending.map(({ outboxId }) => ({ outboxId, listeners: went }))
+    await w.outbox.settleDispatched(told, now)
     return NOTHING
   },
 }))

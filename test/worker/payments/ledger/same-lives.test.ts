@@ -9,7 +9,14 @@ import type { Database } from '../../../../worker/payments/ledger/libsql/databas
 import { createLibsqlLedger } from '../../../../worker/payments/ledger/libsql/ledger-libsql.ts'
 import { libsqlRecords } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { FakeDesk, type LedgerBed, LISTENERS, T0, World } from '../../../contract/ledger-world.ts'
+import {
+  FakeDesk,
+  FakeDispatcher,
+  type LedgerBed,
+  LISTENERS,
+  T0,
+  World,
+} from '../../../contract/ledger-world.ts'
 import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
 import { type Call, steps } from './money-steps.ts'
 
@@ -19,13 +26,18 @@ beforeAll(async () => {
 })
 afterAll(() => libsql.stop())
 
-const audience = LISTENERS
+const common = { subscribers: LISTENERS, clock: hostClock, log: () => undefined }
 const close = async () => undefined
 
-const inMemory = (desk: FakeDesk): LedgerBed => ({
-  ...createMemoryLedger({ desk, audience, log: () => undefined }),
-  close,
-})
+interface Fakes {
+  desk: FakeDesk
+  dispatcher: FakeDispatcher
+}
+
+function inMemory({ desk, dispatcher: { dispatch } }: Fakes): LedgerBed {
+  const { ledger, records } = createMemoryLedger({ ...common, desk, dispatch })
+  return { ledger, outbox: ledger, records, close }
+}
 
 /** On a busy machine an answer may take longer than an edge waits for it. */
 const patient = (database: Database): Database => ({
@@ -33,11 +45,11 @@ const patient = (database: Database): Database => ({
   read: (statements) => vi.waitFor(() => database.read(statements), { timeout: 60_000 }),
 })
 
-async function onLibsql(desk: FakeDesk): Promise<LedgerBed> {
+async function onLibsql({ desk, dispatcher: { dispatch } }: Fakes): Promise<LedgerBed> {
   await libsql.wipe()
   const database = patient(libsql.database)
-  const deps = { database, desk, audience, clock: hostClock, log: () => undefined }
-  return { ledger: createLibsqlLedger(deps), records: libsqlRecords(database), close }
+  const ledger = createLibsqlLedger({ ...common, database, desk, dispatch })
+  return { ledger, outbox: ledger, records: libsqlRecords(database), close }
 }
 
 /** An alert’s id and wording are the adapter’s own, and so is when it touched a row without news. */
@@ -63,8 +75,8 @@ const untouched = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, each) => (key === 'updatedAt' ? undefined : each)))
 
 const answerOf = (answer: Awaited<ReturnType<Call['make']>> | undefined) => {
-  const { outcome, transactionId, untold = [] } = answer ?? {}
-  const told = untold.toSorted((a, b) => byText(a.outboxId, b.outboxId))
+  const { outcome, transactionId, pending = [] } = answer ?? {}
+  const told = pending.toSorted((a, b) => byText(a.outboxId, b.outboxId))
   return untouched({ outcome, transactionId, told })
 }
 
@@ -75,8 +87,11 @@ it('leaves the same rows in both ledgers, whatever happens', async () => {
   await fc.assert(
     fc.asyncProperty(steps, async (life) => {
       const desk = new FakeDesk()
-      const memory = new World(inMemory(desk), desk, { random: sameIds })
-      const database = new World(await onLibsql(desk), desk, { random: sameIds })
+      const [one, other] = [new FakeDispatcher(), new FakeDispatcher()]
+      const ofMemory = { desk, dispatcher: one }
+      const ofLibsql = { desk, dispatcher: other }
+      const memory = new World(inMemory(ofMemory), ofMemory, { random: sameIds })
+      const database = new World(await onLibsql(ofLibsql), ofLibsql, { random: sameIds })
       let now = T0
       for (const { step, waitMs } of life) {
         now += waitMs

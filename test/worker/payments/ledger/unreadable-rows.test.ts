@@ -3,10 +3,9 @@
 
 import { monotonicFactory } from 'ulid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import type { Untold } from '../../../../worker/payments/domain/events.ts'
 import type { Arrival, Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import { createLibsqlLedger } from '../../../../worker/payments/ledger/libsql/ledger-libsql.ts'
-import { createTeller, type Teller } from '../../../../worker/payments/outbox/dispatcher.ts'
+import { createDispatcher } from '../../../../worker/payments/outbox/dispatcher.ts'
 import type { PaymentRecords } from '../../../../worker/payments/queries/queries.ts'
 import { libsqlRecords } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { createSweeper, type Sweeper } from '../../../../worker/payments/reconciliation/sweeper.ts'
@@ -23,7 +22,6 @@ const nextId = monotonicFactory()
 let libsql: LibsqlServer
 let ledger: Ledger
 let records: PaymentRecords
-let teller: Teller
 let sweeper: Sweeper
 /** Ids of the payments whose success the listener was told. */
 let told: string[]
@@ -49,10 +47,10 @@ beforeEach(async () => {
   const clock = hostClock
   const endpoint = { url: 'https://shop.example/events', secrets: [`whsec_${'A'.repeat(32)}`] }
   const fetch = async () => new Response()
-  teller = createTeller({ listeners, endpoint, clock, log, fetch })
+  const { subscribers, dispatch } = createDispatcher({ listeners, endpoint, clock, log, fetch })
   const { database } = libsql
-  const { audience } = teller
-  ledger = createLibsqlLedger({ database, desk: new FakeDesk(), audience, clock, log })
+  const desk = new FakeDesk()
+  ledger = createLibsqlLedger({ database, desk, subscribers, dispatch, clock, log })
   records = libsqlRecords(database)
   const shop = {
     key: 'shop',
@@ -68,7 +66,7 @@ beforeEach(async () => {
     },
   } as const
   sweeper = createSweeper({
-    ...{ ledger, records, teller, clock, log, onMismatch: 'log' },
+    ...{ ledger, records, clock, log, onMismatch: 'log' },
     gateways: new Map([['shop', shop]]),
     caller: {
       run: (_gateway, _purpose, work) =>
@@ -106,8 +104,14 @@ function paid(number: number): Arrival {
   }
 }
 
-const settle = async (untold: readonly Untold[]) =>
-  ledger.settleTold(await teller.tell(untold), Date.now())
+/** Whatever was caused has been dispatched, and what came of it is stored. */
+const isSettled = () =>
+  expect
+    .poll(() =>
+      libsql.query(`SELECT id FROM payment_outbox WHERE done_at IS NULL
+        UNION ALL SELECT id FROM payment_deliveries WHERE status = 'pending'`),
+    )
+    .toEqual([])
 const idOf = ({ id }: { id: string }) => id
 const broken = (rows: readonly object[]) => rows.flatMap((row) => ('invalid' in row ? [row] : []))
 
@@ -188,7 +192,7 @@ describe('a row that cannot be read', () => {
     await poison('t-1', 'expires_at')
     const recorded = await Promise.all([0, 1, 2].map((number) => ledger.webhook(paid(number))))
     expect(recorded.map(({ outcome }) => outcome)).toEqual(['applied', 'applied', 'applied'])
-    await settle(recorded.flatMap(({ untold }) => untold))
+    await isSettled()
     expect(told).toEqual(['t-0', 't-2'])
     // What cannot be told is an alert at once, and not tried again.
     const alerts = await records.alerts({}, PAGE)
@@ -196,15 +200,17 @@ describe('a row that cannot be read', () => {
       { transactionId: 't-1', kind: 'delivery_dead' },
       { transactionId: 't-1', kind: 'listener_dead', detail: { type: 'PaymentSucceeded' } },
     ])
-    expect(await ledger.claimUntold({ now: Date.now() + 9e9, limit: 9 })).toEqual([])
+    expect(await records.anythingDue(Date.now() + 9e9)).toBe(false)
   })
 
-  it('does not keep events that are due with it from being told', async () => {
+  it('does not keep events that are due with it from their listeners', async () => {
     await charged(9)
     for (let number = 0; number < 9; number++) await ledger.webhook(paid(number))
-    // Whoever caused them told none of them.
-    await libsql.query('UPDATE payment_outbox SET leased_until = NULL, created_at = 1')
-    await libsql.query('UPDATE payment_deliveries SET leased_until = NULL')
+    await isSettled()
+    told = []
+    // As if none of them had been dispatched.
+    await libsql.query('UPDATE payment_outbox SET done_at = NULL, created_at = 1')
+    await libsql.query(`UPDATE payment_deliveries SET status = 'pending'`)
     await libsql.query(
       `UPDATE payment_outbox SET payload = json_set(payload, '$.transaction.paid_at', :at)
         WHERE transaction_id IN ('t-0', 't-4')`,
@@ -213,7 +219,7 @@ describe('a row that cannot be read', () => {
     await libsql.query(`UPDATE payment_outbox SET created_at = :at WHERE transaction_id = 't-5'`, {
       at: IMPOSSIBLE,
     })
-    expect(await sweeper.sweep()).toMatchObject({ told: 6, notTold: 3, failed: 0 })
+    expect(await sweeper.sweep()).toMatchObject({ delivered: 6, undelivered: 3, failed: 0 })
     expect(told.toSorted()).toEqual(['t-1', 't-2', 't-3', 't-6', 't-7', 't-8'])
     expect(await sweeper.sweep()).toMatchObject({ isIdle: true })
     const alerts = await records.alerts({}, PAGE)
@@ -240,7 +246,8 @@ describe('a row that cannot be read', () => {
     for (const event of events) await ledger.webhook(event)
     await charged(2)
     await poison('t-0', 'expires_at')
-    expect(await sweeper.sweep()).toMatchObject({ failed: 0, told: 1, notTold: 1 })
+    expect(await sweeper.sweep()).toMatchObject({ failed: 0 })
+    await isSettled()
     expect(told).toEqual(['t-1'])
     const statuses = await libsql.query('SELECT status FROM payment_transactions')
     expect(statuses).toEqual([{ status: 'Paid' }, { status: 'Paid' }])

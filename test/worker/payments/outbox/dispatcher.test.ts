@@ -1,9 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { Listeners, Told } from '../../../../worker/payments/domain/events.ts'
-import { createTeller } from '../../../../worker/payments/outbox/dispatcher.ts'
+import type { Dispatched, Listeners } from '../../../../worker/payments/domain/events.ts'
+import { createDispatcher } from '../../../../worker/payments/outbox/dispatcher.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 import { PATIENT } from '../../../support/patience.ts'
-import { keptLog, request, transaction, untold } from '../../../support/payments.ts'
+import { keptLog, pendingEvent, request, transaction } from '../../../support/payments.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -14,7 +14,7 @@ const endpoint = {
 
 type Answer = (request: Request) => Response | Promise<Response>
 
-function tellerOf(listeners: Listeners, answer?: Answer) {
+function dispatcherOf(listeners: Listeners, answer?: Answer) {
   const clock = new FakeClock()
   const { log, lines } = keptLog()
   const sent: Request[] = []
@@ -24,8 +24,8 @@ function tellerOf(listeners: Listeners, answer?: Answer) {
     return (await answer?.(request)) ?? new Response('taken')
   }
   const options = { listeners, clock, log, fetch: fetch as typeof globalThis.fetch }
-  const teller = createTeller({ ...options, ...(answer && { endpoint }) })
-  return { teller, clock, lines, sent }
+  const dispatcher = createDispatcher({ ...options, ...(answer && { endpoint }) })
+  return { dispatcher, clock, lines, sent }
 }
 
 const ok: Answer = () => new Response(null, { status: 204 })
@@ -34,24 +34,24 @@ const never: Answer = (request) =>
     request.signal.addEventListener('abort', () => reject(request.signal.reason))
   })
 
-describe('the audience', () => {
-  it('is who listens to an event, and the endpoint', () => {
-    const { teller } = tellerOf({ PaymentSucceeded: () => 1, PaymentFailed: [] }, ok)
-    expect(teller.audience.endpoint).toBe(endpoint.url)
-    expect(teller.audience.hasListeners('PaymentSucceeded')).toBe(true)
-    expect(teller.audience.hasListeners('PaymentFailed')).toBe(false)
-    expect(teller.audience.hasListeners('PaymentRefunded')).toBe(false)
+describe('the subscribers', () => {
+  it('are those who listen to an event, and the endpoint', () => {
+    const { dispatcher } = dispatcherOf({ PaymentSucceeded: () => 1, PaymentFailed: [] }, ok)
+    expect(dispatcher.subscribers.endpoint).toBe(endpoint.url)
+    expect(dispatcher.subscribers.hasListeners('PaymentSucceeded')).toBe(true)
+    expect(dispatcher.subscribers.hasListeners('PaymentFailed')).toBe(false)
+    expect(dispatcher.subscribers.hasListeners('PaymentRefunded')).toBe(false)
   })
 
-  it('has no endpoint where none is configured', () => {
-    expect(tellerOf({}).teller.audience.endpoint).toBeUndefined()
+  it('have no endpoint where none is configured', () => {
+    expect(dispatcherOf({}).dispatcher.subscribers.endpoint).toBeUndefined()
   })
 })
 
 describe('listeners in process', () => {
   it('are all called, though the first throws and the second rejects', async () => {
     const called: string[] = []
-    const { teller, clock, lines } = tellerOf({
+    const { dispatcher, clock, lines } = dispatcherOf({
       PaymentSucceeded: [
         () => {
           throw new Error('broken')
@@ -60,8 +60,8 @@ describe('listeners in process', () => {
         ({ transaction }) => called.push(transaction.id),
       ],
     })
-    const [told] = await teller.tell([
-      untold({ createdAt: clock.now(), listeners: { attempts: 0 } }),
+    const [told] = await dispatcher.dispatch([
+      pendingEvent({ createdAt: clock.now(), listeners: { attempts: 0 } }),
     ])
     expect(called).toEqual(['01TX'])
     expect(told).toEqual({
@@ -76,28 +76,34 @@ describe('listeners in process', () => {
   })
 
   it('have taken it when all of them settled', async () => {
-    const { teller } = tellerOf({ PaymentSucceeded: async () => 'done' })
-    const told = await teller.tell([untold({ listeners: { attempts: 3 } })])
+    const { dispatcher } = dispatcherOf({ PaymentSucceeded: async () => 'done' })
+    const told = await dispatcher.dispatch([pendingEvent({ listeners: { attempts: 3 } })])
     expect(told).toEqual([{ outboxId: '01OUT', listeners: { ok: true } }])
   })
 
   it('have taken it when nobody listens any more', async () => {
-    const told = await tellerOf({}).teller.tell([untold({ listeners: { attempts: 3 } })])
+    const told = await dispatcherOf({}).dispatcher.dispatch([
+      pendingEvent({ listeners: { attempts: 3 } }),
+    ])
     expect(told).toEqual([{ outboxId: '01OUT', listeners: { ok: true } }])
   })
 
   it('are given up after 20 seconds when one never settles', async () => {
-    const { teller, clock } = tellerOf({ PaymentSucceeded: () => new Promise(() => undefined) })
-    const telling = teller.tell([untold({ createdAt: clock.now(), listeners: { attempts: 0 } })])
+    const { dispatcher, clock } = dispatcherOf({
+      PaymentSucceeded: () => new Promise(() => undefined),
+    })
+    const dispatching = dispatcher.dispatch([
+      pendingEvent({ createdAt: clock.now(), listeners: { attempts: 0 } }),
+    ])
     let isOver = false
-    void telling.then(() => {
+    void dispatching.then(() => {
       isOver = true
     })
     await clock.advance(19_999)
     expect(isOver).toBe(false)
     await clock.advance(1)
     const error = 'DeadlineExceeded: No answer within 20 s.'
-    expect(await telling).toMatchObject([{ listeners: { ok: false, error } }])
+    expect(await dispatching).toMatchObject([{ listeners: { ok: false, error } }])
     expect(clock.pending).toBe(0)
   })
 
@@ -107,16 +113,19 @@ describe('listeners in process', () => {
       seen.push(transaction.amount)
       transaction.amount = 0
     }
-    const { teller, sent } = tellerOf({ PaymentSucceeded: [spoil, spoil] }, ok)
+    const { dispatcher, sent } = dispatcherOf({ PaymentSucceeded: [spoil, spoil] }, ok)
     const delivery = { id: '01DEL', endpoint: endpoint.url, attempts: 0 }
-    await teller.tell([untold({ listeners: { attempts: 0 }, delivery })])
+    await dispatcher.dispatch([pendingEvent({ listeners: { attempts: 0 }, delivery })])
     expect(seen).toEqual([25_000, 25_000])
     expect(await sent[0]?.json()).toMatchObject({ data: { transaction: { amount: 25_000 } } })
   })
 
   it('and the endpoint are told what the host application gave as it gave it', async () => {
     const seen: unknown[] = []
-    const { teller, sent } = tellerOf({ PaymentInitiated: (payload) => seen.push(payload) }, ok)
+    const { dispatcher, sent } = dispatcherOf(
+      { PaymentInitiated: (payload) => seen.push(payload) },
+      ok,
+    )
     const given = {
       reference: 'cart?ticket=42&seat=7',
       description: 'Card 4111 1111 1111 1111',
@@ -126,7 +135,9 @@ describe('listeners in process', () => {
     const payload = { gateway: 'bank', request: request(given), transaction: transaction(given) }
     const delivery = { id: '01DEL', endpoint: endpoint.url, attempts: 0 }
     const type = 'PaymentInitiated'
-    await teller.tell([untold({ type, payload, listeners: { attempts: 0 }, delivery })])
+    await dispatcher.dispatch([
+      pendingEvent({ type, payload, listeners: { attempts: 0 }, delivery }),
+    ])
     expect(seen).toEqual([payload])
     expect(await sent[0]?.json()).toMatchObject({ data: payload })
   })
@@ -134,13 +145,13 @@ describe('listeners in process', () => {
 
 describe('a delivery', () => {
   const due = (own: { createdAt?: number; attempts?: number } = {}) =>
-    untold({
+    pendingEvent({
       createdAt: own.createdAt ?? 0,
       delivery: { id: '01DEL', endpoint: endpoint.url, attempts: own.attempts ?? 0 },
     })
   const tryOnce = async (answer: Answer, own?: Parameters<typeof due>[0]) => {
-    const { teller, clock, lines } = tellerOf({}, answer)
-    const [told] = await teller.tell([due({ createdAt: clock.now(), ...own })])
+    const { dispatcher, clock, lines } = dispatcherOf({}, answer)
+    const [told] = await dispatcher.dispatch([due({ createdAt: clock.now(), ...own })])
     return { delivery: told?.delivery, now: clock.now(), lines }
   }
 
@@ -186,26 +197,26 @@ describe('a delivery', () => {
   })
 
   it('is given up after 15 seconds without an answer', async () => {
-    const { teller, clock, sent } = tellerOf({}, never)
-    const telling = teller.tell([due({ createdAt: clock.now() })])
+    const { dispatcher, clock, sent } = dispatcherOf({}, never)
+    const dispatching = dispatcher.dispatch([due({ createdAt: clock.now() })])
     await vi.waitFor(() => expect(sent).toHaveLength(1), PATIENT)
     await clock.advance(15_000)
     const error = 'DeadlineExceeded: No answer within 15 s.'
-    expect(await telling).toMatchObject([{ delivery: { ok: false, error } }])
+    expect(await dispatching).toMatchObject([{ delivery: { ok: false, error } }])
     expect(sent[0]?.signal.aborted).toBe(true)
     expect(clock.pending).toBe(0)
   })
 
   it('is tried again while no endpoint is configured', async () => {
-    const [told] = await tellerOf({}).teller.tell([due()])
+    const [told] = await dispatcherOf({}).dispatcher.dispatch([due()])
     expect(told?.delivery).toMatchObject({ ok: false, error: 'No endpoint is configured.' })
   })
 
   it('is told with the same id and body every time, and the time of each attempt', async () => {
-    const { teller, clock, sent } = tellerOf({}, ok)
-    await teller.tell([due()])
+    const { dispatcher, clock, sent } = dispatcherOf({}, ok)
+    await dispatcher.dispatch([due()])
     await clock.advance(60_000)
-    await teller.tell([due({ attempts: 1 })])
+    await dispatcher.dispatch([due({ attempts: 1 })])
     const [first, second] = sent
     expect(second?.headers.get('webhook-id')).toBe('01OUT')
     expect(first?.headers.get('webhook-id')).toBe('01OUT')
@@ -216,13 +227,15 @@ describe('a delivery', () => {
 
   /** Fails until it is dead; answers when each attempt was, in ms since the first. */
   async function failUntilDead(ageMs: number): Promise<number[]> {
-    const { teller, clock } = tellerOf({}, () => new Response(null, { status: 500 }))
+    const { dispatcher, clock } = dispatcherOf({}, () => new Response(null, { status: 500 }))
     const createdAt = clock.now() - ageMs
     const start = clock.now()
     const times: number[] = []
     for (;;) {
       times.push(clock.now() - start)
-      const [told]: Told[] = await teller.tell([due({ createdAt, attempts: times.length - 1 })])
+      const [told]: Dispatched[] = await dispatcher.dispatch([
+        due({ createdAt, attempts: times.length - 1 }),
+      ])
       const next = told?.delivery?.nextAttemptAt
       if (next === undefined) return times
       await clock.advance(next - clock.now())
@@ -254,17 +267,20 @@ describe('a delivery', () => {
       taken.push(data.transaction.id)
       return new Response(null)
     }
-    const { teller, clock } = tellerOf({ PaymentSucceeded: () => new Promise(() => 0) }, answer)
+    const { dispatcher, clock } = dispatcherOf(
+      { PaymentSucceeded: () => new Promise(() => 0) },
+      answer,
+    )
     const event = (id: string) => ({
       ...due(),
       outboxId: id,
       payload: { transaction: transaction({ id }) },
       listeners: { attempts: 0 },
     })
-    const telling = teller.tell([event('hangs'), event('arrives')])
+    const dispatching = dispatcher.dispatch([event('hangs'), event('arrives')])
     await vi.waitFor(() => expect(taken).toEqual(['arrives']), PATIENT)
     await clock.advance(20_000)
-    expect((await telling).map((told) => told.delivery?.ok)).toEqual([false, true])
+    expect((await dispatching).map((told) => told.delivery?.ok)).toEqual([false, true])
   })
 })
 
@@ -274,7 +290,10 @@ describe('a passing event', () => {
 
   it('is told to both, once', async () => {
     const seen: unknown[] = []
-    const { teller, sent } = tellerOf({ WebhookReceived: (payload) => seen.push(payload) }, ok)
+    const { dispatcher, sent } = dispatcherOf(
+      { WebhookReceived: (payload) => seen.push(payload) },
+      ok,
+    )
     const payload = {
       gateway: 'bank',
       gatewayTransactionId: 'g-1',
@@ -286,7 +305,7 @@ describe('a passing event', () => {
       occurredAt: '1970-01-01T00:00:01.000Z',
       raw: { id: 1, of: ['some', 'more'] },
     }
-    await teller.pass('WebhookReceived', { payload })
+    await dispatcher.pass('WebhookReceived', { payload })
     expect(seen).toEqual([{ payload }])
     expect(sent).toHaveLength(1)
     expect(await sent[0]?.json()).toEqual({
@@ -297,7 +316,7 @@ describe('a passing event', () => {
   })
 
   it('that nobody takes is logged and not told again', async () => {
-    const { teller, clock, lines, sent } = tellerOf(
+    const { dispatcher, clock, lines, sent } = dispatcherOf(
       {
         CircuitOpened: () => {
           throw new Error('broken')
@@ -305,7 +324,7 @@ describe('a passing event', () => {
       },
       () => new Response(null, { status: 500 }),
     )
-    await teller.pass('CircuitOpened', { gateway: 'bank' })
+    await dispatcher.pass('CircuitOpened', { gateway: 'bank' })
     expect(new Set(lines.map(({ event }) => event))).toEqual(
       new Set(['payments.listener.failed', 'payments.passing_event.failed']),
     )
@@ -314,38 +333,38 @@ describe('a passing event', () => {
   })
 
   it('has an id of its own', async () => {
-    const { teller, sent } = tellerOf({}, ok)
+    const { dispatcher, sent } = dispatcherOf({}, ok)
     const timeout = { gateway: 'bank', endpoint: 'init', durationMs: 15_000 }
-    await teller.pass('GatewayTimeout', timeout)
-    await teller.pass('GatewayTimeout', timeout)
+    await dispatcher.pass('GatewayTimeout', timeout)
+    await dispatcher.pass('GatewayTimeout', timeout)
     const ids = sent.map(({ headers }) => headers.get('webhook-id'))
     expect(new Set(ids).size).toBe(2)
   })
 
   it('of a failed verification is told 60 times a minute, and the rest in one line', async () => {
     const seen: unknown[] = []
-    const { teller, clock, lines } = tellerOf({
+    const { dispatcher, clock, lines } = dispatcherOf({
       WebhookVerificationFailed: (payload) => seen.push(payload),
     })
-    for (let i = 0; i < 1_000; i++) await teller.pass('WebhookVerificationFailed', failure)
+    for (let i = 0; i < 1_000; i++) await dispatcher.pass('WebhookVerificationFailed', failure)
     expect(seen).toHaveLength(60)
     await clock.advance(60_000)
     expect(lines).toEqual([
       {
         level: 'warn',
-        event: 'payments.verification_failures_not_told',
+        event: 'payments.verification_failures_not_passed',
         fields: { count: 940 },
       },
     ])
-    await teller.pass('WebhookVerificationFailed', failure)
+    await dispatcher.pass('WebhookVerificationFailed', failure)
     expect(seen).toHaveLength(61)
     expect(clock.pending).toBe(0)
   })
 
   it('of another kind is never held back', async () => {
     let seen = 0
-    const { teller } = tellerOf({ CircuitOpened: () => seen++ })
-    for (let i = 0; i < 100; i++) await teller.pass('CircuitOpened', { gateway: 'bank' })
+    const { dispatcher } = dispatcherOf({ CircuitOpened: () => seen++ })
+    for (let i = 0; i < 100; i++) await dispatcher.pass('CircuitOpened', { gateway: 'bank' })
     expect(seen).toBe(100)
   })
 })

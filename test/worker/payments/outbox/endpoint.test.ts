@@ -5,9 +5,9 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { Webhook } from 'standardwebhooks'
 import { expect, it, onTestFinished } from 'vitest'
-import { createTeller } from '../../../../worker/payments/outbox/dispatcher.ts'
+import { createDispatcher } from '../../../../worker/payments/outbox/dispatcher.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { keptLog, transaction, untold } from '../../../support/payments.ts'
+import { keptLog, pendingEvent, transaction } from '../../../support/payments.ts'
 
 const newSecret = () => `whsec_${randomBytes(32).toString('base64')}`
 
@@ -42,8 +42,8 @@ async function receiver(
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`, requests }
 }
 
-const tellerTo = (url: string, secrets: string[]) =>
-  createTeller({
+const dispatcherTo = (url: string, secrets: string[]) =>
+  createDispatcher({
     listeners: {},
     endpoint: { url, secrets },
     clock: hostClock,
@@ -52,13 +52,13 @@ const tellerTo = (url: string, secrets: string[]) =>
   })
 
 const due = (url: string) =>
-  untold({ createdAt: Date.now(), delivery: { id: '01DEL', endpoint: url, attempts: 0 } })
+  pendingEvent({ createdAt: Date.now(), delivery: { id: '01DEL', endpoint: url, attempts: 0 } })
 
 it('arrives signed, and reads as the standard has it', async () => {
   const secret = newSecret()
   const { url, requests } = await receiver(() => 204)
   const event = due(url)
-  const told = await tellerTo(url, [secret]).tell([event])
+  const told = await dispatcherTo(url, [secret]).dispatch([event])
   expect(told).toEqual([{ outboxId: '01OUT', delivery: { id: '01DEL', ok: true, status: 204 } }])
   const [request] = requests
   expect(requests).toHaveLength(1)
@@ -74,7 +74,7 @@ it('arrives signed, and reads as the standard has it', async () => {
 it('is verified by receivers of the old and of the new secret', async () => {
   const [old, next] = [newSecret(), newSecret()]
   const { url, requests } = await receiver(() => 200)
-  await tellerTo(url, [next, old]).tell([due(url)])
+  await dispatcherTo(url, [next, old]).dispatch([due(url)])
   const { body = '', headers = {} } = requests[0] ?? {}
   expect(new Webhook(old).verify(body, headers)).toBeTruthy()
   expect(new Webhook(next).verify(body, headers)).toBeTruthy()
@@ -82,20 +82,20 @@ it('is verified by receivers of the old and of the new secret', async () => {
 
 it('does not follow a redirect', async () => {
   const { url, requests } = await receiver((path) => (path === '/events' ? 307 : 200))
-  const [told] = await tellerTo(url, [newSecret()]).tell([due(url)])
+  const [told] = await dispatcherTo(url, [newSecret()]).dispatch([due(url)])
   expect(told?.delivery).toMatchObject({ ok: false, status: 307 })
   expect(requests.map(({ path }) => path)).toEqual(['/events'])
 })
 
 it('does not wait for an answer’s body that never ends', async () => {
   const { url } = await receiver(() => 200, 'and so on')
-  const [told] = await tellerTo(url, [newSecret()]).tell([due(url)])
+  const [told] = await dispatcherTo(url, [newSecret()]).dispatch([due(url)])
   expect(told?.delivery).toMatchObject({ ok: true, status: 200 })
 })
 
 it('is tried again when nobody is there', async () => {
   const { url } = await receiver(() => 200)
   const nobody = url.replace(/:\d+/, ':1')
-  const [told] = await tellerTo(nobody, [newSecret()]).tell([due(nobody)])
+  const [told] = await dispatcherTo(nobody, [newSecret()]).dispatch([due(nobody)])
   expect(told?.delivery).toMatchObject({ ok: false, nextAttemptAt: expect.any(Number) })
 })

@@ -11,9 +11,10 @@ import { createCaller } from '../../../../worker/payments/gateways/guard/caller.
 import type { GatewayDesk } from '../../../../worker/payments/gateways/guard/guard.ts'
 import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import { createMemoryLedger } from '../../../../worker/payments/ledger/ledger-memory.ts'
-import { createTeller } from '../../../../worker/payments/outbox/dispatcher.ts'
+import type { Dispatch } from '../../../../worker/payments/outbox/dispatch.ts'
+import { createDispatcher } from '../../../../worker/payments/outbox/dispatcher.ts'
 import { createSweeper } from '../../../../worker/payments/reconciliation/sweeper.ts'
-import { FakeClock } from '../../../support/fake-clock.ts'
+import { FakeClock, settle } from '../../../support/fake-clock.ts'
 import { keptLog, request } from '../../../support/payments.ts'
 
 const MINUTE = 60_000
@@ -28,6 +29,8 @@ interface Options {
   endpoint?: () => Response
   onMismatch?: 'log' | 'reject'
   isCircuitOpen?: () => boolean
+  /** Whether whoever dispatches dies at it. */
+  isDispatcherDead?: () => boolean
   /** Stands before the ledger, as the sweeper sees it. */
   intercept?: (method: string, args: readonly unknown[]) => void
 }
@@ -47,7 +50,7 @@ function room(options: Options = {}) {
   }
   const events: string[] = []
   const hear = (name: string) => (): number => events.push(name)
-  const teller = createTeller({
+  const dispatcher = createDispatcher({
     listeners: {
       PaymentSucceeded: hear('PaymentSucceeded'),
       PaymentFailed: hear('PaymentFailed'),
@@ -60,7 +63,23 @@ function room(options: Options = {}) {
     log,
     fetch: async () => options.endpoint?.() ?? new Response(),
   })
-  const { ledger, records } = createMemoryLedger({ desk, audience: teller.audience, log })
+  const dispatches: Promise<unknown>[] = []
+  const dispatch: Dispatch = (pending) => {
+    const dispatching = options.isDispatcherDead?.()
+      ? Promise.reject(new Error('died'))
+      : dispatcher.dispatch(pending)
+    dispatches.push(dispatching.catch(() => undefined))
+    return dispatching
+  }
+  /** What was caused has been dispatched, and what came of it is stored. */
+  async function dispatched(): Promise<void> {
+    while (dispatches.length > 0) {
+      await Promise.all(dispatches.splice(0))
+      await settle()
+    }
+  }
+  const { subscribers } = dispatcher
+  const { ledger, records } = createMemoryLedger({ desk, subscribers, dispatch, clock, log })
   const asked: string[] = []
   const seen = new Proxy(ledger, {
     get(target, method: keyof Ledger) {
@@ -86,7 +105,6 @@ function room(options: Options = {}) {
   const sweeper = createSweeper({
     ledger: seen,
     records,
-    teller,
     gateways: new Map([['bank', gateway]]),
     caller: createCaller({ desk, clock, log, fetch, onTimeout: nothing, onOpened: nothing }),
     onMismatch: options.onMismatch ?? 'log',
@@ -95,8 +113,6 @@ function room(options: Options = {}) {
   })
 
   let charges = 0
-  const tell = async (untold: Parameters<typeof teller.tell>[0]) =>
-    ledger.settleTold(await teller.tell(untold), clock.now())
   /** A charge that nobody has heard of since; with its gateway's name unless told otherwise. */
   async function charge({ isAnswered = true, expiresAt = 0 } = {}): Promise<string> {
     const now = clock.now()
@@ -111,7 +127,7 @@ function room(options: Options = {}) {
       until: now + 90_000,
     })
     if (begun.state !== 'begun') throw new Error(begun.state)
-    await tell(begun.untold)
+    await dispatched()
     const { id } = begun.transaction
     if (!isAnswered) return id
     const named = { transactionId: id, gatewayTransactionId: `g-${id}` }
@@ -133,6 +149,7 @@ function room(options: Options = {}) {
     for (let left = ms; left > 0; left -= MINUTE) {
       await clock.advance(Math.min(left, MINUTE))
       await sweeper.sweep()
+      await dispatched()
     }
   }
   /** A webhook that was too old to be taken. */
@@ -168,7 +185,7 @@ function room(options: Options = {}) {
     pass,
     webhook,
     stale,
-    tell,
+    dispatched,
   }
 }
 
@@ -199,6 +216,7 @@ describe('the sweeper', () => {
     const { pass, clock, charge, webhook, story, sweeper } = room({ gateway: says('Pending') })
     const id = await charge()
     await webhook(id, 'Paid')
+    await charge()
     await clock.advance(90 * DAY)
     expect(await sweeper.sweep()).toMatchObject({ isIdle: false, forgotten: 0 })
     await charge()
@@ -265,20 +283,24 @@ describe('an event that was too old to be taken, about a payment that had ended'
   })
 })
 
-describe('an event that was not told', () => {
-  it('is told when whoever should have done it died, and only once', async () => {
-    const { charge, webhook, pass, events } = room()
+describe('an event that was not delivered', () => {
+  it('is dispatched again when its dispatcher died, and only once', async () => {
+    let isDispatcherDead = true
+    const { charge, webhook, pass, events, dispatched } = room({
+      isDispatcherDead: () => isDispatcherDead,
+    })
     const id = await charge()
-    // Leased to somebody who never tells it.
     await webhook(id, 'Paid')
+    await dispatched()
     expect(events).toEqual([])
+    isDispatcherDead = false
     await pass(2 * MINUTE)
     expect(events).toEqual(['PaymentSucceeded'])
     await pass(HOUR)
     expect(events).toEqual(['PaymentSucceeded'])
   })
 
-  it('is told again, through hours in which its listener and its endpoint fail', async () => {
+  it('is dispatched again, through hours in which its listener and its endpoint fail', async () => {
     let isDown = true
     let heard = 0
     let answered = 0
@@ -557,7 +579,8 @@ describe('a refund under way', () => {
   ) {
     const made = room({ gateway })
     const id = await made.charge()
-    await made.tell((await made.webhook(id, 'Paid')).untold)
+    await made.webhook(id, 'Paid')
+    await made.dispatched()
     const now = made.clock.now()
     await made.ledger.beginRefund({
       id: 'r-1',
@@ -659,7 +682,7 @@ describe('a sweep', () => {
     })
   })
 
-  it.each(['claimUntold', 'applyParked', 'claimChecks', 'forget'])(
+  it.each(['dispatchDue', 'applyParked', 'claimChecks', 'forget'])(
     'does the rest when %s fails',
     async (broken) => {
       const { charge, clock, sweeper, asked } = room({
@@ -671,7 +694,7 @@ describe('a sweep', () => {
       await charge()
       await clock.advance(5 * MINUTE)
       expect(await sweeper.sweep()).toMatchObject({ failed: 1 })
-      for (const part of ['claimUntold', 'applyParked', 'claimChecks', 'forget']) {
+      for (const part of ['dispatchDue', 'applyParked', 'claimChecks', 'forget']) {
         expect(asked).toContain(part)
       }
     },
@@ -694,7 +717,7 @@ describe('a sweep', () => {
     await clock.advance(5 * MINUTE)
     const sweeping = sweeper.sweep()
     await clock.advance(60_000)
-    expect(await sweeping).toMatchObject({ checked: 24, moved: 24, told: 24 })
+    expect(await sweeping).toMatchObject({ checked: 24, moved: 24 })
     expect(most).toBe(8)
     // What it did not get to is due again, in turn.
     await clock.advance(2 * MINUTE)

@@ -1,6 +1,6 @@
 // The beginning of a charge: its row, its event, or the charge that the same request made before.
 
-import type { Audience } from '../../domain/events.ts'
+import type { Subscribers } from '../../domain/events.ts'
 import { externalReference } from '../../domain/external-reference.ts'
 import { UNPAID_ENDS } from '../../domain/status.ts'
 import type { OpenedPayment } from '../../domain/transaction.ts'
@@ -10,8 +10,8 @@ import { list } from './judgement-libsql.ts'
 import { tell, tellSql } from './outbox-libsql.ts'
 import {
   presentJson,
+  toPending,
   toTransaction,
-  toUntold,
   transactionColumns,
   UNTOLD_COLUMNS,
   UNTOLD_DELIVERY,
@@ -28,7 +28,7 @@ export type Begun = ChargeBegun | { state: 'other_attempt'; nextAttempt: number 
 export function beginChargeUnit(
   start: ChargeStart,
   attempt: number,
-  audience: Audience,
+  subscribers: Subscribers,
 ): Unit<Begun> {
   const { id, request, idempotencyKey, now } = start
   const { customerPhone: _, ...stored } = request
@@ -53,7 +53,7 @@ export function beginChargeUnit(
   return {
     statements: [
       statement(INSERT, args),
-      ...tell(TELL, [id], { id, now }, audience),
+      ...tell(TELL, [id], { id, now }, subscribers),
       statement(CALL_AGAIN, args),
       statement(ANSWER, args),
     ],
@@ -63,6 +63,7 @@ export function beginChargeUnit(
       if (row.id === null) return { state: 'other_attempt', nextAttempt: Number(row.next_attempt) }
       return toBegun(row, start)
     },
+    pending: (results) => toPending(results.at(-1)?.[0]),
   }
 }
 
@@ -103,8 +104,7 @@ function toFound(row: Row, start: ChargeStart): ChargeBegun {
 function toBegun(row: Row, start: ChargeStart): ChargeBegun {
   const found = toFound(row, start)
   if (found.state !== 'unknown' || row.called_by !== start.id) return found
-  const untold = toUntold(row)
-  return { state: 'begun', transaction: found.transaction, untold: untold ? [untold] : [] }
+  return { state: 'begun', transaction: found.transaction }
 }
 
 const NEXT_ATTEMPT = `(SELECT COALESCE(MAX(attempt), 0) + 1 FROM payment_transactions

@@ -1,6 +1,6 @@
 // The end of a charge's call: what the gateway said, beside whatever its webhooks made of it.
 
-import type { Audience, Untold } from '../../domain/events.ts'
+import type { Subscribers } from '../../domain/events.ts'
 import type { Transaction } from '../../domain/transaction.ts'
 import type { ChargeEnd } from '../ledger.ts'
 import { NEVER_CALLED } from './charges-libsql.ts'
@@ -10,8 +10,8 @@ import { tell, tellSql } from './outbox-libsql.ts'
 import { PARKED_JSON } from './parked-libsql.ts'
 import {
   text,
+  toPending,
   toTransaction,
-  toUntold,
   transactionColumns,
   UNTOLD_COLUMNS,
   UNTOLD_DELIVERY,
@@ -20,29 +20,27 @@ import type { Unit } from './unit-libsql.ts'
 
 export interface ChargeFinished {
   transaction: Transaction
-  untold: Untold[]
   /** Events that came before the gateway's answer and are to be applied now. */
   parked: JudgedEvent[]
 }
 
-export function finishChargeUnit(end: ChargeEnd, audience: Audience): Unit<ChargeFinished> {
+export function finishChargeUnit(end: ChargeEnd, subscribers: Subscribers): Unit<ChargeFinished> {
   const { transactionId: id, eventId: event } = end
   return {
-    statements: [...outcome(end, audience), statement(ANSWER, { id, event })],
+    statements: [...outcome(end, subscribers), statement(ANSWER, { id, event })],
     read(results) {
       const row = results.at(-1)?.[0]
       if (!row) throw new Error(`there is no transaction ${id}`)
-      const untold = toUntold(row)
       return {
         transaction: toTransaction(row),
-        untold: untold ? [untold] : [],
         parked: JSON.parse(text(row.parked)) as JudgedEvent[],
       }
     },
+    pending: (results) => toPending(results.at(-1)?.[0]),
   }
 }
 
-function outcome(end: ChargeEnd, audience: Audience): Statement[] {
+function outcome(end: ChargeEnd, subscribers: Subscribers): Statement[] {
   const { transactionId: id, eventId: event, now, result } = end
   switch (result.kind) {
     case 'answered': {
@@ -62,7 +60,7 @@ function outcome(end: ChargeEnd, audience: Audience): Statement[] {
       const error = JSON.stringify(result.error)
       return [
         statement(REFUSED, { id, now, error }),
-        ...tell(TELL_FAILED, [event], { id, event, now }, audience),
+        ...tell(TELL_FAILED, [event], { id, event, now }, subscribers),
         statement(NOT_CALLED, { id }),
       ]
     }

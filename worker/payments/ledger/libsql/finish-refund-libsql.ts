@@ -1,47 +1,42 @@
 // The end of a refund's call. The gateway's webhook may tell the same first: whichever comes second
 // changes nothing.
 
-import type { Audience, Untold } from '../../domain/events.ts'
+import type { Subscribers } from '../../domain/events.ts'
 import type { Transaction } from '../../domain/transaction.ts'
 import type { RefundEnd } from '../ledger.ts'
 import { type Statement, statement } from './database-libsql.ts'
 import { isUnderWay, PAID } from './judgement-libsql.ts'
 import { tell, tellSql } from './outbox-libsql.ts'
 import {
+  toPending,
   toTransaction,
-  toUntold,
   transactionColumns,
   UNTOLD_COLUMNS,
   UNTOLD_DELIVERY,
 } from './rows-libsql.ts'
 import type { Unit } from './unit-libsql.ts'
 
-export interface RefundFinished {
-  transaction: Transaction
-  untold: Untold[]
-}
-
-export function finishRefundUnit(end: RefundEnd, audience: Audience): Unit<RefundFinished> {
+export function finishRefundUnit(end: RefundEnd, subscribers: Subscribers): Unit<Transaction> {
   const { refundId: id } = end
   return {
-    statements: [...outcome(end, audience), statement(ANSWER, { id })],
+    statements: [...outcome(end, subscribers), statement(ANSWER, { id })],
     read(results) {
       const row = results.at(-1)?.[0]
       if (!row) throw new Error(`there is no refund ${id}`)
-      const untold = toUntold(row)
-      return { transaction: toTransaction(row), untold: untold ? [untold] : [] }
+      return toTransaction(row)
     },
+    pending: (results) => toPending(results.at(-1)?.[0]),
   }
 }
 
-function outcome({ refundId: id, now, result }: RefundEnd, audience: Audience): Statement[] {
+function outcome({ refundId: id, now, result }: RefundEnd, subscribers: Subscribers): Statement[] {
   switch (result.kind) {
     case 'done':
       return [
         statement(NAME, { id, name: result.gatewayRefundId ?? null }),
         statement(SUCCEED, { id, now }),
         statement(MOVE, { id, now }),
-        ...tell(TELL, [id], { id, now }, audience),
+        ...tell(TELL, [id], { id, now }, subscribers),
         statement(RAISE, { id, now }),
       ]
     case 'accepted':

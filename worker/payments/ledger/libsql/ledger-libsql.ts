@@ -2,8 +2,9 @@
 
 import type { Clock } from '../../../shared/clock.ts'
 import type { Log } from '../../../shared/log.ts'
-import type { Audience, Untold } from '../../domain/events.ts'
+import type { Subscribers } from '../../domain/events.ts'
 import type { GatewayDesk } from '../../gateways/guard/guard.ts'
+import { createDispatching, type Dispatch, type Outbox } from '../../outbox/dispatch.ts'
 import type { ChargeBegun, ChargeStart, Ledger } from '../ledger.ts'
 import { beginChargeUnit, foundChargeUnit } from './charges-libsql.ts'
 import { checkSoon, claimChecksUnit, settleCheck } from './checks-libsql.ts'
@@ -13,7 +14,7 @@ import { finishRefundUnit } from './finish-refund-libsql.ts'
 import type { JudgedEvent } from './move-libsql.ts'
 import { findParkedUnit, parkedUnit, transactionUnit } from './parked-libsql.ts'
 import { barredRefundUnit, beginRefundUnit } from './refunds-libsql.ts'
-import { claimUntoldUnit, redeliverUnit, settleTold } from './telling-libsql.ts'
+import { claimUntoldUnit, redeliverUnit, settleDispatched } from './telling-libsql.ts'
 import { unitReader } from './unit-libsql.ts'
 import { acknowledgeUnit, forgetUnit } from './upkeep-libsql.ts'
 import { openWriter } from './writer-libsql.ts'
@@ -21,25 +22,35 @@ import { openWriter } from './writer-libsql.ts'
 export interface LibsqlLedgerDeps {
   database: Database
   desk: GatewayDesk
-  audience: Audience
+  subscribers: Subscribers
+  dispatch: Dispatch
   clock: Clock
   log: Log
 }
 
 /** One of them for each database: more writers stop each other. */
-export function createLibsqlLedger(deps: LibsqlLedgerDeps): Ledger {
-  const { database, desk, audience, log } = deps
-  const { write, record } = openWriter(deps)
+export function createLibsqlLedger(deps: LibsqlLedgerDeps): Ledger & Outbox {
+  const { database, desk, subscribers, dispatch, clock, log } = deps
+  const { write, record } = openWriter({
+    ...deps,
+    dispatch: (pending) => dispatching.group(pending),
+  })
   const read = unitReader(database)
   const run = async (statements: Statement[]) => {
     if (statements.length > 0) await write({ statements, read: () => undefined })
   }
 
+  const outbox: Outbox = {
+    claimPending: (claim) => write(claimUntoldUnit(claim)),
+    settleDispatched: (outcomes, now) => run(settleDispatched(outcomes, now)),
+  }
+  const dispatching = createDispatching({ outbox, dispatch, clock, log })
+
   /** Nearly every order has one attempt; only another costs a second round trip. */
   const beginCharge = async (start: ChargeStart): Promise<ChargeBegun> => {
-    let begun = await write(beginChargeUnit(start, 1, audience))
+    let begun = await write(beginChargeUnit(start, 1, subscribers))
     while (begun.state === 'other_attempt') {
-      begun = await write(beginChargeUnit(start, begun.nextAttempt, audience))
+      begun = await write(beginChargeUnit(start, begun.nextAttempt, subscribers))
     }
     return begun
   }
@@ -64,10 +75,9 @@ export function createLibsqlLedger(deps: LibsqlLedgerDeps): Ledger {
     }
   }
 
-  const apply = async (events: readonly JudgedEvent[], now: number): Promise<Untold[]> => {
-    const { untold, mismatches } = await write(parkedUnit(events, audience, now))
+  const apply = async (events: readonly JudgedEvent[], now: number): Promise<void> => {
+    const mismatches = await write(parkedUnit(events, subscribers, now))
     for (const mismatch of mismatches) log('warn', 'payments.webhook.amount_mismatch', mismatch)
-    return untold
   }
 
   return {
@@ -85,12 +95,11 @@ export function createLibsqlLedger(deps: LibsqlLedgerDeps): Ledger {
       return (await read(foundChargeUnit(start))) ?? begun
     },
     async finishCharge(end) {
-      const { parked, ...finished } = await write(finishChargeUnit(end, audience))
+      const { parked, ...finished } = await write(finishChargeUnit(end, subscribers))
       const { opened } = await desk.report(finished.transaction.gateway, end.verdict)
       if (parked.length === 0) return { ...finished, opened }
-      const untold = [...finished.untold, ...(await apply(parked, end.now))]
-      const transaction = await write(transactionUnit(end.transactionId))
-      return { transaction, untold, opened }
+      await apply(parked, end.now)
+      return { transaction: await write(transactionUnit(end.transactionId)), opened }
     },
 
     // What cannot be is refused before the breaker is asked, and whatever it says.
@@ -98,23 +107,23 @@ export function createLibsqlLedger(deps: LibsqlLedgerDeps): Ledger {
       (await write(barredRefundUnit(start))) ??
       (await withLeave(start.gateway, () => write(beginRefundUnit(start)))),
     async finishRefund(end) {
-      const finished = await write(finishRefundUnit(end, audience))
-      const { opened } = await desk.report(finished.transaction.gateway, end.verdict)
-      return { ...finished, opened }
+      const transaction = await write(finishRefundUnit(end, subscribers))
+      const { opened } = await desk.report(transaction.gateway, end.verdict)
+      return { transaction, opened }
     },
 
     claimChecks: (claim) => write(claimChecksUnit(claim)),
     settleCheck: (settled) => run(settleCheck(settled)),
     async applyParked({ now, limit }) {
       const parked = await read(findParkedUnit(limit))
-      return parked.length === 0 ? [] : apply(parked, now)
+      if (parked.length > 0) await apply(parked, now)
     },
 
-    claimUntold: (claim) => write(claimUntoldUnit(claim)),
-    settleTold: (told, now) => run(settleTold(told, now)),
+    ...outbox,
+    dispatchDue: (claim) => dispatching.due(claim),
     redeliver: (deliveryId, now) => write(redeliverUnit(deliveryId, now)),
 
     acknowledge: (alertId, by, now) => write(acknowledgeUnit(alertId, by, now)),
     forget: (before, limit) => write(forgetUnit(before, limit)),
-  } satisfies Ledger
+  } satisfies Ledger & Outbox
 }

@@ -1,7 +1,7 @@
 // What events do once their outcome stands: the move, its lifecycle event, the alerts, and the
 // refund that it settles. Set by set: preparing a statement costs the server more than running it.
 
-import type { Audience } from '../../domain/events.ts'
+import type { Subscribers } from '../../domain/events.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import { type Statement, statement } from './database-libsql.ts'
 import { expectedCurrencySql, expectedSql, isUnderWay, PAID, typeSql } from './judgement-libsql.ts'
@@ -22,14 +22,14 @@ export interface JudgedEvent {
  */
 export function follow(
   events: readonly JudgedEvent[],
-  audience: Audience,
+  subscribers: Subscribers,
   now: number | null,
 ): Statement[] {
   const ids = events.map(({ id }) => id)
   const args = { ids: JSON.stringify(ids), now }
   const some = (...to: PaymentStatus[]) => events.some((event) => to.includes(event.to))
   const moved = [statement(MOVE, args), statement(NAME, args)]
-  const statements = [...moved, ...tell(TELL, ids, args, audience)]
+  const statements = [...moved, ...tell(TELL, ids, args, subscribers)]
   if (some('PartiallyRefunded')) statements.push(statement(RAISE_AMOUNT, args))
   if (some('Refunded', 'PartiallyRefunded')) {
     statements.push(statement(SETTLE_REFUND, args), statement(ASK_OF_REFUND, args))

@@ -1,10 +1,11 @@
-// The ledger of one deployment: its database, its desk, and who is to be told. Wiring only.
+// The ledger of one deployment: its database, its desk, and who gets its events. Wiring only.
 
 import type { Clock } from '../../../shared/clock.ts'
 import type { Log } from '../../../shared/log.ts'
 import type { PaymentsConfig } from '../../config.ts'
 import { type BreakerStore, createDesk } from '../../gateways/guard/guard-process.ts'
-import { audienceOf } from '../../outbox/subscribers.ts'
+import type { Dispatch } from '../../outbox/dispatch.ts'
+import { subscribersOf } from '../../outbox/subscribers.ts'
 import type { Ledger } from '../ledger.ts'
 import { libsqlDatabase } from './database-libsql.ts'
 import { createLibsqlLedger } from './ledger-libsql.ts'
@@ -12,18 +13,21 @@ import { createLibsqlLedger } from './ledger-libsql.ts'
 export interface OpenLedgerDeps {
   config: PaymentsConfig
   breakers: BreakerStore
+  /** Where the runtime dispatches what was committed. */
+  dispatch: Dispatch
   clock: Clock
   log: Log
   fetch: typeof fetch
 }
 
 export function openLibsqlLedger(deps: OpenLedgerDeps): Ledger {
-  const { config, breakers, clock, log, fetch } = deps
+  const { config, breakers, dispatch, clock, log, fetch } = deps
   const { gateways, listeners, endpoint } = config
   return createLibsqlLedger({
     database: libsqlDatabase(config.database, clock.now),
     desk: createDesk({ gateways, store: breakers, clock, log, fetch }),
-    audience: audienceOf(listeners, endpoint),
+    subscribers: subscribersOf(listeners, endpoint),
+    dispatch,
     clock,
     log,
   })

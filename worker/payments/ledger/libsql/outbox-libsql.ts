@@ -1,6 +1,6 @@
 // Lifecycle events, stored with the move that they tell of.
 
-import type { Audience } from '../../domain/events.ts'
+import type { Subscribers } from '../../domain/events.ts'
 import { LIFECYCLE_EVENTS } from '../../domain/status.ts'
 import { LEASE_MS } from '../ledger.ts'
 import { type Statement, statement, type Value } from './database-libsql.ts'
@@ -36,11 +36,11 @@ export function tell(
   sql: string,
   outboxIds: readonly string[],
   args: Record<string, Value>,
-  audience: Audience,
+  subscribers: Subscribers,
 ): Statement[] {
-  const listened = LIFECYCLE_EVENTS.filter((type) => audience.hasListeners(type)).join(' ')
+  const listened = LIFECYCLE_EVENTS.filter((type) => subscribers.hasListeners(type)).join(' ')
   const stored = statement(sql, { ...args, listened })
-  const { endpoint } = audience
+  const { endpoint } = subscribers
   if (endpoint === undefined) return [stored]
   return [stored, statement(DELIVER, { outbox_ids: JSON.stringify(outboxIds), endpoint })]
 }

@@ -2,14 +2,14 @@
 // same graph and rules as any other.
 
 import type { Fields } from '../../../shared/log.ts'
-import type { Audience, Untold } from '../../domain/events.ts'
+import type { Subscribers } from '../../domain/events.ts'
 import type { Transaction } from '../../domain/transaction.ts'
 import { statement } from './database-libsql.ts'
 import { matchSql, mismatchSql, outcomeSql } from './judgement-libsql.ts'
 import { follow, type JudgedEvent } from './move-libsql.ts'
 import {
+  toPending,
   toTransaction,
-  toUntold,
   transactionColumns,
   UNTOLD_COLUMNS,
   UNTOLD_DELIVERY,
@@ -52,35 +52,27 @@ export const findParkedUnit = (limit: number): Unit<JudgedEvent[]> => ({
   read: ([rows = []]) => rows.map(({ parked }) => JSON.parse(String(parked)) as JudgedEvent),
 })
 
-export interface ParkedSettled {
-  untold: Untold[]
-  /** Of another amount than they should be, as a line of the log tells it. */
-  mismatches: Fields[]
-}
-
-/** Settles these, each on the state that the one before it left. */
+/**
+ * Settles these, each on the state that the one before it left. Answers those of another amount
+ * than they should be, as fields for the log.
+ */
 export function parkedUnit(
   events: readonly JudgedEvent[],
-  audience: Audience,
+  subscribers: Subscribers,
   now: number,
-): Unit<ParkedSettled> {
+): Unit<Fields[]> {
   const ids = JSON.stringify(events.map(({ id }) => id))
   return {
     statements: [
       ...events.flatMap((event) => [
         statement(SETTLE, { id: event.id }),
-        ...follow([event], audience, now),
+        ...follow([event], subscribers, now),
       ]),
       statement(TOLD, { ids, now }),
       statement(MISMATCHES, { ids, now }),
     ],
-    read: (results) => {
-      const [told = [], mismatches = []] = results.slice(-2)
-      return {
-        untold: told.flatMap((row) => toUntold(row) ?? []),
-        mismatches: mismatches.map((row) => ({ ...row })),
-      }
-    },
+    read: (results) => (results.at(-1) ?? []).map((row) => ({ ...row })),
+    pending: (results) => (results.at(-2) ?? []).flatMap(toPending),
   }
 }
 

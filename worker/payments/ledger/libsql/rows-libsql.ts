@@ -1,6 +1,6 @@
 // Rows of the payment tables as what the ports speak of.
 
-import type { ReadableUntold, Untold } from '../../domain/events.ts'
+import type { PendingEvent, ReadablePendingEvent } from '../../domain/events.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import type { Metadata, Transaction } from '../../domain/transaction.ts'
 import { reasonOf } from '../../outbox/reason.ts'
@@ -103,15 +103,15 @@ export const UNTOLD_COLUMNS = untoldColumns('o.done_at')
 export const UNTOLD_DELIVERY = `LEFT JOIN payment_deliveries d
   ON d.outbox_id = o.id AND d.status = 'pending'`
 
-/** Undefined when the row holds no event, or one that nobody is still to be told. */
-export function toUntold(row: Row | undefined): Untold | undefined {
-  if (typeof row?.outbox_id !== 'string') return undefined
+/** One, or none when the row holds no event, or one that everybody has. */
+export function toPending(row: Row | undefined): PendingEvent[] {
+  if (typeof row?.outbox_id !== 'string') return []
   const { delivery_id: deliveryId, endpoint } = row
   const hasDelivery = typeof deliveryId === 'string'
-  if (row.done_at !== null && !hasDelivery) return undefined
-  return {
+  if (row.done_at !== null && !hasDelivery) return []
+  const event = {
     outboxId: row.outbox_id,
-    type: text(row.type) as Untold['type'],
+    type: text(row.type) as PendingEvent['type'],
     ...toldIn(row),
     ...present({ correlationId: row.told_correlation_id }),
     createdAt: Number(row.told_created_at),
@@ -124,10 +124,11 @@ export function toUntold(row: Row | undefined): Untold | undefined {
       },
     }),
   }
+  return [event]
 }
 
-/** An event that cannot be read is handed out all the same, so that it is settled and not told. */
-function toldIn(row: Row): { payload: ReadableUntold['payload'] } | { invalid: string } {
+/** An event that cannot be read is handed out all the same, so that it is given up. */
+function toldIn(row: Row): { payload: ReadablePendingEvent['payload'] } | { invalid: string } {
   try {
     isoTime(row, 'told_created_at')
     return { payload: toPayload(text(row.payload)) }
@@ -137,7 +138,7 @@ function toldIn(row: Row): { payload: ReadableUntold['payload'] } | { invalid: s
 }
 
 /** A stored payload: PaymentInitiated's holds the request as well. */
-export function toPayload(stored: string): ReadableUntold['payload'] {
+export function toPayload(stored: string): ReadablePendingEvent['payload'] {
   const payload = JSON.parse(stored) as { transaction: Row }
   return { ...payload, transaction: toTransaction(payload.transaction) }
 }

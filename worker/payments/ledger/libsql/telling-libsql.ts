@@ -1,10 +1,10 @@
 // The way of stored lifecycle events to whoever listens: leased, tried, settled.
 
 import type { AlertDetail } from '../../domain/alerts.ts'
-import type { Told, Untold } from '../../domain/events.ts'
+import type { Dispatched, PendingEvent } from '../../domain/events.ts'
 import { LEASE_MS } from '../ledger.ts'
 import { type Statement, statement } from './database-libsql.ts'
-import { toUntold, untoldColumns } from './rows-libsql.ts'
+import { toPending, untoldColumns } from './rows-libsql.ts'
 import type { Unit } from './unit-libsql.ts'
 import { raise } from './upkeep-libsql.ts'
 
@@ -39,17 +39,23 @@ const LEASE_DELIVERIES = `UPDATE payment_deliveries SET leased_until = :until
   WHERE status = 'pending' AND next_attempt_at <= :now AND leased_until = -1`
 
 /** Sent again it leases others: the first ones are due again when their lease is over. */
-export function claimUntoldUnit({ now, limit }: { now: number; limit: number }): Unit<Untold[]> {
+export function claimUntoldUnit({
+  now,
+  limit,
+}: {
+  now: number
+  limit: number
+}): Unit<PendingEvent[]> {
   const args = { now, limit, until: now + LEASE_MS }
   const steps = [READ, MARK_DELIVERIES, LEASE_LISTENERS, LEASE_DELIVERIES]
   return {
     statements: steps.map((sql) => statement(sql, args)),
-    read: ([rows = []]) => rows.flatMap((row) => toUntold(row) ?? []),
+    read: ([rows = []]) => rows.flatMap(toPending),
   }
 }
 
 /** What listeners took, which is nearly everything, is one statement however much it is. */
-export function settleTold(told: readonly Told[], now: number): Statement[] {
+export function settleDispatched(told: readonly Dispatched[], now: number): Statement[] {
   const taken = told.flatMap(({ outboxId, listeners }) => (listeners?.ok ? [outboxId] : []))
   const statements = told.flatMap((each) => settleOne(each, now))
   if (taken.length === 0) return statements
@@ -60,7 +66,7 @@ export function settleTold(told: readonly Told[], now: number): Statement[] {
  * An attempt ends with its lease, so a failure that is told twice counts once. What was given up
  * is done as well, and the alert says that it was not told.
  */
-function settleOne({ outboxId: id, listeners, delivery }: Told, now: number): Statement[] {
+function settleOne({ outboxId: id, listeners, delivery }: Dispatched, now: number): Statement[] {
   const statements: Statement[] = []
   if (listeners && !listeners.ok) {
     const { nextAttemptAt, error } = listeners

@@ -1,23 +1,29 @@
 // Webhooks' events: recorded, judged, applied and told in one batch, all of a group together. Sent
 // again, each finds its own row and changes nothing.
 
-import type { Audience } from '../../domain/events.ts'
+import type { PendingEvent, Subscribers } from '../../domain/events.ts'
 import type { Outcome } from '../../domain/status.ts'
 import type { Arrival, Recorded } from '../ledger.ts'
 import { type Row, statement } from './database-libsql.ts'
 import { matchSql, mismatchSql, outcomeSql } from './judgement-libsql.ts'
 import { follow } from './move-libsql.ts'
-import { text, toUntold, UNTOLD_COLUMNS, UNTOLD_DELIVERY } from './rows-libsql.ts'
+import { text, toPending, UNTOLD_COLUMNS, UNTOLD_DELIVERY } from './rows-libsql.ts'
 import type { Unit } from './unit-libsql.ts'
+
+export interface WebhooksRecorded {
+  /** Undefined for one that is to come again. */
+  recorded: (Recorded | undefined)[]
+  pending: PendingEvent[]
+}
 
 /**
  * Of those that are about one transaction only the first is recorded, since the next must be judged
- * by the state that it leaves: undefined for one that is to come again.
+ * by the state that it leaves.
  */
 export function webhooksUnit(
   arrivals: readonly Arrival[],
-  audience: Audience,
-): Unit<(Recorded | undefined)[]> {
+  subscribers: Subscribers,
+): Unit<WebhooksRecorded> {
   const events = JSON.stringify(arrivals.map(toEvent))
   const judged = arrivals.map(({ id, payload }) => ({
     id,
@@ -28,14 +34,17 @@ export function webhooksUnit(
   return {
     statements: [
       statement(RECORD, { events }),
-      ...follow(judged, audience, null),
+      ...follow(judged, subscribers, null),
       statement(ANSWER, { keys: JSON.stringify(arrivals.map(toKey)) }),
     ],
     read(results) {
       const [row] = results.at(-1) ?? []
       const rows = JSON.parse(text(row?.answers)) as Row[]
       const recorded = new Map(rows.map((each) => [each.at, toRecorded(each)]))
-      return arrivals.map((_, at) => recorded.get(at))
+      return {
+        recorded: arrivals.map((_, at) => recorded.get(at)),
+        pending: rows.flatMap(toPending),
+      }
     },
   }
 }
@@ -71,12 +80,10 @@ const wellFormed = (given: string): string => given.toWellFormed()
 
 function toRecorded(row: Row): Recorded | undefined {
   if (row.outcome === null) return undefined
-  const untold = toUntold(row)
   return {
     outcome: row.mine === 1 ? (text(row.outcome) as Outcome) : 'duplicate',
     isMismatch: row.mismatch === 1,
     ...(row.transaction_id !== null && { transactionId: text(row.transaction_id) }),
-    untold: untold ? [untold] : [],
   }
 }
 

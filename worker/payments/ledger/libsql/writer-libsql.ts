@@ -2,12 +2,12 @@
 
 import type { Clock } from '../../../shared/clock.ts'
 import type { Log } from '../../../shared/log.ts'
-import type { Audience } from '../../domain/events.ts'
+import type { PendingEvent, Subscribers } from '../../domain/events.ts'
 import { groupCommit } from '../group-commit.ts'
 import { type Arrival, checkArrival, type Recorded } from '../ledger.ts'
-import type { Database, Row, Statement } from './database-libsql.ts'
+import type { Database, Row } from './database-libsql.ts'
 import { isTransient } from './request-libsql.ts'
-import type { Run } from './unit-libsql.ts'
+import type { Run, Unit } from './unit-libsql.ts'
 import { webhooksUnit } from './webhook-libsql.ts'
 
 export interface Writer {
@@ -17,7 +17,7 @@ export interface Writer {
   record(arrival: Arrival): Promise<Recorded>
 }
 
-type Work = { arrival: Arrival } | { statements: readonly Statement[] }
+type Work = { arrival: Arrival } | { unit: Unit<unknown> }
 interface Written {
   rows: readonly Row[][]
   recorded: Recorded | undefined
@@ -25,25 +25,34 @@ interface Written {
 
 export function openWriter(deps: {
   database: Database
-  audience: Audience
+  subscribers: Subscribers
+  /** Gets all that a group caused, once it is committed. */
+  dispatch: (pending: readonly PendingEvent[]) => void
   clock: Clock
   log: Log
 }): Writer {
-  const { database, audience, clock, log } = deps
+  const { database, subscribers, dispatch, clock, log } = deps
 
   const send = async (works: readonly Work[], signal: AbortSignal): Promise<Written[]> => {
     const arrivals = works.flatMap((work) => ('arrival' in work ? [work.arrival] : []))
-    const together = arrivals.length === 0 ? undefined : webhooksUnit(arrivals, audience)
-    const others = works.flatMap((work) => ('statements' in work ? [work.statements] : []))
+    const together = arrivals.length === 0 ? undefined : webhooksUnit(arrivals, subscribers)
+    const others = works.flatMap((work) => ('unit' in work ? work.unit.statements : []))
     const first = together?.statements ?? []
-    const results = await database.write([...first, ...others.flat()], signal)
-    const recorded = (together?.read(results.slice(0, first.length)) ?? []).values()
+    const results = await database.write([...first, ...others], signal)
+    const webhooks = together?.read(results.slice(0, first.length))
+    const recorded = (webhooks?.recorded ?? []).values()
+    const pending = webhooks?.pending ?? []
     let at = first.length
-    return works.map((work) => {
+    const written = works.map((work) => {
       if ('arrival' in work) return { rows: [], recorded: recorded.next().value }
-      at += work.statements.length
-      return { rows: results.slice(at - work.statements.length, at), recorded: undefined }
+      const from = at
+      at += work.unit.statements.length
+      const rows = results.slice(from, at)
+      pending.push(...(work.unit.pending?.(rows) ?? []))
+      return { rows, recorded: undefined }
     })
+    dispatch(pending)
+    return written
   }
 
   const commit = groupCommit<Work, Written>({
@@ -64,8 +73,8 @@ export function openWriter(deps: {
   const underWay = new Map<string, Promise<Recorded>>()
 
   return {
-    async write({ statements, read }) {
-      return read((await commit.submit({ statements })).rows)
+    async write(unit) {
+      return unit.read((await commit.submit({ unit })).rows)
     },
     record(arrival) {
       const { id } = arrival

@@ -2,7 +2,6 @@ import { afterAll, beforeAll } from 'vitest'
 import type { Database } from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { createLibsqlLedger } from '../../../../../worker/payments/ledger/libsql/ledger-libsql.ts'
 import { libsqlRecords } from '../../../../../worker/payments/queries/queries-libsql.ts'
-import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { ledgerContract } from '../../../../contract/ledger.ts'
 import { type LibsqlServer, startLibsql } from '../../../../support/libsql.ts'
 
@@ -13,12 +12,13 @@ beforeAll(async () => {
 afterAll(() => libsql.stop())
 
 function contractOver(name: string, over: (database: Database) => Database): void {
-  ledgerContract(name, async ({ desk, audience, log }) => {
+  ledgerContract(name, async (options) => {
     await libsql.wipe()
     const database = over(libsql.database)
-    const deps = { database, desk, audience, clock: hostClock, log }
+    const ledger = createLibsqlLedger({ ...options, database })
     return {
-      ledger: createLibsqlLedger(deps),
+      ledger,
+      outbox: ledger,
       records: libsqlRecords(database),
       close: async () => undefined,
     }

@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest'
+import type { Dispatched, PendingEvent } from '../../../../worker/payments/domain/events.ts'
+import { createDispatching, type Dispatch } from '../../../../worker/payments/outbox/dispatch.ts'
+import { FakeClock, settle } from '../../../support/fake-clock.ts'
+import { keptLog, pendingEvent } from '../../../support/payments.ts'
+
+const events = (count: number, from = 0): PendingEvent[] =>
+  Array.from({ length: count }, (_, at) =>
+    pendingEvent({ outboxId: `event-${from + at}`, listeners: { attempts: 0 } }),
+  )
+const idsOf = (pending: readonly { outboxId: string }[]) => pending.map(({ outboxId }) => outboxId)
+const ok = ({ outboxId }: PendingEvent): Dispatched => ({ outboxId, listeners: { ok: true } })
+
+/** `dispatch` says what comes of a chunk; an outbox that keeps what it is given, when it may. */
+function bed(dispatch: Dispatch = async (pending) => pending.map(ok), due: PendingEvent[] = []) {
+  const { log, lines } = keptLog()
+  const chunks: string[][] = []
+  const settled: string[][] = []
+  let gate: Promise<void> | undefined
+  const dispatching = createDispatching({
+    outbox: {
+      claimPending: async ({ limit }) => due.splice(0, limit),
+      async settleDispatched(outcomes) {
+        settled.push(idsOf(outcomes))
+        await gate
+      },
+    },
+    dispatch: (pending) => {
+      chunks.push(idsOf(pending))
+      return dispatch(pending)
+    },
+    clock: new FakeClock(),
+    log,
+  })
+  /** The next settlements wait for the answered function. */
+  const holdStore = () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    gate = promise
+    return () => {
+      gate = undefined
+      resolve()
+    }
+  }
+  return { dispatching, lines, chunks, settled, holdStore }
+}
+
+describe('the events of a committed group', () => {
+  it('are dispatched six at a time, all at once, and settled', async () => {
+    const { dispatching, chunks, settled } = bed()
+    dispatching.group(events(14))
+    expect(chunks.map(({ length }) => length)).toEqual([6, 6, 2])
+    expect(chunks.flat()).toEqual(idsOf(events(14)))
+    await settle()
+    expect(settled.flat().toSorted()).toEqual(idsOf(events(14)).toSorted())
+  })
+
+  it('are settled together while others are being stored', async () => {
+    const { dispatching, settled, holdStore } = bed()
+    const release = holdStore()
+    dispatching.group(events(1))
+    await settle()
+    dispatching.group(events(20, 1))
+    await settle()
+    expect(settled).toEqual([['event-0']])
+    release()
+    await settle()
+    expect(settled.map(({ length }) => length)).toEqual([1, 20])
+  })
+
+  it('do not wait for a chunk that hangs', async () => {
+    const { dispatching, settled } = bed((pending) =>
+      pending.some(({ outboxId }) => outboxId === 'event-0')
+        ? new Promise(() => undefined)
+        : Promise.resolve(pending.map(ok)),
+    )
+    dispatching.group(events(12))
+    dispatching.group(events(3, 12))
+    await settle()
+    expect(settled.flat()).toEqual(idsOf(events(9, 6)))
+  })
+
+  it('are left to the sweeper when nobody could be reached, and the next ones are dispatched', async () => {
+    let isGone = true
+    const { dispatching, settled, lines } = bed(async (pending) => {
+      if (isGone) throw new Error('gone')
+      return pending.map(ok)
+    })
+    dispatching.group(events(1))
+    await settle()
+    expect(lines).toMatchObject([
+      { level: 'error', event: 'payments.dispatch.failed', fields: { error: 'Error: gone' } },
+    ])
+    isGone = false
+    dispatching.group(events(2))
+    await settle()
+    expect(settled).toEqual([['event-0', 'event-1']])
+  })
+
+  it('that the database could not settle keep nobody else’s from being settled', async () => {
+    const { log, lines } = keptLog()
+    const settled: string[][] = []
+    let isDown = true
+    const dispatching = createDispatching({
+      outbox: {
+        claimPending: async () => [],
+        async settleDispatched(outcomes) {
+          if (isDown) throw new Error('down')
+          settled.push(idsOf(outcomes))
+        },
+      },
+      dispatch: async (pending) => pending.map(ok),
+      clock: new FakeClock(),
+      log,
+    })
+    dispatching.group(events(1))
+    await settle()
+    isDown = false
+    dispatching.group(events(1, 1))
+    await settle()
+    expect(settled).toEqual([['event-1']])
+    expect(lines).toMatchObject([{ event: 'payments.dispatch.failed', fields: { events: 1 } }])
+  })
+
+  it('are not dispatched again while they are under way', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const { dispatching, chunks } = bed(async (pending) => {
+      await promise
+      return pending.map(ok)
+    })
+    dispatching.group(events(2))
+    dispatching.group(events(3))
+    expect(chunks).toEqual([['event-0', 'event-1'], ['event-2']])
+    resolve()
+    await settle()
+    dispatching.group(events(1))
+    expect(chunks).toHaveLength(3)
+  })
+
+  it('are left to the sweeper while 3,000 hang, so that memory has a bound', async () => {
+    const { dispatching, chunks, lines } = bed(() => new Promise(() => undefined))
+    for (let from = 0; from < 3_200; from += 64) dispatching.group(events(64, from))
+    expect(chunks.flat()).toHaveLength(3_000)
+    expect(lines).not.toEqual([])
+    expect(new Set(lines.map(({ event }) => event))).toEqual(
+      new Set(['payments.dispatch.postponed']),
+    )
+  })
+})
+
+describe('the events that are due', () => {
+  it('are dispatched the same way, and counted when what came of them is stored', async () => {
+    const failed = ({ outboxId }: PendingEvent): Dispatched => ({
+      ...{ outboxId, listeners: { ok: true } },
+      delivery: { id: outboxId, ok: false, nextAttemptAt: 9 },
+    })
+    const { dispatching, chunks, settled, holdStore } = bed(
+      async (pending) => pending.map((event, at) => (at === 0 ? failed(event) : ok(event))),
+      events(20),
+    )
+    const release = holdStore()
+    let report: unknown
+    const reporting = dispatching.due({ now: 0, limit: 10 }).then((it) => {
+      report = it
+    })
+    await settle()
+    expect(chunks.map(({ length }) => length)).toEqual([6, 4])
+    expect(report).toBeUndefined()
+    release()
+    await reporting
+    expect(report).toEqual({ delivered: 8, failed: 2 })
+    expect(settled.flat()).toHaveLength(10)
+  })
+
+  it('count as failed when nobody could be reached', async () => {
+    const { dispatching } = bed(() => Promise.reject(new Error('gone')), events(3))
+    expect(await dispatching.due({ now: 0, limit: 9 })).toEqual({ delivered: 0, failed: 3 })
+  })
+})

@@ -1,0 +1,32 @@
+// What goes on behind an answer: passing events, and other work that no caller waits for.
+
+import type { Log } from '../../shared/log.ts'
+import type { PassingEvent, PaymentEvents } from '../domain/events.ts'
+import type { Dispatcher } from './dispatcher.ts'
+
+export interface Background {
+  /** Lets work outlive the request that caused it. Failures are logged. */
+  run(work: Promise<unknown>): void
+  pass<Name extends PassingEvent>(name: Name, payload: PaymentEvents[Name]): void
+}
+
+/** `keepAlive` is the runtime's own: a Worker otherwise ends with its answer. */
+export function createBackground(deps: {
+  dispatcher: Pick<Dispatcher, 'pass' | 'hasSubscribers'>
+  keepAlive: (work: Promise<unknown>) => void
+  log: Log
+}): Background {
+  const { dispatcher, keepAlive, log } = deps
+  const run = (work: Promise<unknown>) =>
+    keepAlive(
+      work.catch((error: unknown) => {
+        log('error', 'payments.background_failed', { error: String(error) })
+      }),
+    )
+  return {
+    run,
+    pass(name, payload) {
+      if (dispatcher.hasSubscribers(name)) run(dispatcher.pass(name, payload))
+    },
+  }
+}
