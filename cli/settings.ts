@@ -29,10 +29,9 @@ export const OPTIONS = {
     env: 'SIGNALBOX_TOKEN_FILE',
     about: 'file that holds the token, read again when the edge refuses it',
   },
-  watcher: {
-    value: 'KIND',
-    env: 'SIGNALBOX_WATCHER',
-    about: 'auto, chokidar, native or polling (for mounts that never report a change) [auto]',
+  poll: {
+    env: 'SIGNALBOX_POLL',
+    about: 'look at the files each second: for mounts that report no change (network, WSL)',
   },
   'run-output': {
     value: 'KIND',
@@ -93,8 +92,10 @@ export class Settings {
     this.#env = env
   }
 
+  /** Whether a switch is on; its variable turns it on with `1`. */
   has(name: OptionName): boolean {
-    return this.#values[name] === true
+    const { env }: Option = OPTIONS[name]
+    return this.#values[name] === true || (env !== undefined && this.variable(env) === '1')
   }
 
   /** The flag, else its variable; an empty one counts as absent. */

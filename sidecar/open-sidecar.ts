@@ -22,7 +22,8 @@ export interface SidecarPlan {
   edge: Edge
   /** Folder of all caches; each store has its own in it. */
   cacheDir: string
-  watch: Watch
+  /** Absent: only scans find what changed. */
+  watch?: Watch | undefined
   /** What of runs leaves this machine. */
   runOutput: RunOutput
   log: Log
@@ -37,8 +38,6 @@ export interface Sidecar {
   board: Board
   pipeline: Pipeline
   publisher: Publisher
-  /** Name of the watcher that really runs; undefined before it does. */
-  watcherName(): string | undefined
 }
 
 export function openSidecar(plan: SidecarPlan): Sidecar {
@@ -59,19 +58,13 @@ export function openSidecar(plan: SidecarPlan): Sidecar {
     ...(progress && { onProgress: (done, total) => progress.update('told', done, total) }),
     ...(onFailure && { onFailure }),
   })
-  let watcherName: string | undefined
-  const watch: Watch = async (...args) => {
-    const watcher = await plan.watch(...args)
-    watcherName = watcher.name
-    return watcher
-  }
   const pipeline = new Pipeline({
     store,
     board,
     look,
     scan: new Scan(store),
     intervalMs,
-    watch,
+    watch: plan.watch,
     publisher,
     cache: new HashCache(join(plan.cacheDir, nameOf(store)), store, log),
     clock,
@@ -79,7 +72,7 @@ export function openSidecar(plan: SidecarPlan): Sidecar {
     version: plan.version,
     ...(progress && { onProgress: ({ done, total }) => progress.update('read', done, total) }),
   })
-  return { board, pipeline, publisher, watcherName: () => watcherName }
+  return { board, pipeline, publisher }
 }
 
 /** Two stores never share a cache, and the same one finds its own again. */

@@ -49,7 +49,7 @@ export async function checkStore(dir: string): Promise<Found> {
 }
 
 async function listed(store: Store): Promise<string[]> {
-  const folders = [...new Set([...store.folders, dirname(store.configFile)])]
+  const folders = [...new Set([...store.folders(), dirname(store.configFile)])]
   const names = await Promise.all(
     folders.map(async (folder) => {
       // A folder that is not there yet holds nothing.
@@ -149,14 +149,13 @@ export async function checkInotify(store: Store, files: number): Promise<Finding
     limit('max_queued_events'),
   ])
   if (Number.isNaN(watches)) return []
-  // One a folder, and one for the folder above, which says when the store itself comes and goes.
-  const needed = store.folders.length + 1
+  // One a folder, and one for the root or a folder between it and those of the tasks.
+  const needed = store.folders().length + 1
   const says =
     `${watches} watches (${needed} needed for ${files} files), ` +
     `${instances} instances, a queue of ${queue} events`
   if (watches < needed * 2 || instances < 2) {
-    const raise =
-      'raise fs.inotify.max_user_watches and max_user_instances, or use --watcher polling'
+    const raise = 'raise fs.inotify.max_user_watches and max_user_instances, or use --poll'
     return [{ name: 'inotify', state: 'fail', says: `${says}: ${raise}.` }]
   }
   if (queue < QUEUE) {

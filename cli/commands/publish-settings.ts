@@ -5,13 +5,10 @@ import type { Store } from '../../sidecar/layouts/layout.ts'
 import { openStore, StoreError } from '../../sidecar/layouts/registry.ts'
 import { createLog, type Log, type LogFormat } from '../../sidecar/log.ts'
 import { EdgeHttp } from '../../sidecar/publishing/edge-http.ts'
-import { chooseWatch, type WatchOption } from '../../sidecar/watching/choose-watch.ts'
-import type { Watch } from '../../sidecar/watching/watch.ts'
 import { type Settings, UsageError, VERSION } from '../settings.ts'
 import type { Io } from './command.ts'
 
 const FORMATS: readonly LogFormat[] = ['json', 'pretty']
-const WATCHERS: readonly WatchOption[] = ['auto', 'chokidar', 'native', 'polling']
 
 export interface Publishing {
   dir: string
@@ -52,9 +49,6 @@ export function readPublishing<T>(
     ...rest,
   }
 }
-
-export const readWatcher = (settings: Settings): Watch =>
-  chooseWatch(settings.choice('watcher', WATCHERS) ?? 'auto')
 
 /** Over plain http the token can be read on the way, unless it stays on this machine. */
 export const isPrivate = (url: URL): boolean =>

@@ -3,7 +3,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openSidecar } from '../../sidecar/open-sidecar.ts'
 import type { Failure } from '../../sidecar/publishing/edge.ts'
-import type { Watch } from '../../sidecar/watching/watch.ts'
 import type { Command } from './command.ts'
 import { readPublishing, storeIn } from './publish-settings.ts'
 
@@ -44,7 +43,6 @@ seconds later than it would have told it. It publishes what a watch does.`,
       edge,
       log,
       ...plan,
-      watch: unwatched,
       onFailure: (failure) => isFinal(failure) && giveUp(failure.message),
     })
     const told = pipeline.start().then(() => publisher.synced())
@@ -78,6 +76,3 @@ function isFinal({ reason, code }: Failure): boolean {
     code === 'superseded'
   )
 }
-
-/** Nothing is watched: one look is all. */
-const unwatched: Watch = () => Promise.resolve({ name: 'none', close: () => Promise.resolve() })

@@ -6,9 +6,10 @@ import type { Store } from '../../sidecar/layouts/layout.ts'
 import { findStore } from '../../sidecar/layouts/registry.ts'
 import type { Log } from '../../sidecar/log.ts'
 import { openSidecar, type Sidecar } from '../../sidecar/open-sidecar.ts'
+import { watchChokidar } from '../../sidecar/watching/watch-chokidar.ts'
 import { UsageError } from '../settings.ts'
 import type { Command } from './command.ts'
-import { readPublishing, readWatcher, storeIn } from './publish-settings.ts'
+import { readPublishing, storeIn } from './publish-settings.ts'
 
 /** How often a folder without a board is looked at again. */
 const LOOK_AGAIN_MS = 1_000
@@ -27,7 +28,7 @@ them, and of runs the command and the output without what looks like a secret.`,
     'edge',
     'repo',
     'token-file',
-    'watcher',
+    'poll',
     'run-output',
     'healthz',
     'cache',
@@ -39,7 +40,7 @@ them, and of runs the command and the output without what looks like a secret.`,
   ],
   async run(settings, io) {
     const { dir, edge, log, ...plan } = readPublishing(settings, io, (it) => ({
-      watch: readWatcher(it),
+      watch: it.has('poll') ? undefined : watchChokidar,
       healthzPort: it.port('healthz'),
       isPatient: it.has('wait'),
       withParent: it.has('exit-with-parent'),
@@ -76,18 +77,14 @@ async function awaitStore(dir: string, log: Log, end: AbortSignal): Promise<Stor
   return undefined
 }
 
-async function ready(
-  { board, publisher, watcherName }: Sidecar,
-  log: Log,
-  end: AbortSignal,
-): Promise<void> {
-  log('info', 'sidecar.watching', { files: board.size, watcher: watcherName() })
+async function ready({ board, publisher }: Sidecar, log: Log, end: AbortSignal): Promise<void> {
+  log('info', 'sidecar.watching', { files: board.size })
   await publisher.synced()
   if (end.aborted) return
   // Since the process began, its own loading included.
   const ms = Math.round(performance.now())
   const tasks = board.countTasks()
-  log('info', 'sidecar.ready', { files: board.size, tasks, ms, watcher: watcherName() })
+  log('info', 'sidecar.ready', { files: board.size, tasks, ms })
 }
 
 async function health(port: number | undefined, sidecar: Sidecar): Promise<Healthz | undefined> {

@@ -68,7 +68,7 @@ function backlogStore({ root, folder, configFile }: Place): Store {
   return {
     layout: 'backlog-md',
     root,
-    folders: [dirname(configFile), ...folders],
+    folders: () => [dirname(configFile), ...folders],
     configFile,
     classify(path) {
       if (path === configFile) return 'board'

@@ -42,7 +42,7 @@ function cairnStore(root: string): Store {
   return {
     layout: 'cairn',
     root,
-    folders: [root, tasks, sessions, live, runs],
+    folders: () => [root, tasks, sessions, live, runs],
     configFile,
     classify(path) {
       if (path === configFile) return 'board'

@@ -53,8 +53,11 @@ export interface Store {
   readonly layout: LayoutName
   /** Real path of the folder that holds all of it; nothing outside it is ever read. */
   readonly root: string
-  /** Folders whose files matter (not their subfolders), absolute. They may not exist yet. */
-  readonly folders: readonly string[]
+  /**
+   * Folders whose files matter (not their subfolders), absolute. They may not exist yet. Asked at
+   * every scan, since some tools have a folder for each feature.
+   */
+  folders(): readonly string[]
   /** Read before any other file: how the rest is understood depends on it. Absolute. */
   readonly configFile: string
   /** What an absolute path is to this layout; undefined: ignored, no hint and no scan counts it. */

@@ -27,7 +27,7 @@ function taskMasterStore(root: string): Store {
     layout: 'task-master',
     root,
     // The root too: in a fresh one the folder of the tasks may still have to be made.
-    folders: [root, folder],
+    folders: () => [root, folder],
     configFile,
     classify: (path) => (path === configFile ? 'tasks' : undefined),
     parse: (_path, kind, text) => (kind === 'tasks' ? parseTasks(text) : []),

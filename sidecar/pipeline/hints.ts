@@ -1,6 +1,7 @@
 // What the watcher says, gathered in windows; and whether it still says anything at all.
 
 import type { Clock } from '../clock.ts'
+import { messageOf } from '../error-message.ts'
 import type { Store } from '../layouts/layout.ts'
 import type { Log } from '../log.ts'
 import type { Watch, Watcher } from '../watching/watch.ts'
@@ -8,6 +9,8 @@ import { Window } from '../watching/window.ts'
 
 /** A hint may come this much after a scan saw its file; later, the watcher has gone deaf. */
 const LATE_HINT_MS = 5_000
+/** Where the system refused to watch, it is asked again this often. */
+const ARM_AGAIN_MS = 30_000
 
 interface HintAlarms {
   has(name: 'window' | 'late'): boolean
@@ -16,7 +19,7 @@ interface HintAlarms {
 
 export interface HintsDeps {
   store: Store
-  watch: Watch
+  watch: Watch | undefined
   alarms: HintAlarms
   clock: Clock
   log: Log
@@ -30,6 +33,7 @@ export class Hints {
   #paths = new Set<string>()
   #gap: string | undefined
   #watcher: Watcher | undefined
+  #failedAt = 0
   /** Found changed without a hint so far. */
   #unhinted = new Set<string>()
   #isClosed: boolean = false
@@ -49,18 +53,28 @@ export class Hints {
   /** Begins to watch, or watches anew: the new watcher first, so that nothing falls between. */
   async arm(): Promise<void> {
     const { watch, store, log } = this.#deps
+    if (watch === undefined) return
     try {
-      const watcher = await watch(store.root, store.folders, {
+      const watcher = await watch(store, {
         onHint: (path) => this.#onHint(path),
         onGap: (why) => this.#onGap(why),
+        onFailed: (why) => void this.#onFailed(why),
       })
       const before = this.#watcher
       this.#watcher = watcher
       await (this.#isClosed ? watcher : before)?.close()
-      log('info', 'watch.armed', { watcher: watcher.name })
+      log('info', 'watch.armed')
+      this.#onGap('what changed before was not hinted')
     } catch (error) {
-      log('error', 'watch.failed', { error, hint: 'Changes are found by scanning only.' })
+      await this.#onFailed(messageOf(error))
     }
+  }
+
+  /** Where the system refused to watch, it may allow it by now. */
+  async armAgain(): Promise<void> {
+    const { clock } = this.#deps
+    if (this.isArmed || clock.now() - this.#failedAt < ARM_AGAIN_MS) return
+    await this.arm()
   }
 
   /** Watches no more; answers what was hinted in the window that is still open. */
@@ -75,6 +89,7 @@ export class Hints {
    * come; without them the watcher is armed anew.
    */
   miss(paths: readonly string[]): void {
+    if (!this.isArmed) return
     for (const path of paths) if (!this.#paths.has(path)) this.#unhinted.add(path)
     const { alarms } = this.#deps
     if (this.#unhinted.size === 0 || this.#isClosed || alarms.has('late')) return
@@ -118,13 +133,24 @@ export class Hints {
     onWindow(paths, gap)
   }
 
+  /** From here on scans find what changed, more often than beneath a watcher. */
+  async #onFailed(why: string): Promise<void> {
+    if (this.#isClosed) return
+    const { log, clock } = this.#deps
+    this.#failedAt = clock.now()
+    log('error', 'watch.failed', { why, hint: 'Changes are found by scanning only.' })
+    const watcher = this.#watcher
+    this.#watcher = undefined
+    this.#onGap('the watcher failed')
+    await watcher?.close()
+  }
+
   async #listenAgain(): Promise<void> {
     const [first] = this.#unhinted
     if (first === undefined) return
     const { size } = this.#unhinted
-    this.#deps.log('warn', 'watch.deaf', { watcher: this.#watcher?.name, files: size, first })
+    this.#deps.log('warn', 'watch.deaf', { files: size, first })
     this.#unhinted = new Set()
     await this.arm()
-    this.#onGap('the watcher had gone deaf')
   }
 }

@@ -10,16 +10,12 @@ import type { Store } from '../layouts/layout.ts'
 import type { Log } from '../log.ts'
 import type { ScanReport } from '../watching/scan.ts'
 import type { SeenStat } from '../watching/stat-table.ts'
-import type { Watch } from '../watching/watch.ts'
+import { AFTER_MANY_MS, MANY_HINTS, type Watch } from '../watching/watch.ts'
 import { Alarms } from './alarms.ts'
 import { Hints } from './hints.ts'
 import { Intake, type ScanNotes } from './intake.ts'
 import { StoreTeller } from './store-teller.ts'
 
-/** More hints than this in a window are a burst, in which some are lost: look for the rest. */
-const MOST_HINTS = 100
-/** The last hints of a burst may be lost as well, with nothing after them to tell. */
-const AFTER_BURST_MS = 1_000
 /** A file that is being written is looked at again this often. */
 const HOLD_MS = 100
 const SAVE_EVERY_MS = 60_000
@@ -48,8 +44,9 @@ export interface PipelineDeps {
   look: Looker
   scan: Scanner
   /** Pause until the next scan, after one that took this much work. */
-  intervalMs: (workMs: number) => number
-  watch: Watch
+  intervalMs: (workMs: number, isWatched: boolean) => number
+  /** Absent: only scans find what changed. */
+  watch?: Watch | undefined
   publisher: PublishTarget
   cache?: HashCache
   clock: Clock
@@ -89,16 +86,18 @@ export class Pipeline {
     this.#intake = new Intake({ board, look, scan, log, now: () => clock.now() })
   }
 
-  /** Resolves when the board is known; the edge may still be away then. */
+  /** Resolves when the board is known and watched; the edge may still be away then. */
   async start(): Promise<void> {
-    // Armed before the scan: what is saved while it scans is then hinted, not lost between the two.
-    await Promise.all([this.#hints.arm(), this.#restore()])
+    await this.#restore()
     if (this.#isStopping) return
     this.#scanWhy = 'start'
     await this.#drain()
+    // Publishing does not wait for the watcher, which reads every folder again (2 s at 100,000
+    // files). Until it hints, scans find what changes, and one more what changed before its end.
+    await this.#hints.arm()
   }
 
-  /** Looks at what was hinted, lets the publisher send what is pending, and leaves no timer. */
+  /** Looks once more, lets the publisher send what is pending, and leaves no timer. */
   async stop(): Promise<void> {
     if (this.#isStopping) return
     this.#isStopping = true
@@ -106,8 +105,9 @@ export class Pipeline {
     const hinted = await this.#hints.close()
     await this.#turning
     this.#ready = new Set([...this.#ready, ...hinted, ...this.#intake.held])
-    this.#scanWhy = undefined
-    if (this.#isStarted && this.#ready.size > 0) await this.#drain()
+    // Of the last save a hint may still be on its way.
+    this.#scanWhy = 'the end'
+    if (this.#isStarted) await this.#drain()
     await this.#deps.publisher.close()
     await this.#saving
     // A first read that was cut short is kept too: the next start goes on from there.
@@ -148,7 +148,7 @@ export class Pipeline {
       }
     } catch (error) {
       this.#deps.log('error', 'pipeline.defect', { error })
-      this.#setAlarm('scan', AFTER_BURST_MS, () => this.#scanSoon('a turn failed'))
+      this.#setAlarm('scan', AFTER_MANY_MS, () => this.#scanSoon('a turn failed'))
     } finally {
       this.#turning = undefined
     }
@@ -157,10 +157,10 @@ export class Pipeline {
   async #turn(): Promise<void> {
     const hinted = this.#ready
     this.#ready = new Set()
-    const isBurst = hinted.size > MOST_HINTS
+    const isBurst = hinted.size > MANY_HINTS
     const scanWhy = this.#scanWhy ?? (isBurst ? 'many hints' : undefined)
     this.#scanWhy = undefined
-    if (isBurst) this.#setAlarm('burst', AFTER_BURST_MS, () => this.#scanSoon('after a burst'))
+    if (isBurst) this.#setAlarm('burst', AFTER_MANY_MS, () => this.#scanSoon('after a burst'))
     const report = scanWhy === undefined ? undefined : await this.#scan(scanWhy)
     if (report?.state === 'missing') return this.#settle()
     const found = report ? [...report.changed, ...report.gone, ...report.suspects] : []
@@ -186,7 +186,7 @@ export class Pipeline {
     if (this.#intake.isHolding) this.#setAlarm('hold', HOLD_MS, () => this.#retryHeld())
     // A scan that found the same trouble is not repeated at once: a bad disk stays bad.
     const why = 'a file could not be read'
-    if (later && !isScan) this.#setAlarm('burst', AFTER_BURST_MS, () => this.#scanSoon(why))
+    if (later && !isScan) this.#setAlarm('burst', AFTER_MANY_MS, () => this.#scanSoon(why))
     return news
   }
 
@@ -197,9 +197,11 @@ export class Pipeline {
 
   async #scan(why: string): Promise<ScanReport> {
     const { scan, intervalMs, clock, log } = this.#deps
-    if (why === PERIODIC && !this.#hints.isArmed) await this.#hints.arm()
+    if (why === PERIODIC) await this.#hints.armAgain()
     const report = await scan.run(clock.now())
-    this.#setAlarm('scan', intervalMs(report.workMs), () => this.#scanSoon(PERIODIC))
+    this.#setAlarm('scan', intervalMs(report.workMs, this.#hints.isArmed), () =>
+      this.#scanSoon(PERIODIC),
+    )
     const { state, files } = report
     log('debug', 'scan.done', { reason: why, state, files, changed: report.changed.length })
     this.#teller.seen(report)

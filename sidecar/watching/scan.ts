@@ -11,10 +11,14 @@ import { isRacy, type SeenStat, StatTable } from './stat-table.ts'
 const SLICE_MS = 1
 /** The clock is read once in this many files: reading it is a tenth of a stat. */
 const CLOCK_FILES = 16
-/** A scan runs this often in a small store … */
+/** Beneath a watcher a scan runs this often in a small store … */
 const INTERVAL_MS = 30_000
 /** … and in a huge one seldom enough that an idle sidecar stays under 0.5 % of a core. */
 const WORK_SHARE = 0.005
+/** Without a watcher scans are all there is: each second in a small store … */
+const POLL_MS = 1_000
+/** … and in a large or slow one as often as this share of a core allows. */
+const POLL_SHARE = 0.2
 /** Of these two it is certain that nothing is there; EACCES, EIO or ESTALE say nothing of it. */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 
@@ -39,13 +43,11 @@ export interface ScanReport {
 }
 
 /** What a scan needs of a store. */
-export interface Scanned extends Pick<Store, 'root' | 'folders' | 'classify'> {
-  /** Absent: it stands in one of the folders. */
-  configFile?: string
-}
+export type Scanned = Pick<Store, 'root' | 'folders' | 'configFile' | 'classify'>
 
 /** Pause until the next scan, after one that took `workMs` of work. */
-export const intervalMs = (workMs: number) => Math.max(INTERVAL_MS, workMs / WORK_SHARE)
+export const intervalMs = (workMs: number, isWatched: boolean): number =>
+  isWatched ? Math.max(INTERVAL_MS, workMs / WORK_SHARE) : Math.max(POLL_MS, workMs / POLL_SHARE)
 
 export class Scan {
   readonly #store: Scanned
@@ -104,14 +106,16 @@ class Pass {
 
   async run(): Promise<ScanReport> {
     this.#table.beginRound()
-    const { root, configFile, folders } = this.#store
+    const { root, configFile } = this.#store
+    const folders = new Set(this.#store.folders())
     const before = this.#look(root)
     if (typeof before === 'object') {
-      if (configFile && !folders.includes(dirname(configFile))) {
-        this.#file(dirname(configFile), basename(configFile))
-        this.#confirmGone(dirname(configFile))
-      }
       for (const folder of folders) await this.#folder(folder)
+      if (!folders.has(dirname(configFile))) this.#file(dirname(configFile), basename(configFile))
+      // A folder that the layout does not name, or no longer: its files are looked for one by one.
+      for (const folder of this.#table.folders()) {
+        if (!folders.has(folder)) this.#confirmGone(folder)
+      }
     }
     const after = typeof before === 'object' ? this.#look(root) : before
     return this.#finish(after)

@@ -70,6 +70,10 @@ export class StatTable {
     if (slot !== undefined) this.#numbers[4 * slot] = Number.NaN
   }
 
+  folders(): Iterable<string> {
+    return this.#folders.keys()
+  }
+
   isAbsent(folder: string, name: string): boolean {
     const slot = this.#folders.get(folder)?.get(name)
     return slot !== undefined && this.#rounds[slot] !== this.#round

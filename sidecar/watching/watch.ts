@@ -1,31 +1,36 @@
 // The port of a file watcher. What a watcher says is a hint, never a fact: it may be late, double
-// or lost, and the scan beneath it finds what was missed. Adapters: watch-native.ts,
-// watch-chokidar.ts, and watch-polling.ts for mounts that never fire.
+// or lost, and the scan beneath it finds what was missed. Adapter: watch-chokidar.ts.
+
+import type { Store } from '../layouts/layout.ts'
+
+/** What a watcher needs to know of a store. */
+export type WatchedStore = Pick<Store, 'root' | 'folders' | 'classify'>
+
+/**
+ * More hinted files at once may mean that the system's own queue overflowed (16,384 events on
+ * Linux, four to a save), which nothing reports: the listener must scan then, and once more after
+ * `AFTER_MANY_MS`, since the last hints may be lost as well.
+ */
+export const MANY_HINTS = 100
+export const AFTER_MANY_MS = 1_000
 
 export interface WatchEvents {
-  /** Something happened to this absolute path: made, written, removed or replaced. */
+  /** Something happened to this file of the store: made, written, removed or replaced. */
   onHint(path: string): void
-  /**
-   * Hints may be missing (an error, an overflow, a folder that went away or came back): whoever
-   * listens must scan. The sentence goes into the log.
-   */
+  /** Hints may be missing: the listener must scan. The sentence goes into the log. */
   onGap(why: string): void
+  /** The watcher failed and hints at nothing any more. The listener may start another one. */
+  onFailed(why: string): void
 }
 
 export interface Watcher {
-  /** Which adapter this is, for the log. */
-  readonly name: string
   /** Releases every handle. Nothing is reported after it resolved. */
   close(): Promise<void>
 }
 
 /**
- * Watches the files directly in `folders` (absolute; they may not exist, may vanish and come back,
- * and `root`, which holds them all, may too). Resolves when changes from now on are reported.
- * Never creates anything.
+ * Watches the files of a store. Its folders and its root may not exist, may vanish and come back.
+ * Resolves when changes from now on are reported; rejects when the system refuses to watch (no
+ * watches left, or none on this mount). Creates nothing on disk.
  */
-export type Watch = (
-  root: string,
-  folders: readonly string[],
-  events: WatchEvents,
-) => Promise<Watcher>
+export type Watch = (store: WatchedStore, events: WatchEvents) => Promise<Watcher>

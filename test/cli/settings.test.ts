@@ -8,7 +8,8 @@ const NAMES: OptionName[] = [
   'edge',
   'repo',
   'token-file',
-  'watcher',
+  'poll',
+  'run-output',
   'healthz',
   'timeout',
   'wait',
@@ -31,6 +32,13 @@ test('a flag beats its variable, and an empty one counts as absent', () => {
   expect(read(['--repo', 'flag'], env).text('repo')).toBe('flag')
   expect(read(['--repo='], env).text('repo')).toBe('from-env')
   expect(read([], { SIGNALBOX_REPO: '' }).text('repo')).toBeUndefined()
+})
+
+test('a switch is on by its flag, or by its variable where that is 1', () => {
+  expect(read(['--poll']).has('poll')).toBe(true)
+  expect(read([], { SIGNALBOX_POLL: '1' }).has('poll')).toBe(true)
+  expect(read([], { SIGNALBOX_POLL: '0' }).has('poll')).toBe(false)
+  expect(read([]).has('poll')).toBe(false)
 })
 
 test('one sentence names everything that is missing, with flag and variable', () => {
@@ -57,7 +65,7 @@ test('what is malformed is named too, all at once', () => {
     'two',
     '--edge=ftp://x',
     '--healthz=99999',
-    '--watcher=magic',
+    '--run-output=magic',
     '--timeout=soon',
     '--repo=a',
     '--repo=b',
@@ -65,11 +73,11 @@ test('what is malformed is named too, all at once', () => {
   settings.dir()
   settings.url('edge')
   settings.port('healthz')
-  settings.choice('watcher', ['auto'])
+  settings.choice('run-output', ['masked'])
   settings.durationMs('timeout', 1)
   settings.text('repo')
   const message = messageOf(settings)
-  for (const name of ['two', '--edge', '--healthz', '--watcher', '--timeout', '--repo'])
+  for (const name of ['two', '--edge', '--healthz', '--run-output', '--timeout', '--repo'])
     expect(message).toContain(name)
 })
 

@@ -1,5 +1,5 @@
 // A small board in a temporary folder, and one who listens to a watcher of it as the sidecar does:
-// hints are kept, gaps are scanned.
+// hints are kept; after a gap, and after many hints, it scans.
 
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Store } from '../../sidecar/layouts/layout.ts'
 import { Scan, type ScanReport } from '../../sidecar/watching/scan.ts'
-import type { Watch } from '../../sidecar/watching/watch.ts'
+import { AFTER_MANY_MS, MANY_HINTS, type Watch } from '../../sidecar/watching/watch.ts'
 
 export const run = promisify(execFile)
 
@@ -28,7 +28,7 @@ export class BoardBed {
     this.store = {
       layout: 'cairn',
       root: this.root,
-      folders: [this.root, this.tasks, this.sessions],
+      folders: () => [this.root, this.tasks, this.sessions],
       configFile: join(this.root, 'config.yaml'),
       classify: (path) => this.#classify(path),
       parse: () => [],
@@ -93,13 +93,12 @@ export class Listener {
   readonly scanned = new Set<string>()
   readonly gaps: string[] = []
   readonly reports: ScanReport[] = []
-  readonly #store: Store
   readonly #scan: Scan
+  #timer: NodeJS.Timeout | undefined
   #stop: () => Promise<void> = async () => undefined
   #scans: Promise<unknown> = Promise.resolve()
 
   private constructor(store: Store) {
-    this.#store = store
     this.#scan = new Scan(store)
   }
 
@@ -108,9 +107,10 @@ export class Listener {
     await listener.scan()
     listener.scanned.clear()
     listener.reports.length = 0
-    const watcher = await watch(bed.root, bed.store.folders, {
+    const watcher = await watch(bed.store, {
       onHint: (path) => listener.#hint(path),
       onGap: (why) => listener.#gap(why),
+      onFailed: (why) => listener.#gap(why),
     })
     listener.#stop = () => watcher.close()
     return listener
@@ -135,12 +135,16 @@ export class Listener {
   }
 
   async close(): Promise<void> {
+    clearTimeout(this.#timer)
     await this.#stop()
     await this.#scans
   }
 
   #hint(path: string): void {
-    if (this.#store.classify(path)) this.hinted.add(path)
+    this.hinted.add(path)
+    if (this.hinted.size <= MANY_HINTS) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => this.#gap('many hints'), AFTER_MANY_MS)
   }
 
   #gap(why: string): void {

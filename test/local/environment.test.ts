@@ -15,7 +15,7 @@ const ENV = {
   AUTH_SECRETS: 'somebody else’s',
   AWS_SECRET_ACCESS_KEY: 'aws',
   SIGNALBOX_TOKEN: 'another board',
-  SIGNALBOX_WATCHER: 'polling',
+  SIGNALBOX_POLL: '1',
 }
 
 describe('the environment of each process', () => {
@@ -41,7 +41,7 @@ describe('the environment of each process', () => {
 
   it('shows no secret to the database, and no other board’s token to the sidecar', () => {
     expect(machineVariables(ENV)).toEqual({ PATH: '/bin', HOME: '/home/me' })
-    expect(sidecarVariables(ENV)).toEqual({ SIGNALBOX_WATCHER: 'polling' })
+    expect(sidecarVariables(ENV)).toEqual({ SIGNALBOX_POLL: '1' })
   })
 })
 

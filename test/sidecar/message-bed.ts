@@ -8,7 +8,7 @@ import { expect } from 'vitest'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import { openSidecar, type Sidecar } from '../../sidecar/open-sidecar.ts'
 import { EdgeHttp } from '../../sidecar/publishing/edge-http.ts'
-import { chooseWatch } from '../../sidecar/watching/choose-watch.ts'
+import { watchChokidar } from '../../sidecar/watching/watch-chokidar.ts'
 import type { Message, Task } from '../../worker/board/wire.ts'
 import { Repo, token } from '../support/edge.ts'
 import type { EventStream } from '../support/event-stream.ts'
@@ -74,7 +74,7 @@ export class MessageBed {
       store: await openStore(join(this.#home, 'project')),
       edge: new EdgeHttp({ url, repo, token: () => Promise.resolve(bearer) }),
       cacheDir: join(this.#home, 'cache'),
-      watch: chooseWatch('auto'),
+      watch: watchChokidar,
       runOutput: 'masked',
       log: () => undefined,
     })

@@ -83,6 +83,7 @@ async function makeRig({ scanEveryMs = 60_000, clock = countingClock() }: RigPla
   }
   const board = new Board(store, look)
   const watchers: WatchEvents[] = []
+  const refusals: string[] = []
   const publisher: PublishTarget = {
     changed: (keys) => calls.push([...keys].sort((a, b) => (a < b ? -1 : 1))),
     store: ({ state }) => calls.push(state),
@@ -97,10 +98,11 @@ async function makeRig({ scanEveryMs = 60_000, clock = countingClock() }: RigPla
     board,
     look,
     scan: new Scan(store),
-    intervalMs: () => scanEveryMs,
-    watch: async (_root, _folders, events) => {
+    intervalMs: (_workMs, isWatched) => (isWatched ? scanEveryMs : 100),
+    watch: async (_store, events) => {
+      if (refusals.length > 0) throw new Error(refusals.pop())
       watchers.push(events)
-      return { name: 'fake', close: () => Promise.resolve() }
+      return { close: () => Promise.resolve() }
     },
     publisher,
     cache: new HashCache(join(dir, 'cache'), store, log),
@@ -116,7 +118,19 @@ async function makeRig({ scanEveryMs = 60_000, clock = countingClock() }: RigPla
     looked.length = 0
     return made
   }
-  const made = { board, calls, clock, gap, hint, logs, looked, pipeline, started, watchers }
+  const made = {
+    board,
+    calls,
+    clock,
+    gap,
+    hint,
+    logs,
+    looked,
+    pipeline,
+    refusals,
+    started,
+    watchers,
+  }
   rig = made
   return made
 }
@@ -207,6 +221,34 @@ describe('hints', () => {
   }, 15_000)
 })
 
+describe('a watcher', () => {
+  test('that cannot be started is made up for by frequent scans', async () => {
+    const made = await makeRig()
+    made.refusals.push('ENOSPC: no watches left')
+    const { calls, logs } = await made.started()
+    expect(logs).toContain('watch.failed')
+    await save('B.md', taskText('B'))
+    await eventually(() => expect(calls).toEqual([['task:B']]))
+  })
+
+  test('that fails later is made up for by frequent scans, and is started again', async () => {
+    let aheadMs = 0
+    const clock = countingClock()
+    const { now } = clock
+    clock.now = () => now() + aheadMs
+    const { calls, watchers, hint } = await (await makeRig({ clock })).started()
+    await watchers[0]?.onFailed('EMFILE: too many files')
+    await save('B.md', taskText('B'))
+    await eventually(() => expect(calls).toEqual([['task:B']]))
+    expect(watchers).toHaveLength(1)
+    aheadMs = 31_000
+    await eventually(() => expect(watchers).toHaveLength(2))
+    await save('C.md', taskText('C'))
+    hint('tasks', 'C.md')
+    await eventually(() => expect(calls).toEqual([['task:B'], ['task:C']]))
+  })
+})
+
 describe('a half-written file', () => {
   test('is told once, when it is whole', async () => {
     const timers = new FakeClock()
@@ -283,6 +325,13 @@ test('a session turns stalled without a file changing, and is told with its task
   const { calls, board } = await (await makeRig()).started()
   await eventually(() => expect(calls).toEqual([[`session:${id}`, 'task:A']]))
   expect(await board.read('task:A')).toMatchObject({ task: { executionState: 'stalled' } })
+})
+
+test('the end tells what was saved and not hinted yet', async () => {
+  const { pipeline, calls } = await (await makeRig()).started()
+  await save('B.md', taskText('B'))
+  await pipeline.stop()
+  expect(calls).toEqual([['task:B'], 'close'])
 })
 
 test('the end tells what was hinted, closes the publisher and leaves no timer', async () => {

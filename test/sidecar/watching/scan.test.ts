@@ -53,7 +53,7 @@ function store(over: Partial<Store> = {}): Store {
   return {
     layout: 'cairn',
     root,
-    folders: [root, tasks],
+    folders: () => [root, tasks],
     configFile: join(root, 'config.yaml'),
     classify: (path) => {
       if (path === join(root, 'config.yaml')) return 'board'
@@ -94,8 +94,20 @@ describe('Scan', () => {
   })
 
   it('finds the config file where no watched folder holds it', async () => {
-    const report = await new Scan(store({ folders: [tasks] })).run(later())
+    const report = await new Scan(store({ folders: () => [tasks] })).run(later())
     expect(report.changed).toContain(join(root, 'config.yaml'))
+  })
+
+  it('asks for the folders at every scan, and looks for the files of one that is named no longer', async () => {
+    let folders = [root, tasks]
+    const scan = await settled({ folders: () => folders })
+    folders = [root]
+    expect(await scan.run(later())).toMatchObject({ changed: [], gone: [] })
+    await rm(task('T-1'))
+    expect(await scan.run(later())).toMatchObject({ changed: [], gone: [task('T-1')] })
+    folders = [root, tasks]
+    await writeFile(task('T-8'), 'new')
+    expect(await scan.run(later())).toMatchObject({ changed: [task('T-8')], gone: [] })
   })
 
   it('reports nothing when nothing changed', async () => {
@@ -182,7 +194,7 @@ describe('Scan', () => {
 
   it('calls nothing gone where the system refuses to say, and still reports the rest', async () => {
     const refused = join(root, 'x'.repeat(300))
-    const scan = await settled({ folders: [tasks, refused] })
+    const scan = await settled({ folders: () => [tasks, refused] })
     scan.seed(join(refused, 'T-6.md'), await seen(task('T-1'), later()))
     await writeFile(task('T-1'), 'changed')
     const report = await scan.run(later())
@@ -252,11 +264,16 @@ describe('Scan', () => {
 
 describe('intervalMs', () => {
   it('is half a minute in a small store', () => {
-    expect(intervalMs(0)).toBe(30_000)
-    expect(intervalMs(60)).toBe(30_000)
+    expect(intervalMs(0, true)).toBe(30_000)
+    expect(intervalMs(60, true)).toBe(30_000)
   })
 
   it('spends at most 0.5 % of a core in a huge store', () => {
-    expect(intervalMs(400)).toBe(80_000)
+    expect(intervalMs(400, true)).toBe(80_000)
+  })
+
+  it('is a second without a watcher, and a fifth of a core in a huge or slow store', () => {
+    expect(intervalMs(0, false)).toBe(1_000)
+    expect(intervalMs(400, false)).toBe(2_000)
   })
 })

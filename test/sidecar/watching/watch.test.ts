@@ -1,8 +1,6 @@
 import { watchChokidar } from '../../../sidecar/watching/watch-chokidar.ts'
-import { watchNative } from '../../../sidecar/watching/watch-native.ts'
-import { watchPolling } from '../../../sidecar/watching/watch-polling.ts'
 import { watchContract } from '../../contract/watch.ts'
 
-watchContract('native', watchNative)
-watchContract('chokidar', watchChokidar)
-watchContract('polling', watchPolling)
+const MODULE = new URL('../../../sidecar/watching/watch-chokidar.ts', import.meta.url)
+
+watchContract('chokidar', watchChokidar, MODULE)
