@@ -1,11 +1,16 @@
-// The page's entry: puts the app into the document, and asks who is signed in.
+// The page's entry: shows the sign-in, or the frame around the view that the URL names.
 
 import './style/style.css'
 import { render } from 'preact'
-import { App } from './app.tsx'
-import { findSession, signOutWithOtherTabs } from './data/session.ts'
+import { BoardView } from './board/board-view.tsx'
+import { live, repository } from './data/live/open.ts'
+import { findSession, session, signOutWithOtherTabs } from './data/session.ts'
+import { Frame } from './frame/frame.tsx'
+import { RepositoryPicker } from './frame/repository-picker.tsx'
+import { SignIn } from './frame/sign-in.tsx'
+import { PaymentsView } from './payments/payments-view.tsx'
 import { route } from './router.ts'
-import { direction, locale } from './words.ts'
+import { direction, locale, words } from './words.ts'
 
 document.documentElement.lang = locale
 document.documentElement.dir = direction
@@ -13,3 +18,22 @@ render(<App />, document.body)
 signOutWithOtherTabs()
 // A link signs in by itself, and asks only where that fails.
 if (route.value.view !== 'sign-in') void findSession()
+
+export function App() {
+  const { view } = route.value
+  if (view === 'sign-in') return <SignIn />
+  switch (session.value.name) {
+    case 'unknown':
+      return <p class="whole-page">{words.loading}</p>
+    case 'signed-out':
+      return <SignIn />
+    case 'signed-in':
+      return <Frame>{view === 'payments' ? <PaymentsView /> : <Board />}</Frame>
+  }
+}
+
+function Board() {
+  if (repository.value.name === 'unchosen') return <RepositoryPicker />
+  // Keyed: nothing of one repository's board is shown for another's.
+  return live.value && <BoardView key={live.value.path} live={live.value} />
+}

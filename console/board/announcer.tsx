@@ -2,7 +2,7 @@
 
 import type { ReadonlySignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
-import { announcementOf, changedIds } from './announcement.ts'
+import { announcementOf, changedIds } from './screen-reader.ts'
 
 /** Less, and an agent at work would never let the reader finish a sentence. */
 const GATHER_MS = 3_000

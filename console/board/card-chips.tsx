@@ -1,10 +1,9 @@
 // How the work on a task stands, its priority, its labels: the last line of a card, and each alone.
 
 import { words } from '../words.ts'
-import type { CardData } from './cards.ts'
+import { type CardData, type Standing, standing } from './cards.ts'
 import { statusName } from './columns.ts'
 import { urgency } from './filters.ts'
-import { type Standing, standing } from './status.ts'
 
 /** A task with more labels says how many more. */
 const MOST_LABELS = 4

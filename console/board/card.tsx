@@ -6,8 +6,8 @@ import type { Task } from '../../worker/board/wire.ts'
 import { formatRoute } from '../address.ts'
 import { words } from '../words.ts'
 import { Chips } from './card-chips.tsx'
-import { nameOf } from './card-name.ts'
 import { assigneesOf, type CardData } from './cards.ts'
+import { nameOf } from './screen-reader.ts'
 
 interface CardProps {
   card: CardData

@@ -1,7 +1,8 @@
-// What a card shows: a task, and what only the rest of the board knows of it. Pure. What shows the
-// same stays the same object, so that no card is drawn again for a change elsewhere.
+// The data of a card: a task, and what the rest of the board adds to it. Pure. A card whose data
+// did not change stays the same object, so that it is not rendered again.
 
 import type { BoardConfig, Session, Task } from '../../worker/board/wire.ts'
+import { words } from '../words.ts'
 
 export interface CardData {
   task: Task
@@ -82,4 +83,25 @@ function isSame(one: CardData, other: CardData): boolean {
       return waiting.id === same?.id && waiting.isKnown === same.isKnown
     })
   )
+}
+
+export interface Standing {
+  name: 'active' | 'stalled' | 'awaiting_review' | 'ready' | 'blocked'
+  text: string
+}
+
+/** Undefined: there is nothing to say. Work under way beats being ready for it. */
+export function standing({ task, isClosed, waitsFor, actor }: CardData): Standing | undefined {
+  const say = words.board.card
+  // Of a file that cannot be read whole, nobody knows what it waits for.
+  if (isClosed || task.invalid !== undefined) return undefined
+  const { executionState } = task
+  if (executionState) {
+    const text = say.execution[executionState]
+    return { name: executionState, text: actor === undefined ? text : say.by(text, actor) }
+  }
+  if (task.ready) return { name: 'ready', text: say.ready }
+  if (waitsFor.length === 0) return undefined
+  const names = waitsFor.map(({ id, isKnown }) => (isKnown ? id : say.missingDep(id)))
+  return { name: 'blocked', text: say.blocked(names) }
 }

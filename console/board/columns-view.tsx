@@ -1,9 +1,10 @@
-// The columns beside one another, and the keyboard's way through their cards: one of them is in the
-// tab order, arrows lead on from it.
+// The columns side by side, and keyboard navigation: one card is in the tab order, and the arrow
+// keys move from there.
 
-import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { ColumnView } from './column-view.tsx'
-import type { Column } from './columns.ts'
+import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { locale, words } from '../words.ts'
+import { Card } from './card.tsx'
+import { type Column, statusName } from './columns.ts'
 import { cardIdOf, focusCard, moveByKey, useKeptFocus } from './focus.ts'
 
 interface ColumnsProps {
@@ -72,5 +73,52 @@ export function ColumnsView({ columns, changedAt, isFiltered }: ColumnsProps) {
         />
       ))}
     </div>
+  )
+}
+
+interface ColumnProps {
+  column: Column
+  /** How many cards are shown at most. */
+  limit: number
+  changedAt: ReadonlyMap<string, number>
+  /** The card that is in the tab order. */
+  active: string | undefined
+  isFiltered: boolean
+  onMore(column: Column): void
+}
+
+export function ColumnView({ column, limit, changedAt, active, isFiltered, onMore }: ColumnProps) {
+  const { status, isClosed, cards, total } = column
+  const heading = useId()
+  const say = words.board.column
+  const left = cards.length - limit
+  return (
+    <section class={isClosed ? 'column closed' : 'column'} aria-labelledby={heading}>
+      <header>
+        <h2 id={heading}>{statusName(status)}</h2>
+        <span class="count">
+          {isFiltered ? say.some(cards.length, total) : total.toLocaleString(locale)}
+          <span class="visually-hidden"> {isFiltered ? '' : say.tasks(total)}</span>
+        </span>
+      </header>
+      <div class="scroller">
+        {cards.length === 0 && <p class="nothing">{total === 0 ? say.empty : say.noneMatch}</p>}
+        <ul>
+          {cards.slice(0, limit).map((card) => (
+            <Card
+              key={card.task.id}
+              card={card}
+              changedAt={changedAt.get(card.task.id)}
+              isActive={card.task.id === active}
+            />
+          ))}
+        </ul>
+        {left > 0 && (
+          <button type="button" class="quiet more" onClick={() => onMore(column)}>
+            {say.more(Math.min(left, limit))} <span class="left">{say.left(left)}</span>
+          </button>
+        )}
+      </div>
+    </section>
   )
 }

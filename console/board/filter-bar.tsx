@@ -1,9 +1,9 @@
-// The line above the columns: search, filters, and how much of the board passes them.
+// The bar above the columns: search, filters, and how many tasks match.
 
 import { useRef } from 'preact/hooks'
+import { replace, route } from '../router.ts'
 import { useKey } from '../ui/keyboard.ts'
 import { words } from '../words.ts'
-import { clearFilters, filterBy, SEARCH_ID } from './filtering.ts'
 import { type Choices, type Filters, isFiltering } from './filters.ts'
 import { focusCard } from './focus.ts'
 
@@ -119,4 +119,18 @@ function Choice({ name, filters, values, texts }: ChoiceProps) {
       ))}
     </select>
   )
+}
+
+export const SEARCH_ID = 'board-search'
+
+export function filterBy(some: Partial<Filters>): void {
+  const { query, ...rest } = route.peek()
+  const entries = Object.entries({ ...query, ...some }).filter(([, value]) => value !== '')
+  replace({ ...rest, query: Object.fromEntries(entries) })
+}
+
+/** The button that asked for it may be gone then: the focus goes to where one searches. */
+export function clearFilters(): void {
+  replace({ ...route.peek(), query: {} })
+  document.getElementById(SEARCH_ID)?.focus()
 }

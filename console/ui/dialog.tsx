@@ -1,8 +1,8 @@
-// A form on top of the view. The browser keeps the focus inside, gives it back, and closes by Esc.
+// A form in a modal dialog. The browser keeps the focus inside, restores it, and closes on Esc.
 
 import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useRef } from 'preact/hooks'
-import { CloseButton } from './close-button.tsx'
+import { words } from '../words.ts'
 
 interface DialogProps {
   title: string
@@ -22,5 +22,15 @@ export function Dialog({ title, children, onClose }: DialogProps) {
       </header>
       {children}
     </dialog>
+  )
+}
+
+export function CloseButton({ onClose }: { onClose(): void }) {
+  return (
+    <button type="button" class="close" aria-label={words.close} onClick={onClose}>
+      <svg viewBox="0 0 16 16" aria-hidden="true">
+        <path d="M3 3l10 10M13 3L3 13" />
+      </svg>
+    </button>
   )
 }

@@ -1,4 +1,4 @@
-// The fields of a task, and the tasks it hangs together with.
+// The fields of a task, its related tasks, and fields that Signalbox does not know.
 
 import type { TaskDetail } from '../../../client/index.ts'
 import type { Task } from '../../../worker/board/wire.ts'
@@ -70,5 +70,20 @@ function TaskLinks({ ids, tasks }: TaskLinksProps) {
         )
       })}
     </ul>
+  )
+}
+
+export function Extra({ fields }: { fields: Readonly<Record<string, unknown>> }) {
+  return (
+    <dl class="task-facts extra">
+      {Object.entries(fields).map(([name, value]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>
+            {typeof value === 'string' ? value : <pre>{JSON.stringify(value, undefined, 2)}</pre>}
+          </dd>
+        </div>
+      ))}
+    </dl>
   )
 }

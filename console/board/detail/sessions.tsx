@@ -1,6 +1,6 @@
-// Who worked on a task: how each session stands, or what came of it.
+// Who worked on a task: its sessions and its history.
 
-import type { Session } from '../../../worker/board/wire.ts'
+import type { Provenance, Session } from '../../../worker/board/wire.ts'
 import { now } from '../../data/clock.ts'
 import { Fact } from '../../ui/fact.tsx'
 import { Age } from '../../ui/time.tsx'
@@ -64,3 +64,22 @@ function SessionFacts({ session }: { session: Session }) {
 
 /** A commit as git shortens it. */
 const short = (hash: string) => hash.slice(0, 8)
+
+export function History({ entries }: { entries: readonly Provenance[] }) {
+  return (
+    <ol class="history">
+      {entries.toReversed().map(({ who, at, did, text }, index) => (
+        // Counted from the oldest, so that an entry that is added leaves the others alone.
+        <li key={entries.length - index}>
+          <p>
+            <strong>{who}</strong> {did}{' '}
+            <span class="soft">
+              <Age at={at} />
+            </span>
+          </p>
+          {text !== undefined && <p dir="auto">{text}</p>}
+        </li>
+      ))}
+    </ol>
+  )
+}

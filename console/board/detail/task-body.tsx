@@ -5,13 +5,10 @@ import { useId } from 'preact/hooks'
 import type { TaskDetail } from '../../../client/index.ts'
 import type { Live } from '../../data/live/live.ts'
 import { words } from '../../words.ts'
-import { Checks } from './checks.tsx'
-import { Extra } from './extra.tsx'
-import { Facts } from './facts.tsx'
-import { History } from './history.tsx'
+import { Checks, Runs } from './checks.tsx'
+import { Extra, Facts } from './facts.tsx'
 import { Markdown } from './markdown.tsx'
-import { Runs } from './runs.tsx'
-import { Sessions } from './sessions.tsx'
+import { History, Sessions } from './sessions.tsx'
 
 export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
   const say = words.board.detail

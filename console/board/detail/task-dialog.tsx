@@ -1,14 +1,15 @@
-// The task that is open, on top of the board.
+// The open task, in a dialog on top of the board.
 
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Live } from '../../data/live/live.ts'
 import { StreamLamp } from '../../frame/connection.tsx'
-import { CloseButton } from '../../ui/close-button.tsx'
+import { CloseButton } from '../../ui/dialog.tsx'
 import { words } from '../../words.ts'
+import { StandingChip } from '../card-chips.tsx'
+import { cardsOf, standing } from '../cards.ts'
 import { statusName } from '../columns.ts'
 import { TaskBody } from './task-body.tsx'
 import type { TaskState } from './task-state.ts'
-import { TaskStanding } from './task-status.tsx'
 import { useTask } from './use-task.ts'
 
 interface TaskDialogProps {
@@ -106,4 +107,19 @@ function sentenceOf(state: TaskState): string | undefined {
       if (state.isGone) return say.gone
       return state.problem === undefined ? undefined : say.failed(state.problem)
   }
+}
+
+export function TaskStanding({ id, live }: { id: string; live: Live }) {
+  const tasks = live.tasks.value
+  const task = tasks?.get(id)
+  if (!tasks || !task) return null
+  const related = [task, ...(task.deps ?? []).flatMap((dep) => tasks.get(dep) ?? [])]
+  const board = {
+    tasks: new Map(related.map((it) => [it.id, it])),
+    sessions: live.sessions.value,
+    config: live.status.value?.config,
+  }
+  const card = cardsOf(board, new Map()).get(id)
+  const state = card && standing(card)
+  return state ? <StandingChip standing={state} /> : null
 }

@@ -4,7 +4,7 @@ import { effect, type ReadonlySignal, signal } from '@preact/signals'
 import { type BoardState, type Signal, watchBoard } from '../../../client/index.ts'
 import type { Session, Task } from '../../../worker/board/wire.ts'
 import { ask } from '../http.ts'
-import { merge } from './merge.ts'
+import { merge } from '../merge.ts'
 import { type BoardStatus, nextAskMs } from './status.ts'
 
 export interface Live {

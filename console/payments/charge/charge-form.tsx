@@ -6,10 +6,8 @@ import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guar
 import { formatRoute } from '../../address.ts'
 import { ApiProblem } from '../../data/http.ts'
 import { words } from '../../words.ts'
-import { charge } from '../acting/acts.ts'
-import { IdempotencyKey, isRefusal, sayFailure } from '../acting/idempotency-key.ts'
-import { StatusBadge } from '../status-badge.tsx'
-import { isWeb } from '../web-address.ts'
+import { charge, IdempotencyKey, isRefusal, sayFailure } from '../api.ts'
+import { isWeb, StatusBadge } from '../elements.tsx'
 import { currenciesOf, exampleAmount, type Form, orderOf } from './test-order.ts'
 
 interface ChargeFormProps {

@@ -1,11 +1,15 @@
-// "Make a test charge": only where every gateway that it offers is simulated.
+// The button for a test charge, and the return from the page where it is paid.
 
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
+import { formatRoute, type Route } from '../../address.ts'
 import { may } from '../../data/session.ts'
+import { route } from '../../router.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { words } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
+import { isReadable } from '../feed/unreadable.ts'
 import { ChargeForm } from './charge-form.tsx'
+import { NEWEST } from './test-order.ts'
 
 export function TestCharge({ feed }: { feed: Feed }) {
   const [isOpen, setOpen] = useState(false)
@@ -23,4 +27,21 @@ export function TestCharge({ feed }: { feed: Feed }) {
       )}
     </>
   )
+}
+
+/** Opens the newest payment of the reference that the way back names, as soon as it is read. */
+export function useWayBack(feed: Feed): void {
+  const shown = feed.transactions.shown.value
+  const { query, id } = route.value
+  const isBack = query.open === NEWEST && id === undefined
+  const newest =
+    shown &&
+    [...shown.rows.values()].filter(isReadable).find((row) => row.reference === query.reference)
+  useEffect(() => {
+    if (!isBack || !newest) return
+    const to: Route = { view: 'payments', id: newest.id, query: {} }
+    // What the gateway has put beside the way back, such as its token, is of no use any more.
+    history.replaceState(null, '', location.pathname + formatRoute(to))
+    route.value = to
+  }, [isBack, newest])
 }

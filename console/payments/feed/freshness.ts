@@ -1,9 +1,9 @@
 // How current what is shown is, and the lamp that says so: never greener than what is known. Pure.
 
+import { problemText } from '../../data/http.ts'
 import type { Reading } from '../../frame/lamp.ts'
 import { timeOf } from '../../ui/time-text.ts'
 import { words } from '../../words.ts'
-import { problemText } from '../problem-text.ts'
 
 export type Freshness =
   | { name: 'first' }

@@ -11,9 +11,8 @@ import type {
   Unreadable,
   WebhookRates,
 } from '../../../worker/payments/queries/queries.ts'
-import { type ConditionalRead, conditionalRead } from '../../data/conditional-read.ts'
-import { ApiProblem } from '../../data/http.ts'
-import { merge } from '../../data/live/merge.ts'
+import { ApiProblem, type ConditionalRead, conditionalRead } from '../../data/http.ts'
+import { merge } from '../../data/merge.ts'
 
 /** As `GET /api/payments/transactions/{id}` answers. */
 export type StoryAnswer = TransactionStory | UnreadableStory

@@ -1,11 +1,10 @@
-// The transactions that are looked at: the newest that pass the filters, page after page.
+// Reads the transactions that match the filters, newest first, page by page.
 
 import { signal } from '@preact/signals'
 import type { Transaction } from '../../../worker/payments/domain/transaction.ts'
 import type { Listed } from '../../../worker/payments/queries/queries.ts'
-import { type ConditionalRead, conditionalRead } from '../../data/conditional-read.ts'
-import { merge } from '../../data/live/merge.ts'
-import { arrivals } from './arrivals.ts'
+import { type ConditionalRead, conditionalRead } from '../../data/http.ts'
+import { merge } from '../../data/merge.ts'
 import { type Filters, pagePath } from './filters.ts'
 import { MOST_ROWS } from './reads.ts'
 
@@ -87,4 +86,13 @@ export class TransactionsRead {
     this.#shownKey = key
     this.shown.value = { rows: items, hasMore, changes }
   }
+}
+
+/**
+ * `changed` are ids that are new or differ, `before` what was shown. Ids rise with time: one that
+ * is new and older than what was shown has only now been asked for.
+ */
+export function arrivals(before: ReadonlyMap<string, unknown>, changed: readonly string[]) {
+  const newest = [...before.keys()].reduce((most, id) => (id > most ? id : most), '')
+  return changed.filter((id) => before.has(id) || id > newest)
 }

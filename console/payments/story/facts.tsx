@@ -3,10 +3,8 @@
 import { Fact } from '../../ui/fact.tsx'
 import { Time } from '../../ui/time.tsx'
 import { words } from '../../words.ts'
+import { Copyable, isWeb, Money } from '../elements.tsx'
 import type { TransactionStory } from '../feed/reads.ts'
-import { Copyable } from '../ids.tsx'
-import { Money } from '../money.tsx'
-import { isWeb } from '../web-address.ts'
 
 export function Facts({ story }: { story: TransactionStory }) {
   const { story: say } = words.payments

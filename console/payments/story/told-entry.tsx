@@ -4,8 +4,8 @@ import type { DeliveryRecord, StoredEvent } from '../../../worker/payments/queri
 import { now } from '../../data/clock.ts'
 import { timeOf } from '../../ui/time-text.ts'
 import { words } from '../../words.ts'
-import { Redeliver } from '../attention/redeliver.tsx'
-import { StatusBadge } from '../status-badge.tsx'
+import { Redeliver } from '../actions.tsx'
+import { StatusBadge } from '../elements.tsx'
 
 interface ToldEntryProps {
   event: StoredEvent

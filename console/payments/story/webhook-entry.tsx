@@ -3,10 +3,7 @@
 import type { EventRecord } from '../../../worker/payments/queries/queries.ts'
 import { dateOf } from '../../ui/time-text.ts'
 import { words } from '../../words.ts'
-import { Fault } from '../fault.tsx'
-import { Ids } from '../ids.tsx'
-import { Money } from '../money.tsx'
-import { StatusBadge } from '../status-badge.tsx'
+import { Fault, Ids, Money, StatusBadge } from '../elements.tsx'
 import { isRecheck, legible } from './timeline.ts'
 
 /** Clocks differ, and a webhook takes its time: less than this is not worth a word. */

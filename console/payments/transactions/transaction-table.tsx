@@ -5,16 +5,13 @@ import type { Paid, Transaction } from '../../../worker/payments/domain/transact
 import type { Listed, Unreadable } from '../../../worker/payments/queries/queries.ts'
 import { formatRoute, type Route } from '../../address.ts'
 import { route } from '../../router.ts'
-import { useKeptPlace } from '../../ui/lost-focus.ts'
+import { useKeptPlace } from '../../ui/keyboard.ts'
 import { Age } from '../../ui/time.tsx'
 import { words } from '../../words.ts'
+import { flashOf, isOther, Money, StatusBadge } from '../elements.tsx'
 import type { Feed } from '../feed/feed.ts'
 import { filtersOf, isFiltering } from '../feed/filters.ts'
 import { isUnreadable } from '../feed/unreadable.ts'
-import { flashOf } from '../flash.ts'
-import { Money } from '../money.tsx'
-import { isOther } from '../paid.ts'
-import { StatusBadge } from '../status-badge.tsx'
 import { FilterBar } from './filter-bar.tsx'
 
 export function TransactionTable({ feed }: { feed: Feed }) {

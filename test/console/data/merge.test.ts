@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { merge } from '../../../../console/data/live/merge.ts'
+import { merge } from '../../../console/data/merge.ts'
 
 const shown = new Map([
   ['A', { id: 'A', title: 'one', labels: ['x'] }],

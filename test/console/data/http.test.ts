@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { conditionalRead } from '../../../console/data/conditional-read.ts'
+import { conditionalRead } from '../../../console/data/http.ts'
 
 const { signal } = new AbortController()
 

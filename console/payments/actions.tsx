@@ -1,8 +1,13 @@
-// A button that does something at the edge, and says beside itself when that did not work.
+// Buttons that act at the edge (acknowledge an alert, redeliver an event), with the result beside
+// them.
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import { problemText } from '../problem-text.ts'
+import type { AlertRecord } from '../../worker/payments/queries/queries.ts'
+import { problemText } from '../data/http.ts'
+import { may } from '../data/session.ts'
+import { words } from '../words.ts'
+import { acknowledge, redeliver } from './api.ts'
 
 interface ActionButtonProps {
   /** For whoever does not see what it stands beside. */
@@ -51,3 +56,50 @@ interface Failed {
 }
 
 const IDLE = { name: 'idle' } as const
+
+interface AcknowledgeProps {
+  alert: Pick<AlertRecord, 'id'>
+  title: string
+  onDone(): void
+}
+
+export function Acknowledge({ alert, title, onDone }: AcknowledgeProps) {
+  const { attention: say } = words.payments
+  if (!may('payments:write')) return null
+  return (
+    <ActionButton
+      label={say.acknowledgeOf(title)}
+      act={async () => {
+        await acknowledge(alert.id)
+        onDone()
+      }}
+    >
+      {say.acknowledge}
+    </ActionButton>
+  )
+}
+
+interface RedeliverProps {
+  /** Of the delivery. */
+  id: string
+  event: string
+  endpoint: string
+  onDone(): void
+}
+
+export function Redeliver({ id, event, endpoint, onDone }: RedeliverProps) {
+  const { attention: say } = words.payments
+  if (!may('payments:write')) return null
+  return (
+    <ActionButton
+      label={say.redeliverOf(event, endpoint)}
+      done={say.sentAgain}
+      act={async () => {
+        await redeliver(id)
+        onDone()
+      }}
+    >
+      {say.redeliver}
+    </ActionButton>
+  )
+}

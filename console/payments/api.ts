@@ -1,9 +1,31 @@
-// The key of a request that must not be made twice: the same however often it is pressed, another
-// once it is settled or means something else. Pure; who draws the key comes in.
+// Requests that change payments, and the idempotency key that makes it safe to repeat them. Each
+// rejects with an ApiProblem.
 
-import { ApiProblem } from '../../data/http.ts'
-import { words } from '../../words.ts'
-import { problemText } from '../problem-text.ts'
+import type {
+  ChargeRequest,
+  PaymentResponse,
+  RefundRequest,
+  RefundResult,
+} from '../../worker/payments/domain/transaction.ts'
+import { ApiProblem, ask, problemText } from '../data/http.ts'
+import { words } from '../words.ts'
+
+const API = '/api/payments'
+
+export const acknowledge = (alertId: string): Promise<void> =>
+  ask(`${API}/alerts/${encodeURIComponent(alertId)}/acknowledge`, { method: 'POST' })
+
+export const redeliver = (deliveryId: string): Promise<void> =>
+  ask(`${API}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`, { method: 'POST' })
+
+export const charge = (request: ChargeRequest, key: string): Promise<PaymentResponse> =>
+  ask(`${API}/charges`, { method: 'POST', body: request, headers: { 'Idempotency-Key': key } })
+
+export const refund = (
+  request: RefundRequest & { gateway: string },
+  key: string,
+): Promise<RefundResult> =>
+  ask(`${API}/refunds`, { method: 'POST', body: request, headers: { 'Idempotency-Key': key } })
 
 export class IdempotencyKey {
   readonly #draw: () => string

@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { ApiProblem } from '../../../../console/data/http.ts'
-import {
-  IdempotencyKey,
-  isRefusal,
-  sayFailure,
-} from '../../../../console/payments/acting/idempotency-key.ts'
+import { ApiProblem } from '../../../console/data/http.ts'
+import { IdempotencyKey, isRefusal, sayFailure } from '../../../console/payments/api.ts'
 
 describe('the key of a request', () => {
   it('stays the same however often the same is asked for, until it is settled', () => {
