@@ -6,7 +6,7 @@ import type { Action } from './payment.ts'
 import type { Simulator } from './simulator.ts'
 
 /** `refund` is what the gateway's own staff may do. */
-const ACTIONS: readonly Action[] = ['pay', 'fail', 'cancel', 'expire', 'refund']
+const ACTIONS: readonly Action[] = ['pay', 'pay_late', 'fail', 'cancel', 'expire', 'refund']
 
 export function controlApi(simulator: Simulator): Hono {
   const { book, faults, courier, tokens } = simulator

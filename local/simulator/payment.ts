@@ -51,6 +51,7 @@ export interface Payment extends Omit<Order, 'expiresInMs'> {
 /** What a payer, the time, the merchant or the gateway's own staff may do. */
 export type Action =
   | 'pay'
+  | 'pay_late'
   | 'fail'
   | 'cancel'
   | 'expire'
@@ -60,6 +61,8 @@ export type Action =
 
 const MOVES: Readonly<Record<Action, { from: readonly State[]; to: State }>> = {
   pay: { from: ['open'], to: 'paid' },
+  // The money arrives although the gateway had said that it would not.
+  pay_late: { from: ['failed', 'cancelled', 'expired'], to: 'paid' },
   fail: { from: ['open'], to: 'failed' },
   cancel: { from: ['open'], to: 'cancelled' },
   expire: { from: ['open'], to: 'expired' },
@@ -84,7 +87,7 @@ export type Moved = { ok: true; before: Payment; after: Payment } | { ok: false;
 
 export interface MoveTerms {
   now: number
-  /** With `pay`: what is given instead of what was asked for. */
+  /** With `pay` and `pay_late`: what is given instead of what was asked for. */
   paid?: { amount: number; currency: string }
   /** With a refund. */
   refundId?: string
@@ -94,13 +97,14 @@ export function movePayment(before: Payment, action: Action, terms: MoveTerms): 
   const { from, to } = MOVES[action]
   if (!from.includes(before.state)) return { ok: false, state: before.state }
   const { now, paid, refundId } = terms
+  const isPaying = action === 'pay' || action === 'pay_late'
   const isDeclined = to === 'failed' || to === 'cancelled' || to === 'expired'
   const after: Payment = {
     ...before,
     state: to,
     updatedAt: now,
-    ...(action === 'pay' && { paidAt: now }),
-    ...(action === 'pay' && paid !== undefined && { paid }),
+    ...(isPaying && { paidAt: now }),
+    ...(isPaying && paid !== undefined && { paid }),
     ...(isDeclined && { declinedAt: now }),
     ...(refundId !== undefined && { refundId }),
   }

@@ -50,9 +50,9 @@ describe('the book of payments', () => {
     const allowed: Record<State, Action[]> = {
       open: ['pay', 'fail', 'cancel', 'expire'],
       paid: ['request_refund', 'refund'],
-      failed: [],
-      cancelled: [],
-      expired: [],
+      failed: ['pay_late'],
+      cancelled: ['pay_late'],
+      expired: ['pay_late'],
       refund_requested: ['refuse_refund', 'refund'],
       refunded: [],
     }
@@ -75,6 +75,14 @@ describe('the book of payments', () => {
         expect([state, action, moved.ok]).toEqual([state, action, allowed[state].includes(action)])
       }
     }
+  })
+
+  it('takes money for a payment that had failed', () => {
+    const opened = book.open(ORDER, 0)
+    if (!opened.ok) throw new Error('not opened')
+    book.move(opened.payment, 'fail', { now: 5 })
+    book.move(opened.payment, 'pay_late', { now: 9 })
+    expect(book.find('id-1')).toMatchObject({ state: 'paid', paidAt: 9 })
   })
 
   it('says when it was paid, and what was paid instead', () => {

@@ -1,0 +1,93 @@
+// Records what the gateways and the shop see: the answers to webhooks, the lines that the shop's
+// listeners write into the edge's log, and the events that reach its endpoint.
+
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { ReceivedEvent } from '../../test/support/event-receiver.ts'
+import type { Answered } from './proxy.ts'
+import type { Recorder } from './recorder.ts'
+import type { Seeded } from './seeded.ts'
+import type { System } from './system.ts'
+
+const POLL_MS = 50
+/** The share of events that the endpoint refuses: it is a program of the shop, and fails at times. */
+const REFUSED = 0.05
+
+export function observe(
+  system: System,
+  recorder: Recorder,
+  { random, onEvent }: { random: Seeded; onEvent: (event: ReceivedEvent) => void },
+): { end(): Promise<void> } {
+  system.proxies.webhooks.onAnswer = (answered) => recorder.write(webhookOf(answered))
+  system.receiver.refuse((event) => {
+    const status = event.forged === undefined && random.next() >= REFUSED ? 204 : 500
+    const { id, type, data, forged } = event
+    const contents = data.transaction ? { transaction: data.transaction } : { data }
+    recorder.write({ kind: 'endpoint', id, type, status, ...(forged && { forged }), ...contents })
+    if (status === 204) onEvent(event)
+    return status
+  })
+  let isOver = false
+  const { edge, secondEdge } = system.processes
+  const following = Promise.all(
+    [edge, secondEdge].map(({ logFile }) =>
+      follow(
+        logFile,
+        () => isOver,
+        (line) => recordListener(line, recorder),
+      ),
+    ),
+  )
+  return {
+    async end() {
+      isOver = true
+      await following
+    },
+  }
+}
+
+/** What the gateway sent, as far as it identifies the event. */
+function webhookOf({ passed: { url, body }, status, answer }: Answered) {
+  const gateway = /^\/payments\/webhooks\/([^/?]+)/.exec(url)?.[1] ?? ''
+  const sent = JSON.parse(body) as { webhook_token?: string; id?: string; status?: string }
+  const line = { kind: 'webhook', gateway, status, answer }
+  if (sent.webhook_token === undefined) return { ...line, payment: sent.id, says: sent.status }
+  const [, claims = ''] = sent.webhook_token.split('.')
+  const { eventId, data } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as {
+    eventId: string
+    data: { transactionId: string; currentStatus: string }
+  }
+  return { ...line, payment: data.transactionId, eventId, says: data.currentStatus }
+}
+
+function recordListener(line: string, recorder: Recorder): void {
+  if (!line.startsWith('{"listener"')) return
+  const { listener, transaction } = JSON.parse(line) as { listener: string; transaction: object }
+  recorder.write({ kind: 'listener', type: listener, status: 200, transaction })
+}
+
+/** Reads whole lines as they come, the last time after it is over. */
+async function follow(
+  file: string,
+  isOver: () => boolean,
+  onLine: (line: string) => void,
+): Promise<void> {
+  let read = 0
+  let rest = ''
+  for (let last = false; ; ) {
+    const { size } = await stat(file).catch(() => ({ size: 0 }))
+    if (size > read) {
+      for await (const chunk of createReadStream(file, { start: read, end: size - 1 })) {
+        rest += (chunk as Buffer).toString()
+      }
+      read = size
+      const lines = rest.split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines) onLine(line)
+    }
+    if (last) return
+    last = isOver()
+    if (!last) await sleep(POLL_MS)
+  }
+}

@@ -1,0 +1,180 @@
+// The real processes of a run, a proxy between any two of them, and the shop's endpoint. Nothing here
+// knows of faults or load.
+
+import { randomBytes } from 'node:crypto'
+import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { prepareDeno } from '../../local/deno.ts'
+import { edgeReady, edgeUrl } from '../../local/edge.ts'
+import { edgeVariables } from '../../local/edge-variables.ts'
+import { gatewaySecrets } from '../../local/gateways.ts'
+import { databaseReady, databaseUrl, libsqlServer, makeTables } from '../../local/libsql-server.ts'
+import { findPorts } from '../../local/ports.ts'
+import { boardReady, sidecarProcess } from '../../local/sidecar-process.ts'
+import { simulatorProcess, simulatorReady, simulatorUrl } from '../../local/simulator-process.ts'
+import { databaseAccess, mintTokens } from '../../local/tokens.ts'
+import { prepareWorkerd } from '../../local/workerd.ts'
+import { EventReceiver } from '../../test/support/event-receiver.ts'
+import { SimulatorControl } from '../../test/support/simulator-control.ts'
+import { libsqlDatabase, statement } from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import { Process } from './process.ts'
+import { FaultyProxy } from './proxy.ts'
+import shop from './shop.config.ts'
+
+export type Host = 'workerd' | 'deno'
+const REPO = 'prove/board'
+const WAIT_MS = 60_000
+/** The gateways' waits before they send a webhook again; after the last they give it up. */
+const RETRIES_MS = '200 400 800 1600 3200'
+
+export interface System {
+  host: Host
+  /** `secondEdge`: on the same database; only the fault `two-ledgers` starts it. */
+  processes: Record<'edge' | 'secondEdge' | 'database' | 'simulator' | 'sidecar', Process>
+  /** `webhooks`: from the gateways to the edge. `gateways`: from the edge to them. */
+  proxies: Record<'database' | 'gateways' | 'webhooks' | 'sidecar', FaultyProxy>
+  edgeUrl: string
+  secondEdgeUrl: string
+  /** Folder of the board's files. */
+  store: string
+  repo: string
+  tokens: { board: string; payments: string }
+  simulator: SimulatorControl
+  receiver: EventReceiver
+  query(sql: string): Promise<unknown>
+  close(): Promise<void>
+}
+
+export async function startSystem(host: Host): Promise<System> {
+  const dir = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-prove-')))
+  const ports = (await findPorts([0, 0, 0, 0])).map((claim) => (claim.ok ? claim.port : 0))
+  const [edgePort = 0, secondEdgePort = 0, databasePort = 0, simulatorPort = 0] = ports
+  const proxies = {
+    database: await FaultyProxy.before(databasePort),
+    gateways: await FaultyProxy.before(simulatorPort),
+    webhooks: await FaultyProxy.before(edgePort),
+    sidecar: await FaultyProxy.before(edgePort),
+  }
+  const eventsSecret = `whsec_${randomBytes(32).toString('base64')}`
+  const receiver = new EventReceiver(eventsSecret)
+  await receiver.listen()
+  const secret = randomBytes(32).toString('base64url')
+  const access = await databaseAccess(secret)
+  const tokens = await mintTokens(secret, REPO, Date.now())
+  const home = await shopHome(join(dir, 'shop'))
+  const env = { PATH: process.env.PATH ?? '', HOME: dir }
+  const store = join(dir, 'project')
+  await mkdir(join(store, '.cairn/tasks'), { recursive: true })
+  await mkdir(join(store, '.cairn/sessions'))
+  await writeFile(join(store, '.cairn/config.yaml'), CONFIG)
+
+  const given = { PAYMENT_EVENTS_URL: receiver.url, PAYMENT_EVENTS_SECRET: eventsSecret }
+  const variables = edgeVariables({ ...env, ...given }, shop, {
+    secret,
+    edge: proxies.webhooks.url,
+    database: proxies.database.url,
+    simulator: proxies.gateways.url,
+    databaseToken: access.token,
+  })
+  const patience = (what: string) => {
+    return { what, waitMs: WAIT_MS, signal: AbortSignal.timeout(2 * WAIT_MS) }
+  }
+  const edge = async (name: string, port: number) => {
+    const own = join(dir, name)
+    await mkdir(own)
+    const prepare = host === 'deno' ? prepareDeno : prepareWorkerd
+    const plan = { port, dir: own, home, variables, env, logFile: join(own, 'edge.log') }
+    return new Process(await prepare(plan), () => edgeReady(edgeUrl(port), patience(name)))
+  }
+  const database = databaseUrl(databasePort)
+  const simulator = simulatorUrl(simulatorPort)
+  const cacheDir = join(dir, 'cache')
+  const logFile = (name: string) => join(dir, `${name}.log`)
+  const processes = {
+    database: new Process(
+      libsqlServer(
+        { dir: join(dir, 'db'), port: databasePort, publicKey: access.publicKey },
+        { env, logFile: logFile('database') },
+      ),
+      () => databaseReady(database, patience('the database')),
+    ),
+    simulator: new Process(
+      simulatorProcess({
+        home: process.cwd(),
+        port: simulatorPort,
+        callback: `${proxies.webhooks.url}/payments/webhooks/redirect`,
+        secrets: gatewaySecrets(secret),
+        logsDir: dir,
+        cacheDir,
+        env: { ...env, SIMULATOR_RETRIES_MS: RETRIES_MS, SIMULATOR_FIB_REFUND_MS: '300' },
+        logFile: logFile('simulator'),
+      }),
+      () => simulatorReady(simulator, patience('the simulator')),
+    ),
+    edge: await edge('edge', edgePort),
+    secondEdge: await edge('secondEdge', secondEdgePort),
+    sidecar: new Process(
+      sidecarProcess({
+        home: process.cwd(),
+        storeDir: store,
+        cacheDir,
+        edge: proxies.sidecar.url,
+        repo: REPO,
+        token: tokens.sidecar,
+        env,
+        logFile: logFile('sidecar'),
+      }),
+      async () => undefined,
+    ),
+  }
+  await Promise.all([processes.database.start(), processes.simulator.start()])
+  await makeTables({ url: database, token: access.token }, process.cwd(), patience('').signal)
+  await processes.edge.start()
+  await processes.sidecar.start()
+  const question = { edge: edgeUrl(edgePort), repo: REPO, token: tokens.board }
+  await boardReady({ ...question, sidecarLog: logFile('sidecar') }, patience('the board'))
+
+  const direct = libsqlDatabase({ url: database, authToken: access.token }, Date.now)
+  return {
+    host,
+    processes,
+    proxies,
+    edgeUrl: edgeUrl(edgePort),
+    secondEdgeUrl: edgeUrl(secondEdgePort),
+    store: join(store, '.cairn'),
+    repo: REPO,
+    tokens,
+    simulator: new SimulatorControl(simulator),
+    receiver,
+    query: (sql) => direct.write([statement(sql)], AbortSignal.timeout(WAIT_MS)),
+    async close() {
+      const { sidecar, edge, secondEdge, simulator, database } = processes
+      for (const each of [sidecar, edge, secondEdge, simulator, database]) await each.stop()
+      receiver.close()
+      for (const proxy of Object.values(proxies)) await proxy.close()
+      await rm(dir, { recursive: true, force: true, maxRetries: 5 })
+    },
+  }
+}
+
+const CONFIG = 'prefix: T\nstates: [open, done]\nclosed: [done]\ninitial: open\n'
+
+/** A copy of the product in which signalbox.config.ts is the shop's. */
+async function shopHome(home: string): Promise<string> {
+  const from = (name: string) => join(process.cwd(), name)
+  await mkdir(join(home, 'prove/recorder'), { recursive: true })
+  const own = ['prove/recorder/shop.config.ts', 'prove/recorder/evictable.ts']
+  for (const name of ['worker', 'deno.json', 'package.json', ...own]) {
+    await cp(from(name), join(home, name), { recursive: true })
+  }
+  await symlink(from('node_modules'), join(home, 'node_modules'))
+  await writeFile(
+    join(home, 'signalbox.config.ts'),
+    "export { default } from './prove/recorder/shop.config.ts'\n",
+  )
+  const toml = await readFile(from('wrangler.toml'), 'utf8')
+  const main = 'main = "prove/recorder/evictable.ts"'
+  await writeFile(join(home, 'wrangler.toml'), toml.replace(/^main = .*$/m, main))
+  return home
+}

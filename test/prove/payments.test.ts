@@ -1,0 +1,255 @@
+// Histories of payments that were spoiled, each in one way: the checker finds it, and names the line.
+
+import { describe, expect, it } from 'vitest'
+import { goodHistory, type Line } from './good-history.ts'
+import {
+  alertOf,
+  expectAdded,
+  expectChanged,
+  expectMissed,
+  findings,
+  indexOf,
+  iqd,
+  isBooking,
+  isDelivery,
+  isOf,
+  isStored,
+  type Which,
+  withPayment,
+  withStored,
+} from './spoil.ts'
+
+describe('(d) each payment walks along the graph, and each step has its event', () => {
+  const walk = (id: string, ...statuses: [string, string][]) =>
+    statuses.map(([type, status]) => ({
+      id: `event ${id} ${status}`,
+      type,
+      payload: { transaction: { id, status } },
+    }))
+  const initiated: [string, string] = ['PaymentInitiated', 'Pending']
+  const failed: [string, string] = ['PaymentFailed', 'Failed']
+  const succeeded: [string, string] = ['PaymentSucceeded', 'Paid']
+
+  it.each([
+    ['a move that the graph does not have', 'Paid', [initiated, failed, succeeded]],
+    ['an event that was stored twice', 'Failed', [initiated, failed, failed]],
+    [
+      'an event whose type is of another status',
+      'Failed',
+      [initiated, ['PaymentSucceeded', 'Failed']],
+    ],
+    ['a payment that did not begin', 'Failed', [failed]],
+    ['a payment without events', 'Failed', []],
+    ['a status that there is not', 'Lost', [initiated, ['PaymentFailed', 'Lost']]],
+  ] as [string, string, [string, string][]][])('finds %s', (_, status, statuses) => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isStored('tx-3'))
+    lines[at] = withStored({ status, events: walk('tx-3', ...statuses) })(lines[at] as Line)
+    expect(findings(lines)).toContainEqual({ check: 'd', line: at + 1 })
+  })
+
+  it('finds an event that tells of another payment', () => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isStored('tx-3'))
+    const events = [...walk('tx-3', initiated), ...walk('tx-2', failed)]
+    lines[at] = withStored({ events })(lines[at] as Line)
+    expect(findings(lines)).toContainEqual({ check: 'd', line: at + 1 })
+  })
+
+  it('finds a change without its event', () => {
+    expectChanged('first', isStored('tx-3'), withStored({ status: 'Expired' }), ['d'])
+  })
+
+  it('finds an event without its change', () => {
+    expectChanged('first', isStored('tx-3'), withStored({ status: 'Pending' }), ['d'])
+  })
+
+  it.each(['listener', 'endpoint'])('finds an event that the %s did not take', (kind) => {
+    const isIt = isDelivery(kind, 'tx-1', 'Paid')
+    expectMissed(isIt, 'd', isStored('tx-1'))
+    const lines = goodHistory()
+    const at = indexOf(lines, isIt)
+    lines[at] = { ...(lines[at] as Line), status: 500 }
+    const stored = indexOf(lines, isStored('tx-1')) + 1
+    expect(findings(lines)).toEqual([{ check: 'd', line: stored }])
+  })
+
+  it.each(['listener', 'endpoint'])('takes it that the %s got an event twice', (kind) => {
+    const isIt = isDelivery(kind, 'tx-1', 'Paid')
+    expectAdded(isIt, goodHistory().find(isIt) as Line, [])
+  })
+
+  it.each(['listener', 'endpoint'])('finds an event of no change that the %s got', (kind) => {
+    const isIt = isDelivery(kind, 'tx-3', 'Failed')
+    const transaction = { id: 'tx-3', status: 'Cancelled' }
+    const line = { kind, type: 'PaymentCancelled', status: 200, transaction }
+    expectAdded(isIt, line, [{ check: 'd', shown: (each) => each.transaction === transaction }])
+  })
+
+  it.each(['listener', 'endpoint'])('finds an event that tells the %s another amount', (kind) => {
+    const isIt = isDelivery(kind, 'tx-2', 'Paid')
+    expectChanged('first', isIt, withStored({ paid: iqd(10_000) }), ['d'])
+  })
+
+  it('finds an event that reached the endpoint under an id of its own', () => {
+    const change = (line: Line) => ({ ...line, id: 'another' })
+    expectChanged('first', isDelivery('endpoint', 'tx-1', 'Paid'), change, ['d'])
+  })
+})
+
+describe('(e) the gateways and the shop agree, to the dinar', () => {
+  /** One line of a gateway or of the shop is another one: the transaction's line is named. */
+  const expectDifference = (isIt: Which, change: (line: Line) => Line, id: string) => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isIt)
+    lines[at] = change(lines[at] as Line)
+    expect(findings(lines)).toEqual([{ check: 'e', line: indexOf(lines, isStored(id)) + 1 }])
+  }
+
+  it.each([
+    ['a dinar that is missing', iqd(24_999)],
+    ['another currency', { amount: 25_000, currency: 'USD' }],
+  ])('finds %s', (_, paid) => {
+    expectDifference(isBooking('tx-1'), withPayment({ paid }), 'tx-1')
+  })
+
+  it('finds money that came in for a payment that failed', () => {
+    expectDifference(isBooking('tx-3'), withPayment({ paid: iqd(5_000) }), 'tx-3')
+  })
+
+  it('takes it where an alert names that money, and not where it names another sum', () => {
+    for (const [amount, found] of [
+      [5_000, 0],
+      [4_000, 1],
+    ] as const) {
+      const lines = goodHistory()
+      const at = indexOf(lines, isBooking('tx-3'))
+      lines[at] = withPayment({ paid: iqd(5_000) })(lines[at] as Line)
+      lines.splice(-1, 0, alertOf('late_payment', 'tx-3', { amount }))
+      expect(findings(lines)).toHaveLength(found)
+    }
+  })
+
+  it('finds money that came in for no transaction', () => {
+    const line = goodHistory().find(isBooking('tx-2')) as Line
+    const names = { id: 'unknown', reference: 'x', externalReference: 'y' }
+    const isNew = (each: Line) => (each.payment as { id?: string })?.id === 'unknown'
+    expectAdded(isBooking('tx-2'), withPayment(names)(line), [{ check: 'e', shown: isNew }])
+  })
+
+  it('finds a payment that no gateway booked', () => {
+    expectMissed(isBooking('tx-1'), 'e', isStored('tx-1'))
+  })
+
+  it('finds two payments of one transaction at its gateway', () => {
+    const line = goodHistory().find(isBooking('tx-3')) as Line
+    const second = withPayment({ id: 'second' })(line)
+    expectAdded(isBooking('tx-3'), second, [{ check: 'e', shown: isStored('tx-3') }])
+  })
+
+  it('finds a refund that is stored and was not made, or was made and is not stored', () => {
+    expectDifference(isBooking('tx-1'), withPayment({ refunded: 0 }), 'tx-1')
+    expectDifference(isBooking('tx-2'), withPayment({ refunded: 9_000 }), 'tx-2')
+  })
+
+  it('finds it although an alert names another refund of the payment', () => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isBooking('tx-1'))
+    lines[at] = withPayment({ refunded: 0 })(lines[at] as Line)
+    lines.splice(-1, 0, alertOf('refund_failed', 'tx-1', { amount: 1_000 }))
+    expect(findings(lines)).toHaveLength(1)
+    lines.splice(-1, 0, alertOf('refund_unsettled', 'tx-1', { amount: 25_000 }))
+    expect(findings(lines)).toEqual([])
+  })
+
+  it('finds a refund that was made twice', () => {
+    const refunds = ['refund tx-1', 'second'].map((id) => {
+      return { id, status: 'succeeded', amount: 25_000 }
+    })
+    expectChanged('first', isStored('tx-1'), withStored({ refunds }), ['e'])
+  })
+
+  it('finds another amount that an alert names, and that is not what is stored as paid', () => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isStored('tx-2'))
+    lines[at] = withStored({ paid: iqd(10_000) })(lines[at] as Line)
+    expect(findings(lines)).toContainEqual({ check: 'e', line: at + 1 })
+  })
+
+  it('finds another amount that no alert names', () => {
+    expectMissed(isOf('alert'), 'e', isStored('tx-2'))
+  })
+
+  it('finds money that is stored for a payment that is not paid', () => {
+    const lines = goodHistory()
+    const [booking, stored] = [isBooking('tx-3'), isStored('tx-3')].map((isIt) =>
+      indexOf(lines, isIt),
+    ) as [number, number]
+    lines[booking] = withPayment({ paid: iqd(5_000) })(lines[booking] as Line)
+    lines[stored] = withStored({ paid: iqd(5_000) })(lines[stored] as Line)
+    expect(findings(lines)).toEqual([{ check: 'e', line: stored + 1 }])
+  })
+
+  it('finds a payment that is paid, and of which no money is stored', () => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isStored('tx-2'))
+    lines[at] = withStored({ paid: undefined })(lines[at] as Line)
+    expect(findings(lines)).toContainEqual({ check: 'e', line: at + 1 })
+  })
+})
+
+describe('(f) no order is charged twice without an alert', () => {
+  const order = { reference: 'order of tx-1' }
+
+  it('finds each payment of an order beyond the first that no alert names', () => {
+    const lines = goodHistory()
+    for (const id of ['tx-2', 'tx-3']) {
+      const at = indexOf(lines, isStored(id))
+      lines[at] = withStored(order)(lines[at] as Line)
+    }
+    const second = indexOf(lines, isBooking('tx-2'))
+    expect(findings(lines)).toEqual([{ check: 'f', line: second + 1 }])
+
+    lines.splice(-1, 0, alertOf('late_payment', 'tx-2', order))
+    expect(findings(lines)).toEqual([])
+
+    // A third payment needs an alert of its own.
+    const third = indexOf(lines, isBooking('tx-3'))
+    lines[third] = withPayment({ paid: iqd(5_000) })(lines[third] as Line)
+    expect(findings(lines)).toContainEqual({ check: 'f', line: third + 1 })
+    lines.splice(-1, 0, alertOf('late_payment', 'tx-3', { ...order, amount: 5_000 }))
+    expect(findings(lines)).toEqual([])
+  })
+})
+
+describe('(g) what was answered is in the database', () => {
+  const isWebhook = (id: string) => isOf('webhook', { eventId: `webhook of ${id}` })
+
+  it('finds a webhook that was answered 200 and is not there', () => {
+    expectMissed(isOf('event'), 'g', isWebhook('tx-3'))
+  })
+
+  it('finds one without an id of its own by its payment', () => {
+    const anonymous = (line: Line) => ({ ...line, eventId: undefined })
+    expectChanged('first', isWebhook('tx-1'), anonymous, [])
+    const change = (line: Line) => ({ ...anonymous(line), payment: 'another' })
+    expectChanged('first', isWebhook('tx-1'), change, ['g'])
+  })
+
+  it('asks nothing of one that was refused, or that is about nothing', () => {
+    const refused = (line: Line) => ({ ...line, eventId: 'unknown', status: 503, answer: '' })
+    expectChanged('first', isWebhook('tx-1'), refused, [])
+    const ignored = (line: Line) => ({ ...line, eventId: 'unknown', answer: 'ignored' })
+    expectChanged('first', isWebhook('tx-1'), ignored, [])
+  })
+
+  it('finds a charge whose transaction is not there, also one that was answered 503', () => {
+    const change = (line: Line) => ({ ...line, status: 503, body: { transactionId: 'tx-9' } })
+    expectChanged('first', isOf('charge'), change, ['g'])
+  })
+
+  it('finds a refund that is not there', () => {
+    const change = (line: Line) => ({ ...line, body: { refundId: 'another' } })
+    expectChanged('first', isOf('refund'), change, ['g'])
+  })
+})
