@@ -1,52 +1,53 @@
-// What the board promises: (a) views become right, (b) a message points to what can be read, (c) a
-// client that resumes loses and doubles nothing.
+// What the board promises: (a) at rest every view equals the files, (b) what a message points to
+// can be read, (c) a client that resumes loses nothing and gets nothing twice.
 
-import type { BoardMessage, Finding, History, Lines, Versions } from './history.ts'
-import { position } from './history.ts'
+import type { BoardMessage, Finding, History, Line, Versions } from './history.ts'
+import { finding, numberOf, stepsBetween } from './history.ts'
 
-export const checkBoard = (history: History): Finding[] => {
-  const heard = heardBy(history)
+export function checkBoard(history: History): Finding[] {
+  const received = receivedBy(history)
   return [
     ...viewsEqualFiles(history),
     ...readsKeepUp(history),
-    ...changesAreTold(history, heard),
-    ...idsRise(history),
-    ...nothingIsMissed(heard),
+    ...changesHaveMessages(history, received),
+    ...idsAreInOrder(received),
+    ...nothingIsMissed(history, received),
   ]
 }
 
-/** `tasks T-1` → the version of it, of all that a read or the files name. */
-const named = ({ tasks = {}, sessions = {} }: { tasks?: Versions; sessions?: Versions }) => [
+const clientsOf = (history: History) => history.of('run').flatMap(({ clients }) => clients)
+
+/** `tasks T-1` and its version, of all that a read or the files list. */
+const entriesOf = ({ tasks = {}, sessions = {} }: { tasks?: Versions; sessions?: Versions }) => [
   ...Object.entries(tasks).map(([id, version]) => ({ name: `tasks ${id}`, version })),
   ...Object.entries(sessions).map(([id, version]) => ({ name: `sessions ${id}`, version })),
 ]
 
-/** (a) At rest, what each client has read is what the files say. */
+/** (a) Whenever the board is at rest, what each client has read is what the files hold. */
 function viewsEqualFiles(history: History): Finding[] {
-  const files = history.of('files').at(-1)
-  if (!files) return [{ check: 'a', line: 0, what: 'what the files hold is not said' }]
-  const expected = new Map(named(files).map(({ name, version }) => [name, version]))
-  return [...Map.groupBy(history.of('read'), ({ client }) => client)].flatMap(([client, reads]) => {
-    const view = viewOf(reads)
-    const names = new Set([...expected.keys(), ...view.keys()])
-    return [...names].flatMap((name) => {
-      const { version = null, line = files.line } = view.get(name) ?? {}
-      const right = expected.get(name) ?? null
-      if (version === right) return []
-      return [{ check: 'a', line, what: `${client} has ${name} at ${version}, not ${right}` }]
+  return history.of('files').flatMap((files) => {
+    const expected = new Map(entriesOf(files).map(({ name, version }) => [name, version]))
+    const reads = history.of('read').filter(({ line }) => line < files.line)
+    return clientsOf(history).flatMap((client) => {
+      const view = viewOf(reads.filter((read) => read.client === client))
+      return [...new Set([...expected.keys(), ...view.keys()])].flatMap((name) => {
+        const { version = null, line = files.line } = view.get(name) ?? {}
+        const right = expected.get(name) ?? null
+        if (version === right) return []
+        return [finding('a', line, `${client} keeps ${name} at ${version}, not ${right}`)]
+      })
     })
   })
 }
 
-/** What a client knows in the end, by its reads alone, and the line that told it. */
-function viewOf(reads: Lines['read'][]) {
+/** What a client knows in the end, by its reads alone, and the line that showed it. */
+function viewOf(reads: Line<'read'>[]) {
   const view = new Map<string, { version: number | null; line: number }>()
   for (const read of reads) {
-    for (const what of ['tasks', 'sessions'] as const) {
-      if (!read.isWhole || !read[what]) continue
-      for (const name of [...view.keys()]) if (name.startsWith(`${what} `)) view.delete(name)
-    }
-    for (const { name, version } of named(read)) view.set(name, { version, line: read.line })
+    const list = read.tasks ? 'tasks ' : 'sessions '
+    const replaced = read.isWhole && (read.tasks ?? read.sessions) ? [...view.keys()] : []
+    for (const name of replaced) if (name.startsWith(list)) view.delete(name)
+    for (const { name, version } of entriesOf(read)) view.set(name, { version, line: read.line })
   }
   return view
 }
@@ -54,127 +55,120 @@ function viewOf(reads: Lines['read'][]) {
 /** (b) A read includes each message that came before it was asked, and what was read before. */
 function readsKeepUp(history: History): Finding[] {
   const newest = new Map<string, string>()
-  return history.of('read').flatMap(({ client, line, after, seq }) => {
-    if (seq === undefined) return []
+  return history.of('read').flatMap(({ client, line, path, status, after, seq }) => {
+    // A 404 has no seq.
+    if (seq === undefined && status !== 200 && status !== 304) return []
     const known = [after, newest.get(client)].filter((id) => id !== undefined)
-    newest.set(client, seq)
-    const ahead = known.find((id) => position(id).n > position(seq).n)
-    if (ahead === undefined) return []
-    return [{ check: 'b', line, what: `${client} knew of ${ahead} and then read ${seq}` }]
+    if (seq !== undefined) newest.set(client, seq)
+    if (seq !== undefined && known.every((id) => stepsBetween(id, seq) >= 0)) return []
+    return [finding('b', line, `${client} knew of ${known.join(', ')}, and read ${path} at ${seq}`)]
   })
 }
 
-/** A block of a stream with an id, or what came before it without one. */
-interface Heard {
-  line: number
-  client: string
-  /** Missing: it only said where the client stands. */
-  data: BoardMessage | undefined
-  /** It stands for the changes after `from`, up to `to`. */
-  from: number
-  to: number
-}
+/** It is for the changes after `from`, up to `to`. `isFirst`: of its connection. */
+type Received = Line<'message' | 'cursor'> & { from: number; to: number; isFirst: boolean }
 
-/** A message for several changes does not say which they were. */
-const isSingle = ({ from, to }: Heard): boolean => to - from === 1
+/** A message for several changes does not name them. */
+const isSingle = ({ data, from, to }: Received): boolean => data !== undefined && to - from === 1
 
-function heardBy({ lines }: History): Heard[] {
-  const places = new Map<string, number>()
-  /** By client: messages without an id, which the next id stands for. */
-  const open = new Map<string, Heard[]>()
+function receivedBy({ lines }: History): Received[] {
+  const ids = new Map<string, string>()
+  const connecting = new Set<string>()
+  /** By client: messages that wait for their id. */
+  const waiting = new Map<string, Line<'message' | 'cursor'>[]>()
   return lines.flatMap((line) => {
-    if (line.kind === 'disconnect') open.delete(line.client)
-    if (line.kind === 'connect' && line.lastEventId !== undefined) {
-      places.set(line.client, position(line.lastEventId).n)
+    if (line.kind === 'connect') {
+      connecting.add(line.client)
+      waiting.delete(line.client)
+      if (line.lastEventId !== undefined) ids.set(line.client, line.lastEventId)
     }
     if (line.kind !== 'message' && line.kind !== 'cursor') return []
-    const { client } = line
-    const data = line.kind === 'message' ? line.data : undefined
-    const to = line.id === undefined ? 0 : position(line.id).n
-    const from = places.get(client) ?? (data ? to - 1 : to)
-    const heard = [...(open.get(client) ?? []), { line: line.line, client, data, from, to }]
-    open.set(client, line.id === undefined ? heard : [])
-    if (line.id === undefined) return []
-    places.set(client, to)
-    return heard.map((each) => ({ ...each, to }))
+    const { client, id, data } = line
+    const blocks = [...(waiting.get(client) ?? []), line]
+    waiting.set(client, id === undefined ? blocks : [])
+    if (id === undefined) return []
+    const isFirst = connecting.delete(client)
+    const before = ids.get(client)
+    ids.set(client, id)
+    // The very first message is for one change, and a block with only an id is for none.
+    const steps = before === undefined ? Number(data !== undefined) : stepsBetween(before, id)
+    const to = numberOf(id)
+    return blocks.map((block) => ({ ...block, from: to - steps, to, isFirst }))
   })
 }
 
-/** (b) Between two versions that were read there is a message: one that came early leaves none. */
-function changesAreTold(history: History, heard: Heard[]): Finding[] {
-  const single = new Set(heard.filter(isSingle).map(({ to }) => to))
-  const counts = heard.filter((each) => isSingle(each) || !single.has(each.to))
-  return [...Map.groupBy(sightsOf(history), ({ name }) => name)].flatMap(([name, sights]) => {
-    const versions = [...Map.groupBy(sights, ({ version }) => version ?? 0)]
+/**
+ * (b) Between the last read of a version and the first read of the next one some client got a
+ * message about it. Where the message came before the version could be read, it is not in between.
+ */
+function changesHaveMessages(history: History, received: Received[]): Finding[] {
+  const single = new Set(received.filter(isSingle).map(({ to }) => to))
+  const known = received.filter((each) => isSingle(each) || !single.has(each.to))
+  return [...Map.groupBy(sightingsOf(history), ({ name }) => name)].flatMap(([name, sightings]) => {
+    const [list, id = ''] = name.split(' ')
+    const message = list === 'tasks' ? { type: 'task-changed', id } : { type: 'session-changed' }
+    const versions = [...Map.groupBy(sightings, ({ version }) => version)]
     const sorted = versions.sort(([one], [other]) => one - other)
     return sorted.flatMap(([version, reads], at) => {
       const [older, before] = sorted[at - 1] ?? []
       if (!before) return []
       const last = Math.max(...before.map(({ n }) => n))
       const first = Math.min(...reads.map(({ end }) => end))
-      const isIn = ({ from, to }: Heard) => to > last && from < first
-      if (counts.some((each) => isIn(each) && isAbout(each.data, name))) return []
+      const isBetween = ({ from, to }: Received) => to > last && from < first
+      if (known.some((each) => isBetween(each) && covers(each.data, message))) return []
       const line = Math.min(...reads.map((read) => read.line))
-      const what = `${name} went from ${older} to ${version}, and no message told of it`
-      return [{ check: 'b', line, what }]
+      return [finding('b', line, `${name} went from ${older} to ${version} without a message`)]
     })
   })
 }
 
-/** What each read says of each entry: it includes the changes up to `n`, and none after `end`. */
-function sightsOf(history: History) {
+/** Each version that a client read, with the changes up to `n`, and none after `end`. */
+function sightingsOf(history: History) {
   const next = new Map<string, number>()
   const reads = history.of('read').toReversed()
   return reads.flatMap(({ client, seq, line, ...read }) => {
     if (seq === undefined) return []
-    const { n } = position(seq)
+    const n = numberOf(seq)
     // The same client's next read was asked when this one had been answered.
     const end = next.get(client) ?? Number.POSITIVE_INFINITY
     next.set(client, n)
-    return named(read).map((entry) => ({ ...entry, n, end, line }))
-  })
-}
-
-/** Whether a client reads the entry again when it is told this. Sessions it reads every time. */
-const isAbout = (message: BoardMessage | undefined, name: string): boolean =>
-  message !== undefined &&
-  (name.startsWith('sessions ') ||
-    message.type === 'tasks-changed' ||
-    (message.type === 'task-changed' && name === `tasks ${message.id}`))
-
-/** (c) The ids that one client gets rise, also from one connection to the next. */
-function idsRise({ lines }: History): Finding[] {
-  const last = new Map<string, string>()
-  return lines.flatMap((line) => {
-    if ((line.kind !== 'message' && line.kind !== 'cursor') || line.id === undefined) return []
-    const before = last.get(line.client)
-    last.set(line.client, line.id)
-    if (before === undefined) return []
-    const step = position(line.id).n - position(before).n
-    const isSameLog = position(line.id).epoch === position(before).epoch
-    // A block with only an id says where the client stands, and may repeat what it knows.
-    if (isSameLog && (step > 0 || (step === 0 && line.kind === 'cursor'))) return []
-    return [{ check: 'c', line: line.line, what: `${line.client} got ${line.id} after ${before}` }]
-  })
-}
-
-/** (c) What anybody was told, every client was told. All of them stay until the end. */
-function nothingIsMissed(heard: Heard[]): Finding[] {
-  const everything = new Map(heard.filter(isSingle).map((each) => [each.to, each]))
-  return [...Map.groupBy(heard, ({ client }) => client)].flatMap(([client, own]) => {
-    const first = own[0]?.from ?? 0
-    const missed = [...everything.values()].filter(({ to, data }) => {
-      const isIn = (each: Heard) => each.from < to && to <= each.to
-      return to > first && !own.some((each) => isIn(each) && covers(each.data, data))
-    })
-    return missed.map(({ line, to }) => {
-      return { check: 'c', line, what: `${client} was never told of change ${to}` }
-    })
+    return entriesOf(read).flatMap(({ name, version }) =>
+      version === null ? [] : [{ name, version, n, end, line }],
+    )
   })
 }
 
 /** Whether a client that got the one reads again what it would have read for the other. */
-const covers = (own: BoardMessage | undefined, missed: BoardMessage | undefined): boolean =>
-  missed?.type === 'task-changed'
-    ? isAbout(own, `tasks ${missed.id}`)
-    : own !== undefined && (missed?.type !== 'tasks-changed' || own.type === 'tasks-changed')
+const covers = (own: BoardMessage | undefined, other: BoardMessage): boolean =>
+  own !== undefined &&
+  // Sessions are read at every message.
+  (other.type === 'session-changed' ||
+    own.type === 'tasks-changed' ||
+    (own.type === other.type && own.id === other.id))
+
+/** (c) A client gets each id once and in order, and skips ids only where it resumes. */
+function idsAreInOrder(received: Received[]): Finding[] {
+  return received.flatMap(({ line, client, data, from, to, isFirst }) => {
+    // A block with only an id may repeat where the client is.
+    const isRight = to - from === 1 || (to > from && isFirst) || (to === from && !data)
+    return isRight ? [] : [finding('c', line, `${client} got change ${to} after ${from}`)]
+  })
+}
+
+/** (c) What one client was told, every client was told. All of them stay until the end. */
+function nothingIsMissed(history: History, received: Received[]): Finding[] {
+  const everything = new Map(
+    received.filter(isSingle).map((each) => [`${each.to} ${JSON.stringify(each.data)}`, each]),
+  )
+  return clientsOf(history).flatMap((client) => {
+    const own = received.filter((each) => each.client === client)
+    const first = own[0]?.from ?? 0
+    const missed = [...everything.values()].filter(({ to, data }) => {
+      const isIn = (each: Received) => each.from < to && to <= each.to
+      return data && to > first && !own.some((each) => isIn(each) && covers(each.data, data))
+    })
+    return missed.map(({ line, to }) =>
+      finding('c', line, `${client} was not told of change ${to}`),
+    )
+  })
+}

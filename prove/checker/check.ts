@@ -1,32 +1,49 @@
-// `npm run check-history FILE`: says what a history shows that must not be. Imports only Node.
+// `npm run check-history FILE`: lists the promises that a history breaks. Imports only Node.
 
-import { readFile } from 'node:fs/promises'
+import { readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { checkBoard } from './board.ts'
-import { type Finding, readHistory } from './history.ts'
+import { type Finding, finding, type History, type Kind, readHistory } from './history.ts'
 import { checkPayments } from './payments.ts'
+
+/** Without one of these nothing was tried, so nothing was shown. */
+const ALWAYS_SEEN =
+  'connect message read files charge refund webhook listener endpoint booking stored event'.split(
+    ' ',
+  ) as Kind[]
 
 /** Every broken promise, in the order of the lines that show it. */
 export function checkHistory(text: string): Finding[] {
   const history = readHistory(text)
-  const last = history.lines.at(-1)
-  if (last?.kind !== 'rest') {
-    return [{ check: 'rest', line: last?.line ?? 0, what: 'the run did not come to rest' }]
-  }
+  const gaps = checkComplete(history)
+  if (gaps.length > 0) return gaps
   return [...checkBoard(history), ...checkPayments(history)].sort((a, b) => a.line - b.line)
 }
 
-async function main(file: string | undefined): Promise<number> {
-  if (file === undefined) {
-    console.error('usage: npm run check-history FILE')
-    return 2
-  }
-  const findings = checkHistory(await readFile(file, 'utf8'))
-  for (const { check, line, what } of findings) console.log(`line ${line}: (${check}) ${what}`)
-  console.log(`${findings.length} findings`)
-  return findings.length === 0 ? 0 : 1
+/** One whole run, and no more than that. */
+function checkComplete({ lines, of }: History): Finding[] {
+  const last = lines.at(-1)
+  const wrong = (line: number, what: string) => [finding('rest', line, what)]
+  if (last?.kind !== 'rest') return wrong(last?.line ?? 0, 'the run did not come to rest')
+  if (lines[0]?.kind !== 'run') return wrong(1, 'the beginning of the run is missing')
+  const other = lines.slice(1, -1).find(({ kind }) => kind === 'run' || kind === 'rest')
+  if (other) return wrong(other.line, 'a second run begins or ends here')
+  const missing = ALWAYS_SEEN.filter((kind) => of(kind).length === 0)
+  return missing.flatMap((kind) => wrong(last.line, `no ${kind} was seen in the whole run`))
 }
 
+export const textOf = ({ check, line, what }: Finding): string => `line ${line}: (${check}) ${what}`
+
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
-  process.exitCode = await main(process.argv[2])
+  const file = process.argv[2] ?? ''
+  try {
+    const findings = checkHistory(readFileSync(file, 'utf8'))
+    for (const finding of findings) console.log(textOf(finding))
+    console.log(`${findings.length} findings`)
+    process.exitCode = findings.length === 0 ? 0 : 1
+  } catch (error) {
+    const usage = 'usage: npm run check-history FILE'
+    console.error(file === '' ? usage : `${file} cannot be checked: ${(error as Error).message}`)
+    process.exitCode = 2
+  }
 }

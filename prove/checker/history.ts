@@ -3,39 +3,24 @@
 
 /** By id: a number that rises with each write of the file, and stands in it. Null: no file. */
 export type Versions = Record<string, number | null>
+export type BoardMessage = { type: string; id?: string; session?: string }
+export type Money = { amount: number; currency: string }
+type Status = { id: string; status: string }
 
-export type BoardMessage =
-  | { type: 'task-changed'; id: string }
-  | { type: 'tasks-changed' }
-  | { type: 'session-changed'; session: string }
-
-export interface Money {
-  amount: number
-  currency: string
-}
-
-/** A transaction with all that the API tells of it. */
-export interface Story extends Money {
-  id: string
+/** With all that the API tells of it; events are the lifecycle's, oldest first. */
+export interface Transaction extends Money, Status {
   gateway: string
   gatewayTransactionId?: string
   externalReferenceId?: string
   reference: string
-  status: string
   paid?: Money
   refundedAmount: number
-  /** Lifecycle events, oldest first. */
-  events: { id: string; type: string; payload: { transaction: { id: string; status: string } } }[]
+  events: { id: string; type: string; payload: { transaction: Status } }[]
+  refunds: (Status & { gatewayRefundId?: string; amount: number })[]
 }
 
-export interface Alert {
-  kind: string
-  transactionId?: string
-  detail: { reference?: string; amount?: number }
-}
-
-/** What the gateway's own books say of one payment. Without `paid` nothing came in. */
-export interface Booking {
+/** What a gateway itself knows of a payment. Without `paid` no money came in. */
+export interface Payment {
   id: string
   reference?: string
   externalReference?: string
@@ -43,90 +28,80 @@ export interface Booking {
   refunded: number
 }
 
-/** What every line has. `line` counts from 1; `t` is ms since the run began. */
-interface Seen {
-  line: number
-  t: number
-}
+/** Without an id (the next id of the stream is for it too) or without data (only an id came). */
+type Block = { client: string; id?: string; data?: BoardMessage }
+/** `status` 0: there was no answer. */
+type Delivery = { type: string; id?: string; status: number; transaction?: Status }
 
-/** Lines of other kinds (run, fault, write, refund) are for whoever reads the history. */
-export interface Lines {
-  connect: Seen & { client: string; lastEventId?: string }
-  disconnect: Seen & { client: string }
-  /** A block of the stream with an id and no message. */
-  cursor: Seen & { client: string; id: string }
-  /** Without an id: the next one of the same stream stands for both. */
-  message: Seen & { client: string; id?: string; data: BoardMessage }
-  read: Seen & {
-    client: string
-    /** The last id that the client had when it asked. */
-    after?: string
-    seq?: string
-    /** All of them, not one. */
+/** Lines of other kinds (fault, write, sweep) are for people who read the history. */
+interface Kinds {
+  /** Always the first line. */
+  run: { clients: string[] }
+  connect: { client: string; lastEventId?: string }
+  message: Block
+  cursor: Block
+  /** `after`: the last id that the client had when it asked. `isWhole`: a list, not one entry. */
+  read: { client: string; path: string; status: number; after?: string; seq?: string } & {
     isWhole: boolean
-    /** Missing where nothing came: a 304, or no answer. */
+    /** Of a 304: what the client had kept. Missing where there was no answer. */
     tasks?: Versions
     sessions?: Versions
   }
-  /** At rest: what the disk holds. */
-  files: Seen & { tasks: Versions; sessions: Versions }
-
-  charge: Seen & { body: { transactionId?: string } | null }
-  webhook: Seen & {
-    gateway: string
-    /** The gateway's name for it. */
-    payment: string
-    /** Missing where the gateway sends none. */
-    eventId?: string
-    /** 0: there was no answer. */
-    status: number
-    answer: string
+  charge: { body: { transactionId?: string } | null }
+  refund: { body: { refundId?: string } | null }
+  /** `eventId` is missing where the gateway sends none. */
+  webhook: { payment: string; eventId?: string; status: number; answer: string }
+  /** A listener is not told the id of an event. */
+  listener: Delivery
+  endpoint: Delivery
+  // At rest: what the disk holds, all payments of the gateways, and all that the API tells.
+  files: { tasks: Versions; sessions: Versions }
+  booking: { gateway: string; payment: Payment }
+  stored: { transaction: Transaction }
+  event: { event: { eventId: string; gatewayTransactionId?: string } }
+  alert: {
+    alert: { kind: string; transactionId?: string; detail: { reference?: string; amount?: number } }
   }
-  listener: Seen & { type: string; transaction: { id: string; status: string } }
-  endpoint: Seen & { type: string; id: string; status: number }
-  // At rest: all of the gateways' books, and all that the API tells.
-  booking: Seen & { gateway: string; payment: Booking }
-  stored: Seen & { transaction: Story }
-  event: Seen & { event: { gateway: string; eventId: string; gatewayTransactionId?: string } }
-  alert: Seen & { alert: Alert }
   /** Always the last line. */
-  rest: Seen
+  rest: object
 }
 
-type Kind = keyof Lines
-type Line = { [K in Kind]: Lines[K] & { kind: K } }[Kind]
+export type Kind = keyof Kinds
+/** `line` counts from 1; `t` is ms since the run began. */
+type Lines = { [K in Kind]: Kinds[K] & { kind: K; line: number; t: number } }
+export type Line<K extends Kind = Kind> = Lines[K]
 
 /** Which promise was broken (a to g), and the line that shows it. */
-export interface Finding {
-  check: string
-  line: number
-  what: string
-}
+export type Finding = { check: string; line: number; what: string }
+export const finding = (check: string, line: number, what: string): Finding => ({
+  check,
+  line,
+  what,
+})
 
-export interface History {
-  lines: Line[]
-  of<K extends Kind>(kind: K): Lines[K][]
-}
+export type History = ReturnType<typeof readHistory>
 
 /** Throws where a line is not JSON. */
-export function readHistory(text: string): History {
+export function readHistory(text: string) {
   const lines = text.split('\n').flatMap((json, at): Line[] => {
-    if (json === '') return []
     try {
-      return [{ ...(JSON.parse(json) as Line), line: at + 1 }]
-    } catch (cause) {
-      throw new Error(`line ${at + 1} is not JSON`, { cause })
+      return json === '' ? [] : [{ ...(JSON.parse(json) as Line), line: at + 1 }]
+    } catch {
+      throw new Error(`line ${at + 1} is not JSON: the history is cut off or damaged`)
     }
   })
-  return {
-    lines,
-    of: <K extends Kind>(kind: K) =>
-      lines.filter((line) => line.kind === kind) as unknown as Lines[K][],
-  }
+  const isOf =
+    <K extends Kind>(kind: K) =>
+    (line: Line): line is Line<K> =>
+      line.kind === kind
+  return { lines, of: <K extends Kind>(kind: K): Line<K>[] => lines.filter(isOf(kind)) }
 }
 
-/** Every id of the stream is `<epoch>-<n>`, and n counts the changes of the board. */
-export function position(id: string): { epoch: string; n: number } {
-  const at = id.lastIndexOf('-')
-  return { epoch: id.slice(0, at), n: Number(id.slice(at + 1)) }
+/** Every id of a stream is `<epoch>-<n>`, and n counts the changes of the board. */
+export const numberOf = (id: string): number => Number(id.slice(id.lastIndexOf('-') + 1))
+
+/** How many changes lie between two ids; NaN, which is no step at all, where the epochs differ. */
+export function stepsBetween(from: string, to: string): number {
+  const [epoch, other] = [from, to].map((id) => id.slice(0, id.lastIndexOf('-')))
+  return epoch === other ? numberOf(to) - numberOf(from) : Number.NaN
 }

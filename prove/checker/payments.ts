@@ -1,154 +1,167 @@
-// What payments promise: (d) the graph and its events, (e) money to the dinar, (f) no order is
-// charged twice unseen, (g) what was answered is stored.
+// What payments promise: (d) the status graph and its events, (e) money to the dinar, (f) no order
+// is charged twice without an alert, (g) what was answered is stored.
 
-import type { Alert, Booking, Finding, History, Money, Story } from './history.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { Finding, History, Line, Money, Payment, Transaction } from './history.ts'
+import { finding } from './history.ts'
 
-export const checkPayments = (history: History): Finding[] => [
-  ...walksTheGraph(history),
-  ...eventsAreTold(history),
-  ...booksAgree(history),
-  ...chargedOnce(history),
-  ...answeredIsStored(history),
-]
-
-/** The contract's graph: the event that tells of each status, and what may follow it. */
-const STATUSES: Record<string, { event: string; next: readonly string[] }> = {
-  Pending: { event: 'PaymentInitiated', next: ['Paid', 'Failed', 'Cancelled', 'Expired'] },
-  Paid: { event: 'PaymentSucceeded', next: ['Refunded', 'PartiallyRefunded'] },
-  Failed: { event: 'PaymentFailed', next: [] },
-  Cancelled: { event: 'PaymentCancelled', next: [] },
-  Expired: { event: 'PaymentCancelled', next: [] },
-  PartiallyRefunded: { event: 'PaymentRefunded', next: ['Refunded'] },
-  Refunded: { event: 'PaymentRefunded', next: [] },
-}
-const LIFECYCLE = new Set(Object.values(STATUSES).map(({ event }) => event))
-
-const storiesOf = (history: History): Story[] =>
-  history.of('stored').map(({ transaction }) => transaction)
-
-/** (d) The statuses that events tell of lead from Pending to the stored one, by the graph. */
-function walksTheGraph(history: History): Finding[] {
-  return history.of('stored').flatMap(({ line, transaction: { id, status, events } }) => {
-    const walk = events.map(({ payload }) => payload.transaction.status)
-    const wrong = (what: string) => [{ check: 'd', line, what: `${id}: ${what}` }]
-    if (walk[0] !== 'Pending') return wrong(`its first event tells of ${walk[0]}`)
-    const misnamed = events.find(({ type }, at) => type !== STATUSES[walk[at] ?? '']?.event)
-    if (misnamed) return wrong(`${misnamed.type} tells of ${misnamed.payload.transaction.status}`)
-    const at = walk.findIndex(
-      (to, step) => step && !STATUSES[walk[step - 1] ?? '']?.next.includes(to),
-    )
-    if (at > 0) return wrong(`went from ${walk[at - 1]} to ${walk[at]}`)
-    return walk.at(-1) === status ? [] : wrong(`is ${status}, and its events end at ${walk.at(-1)}`)
-  })
-}
-
-/** What a listener is told holds no id of the event; a status comes only once. */
-const changeOf = (told: { type: string; transaction: { id: string; status: string } }) =>
-  `${told.type} ${told.transaction.id} ${told.transaction.status}`
-
-/** (d) Listener and endpoint took each lifecycle event, and were told of no other. */
-function eventsAreTold(history: History): Finding[] {
-  const told = [
-    ...history.of('listener').map((each) => ({ ...each, status: 200, name: changeOf(each) })),
-    ...history.of('endpoint').map((each) => ({ ...each, name: each.id })),
-  ].filter(({ type }) => LIFECYCLE.has(type))
-  const stored = history.of('stored').flatMap(({ line, transaction }) =>
-    transaction.events.flatMap(({ id, type, payload }) => [
-      { line, name: id },
-      { line, name: changeOf({ type, ...payload }) },
-    ]),
-  )
-  const taken = new Set(told.map(({ name, status }) => status >= 200 && status < 300 && name))
-  const known = new Set(stored.map(({ name }) => name))
-  const missing = stored.filter(({ name }) => !taken.has(name))
-  const invented = told.filter(({ name }) => !known.has(name))
+export function checkPayments(history: History): Finding[] {
+  const bookings = bookingsOf(history)
   return [
-    ...missing.map(({ line, name }) => ({ check: 'd', line, what: `${name} was not told` })),
-    ...invented.map(({ line, name }) => ({ check: 'd', line, what: `${name} is no stored event` })),
+    ...statusesFollowTheGraph(history),
+    ...eventsAreDelivered(history),
+    ...moneyAgrees(history, bookings),
+    ...ordersArePaidOnce(history, bookings),
+    ...answersAreStored(history),
   ]
 }
 
-/** (e) What the gateway booked is what the transaction says, or an alert names the difference. */
-function booksAgree(history: History): Finding[] {
-  const stories = storiesOf(history)
-  const alerts = history.of('alert').map(({ alert }) => alert)
-  const booked = new Set<string>()
-  const findings = history.of('booking').flatMap(({ line, gateway, payment }): Finding[] => {
-    const story = stories.find((each) => isOf(each, gateway, payment))
-    if (story) booked.add(story.id)
-    const own = alerts.filter(({ transactionId }) => story && transactionId === story.id)
-    const what = differenceOf(payment, story, own)
-    return what === undefined ? [] : [{ check: 'e', line, what: `${payment.id}: ${what}` }]
+/** The contract's graph: the event that tells of each status, and after which it may come. */
+const STATUSES: Record<string, { event: string; after: readonly string[] }> = {
+  Pending: { event: 'PaymentInitiated', after: ['nothing'] },
+  Paid: { event: 'PaymentSucceeded', after: ['Pending'] },
+  Failed: { event: 'PaymentFailed', after: ['Pending'] },
+  Cancelled: { event: 'PaymentCancelled', after: ['Pending'] },
+  Expired: { event: 'PaymentCancelled', after: ['Pending'] },
+  PartiallyRefunded: { event: 'PaymentRefunded', after: ['Paid'] },
+  Refunded: { event: 'PaymentRefunded', after: ['Paid', 'PartiallyRefunded'] },
+}
+const LIFECYCLE = new Set(Object.values(STATUSES).map(({ event }) => event))
+
+/** (d) The events of a transaction lead along the graph to its status: one event for each step. */
+function statusesFollowTheGraph(history: History): Finding[] {
+  return history.of('stored').flatMap(({ line, transaction: { id, status, events } }) => {
+    let at = 'nothing'
+    for (const { type, payload } of events) {
+      const { id: of, status: to } = payload.transaction
+      const { event, after = [] } = STATUSES[to] ?? {}
+      const what = `${id} was ${at}, and then ${type} told that ${of} is ${to}`
+      if (of !== id || type !== event || !after.includes(at)) return [finding('d', line, what)]
+      at = to
+    }
+    return at === status ? [] : [finding('d', line, `${id} is ${status}, its events end at ${at}`)]
   })
-  const invented = history.of('stored').flatMap(({ line, transaction: { id, paid } }) => {
-    if (booked.has(id) || !paid) return []
-    return [{ check: 'e', line, what: `${id} is paid, and no gateway booked it` }]
-  })
-  return [...findings, ...invented]
 }
 
-const isOf = (story: Story, gateway: string, { id, externalReference }: Booking): boolean =>
-  story.gateway === gateway &&
-  (story.gatewayTransactionId === id ||
-    (externalReference !== undefined && story.externalReferenceId === externalReference))
+/** A transaction has each status only once. */
+const nameOf = ({ type, transaction }: Pick<Line<'listener'>, 'type' | 'transaction'>) =>
+  `${type} of ${transaction?.id} ${transaction?.status}`
 
-/** `alerts`: of this transaction. */
+/** (d) Listener and endpoint took each lifecycle event as it is stored, and got no other. */
+function eventsAreDelivered(history: History): Finding[] {
+  const stored = history.of('stored').flatMap(({ line, transaction: { events } }) => {
+    return events.map(({ id, type, payload }) => ({ line, id, type, ...payload }))
+  })
+  const byName = new Map(stored.map((event) => [nameOf(event), event]))
+  return (['listener', 'endpoint'] as const).flatMap((receiver) => {
+    const got = history.of(receiver).filter(({ type }) => LIFECYCLE.has(type))
+    const taken = new Set(got.filter(({ status }) => status < 300).map(nameOf))
+    const missing = stored.filter((event) => !taken.has(nameOf(event)))
+    const wrong = got.filter((each) => {
+      const { id, transaction } = byName.get(nameOf(each)) ?? {}
+      const isSameEvent = each.id === undefined || each.id === id
+      return !isSameEvent || !isDeepStrictEqual(each.transaction, transaction)
+    })
+    return [
+      ...missing.map((event) => ({ event, what: 'was not taken by the' })),
+      ...wrong.map((event) => ({ event, what: 'is not stored as it reached the' })),
+    ].map(({ event, what }) => finding('d', event.line, `${nameOf(event)} ${what} ${receiver}`))
+  })
+}
+
+/** Each payment of the gateways, with its transaction: found by the gateway's id or by ours. */
+function bookingsOf(history: History) {
+  const transactions = new Map<string, Transaction>()
+  for (const { transaction } of history.of('stored')) {
+    const { gateway, gatewayTransactionId, externalReferenceId } = transaction
+    transactions.set(`${gateway} ${gatewayTransactionId}`, transaction)
+    transactions.set(`${gateway} ${externalReferenceId}`, transaction)
+  }
+  return history.of('booking').map(({ line, gateway, payment }) => {
+    const names = [payment.id, payment.externalReference ?? 'none']
+    const found = names.map((name) => transactions.get(`${gateway} ${name}`))
+    return { line, payment, transaction: found[0] ?? found[1] }
+  })
+}
+type Booking = ReturnType<typeof bookingsOf>[number]
+
+/** (e) What the gateway booked is what the transaction says, or an alert names the difference. */
+function moneyAgrees(history: History, bookings: Booking[]): Finding[] {
+  const alerts = Map.groupBy(history.of('alert'), ({ alert }) => alert.transactionId)
+  const own = Map.groupBy(bookings, ({ transaction }) => transaction?.id)
+  const unknown = own.get(undefined)?.filter(({ payment }) => payment.paid) ?? []
+  return [
+    ...unknown.map(({ line, payment: { id, paid } }) =>
+      finding('e', line, `${text(paid)} came in as ${id}, and there is no transaction`),
+    ),
+    ...history.of('stored').flatMap(({ line, transaction }) => {
+      const { id } = transaction
+      const [booking, second] = own.get(id) ?? []
+      if (second) return [finding('e', line, `${id} has two payments at its gateway`)]
+      const difference = differenceOf(transaction, booking?.payment, alerts.get(id))
+      return difference === undefined ? [] : [finding('e', line, `${id}: ${difference}`)]
+    }),
+  ]
+}
+
 function differenceOf(
-  { paid, refunded }: Booking,
-  story: Story | undefined,
-  alerts: Alert[],
+  { paid: stored, refundedAmount, status, refunds, ...asked }: Transaction,
+  { paid, refunded }: Pick<Payment, 'paid' | 'refunded'> = { refunded: 0 },
+  alerts: Line<'alert'>[] = [],
 ): string | undefined {
-  if (!story) return paid && `${text(paid)} came in, and there is no transaction`
-  const isNamed = (money?: Money) => alerts.some(({ detail }) => detail.amount === money?.amount)
-  // What is stored as paid is what came in; an alert names what was not taken for the payment.
-  if (text(paid) !== text(story.paid) && (story.paid || !isNamed(paid))) {
-    return `${text(paid)} came in, ${text(story.paid)} is stored`
+  const isNamed = (amount?: number, kind = '') =>
+    alerts.some(({ alert }) => alert.detail.amount === amount && alert.kind.startsWith(kind))
+  // What is stored as paid is what came in, always; an alert names what was not taken.
+  if (text(paid) !== text(stored) && (stored || !isNamed(paid?.amount))) {
+    return `${text(paid)} came in, ${text(stored)} is stored`
   }
-  if (story.paid && text(story.paid) !== text(story) && !isNamed(story.paid)) {
-    return `${text(story.paid)} came in instead of ${text(story)}, without an alert`
+  if (stored && text(stored) !== text(asked) && !isNamed(stored.amount)) {
+    return `${text(stored)} came in instead of ${text(asked)}, without an alert`
   }
-  const isRefundNamed = alerts.some(({ kind }) => kind.startsWith('refund'))
-  if (refunded === story.refundedAmount || isRefundNamed) return undefined
-  return `${refunded} went back, ${story.refundedAmount} is stored`
+  const isPaid = ['Paid', 'PartiallyRefunded', 'Refunded'].includes(status)
+  if (isPaid ? !stored : stored && !isNamed(stored.amount)) {
+    return `is ${status}, and ${text(stored)} is stored as paid`
+  }
+  if (refunded !== refundedAmount && !isNamed(Math.abs(refunded - refundedAmount), 'refund')) {
+    return `${refunded} went back, ${refundedAmount} is stored`
+  }
+  const made = refunds.filter((refund) => refund.status === 'succeeded')
+  const sum = made.reduce((total, { amount }) => total + amount, 0)
+  return sum > refundedAmount ? `refunds of ${sum}, and ${refundedAmount} went back` : undefined
 }
 
 const text = (money?: Money): string => (money ? `${money.amount} ${money.currency}` : 'nothing')
 
-/** (f) Two payments that came in for one order have a `late_payment` alert. */
-function chargedOnce(history: History): Finding[] {
-  const stories = storiesOf(history)
-  const late = new Set(
-    history.of('alert').map(({ alert }) => alert.kind === 'late_payment' && alert.detail.reference),
-  )
-  const paid = new Set<string>()
-  return history.of('booking').flatMap(({ line, gateway, payment }) => {
-    const story = stories.find((each) => isOf(each, gateway, payment))
-    const order = story?.reference ?? payment.reference
-    if (!payment.paid || order === undefined) return []
-    const isSecond = paid.has(order)
-    paid.add(order)
-    if (!isSecond || late.has(order)) return []
-    return [{ check: 'f', line, what: `${order} was paid twice without an alert` }]
+/** (f) Each payment that came in for an order beyond the first has a `late_payment` alert. */
+function ordersArePaidOnce(history: History, bookings: Booking[]): Finding[] {
+  const alerts = history.of('alert').filter(({ alert }) => alert.kind === 'late_payment')
+  const paid = bookings.filter(({ payment }) => payment.paid)
+  const orderOf = ({ payment, transaction }: Booking) => transaction?.reference ?? payment.reference
+  return [...Map.groupBy(paid, orderOf)].flatMap(([order, payments]) => {
+    const late = alerts.filter(({ alert }) => alert.detail.reference === order).length
+    const what = `${order} was paid ${payments.length} times, with ${late} alerts`
+    return payments.slice(1 + late).map(({ line }) => finding('f', line, what))
   })
 }
 
-/** (g) What was answered is in the database: webhooks by 200, and charges by a transaction's id. */
-function answeredIsStored(history: History): Finding[] {
-  const stored = new Set(storiesOf(history).map(({ id }) => id))
+/** (g) What was answered is in the database: webhooks with 200, charges and refunds with ids. */
+function answersAreStored(history: History): Finding[] {
+  const stored = new Set<string | undefined>([undefined])
+  for (const { transaction } of history.of('stored')) {
+    stored.add(transaction.id)
+    for (const { id, gatewayRefundId } of transaction.refunds) stored.add(id).add(gatewayRefundId)
+  }
   for (const { event } of history.of('event')) {
-    stored.add(`${event.gateway} ${event.eventId}`)
-    stored.add(`${event.gateway} payment ${event.gatewayTransactionId}`)
+    stored.add(`webhook ${event.eventId}`).add(`webhook of ${event.gatewayTransactionId}`)
   }
   const answered = [
-    ...history.of('charge').map(({ line, body }) => ({ line, name: body?.transactionId })),
-    ...history.of('webhook').map(({ line, gateway, payment, eventId, status, answer }) => {
-      // `ignored`: verified, and about nothing that is kept.
-      const isKept = status === 200 && answer !== 'ignored'
-      return { line, name: isKept ? `${gateway} ${eventId ?? `payment ${payment}`}` : undefined }
+    ...history.of('charge').map(({ line, body }) => ({ line, id: body?.transactionId })),
+    ...history.of('refund').map(({ line, body }) => ({ line, id: body?.refundId })),
+    ...history.of('webhook').flatMap(({ line, payment, eventId, status, answer }) => {
+      // `ignored`: it is verified, and about nothing that is kept.
+      if (status !== 200 || answer === 'ignored') return []
+      return [{ line, id: eventId === undefined ? `webhook of ${payment}` : `webhook ${eventId}` }]
     }),
-  ]
-  return answered.flatMap(({ line, name }) => {
-    if (name === undefined || stored.has(name)) return []
-    return [{ check: 'g', line, what: `${name} was answered and is not stored` }]
-  })
+  ].filter(({ id }) => !stored.has(id))
+  return answered.map(({ line, id }) => finding('g', line, `${id} was answered and is not stored`))
 }

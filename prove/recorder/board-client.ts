@@ -2,25 +2,29 @@
 // and from then on what each message points to. All that it sees is recorded.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { House } from './house.ts'
-import type { Recorder } from './record.ts'
+import type { Recorder } from './recorder.ts'
+import type { System } from './system.ts'
 
 type Message = { type: 'tasks-changed' } | { type: 'task-changed'; id: string } | { type: string }
 const TASKS = '/tasks'
 const SESSIONS = '/sessions'
 const AGAIN_MS = 50
-/** A read of an edge that is frozen: long enough for one that is slow. */
+/** Of a read: an edge that is frozen never answers. */
 const READ_MS = 10_000
+const POLL_MS = 2
 
 export class BoardClient {
   readonly name: string
   /** What it knows by its reads alone. */
   readonly view = { tasks: new Map<string, number>(), sessions: new Map<string, number>() }
-  readonly #house: House
+  readonly #system: System
   readonly #recorder: Recorder
-  /** Routes to read, the oldest wish first. */
+  /** Routes to read, in this order. */
   readonly #wanted = new Set<string>()
-  readonly #tags = new Map<string, string>()
+  /** By route: the last list and its ETag. */
+  readonly #kept = new Map<string, { tag: string; seen: Seen }>()
+  /** Waits before each read. A slow client sees what a fast client should have seen before. */
+  readonly #readsAfterMs: number
   #lastId: string | undefined
   #connection: AbortController | undefined
   #awayMs = 0
@@ -28,9 +32,10 @@ export class BoardClient {
   #isClosed = false
   readonly #running: Promise<unknown>
 
-  constructor(name: string, house: House, recorder: Recorder) {
+  constructor(name: string, system: System, recorder: Recorder, { readsAfterMs = 0 } = {}) {
+    this.#readsAfterMs = readsAfterMs
     this.name = name
-    this.#house = house
+    this.#system = system
     this.#recorder = recorder
     this.#running = Promise.all([this.#follow(), this.#readAll()])
   }
@@ -45,7 +50,7 @@ export class BoardClient {
     this.#connection?.abort()
   }
 
-  /** What it sees from now on is no part of the run. */
+  /** What it sees from now on is not recorded: the run is over. */
   mute(): void {
     this.#isMute = true
   }
@@ -75,7 +80,7 @@ export class BoardClient {
           this.#record('disconnect', {})
         }
       } catch (error) {
-        // The edge is away, or we went: connect again.
+        // The edge is down, or leave() was called: connect again.
         if (!connection.signal.aborted) this.#record('unreachable', { error: String(error) })
       }
       await sleep(this.#awayMs || AGAIN_MS)
@@ -112,7 +117,7 @@ export class BoardClient {
     this.#record('message', { ...own, data: message })
     if ('id' in message) this.#want(`${TASKS}/${encodeURIComponent(message.id)}`)
     else if (message.type === 'tasks-changed') this.#want(TASKS)
-    // A message about tasks says nothing of the sessions that changed with them.
+    // Sessions may have changed together with tasks, without a message of their own.
     this.#want(SESSIONS)
   }
 
@@ -127,9 +132,10 @@ export class BoardClient {
     while (!this.#isClosed) {
       const [route] = this.#wanted
       if (route === undefined) {
-        await sleep(2)
+        await sleep(POLL_MS)
         continue
       }
+      if (this.#readsAfterMs > 0) await sleep(this.#readsAfterMs)
       this.#wanted.delete(route)
       if (await this.#read(route)) continue
       if (!this.#wanted.has(route)) this.#wanted.add(route)
@@ -137,22 +143,24 @@ export class BoardClient {
     }
   }
 
-  /** False: there was no answer, and the wish stands. */
+  /** False: there was no answer, so it is to be read again. */
   async #read(route: string): Promise<boolean> {
     const after = this.#lastId
     const line = { path: `/api${route}`, ...(after !== undefined && { after }) }
     const isWhole = route === TASKS || route === SESSIONS
-    const tag = isWhole ? this.#tags.get(route) : undefined
+    const kept = isWhole ? this.#kept.get(route) : undefined
     try {
-      const headers: Record<string, string> = tag === undefined ? {} : { 'If-None-Match': tag }
+      const headers: Record<string, string> = kept ? { 'If-None-Match': kept.tag } : {}
       const response = await this.#get(route, headers, AbortSignal.timeout(READ_MS))
       const { status } = response
       const seq = response.headers.get('X-Signalbox-Seq') ?? undefined
-      const seen = status === 304 ? {} : seenIn(route, status, (await response.json()) as Body)
+      const isSame = status === 304
+      const seen = isSame ? kept?.seen : seenIn(route, status, (await response.json()) as Body)
       this.#record('read', { ...line, status, ...(seq && { seq }), isWhole, ...seen })
       if (status >= 500) return false
-      this.#tags.set(route, response.headers.get('ETag') ?? '')
-      this.#apply(seen, isWhole)
+      const tag = response.headers.get('ETag')
+      if (seen && tag) this.#kept.set(route, { tag, seen })
+      if (seen) this.#apply(seen, isWhole)
       return true
     } catch (error) {
       this.#record('read', { ...line, status: 0, isWhole, error: String(error) })
@@ -173,7 +181,7 @@ export class BoardClient {
   }
 
   #get(route: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
-    const { edgeUrl, repo, tokens } = this.#house
+    const { edgeUrl, repo, tokens } = this.#system
     const url = `${edgeUrl}/api${route}?path=${encodeURIComponent(repo)}`
     const sent = { ...headers, authorization: `Bearer ${tokens.board}` }
     return fetch(url, { headers: sent, signal })

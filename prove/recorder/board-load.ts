@@ -1,16 +1,18 @@
-// What agents and people do to the files of a board, by chance. Each write has a number that rises,
-// and stands in the file: in a task's title, in a session's summary.
+// What agents and people do to the files of a board, at random. Each write has a version, a number
+// that rises, which is written into the file: a task's title, a session's summary.
 
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Recorder } from './record.ts'
+import type { Recorder } from './recorder.ts'
 import type { Seeded } from './seeded.ts'
 
 const TASKS = 30
 const SESSIONS = 3
 const BURST = 15
-const MOST_PAUSE_MS = 160
+const MAX_PAUSE_MS = 160
+/** Longer than changes are collected for one message, so that each single change has its own. */
+const SINGLE_CHANGE_MS = 200
 
 export class BoardLoad {
   /** What the disk holds. */
@@ -18,10 +20,12 @@ export class BoardLoad {
   readonly #store: string
   readonly #recorder: Recorder
   readonly #random: Seeded
-  /** The highest version that each task ever had: one that is renamed must not go back. */
+  /** The highest version that each task ever had: a rename must not lower it. */
   readonly #highest = new Map<string, number>()
   #version = 0
   #isOver = false
+  #isPaused = false
+  #step: Promise<void> = Promise.resolve()
 
   constructor(store: string, recorder: Recorder, random: Seeded) {
     this.#store = store
@@ -31,8 +35,11 @@ export class BoardLoad {
 
   async run(): Promise<void> {
     while (!this.#isOver) {
-      await this.#step()
-      await sleep(this.#random.below(MOST_PAUSE_MS))
+      if (!this.#isPaused) {
+        this.#step = this.#nextStep()
+        await this.#step
+      }
+      await sleep(this.#random.below(MAX_PAUSE_MS))
     }
   }
 
@@ -40,7 +47,30 @@ export class BoardLoad {
     this.#isOver = true
   }
 
-  #step(): Promise<void> {
+  /**
+   * Changes one file at a time, and then none until `then` is over. A burst makes every client read
+   * everything, so under load a lost change or a message that came too early is soon forgotten.
+   */
+  async pause<Result>(then: () => Promise<Result>): Promise<Result> {
+    this.#isPaused = true
+    await this.#step
+    const task = `T-${this.#version % TASKS}`
+    const changes = [
+      () => this.#save(task, 'save'),
+      () => this.#session(),
+      () => this.#delete(task, 'delete'),
+      () => this.#save(`T-${this.#version % TASKS}`, 'save'),
+    ]
+    for (const change of changes) {
+      await sleep(SINGLE_CHANGE_MS)
+      await change()
+    }
+    const result = await then()
+    this.#isPaused = false
+    return result
+  }
+
+  #nextStep(): Promise<void> {
     const step = this.#random.weighted<() => Promise<void>>([
       [20, () => this.#save(this.#task(), 'save')],
       [5, () => this.#delete(this.#task(), 'delete')],
@@ -63,21 +93,21 @@ export class BoardLoad {
   async #save(task: string, how: string): Promise<void> {
     const version = ++this.#version
     await replace(this.#path(task), `---\ntitle: v${version}\nstatus: open\n---\n`)
-    this.#stands(task, version, how)
+    this.#record(task, version, how)
   }
 
   async #delete(task: string, how: string): Promise<void> {
     if (!this.files.tasks.has(task)) return
     await rm(this.#path(task))
-    this.#stands(task, null, how)
+    this.#record(task, null, how)
   }
 
   async #rename(from: string, to: string): Promise<void> {
     const version = this.files.tasks.get(from)
     if (version === undefined || version <= (this.#highest.get(to) ?? 0)) return
     await rename(this.#path(from), this.#path(to))
-    this.#stands(from, null, 'rename')
-    this.#stands(to, version, 'rename')
+    this.#record(from, null, 'rename')
+    this.#record(to, version, 'rename')
   }
 
   /** As git leaves another branch: many files at once, of which some are gone. */
@@ -97,7 +127,7 @@ export class BoardLoad {
     this.#recorder.write({ kind: 'write', session, version, how: 'save' })
   }
 
-  #stands(task: string, version: number | null, how: string): void {
+  #record(task: string, version: number | null, how: string): void {
     if (version === null) this.files.tasks.delete(task)
     else {
       this.files.tasks.set(task, version)
@@ -107,7 +137,7 @@ export class BoardLoad {
   }
 }
 
-/** As the tools save: another file, which takes the place of this one. */
+/** As the tools save: a temporary file that is renamed. */
 async function replace(path: string, text: string): Promise<void> {
   const temp = path.replace(/([^/]+)$/, '.tmp-$1')
   await writeFile(temp, text)

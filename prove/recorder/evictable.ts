@@ -1,5 +1,5 @@
-// The Worker's entry with one more way in: the ledger's object can be put away in the middle of its
-// work, as the platform does it at a deploy. All else is the product's.
+// The Worker's entry with one more route, which evicts the ledger's object in the middle of its
+// work, as the platform does at a deploy. All else is the product's.
 
 import worker, { LedgerObject as Ledger } from '../../worker/index.ts'
 
@@ -12,7 +12,7 @@ interface Env {
 
 export class LedgerObject extends Ledger {
   evict(): void {
-    this.ctx.abort('put away')
+    this.ctx.abort('evicted')
   }
 }
 
@@ -24,6 +24,6 @@ export default {
     const ledger = env.LEDGER.getByName(new URL(env.LIBSQL_URL).host)
     // The call ends with the object.
     await ledger.evict().catch(() => undefined)
-    return new Response('put away')
+    return new Response('evicted')
   },
 }

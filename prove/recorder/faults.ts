@@ -1,22 +1,24 @@
 // What goes wrong in a run, each by its name. Every fault ends what it began.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { House } from './house.ts'
-import type { Answered, Link, Passed } from './link.ts'
 import type { PaymentsLoad } from './payments-load.ts'
+import type { Answered, FaultyProxy, Passed } from './proxy.ts'
+import type { System } from './system.ts'
 
 export interface Scene {
-  house: House
+  system: System
   payments: PaymentsLoad
+  /** Whether the board's clients come to have what the files hold. It is recorded. */
+  settle(): Promise<boolean>
 }
 
-/** What is worth knowing of how it went: for whoever reads the history. */
+/** How it went, for people who read the history. */
 type Detail = Record<string, unknown>
 
 export interface Fault {
   /**
-   * How long it lasts, in ms: in a run that has little time for each fault, and in any other.
-   * Without `brief` the first kind of run does without it.
+   * How long it lasts, in ms: `brief` in a run that has little time for each fault, `full` in any
+   * other. A fault without `brief` is left out of a short run.
    */
   brief?: number
   full: number
@@ -24,18 +26,18 @@ export interface Fault {
 }
 
 const PROCESSES = ['edge', 'database', 'sidecar', 'simulator'] as const
-/** The simulator's books are in its memory: killed, it could not be asked what was paid. */
+/** Not the simulator: its payments are in its memory, and the checker compares with them. */
 const KILLED = ['edge', 'database', 'sidecar'] as const
-const LINKS = {
+const PROXIES = {
   'edge-database': ['database'],
   'sidecar-edge': ['sidecar'],
   'edge-gateway': ['gateways', 'webhooks'],
-} as const satisfies Record<string, readonly (keyof House['links'])[]>
-/** The ledger gives a batch up after 6 s: this one lands when it was sent again. */
+} as const satisfies Record<string, readonly (keyof System['proxies'])[]>
+/** The ledger gives a batch up after 6 s and sends it again; this one lands after that. */
 const HELD_MS = 8_000
-/** The ledger answers everybody within 25 s. */
+/** The ledger answers every caller within 25 s. */
 const ABANDONED_MS = 28_000
-/** The ledger is put away while this batch is on its way. */
+/** So long after the eviction the batch that was on its way lands. */
 const EVICTED_UNDER_MS = 1_000
 const DELAY_MS = 2_000
 /** Under any load there is a batch to hold within this time. */
@@ -44,10 +46,10 @@ const NO_BATCH_MS = 5_000
 const killed = (name: (typeof KILLED)[number]): Fault => ({
   brief: 500,
   full: 2_000,
-  async run({ house }, ms) {
-    await house.processes[name].kill()
+  async run({ system }, ms) {
+    await system.processes[name].kill()
     await sleep(ms)
-    await house.processes[name].start()
+    await system.processes[name].start()
     return undefined
   },
 })
@@ -55,25 +57,25 @@ const killed = (name: (typeof KILLED)[number]): Fault => ({
 const stopped = (name: (typeof PROCESSES)[number]): Fault => ({
   brief: 2_000,
   full: 20_000,
-  async run({ house }, ms) {
-    house.processes[name].freeze()
+  async run({ system }, ms) {
+    system.processes[name].freeze()
     await sleep(ms)
-    house.processes[name].thaw()
+    system.processes[name].thaw()
     return undefined
   },
 })
 
-const onLink = (
-  name: keyof typeof LINKS,
+const onProxies = (
+  name: keyof typeof PROXIES,
   times: { brief: number; full: number },
-  begin: (link: Link) => void,
+  begin: (proxy: FaultyProxy) => void,
 ): Fault => ({
   ...times,
-  async run({ house }, ms) {
-    const links = LINKS[name].map((each) => house.links[each])
-    for (const link of links) begin(link)
+  async run({ system }, ms) {
+    const proxies = PROXIES[name].map((each) => system.proxies[each])
+    for (const proxy of proxies) begin(proxy)
     await sleep(ms)
-    for (const link of links) link.weather = {}
+    for (const proxy of proxies) proxy.conditions = {}
     return undefined
   },
 })
@@ -81,50 +83,50 @@ const onLink = (
 const lateBatch: Fault = {
   brief: HELD_MS,
   full: HELD_MS,
-  run: ({ house }, ms) => holdBatch(house.links.database, () => sleep(ms)),
+  run: ({ system }, ms) => holdBatch(system.proxies.database, () => sleep(ms)),
 }
 
-/** All who waited for the batch were told 503, and some have asked for the same again. */
+/** Every caller of the batch got a 503, and some have asked again, before it lands. */
 const abandonedBatch: Fault = {
   full: ABANDONED_MS,
-  run: ({ house }, ms) => holdBatch(house.links.database, () => sleep(ms), { alone: true }),
+  run: ({ system }, ms) => holdBatch(system.proxies.database, () => sleep(ms), { alone: true }),
 }
 
 const evictLedger: Fault = {
   brief: EVICTED_UNDER_MS,
   full: EVICTED_UNDER_MS,
-  run: ({ house }, ms) =>
-    holdBatch(house.links.database, async () => {
-      await fetch(`${house.edgeUrl}/evict-ledger`, { method: 'POST' })
+  run: ({ system }, ms) =>
+    holdBatch(system.proxies.database, async () => {
+      await fetch(`${system.edgeUrl}/evict-ledger`, { method: 'POST' })
       await sleep(ms)
     }),
 }
 
 /**
- * One write to the database waits for `meanwhile`, and then lands, whoever still waits for it.
- * `alone`: nothing else comes through until then.
+ * Holds one write to the database back until `meanwhile` is over; then it lands, even where its
+ * caller is gone. `alone`: nothing else comes through until then.
  */
 async function holdBatch(
-  link: Link,
+  proxy: FaultyProxy,
   meanwhile: () => Promise<unknown>,
   { alone = false } = {},
 ): Promise<Detail> {
   const { promise: held, resolve: hold } = Promise.withResolvers<Passed>()
   const { promise: landed, resolve: land } = Promise.withResolvers<Answered>()
   let isHeld = false
-  link.hold = (passed) => {
-    // On a connection that stands, the server would refuse after 10 s what comes so late.
+  proxy.hold = (passed) => {
+    // On an open connection (it has a baton) the server refuses after 10 s what comes so late.
     const isOther = isHeld || (alone && passed.body.includes('"baton":"'))
     if (isOther && alone) return Promise.reject(new Error('held back'))
     if (isOther || !passed.body.includes('BEGIN IMMEDIATE')) return undefined
     isHeld = true
     hold(passed)
-    link.onAnswer = (answered) => answered.passed === passed && land(answered)
+    proxy.onAnswer = (answered) => answered.passed === passed && land(answered)
     return meanwhile().then(() => undefined)
   }
   const isThere = await Promise.race([held.then(() => true), sleep(NO_BATCH_MS, false)])
   if (isThere) await landed
-  link.hold = () => undefined
+  proxy.hold = () => undefined
   if (!isThere) return { held: false }
   const { status, answer } = await landed
   return { held: true, status, isCommitted: status === 200 && isCommitted(answer) }
@@ -143,42 +145,42 @@ function isCommitted(answer: string): boolean {
 const twoLedgers: Fault = {
   brief: 4_000,
   full: 20_000,
-  async run({ house, payments }, ms) {
-    const { links, processes, edgeUrl, twinUrl } = house
-    await processes.twin.start()
-    payments.edges = [edgeUrl, twinUrl]
-    links.webhooks.targets = [edgeUrl, twinUrl]
+  async run({ system, payments }, ms) {
+    const { proxies, processes, edgeUrl, secondEdgeUrl } = system
+    await processes.secondEdge.start()
+    payments.edges = [edgeUrl, secondEdgeUrl]
+    proxies.webhooks.targets = [edgeUrl, secondEdgeUrl]
     await sleep(ms)
     payments.edges = [edgeUrl]
-    links.webhooks.targets = [edgeUrl]
-    await processes.twin.stop()
+    proxies.webhooks.targets = [edgeUrl]
+    await processes.secondEdge.stop()
     return undefined
   },
 }
 
-const linkFaults = (name: keyof typeof LINKS): Record<string, Fault> => ({
-  [`cut-${name}`]: onLink(name, { brief: 1_000, full: 5_000 }, (link) => link.cut()),
-  [`delay-${name}`]: onLink(name, { brief: 3_000, full: 10_000 }, (link) => {
-    link.weather = { delayMs: DELAY_MS }
+const proxyFaults = (name: keyof typeof PROXIES): Record<string, Fault> => ({
+  [`cut-${name}`]: onProxies(name, { brief: 1_000, full: 5_000 }, (proxy) => proxy.cut()),
+  [`delay-${name}`]: onProxies(name, { brief: 3_000, full: 10_000 }, (proxy) => {
+    proxy.conditions = { delayMs: DELAY_MS }
   }),
-  [`tear-${name}`]: onLink(name, { brief: 1_000, full: 5_000 }, (link) => {
-    link.weather = { tears: true }
+  [`tear-${name}`]: onProxies(name, { brief: 1_000, full: 5_000 }, (proxy) => {
+    proxy.conditions = { tears: true }
   }),
 })
 
-/** In their order. Those before the gateway come last: they open its circuit for half a minute. */
+/** In the order of a run. Faults of the gateway come last: they open its circuit for 30 s. */
 export const FAULTS: Readonly<Record<string, Fault>> = {
   'late-batch': lateBatch,
   'abandoned-batch': abandonedBatch,
   'two-ledgers': twoLedgers,
   'evict-ledger': evictLedger,
   ...Object.fromEntries(KILLED.map((name) => [`kill-${name}`, killed(name)])),
-  ...linkFaults('edge-database'),
-  ...linkFaults('sidecar-edge'),
+  ...proxyFaults('edge-database'),
+  ...proxyFaults('sidecar-edge'),
   ...Object.fromEntries(PROCESSES.map((name) => [`stop-${name}`, stopped(name)])),
-  ...linkFaults('edge-gateway'),
+  ...proxyFaults('edge-gateway'),
 }
 
-/** Under Deno the ledger is the edge's own process: killing that puts it away. */
-export const faultsOf = (host: House['host']): string[] =>
+/** Under Deno the ledger runs in the edge's own process, so `kill-edge` stops it. */
+export const faultsOf = (host: System['host']): string[] =>
   Object.keys(FAULTS).filter((name) => host === 'workerd' || name !== 'evict-ledger')

@@ -11,7 +11,7 @@ import type { Seeded } from './seeded.ts'
 import type { System } from './system.ts'
 
 const POLL_MS = 50
-/** The share of events that the endpoint refuses: it is a program of the shop, and fails at times. */
+/** The share of events that the shop's endpoint refuses: such a program fails at times. */
 const REFUSED = 0.05
 
 export function observe(

@@ -1,26 +1,35 @@
-// What a shop and its payers do, by chance, with gateways that misbehave: charges, asked for again
-// where they were not answered; payments, whose webhooks come doubled, late, or out of order; and
-// refunds.
+// What a shop and its payers do, at random, with gateways that misbehave: charges, repeated where
+// they were not answered; payments, whose webhooks come doubled, late, or out of order; orders that
+// are charged again after a failure, or twice at once; and refunds.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Faults } from '../../local/simulator/faults.ts'
 import type { Action } from '../../local/simulator/payment.ts'
 import type { ReceivedEvent } from '../../test/support/event-receiver.ts'
-import type { House } from './house.ts'
-import type { Recorder } from './record.ts'
+import type { Recorder } from './recorder.ts'
 import type { Seeded } from './seeded.ts'
+import type { System } from './system.ts'
 
-const MOST_PAUSE_MS = 300
+const MAX_PAUSE_MS = 300
 const ATTEMPTS = 4
 const AGAIN_MS = 700
-/** So long an answer is kept back; what is asked for again is answered. */
+/** So long the gateway does not answer; a repeated charge is answered. */
 const TIMES_OUT_MS = 1_500
 /** Longer than the edge takes for any answer. */
 const ANSWER_MS = 30_000
 const REFUNDED = 0.3
 const REFUNDED_TWICE = 0.2
+/** Of orders: two tabs of one browser, or a shop that sends no Idempotency-Key. */
+const CHARGED_AT_ONCE = 0.1
+const WITHOUT_KEY = 0.2
+/** Of payments that failed: the customer tries again, and the first one is paid after all. */
+const CHARGED_AGAIN = 0.6
+const PAID_LATE = 0.6
+/** A real gateway sends its webhook for hours. */
+const RESENDS = 60
+const RESEND_MS = 1_000
 
-/** How the gateway treats an order: nothing special, half of the time. */
+/** How the gateway treats an order: without a fault 40 times in 100. */
 const TREATMENTS: readonly (readonly [weight: number, faults: Faults])[] = [
   [40, {}],
   [10, { copies: 2 }],
@@ -36,12 +45,20 @@ const TREATMENTS: readonly (readonly [weight: number, faults: Faults])[] = [
 ]
 
 const ENDINGS: readonly (readonly [weight: number, action: Action | undefined])[] = [
-  [75, 'pay'],
-  [10, 'fail'],
+  [70, 'pay'],
+  [15, 'fail'],
   [5, 'cancel'],
   [5, 'expire'],
   [5, undefined],
 ]
+
+interface ChargeBody {
+  gateway: string
+  reference: string
+  amount: number
+  currency: string
+  description: string
+}
 
 interface Answer {
   status: number
@@ -49,29 +66,29 @@ interface Answer {
 }
 
 export class PaymentsLoad {
-  readonly #house: House
+  readonly #system: System
   readonly #recorder: Recorder
   readonly #random: Seeded
   readonly #chores = new Set<Promise<void>>()
   /** Where the shop calls: each request the next one. */
   edges: readonly string[]
-  /** By gateway: when a charge last got its page, by performance.now(). */
+  /** By gateway: when a charge last succeeded, by performance.now(). */
   readonly #charged = new Map<string, number>()
   #orders = 0
   #requests = 0
   #isOver = false
 
-  constructor(house: House, recorder: Recorder, random: Seeded) {
-    this.#house = house
+  constructor(system: System, recorder: Recorder, random: Seeded) {
+    this.#system = system
     this.#recorder = recorder
     this.#random = random
-    this.edges = [house.edgeUrl]
+    this.edges = [system.edgeUrl]
   }
 
   async run(): Promise<void> {
     while (!this.#isOver) {
       this.#chore(this.#order(this.#random.fork()))
-      await sleep(this.#random.below(MOST_PAUSE_MS))
+      await sleep(this.#random.below(MAX_PAUSE_MS))
     }
   }
 
@@ -108,32 +125,61 @@ export class PaymentsLoad {
   }
 
   async #order(random: Seeded): Promise<void> {
-    const { simulator } = this.#house
+    const { simulator } = this.#system
     const order = `order-${++this.#orders}`
     const faults = random.weighted(TREATMENTS)
-    // Nobody can pay at the bank before its code was shown: that is known to end badly.
+    // At the bank nobody can pay before its code was shown (docs/reliability.md, known limits).
     const isRedirect = faults.beforeAnswer || random.next() < 0.7
     const gateway = isRedirect ? 'redirect' : 'fib'
     const ending = random.weighted(ENDINGS)
     if (Object.keys(faults).length > 0) await simulator.faults(order, faults)
-    const charging = this.#charge(gateway, order, 1_000 + 250 * random.below(200))
+    const amount = 1_000 + 250 * random.below(200)
+    const request = { gateway, reference: order, amount, currency: 'IQD', description: order }
+    const key = random.next() < WITHOUT_KEY ? undefined : `key of ${order}`
+    const isTwice = random.next() < CHARGED_AT_ONCE
+    const charging = Promise.all([
+      this.#charge(request, key),
+      isTwice ? this.#charge(request, `another ${key}`) : undefined,
+    ])
     if (faults.timeout) {
       await sleep(TIMES_OUT_MS)
       await simulator.faults(order, {})
     }
-    const charged = await charging
-    const payment = charged?.body?.gatewayTransactionId
-    if (payment === undefined || ending === undefined || faults.beforeAnswer) return
-    await sleep(random.below(500))
-    await simulator.act(payment, ending)
+    const payments = new Set((await charging).filter((id) => id !== undefined))
+    if (ending === undefined || faults.beforeAnswer) return
+    for (const payment of payments) {
+      await sleep(random.below(500))
+      await simulator.act(payment, ending)
+      if (ending === 'pay' || random.next() >= CHARGED_AGAIN) continue
+      const second = await this.#charge(request, `another key of ${order}`)
+      const isPaidLate = !faults.lost && random.next() < PAID_LATE
+      await Promise.all([
+        second && simulator.act(second, 'pay'),
+        isPaidLate && this.#payLate(payment),
+      ])
+    }
   }
 
-  async #charge(gateway: string, order: string, amount: number): Promise<Answer | undefined> {
-    const body = { gateway, reference: order, amount, currency: 'IQD', description: order }
-    const what = { kind: 'charge', order, gateway, amount, currency: 'IQD' }
-    const answer = await this.#untilDone('/charges', body, `key of ${order}`, what)
+  /** Nobody asks the gateway about what had failed, so these webhooks must arrive in the end. */
+  async #payLate(payment: string): Promise<void> {
+    const { simulator } = this.#system
+    const since = Date.now()
+    await simulator.act(payment, 'pay_late')
+    const sent = (await simulator.webhooks(payment)).filter(({ at }) => at >= since)
+    const taken = new Set(sent.filter(({ status }) => status === 200).map(({ body }) => body))
+    const lost = sent.filter(({ body }) => !taken.has(body))
+    for (const [body, url] of new Map(lost.map(({ body, url }) => [body, url]))) {
+      await resend(url, body)
+    }
+  }
+
+  /** The gateway's id of the payment, where one can be paid now. */
+  async #charge(request: ChargeBody, key: string | undefined): Promise<string | undefined> {
+    const { gateway, reference: order, amount, currency } = request
+    const what = { kind: 'charge', order, gateway, amount, currency }
+    const answer = await this.#untilDone('/charges', request, key, what)
     if (answer?.status === 201) this.#charged.set(gateway, performance.now())
-    return answer?.body?.status === 'Pending' ? answer : undefined
+    return answer?.body?.status === 'Pending' ? answer.body.gatewayTransactionId : undefined
   }
 
   async #refund(gateway: string, transactionId: string, amount: number, name: string) {
@@ -146,7 +192,7 @@ export class PaymentsLoad {
   async #untilDone(
     path: string,
     body: object,
-    key: string,
+    key: string | undefined,
     what: Record<string, unknown> & { kind: string },
   ): Promise<Answer | undefined> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -162,14 +208,14 @@ export class PaymentsLoad {
     return undefined
   }
 
-  async #post(path: string, body: object, key: string): Promise<Answer> {
+  async #post(path: string, body: object, key: string | undefined): Promise<Answer> {
     const edge = this.edges[this.#requests++ % this.edges.length]
     try {
       const response = await fetch(`${edge}/api/payments${path}`, {
         method: 'POST',
         headers: {
-          authorization: `Bearer ${this.#house.tokens.payments}`,
-          'idempotency-key': key,
+          authorization: `Bearer ${this.#system.tokens.payments}`,
+          ...(key !== undefined && { 'idempotency-key': key }),
         },
         body: JSON.stringify(body),
         signal: AbortSignal.timeout(ANSWER_MS),
@@ -178,5 +224,15 @@ export class PaymentsLoad {
     } catch {
       return { status: 0, body: null }
     }
+  }
+}
+
+/** Until it is taken, as the gateway would in the end. */
+async function resend(url: string, body: string): Promise<void> {
+  const headers = { 'content-type': 'application/json' }
+  for (let n = 0; n < RESENDS; n++) {
+    await sleep(RESEND_MS)
+    const answer = await fetch(url, { method: 'POST', headers, body }).catch(() => undefined)
+    if (answer?.ok) return
   }
 }

@@ -1,4 +1,4 @@
-// One process of a run: it can be killed, stopped in its tracks, and started again.
+// One process of a run. It can be killed, frozen, and started again.
 
 import { type Child, type ChildSpec, spawnChild } from '../../local/child.ts'
 
@@ -7,7 +7,7 @@ export class Process {
   readonly #ready: () => Promise<void>
   #child: Child | undefined
 
-  /** `ready` resolves when it answers. */
+  /** `ready` resolves when the process answers. */
   constructor(spec: ChildSpec, ready: () => Promise<void>) {
     this.#spec = spec
     this.#ready = ready
@@ -28,7 +28,7 @@ export class Process {
     await this.#child?.ended
   }
 
-  /** Alive, with open connections, and it answers nobody. */
+  /** SIGSTOP: alive, with open connections, and silent. */
   freeze(): void {
     this.#signal('SIGSTOP')
   }
@@ -49,7 +49,7 @@ export class Process {
     try {
       process.kill(pid, signal)
     } catch (error) {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
       if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
     }
   }

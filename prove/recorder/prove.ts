@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { BoardClient } from './board-client.ts'
 import { BoardLoad } from './board-load.ts'
 import { FAULTS, type Scene } from './faults.ts'
-import { type Host, openHouse } from './house.ts'
+import { observe } from './observe.ts'
 import { PaymentsLoad } from './payments-load.ts'
-import { Recorder } from './record.ts'
-import { comeToRest, writeDown } from './rest.ts'
+import { Recorder } from './recorder.ts'
+import { boardRests, comeToRest, writeDown } from './rest.ts'
 import { Seeded } from './seeded.ts'
-import { witness } from './witness.ts'
+import { type Host, startSystem } from './system.ts'
 
 export interface Plan {
   host: Host
@@ -20,80 +20,110 @@ export interface Plan {
   forMs: number
   /** Of the history. */
   file: string
-  /** Told what happens, in words. */
-  say: (sentence: string) => void
+  log: (sentence: string) => void
 }
 
-const CLIENTS = ['c1', 'c2', 'c3', 'c4', 'c5'] as const
-/** These go away now and then, and come back by their last id. */
+/** Some read later than others, and two go away now and then and resume by their last id. */
+const CLIENTS = {
+  c1: {},
+  c2: {},
+  c3: { readsAfterMs: 60 },
+  c4: {},
+  c5: { readsAfterMs: 30 },
+}
 const RESUMING = ['c4', 'c5']
 const STAYS_MS = 3_000
 const AWAY_MS = 1_500
-/** A fault that has so long may last as long as it does in earnest. */
+/** With so much time for each fault, faults are `full`. */
 const FULL_SHARE_MS = 25_000
 /** A circuit is open for 30 s. */
 const HEALS_MS = 45_000
-const CALM_MS = { brief: 600, full: 3_000 }
+const CALM_MS = { brief: 300, full: 3_000 }
 
 /** Resolves when the history is written. */
 export async function prove(plan: Plan): Promise<Recorder> {
-  const { host, seed, faults, forMs, say } = plan
+  const { host, seed, forMs, log } = plan
   const recorder = new Recorder(plan.file)
-  recorder.write({ kind: 'run', seed, host, faults, seconds: forMs / 1_000 })
+  const faults = faultsIn(plan)
+  const names = faults.map(({ name }) => name)
+  const clientNames = Object.keys(CLIENTS)
+  const seconds = forMs / 1_000
+  recorder.write({ kind: 'run', seed, host, seconds, faults: names, clients: clientNames })
   const random = new Seeded(seed)
-  const house = await openHouse(host)
+  const system = await startSystem(host)
   try {
-    const board = new BoardLoad(house.store, recorder, random.fork())
-    const payments = new PaymentsLoad(house, recorder, random.fork())
+    const board = new BoardLoad(system.store, recorder, random.fork())
+    const payments = new PaymentsLoad(system, recorder, random.fork())
     const onEvent = payments.onEvent.bind(payments)
-    const seen = witness(house, recorder, { random: random.fork(), onEvent })
-    const clients = CLIENTS.map((name) => new BoardClient(name, house, recorder))
+    const seen = observe(system, recorder, { random: random.fork(), onEvent })
+    const clients = Object.entries(CLIENTS).map(
+      ([name, options]) => new BoardClient(name, system, recorder, options),
+    )
     const leaving = new AbortController()
     const coming = comeAndGo(clients, random.fork(), leaving.signal)
     const loading = Promise.all([board.run(), payments.run()])
+    // It is awaited below. Where the run breaks before that, it is the run's own error that counts.
+    loading.catch(() => undefined)
 
     await sleep(CALM_MS.full)
-    await misbehave(plan, { house, payments }, recorder)
-    say('healed; waiting for rest')
+    const settle = () => board.pause(() => boardRests(recorder, board, clients))
+    await inject(faults, { system, payments, settle }, recorder, plan)
+    log('healed; waiting for rest')
     leaving.abort()
     board.end()
     payments.end()
     await Promise.all([loading, coming])
     await payments.rest()
-    await comeToRest(house, recorder, board, clients)
+    await comeToRest(system, recorder, board, clients)
     await seen.end()
     for (const client of clients) client.mute()
-    await writeDown(house, recorder, board)
+    await writeDown(system, recorder)
     await Promise.all(clients.map((client) => client.close()))
   } finally {
     recorder.close()
-    await house.close()
+    await system.close()
   }
   return recorder
 }
 
-async function misbehave(plan: Plan, scene: Scene, recorder: Recorder): Promise<void> {
-  const { faults, forMs, say } = plan
+/** The faults of a run, and how long each lasts: briefly where all of them have little time. */
+function faultsIn({ faults, forMs }: Plan) {
   const length = forMs / Math.max(faults.length, 1) < FULL_SHARE_MS ? 'brief' : 'full'
+  return faults.flatMap((name) => {
+    const fault = FAULTS[name]
+    const ms = fault?.[length] ?? (faults.length === 1 ? fault?.full : undefined)
+    return fault && ms !== undefined ? [{ name, ms, length, run: fault.run } as const] : []
+  })
+}
+
+async function inject(
+  faults: ReturnType<typeof faultsIn>,
+  scene: Scene,
+  recorder: Recorder,
+  { forMs, log }: Plan,
+): Promise<void> {
   const until = performance.now() + forMs
   const isOver = () => performance.now() > until
-  if (faults.length === 0) await sleep(forMs)
+  while (faults.length === 0 && !isOver()) {
+    await sleep(CALM_MS.full)
+    if (!(await scene.settle())) return
+  }
   for (let round = 0; faults.length > 0 && (round === 0 || !isOver()); round++) {
-    for (const name of faults) {
-      const fault = FAULTS[name]
-      const ms = fault?.[length] ?? (faults.length === 1 ? fault?.full : undefined)
-      if (!fault || ms === undefined || (round > 0 && isOver())) continue
-      say(name)
+    for (const { name, ms, length, run } of faults) {
+      if (round > 0 && isOver()) return
+      log(name)
       recorder.write({ kind: 'fault', name, phase: 'begin' })
-      const detail = await fault.run(scene, ms)
+      const detail = await run(scene, ms)
       recorder.write({ kind: 'fault', name, phase: 'end', ...detail })
+      // The checker will say what is wrong; what comes after it would show nothing.
+      if (!(await scene.settle())) return
       await sleep(CALM_MS[length])
       if (length === 'full') await chargesAgain(scene)
     }
   }
 }
 
-/** What the last fault left, such as a circuit that it opened, is not the next one's doing. */
+/** An open circuit that the last fault left must not be counted as the next one's effect. */
 async function chargesAgain({ payments }: Scene): Promise<void> {
   const now = performance.now()
   while (!payments.hasChargedSince(now) && performance.now() < now + HEALS_MS) await sleep(100)

@@ -1,5 +1,5 @@
-// A proxy before an HTTP server. On request it cuts, delays or tears what passes, or holds a request
-// back until its caller has given up.
+// A proxy before an HTTP server. On request it cuts, delays or tears what passes, or holds a
+// request back until its caller has given up.
 
 import {
   Agent,

@@ -1,18 +1,20 @@
-// The end of a run: everything is healed, what would happen within hours happens now, and what is
-// left is written down.
+// The end of a run: all faults are over, what would happen within hours happens now, and the final
+// state of everything is recorded.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Payment } from '../../local/simulator/payment.ts'
 import type { BoardClient } from './board-client.ts'
 import type { BoardLoad } from './board-load.ts'
-import type { House } from './house.ts'
-import type { Recorder } from './record.ts'
+import type { Recorder } from './recorder.ts'
+import type { System } from './system.ts'
 
 /** A circuit that the last fault opened is tried again after 30 s. */
-const PATIENCE_MS = 120_000
-const LOOK_MS = 1_000
-/** Longer together than the gateways wait before they tell again. */
-const QUIET_LOOKS = 5
+const MAX_REST_MS = 120_000
+/** A sidecar that could not publish for a while waits up to 30 s before it tries again. */
+const MAX_BOARD_REST_MS = 60_000
+const POLL_MS = 1_000
+/** Longer together than the gateways wait before they send a webhook again. */
+const QUIET_POLLS = 5
 
 /** Payments that one sweep asks about at most. */
 const SWEEP_CHECKS = 50
@@ -21,62 +23,62 @@ const MOVES = ['delivered', 'undelivered', 'moved', 'chargedAgain', 'unreachable
 type Json = Record<string, unknown>
 
 export async function comeToRest(
-  house: House,
+  system: System,
   recorder: Recorder,
   board: BoardLoad,
   clients: readonly BoardClient[],
 ): Promise<void> {
-  await Promise.all([paymentsRest(house, recorder), boardRests(board, clients)])
+  await Promise.all([paymentsRest(system, recorder), boardRests(recorder, board, clients)])
 }
 
-/** Until nothing has changed for a while, or patience is over: the checker says what is left. */
-async function paymentsRest(house: House, recorder: Recorder): Promise<void> {
-  const until = performance.now() + PATIENCE_MS
+/** Until nothing has changed for a while, or it takes too long: the checker finds what is left. */
+async function paymentsRest(system: System, recorder: Recorder): Promise<void> {
+  const until = performance.now() + MAX_REST_MS
   let before = ''
-  for (let quiet = 0; quiet < QUIET_LOOKS && performance.now() < until; ) {
-    await passTime(house)
-    const isStill = await sweepAll(house, recorder)
-    const now = JSON.stringify(await standing(house))
-    quiet = isStill && now === before && house.links.webhooks.passing === 0 ? quiet + 1 : 0
+  for (let quiet = 0; quiet < QUIET_POLLS && performance.now() < until; ) {
+    await passTime(system)
+    const isStill = await sweepAll(system, recorder)
+    const now = JSON.stringify(await countsOf(system))
+    quiet = isStill && now === before && system.proxies.webhooks.inFlight === 0 ? quiet + 1 : 0
     before = now
-    await sleep(LOOK_MS)
+    await sleep(POLL_MS)
   }
 }
 
-/** Until nothing is due any more; whether there was nothing to do. */
-async function sweepAll(house: House, recorder: Recorder): Promise<boolean> {
+/** Until nothing is due any more. True if the first sweep already had nothing to do. */
+async function sweepAll(system: System, recorder: Recorder): Promise<boolean> {
   let isStill = true
   for (;;) {
-    const report = await sweep(house)
+    const report = await sweep(system)
     recorder.write({ kind: 'sweep', ...report })
     isStill &&= MOVES.every((what) => report[what] === 0)
-    // It checks so many at most, and those that are due the longest.
+    // It checks so many at most at a time.
     if (report.checked !== SWEEP_CHECKS) return isStill
   }
 }
 
-/** What would be asked about or told later is due now. */
-async function passTime(house: House): Promise<void> {
-  await house.query(
-    // 0: it was never called.
+/** Checks and deliveries that are due later are due now. */
+async function passTime(system: System): Promise<void> {
+  await system.query(
+    // called_until 0: the gateway was never called for it.
     `UPDATE payment_transactions SET next_check_at = 0, called_until = MIN(called_until, 1)
       WHERE next_check_at IS NOT NULL`,
   )
-  await house.query('UPDATE payment_outbox SET next_attempt_at = 0, leased_until = NULL')
-  await house.query('UPDATE payment_deliveries SET next_attempt_at = 0, leased_until = NULL')
+  await system.query('UPDATE payment_outbox SET next_attempt_at = 0, leased_until = NULL')
+  await system.query('UPDATE payment_deliveries SET next_attempt_at = 0, leased_until = NULL')
 }
 
-async function sweep(house: House): Promise<Json> {
+async function sweep(system: System): Promise<Json> {
   try {
-    return await ask<Json>(house, '/sweep', 'POST')
+    return await ask<Json>(system, '/sweep', 'POST')
   } catch (error) {
     return { error: String(error) }
   }
 }
 
-/** How much there is of everything, and what it is. */
-async function standing(house: House): Promise<unknown> {
-  return await house.query(
+/** How many rows there are of each table and status. */
+async function countsOf(system: System): Promise<unknown> {
+  return await system.query(
     `SELECT 'transaction' AS what, status, COUNT(*) AS n FROM payment_transactions GROUP BY 2
       UNION ALL SELECT 'refund', status, COUNT(*) FROM payment_refunds GROUP BY 2
       UNION ALL SELECT 'event', outcome, COUNT(*) FROM payment_webhook_events GROUP BY 2
@@ -85,34 +87,38 @@ async function standing(house: House): Promise<unknown> {
   )
 }
 
-async function boardRests(board: BoardLoad, clients: readonly BoardClient[]): Promise<void> {
-  const until = performance.now() + PATIENCE_MS
+/** Whether every client had the files as they are before it took too long. Nothing is saved. */
+export async function boardRests(
+  recorder: Recorder,
+  board: BoardLoad,
+  clients: readonly BoardClient[],
+): Promise<boolean> {
+  const until = performance.now() + MAX_BOARD_REST_MS
   const isRight = ({ view, isIdle }: BoardClient) =>
     isIdle && isSame(view.tasks, board.files.tasks) && isSame(view.sessions, board.files.sessions)
-  while (!clients.every(isRight) && performance.now() < until) await sleep(LOOK_MS / 10)
-  // What comes once more shows itself.
-  await sleep(LOOK_MS)
+  while (!clients.every(isRight) && performance.now() < until) await sleep(POLL_MS / 20)
+  const { tasks, sessions } = board.files
+  const files = { tasks: Object.fromEntries(tasks), sessions: Object.fromEntries(sessions) }
+  recorder.write({ kind: 'files', ...files })
+  return clients.every(isRight)
 }
 
 const isSame = (one: Map<string, number>, other: Map<string, number>): boolean =>
   one.size === other.size && [...one].every(([key, value]) => other.get(key) === value)
 
-/** Everything that can be asked for, from each side's own books. */
-export async function writeDown(house: House, recorder: Recorder, board: BoardLoad): Promise<void> {
-  const { tasks, sessions } = board.files
-  const files = { tasks: Object.fromEntries(tasks), sessions: Object.fromEntries(sessions) }
-  recorder.write({ kind: 'files', ...files })
-  const books = await fetch(`${house.simulator.url}/_control/payments`)
+/** Everything that can be asked for: of the gateways, and of the API. */
+export async function writeDown(system: System, recorder: Recorder): Promise<void> {
+  const books = await fetch(`${system.simulator.url}/_control/payments`)
   const { payments } = (await books.json()) as { payments: Payment[] }
   for (const payment of payments.toReversed()) recorder.write(bookingOf(payment))
-  for (const { id } of await all(house, 'transactions', 'transactions')) {
-    const transaction = await ask<Json>(house, `/transactions/${String(id)}`)
+  for (const { id } of await all(system, 'transactions', 'transactions')) {
+    const transaction = await ask<Json>(system, `/transactions/${String(id)}`)
     recorder.write({ kind: 'stored', transaction })
   }
-  for (const event of await all(house, 'webhook-events', 'webhookEvents')) {
+  for (const event of await all(system, 'webhook-events', 'webhookEvents')) {
     recorder.write({ kind: 'event', event })
   }
-  for (const alert of await all(house, 'alerts', 'alerts', '&all=true')) {
+  for (const alert of await all(system, 'alerts', 'alerts', '&all=true')) {
     recorder.write({ kind: 'alert', alert })
   }
   recorder.write({ kind: 'rest' })
@@ -129,19 +135,19 @@ function bookingOf({ gateway, ...payment }: Payment) {
 }
 
 /** All pages of a list. */
-async function all(house: House, path: string, name: string, filter = ''): Promise<Json[]> {
+async function all(system: System, path: string, name: string, filter = ''): Promise<Json[]> {
   const rows: Json[] = []
   for (let cursor = ''; ; ) {
-    const page = await ask<Json>(house, `/${path}?limit=200${filter}${cursor}`)
+    const page = await ask<Json>(system, `/${path}?limit=200${filter}${cursor}`)
     rows.push(...(page[name] as Json[]))
     if (page.cursor === undefined) return rows
     cursor = `&cursor=${String(page.cursor)}`
   }
 }
 
-async function ask<Answer>(house: House, path: string, method = 'GET'): Promise<Answer> {
-  const headers = { authorization: `Bearer ${house.tokens.payments}` }
-  const answer = await fetch(`${house.edgeUrl}/api/payments${path}`, { method, headers })
+async function ask<Answer>(system: System, path: string, method = 'GET'): Promise<Answer> {
+  const headers = { authorization: `Bearer ${system.tokens.payments}` }
+  const answer = await fetch(`${system.edgeUrl}/api/payments${path}`, { method, headers })
   if (!answer.ok) throw new Error(`${path}: ${answer.status} ${await answer.text()}`)
   return (await answer.json()) as Answer
 }

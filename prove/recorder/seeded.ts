@@ -1,4 +1,4 @@
-// Chance that can be had again: the same numbers for the same seed (mulberry32).
+// Random numbers, the same ones for the same seed (mulberry32).
 
 export class Seeded {
   #state: number
@@ -31,7 +31,7 @@ export class Seeded {
     throw new Error('there is nothing to choose from')
   }
 
-  /** A row of its own: what one user of chance does never changes what another one gets. */
+  /** A generator of its own: how often one user draws does not change what another gets. */
   fork(): Seeded {
     return new Seeded(Math.floor(this.next() * 2 ** 31))
   }

@@ -1,10 +1,10 @@
-// The shop of a run: what an operator writes, with listeners that leave a line in the edge's log.
+// The shop's configuration in a run, with listeners that write a line into the edge's log.
 
 import { defineConfig } from '../../worker/payments/define-config.ts'
 import type { PaymentEvents } from '../../worker/payments/domain/events.ts'
 import type { LifecycleEvent } from '../../worker/payments/domain/status.ts'
 
-const heard =
+const logged =
   (listener: LifecycleEvent) =>
   ({ transaction }: PaymentEvents[LifecycleEvent]) =>
     console.log(JSON.stringify({ listener, transaction }))
@@ -13,11 +13,11 @@ export default defineConfig({
   payments: {
     gateways: { redirect: { driver: 'redirect' }, fib: { driver: 'fib' } },
     listeners: {
-      PaymentInitiated: heard('PaymentInitiated'),
-      PaymentSucceeded: heard('PaymentSucceeded'),
-      PaymentFailed: heard('PaymentFailed'),
-      PaymentCancelled: heard('PaymentCancelled'),
-      PaymentRefunded: heard('PaymentRefunded'),
+      PaymentInitiated: logged('PaymentInitiated'),
+      PaymentSucceeded: logged('PaymentSucceeded'),
+      PaymentFailed: logged('PaymentFailed'),
+      PaymentCancelled: logged('PaymentCancelled'),
+      PaymentRefunded: logged('PaymentRefunded'),
     },
   },
 })

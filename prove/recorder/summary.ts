@@ -1,6 +1,6 @@
-// What a history shows of each fault, as rows of a table: measured from its lines alone.
+// What each fault did to clients, as rows of a table: measured from the lines of the history alone.
 
-import type { Recorder } from './record.ts'
+import type { Recorder } from './recorder.ts'
 
 type Line = Recorder['lines'][number]
 
@@ -12,7 +12,7 @@ interface Row {
   asked: number
   /** Of those that were answered, in ms. */
   slowest: number
-  /** Webhooks that were not answered, or with 503: the gateway tells them again. */
+  /** Webhooks without an answer, or with 503: the gateway sends them again. */
   webhooks: number
   /** The longest time until a write could be seen by each client, in ms. */
   behind: number
@@ -21,9 +21,8 @@ interface Row {
 }
 
 const HEAD =
-  '| fault | times | refused | slowest | webhooks refused | clients behind | told twice |\n' +
+  '| fault | times | refused | slowest | webhooks refused | clients behind | delivered twice |\n' +
   '|---|---|---|---|---|---|---|'
-/** Where nobody answered, too. */
 const isRefused = ({ status }: Line) => status === 0 || status === 503
 const seconds = (ms: number): string => `${(ms / 1_000).toFixed(1)} s`
 
@@ -84,7 +83,7 @@ function lagsOf(lines: readonly Line[]): { t: number; lag: number }[] {
         unseen.set(key, [...(unseen.get(key) ?? []), write])
       }
     }
-    // What is gone again nobody has to see.
+    // What was deleted meanwhile need not be seen.
     if (line.kind === 'write' && line.version === null) {
       for (const client of clients) unseen.delete(`${client} ${String(line.task)}`)
     }

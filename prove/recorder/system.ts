@@ -1,5 +1,5 @@
-// The real processes of a run, a proxy between any two of them, and the shop's endpoint. Nothing here
-// knows of faults or load.
+// The real processes of a run, a proxy between any two of them, and the shop's endpoint. Nothing
+// here knows of faults or load.
 
 import { randomBytes } from 'node:crypto'
 import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'

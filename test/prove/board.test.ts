@@ -1,4 +1,4 @@
-// Histories of a board that were spoiled, each in one way: the checker finds it, and names the line.
+// Spoiled histories of a board, each in one way: the checker finds it, and names the line.
 
 import { describe, expect, it } from 'vitest'
 import { goodHistory, type Line } from './good-history.ts'

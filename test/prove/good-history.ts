@@ -1,5 +1,5 @@
-// A history in which all is well, as the recorder writes one: two clients, of which one resumes, and
-// three payments. Tests spoil it.
+// A history in which every promise holds, as the recorder writes one: two clients, of which one
+// resumes, and three payments. Tests spoil it.
 
 export type Line = Record<string, unknown> & { kind: string }
 
@@ -11,6 +11,7 @@ const id = (n: number): string => `${EPOCH}-${n}`
 const read = (client: string, n: number, own: object): Line => ({
   kind: 'read',
   client,
+  path: '/api/tasks',
   after: id(n),
   status: 200,
   seq: id(n),
@@ -25,7 +26,7 @@ const message = (client: string, n: number, data: object): Line => ({
   data,
 })
 
-const all = (client: string): Line[] => [
+const opening = (client: string): Line[] => [
   { kind: 'connect', client },
   { kind: 'cursor', client, id: id(1) },
   read(client, 1, { isWhole: true, ...tasks({ 'T-1': 1, 'T-2': 2 }) }),
@@ -33,8 +34,8 @@ const all = (client: string): Line[] => [
 ]
 
 const board: Line[] = [
-  ...all('c1'),
-  ...all('c2'),
+  ...opening('c1'),
+  ...opening('c2'),
   { kind: 'write', task: 'T-1', version: 4, how: 'save' },
   message('c1', 2, taskChanged('T-1')),
   read('c1', 2, tasks({ 'T-1': 4 })),
@@ -46,16 +47,19 @@ const board: Line[] = [
   {
     kind: 'read',
     client: 'c1',
+    path: '/api/tasks/T-2',
     after: id(3),
     status: 404,
     isWhole: false,
     ...tasks({ 'T-2': null }),
   },
+  // Not modified: what the client had kept of the list.
+  read('c1', 3, { status: 304, isWhole: true, sessions: { ses_1: 3 } }),
   { kind: 'write', session: 'ses_1', version: 5, how: 'save' },
   message('c1', 4, { type: 'session-changed', session: 'ses_1' }),
   read('c1', 4, { isWhole: true, sessions: { ses_1: 5 } }),
   { kind: 'connect', client: 'c2', lastEventId: id(2) },
-  // Two that are sent as one, of which only the last has an id.
+  // Two messages for two changes, of which only the last has an id.
   { kind: 'message', client: 'c2', data: { type: 'tasks-changed' } },
   message('c2', 4, { type: 'session-changed', session: 'ses_1' }),
   read('c2', 4, { isWhole: true, ...tasks({ 'T-1': 4 }) }),
@@ -68,7 +72,7 @@ interface Payment {
   asked: number
   paid?: number
   refunded?: number
-  /** Of its events, in their order. */
+  /** Its events, in their order. */
   walk: [type: string, status: string][]
 }
 
@@ -106,11 +110,16 @@ const PAYMENTS: Payment[] = [
   },
 ]
 
-const linesOf = ({ id, status, asked, paid, refunded = 0, walk }: Payment): Line[] => {
+function linesOf({ id, status, asked, paid, refunded = 0, walk }: Payment): Line[] {
   const gateway = 'redirect'
-  const names = { id, gateway, reference: `order of ${id}`, gatewayTransactionId: `gateway ${id}` }
+  const payment = `gateway ${id}`
+  const externalReference = `external ${id}`
   const transaction = {
-    ...names,
+    id,
+    gateway,
+    reference: `order of ${id}`,
+    gatewayTransactionId: payment,
+    externalReferenceId: externalReference,
     ...money(asked),
     status,
     ...(paid !== undefined && { paid: money(paid) }),
@@ -123,29 +132,34 @@ const linesOf = ({ id, status, asked, paid, refunded = 0, walk }: Payment): Line
       payload: { transaction: { ...transaction, status: at } },
     }
   })
+  const refund = { id: `refund ${id}`, status: 'succeeded', amount: refunded }
+  const refunds = refunded > 0 ? [refund] : []
   const eventId = `webhook of ${id}`
-  const booking = { id: names.gatewayTransactionId, reference: names.reference, refunded }
+  const answered = { success: true, refundId: refund.id, refundedAmount: refunded }
+  const reference = transaction.reference
+  const booking = { id: payment, reference, externalReference, refunded }
   return [
     { kind: 'charge', status: 201, body: { transactionId: id } },
-    { kind: 'webhook', gateway, payment: booking.id, eventId, status: 200, answer: 'ok' },
-    ...events.flatMap((event): Line[] => [
-      { kind: 'listener', type: event.type, transaction: event.payload.transaction },
-      { kind: 'endpoint', type: event.type, id: event.id, status: 204 },
+    { kind: 'webhook', gateway, payment, eventId, status: 200, answer: 'ok' },
+    ...refunds.map(() => ({ kind: 'refund', transactionId: id, status: 200, body: answered })),
+    ...events.flatMap(({ type, id: eventId, payload }): Line[] => [
+      { kind: 'listener', type, status: 200, ...payload },
+      { kind: 'endpoint', type, id: eventId, status: 204, ...payload },
     ]),
     {
       kind: 'booking',
       gateway,
       payment: { ...booking, ...(paid !== undefined && { paid: money(paid) }) },
     },
-    { kind: 'stored', transaction: { ...transaction, events } },
-    { kind: 'event', event: { gateway, eventId, gatewayTransactionId: booking.id } },
+    { kind: 'stored', transaction: { ...transaction, events, refunds } },
+    { kind: 'event', event: { gateway, eventId, gatewayTransactionId: payment } },
   ]
 }
 
 /** A new one each time, to be spoiled. */
 export const goodHistory = (): Line[] =>
   structuredClone([
-    { kind: 'run', seed: 1, host: 'workerd' },
+    { kind: 'run', seed: 1, host: 'workerd', clients: ['c1', 'c2'] },
     ...board,
     { kind: 'files', ...tasks({ 'T-1': 4 }), sessions: { ses_1: 5 } },
     ...PAYMENTS.flatMap(linesOf),
