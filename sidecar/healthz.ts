@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { PublisherStatus } from './publishing/publisher-status.ts'
+import type { PublisherStatus } from './publish/publisher-status.ts'
 
 export interface Health extends PublisherStatus {
   files: number

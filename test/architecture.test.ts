@@ -12,22 +12,22 @@ const WORKER_ADAPTERS = [
   /(^|\/)routes\.ts$/,
 ]
 const SIDECAR_CORE = [
-  'watching/watch',
-  'watching/window',
-  'watching/stat-table',
+  'watch/watch',
+  'watch/window',
+  'files/stat-table',
   'board/records',
   'board/derive',
   'board/hash-tree',
   'board/compose',
   'board/claims',
-  'board/many-map',
-  'board/recent',
-  'board/file-table',
-  'board/cache-line',
+  'board/multimap',
+  'files/parsed-cache',
+  'files/file-table',
+  'files/cache-line',
   'layouts/layout',
-  'publishing/edge',
-  'publishing/split',
-  'publishing/backoff',
+  'publish/edge',
+  'publish/split',
+  'publish/backoff',
 ]
 
 interface Source {
@@ -195,7 +195,7 @@ describe('the house', () => {
       ...named('worker/payments', [
         ...['gateways/gateway', 'gateways/guard/guard', 'ledger/ledger', 'queries/queries'],
       ]),
-      ...named('sidecar', ['watching/watch', 'publishing/edge', 'layouts/layout', 'board/records']),
+      ...named('sidecar', ['watch/watch', 'publish/edge', 'layouts/layout', 'board/records']),
     ]
     expect(ports).toHaveLength(17)
     const adapter = (file: string) => `${file.slice(0, -3)}-`

@@ -3,7 +3,7 @@
 
 import { decodeJwt, type JWTPayload } from 'jose'
 import { messageOf } from '../../sidecar/error-message.ts'
-import type { Reply } from '../../sidecar/publishing/edge.ts'
+import type { Reply } from '../../sidecar/publish/edge.ts'
 import type { Finding } from './finding.ts'
 import { isPrivate } from './publish-settings.ts'
 

@@ -2,9 +2,9 @@
 
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { readSource } from '../../sidecar/files/read-source.ts'
 import { isMisnamed } from '../../sidecar/layouts/cairn.ts'
 import { type Entry, type FileKind, invalidOf, type Store } from '../../sidecar/layouts/layout.ts'
-import { readSource } from '../../sidecar/layouts/read.ts'
 import { openStore, StoreError } from '../../sidecar/layouts/registry.ts'
 import { isCut, sizeText } from '../../sidecar/layouts/text-limit.ts'
 import { RECORD_BYTES, TEXT_BYTES } from '../../worker/board/wire.ts'

@@ -1,6 +1,6 @@
 // Says what would keep a sidecar from doing its work here: one check a line, each with its reason.
 
-import { EdgeHttp } from '../../sidecar/publishing/edge-http.ts'
+import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import type { Settings } from '../settings.ts'
 import type { Command } from './command.ts'
 import { checkClock, checkEdge, checkToken } from './doctor-edge.ts'

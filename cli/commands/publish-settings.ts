@@ -4,7 +4,7 @@ import { RUN_OUTPUTS, type RunOutput } from '../../sidecar/board/published-run.t
 import type { Store } from '../../sidecar/layouts/layout.ts'
 import { openStore, StoreError } from '../../sidecar/layouts/registry.ts'
 import { createLog, type Log, type LogFormat } from '../../sidecar/log.ts'
-import { EdgeHttp } from '../../sidecar/publishing/edge-http.ts'
+import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import { type Settings, UsageError, VERSION } from '../settings.ts'
 import type { Io } from './command.ts'
 

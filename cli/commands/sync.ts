@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { openSidecar } from '../../sidecar/open-sidecar.ts'
-import type { Failure } from '../../sidecar/publishing/edge.ts'
+import type { Failure } from '../../sidecar/publish/edge.ts'
 import type { Command } from './command.ts'
 import { readPublishing, storeIn } from './publish-settings.ts'
 

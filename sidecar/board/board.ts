@@ -3,16 +3,16 @@
 // the time, `nextStaleAt` says when to come back.
 
 import type { DataRecord, Key, Live } from '../../worker/board/wire.ts'
+import { compact } from '../files/compact.ts'
+import { type Fact, type FileFacts, factOf, type Says, saysOnlyBroken } from '../files/facts.ts'
+import type { Looker } from '../files/file-reader.ts'
+import { FileTable } from '../files/file-table.ts'
+import { Recent } from '../files/parsed-cache.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
-import { compact } from './compact.ts'
 import { compose } from './compose.ts'
-import { type Fact, type FileFacts, factOf, type Says, saysOnlyBroken } from './facts.ts'
-import { FileTable } from './file-table.ts'
 import { HashTree } from './hash-tree.ts'
 import { fileHash, recordHash } from './hashes.ts'
-import type { Looker } from './look.ts'
 import type { RunOutput } from './published-run.ts'
-import { Recent } from './recent.ts'
 import { type Records, RecordUnreadable } from './records.ts'
 import { Relations } from './relations.ts'
 

@@ -3,9 +3,9 @@
 // they came, so it heals when the first goes and is the same after a restart.
 
 import { type Key, parseKey } from '../../worker/board/wire.ts'
+import { compact } from '../files/compact.ts'
+import { type Fact, nameOf } from '../files/facts.ts'
 import type { Store } from '../layouts/layout.ts'
-import { compact } from './compact.ts'
-import { type Fact, nameOf } from './facts.ts'
 
 export interface Held {
   key: Key

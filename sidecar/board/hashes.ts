@@ -3,9 +3,9 @@
 
 import { basename, dirname } from 'node:path'
 import type { Key } from '../../worker/board/wire.ts'
-import { digest } from './compact.ts'
+import { digest } from '../files/compact.ts'
+import { type Fact, REVISION } from '../files/facts.ts'
 import type { Derived } from './compose.ts'
-import { type Fact, REVISION } from './facts.ts'
 import { type RunOutput, runMark } from './published-run.ts'
 
 export interface Hashes {

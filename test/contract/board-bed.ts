@@ -6,9 +6,9 @@ import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { Scan, type ScanReport } from '../../sidecar/files/scan.ts'
 import type { Store } from '../../sidecar/layouts/layout.ts'
-import { Scan, type ScanReport } from '../../sidecar/watching/scan.ts'
-import { AFTER_MANY_MS, MANY_HINTS, type Watch } from '../../sidecar/watching/watch.ts'
+import { AFTER_MANY_MS, MANY_HINTS, type Watch } from '../../sidecar/watch/watch.ts'
 
 export const run = promisify(execFile)
 

@@ -7,7 +7,7 @@ import { appendFile, mkdir, readdir, rename, rm, unlink, utimes, writeFile } fro
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, type TestContext, vi } from 'vitest'
-import type { Watch } from '../../sidecar/watching/watch.ts'
+import type { Watch } from '../../sidecar/watch/watch.ts'
 import { PATIENT } from '../support/patience.ts'
 import { BoardBed, Listener, run } from './board-bed.ts'
 

@@ -2,9 +2,9 @@
 
 import { basename, dirname } from 'node:path'
 import { Board } from '../../sidecar/board/board.ts'
-import { digest } from '../../sidecar/board/compact.ts'
-import type { Says } from '../../sidecar/board/facts.ts'
-import type { Look } from '../../sidecar/board/look.ts'
+import { digest } from '../../sidecar/files/compact.ts'
+import type { Says } from '../../sidecar/files/facts.ts'
+import type { Look } from '../../sidecar/files/file-reader.ts'
 import type { Entry, FileKind, TaskSource } from '../../sidecar/layouts/layout.ts'
 import type { BoardConfig } from '../../worker/board/wire.ts'
 

@@ -1,5 +1,5 @@
 import type { Records } from '../../sidecar/board/records.ts'
-import type { Edge, Failure } from '../../sidecar/publishing/edge.ts'
+import type { Edge, Failure } from '../../sidecar/publish/edge.ts'
 import type { ChangesRequest, DataRecord, Key, SyncRequest } from '../../worker/board/wire.ts'
 import { BUCKETS, bucketOf, EMPTY_HASH, keyOf, toggleHash } from '../../worker/board/wire.ts'
 

@@ -2,8 +2,8 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Edge, Reply } from '../../sidecar/publishing/edge.ts'
-import { Publisher } from '../../sidecar/publishing/publisher.ts'
+import type { Edge, Reply } from '../../sidecar/publish/edge.ts'
+import { Publisher } from '../../sidecar/publish/publisher.ts'
 import { openRepository } from '../../worker/board/open-repository-sqlite.ts'
 import type { Query } from '../../worker/board/reads.ts'
 import type { Published } from '../../worker/board/repository.ts'

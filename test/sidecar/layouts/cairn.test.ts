@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { factOf } from '../../../sidecar/board/facts.ts'
+import { factOf } from '../../../sidecar/files/facts.ts'
 import { cairn, isMisnamed } from '../../../sidecar/layouts/cairn.ts'
 import { makeFolder, say, sayTask } from './store.ts'
 

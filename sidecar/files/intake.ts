@@ -3,9 +3,9 @@
 
 import { setImmediate as otherTurns } from 'node:timers/promises'
 import type { Board } from '../board/board.ts'
-import { HALF_WRITTEN_MS, type Look, type Looker } from '../board/look.ts'
 import type { Log } from '../log.ts'
-import type { SeenStat } from '../watching/stat-table.ts'
+import { HALF_WRITTEN_MS, type Look, type Looker } from './file-reader.ts'
+import type { SeenStat } from './stat-table.ts'
 
 /** Longest synchronous work: a heartbeat of the edge or a signal must not wait for a burst. */
 const SLICE_MS = 5

@@ -14,9 +14,9 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { intervalMs, Scan } from '../../../sidecar/files/scan.ts'
+import { isRacy, type SeenStat } from '../../../sidecar/files/stat-table.ts'
 import type { Store } from '../../../sidecar/layouts/layout.ts'
-import { intervalMs, Scan } from '../../../sidecar/watching/scan.ts'
-import { isRacy, type SeenStat } from '../../../sidecar/watching/stat-table.ts'
 
 let home: string
 let root: string

@@ -4,8 +4,8 @@ import type { Clock } from '../clock.ts'
 import { messageOf } from '../error-message.ts'
 import type { Store } from '../layouts/layout.ts'
 import type { Log } from '../log.ts'
-import type { Watch, Watcher } from '../watching/watch.ts'
-import { Window } from '../watching/window.ts'
+import type { Watch, Watcher } from './watch.ts'
+import { Window } from './window.ts'
 
 /** A hint may come this much after a scan saw its file; later, the watcher has gone deaf. */
 const LATE_HINT_MS = 5_000

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { StepRequest } from '../../../sidecar/publishing/edge.ts'
-import { EdgeHttp, type EdgeHttpOptions } from '../../../sidecar/publishing/edge-http.ts'
+import type { StepRequest } from '../../../sidecar/publish/edge.ts'
+import { EdgeHttp, type EdgeHttpOptions } from '../../../sidecar/publish/edge-http.ts'
 import { WIRE } from '../../../worker/board/wire.ts'
 
 const TOKEN = 'eyJhbGciOiJIUzI1NiJ9.eyJhIjoxfQ.c2VjcmV0'

@@ -1,6 +1,6 @@
 // Timers by name: setting one again moves it, and an end leaves none behind.
 
-import type { Clock } from '../clock.ts'
+import type { Clock } from './clock.ts'
 
 export class Alarms<Name extends string> {
   readonly #clock: Clock

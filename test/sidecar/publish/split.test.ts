@@ -7,7 +7,7 @@ import {
   Splitter,
   slim,
   splitBuckets,
-} from '../../../sidecar/publishing/split.ts'
+} from '../../../sidecar/publish/split.ts'
 import type { DataRecord, Key } from '../../../worker/board/wire.ts'
 import { keyOf } from '../../../worker/board/wire.ts'
 import { task } from '../fake-edge.ts'

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Board } from '../../../sidecar/board/board.ts'
-import { HashCache } from '../../../sidecar/board/hash-cache.ts'
+import { HashCache } from '../../../sidecar/files/hash-cache.ts'
 import type { Entry } from '../../../sidecar/layouts/layout.ts'
 import { config, FakeBoard, fakeStore, live, saysOf, session, task } from '../fake-board.ts'
 

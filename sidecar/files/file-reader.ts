@@ -4,10 +4,10 @@
 import { lstatSync } from 'node:fs'
 import type { Clock } from '../clock.ts'
 import { type Entry, type FileKind, invalidOf, type Store } from '../layouts/layout.ts'
-import type { Source } from '../layouts/read.ts'
-import { type FileStat, isRacy, type SeenStat, youngest } from '../watching/stat-table.ts'
 import { digest } from './compact.ts'
 import { type Says, saysOnlyBroken } from './facts.ts'
+import type { Source } from './read-source.ts'
+import { type FileStat, isRacy, type SeenStat, youngest } from './stat-table.ts'
 
 /** A writer that takes longer over one file is not writing it any more. */
 export const HALF_WRITTEN_MS = 1_000

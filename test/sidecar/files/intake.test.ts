@@ -2,9 +2,9 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Board } from '../../../sidecar/board/board.ts'
+import { Intake } from '../../../sidecar/files/intake.ts'
+import { Scan } from '../../../sidecar/files/scan.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
-import { Intake } from '../../../sidecar/pipeline/intake.ts'
-import { Scan } from '../../../sidecar/watching/scan.ts'
 import { makeFolder } from '../layouts/store.ts'
 
 const never = () => false

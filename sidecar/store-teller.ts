@@ -1,9 +1,9 @@
 // What scans say of the store as a whole, told to the log and to the edge when it turns.
 
-import type { StoreState } from '../../worker/board/wire.ts'
-import type { Store } from '../layouts/layout.ts'
-import type { Log } from '../log.ts'
-import type { ScanReport } from '../watching/scan.ts'
+import type { StoreState } from '../worker/board/wire.ts'
+import type { ScanReport } from './files/scan.ts'
+import type { Store } from './layouts/layout.ts'
+import type { Log } from './log.ts'
 
 export interface StoreTelling {
   store: Pick<Store, 'root' | 'layout'>

@@ -1,10 +1,10 @@
 // What the sidecar remembers of a file: enough to derive from and to notice a change, never a
 // title or a body. At 100,000 tasks every byte here is a tenth of a megabyte.
 
+import { STALE_AFTER_MS } from '../board/derive.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
-import type { SeenStat } from '../watching/stat-table.ts'
 import { compact, digest, word } from './compact.ts'
-import { STALE_AFTER_MS } from './derive.ts'
+import type { SeenStat } from './stat-table.ts'
 
 /**
  * Raise it when a layout reads the same bytes in another way, or a hash covers other values: every

@@ -1,8 +1,8 @@
 // Facts by file, in columns: at 100,000 files an object, a list and a stat for each would be 20 MiB
 // more. Pure.
 
-import type { SeenStat } from '../watching/stat-table.ts'
 import type { Fact, FileFacts } from './facts.ts'
+import type { SeenStat } from './stat-table.ts'
 
 /** A file that is not just one fact of the same bytes. */
 interface Several {

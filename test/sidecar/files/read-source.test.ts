@@ -2,9 +2,9 @@ import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { readSource } from '../../../sidecar/files/read-source.ts'
 import type { FileKind } from '../../../sidecar/layouts/layout.ts'
-import { readSource } from '../../../sidecar/layouts/read.ts'
-import { makeFolder } from './store.ts'
+import { makeFolder } from '../layouts/store.ts'
 
 function open(files: Record<string, string | Uint8Array> = {}, kind: FileKind = 'task') {
   const outer = makeFolder({ 'outside.md': 'secret' })

@@ -1,20 +1,20 @@
 // The loop of the sidecar: hint → window → read or scan → board → publisher. One turn at a time;
 // what comes meanwhile waits for the next one. Times and files come in from outside.
 
-import type { Key, StoreState } from '../../worker/board/wire.ts'
-import type { Board } from '../board/board.ts'
-import type { HashCache } from '../board/hash-cache.ts'
-import type { Looker } from '../board/look.ts'
-import type { Clock } from '../clock.ts'
-import type { Store } from '../layouts/layout.ts'
-import type { Log } from '../log.ts'
-import type { ScanReport } from '../watching/scan.ts'
-import type { SeenStat } from '../watching/stat-table.ts'
-import { AFTER_MANY_MS, MANY_HINTS, type Watch } from '../watching/watch.ts'
+import type { Key, StoreState } from '../worker/board/wire.ts'
 import { Alarms } from './alarms.ts'
-import { Hints } from './hints.ts'
-import { Intake, type ScanNotes } from './intake.ts'
+import type { Board } from './board/board.ts'
+import type { Clock } from './clock.ts'
+import type { Looker } from './files/file-reader.ts'
+import type { HashCache } from './files/hash-cache.ts'
+import { Intake, type ScanNotes } from './files/intake.ts'
+import type { ScanReport } from './files/scan.ts'
+import type { SeenStat } from './files/stat-table.ts'
+import type { Store } from './layouts/layout.ts'
+import type { Log } from './log.ts'
 import { StoreTeller } from './store-teller.ts'
+import { Hints } from './watch/hints.ts'
+import { AFTER_MANY_MS, MANY_HINTS, type Watch } from './watch/watch.ts'
 
 /** A file that is being written is looked at again this often. */
 const HOLD_MS = 100

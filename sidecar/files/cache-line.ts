@@ -1,9 +1,9 @@
 // One file's facts as a line of the cache. Positions instead of names: at 100,000 files the names
 // alone would be 15 MB to read before the sidecar is ready. No I/O.
 
-import type { SeenStat } from '../watching/stat-table.ts'
 import { word } from './compact.ts'
 import type { Fact, FileFacts } from './facts.ts'
+import type { SeenStat } from './stat-table.ts'
 
 type CachedFact =
   | [

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { LONGEST_MS, QUIET_MS, Window } from '../../../sidecar/watching/window.ts'
+import { LONGEST_MS, QUIET_MS, Window } from '../../../sidecar/watch/window.ts'
 
 /** Plays hints against a window as a timer would, and returns when each window closed. */
 function play(

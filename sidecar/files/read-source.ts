@@ -13,8 +13,8 @@ import {
   realpathSync,
 } from 'node:fs'
 import { sep } from 'node:path'
-import type { FileKind, Store } from './layout.ts'
-import { sizeText } from './text-limit.ts'
+import type { FileKind, Store } from '../layouts/layout.ts'
+import { sizeText } from '../layouts/text-limit.ts'
 
 const TASKS_BYTES = 64 << 20
 const FILE_BYTES = 32 << 20

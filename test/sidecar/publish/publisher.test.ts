@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Level } from '../../../sidecar/log.ts'
-import type { Failure } from '../../../sidecar/publishing/edge.ts'
-import { Publisher } from '../../../sidecar/publishing/publisher.ts'
+import type { Failure } from '../../../sidecar/publish/edge.ts'
+import { Publisher } from '../../../sidecar/publish/publisher.ts'
 import type { Key, StoreState } from '../../../worker/board/wire.ts'
 import { FakeClock, settle } from '../../support/fake-clock.ts'
 import {
