@@ -93,8 +93,11 @@ export class Pipeline {
     this.#scanWhy = 'start'
     await this.#drain()
     // Publishing does not wait for the watcher, which reads every folder again (2 s at 100,000
-    // files). Until it hints, scans find what changes, and one more what changed before its end.
+    // files). Until it hints, scans find what changes.
     await this.#hints.arm()
+    if (this.#isStopping) return
+    this.#scanWhy = 'the watcher hints from here on'
+    await this.#drain()
   }
 
   /** Looks once more, lets the publisher send what is pending, and leaves no timer. */

@@ -64,7 +64,6 @@ export class Hints {
       this.#watcher = watcher
       await (this.#isClosed ? watcher : before)?.close()
       log('info', 'watch.armed')
-      this.#onGap('what changed before was not hinted')
     } catch (error) {
       await this.#onFailed(messageOf(error))
     }
@@ -75,6 +74,7 @@ export class Hints {
     const { clock } = this.#deps
     if (this.isArmed || clock.now() - this.#failedAt < ARM_AGAIN_MS) return
     await this.arm()
+    this.#onGap('the watcher is asked for again')
   }
 
   /** Watches no more; answers what was hinted in the window that is still open. */
@@ -152,5 +152,6 @@ export class Hints {
     this.#deps.log('warn', 'watch.deaf', { files: size, first })
     this.#unhinted = new Set()
     await this.arm()
+    this.#onGap('the watcher had gone deaf')
   }
 }
