@@ -15,8 +15,6 @@ export function checkBoard(history: History): Finding[] {
   ]
 }
 
-const clientsOf = (history: History) => history.of('run').flatMap(({ clients }) => clients)
-
 /** `tasks T-1` and its version, of all that a read or the files list. */
 const entriesOf = ({ tasks = {}, sessions = {} }: { tasks?: Versions; sessions?: Versions }) => [
   ...Object.entries(tasks).map(([id, version]) => ({ name: `tasks ${id}`, version })),
@@ -28,7 +26,7 @@ function viewsEqualFiles(history: History): Finding[] {
   return history.of('files').flatMap((files) => {
     const expected = new Map(entriesOf(files).map(({ name, version }) => [name, version]))
     const reads = history.of('read').filter(({ line }) => line < files.line)
-    return clientsOf(history).flatMap((client) => {
+    return history.clients.flatMap((client) => {
       const view = viewOf(reads.filter((read) => read.client === client))
       return [...new Set([...expected.keys(), ...view.keys()])].flatMap((name) => {
         const { version = null, line = files.line } = view.get(name) ?? {}
@@ -160,15 +158,13 @@ function nothingIsMissed(history: History, received: Received[]): Finding[] {
   const everything = new Map(
     received.filter(isSingle).map((each) => [`${each.to} ${JSON.stringify(each.data)}`, each]),
   )
-  return clientsOf(history).flatMap((client) => {
+  return history.clients.flatMap((client) => {
     const own = received.filter((each) => each.client === client)
     const first = own[0]?.from ?? 0
     const missed = [...everything.values()].filter(({ to, data }) => {
       const isIn = (each: Received) => each.from < to && to <= each.to
       return data && to > first && !own.some((each) => isIn(each) && covers(each.data, data))
     })
-    return missed.map(({ line, to }) =>
-      finding('c', line, `${client} was not told of change ${to}`),
-    )
+    return missed.map(({ line, to }) => finding('c', line, `${client} missed change ${to}`))
   })
 }

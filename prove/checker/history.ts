@@ -94,7 +94,8 @@ export function readHistory(text: string) {
     <K extends Kind>(kind: K) =>
     (line: Line): line is Line<K> =>
       line.kind === kind
-  return { lines, of: <K extends Kind>(kind: K): Line<K>[] => lines.filter(isOf(kind)) }
+  const clients = lines.flatMap((line) => (line.kind === 'run' ? line.clients : []))
+  return { lines, clients, of: <K extends Kind>(kind: K): Line<K>[] => lines.filter(isOf(kind)) }
 }
 
 /** Every id of a stream is `<epoch>-<n>`, and n counts the changes of the board. */

@@ -78,9 +78,8 @@ function bookingsOf(history: History) {
     transactions.set(`${gateway} ${externalReferenceId}`, transaction)
   }
   return history.of('booking').map(({ line, gateway, payment }) => {
-    const names = [payment.id, payment.externalReference ?? 'none']
-    const found = names.map((name) => transactions.get(`${gateway} ${name}`))
-    return { line, payment, transaction: found[0] ?? found[1] }
+    const named = (name = 'none') => transactions.get(`${gateway} ${name}`)
+    return { line, payment, transaction: named(payment.id) ?? named(payment.externalReference) }
   })
 }
 type Booking = ReturnType<typeof bookingsOf>[number]
@@ -151,17 +150,23 @@ function answersAreStored(history: History): Finding[] {
     stored.add(transaction.id)
     for (const { id, gatewayRefundId } of transaction.refunds) stored.add(id).add(gatewayRefundId)
   }
-  for (const { event } of history.of('event')) {
-    stored.add(`webhook ${event.eventId}`).add(`webhook of ${event.gatewayTransactionId}`)
-  }
+  const events = Map.groupBy(history.of('event'), ({ event }) => event.gatewayTransactionId)
+  for (const { event } of [...events.values()].flat()) stored.add(`webhook ${event.eventId}`)
   const answered = [
     ...history.of('charge').map(({ line, body }) => ({ line, id: body?.transactionId })),
     ...history.of('refund').map(({ line, body }) => ({ line, id: body?.refundId })),
-    ...history.of('webhook').flatMap(({ line, payment, eventId, status, answer }) => {
+    ...history.of('webhook').flatMap(({ line, eventId, status, answer }) => {
       // `ignored`: it is verified, and about nothing that is kept.
-      if (status !== 200 || answer === 'ignored') return []
-      return [{ line, id: eventId === undefined ? `webhook of ${payment}` : `webhook ${eventId}` }]
+      const isKept = eventId !== undefined && status === 200 && answer !== 'ignored'
+      return isKept ? [{ line, id: `webhook ${eventId}` }] : []
     }),
   ].filter(({ id }) => !stored.has(id))
-  return answered.map(({ line, id }) => finding('g', line, `${id} was answered and is not stored`))
+  // Without an id of its own each `ok` is one more event of the payment; `duplicate` is none.
+  const anonymous = history.of('webhook').filter((each) => !each.eventId && each.answer === 'ok')
+  const unstored = [...Map.groupBy(anonymous, ({ payment }) => payment)].flatMap(([id, own]) =>
+    own.slice(events.get(id)?.length ?? 0).map(({ line }) => ({ line, id: `a webhook of ${id}` })),
+  )
+  return [...answered, ...unstored].map(({ line, id }) =>
+    finding('g', line, `${id} was answered and is not stored`),
+  )
 }

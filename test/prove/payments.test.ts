@@ -203,8 +203,6 @@ describe('(f) no order is charged twice without an alert', () => {
 
     lines.splice(-1, 0, alertOf('late_payment', 'tx-2', order))
     expect(findings(lines)).toEqual([])
-
-    // A third payment needs an alert of its own.
     const third = indexOf(lines, isBooking('tx-3'))
     lines[third] = withPayment({ paid: iqd(5_000) })(lines[third] as Line)
     expect(findings(lines)).toContainEqual({ check: 'f', line: third + 1 })
@@ -220,11 +218,17 @@ describe('(g) what was answered is in the database', () => {
     expectMissed(isOf('event'), 'g', isWebhook('tx-3'))
   })
 
-  it('finds one without an id of its own by its payment', () => {
+  it('counts those without an id of their own by their payment', () => {
     const anonymous = (line: Line) => ({ ...line, eventId: undefined })
     expectChanged('first', isWebhook('tx-1'), anonymous, [])
     const change = (line: Line) => ({ ...anonymous(line), payment: 'another' })
     expectChanged('first', isWebhook('tx-1'), change, ['g'])
+
+    const line = anonymous(goodHistory().find(isWebhook('tx-1')) as Line)
+    const lines = goodHistory()
+    lines.splice(indexOf(lines, isWebhook('tx-1')), 1, line, { ...line, answer: 'duplicate' }, line)
+    const second = indexOf(lines, (each) => each === line, 'last')
+    expect(findings(lines)).toEqual([{ check: 'g', line: second + 1 }])
   })
 
   it('asks nothing of one that was refused, or that is about nothing', () => {
