@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { Board } from './board/board.ts'
 import type { RunOutput } from './board/published-run.ts'
 import { systemClock } from './clock.ts'
-import { createLooker } from './files/file-reader.ts'
+import { createFileReader } from './files/file-reader.ts'
 import { HashCache } from './files/hash-cache.ts'
 import { readSource } from './files/read-source.ts'
 import { intervalMs, Scan } from './files/scan.ts'
@@ -14,7 +14,7 @@ import type { Log } from './log.ts'
 import { createProgress } from './progress.ts'
 import type { Edge, Failure } from './publish/edge.ts'
 import { Publisher } from './publish/publisher.ts'
-import { Pipeline } from './sidecar.ts'
+import { Sidecar } from './sidecar.ts'
 import type { Watch } from './watch/watch.ts'
 
 export interface SidecarPlan {
@@ -34,13 +34,13 @@ export interface SidecarPlan {
   onFailure?: (failure: Failure) => unknown
 }
 
-export interface Sidecar {
+export interface OpenSidecar {
   board: Board
-  pipeline: Pipeline
+  sidecar: Sidecar
   publisher: Publisher
 }
 
-export function openSidecar(plan: SidecarPlan): Sidecar {
+export function openSidecar(plan: SidecarPlan): OpenSidecar {
   const { store, edge, terminal, onFailure } = plan
   const progress = terminal && createProgress(terminal)
   const log: Log = (...event) => {
@@ -48,8 +48,8 @@ export function openSidecar(plan: SidecarPlan): Sidecar {
     plan.log(...event)
   }
   const clock = systemClock
-  const look = createLooker({ store, readSource, clock })
-  const board = new Board(store, look, plan.runOutput)
+  const read = createFileReader({ store, readSource, clock })
+  const board = new Board(store, read, plan.runOutput)
   const publisher = new Publisher({
     edge,
     records: board,
@@ -58,10 +58,10 @@ export function openSidecar(plan: SidecarPlan): Sidecar {
     ...(progress && { onProgress: (done, total) => progress.update('told', done, total) }),
     ...(onFailure && { onFailure }),
   })
-  const pipeline = new Pipeline({
+  const sidecar = new Sidecar({
     store,
     board,
-    look,
+    read,
     scan: new Scan(store),
     intervalMs,
     watch: plan.watch,
@@ -72,7 +72,7 @@ export function openSidecar(plan: SidecarPlan): Sidecar {
     version: plan.version,
     ...(progress && { onProgress: ({ done, total }) => progress.update('read', done, total) }),
   })
-  return { board, pipeline, publisher }
+  return { board, sidecar, publisher }
 }
 
 /** Two stores never share a cache, and the same one finds its own again. */

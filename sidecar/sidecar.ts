@@ -1,26 +1,28 @@
-// The loop of the sidecar: hint → window → read or scan → board → publisher. One turn at a time;
-// what comes meanwhile waits for the next one. Times and files come in from outside.
+// The loop of the sidecar: sleep until something is due, read what was hinted or found by a scan,
+// settle the board, hand what changed to the publisher. One turn at a time; what comes meanwhile
+// waits for the next one. Times and files come in from outside.
 
 import type { Key, StoreState } from '../worker/board/wire.ts'
-import { Alarms } from './alarms.ts'
 import type { Board } from './board/board.ts'
 import type { Clock } from './clock.ts'
-import type { Looker } from './files/file-reader.ts'
+import type { FileReader } from './files/file-reader.ts'
 import type { HashCache } from './files/hash-cache.ts'
 import { Intake, type ScanNotes } from './files/intake.ts'
 import type { ScanReport } from './files/scan.ts'
 import type { SeenStat } from './files/stat-table.ts'
 import type { Store } from './layouts/layout.ts'
 import type { Log } from './log.ts'
-import { StoreTeller } from './store-teller.ts'
+import { StoreStatus } from './store-status.ts'
 import { Hints } from './watch/hints.ts'
 import { AFTER_MANY_MS, MANY_HINTS, type Watch } from './watch/watch.ts'
 
 /** A file that is being written is looked at again this often. */
-const HOLD_MS = 100
+const HELD_MS = 100
 const SAVE_EVERY_MS = 60_000
+/** After a turn that failed by a defect of ours. */
+const AFTER_DEFECT_MS = 1_000
 /** A machine that slept does not count the time in its timers: they are set anew this often. */
-const LONGEST_TIMER_MS = 60_000
+const MAX_SLEEP_MS = 60_000
 
 /** Where changes go. Nothing here waits for the edge: it may be away for a day. */
 export interface PublishTarget {
@@ -38,10 +40,10 @@ export interface Scanner extends ScanNotes {
   run(now: number): Promise<ScanReport>
 }
 
-export interface PipelineDeps {
+export interface SidecarDeps {
   store: Store
   board: Board
-  look: Looker
+  read: FileReader
   scan: Scanner
   /** Pause until the next scan, after one that took this much work. */
   intervalMs: (workMs: number, isWatched: boolean) => number
@@ -56,65 +58,62 @@ export interface PipelineDeps {
   onProgress?: (progress: { done: number; total: number }) => void
 }
 
+/** What one turn has to do. */
+interface Work {
+  paths: Set<string>
+  /** Why it must scan; undefined: it need not. */
+  scanWhy?: string | undefined
+}
+
 const PERIODIC = 'periodic'
+const NEVER = Number.POSITIVE_INFINITY
 
-type Alarm = 'window' | 'scan' | 'burst' | 'hold' | 'stale' | 'late' | 'save'
-
-export class Pipeline {
-  readonly #deps: PipelineDeps
-  readonly #alarms: Alarms<Alarm>
+export class Sidecar {
+  readonly #deps: SidecarDeps
   readonly #hints: Hints
   readonly #intake: Intake
-  readonly #teller: StoreTeller
-  /** To be looked at in the next turn. */
-  #ready = new Set<string>()
-  /** Why the next turn must scan; undefined: it need not. */
-  #scanWhy: string | undefined
-  #isDue: boolean = false
-  #turning: Promise<void> | undefined
+  readonly #status: StoreStatus
+  readonly #started = Promise.withResolvers<void>()
+  /** When what is due, by the clock. */
+  readonly #due = { scan: 0, held: NEVER, stale: NEVER, save: NEVER }
+  #scanWhy = 'start'
+  #isPublishing: boolean = false
   #saving: Promise<void> | undefined
-  #isStarted: boolean = false
-  #isStopping: boolean = false
+  #wake: () => void = () => undefined
 
-  constructor(deps: PipelineDeps) {
+  constructor(deps: SidecarDeps) {
     this.#deps = deps
-    this.#alarms = new Alarms(deps.clock)
-    const { board, look, scan, log, clock, store, watch } = deps
-    const onWindow = this.#onWindow.bind(this)
-    this.#hints = new Hints({ store, watch, alarms: this.#alarms, clock, log, onWindow })
-    this.#teller = new StoreTeller(deps)
-    this.#intake = new Intake({ board, look, scan, log, now: () => clock.now() })
+    const { store, watch, clock, log, board, read, scan } = deps
+    this.#hints = new Hints({ store, watch, clock, log, onOpen: () => this.#wake() })
+    this.#status = new StoreStatus(deps)
+    this.#intake = new Intake({ board, read, scan, log, now: () => clock.now() })
   }
 
-  /** Resolves when the board is known and watched; the edge may still be away then. */
-  async start(): Promise<void> {
-    await this.#restore()
-    if (this.#isStopping) return
-    this.#scanWhy = 'start'
-    await this.#drain()
-    // Publishing does not wait for the watcher, which reads every folder again (2 s at 100,000
-    // files). Until it hints, scans find what changes.
-    await this.#hints.arm()
-    if (this.#isStopping) return
-    this.#scanWhy = 'the watcher hints from here on'
-    await this.#drain()
+  /** Resolves when the board is known and watched, or `run` ended before. */
+  get started(): Promise<void> {
+    return this.#started.promise
   }
 
-  /** Looks once more, lets the publisher send what is pending, and leaves no timer. */
-  async stop(): Promise<void> {
-    if (this.#isStopping) return
-    this.#isStopping = true
-    this.#alarms.cancelAll()
-    const hinted = await this.#hints.close()
-    await this.#turning
-    this.#ready = new Set([...this.#ready, ...hinted, ...this.#intake.held])
-    // Of the last save a hint may still be on its way.
-    this.#scanWhy = 'the end'
-    if (this.#isStarted) await this.#drain()
-    await this.#deps.publisher.close()
-    await this.#saving
-    // A first read that was cut short is kept too: the next start goes on from there.
-    await this.#deps.cache?.save(this.#deps.board.files())
+  /** Runs until `signal` aborts; then looks once more and lets the publisher send what is pending. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { log, board } = this.#deps
+    try {
+      await this.#restore()
+      await this.#turn(signal)
+      // Publishing does not wait for the watcher, which reads every folder again (2 s at 100,000
+      // files). Until it hints, scans find what changes.
+      if (!signal.aborted) await this.#hints.arm()
+      this.#scanAt(0, 'the watcher hints from here on')
+      await this.#turn(signal)
+      log('info', 'sidecar.watching', { files: board.size })
+    } finally {
+      this.#started.resolve()
+    }
+    while (!signal.aborted) {
+      await this.#sleep(signal)
+      await this.#turn(signal)
+    }
+    await this.#end(signal)
   }
 
   async #restore(): Promise<void> {
@@ -125,117 +124,145 @@ export class Pipeline {
     })
   }
 
-  #onWindow(paths: ReadonlySet<string>, gap: string | undefined): void {
-    for (const path of paths) this.#ready.add(path)
-    this.#scanWhy ??= gap
-    void this.#drain()
+  /** Until the next deadline, the first hint, or the end. */
+  async #sleep(signal: AbortSignal): Promise<void> {
+    const { held, stale, save } = this.#due
+    const next = Math.min(this.#hints.deadline, this.#scanDue, held, stale, save)
+    const ms = Math.min(MAX_SLEEP_MS, next - this.#deps.clock.now())
+    if (ms <= 0 || signal.aborted) return
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = this.#deps.clock.after(ms, resolve)
+    this.#wake = resolve
+    const onAbort = () => resolve()
+    signal.addEventListener('abort', onAbort)
+    await promise
+    signal.removeEventListener('abort', onAbort)
+    cancel()
   }
 
-  /** Scans now, or with the window that is open: its changes must not be told in two halves. */
-  #scanSoon(why: string): void {
-    this.#scanWhy ??= why
-    if (!this.#hints.isOpen) void this.#drain()
+  /** While a window is open a scan waits for its end: its changes must not be told in two halves. */
+  get #scanDue(): number {
+    return this.#hints.isOpen ? NEVER : this.#due.scan
   }
 
-  #drain(): Promise<void> {
-    this.#isDue = true
-    this.#turning ??= this.#turns()
-    return this.#turning
-  }
-
-  async #turns(): Promise<void> {
+  async #turn(signal: AbortSignal): Promise<void> {
+    if (signal.aborted) return
+    const now = this.#deps.clock.now()
+    if (now >= this.#due.save) this.#save()
     try {
-      while (this.#isDue) {
-        this.#isDue = false
-        await this.#turn()
-      }
+      await this.#hints.check(now)
+      const work = this.#takeWork(now)
+      if (work) await this.#do(work, signal)
     } catch (error) {
-      this.#deps.log('error', 'pipeline.defect', { error })
-      this.#setAlarm('scan', AFTER_MANY_MS, () => this.#scanSoon('a turn failed'))
-    } finally {
-      this.#turning = undefined
+      // What this turn was to read is found again by the scan.
+      this.#deps.log('error', 'sidecar.defect', { error })
+      Object.assign(this.#due, { scan: NEVER, held: NEVER, stale: NEVER })
+      this.#scanAt(now + AFTER_DEFECT_MS, 'a turn failed')
     }
   }
 
-  async #turn(): Promise<void> {
-    const hinted = this.#ready
-    this.#ready = new Set()
-    const isBurst = hinted.size > MANY_HINTS
-    const scanWhy = this.#scanWhy ?? (isBurst ? 'many hints' : undefined)
-    this.#scanWhy = undefined
-    if (isBurst) this.#setAlarm('burst', AFTER_MANY_MS, () => this.#scanSoon('after a burst'))
-    const report = scanWhy === undefined ? undefined : await this.#scan(scanWhy)
-    if (report?.state === 'missing') return this.#settle()
-    const found = report ? [...report.changed, ...report.gone, ...report.suspects] : []
-    const news = await this.#take(new Set([...hinted, ...found]), report !== undefined)
-    if (scanWhy === PERIODIC) this.#hints.miss(news.filter((path) => !hinted.has(path)))
-    this.#settle()
-    if (news.length === 0 || this.#alarms.has('save')) return
-    this.#setAlarm('save', SAVE_EVERY_MS, () => this.#save())
+  #takeWork(now: number): Work | undefined {
+    const window = this.#hints.take(now)
+    const paths = new Set(window?.paths)
+    const isMany = paths.size > MANY_HINTS
+    let scanWhy = window?.gap ?? (isMany ? 'many hints' : undefined)
+    if (now >= this.#scanDue) {
+      scanWhy ??= this.#scanWhy
+      this.#due.scan = NEVER
+    }
+    if (isMany) this.#scanAt(now + AFTER_MANY_MS, 'after many hints')
+    if (now >= this.#due.held) for (const path of this.#intake.held) paths.add(path)
+    const isStale = now >= this.#due.stale
+    if (!window && !isStale && paths.size === 0 && scanWhy === undefined) return undefined
+    return { paths, scanWhy }
   }
 
-  async #take(paths: Set<string>, isScan: boolean): Promise<string[]> {
-    const { store, onProgress } = this.#deps
+  async #do({ paths, scanWhy }: Work, signal: AbortSignal): Promise<void> {
+    const report = scanWhy === undefined ? undefined : await this.#scan(scanWhy)
+    if (report?.state !== 'missing') {
+      const found = report ? [...report.changed, ...report.gone, ...report.suspects] : []
+      const news = await this.#take(new Set([...paths, ...found]), report !== undefined, signal)
+      const { clock } = this.#deps
+      if (scanWhy === PERIODIC) {
+        this.#hints.missed(
+          news.filter((path) => !paths.has(path)),
+          clock.now(),
+        )
+      }
+      if (news.length > 0) this.#due.save = Math.min(this.#due.save, clock.now() + SAVE_EVERY_MS)
+    }
+    this.#settle(signal)
+  }
+
+  async #take(paths: Set<string>, isScan: boolean, signal: AbortSignal): Promise<string[]> {
+    const { store, onProgress, clock } = this.#deps
     // What closes a task stands in the configuration: with it first, nothing is derived twice.
     const isFirst = paths.delete(store.configFile)
     const ordered = isFirst ? [store.configFile, ...paths] : [...paths]
-    const total = ordered.length
-    const isEnding = () => this.#isStopping && !this.#isStarted
     const { news, later } = await this.#intake.take(
       ordered,
-      (done) => onProgress?.({ done, total }),
-      isEnding,
+      (done) => onProgress?.({ done, total: ordered.length }),
+      () => signal.aborted && !this.#isPublishing,
     )
-    if (this.#intake.isHolding) this.#setAlarm('hold', HOLD_MS, () => this.#retryHeld())
+    this.#due.held = this.#intake.isHolding ? clock.now() + HELD_MS : NEVER
     // A scan that found the same trouble is not repeated at once: a bad disk stays bad.
-    const why = 'a file could not be read'
-    if (later && !isScan) this.#setAlarm('burst', AFTER_MANY_MS, () => this.#scanSoon(why))
+    if (later && !isScan) this.#scanAt(clock.now() + AFTER_MANY_MS, 'a file could not be read')
     return news
-  }
-
-  #retryHeld(): void {
-    for (const path of this.#intake.held) this.#ready.add(path)
-    void this.#drain()
   }
 
   async #scan(why: string): Promise<ScanReport> {
     const { scan, intervalMs, clock, log } = this.#deps
     if (why === PERIODIC) await this.#hints.armAgain()
     const report = await scan.run(clock.now())
-    this.#setAlarm('scan', intervalMs(report.workMs, this.#hints.isArmed), () =>
-      this.#scanSoon(PERIODIC),
-    )
+    this.#scanAt(clock.now() + intervalMs(report.workMs, this.#hints.isArmed), PERIODIC)
     const { state, files } = report
     log('debug', 'scan.done', { reason: why, state, files, changed: report.changed.length })
-    this.#teller.seen(report)
+    this.#status.scanned(report)
     return report
   }
 
-  /** Tells what changed, and when to come back for what changes by time alone. */
-  #settle(): void {
+  /** The earlier of two scans stands. */
+  #scanAt(at: number, why: string): void {
+    if (at >= this.#due.scan) return
+    this.#due.scan = at
+    this.#scanWhy = why
+  }
+
+  /** Publishes what changed, and says when to come back for what changes by time alone. */
+  #settle(signal: AbortSignal): void {
     const { board, publisher, clock } = this.#deps
     const changed = board.settle(clock.now())
-    const isKnown = this.#teller.tell()
-    if (this.#isStarted) {
+    const isKnown = this.#status.publish()
+    if (this.#isPublishing) {
       if (changed.length > 0) publisher.changed(changed)
-    } else if (isKnown && !this.#isStopping) {
-      this.#isStarted = true
+    } else if (isKnown && !signal.aborted) {
+      this.#isPublishing = true
       publisher.start()
     }
-    const staleAt = board.nextStaleAt()
-    const waitMs = Math.min((staleAt ?? Infinity) - clock.now(), LONGEST_TIMER_MS)
-    if (staleAt === undefined) this.#alarms.cancel('stale')
-    else this.#setAlarm('stale', waitMs, () => void this.#drain())
+    this.#due.stale = board.nextStaleAt() ?? NEVER
   }
 
   #save(): void {
     const { cache, board } = this.#deps
+    this.#due.save = NEVER
     this.#saving ??= cache?.save(board.files()).finally(() => {
       this.#saving = undefined
     })
   }
 
-  #setAlarm(name: Alarm, ms: number, ring: () => void): void {
-    if (!this.#isStopping) this.#alarms.set(name, ms, ring)
+  async #end(signal: AbortSignal): Promise<void> {
+    const { publisher, cache, board, log } = this.#deps
+    const hinted = await this.#hints.close()
+    // Of the last save a hint may still be on its way, so it scans too.
+    const paths = new Set([...hinted, ...this.#intake.held])
+    try {
+      if (this.#isPublishing) await this.#do({ paths, scanWhy: 'the end' }, signal)
+    } catch (error) {
+      log('error', 'sidecar.defect', { error })
+    }
+    await publisher.close()
+    await this.#saving
+    // A first read that was cut short is kept too: the next start goes on from there.
+    await cache?.save(board.files())
   }
 }

@@ -38,23 +38,25 @@ seconds later than it would have told it. It publishes what a watch does.`,
     const hopeless = new Promise<string>((resolve) => {
       giveUp = resolve
     })
-    const { pipeline, publisher, board } = openSidecar({
+    const { sidecar, publisher, board } = openSidecar({
       store,
       edge,
       log,
       ...plan,
       onFailure: (failure) => isFinal(failure) && giveUp(failure.message),
     })
-    const told = pipeline.start().then(() => publisher.synced())
+    const end = new AbortController()
+    const running = sidecar.run(end.signal)
     const tooLate = new AbortController()
     const why = await Promise.race([
-      told.then(() => undefined),
+      publisher.synced().then(() => undefined),
       hopeless,
       io.ended(false).then((signal) => `It was ended by ${signal}.`),
       sleep(timeoutMs, 'It took longer than --timeout allows.', { signal: tooLate.signal }),
     ])
     tooLate.abort()
-    await pipeline.stop()
+    end.abort()
+    await running
     const { store: state, lastError } = publisher.status()
     const ms = Date.now() - startedAt
     if (why === undefined && state === 'present') {

@@ -5,7 +5,7 @@ import { type Healthz, serveHealthz } from '../../sidecar/healthz.ts'
 import type { Store } from '../../sidecar/layouts/layout.ts'
 import { findStore } from '../../sidecar/layouts/registry.ts'
 import type { Log } from '../../sidecar/log.ts'
-import { openSidecar, type Sidecar } from '../../sidecar/open-sidecar.ts'
+import { type OpenSidecar, openSidecar } from '../../sidecar/open-sidecar.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
 import { UsageError } from '../settings.ts'
 import type { Command } from './command.ts'
@@ -46,21 +46,20 @@ them, and of runs the command and the output without what looks like a secret.`,
       withParent: it.has('exit-with-parent'),
     }))
     const end = new AbortController()
-    const ended = io.ended(plan.withParent).then((why) => {
+    void io.ended(plan.withParent).then((why) => {
       log('info', 'sidecar.ending', { why })
       end.abort()
     })
     const store = plan.isPatient ? await awaitStore(dir, log, end.signal) : await storeIn(dir)
     if (!store) return 0
-    const sidecar = openSidecar({ store, edge, log, ...plan })
-    const healthz = await health(plan.healthzPort, sidecar)
+    const open = openSidecar({ store, edge, log, ...plan })
+    const healthz = await health(plan.healthzPort, open)
     if (healthz) log('info', 'healthz.listening', { port: healthz.port })
-    const started = sidecar.pipeline.start()
-    await Promise.race([started.then(() => ready(sidecar, log, end.signal)), ended])
-    await ended
-    await sidecar.pipeline.stop()
+    const running = open.sidecar.run(end.signal)
+    await Promise.race([ready(open, log, end.signal), running])
+    await running
     await healthz?.close()
-    const { behind, dirty } = sidecar.publisher.status()
+    const { behind, dirty } = open.publisher.status()
     log(behind ? 'warn' : 'info', 'sidecar.ended', { behind, dirty })
     return 0
   },
@@ -77,8 +76,7 @@ async function awaitStore(dir: string, log: Log, end: AbortSignal): Promise<Stor
   return undefined
 }
 
-async function ready({ board, publisher }: Sidecar, log: Log, end: AbortSignal): Promise<void> {
-  log('info', 'sidecar.watching', { files: board.size })
+async function ready({ board, publisher }: OpenSidecar, log: Log, end: AbortSignal): Promise<void> {
   await publisher.synced()
   if (end.aborted) return
   // Since the process began, its own loading included.
@@ -87,12 +85,15 @@ async function ready({ board, publisher }: Sidecar, log: Log, end: AbortSignal):
   log('info', 'sidecar.ready', { files: board.size, tasks, ms })
 }
 
-async function health(port: number | undefined, sidecar: Sidecar): Promise<Healthz | undefined> {
+async function health(
+  port: number | undefined,
+  { board, publisher }: OpenSidecar,
+): Promise<Healthz | undefined> {
   if (port === undefined) return undefined
   try {
     return await serveHealthz(port, () => ({
-      ...sidecar.publisher.status(),
-      files: sidecar.board.size,
+      ...publisher.status(),
+      files: board.size,
     }))
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)

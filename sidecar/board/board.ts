@@ -5,7 +5,7 @@
 import type { DataRecord, Key, Live } from '../../worker/board/wire.ts'
 import { compact } from '../files/compact.ts'
 import { type Fact, type FileFacts, factOf, type Says, saysOnlyBroken } from '../files/facts.ts'
-import type { Looker } from '../files/file-reader.ts'
+import type { FileReader } from '../files/file-reader.ts'
 import { FileTable } from '../files/file-table.ts'
 import { Recent } from '../files/parsed-cache.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
@@ -21,7 +21,7 @@ const NONE: ReadonlySet<string> = new Set()
 
 export class Board implements Records {
   readonly #store: StoreRules
-  readonly #look: Looker
+  readonly #look: FileReader
   readonly #output: RunOutput
   readonly #files = new FileTable()
   readonly #relations: Relations
@@ -37,7 +37,7 @@ export class Board implements Records {
   #isAhead: boolean = false
   #settledAt = 0
 
-  constructor(store: StoreRules, look: Looker, runOutput: RunOutput = 'masked') {
+  constructor(store: StoreRules, look: FileReader, runOutput: RunOutput = 'masked') {
     this.#store = store
     this.#look = look
     this.#output = runOutput

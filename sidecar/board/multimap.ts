@@ -1,7 +1,7 @@
 // A map from one key to several values. A key with one value, which is nearly every key of a board,
 // holds the value itself and no set: at 100,000 keys the sets alone would take 20 MiB.
 
-export class ManyMap<V extends object> {
+export class Multimap<V extends object> {
   readonly #map = new Map<string, V | Set<V>>()
 
   add(key: string, value: V): void {

@@ -9,7 +9,7 @@ import { Claims } from './claims.ts'
 import type { Derived } from './compose.ts'
 import type { Health, NewestSession } from './derive.ts'
 import { deriveTask, healthOf, newerFirst, STALE_AFTER_MS, staleAt } from './derive.ts'
-import { ManyMap } from './multimap.ts'
+import { Multimap } from './multimap.ts'
 
 const NO_RULES: Rules = { closed: [], staleAfterMs: STALE_AFTER_MS }
 
@@ -17,9 +17,9 @@ export class Relations {
   readonly claims: Claims
   readonly #fold: (id: string) => string
   /** Folded id of a dep → the tasks that wait for it. */
-  readonly #dependents = new ManyMap<TaskFact>()
+  readonly #dependents = new Multimap<TaskFact>()
   /** Folded id of a task → its sessions. */
-  readonly #sessions = new ManyMap<SessionFact>()
+  readonly #sessions = new Multimap<SessionFact>()
   readonly #running = new Set<SessionFact>()
   #rules: Rules | undefined
   #closed = new Set<string>()

@@ -28,15 +28,15 @@ export type Look =
       says?: Says
     }
 
-export type Looker = (path: string, knownHash?: string) => Look
+export type FileReader = (path: string, knownHash?: string) => Look
 
-export interface LookDeps {
+export interface FileReaderDeps {
   store: Store
   readSource: (store: Store, path: string) => Source
   clock: Pick<Clock, 'now'>
 }
 
-export function createLooker({ store, readSource, clock }: LookDeps): Looker {
+export function createFileReader({ store, readSource, clock }: FileReaderDeps): FileReader {
   return (path, knownHash) => {
     const kind = store.classify(path)
     if (kind === undefined) return { state: 'gone' }

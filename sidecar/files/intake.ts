@@ -4,7 +4,7 @@
 import { setImmediate as otherTurns } from 'node:timers/promises'
 import type { Board } from '../board/board.ts'
 import type { Log } from '../log.ts'
-import { HALF_WRITTEN_MS, type Look, type Looker } from './file-reader.ts'
+import { type FileReader, HALF_WRITTEN_MS, type Look } from './file-reader.ts'
 import type { SeenStat } from './stat-table.ts'
 
 /** Longest synchronous work: a heartbeat of the edge or a signal must not wait for a burst. */
@@ -33,7 +33,7 @@ const LIKE_NONE: SeenStat = {
 
 export interface IntakeDeps {
   board: Board
-  look: Looker
+  read: FileReader
   scan: ScanNotes
   log: Log
   now: () => number
@@ -83,10 +83,10 @@ export class Intake {
   }
 
   #takeOne(path: string): boolean {
-    const { board, look, log } = this.#deps
+    const { board, read, log } = this.#deps
     const known = board.hashOf(path)
     try {
-      return this.#ingest(path, known, look(path, known))
+      return this.#ingest(path, known, read(path, known))
     } catch (error) {
       log('error', 'file.defect', { path, error })
       this.#forget(path)

@@ -11,20 +11,22 @@ import { Window } from './window.ts'
 const LATE_HINT_MS = 5_000
 /** Where the system refused to watch, it is asked again this often. */
 const ARM_AGAIN_MS = 30_000
-
-interface HintAlarms {
-  has(name: 'window' | 'late'): boolean
-  set(name: 'window' | 'late', ms: number, ring: () => void): void
-}
+const NEVER = Number.POSITIVE_INFINITY
 
 export interface HintsDeps {
   store: Store
   watch: Watch | undefined
-  alarms: HintAlarms
   clock: Clock
   log: Log
-  /** A window is over. `gap`: why hints may be missing in it. */
-  onWindow(paths: ReadonlySet<string>, gap: string | undefined): void
+  /** A window was opened: `deadline` is another now. */
+  onOpen(): void
+}
+
+/** What was hinted in a window that is over. */
+export interface Hinted {
+  paths: ReadonlySet<string>
+  /** Why hints may be missing in it. */
+  gap: string | undefined
 }
 
 export class Hints {
@@ -33,9 +35,10 @@ export class Hints {
   #paths = new Set<string>()
   #gap: string | undefined
   #watcher: Watcher | undefined
-  #failedAt = 0
+  #failedAt = Number.NEGATIVE_INFINITY
   /** Found changed without a hint so far. */
   #unhinted = new Set<string>()
+  #deafAt = NEVER
   #isClosed: boolean = false
 
   constructor(deps: HintsDeps) {
@@ -48,6 +51,11 @@ export class Hints {
 
   get isOpen(): boolean {
     return this.#window.deadline !== undefined
+  }
+
+  /** When to `take` or `check` next. */
+  get deadline(): number {
+    return Math.min(this.#window.deadline ?? NEVER, this.#deafAt)
   }
 
   /** Begins to watch, or watches anew: the new watcher first, so that nothing falls between. */
@@ -71,10 +79,20 @@ export class Hints {
 
   /** Where the system refused to watch, it may allow it by now. */
   async armAgain(): Promise<void> {
-    const { clock } = this.#deps
-    if (this.isArmed || clock.now() - this.#failedAt < ARM_AGAIN_MS) return
+    const { watch, clock } = this.#deps
+    if (watch === undefined || this.isArmed) return
+    if (clock.now() - this.#failedAt < ARM_AGAIN_MS) return
     await this.arm()
-    this.#onGap('the watcher is asked for again')
+    if (this.isArmed) this.#onGap('the watcher was started at last')
+  }
+
+  /** The window that is over by now; undefined: none is. */
+  take(now: number): Hinted | undefined {
+    if (!this.#window.close(now)) return undefined
+    const taken = { paths: this.#paths, gap: this.#gap }
+    this.#paths = new Set()
+    this.#gap = undefined
+    return taken
   }
 
   /** Watches no more; answers what was hinted in the window that is still open. */
@@ -85,15 +103,25 @@ export class Hints {
   }
 
   /**
-   * Tells of changes that a scan found and no hint announced so far. Their hints get some time to
-   * come; without them the watcher is armed anew.
+   * A periodic scan found changes that no hint announced. Their hints get some time to come; without
+   * them the watcher is armed anew.
    */
-  miss(paths: readonly string[]): void {
+  missed(paths: readonly string[], now: number): void {
     if (!this.isArmed) return
     for (const path of paths) if (!this.#paths.has(path)) this.#unhinted.add(path)
-    const { alarms } = this.#deps
-    if (this.#unhinted.size === 0 || this.#isClosed || alarms.has('late')) return
-    alarms.set('late', LATE_HINT_MS, () => void this.#listenAgain())
+    if (this.#unhinted.size > 0) this.#deafAt = Math.min(this.#deafAt, now + LATE_HINT_MS)
+  }
+
+  /** Arms the watcher anew where it has gone deaf. */
+  async check(now: number): Promise<void> {
+    if (now < this.#deafAt) return
+    this.#deafAt = NEVER
+    const [first] = this.#unhinted
+    if (first === undefined) return
+    this.#deps.log('warn', 'watch.deaf', { files: this.#unhinted.size, first })
+    this.#unhinted = new Set()
+    await this.arm()
+    this.#onGap('the watcher had gone deaf')
   }
 
   #onHint(path: string): void {
@@ -105,32 +133,10 @@ export class Hints {
 
   #onGap(why: string): void {
     if (this.#isClosed) return
-    // A burst says it again every few milliseconds: once a window is enough.
+    // The same may be said every few milliseconds: once a window is enough.
     if (this.#gap !== why) this.#deps.log('info', 'watch.gap', { why })
     this.#gap = why
     this.#open()
-  }
-
-  #open(): void {
-    const { clock, alarms } = this.#deps
-    const now = clock.now()
-    const deadline = this.#window.hint(now)
-    if (!alarms.has('window')) alarms.set('window', deadline - now, () => this.#onDeadline())
-  }
-
-  #onDeadline(): void {
-    const { clock, alarms, onWindow } = this.#deps
-    const now = clock.now()
-    if (!this.#window.close(now)) {
-      const waitMs = (this.#window.deadline ?? now) - now
-      alarms.set('window', waitMs, () => this.#onDeadline())
-      return
-    }
-    const paths = this.#paths
-    const gap = this.#gap
-    this.#paths = new Set()
-    this.#gap = undefined
-    onWindow(paths, gap)
   }
 
   /** From here on scans find what changed, more often than beneath a watcher. */
@@ -145,13 +151,9 @@ export class Hints {
     await watcher?.close()
   }
 
-  async #listenAgain(): Promise<void> {
-    const [first] = this.#unhinted
-    if (first === undefined) return
-    const { size } = this.#unhinted
-    this.#deps.log('warn', 'watch.deaf', { files: size, first })
-    this.#unhinted = new Set()
-    await this.arm()
-    this.#onGap('the watcher had gone deaf')
+  #open(): void {
+    const wasOpen = this.isOpen
+    this.#window.hint(this.#deps.clock.now())
+    if (!wasOpen) this.#deps.onOpen()
   }
 }

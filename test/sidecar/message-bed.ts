@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { expect } from 'vitest'
 import { openStore } from '../../sidecar/layouts/registry.ts'
-import { openSidecar, type Sidecar } from '../../sidecar/open-sidecar.ts'
+import { openSidecar } from '../../sidecar/open-sidecar.ts'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
 import type { Message, Task } from '../../worker/board/wire.ts'
@@ -21,7 +21,8 @@ export class MessageBed {
   readonly #home = realpathSync(mkdtempSync(join(tmpdir(), 'signalbox-messages-')))
   readonly #server: EdgeServer
   readonly #repo: Repo
-  #sidecar: Sidecar | undefined
+  #end = new AbortController()
+  #running: Promise<void> | undefined
   #stream: EventStream | undefined
 
   private constructor(server: EdgeServer) {
@@ -69,7 +70,7 @@ export class MessageBed {
     const bearer = await token({ repos: [this.#repo.path], scope: 'board:write' })
     const { path: repo } = this.#repo
     const url = new URL(this.#server.url)
-    this.#sidecar = openSidecar({
+    const { sidecar, publisher } = openSidecar({
       version: '0.0.0',
       store: await openStore(join(this.#home, 'project')),
       edge: new EdgeHttp({ url, repo, token: () => Promise.resolve(bearer) }),
@@ -78,13 +79,14 @@ export class MessageBed {
       runOutput: 'masked',
       log: () => undefined,
     })
-    await this.#sidecar.pipeline.start()
-    await this.#sidecar.publisher.synced()
+    this.#end = new AbortController()
+    this.#running = sidecar.run(this.#end.signal)
+    await Promise.all([sidecar.started, publisher.synced()])
   }
 
   async stopSidecar(): Promise<void> {
-    await this.#sidecar?.pipeline.stop()
-    this.#sidecar = undefined
+    this.#end.abort()
+    await this.#running
   }
 
   /** Waits until the client was told so much, and answers the messages. */

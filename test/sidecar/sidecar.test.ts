@@ -4,12 +4,12 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Board } from '../../sidecar/board/board.ts'
 import { type Clock, systemClock } from '../../sidecar/clock.ts'
-import { createLooker } from '../../sidecar/files/file-reader.ts'
+import { createFileReader } from '../../sidecar/files/file-reader.ts'
 import { HashCache } from '../../sidecar/files/hash-cache.ts'
 import { readSource } from '../../sidecar/files/read-source.ts'
 import { Scan } from '../../sidecar/files/scan.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
-import { Pipeline, type PublishTarget } from '../../sidecar/sidecar.ts'
+import { type PublishTarget, Sidecar } from '../../sidecar/sidecar.ts'
 import type { WatchEvents } from '../../sidecar/watch/watch.ts'
 import type { Key } from '../../worker/board/wire.ts'
 import { FakeClock } from '../support/fake-clock.ts'
@@ -31,7 +31,7 @@ beforeEach(async () => {
 })
 
 afterEach(async () => {
-  await rig?.pipeline.stop()
+  await rig?.stop()
   rig = undefined
   await rm(dir, { recursive: true, force: true })
 })
@@ -76,12 +76,12 @@ async function makeRig({ scanEveryMs = 60_000, clock = countingClock() }: RigPla
   const calls: (string | Key[])[] = []
   const logs: string[] = []
   const looked: string[] = []
-  const real = createLooker({ store, readSource, clock })
-  const look: typeof real = (path, known) => {
+  const real = createFileReader({ store, readSource, clock })
+  const read: typeof real = (path, known) => {
     looked.push(path)
     return real(path, known)
   }
-  const board = new Board(store, look)
+  const board = new Board(store, read)
   const watchers: WatchEvents[] = []
   const refusals: string[] = []
   const publisher: PublishTarget = {
@@ -93,10 +93,10 @@ async function makeRig({ scanEveryMs = 60_000, clock = countingClock() }: RigPla
     },
   }
   const log = (_level: string, event: string) => logs.push(event)
-  const pipeline = new Pipeline({
+  const sidecar = new Sidecar({
     store,
     board,
-    look,
+    read,
     scan: new Scan(store),
     intervalMs: (_workMs, isWatched) => (isWatched ? scanEveryMs : 100),
     watch: async (_store, events) => {
@@ -112,8 +112,18 @@ async function makeRig({ scanEveryMs = 60_000, clock = countingClock() }: RigPla
   })
   const hint = (...parts: string[]) => watchers.at(-1)?.onHint(path(...parts))
   const gap = () => watchers.at(-1)?.onGap('test')
+  const end = new AbortController()
+  let running: Promise<void> | undefined
+  const start = () => {
+    running = sidecar.run(end.signal)
+    return sidecar.started
+  }
+  const stop = async () => {
+    end.abort()
+    await running
+  }
   const started = async () => {
-    await pipeline.start()
+    await start()
     calls.length = 0
     looked.length = 0
     return made
@@ -126,9 +136,10 @@ async function makeRig({ scanEveryMs = 60_000, clock = countingClock() }: RigPla
     hint,
     logs,
     looked,
-    pipeline,
     refusals,
+    start,
     started,
+    stop,
     watchers,
   }
   rig = made
@@ -139,8 +150,8 @@ const eventually = (check: () => void) => vi.waitFor(check, { ...PATIENT, interv
 
 describe('the start', () => {
   test('reads everything, then tells the state and begins the first sync, and no change', async () => {
-    const { pipeline, calls, board } = await makeRig()
-    await pipeline.start()
+    const { start, calls, board } = await makeRig()
+    await start()
     expect(calls).toEqual(['present', 'start'])
     expect(await board.read('task:A')).toMatchObject({ task: { title: 'A', ready: true } })
   })
@@ -150,16 +161,16 @@ describe('the start', () => {
     // What was written within the last two seconds would be compared by its content again.
     const later = () => countingClock(2_100)
     const first = await (await makeRig({ clock: later() })).started()
-    await first.pipeline.stop()
+    await first.stop()
     const second = await makeRig({ clock: later() })
-    await second.pipeline.start()
+    await second.start()
     expect(second.looked).toEqual([])
     expect(second.board.root()).toBe(first.board.root())
   })
 
   test('hears what is saved while it scans', async () => {
-    const { pipeline, hint, calls, watchers } = await makeRig()
-    const starting = pipeline.start()
+    const { start, hint, calls, watchers } = await makeRig()
+    const starting = start()
     await eventually(() => expect(watchers).toHaveLength(1))
     await save('B.md', taskText('B'))
     hint('tasks', 'B.md')
@@ -328,17 +339,17 @@ test('a session turns stalled without a file changing, and is told with its task
 })
 
 test('the end tells what was saved and not hinted yet', async () => {
-  const { pipeline, calls } = await (await makeRig()).started()
+  const { stop, calls } = await (await makeRig()).started()
   await save('B.md', taskText('B'))
-  await pipeline.stop()
+  await stop()
   expect(calls).toEqual([['task:B'], 'close'])
 })
 
 test('the end tells what was hinted, closes the publisher and leaves no timer', async () => {
-  const { pipeline, hint, calls, clock } = await (await makeRig()).started()
+  const { stop, hint, calls, clock } = await (await makeRig()).started()
   await save('B.md', taskText('B'))
   hint('tasks', 'B.md')
-  await pipeline.stop()
+  await stop()
   expect(calls).toEqual([['task:B'], 'close'])
   expect(clock.pending).toBe(0)
   expect(await readFile(join(dir, 'cache', 'files.jsonl'), 'utf8')).toContain('tasks/B.md')

@@ -18,7 +18,7 @@ test('a file that could not be read, and was removed without a hint, is reported
   const board: Pick<Board, 'hashOf' | 'ingest'> = { hashOf: () => 'known', ingest: () => undefined }
   const intake = new Intake({
     board: board as Board,
-    look: () => ({ state: 'later', why: 'a disk that fails' }),
+    read: () => ({ state: 'later', why: 'a disk that fails' }),
     scan,
     log: () => undefined,
     now: Date.now,

@@ -1,0 +1,46 @@
+// What scans say of the store as a whole: written to the log when it changes, and published.
+
+import type { StoreState } from '../worker/board/wire.ts'
+import type { ScanReport } from './files/scan.ts'
+import type { Store } from './layouts/layout.ts'
+import type { Log } from './log.ts'
+
+export interface StoreStatusDeps {
+  store: Pick<Store, 'root' | 'layout'>
+  log: Log
+  /** Of the sidecar. */
+  version: string
+  publisher: { store(state: StoreState): void }
+}
+
+export class StoreStatus {
+  readonly #deps: StoreStatusDeps
+  #scanned: Pick<ScanReport, 'state' | 'why'> | undefined
+  #published: StoreState['state'] | undefined
+
+  constructor(deps: StoreStatusDeps) {
+    this.#deps = deps
+  }
+
+  /** A scan is done; its files may still have to be read. */
+  scanned({ state, why, files }: ScanReport): void {
+    const { log, store } = this.#deps
+    const isOther = state !== this.#scanned?.state || why !== this.#scanned.why
+    const level = state === 'present' ? 'info' : 'warn'
+    if (isOther) log(level, `store.${state}`, { root: store.root, files, why })
+    this.#scanned = { state, ...(why !== undefined && { why }) }
+  }
+
+  /** Publishes it, once the board has what the scan found. False: no scan was done yet. */
+  publish(): boolean {
+    const { publisher, store, version } = this.#deps
+    if (this.#scanned === undefined) return false
+    // A store that was never read whole must not be published as a smaller one: the edge would drop
+    // the rest. Once it was read whole, what cannot be read now stands as it was.
+    const { state } = this.#scanned
+    const shown = state === 'unreadable' ? (this.#published ?? 'missing') : state
+    if (shown !== this.#published) publisher.store({ state: shown, layout: store.layout, version })
+    this.#published = shown
+    return true
+  }
+}
