@@ -1,11 +1,11 @@
-// What the address bar says, as data and back. Pure. It stands in the fragment, so that the edge
-// serves one page and a host's own paths stay its own.
+// Routes of the page, parsed from and formatted to the URL. Pure. A route is in the fragment, so
+// that the edge serves one page, and all other paths belong to the host application.
 
 export type View = 'board' | 'payments' | 'sign-in'
 
 export interface Route {
   view: View
-  /** The task or transaction that is open, or the code of a sign-in link. */
+  /** The open task or transaction, or the code of a sign-in link. */
   id?: string
   /** Filters. */
   query: Readonly<Record<string, string>>
@@ -15,7 +15,7 @@ const VIEWS: readonly string[] = ['board', 'payments', 'sign-in'] satisfies View
 const isView = (name: string | undefined): name is View =>
   name !== undefined && VIEWS.includes(name)
 
-/** `#/board/LAMP-4?status=todo`; whatever is unknown is the board. */
+/** `#/board/LAMP-4?status=todo`. An unknown view is the board. */
 export function parseRoute(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#/, '').split('?', 2)
   const [view, id] = path.split('/').filter(Boolean)
@@ -24,14 +24,14 @@ export function parseRoute(hash: string): Route {
   return id === undefined ? { view, query } : { view, id: decode(id), query }
 }
 
-/** Leaves out what is empty, so that the same view always has the same address. */
+/** Omits empty filters, so that the same view always has the same URL. */
 export function formatRoute({ view, id, query }: Route): string {
   const path = id === undefined ? `#/${view}` : `#/${view}/${encodeURIComponent(id)}`
   const filters = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== ''))
   return filters.size === 0 ? path : `${path}?${filters}`
 }
 
-/** An address that somebody has typed may hold a stray percent sign. */
+/** A URL that was typed by hand may contain a stray percent sign. */
 function decode(text: string): string {
   try {
     return decodeURIComponent(text)

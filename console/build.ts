@@ -1,16 +1,17 @@
-// Bundles the console's page: index.html and what it loads, each file named by its own content.
+// Bundles the console's page: index.html, scripts and styles, with a hash of the content in each
+// name.
 
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 
 const PAGE = import.meta.dirname
-/** Where `npx wrangler deploy` looks for it. */
+/** `npx wrangler deploy` takes the page from here. */
 const DIST = join(import.meta.dirname, '../dist/console')
 
 /**
- * Writes the page into `outDir`, which is emptied first: `index.html`, and beside it the scripts
- * and styles that it loads from `/console/`. Rejects with esbuild's BuildFailure.
+ * Empties `outDir`, then writes `index.html` and the scripts and styles, which it loads from
+ * `/console/`. Rejects with esbuild's BuildFailure.
  */
 export async function buildConsole(outDir: string): Promise<void> {
   await rm(outDir, { recursive: true, force: true })
@@ -22,7 +23,7 @@ export async function buildConsole(outDir: string): Promise<void> {
     entryNames: '[name]-[hash]',
     chunkNames: '[name]-[hash]',
     bundle: true,
-    // What only some views need (Markdown, plots) is loaded when it is needed.
+    // Markdown and plots are loaded only by the views that need them.
     splitting: true,
     format: 'esm',
     target: 'es2022',
@@ -37,7 +38,7 @@ export async function buildConsole(outDir: string): Promise<void> {
   await writeFile(join(outDir, 'index.html'), fillIn(html, metafile))
 }
 
-/** The page names its files as if they had no hash. */
+/** `index.html` names its files without the hash. */
 function fillIn(html: string, { outputs }: Metafile): string {
   return Object.keys(outputs).reduce((page, output) => {
     const file = basename(output)

@@ -16,7 +16,7 @@ document.documentElement.lang = locale
 document.documentElement.dir = direction
 render(<App />, document.body)
 signOutWithOtherTabs()
-// A link signs in by itself, and asks only where that fails.
+// A sign-in link signs in by itself, and asks for the session only if that fails.
 if (route.value.view !== 'sign-in') void findSession()
 
 export function App() {
@@ -34,6 +34,6 @@ export function App() {
 
 function Board() {
   if (repository.value.name === 'unchosen') return <RepositoryPicker />
-  // Keyed: nothing of one repository's board is shown for another's.
+  // The key resets all state when the repository changes.
   return live.value && <BoardView key={live.value.path} live={live.value} />
 }

@@ -1,4 +1,4 @@
-// Which view is shown. The address bar is the one store of it.
+// The current route. It is stored in the URL only. (Not in address.ts, which needs no browser.)
 
 import { signal } from '@preact/signals'
 import { formatRoute, parseRoute, type Route } from './address.ts'
@@ -8,12 +8,12 @@ addEventListener('hashchange', () => {
   route.value = parseRoute(location.hash)
 })
 
-/** Opens something: the back button closes it again. */
+/** Opens a view as a new step in the history: the back button closes it. */
 export function go(to: Partial<Route>): void {
   location.hash = formatRoute({ view: 'board', query: {}, ...to })
 }
 
-/** Changes what is shown of the same view, such as a filter while it is typed: no step back. */
+/** Changes the current view without a new step in the history, such as a filter during typing. */
 export function replace(to: Route): void {
   history.replaceState(null, '', formatRoute(to))
   route.value = to

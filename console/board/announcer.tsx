@@ -1,11 +1,11 @@
-// Tells changes to screen readers, sparingly: those of a few seconds together.
+// Announces changes to screen readers, at most one sentence every few seconds.
 
 import type { ReadonlySignal } from '@preact/signals'
 import { useEffect, useState } from 'preact/hooks'
 import { announcementOf, changedIds } from './screen-reader.ts'
 
-/** Less, and an agent at work would never let the reader finish a sentence. */
-const GATHER_MS = 3_000
+/** With a shorter interval, an agent at work would interrupt each sentence. */
+const INTERVAL_MS = 3_000
 
 export function Announcer({
   changedAt,
@@ -14,15 +14,15 @@ export function Announcer({
 }) {
   const [sentence, setSentence] = useState('')
   useEffect(() => {
-    let told = changedAt.peek()
+    let announced = changedAt.peek()
     let timer: ReturnType<typeof setTimeout> | undefined
     const stop = changedAt.subscribe((after) => {
-      if (after === told || timer !== undefined) return
+      if (after === announced || timer !== undefined) return
       timer = setTimeout(() => {
         timer = undefined
-        setSentence(announcementOf(changedIds(told, changedAt.peek())))
-        told = changedAt.peek()
-      }, GATHER_MS)
+        setSentence(announcementOf(changedIds(announced, changedAt.peek())))
+        announced = changedAt.peek()
+      }, INTERVAL_MS)
     })
     return () => {
       stop()

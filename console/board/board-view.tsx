@@ -1,4 +1,4 @@
-// The board: a line of search and filters, columns of cards, and the card that is open.
+// The board: search and filters, columns of cards, and the open task.
 
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Live } from '../data/live/live.ts'
@@ -12,7 +12,7 @@ import { TaskDialog } from './detail/task-dialog.tsx'
 import { clearFilters, FilterBar } from './filter-bar.tsx'
 import { choicesOf, filtersOf, isFiltering, passes } from './filters.ts'
 import { focusCard } from './focus.ts'
-import { Nothing, Notices, Skeleton } from './notices.tsx'
+import { NoBoard, Notices, Skeleton } from './notices.tsx'
 import { useOpening } from './opening.ts'
 
 export function BoardView({ live }: { live: Live }) {
@@ -21,7 +21,7 @@ export function BoardView({ live }: { live: Live }) {
   const board = useRef<HTMLDivElement>(null)
   const closed = useRef<string>()
   useEffect(() => {
-    // Back to where the reader was, if it is still there.
+    // After closing a task, its card gets the focus again, if it is still there.
     if (id === undefined && closed.current !== undefined) focusCard(board.current, closed.current)
     closed.current = id
   }, [id])
@@ -31,7 +31,7 @@ export function BoardView({ live }: { live: Live }) {
     <div class="board" ref={board} onClick={open}>
       <h1 class="visually-hidden">{words.board.title}</h1>
       <Notices live={live} />
-      {live.tasks.value ? <Tasks live={live} /> : <Nothing live={live} />}
+      {live.tasks.value ? <Tasks live={live} /> : <NoBoard live={live} />}
       {live.tasks.value && <Announcer changedAt={live.changedAt} />}
       {id !== undefined && <TaskDialog id={id} live={live} onClose={close} />}
     </div>
@@ -63,7 +63,8 @@ function Tasks({ live }: { live: Live }) {
         <NoMatch />
       ) : (
         <ColumnsView
-          // Columns in another order would leave a narrow screen at whichever one it snapped to.
+          // When the order of the columns becomes known, start again at the first: a narrow screen
+          // would otherwise stay at a column in the middle.
           key={config === undefined ? 'unordered' : 'ordered'}
           columns={columns}
           changedAt={live.changedAt.value}

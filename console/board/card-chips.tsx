@@ -1,29 +1,29 @@
-// How the work on a task stands, its priority, its labels: the last line of a card, and each alone.
+// The chips of a card: state of the work, priority, labels. Details of a task use them, too.
 
 import { words } from '../words.ts'
-import { type CardData, type Standing, standing } from './cards.ts'
+import { type CardData, type WorkState, workState } from './cards.ts'
 import { statusName } from './columns.ts'
 import { urgency } from './filters.ts'
 
-/** A task with more labels says how many more. */
-const MOST_LABELS = 4
+/** Further labels are only counted. */
+const MAX_LABELS = 4
 const HIGH = urgency('high')
 
 export function Chips({ card }: { card: CardData }) {
   const { priority, labels = [] } = card.task
-  const state = standing(card)
+  const state = workState(card)
   if (!state && priority === undefined && labels.length === 0) return null
   return (
     <p class="chips" aria-hidden="true">
-      {state && <StandingChip standing={state} />}
+      {state && <WorkChip workState={state} />}
       {priority !== undefined && <PriorityChip priority={priority} />}
-      <LabelChips labels={labels.slice(0, MOST_LABELS)} />
-      {labels.length > MOST_LABELS && <span class="chip">+{labels.length - MOST_LABELS}</span>}
+      <LabelChips labels={labels.slice(0, MAX_LABELS)} />
+      {labels.length > MAX_LABELS && <span class="chip">+{labels.length - MAX_LABELS}</span>}
     </p>
   )
 }
 
-export const StandingChip = ({ standing: { name, text } }: { standing: Standing }) => (
+export const WorkChip = ({ workState: { name, text } }: { workState: WorkState }) => (
   <span class={`chip work ${name}`}>{text}</span>
 )
 

@@ -1,5 +1,4 @@
-// One card. It is drawn again when what it shows has changed, and for nothing else: a class, since
-// that is what can say so.
+// One card. A class component, since `shouldComponentUpdate` limits rendering to real changes.
 
 import { Component } from 'preact'
 import type { Task } from '../../worker/board/wire.ts'
@@ -11,17 +10,17 @@ import { nameOf } from './screen-reader.ts'
 
 interface CardProps {
   card: CardData
-  /** When it was seen to change, in ms. */
+  /** When the task changed, in ms. */
   changedAt: number | undefined
-  /** It is the one card in the tab order. */
+  /** Whether this is the one card in the tab order. */
   isActive: boolean
 }
 
-/** As `--flash` of the tokens. */
+/** The same as `--flash` in tokens.css. */
 const FLASH_MS = 2_400
 
 export class Card extends Component<CardProps> {
-  /** Turns with every change: an animation of another name begins again. */
+  /** Alternates with each change: an animation restarts only under another name. */
   #isOdd = false
 
   override shouldComponentUpdate({ card, changedAt, isActive }: Readonly<CardProps>): boolean {
@@ -34,7 +33,7 @@ export class Card extends Component<CardProps> {
     const { card, isActive } = this.props
     const { id, title, invalid } = card.task
     return (
-      <li class={`card ${standingOf(card)} ${this.#flash()}`} data-card={id}>
+      <li class={`card ${edgeClass(card)} ${this.#flash()}`} data-card={id}>
         <Top task={card.task} parentTitle={card.parentTitle} />
         <a
           href={formatRoute({ view: 'board', id, query: {} })}
@@ -61,7 +60,7 @@ export class Card extends Component<CardProps> {
     )
   }
 
-  /** None for a card that is merely drawn late: scrolled to, or no longer filtered away. */
+  /** Empty for a card that is rendered long after its change: after scrolling or filtering. */
   #flash(): string {
     const { changedAt } = this.props
     if (changedAt === undefined || Date.now() - changedAt > FLASH_MS) return ''
@@ -69,7 +68,7 @@ export class Card extends Component<CardProps> {
   }
 }
 
-/** Like the chips, it is in the link's name already. */
+/** Hidden from screen readers, since the name of the link contains it, as it contains the chips. */
 function Top({ task, parentTitle }: { task: Task; parentTitle: string | undefined }) {
   const { id, parent } = task
   const assignees = assigneesOf(task).join(', ')
@@ -86,8 +85,8 @@ function Top({ task, parentTitle }: { task: Task; parentTitle: string | undefine
   )
 }
 
-/** What its edge is coloured by. */
-function standingOf({ task, isClosed }: CardData): string {
+/** The CSS class for the colour of the edge. */
+function edgeClass({ task, isClosed }: CardData): string {
   if (task.invalid !== undefined) return 'invalid'
   return isClosed ? '' : (task.executionState ?? '')
 }

@@ -7,34 +7,34 @@ import { words } from '../words.ts'
 export interface CardData {
   task: Task
   isClosed: boolean
-  /** What keeps it from being ready, as far as other tasks do. */
+  /** Other tasks that block this one. */
   waitsFor: readonly Waiting[]
   parentTitle?: string
-  /** Who works on it, and what they last said of it. */
+  /** Who works on it, and their last progress report. */
   actor?: string
   progress?: string
 }
 
 export interface Waiting {
   id: string
-  /** False: the board has no such task. */
+  /** False: there is no such task. */
   isKnown: boolean
 }
 
 export interface Board {
   tasks: ReadonlyMap<string, Task>
   sessions: ReadonlyMap<string, Session> | undefined
-  /** Undefined until it is known: nothing is said of what waits for what until then. */
+  /** Undefined until it is read. Until then, no card shows what blocks it. */
   config: Pick<BoardConfig, 'states' | 'closed'> | undefined
 }
 
 export type Cards = ReadonlyMap<string, CardData>
 
-/** Everybody who has the task, the first of them first. */
+/** All assignees of the task. */
 export const assigneesOf = ({ assignee, assignees }: Task): readonly string[] =>
   assignees ?? (assignee === undefined ? [] : [assignee])
 
-/** In the order of the tasks. `shown` are the cards of the board before. */
+/** In the order of the tasks. `shown` are the previous cards. */
 export function cardsOf(board: Board, shown: Cards): Cards {
   const closed = new Set(board.config?.closed)
   const cards = new Map<string, CardData>()
@@ -85,23 +85,23 @@ function isSame(one: CardData, other: CardData): boolean {
   )
 }
 
-export interface Standing {
+export interface WorkState {
   name: 'active' | 'stalled' | 'awaiting_review' | 'ready' | 'blocked'
   text: string
 }
 
-/** Undefined: there is nothing to say. Work under way beats being ready for it. */
-export function standing({ task, isClosed, waitsFor, actor }: CardData): Standing | undefined {
-  const say = words.board.card
-  // Of a file that cannot be read whole, nobody knows what it waits for.
+/** Undefined: there is nothing to show. Work in progress is shown rather than readiness. */
+export function workState({ task, isClosed, waitsFor, actor }: CardData): WorkState | undefined {
+  const texts = words.board.card
+  // For a file that is partly unreadable, we do not know what blocks the task.
   if (isClosed || task.invalid !== undefined) return undefined
   const { executionState } = task
   if (executionState) {
-    const text = say.execution[executionState]
-    return { name: executionState, text: actor === undefined ? text : say.by(text, actor) }
+    const text = texts.execution[executionState]
+    return { name: executionState, text: actor === undefined ? text : texts.by(text, actor) }
   }
-  if (task.ready) return { name: 'ready', text: say.ready }
+  if (task.ready) return { name: 'ready', text: texts.ready }
   if (waitsFor.length === 0) return undefined
-  const names = waitsFor.map(({ id, isKnown }) => (isKnown ? id : say.missingDep(id)))
-  return { name: 'blocked', text: say.blocked(names) }
+  const names = waitsFor.map(({ id, isKnown }) => (isKnown ? id : texts.missingDep(id)))
+  return { name: 'blocked', text: texts.blocked(names) }
 }

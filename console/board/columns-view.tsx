@@ -5,7 +5,7 @@ import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { locale, words } from '../words.ts'
 import { Card } from './card.tsx'
 import { type Column, statusName } from './columns.ts'
-import { cardIdOf, focusCard, moveByKey, useKeptFocus } from './focus.ts'
+import { cardIdOf, focusCard, moveByKey, useCardFocus } from './focus.ts'
 
 interface ColumnsProps {
   columns: readonly Column[]
@@ -13,14 +13,14 @@ interface ColumnsProps {
   isFiltered: boolean
 }
 
-/** Several screens full; few enough that 20,000 tasks open as quickly as 200. */
+/** Several screens full, but few enough that 20,000 tasks open as quickly as 200. */
 const PAGE = 50
 
 export function ColumnsView({ columns, changedAt, isFiltered }: ColumnsProps) {
   const board = useRef<HTMLDivElement>(null)
   const [limits, setLimits] = useState<ReadonlyMap<string, number>>(new Map())
   const [active, setActive] = useState<string>()
-  const wished = useRef<string>()
+  const focusNext = useRef<string>()
   const limitOf = (status: string) => limits.get(status) ?? PAGE
   const grid = useMemo(
     () =>
@@ -29,16 +29,16 @@ export function ColumnsView({ columns, changedAt, isFiltered }: ColumnsProps) {
       ),
     [columns, limits],
   )
-  useKeptFocus(board, grid)
+  useCardFocus(board, grid)
   useLayoutEffect(() => {
-    if (wished.current !== undefined) focusCard(board.current, wished.current)
-    wished.current = undefined
+    if (focusNext.current !== undefined) focusCard(board.current, focusNext.current)
+    focusNext.current = undefined
   }, [limits])
 
   const showMore = ({ status, cards }: Column) => {
     const limit = limitOf(status)
-    // The button may be gone then, and reading goes on at the first new card anyway.
-    wished.current = cards[limit]?.task.id
+    // The button may disappear. The first new card gets the focus.
+    focusNext.current = cards[limit]?.task.id
     setLimits(new Map(limits).set(status, limit * 2))
   }
   const onKeyDown = (event: KeyboardEvent) => {
@@ -78,10 +78,10 @@ export function ColumnsView({ columns, changedAt, isFiltered }: ColumnsProps) {
 
 interface ColumnProps {
   column: Column
-  /** How many cards are shown at most. */
+  /** The maximum number of rendered cards. */
   limit: number
   changedAt: ReadonlyMap<string, number>
-  /** The card that is in the tab order. */
+  /** The card in the tab order. */
   active: string | undefined
   isFiltered: boolean
   onMore(column: Column): void
@@ -90,19 +90,19 @@ interface ColumnProps {
 export function ColumnView({ column, limit, changedAt, active, isFiltered, onMore }: ColumnProps) {
   const { status, isClosed, cards, total } = column
   const heading = useId()
-  const say = words.board.column
+  const texts = words.board.column
   const left = cards.length - limit
   return (
     <section class={isClosed ? 'column closed' : 'column'} aria-labelledby={heading}>
       <header>
         <h2 id={heading}>{statusName(status)}</h2>
         <span class="count">
-          {isFiltered ? say.some(cards.length, total) : total.toLocaleString(locale)}
-          <span class="visually-hidden"> {isFiltered ? '' : say.tasks(total)}</span>
+          {isFiltered ? texts.some(cards.length, total) : total.toLocaleString(locale)}
+          <span class="visually-hidden"> {isFiltered ? '' : texts.tasks(total)}</span>
         </span>
       </header>
       <div class="scroller">
-        {cards.length === 0 && <p class="nothing">{total === 0 ? say.empty : say.noneMatch}</p>}
+        {cards.length === 0 && <p class="nothing">{total === 0 ? texts.empty : texts.noneMatch}</p>}
         <ul>
           {cards.slice(0, limit).map((card) => (
             <Card
@@ -115,7 +115,7 @@ export function ColumnView({ column, limit, changedAt, active, isFiltered, onMor
         </ul>
         {left > 0 && (
           <button type="button" class="quiet more" onClick={() => onMore(column)}>
-            {say.more(Math.min(left, limit))} <span class="left">{say.left(left)}</span>
+            {texts.more(Math.min(left, limit))} <span class="left">{texts.left(left)}</span>
           </button>
         )}
       </div>

@@ -6,17 +6,17 @@ import type { CardData } from './cards.ts'
 
 export interface Column {
   status: string
-  /** Its tasks are done with: shown quietly. */
+  /** Its tasks are done, so it is shown less prominently. */
   isClosed: boolean
-  /** Those that pass the filters, by rank. */
+  /** The cards that pass the filters, in order. */
   cards: readonly CardData[]
-  /** With those that do not pass. */
+  /** All cards, including filtered ones. */
   total: number
 }
 
 /**
- * The configuration's states in their order, empty ones too; behind them whatever else tasks stand
- * in, in the order of appearance.
+ * The states of the configuration in their order, including empty ones; then any other status of a
+ * task, in the order of appearance.
  */
 export function columnsOf(
   cards: Iterable<CardData>,
@@ -42,24 +42,24 @@ export function columnsOf(
   return [...columns.values()]
 }
 
-/** `in_progress` reads as `In progress`; a board that writes its states well keeps them. */
+/** `in_progress` becomes `In progress`. Capital letters stay. */
 export function statusName(status: string): string {
   const spaced = status.replaceAll(/[_-]+/g, ' ').trim()
-  // A file that cannot be read whole may have none.
+  // A file that is partly unreadable may have no status.
   if (spaced === '') return words.board.column.noStatus
   return spaced.charAt(0).toLocaleUpperCase() + spaced.slice(1)
 }
 
 /**
- * By rank, what has none behind; among equals by id as people count: LAMP-2 stands before LAMP-10.
- * For 20,000 cards with every change, so nothing here asks for the reader's alphabet.
+ * By rank, with unranked cards last; then by id, with numbers in numeric order: LAMP-2 before
+ * LAMP-10. Runs for 20,000 cards at every change, so it avoids `Intl.Collator`, which is slow.
  */
 export function compareCards(one: CardData, other: CardData): number {
   const byRank = rankOf(one) - rankOf(other)
   return Number.isNaN(byRank) || byRank === 0 ? compareIds(one.task.id, other.task.id) : byRank
 }
 
-/** Two without a rank differ by NaN, which is no difference. */
+/** For two cards without a rank, the difference is NaN: they are equal. */
 const rankOf = ({ task }: CardData): number => task.rank ?? Infinity
 
 function compareIds(one: string, other: string): number {
@@ -68,7 +68,7 @@ function compareIds(one: string, other: string): number {
   return a.number - b.number || (one < other ? -1 : Number(one > other))
 }
 
-/** `LAMP-10` is LAMP- and 10; `3.2` is `3.` and 2, so that a subtask stands among its like. */
+/** `LAMP-10` becomes `LAMP-` and 10; `3.2` becomes `3.` and 2, so subtasks stay together. */
 function split(id: string): { text: string; number: number } {
   let start = id.length
   while (start > 0 && isDigit(id.charCodeAt(start - 1))) start--

@@ -17,32 +17,32 @@ interface FilterBarProps {
 const EXECUTIONS = ['active', 'stalled', 'awaiting_review'] as const
 
 export function FilterBar({ filters, choices, shown, total }: FilterBarProps) {
-  const say = words.board.filters
+  const texts = words.board.filters
   const executions = Object.fromEntries(
     EXECUTIONS.map((state) => [state, words.board.card.execution[state]]),
   )
   return (
-    <search class="board-filters" aria-label={say.label}>
+    <search class="board-filters" aria-label={texts.label}>
       <Search q={filters.q} />
       <div class="selects">
         <Choice name="assignee" filters={filters} values={choices.assignee} />
         <Choice name="label" filters={filters} values={choices.label} />
         <Choice name="priority" filters={filters} values={choices.priority} />
-        <Choice name="execution" filters={filters} values={EXECUTIONS} texts={executions} />
+        <Choice name="execution" filters={filters} values={EXECUTIONS} labels={executions} />
         <button
           type="button"
           class="quiet toggle"
           aria-pressed={filters.ready !== ''}
           onClick={() => filterBy({ ready: filters.ready === '' ? '1' : '' })}
         >
-          {say.ready}
+          {texts.ready}
         </button>
         <p class="passing" role="status">
-          {isFiltering(filters) ? say.some(shown, total) : say.all(total)}
+          {isFiltering(filters) ? texts.some(shown, total) : texts.all(total)}
         </p>
         {isFiltering(filters) && (
           <button type="button" class="quiet clear" onClick={clearFilters}>
-            {say.clear}
+            {texts.clear}
           </button>
         )}
       </div>
@@ -78,7 +78,7 @@ function Search({ q }: { q: string }) {
   )
 }
 
-/** Esc clears, then leaves; the arrow and Enter lead on to what was found. */
+/** Esc clears the field, then leaves it. Arrow down and Enter move to the first found card. */
 function leaveByKey(event: KeyboardEvent): void {
   const field = event.currentTarget as HTMLInputElement
   const isLeaving =
@@ -94,27 +94,27 @@ interface ChoiceProps {
   name: 'assignee' | 'label' | 'priority' | 'execution'
   filters: Filters
   values: readonly string[]
-  /** Where a value is not its own text. */
-  texts?: Readonly<Record<string, string>>
+  /** Texts for values, where they differ. */
+  labels?: Readonly<Record<string, string>>
 }
 
-function Choice({ name, filters, values, texts }: ChoiceProps) {
-  const say = words.board.filters
+function Choice({ name, filters, values, labels }: ChoiceProps) {
+  const texts = words.board.filters
   const chosen = filters[name]
   if (values.length === 0 && chosen === '') return null
-  // An address may name what the board does not have, and the choice must not hide it.
+  // The URL may name a value that the board does not have. Show it, since it filters.
   const options = chosen === '' || values.includes(chosen) ? values : [...values, chosen]
   return (
     <select
-      aria-label={say.names[name]}
+      aria-label={texts.names[name]}
       class={chosen === '' ? undefined : 'chosen'}
       value={chosen}
       onChange={({ currentTarget }) => filterBy({ [name]: currentTarget.value })}
     >
-      <option value="">{say.any[name]}</option>
+      <option value="">{texts.any[name]}</option>
       {options.map((value) => (
         <option key={value} value={value}>
-          {texts?.[value] ?? value}
+          {labels?.[value] ?? value}
         </option>
       ))}
     </select>
@@ -129,7 +129,7 @@ export function filterBy(some: Partial<Filters>): void {
   replace({ ...rest, query: Object.fromEntries(entries) })
 }
 
-/** The button that asked for it may be gone then: the focus goes to where one searches. */
+/** The button disappears with the filters, so the search field gets the focus. */
 export function clearFilters(): void {
   replace({ ...route.peek(), query: {} })
   document.getElementById(SEARCH_ID)?.focus()

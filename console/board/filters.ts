@@ -1,23 +1,22 @@
-// Which cards are looked at: the filters as the address names them, what they may be set to, and
-// who passes. Pure.
+// The filters of the board: read from the URL, their possible values, and which cards pass. Pure.
 
 import type { Task } from '../../worker/board/wire.ts'
 import { assigneesOf, type CardData } from './cards.ts'
 
 export interface Filters {
-  /** Words that all must occur, in any order and case. */
+  /** All these words must occur, in any order and case. */
   q: string
   assignee: string
   label: string
   priority: string
   execution: string
-  /** `1`: only what can be begun. */
+  /** `1`: only tasks that are ready. */
   ready: string
 }
 
 const NAMES = ['q', 'assignee', 'label', 'priority', 'execution', 'ready'] as const
 
-/** What the address does not name is empty: everything passes. */
+/** A filter that is not in the URL is empty: everything passes. */
 export function filtersOf(query: Readonly<Record<string, string>>): Filters {
   return Object.fromEntries(NAMES.map((name) => [name, query[name] ?? ''])) as unknown as Filters
 }
@@ -25,7 +24,6 @@ export function filtersOf(query: Readonly<Record<string, string>>): Filters {
 export const isFiltering = (filters: Filters): boolean =>
   NAMES.some((name) => filters[name].trim() !== '')
 
-/** Says of each card whether it passes. */
 export function passes(filters: Filters): (card: CardData) => boolean {
   const { assignee, label, priority, execution, ready } = filters
   const words = filters.q.toLocaleLowerCase().split(/\s+/).filter(Boolean)
@@ -43,7 +41,7 @@ export function passes(filters: Filters): (card: CardData) => boolean {
 
 const texts = new WeakMap<Task, string>()
 
-/** Kept per task: 20,000 of them are searched again with every key that is typed. */
+/** Cached per task: each key press searches up to 20,000 tasks. */
 function textOf(task: Task): string {
   const known = texts.get(task)
   if (known !== undefined) return known
@@ -59,7 +57,7 @@ export interface Choices {
   priority: readonly string[]
 }
 
-/** What occurs on the board, sorted as people sort. */
+/** The values that occur on the board, sorted for people. */
 export function choicesOf(tasks: Iterable<Task>): Choices {
   const assignees = new Set<string>()
   const labels = new Set<string>()
@@ -81,7 +79,7 @@ const sorted = (values: Iterable<string>) => [...values].sort(collator.compare)
 
 const URGENCIES = ['critical', 'urgent', 'highest', 'high', 'medium', 'normal', 'low', 'lowest']
 
-/** Rises as it matters less; words that no board agrees on stand last. */
+/** Lower is more urgent. Unknown priorities are last. */
 export function urgency(priority: string): number {
   const at = URGENCIES.indexOf(priority.toLowerCase())
   return at === -1 ? URGENCIES.length : at

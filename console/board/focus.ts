@@ -1,10 +1,10 @@
-// The keyboard's place among the cards: kept while the board changes under it, moved by arrows.
+// The focus among the cards: kept while the board changes, moved by arrow keys.
 
 import type { RefObject } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
-import { type Grid, heirOf, moveFrom, nearest } from './keyboard.ts'
+import { type Grid, moveFrom, nearest, nextFocus } from './keyboard.ts'
 
-/** The card that an event or the focus is in. */
+/** The card that contains the target of an event, or the focus. */
 export function cardIdOf(target: EventTarget | null): string | undefined {
   if (!(target instanceof Element)) return undefined
   return target.closest<HTMLElement>('[data-card]')?.dataset.card
@@ -16,26 +16,26 @@ function linkOf(board: Element | null, id: string): HTMLElement | null {
 
 export function focusCard(board: Element | null, id: string): void {
   const link = linkOf(board, id) ?? board?.querySelector<HTMLElement>('[data-card] a[tabindex="0"]')
-  // No further than it must: focus alone puts what it scrolls to in the middle.
+  // `focus` alone would scroll the card to the middle. This scrolls as little as possible.
   link?.focus({ preventScroll: true })
   link?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
 }
 
-/** A card that moved keeps the focus; one that is gone leaves it to its neighbour. No scrolling. */
-export function useKeptFocus(board: RefObject<HTMLElement>, grid: Grid): void {
+/** A moved card keeps the focus. If it disappears, its neighbour gets the focus. No scrolling. */
+export function useCardFocus(board: RefObject<HTMLElement>, grid: Grid): void {
   const before = useRef(grid)
-  // Read while the cards of before still stand.
+  // Read before the render changes the document.
   const focused = board.current ? cardIdOf(document.activeElement) : undefined
   useLayoutEffect(() => {
     const old = before.current
     before.current = grid
     if (focused === undefined || cardIdOf(document.activeElement) === focused) return
-    const heir = heirOf(old, grid, focused)
-    if (heir !== undefined) linkOf(board.current, heir)?.focus({ preventScroll: true })
+    const next = nextFocus(old, grid, focused)
+    if (next !== undefined) linkOf(board.current, next)?.focus({ preventScroll: true })
   })
 }
 
-/** Returns whether the key led somewhere. */
+/** Returns whether the key moved the focus. */
 export function moveByKey(board: Element, grid: Grid, event: KeyboardEvent): boolean {
   const id = cardIdOf(event.target)
   if (id === undefined || event.altKey || event.ctrlKey || event.metaKey) return false

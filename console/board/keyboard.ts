@@ -1,14 +1,14 @@
-// Where the keyboard leads from a card, and who inherits the focus of one that is gone. Pure.
+// Where a key moves the focus, and which card gets the focus of one that disappeared. Pure.
 
-/** Ids, column by column, as they are shown. */
+/** The ids of the shown cards, by column. */
 export type Grid = readonly (readonly string[])[]
 
 export type Move =
   | { to: 'card'; id: string }
-  /** The card of that column which is nearest to the eye: only the page knows where cards stand. */
+  /** The nearest card of that column. Only the page knows positions on the screen. */
   | { to: 'column'; ids: readonly string[] }
 
-/** Undefined: the key leads nowhere from there. */
+/** Undefined: the key does not move the focus. */
 export function moveFrom(
   grid: Grid,
   id: string,
@@ -41,7 +41,7 @@ export function moveFrom(
   }
 }
 
-/** The index of the number that is nearest; of two the first. */
+/** The index of the nearest number; of two, the first. */
 export function nearest(numbers: readonly number[], to: number): number {
   return numbers.reduce(
     (best, it, at) => (Math.abs(it - to) < Math.abs((numbers[best] ?? Infinity) - to) ? at : best),
@@ -50,10 +50,10 @@ export function nearest(numbers: readonly number[], to: number): number {
 }
 
 /**
- * Who is focused once `id` is shown no more: the next of its column that still is, else the one
- * before it, else the first of the board.
+ * The card that gets the focus when `id` is no longer shown: the next one in its column that is
+ * still shown, else the one before, else the first card of the board.
  */
-export function heirOf(before: Grid, after: Grid, id: string): string | undefined {
+export function nextFocus(before: Grid, after: Grid, id: string): string | undefined {
   const shown = new Set(after.flat())
   if (shown.has(id)) return id
   const ids = before.find((column) => column.includes(id)) ?? []

@@ -1,47 +1,47 @@
-// What is said where the board cannot be shown, or not as it is.
+// Notices where the board cannot be shown, or is not current.
 
 import type { Live } from '../data/live/live.ts'
 import { words } from '../words.ts'
 
-/** Above a board that is shown all the same. */
+/** Shown above the board. */
 export function Notices({ live }: { live: Live }) {
-  const say = words.board.notice
+  const texts = words.board.notice
   const status = live.status.value
   if (status?.store === 'missing') {
     return (
       <section class="notice stop" role="status">
-        <h2>{say.missing.title}</h2>
-        <p>{say.missing.lead}</p>
+        <h2>{texts.missing.title}</h2>
+        <p>{texts.missing.lead}</p>
       </section>
     )
   }
   const invalid = status?.config && 'invalid' in status.config ? status.config.invalid : undefined
   return invalid === undefined ? null : (
     <section class="notice caution" role="status">
-      <p>{say.config(invalid)}</p>
+      <p>{texts.config(invalid)}</p>
     </section>
   )
 }
 
-/** In place of a board of which nothing is known yet. */
-export function Nothing({ live }: { live: Live }) {
-  const say = words.board.notice
+/** Shown instead of the board while there is no data. */
+export function NoBoard({ live }: { live: Live }) {
+  const texts = words.board.notice
   const state = live.state.value
   switch (state.name) {
     case 'waiting':
       return (
         <section class="notice whole">
-          <h2>{say.waiting.title}</h2>
-          <p>{say.waiting.lead}</p>
-          <pre>{say.waiting.command(location.origin, live.path)}</pre>
+          <h2>{texts.waiting.title}</h2>
+          <p>{texts.waiting.lead}</p>
+          <pre>{texts.waiting.command(location.origin, live.path)}</pre>
         </section>
       )
     case 'refused':
       return (
         <section class="notice whole stop" role="alert">
-          <h2>{say.refused.title}</h2>
+          <h2>{texts.refused.title}</h2>
           <p>{state.error}</p>
-          <p>{say.refused.lead}</p>
+          <p>{texts.refused.lead}</p>
         </section>
       )
     default:
@@ -49,7 +49,7 @@ export function Nothing({ live }: { live: Live }) {
   }
 }
 
-/** As high and wide as what will stand there, so that nothing jumps when it does. */
+/** As large as the board will be, so that nothing jumps when it appears. */
 export function Skeleton() {
   return (
     <>

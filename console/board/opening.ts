@@ -1,17 +1,16 @@
-// Opens a task by its link and closes it again. The address bar says which is open, so that a link
-// and the back button work.
+// Opens and closes a task. The open task is in the URL, so that links and the back button work.
 
 import { useEffect, useRef } from 'preact/hooks'
 import { go, replace, route } from '../router.ts'
 
 export interface Opening {
-  /** For the clicks of everything within: those on a link with `data-open` are taken. */
+  /** Handles clicks on links with `data-open` anywhere in the board. */
   open(event: MouseEvent): void
   close(): void
 }
 
 export function useOpening(): Opening {
-  /** How many steps of the history lead back to the bare board. */
+  /** Steps in the history since the board without an open task. */
   const depth = useRef(0)
   const { id } = route.value
   useEffect(() => {
@@ -19,21 +18,21 @@ export function useOpening(): Opening {
   }, [id])
   return {
     open(event) {
-      const wished = linkedTask(event)
-      if (wished === undefined) return
+      const taskId = linkedTask(event)
+      if (taskId === undefined) return
       event.preventDefault()
       depth.current++
-      go({ view: 'board', id: wished, query: route.peek().query })
+      go({ view: 'board', id: taskId, query: route.peek().query })
     },
     close() {
-      // Else the back button would open again what was just closed.
+      // Without this, the back button would open the closed task again.
       if (depth.current === 1) history.back()
       else replace({ view: 'board', query: route.peek().query })
     },
   }
 }
 
-/** Undefined where the browser should do what it always does, such as open another tab. */
+/** Undefined: leave the click to the browser, such as opening a new tab. */
 function linkedTask(event: MouseEvent): string | undefined {
   const isPlain = event.button === 0 && !(event.ctrlKey || event.metaKey || event.shiftKey)
   if (!isPlain || !(event.target instanceof Element)) return undefined

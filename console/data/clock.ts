@@ -1,10 +1,10 @@
-// The page's one clock: everything that shows an age reads it, and nothing else ticks.
+// The page's only ticking clock. Everything that shows an age reads it.
 
 import { signal } from '@preact/signals'
 
 const TICK_MS = 1_000
 
-/** In ms; moves once a second while somebody looks. */
+/** In ms; moves once a second while the page is visible. */
 export const now = signal(Date.now())
 
 setInterval(() => {

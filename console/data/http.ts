@@ -3,12 +3,12 @@
 
 import { words } from '../words.ts'
 
-/** A refusal, in the edge's own sentence; `code` is stable. */
+/** A failed request, with the edge's own sentence. `code` is stable. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem'
   readonly code: string
   readonly status: number
-  /** Of the payment that is stored all the same. */
+  /** The payment that was stored even though the request failed. */
   readonly transactionId: string | undefined
 
   constructor(status: number, code: string, sentence: string, transactionId?: string) {
@@ -19,32 +19,32 @@ export class ApiProblem extends Error {
   }
 }
 
-interface Ask {
+interface RequestOptions {
   method?: 'GET' | 'POST' | 'DELETE'
   body?: unknown
   headers?: Readonly<Record<string, string>>
 }
 
-/** The JSON of an answer. Throws ApiProblem, with the code `unreachable` when nothing answered. */
-export async function ask<Answer>(path: string, given: Ask = {}): Promise<Answer> {
-  const answer = await send(path, given)
-  if (answer.status === 204) return undefined as Answer
-  const json: unknown = await answer.json().catch(() => undefined)
-  if (answer.ok && json !== undefined) return json as Answer
-  throw problemOf(answer.status, json)
+/** Returns the JSON. Throws ApiProblem, with the code `unreachable` if there was no response. */
+export async function request<Body>(path: string, options: RequestOptions = {}): Promise<Body> {
+  const response = await send(path, options)
+  if (response.status === 204) return undefined as Body
+  const json: unknown = await response.json().catch(() => undefined)
+  if (response.ok && json !== undefined) return json as Body
+  throw problemOf(response.status, json)
 }
 
-/** What an answer that is no success says; `body` is its JSON, if it has any. */
+/** The problem of an unsuccessful response; `body` is its JSON, if it has any. */
 export function problemOf(status: number, body: unknown): ApiProblem {
   const { code, error, transactionId } = (body ?? {}) as Record<string, string | undefined>
   return new ApiProblem(status, code ?? 'internal', error ?? `${status}`, transactionId)
 }
 
-/** Of a fetch that has thrown. */
+/** The problem of a `fetch` that threw. */
 export const unreachable = (error: unknown): ApiProblem =>
   new ApiProblem(0, 'unreachable', String(error))
 
-async function send(path: string, { method = 'GET', body, headers }: Ask) {
+async function send(path: string, { method = 'GET', body, headers }: RequestOptions) {
   try {
     return await fetch(path, {
       method,
@@ -59,38 +59,41 @@ async function send(path: string, { method = 'GET', body, headers }: Ask) {
   }
 }
 
-export interface Answered<Body> {
+export interface ReadResult<Body> {
   body: Body
-  /** False: the very object of the answer before. */
+  /** False: `body` is the same object as before. */
   isNew: boolean
 }
 
-export type ConditionalRead<Body> = (path: string, signal: AbortSignal) => Promise<Answered<Body>>
+export type ConditionalRead<Body> = (path: string, signal: AbortSignal) => Promise<ReadResult<Body>>
 
-/** Remembers the last answer, of one address. Rejects with an ApiProblem, as `ask` does. */
+/**
+ * Repeats reads of one path with its ETag, so that an unchanged body is not sent again. Rejects
+ * with an ApiProblem, as `request` does.
+ */
 export function conditionalRead<Body>(send: typeof fetch): ConditionalRead<Body> {
-  let kept: { path: string; tag: string; body: Body } | undefined
+  let cached: { path: string; tag: string; body: Body } | undefined
   return async (path, signal) => {
-    const known = kept?.path === path ? kept : undefined
-    const answer = await send(path, {
+    const known = cached?.path === path ? cached : undefined
+    const response = await send(path, {
       signal,
-      // By our own tag: the browser's cache would answer 200 either way.
+      // Our own tag: with the browser's cache we would always see a 200.
       ...(known && { headers: { 'If-None-Match': known.tag } }),
     }).catch((error: unknown) => {
       throw unreachable(error)
     })
-    if (answer.status === 304 && known) return { body: known.body, isNew: false }
-    const body: unknown = await answer.json().catch((error: unknown) => {
+    if (response.status === 304 && known) return { body: known.body, isNew: false }
+    const body: unknown = await response.json().catch((error: unknown) => {
       if (signal.aborted) throw unreachable(error)
     })
-    if (!answer.ok || body === undefined) throw problemOf(answer.status, body)
-    const tag = answer.headers.get('ETag')
-    kept = tag === null ? undefined : { path, tag, body: body as Body }
+    if (!response.ok || body === undefined) throw problemOf(response.status, body)
+    const tag = response.headers.get('ETag')
+    cached = tag === null ? undefined : { path, tag, body: body as Body }
     return { body: body as Body, isNew: true }
   }
 }
 
-/** The edge's own, where it said one. */
+/** A sentence for the user: the edge's own, if it sent one. */
 export function problemText(problem: unknown): string {
   if (!(problem instanceof ApiProblem)) return words.payments.noAnswer
   return problem.code === 'unreachable' ? words.payments.noAnswer : problem.message

@@ -1,13 +1,13 @@
-// Puts a fresh list over the one that is shown. Pure. What did not change stays the same object, so
-// that nothing which shows it is drawn again.
+// Merges a new list into the one that is shown. Pure. An item that did not change stays the same
+// object, so that its components are not rendered again.
 
 export interface Merged<Item> {
   items: ReadonlyMap<string, Item>
-  /** Ids that are new or differ; not those that are gone. */
+  /** Ids of new and different items, without those that are gone. */
   changed: readonly string[]
 }
 
-/** In the order of `fresh`. Items are JSON: two of the same text are the same. */
+/** In the order of `fresh`. Items are compared by their JSON. */
 export function merge<Item extends { id: string }>(
   shown: ReadonlyMap<string, Item>,
   fresh: readonly Item[],

@@ -1,29 +1,35 @@
-// Asks again and again while somebody looks: one round at a time, later after failures, at once
-// when there is a reason to. Owns no clock and does no I/O.
+// Polls while the page is visible: one round at a time, less often after failures, at once on
+// request. It has no clock and does no I/O.
 
 import { backoffMs, type Clock } from '../../client/clock.ts'
-import type { Freshness } from '../payments/feed/freshness.ts'
+
+export type Freshness =
+  | { name: 'loading' }
+  /** `asOf` in ms: the data was current at this time. */
+  | { name: 'current'; asOf: number }
+  /** The last round failed. Another one follows. */
+  | { name: 'unreachable'; asOf?: number; problem: unknown }
 
 export interface PollerDeps {
   clock: Clock
-  /** Reads all that is shown once. Rejects when any of it could not be read. */
+  /** Reads everything once. Rejects if any read fails. */
   round(signal: AbortSignal): Promise<void>
-  /** Whether somebody looks: nobody's page asks for nothing. */
-  isSeen(): boolean
-  on(freshness: Freshness): void
+  /** A hidden page sends no requests. */
+  isVisible(): boolean
+  onFreshness(freshness: Freshness): void
 }
 
 export const ROUND_MS = 5_000
-/** An answer that takes longer was perhaps asked for over a network that is gone. */
-export const PATIENCE_MS = 15_000
-/** One that had not come by then, when the page is looked at again, is asked for anew. */
+/** A round that takes longer is aborted: it may have begun on a network that is gone. */
+export const TIMEOUT_MS = 15_000
+/** When the page becomes visible, a round that already takes longer than this starts again. */
 const SLOW_MS = 3_000
 
 export class Poller {
   readonly #deps: PollerDeps
   #cancelTimer: (() => void) | undefined
   #running: { controller: AbortController; since: number } | undefined
-  #isAskedAgain = false
+  #isRefreshRequested = false
   #isStopped = false
   #failures = 0
   #asOf: number | undefined
@@ -33,23 +39,23 @@ export class Poller {
   }
 
   /**
-   * Reads now: something was done here, or something else is looked at. A round under way may have
-   * been answered before that, so another one follows it.
+   * Reads now, after the user acted or opened another view. A round in progress may have read
+   * older data, so another round follows it.
    */
-  ask(): void {
+  refresh(): void {
     if (this.#isStopped) return
-    if (this.#running) this.#isAskedAgain = true
+    if (this.#running) this.#isRefreshRequested = true
     else void this.#round()
   }
 
-  /** The page is looked at again, or its network is back: nothing that failed is waited for. */
+  /** The page is visible or online again: polls now, without waiting after earlier failures. */
   wake(): void {
-    const { clock, isSeen } = this.#deps
-    if (this.#isStopped || !isSeen()) return
+    const { clock, isVisible } = this.#deps
+    if (this.#isStopped || !isVisible()) return
     this.#failures = 0
     if (!this.#running) void this.#round()
     else if (clock.now() - this.#running.since > SLOW_MS) {
-      this.#isAskedAgain = true
+      this.#isRefreshRequested = true
       this.#running.controller.abort()
     }
   }
@@ -61,25 +67,25 @@ export class Poller {
   }
 
   async #round(): Promise<void> {
-    const { clock, on } = this.#deps
+    const { clock, onFreshness } = this.#deps
     this.#cancelTimer?.()
-    this.#isAskedAgain = false
+    this.#isRefreshRequested = false
     const controller = new AbortController()
-    // What is read was so when it was asked for; it may be older than its arrival.
+    // The data is as old as the start of the round, not as its end.
     const since = clock.now()
     this.#running = { controller, since }
-    const giveUp = clock.after(PATIENCE_MS, () => controller.abort())
+    const cancelTimeout = clock.after(TIMEOUT_MS, () => controller.abort())
     try {
       await this.#deps.round(controller.signal)
       this.#failures = 0
       this.#asOf = since
-      if (!this.#isStopped) on({ name: 'current', asOf: since })
+      if (!this.#isStopped) onFreshness({ name: 'current', asOf: since })
     } catch (problem) {
       this.#failures++
-      // Where another round follows at once, that one tells.
-      if (!this.#isStopped && !this.#isAskedAgain) this.#failed(problem)
+      // If another round follows at once, that one reports.
+      if (!this.#isStopped && !this.#isRefreshRequested) this.#failed(problem)
     } finally {
-      giveUp()
+      cancelTimeout()
       this.#running = undefined
       this.#next()
     }
@@ -87,13 +93,13 @@ export class Poller {
 
   #failed(problem: unknown): void {
     const known = this.#asOf !== undefined && { asOf: this.#asOf }
-    this.#deps.on({ name: 'unreached', problem, ...known })
+    this.#deps.onFreshness({ name: 'unreachable', problem, ...known })
   }
 
   #next(): void {
     if (this.#isStopped) return
-    const { clock, isSeen } = this.#deps
-    if (this.#isAskedAgain) {
+    const { clock, isVisible } = this.#deps
+    if (this.#isRefreshRequested) {
       void this.#round()
       return
     }
@@ -104,9 +110,9 @@ export class Poller {
             ROUND_MS,
             backoffMs(this.#failures, () => clock.random()),
           )
-    // Hidden, it stops here, and `wake` goes on.
+    // A hidden page stops polling here, and `wake` starts it again.
     this.#cancelTimer = clock.after(waitMs, () => {
-      if (isSeen()) void this.#round()
+      if (isVisible()) void this.#round()
     })
   }
 }

@@ -1,13 +1,13 @@
 // Who is signed in. The token itself is in a cookie that no script can read.
 
 import { signal } from '@preact/signals'
-import { ApiProblem, ask } from './http.ts'
+import { ApiProblem, request } from './http.ts'
 
-/** As `GET /api/session` answers. */
+/** The answer of `GET /api/session`. */
 export interface Session {
   subject?: string
   scopes: readonly string[]
-  /** Exact paths, or prefixes that end in `*`. */
+  /** Exact paths, or prefixes followed by `*`. */
   repos: readonly string[]
   expiresAt: string
 }
@@ -15,30 +15,30 @@ export interface Session {
 export type SessionState =
   | { name: 'unknown' }
   | { name: 'signed-in'; session: Session }
-  /** `problem`: why, where it is more than that nobody has signed in yet. */
+  /** `problem`: why, unless the user simply has not signed in yet. */
   | { name: 'signed-out'; problem?: ApiProblem }
 
 export const session = signal<SessionState>({ name: 'unknown' })
 
-/** Between the tabs of this origin, which share the cookie. */
+/** The channel between the tabs of this origin, which share the cookie. */
 const SIGNED_OUT = 'signalbox.signed-out'
 
-/** Asks the edge once, when the page opens. */
+/** Reads the session once, when the page opens. */
 export async function findSession(): Promise<void> {
-  await settle(ask<Session>('/api/session'), (problem) => problem.code === 'unauthorized')
+  await apply(request<Session>('/api/session'), (problem) => problem.code === 'unauthorized')
 }
 
-/** By a token that was pasted, or by the code of a link. */
+/** With a pasted token, or with the code of a link. */
 export async function signIn(by: { token: string } | { code: string }): Promise<void> {
-  await settle(ask<Session>('/api/session', { method: 'POST', body: by }), () => false)
+  await apply(request<Session>('/api/session', { method: 'POST', body: by }), () => false)
 }
 
-/** Takes the cookie back, which only the edge can. Throws ApiProblem where it does not answer. */
+/** Deletes the cookie, which only the edge can do. Throws ApiProblem if it does not answer. */
 export async function signOut(): Promise<void> {
   try {
-    await ask('/api/session', { method: 'DELETE' })
+    await request('/api/session', { method: 'DELETE' })
   } catch (problem) {
-    // Whose token has ended is signed out already.
+    // With an expired token, the user is signed out already.
     if (!(problem instanceof ApiProblem) || problem.code !== 'unauthorized') throw problem
   }
   session.value = { name: 'signed-out' }
@@ -47,27 +47,27 @@ export async function signOut(): Promise<void> {
   tabs.close()
 }
 
-/** Or they would show the board until it changes: their stream was let in before. */
+/** Without this, other tabs would still show the board: their streams stay open. */
 export function signOutWithOtherTabs(): void {
   new BroadcastChannel(SIGNED_OUT).onmessage = () => {
     session.value = { name: 'signed-out' }
   }
 }
 
-/** The edge has refused what the cookie holds. */
+/** Call this after the edge refused the cookie. */
 export function expire(problem: ApiProblem): void {
   session.value = { name: 'signed-out', problem }
 }
 
-async function settle(asked: Promise<Session>, isExpected: (p: ApiProblem) => boolean) {
+async function apply(response: Promise<Session>, isExpected: (p: ApiProblem) => boolean) {
   try {
-    session.value = { name: 'signed-in', session: await asked }
+    session.value = { name: 'signed-in', session: await response }
   } catch (problem) {
     if (!(problem instanceof ApiProblem)) throw problem
     session.value = isExpected(problem) ? { name: 'signed-out' } : { name: 'signed-out', problem }
   }
 }
 
-/** Whether whoever is signed in may do this. */
+/** Whether the session has this scope. */
 export const may = (scope: string): boolean =>
   session.value.name === 'signed-in' && session.value.session.scopes.includes(scope)

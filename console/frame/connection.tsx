@@ -1,11 +1,11 @@
-// The connection, honestly: the stream's lamp, and the sidecar's.
+// The lamps of the connection: the stream and the sidecar.
 
 import { now } from '../data/clock.ts'
 import type { Live } from '../data/live/live.ts'
 import { sidecarState } from '../data/live/status.ts'
 import { ago, timeOf } from '../ui/time-text.ts'
 import { words } from '../words.ts'
-import { type Reading, readLamp } from './lamp.ts'
+import { type LampStatus, lampOf } from './lamp.ts'
 
 export function Connection({ live }: { live: Live }) {
   return (
@@ -16,15 +16,15 @@ export function Connection({ live }: { live: Live }) {
   )
 }
 
-/** By itself where something covers the bar: whoever reads there must know as well. */
+/** The open task covers the bar, so its dialog shows this lamp as well. */
 export function StreamLamp({ live }: { live: Live }) {
-  const reading = readLamp(live.state.value, now.value)
+  const reading = lampOf(live.state.value, now.value)
   return <LampItem name={words.connection.board} isMain {...reading} />
 }
 
-interface LampItemProps extends Reading {
+interface LampItemProps extends LampStatus {
   name: string
-  /** The main one: readers are told when it changes. */
+  /** Screen readers announce changes of the main lamp. */
   isMain?: true
 }
 
@@ -32,13 +32,13 @@ function LampItem({ name, lamp, text, hint, isMain }: LampItemProps) {
   return (
     <p class={`lamp ${lamp}`} title={hint}>
       <span class="lamp-name">{name}</span>
-      {/* An age that merely grows is not worth a word. */}
+      {/* The sidecar lamp contains an age: announcing it each minute would disturb. */}
       <span role={isMain && 'status'}>{text}</span>
     </p>
   )
 }
 
-function readSidecar(live: Live): Reading {
+function readSidecar(live: Live): LampStatus {
   const status = live.status.value
   const sidecar = sidecarState(status, now.value)
   const { connection } = words

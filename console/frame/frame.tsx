@@ -1,4 +1,4 @@
-// What stands around every view: the name, the views, the connection, and the last signals.
+// The frame around every view: name, navigation, connection, last signals.
 
 import type { ComponentChildren } from 'preact'
 import { useErrorBoundary, useState } from 'preact/hooks'
@@ -29,7 +29,7 @@ export function Frame({ children }: { children: ComponentChildren }) {
         </div>
       </header>
       <main id="content" tabIndex={-1}>
-        <Guarded key={route.value.view}>{children}</Guarded>
+        <ErrorBoundary key={route.value.view}>{children}</ErrorBoundary>
       </main>
       {live.value && <SignalStrip live={live.value} />}
     </div>
@@ -64,13 +64,13 @@ function SignOut() {
   )
 }
 
-/** A button, since a link's fragment is the address of a view here and would lead away. */
+/** A button and not a link: the fragment of a link would be taken as a route. */
 function skip(): void {
   document.getElementById('content')?.focus()
 }
 
-/** One view's failure leaves the frame, and with it the way to the others. */
-function Guarded({ children }: { children: ComponentChildren }) {
+/** If a view throws, the frame stays, so the user can open another view. */
+function ErrorBoundary({ children }: { children: ComponentChildren }) {
   const [error] = useErrorBoundary()
   if (error === undefined) return <>{children}</>
   return (

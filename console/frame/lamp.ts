@@ -1,4 +1,4 @@
-// What the lamp beside the connection says: never greener than what is known. Pure.
+// The lamp for the state of the stream. Green only if the data is certainly current. Pure.
 
 import type { BoardState } from '../../client/index.ts'
 import { timeOf } from '../ui/time-text.ts'
@@ -6,17 +6,17 @@ import { words } from '../words.ts'
 
 export type Lamp = 'go' | 'caution' | 'stop'
 
-export interface Reading {
+export interface LampStatus {
   lamp: Lamp
   text: string
   hint?: string
 }
 
-/** A short break is healed before anybody reads of it; a longer one makes what is shown stale. */
+/** Most breaks are shorter: only a longer one is shown as stale. */
 const STALE_AFTER_MS = 10_000
 
 /** `now` in ms. */
-export function readLamp(state: BoardState, now: number): Reading {
+export function lampOf(state: BoardState, now: number): LampStatus {
   const { connection } = words
   switch (state.name) {
     case 'connecting':

@@ -1,4 +1,4 @@
-// Asks which repository to look at, where the token reaches more than one.
+// Asks for the repository, if the token covers more than one.
 
 import { useId, useRef } from 'preact/hooks'
 import { choose, repository } from '../data/live/open.ts'

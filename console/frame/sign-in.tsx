@@ -1,4 +1,4 @@
-// Signing in: by a link's code, at once; else by a token that is pasted.
+// Signing in: at once with the code of a link, else with a pasted token.
 
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { findSession, session, signIn } from '../data/session.ts'
@@ -13,7 +13,7 @@ export function SignIn() {
     if (view !== 'sign-in') return
     void enter(code).finally(() => {
       setWorking(false)
-      // In its place: no step back leads to a code that was used.
+      // Replaces the URL, so that the back button does not lead to a used code.
       if (session.peek().name === 'signed-in') replace({ view: 'board', query: {} })
     })
   }, [view, code])
@@ -26,7 +26,7 @@ export function SignIn() {
   )
 }
 
-/** By the code, if it still is good; else whoever followed the link again may be signed in. */
+/** With the code. If it fails, the user may still be signed in from before, with the same link. */
 async function enter(code: string | undefined): Promise<void> {
   if (code !== undefined) await signIn({ code })
   const tried = session.peek()

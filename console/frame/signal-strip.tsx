@@ -1,4 +1,4 @@
-// The last signals as they came, so that one sees the stream work.
+// The last change messages, which show that the stream works.
 
 import type { Signal } from '../../client/index.ts'
 import { now } from '../data/clock.ts'

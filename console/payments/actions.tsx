@@ -10,10 +10,10 @@ import { words } from '../words.ts'
 import { acknowledge, redeliver } from './api.ts'
 
 interface ActionButtonProps {
-  /** For whoever does not see what it stands beside. */
+  /** The full label for screen readers. */
   label: string
   children: ComponentChildren
-  /** What is said when it worked, where it does not show by itself. */
+  /** Shown after success, if the success is not visible otherwise. */
   done?: string
   act(): Promise<void>
 }
@@ -36,7 +36,7 @@ export function ActionButton({ label, children, done, act }: ActionButtonProps) 
         type="button"
         class="quiet small"
         aria-label={label}
-        // Not `disabled`: it would lose the focus.
+        // Not `disabled`: a disabled button loses the focus.
         aria-disabled={state.name === 'working'}
         onClick={() => void press()}
       >
@@ -64,23 +64,23 @@ interface AcknowledgeProps {
 }
 
 export function Acknowledge({ alert, title, onDone }: AcknowledgeProps) {
-  const { attention: say } = words.payments
+  const { attention: texts } = words.payments
   if (!may('payments:write')) return null
   return (
     <ActionButton
-      label={say.acknowledgeOf(title)}
+      label={texts.acknowledgeOf(title)}
       act={async () => {
         await acknowledge(alert.id)
         onDone()
       }}
     >
-      {say.acknowledge}
+      {texts.acknowledge}
     </ActionButton>
   )
 }
 
 interface RedeliverProps {
-  /** Of the delivery. */
+  /** The id of the delivery. */
   id: string
   event: string
   endpoint: string
@@ -88,18 +88,18 @@ interface RedeliverProps {
 }
 
 export function Redeliver({ id, event, endpoint, onDone }: RedeliverProps) {
-  const { attention: say } = words.payments
+  const { attention: texts } = words.payments
   if (!may('payments:write')) return null
   return (
     <ActionButton
-      label={say.redeliverOf(event, endpoint)}
-      done={say.sentAgain}
+      label={texts.redeliverOf(event, endpoint)}
+      done={texts.sentAgain}
       act={async () => {
         await redeliver(id)
         onDone()
       }}
     >
-      {say.redeliver}
+      {texts.redeliver}
     </ActionButton>
   )
 }

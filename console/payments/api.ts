@@ -7,54 +7,54 @@ import type {
   RefundRequest,
   RefundResult,
 } from '../../worker/payments/domain/transaction.ts'
-import { ApiProblem, ask, problemText } from '../data/http.ts'
+import { ApiProblem, problemText, request as send } from '../data/http.ts'
 import { words } from '../words.ts'
 
 const API = '/api/payments'
 
 export const acknowledge = (alertId: string): Promise<void> =>
-  ask(`${API}/alerts/${encodeURIComponent(alertId)}/acknowledge`, { method: 'POST' })
+  send(`${API}/alerts/${encodeURIComponent(alertId)}/acknowledge`, { method: 'POST' })
 
 export const redeliver = (deliveryId: string): Promise<void> =>
-  ask(`${API}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`, { method: 'POST' })
+  send(`${API}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`, { method: 'POST' })
 
 export const charge = (request: ChargeRequest, key: string): Promise<PaymentResponse> =>
-  ask(`${API}/charges`, { method: 'POST', body: request, headers: { 'Idempotency-Key': key } })
+  send(`${API}/charges`, { method: 'POST', body: request, headers: { 'Idempotency-Key': key } })
 
 export const refund = (
   request: RefundRequest & { gateway: string },
   key: string,
 ): Promise<RefundResult> =>
-  ask(`${API}/refunds`, { method: 'POST', body: request, headers: { 'Idempotency-Key': key } })
+  send(`${API}/refunds`, { method: 'POST', body: request, headers: { 'Idempotency-Key': key } })
 
 export class IdempotencyKey {
-  readonly #draw: () => string
+  readonly #newKey: () => string
   #known: { request: string; key: string } | undefined
 
-  /** `draw`: a key that nobody has used. */
-  constructor(draw: () => string) {
-    this.#draw = draw
+  /** `newKey` returns a key that was never used. */
+  constructor(newKey: () => string) {
+    this.#newKey = newKey
   }
 
   of(request: unknown): string {
     const text = JSON.stringify(request)
-    if (this.#known?.request !== text) this.#known = { request: text, key: this.#draw() }
+    if (this.#known?.request !== text) this.#known = { request: text, key: this.#newKey() }
     return this.#known.key
   }
 
-  /** The request has been answered for good. */
+  /** The request has a final answer, so the next one gets a new key. */
   settle(): void {
     this.#known = undefined
   }
 }
 
-/** What is said of a failure: whether it may be pressed again is what somebody wonders then. */
-export const sayFailure = (problem: unknown): string =>
+/** The sentence for a failure. It says whether the user may safely press the button again. */
+export const failureText = (problem: unknown): string =>
   isRefusal(problem) ? problemText(problem) : `${problemText(problem)} ${words.payments.safeAgain}`
 
 /**
- * Whether nothing came of it and nothing will: the same request under another key is another try.
- * After anything else the gateway may have done it, and only the same key is safe.
+ * Whether the request certainly has no effect. Then the next try may use a new key. After any other
+ * failure the gateway may have acted, and only the same key is safe.
  */
 export const isRefusal = (problem: unknown): boolean =>
   problem instanceof ApiProblem && REFUSALS.includes(problem.code)

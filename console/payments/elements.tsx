@@ -5,9 +5,10 @@ import type { PaymentError } from '../../worker/payments/domain/exceptions.ts'
 import type { PaymentStatus } from '../../worker/payments/domain/status.ts'
 import type { Transaction } from '../../worker/payments/domain/transaction.ts'
 import { now } from '../data/clock.ts'
+import type { Freshness } from '../data/poller.ts'
 import { Fact } from '../ui/fact.tsx'
 import { words } from '../words.ts'
-import { type Freshness, readFreshness } from './feed/freshness.ts'
+import { freshnessLamp } from './feed/freshness.ts'
 import { moneyParts } from './money-text.ts'
 
 export function Money({ amount, currency }: { amount: number; currency: string }) {
@@ -31,8 +32,8 @@ export const StatusBadge = ({ status }: { status: PaymentStatus }) => (
   <span class={`badge ${status}`}>{words.payments.status[status]}</span>
 )
 
-/** Why something failed, with the code that its gateway's manual explains. */
-export function Fault({ error }: { error: PaymentError }) {
+/** Why a gateway did not do what it should, with the code from the manual of the gateway. */
+export function GatewayError({ error }: { error: PaymentError }) {
   const { code, rawCode, message } = error
   return (
     <p class="problem-line">
@@ -41,17 +42,17 @@ export function Fault({ error }: { error: PaymentError }) {
   )
 }
 
-/** `what`: its name, for whoever does not see it. */
+/** An id with a button to copy it. `what`: the name of the id, for screen readers. */
 export function Copyable({ text, what }: { text: string; what: string }) {
-  const [said, setSaid] = useState<string>()
+  const [message, setMessage] = useState<string>()
   const copy = async () => {
-    // Missing where the page came over plain HTTP from elsewhere; a person may also forbid it.
+    // There is no clipboard over plain HTTP, and the user may forbid its use.
     const done = await navigator.clipboard?.writeText(text).then(
       () => true,
       () => false,
     )
-    setSaid(done ? words.payments.story.copied : words.payments.story.notCopied)
-    setTimeout(() => setSaid(undefined), SHOWN_MS)
+    setMessage(done ? words.payments.story.copied : words.payments.story.notCopied)
+    setTimeout(() => setMessage(undefined), SHOWN_MS)
   }
   return (
     <span class="copyable">
@@ -67,7 +68,7 @@ export function Copyable({ text, what }: { text: string; what: string }) {
         </svg>
       </button>
       <span role="status" class="hint">
-        {said}
+        {message}
       </span>
     </span>
   )
@@ -76,11 +77,11 @@ export function Copyable({ text, what }: { text: string; what: string }) {
 const SHOWN_MS = 2_000
 
 interface IdsProps {
-  /** Names and ids; those that are missing are left out. */
+  /** Names and ids. Missing ids are omitted. */
   of: readonly (readonly [name: string, id: string | undefined])[]
 }
 
-/** Ids in a line, each with its name. */
+/** Several ids in one line, with their names. */
 export const Ids = ({ of }: IdsProps) => (
   <dl class="ids">
     {of.map(([name, id]) => (
@@ -92,27 +93,30 @@ export const Ids = ({ of }: IdsProps) => (
 )
 
 export function FreshnessLamp({ freshness }: { freshness: Freshness }) {
-  const { lamp, text, hint } = readFreshness(freshness, now.value)
+  const { lamp, text, hint } = freshnessLamp(freshness, now.value)
   return (
     <div class={`lamp freshness ${lamp}`} title={hint}>
       <span>
-        {text} {freshness.name === 'unreached' && <span class="why">{hint}</span>}
+        {text} {freshness.name === 'unreachable' && <span class="why">{hint}</span>}
       </span>
-      {/* A time every five seconds would be a nuisance to hear; that it is lost is not. */}
+      {/* Announcing a time every five seconds would disturb. A lost connection is announced. */}
       <span role="status" class="visually-hidden">
-        {freshness.name === 'unreached' && `${text}. ${hint ?? ''}`}
+        {freshness.name === 'unreachable' && `${text}. ${hint ?? ''}`}
       </span>
     </div>
   )
 }
 
-/** The class for it. Two names of one flash: an animation starts again only under another name. */
+/**
+ * The CSS class that makes a row flash after a change. Two names alternate, since an animation
+ * restarts only under another name.
+ */
 export const flashOf = (changes: number): string =>
   changes === 0 ? '' : changes % 2 === 0 ? 'flash-even' : 'flash-odd'
 
-/** Whether a link of it leads to a page, and does nothing else. */
+/** Whether this URL of a gateway opens a web page. Others, like `javascript:`, are not linked. */
 export const isWeb = (url: string | undefined): url is string => /^https?:\/\//i.test(url ?? '')
 
-/** Paid, and with another amount or currency than was asked for. */
-export const isOther = ({ amount, currency, paid }: Transaction): boolean =>
+/** Paid with a different amount or currency than requested. */
+export const isOtherAmount = ({ amount, currency, paid }: Transaction): boolean =>
   paid !== undefined && (paid.amount !== amount || paid.currency !== currency)

@@ -1,4 +1,4 @@
-// Amounts as people read and type them. Pure; the factors are those of the edge.
+// Formats and parses amounts for people, with the factors of the edge. Pure.
 
 import { fromMinor, isCurrency, minorUnits, toMinor } from '../../worker/payments/domain/money.ts'
 import { locale } from '../words.ts'
@@ -12,7 +12,7 @@ function formatOf(currency: string): Intl.NumberFormat {
   const made = new Intl.NumberFormat(locale, {
     style: 'currency',
     currency,
-    // The code, since several countries have the same sign.
+    // The currency code, since several currencies share a sign.
     currencyDisplay: 'code',
     minimumFractionDigits: digits,
     maximumFractionDigits: digits,
@@ -26,9 +26,9 @@ interface Part {
   text: string
 }
 
-/** In its parts, so that the currency can be drawn softer. */
+/** Number and currency as separate parts, for different styles. */
 export function moneyParts(amount: number, currency: string): Part[] {
-  // What a gateway says is shown, whatever it is; Intl throws at what is no currency.
+  // A gateway may send an invalid currency, for which Intl throws.
   if (!isCurrency(currency)) return [{ isCurrency: false, text: `${amount} ${currency}` }]
   const parts = formatOf(currency).formatToParts(fromMinor(amount, currency))
   return parts.map(({ type, value }) => ({ isCurrency: type === 'currency', text: value }))
@@ -40,13 +40,13 @@ export const money = (amount: number, currency: string): string =>
     .map(({ text }) => text)
     .join('')
 
-/** What stands in a field: `12.5`. */
-export const typed = (amount: number, currency: string): string =>
+/** The text for an input field: `12.5`. */
+export const amountText = (amount: number, currency: string): string =>
   String(fromMinor(amount, currency))
 
-/** What was typed, in minor units; undefined when it is no amount that can be charged. */
-export function readTyped(text: string, currency: string): number | undefined {
-  // As it is shown, it may be typed.
+/** Parses a typed amount into minor units; undefined if it cannot be charged. */
+export function parseAmount(text: string, currency: string): number | undefined {
+  // Accepts the separators with which amounts are shown.
   const amount = toMinor(text.replaceAll(',', '').trim(), currency)
   return amount !== undefined && amount > 0 ? amount : undefined
 }

@@ -1,27 +1,27 @@
-// Payments: what a person should look at first, then every transaction; or one payment's story.
+// Payments: what needs a person, gateways, all transactions; or the story of one payment.
 
 import { useEffect, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 import { ApiProblem } from '../data/http.ts'
+import type { Freshness } from '../data/poller.ts'
 import { may } from '../data/session.ts'
 import { route } from '../router.ts'
 import { words } from '../words.ts'
 import { AttentionList } from './attention/attention-list.tsx'
-import { TestCharge, useWayBack } from './charge/test-charge.tsx'
+import { TestCharge, useReturnFromPayment } from './charge/test-charge.tsx'
 import { FreshnessLamp } from './elements.tsx'
 import { type Feed, openFeed } from './feed/feed.ts'
-import type { Freshness } from './feed/freshness.ts'
 import { GatewayList } from './gateways/gateway-list.tsx'
 import { WebhookPlot } from './plot/webhook-plot.tsx'
 import { StoryView } from './story/story-view.tsx'
 import { TransactionTable } from './transactions/transaction-table.tsx'
 
 export function PaymentsView() {
-  const { payments: say } = words
+  const { payments: texts } = words
   if (may('payments:read')) return <Payments />
   return (
     <section class="payments">
-      <h1>{say.title}</h1>
-      <p>{say.missingScope}</p>
+      <h1>{texts.title}</h1>
+      <p>{texts.missingScope}</p>
     </section>
   )
 }
@@ -30,12 +30,12 @@ function Payments() {
   const feed = useMemo(openFeed, [])
   useEffect(() => feed.close, [feed])
   const shown = route.value
-  useEffect(() => feed.look(shown), [feed, shown])
-  useWayBack(feed)
+  useEffect(() => feed.show(shown), [feed, shown])
+  useReturnFromPayment(feed)
   const left = useRef<string>()
   if (shown.id !== undefined) left.current = shown.id
 
-  const problem = refusalOf(feed.freshness.value)
+  const problem = notConfigured(feed.freshness.value)
   if (problem) return <NotConfigured problem={problem} />
   return (
     <div class="payments">
@@ -55,9 +55,9 @@ interface OverviewProps {
 }
 
 function Overview({ feed, left }: OverviewProps) {
-  const { payments: say } = words
+  const { payments: texts } = words
   const heading = useRef<HTMLHeadingElement>(null)
-  // Back from a story: on where it was opened, which the newest list may no longer hold.
+  // After closing a story, its row gets the focus again, if it is still in the list.
   useLayoutEffect(() => {
     if (left === undefined) return
     const link = document.getElementById(`payment-${left}`) ?? heading.current
@@ -67,7 +67,7 @@ function Overview({ feed, left }: OverviewProps) {
     <>
       <header class="view-head">
         <h1 ref={heading} tabIndex={-1}>
-          {say.title}
+          {texts.title}
         </h1>
         <FreshnessLamp freshness={feed.freshness.value} />
         <div class="end">
@@ -75,7 +75,7 @@ function Overview({ feed, left }: OverviewProps) {
         </div>
       </header>
       <AttentionList feed={feed} />
-      {hasRoom(feed) && (
+      {isLaidOut(feed) && (
         <>
           <div class="pair">
             <GatewayList feed={feed} />
@@ -89,28 +89,28 @@ function Overview({ feed, left }: OverviewProps) {
 }
 
 /**
- * Whether all that stands above the transactions has taken its room, or will not for now: they
- * would jump under the reader's finger.
+ * Whether everything above the transactions is loaded, or has failed for now. If the transactions
+ * were shown earlier, they would jump down while the user reaches for them.
  */
-function hasRoom({ alerts, parked, gateways, rates, freshness }: Feed): boolean {
+function isLaidOut({ alerts, parked, gateways, rates, freshness }: Feed): boolean {
   const above = [alerts, parked, gateways, rates]
-  return freshness.value.name !== 'first' || above.every(({ value }) => value !== undefined)
+  return freshness.value.name !== 'loading' || above.every(({ value }) => value !== undefined)
 }
 
-/** That there are no payments here at all. */
-function refusalOf(freshness: Freshness): ApiProblem | undefined {
-  const problem = freshness.name === 'unreached' ? freshness.problem : undefined
-  const isThat = problem instanceof ApiProblem && problem.code === 'not_configured'
-  return isThat ? problem : undefined
+/** The problem, if payments are not configured. */
+function notConfigured(freshness: Freshness): ApiProblem | undefined {
+  const problem = freshness.name === 'unreachable' ? freshness.problem : undefined
+  const isNotConfigured = problem instanceof ApiProblem && problem.code === 'not_configured'
+  return isNotConfigured ? problem : undefined
 }
 
 function NotConfigured({ problem }: { problem: ApiProblem }) {
-  const { notConfigured: say } = words.payments
+  const { notConfigured: texts } = words.payments
   return (
     <section class="payments" role="status">
-      <h1>{say.title}</h1>
+      <h1>{texts.title}</h1>
       <p>{problem.message}</p>
-      <p class="hint">{say.lead}</p>
+      <p class="hint">{texts.lead}</p>
     </section>
   )
 }

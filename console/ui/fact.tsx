@@ -1,15 +1,15 @@
-// One line of a list of facts: its name and what is known.
+// One line of a list of facts: name and value.
 
 import type { ComponentChildren } from 'preact'
 
 interface FactProps {
   name: string
-  /** Nothing (also of an empty text): the line is left out. */
+  /** The line is omitted if this is empty. */
   children: ComponentChildren
 }
 
 export function Fact({ name, children }: FactProps) {
-  if (NOTHING.includes(children)) return null
+  if (EMPTY.includes(children)) return null
   return (
     <div>
       <dt>{name}</dt> <dd>{children}</dd>
@@ -17,4 +17,4 @@ export function Fact({ name, children }: FactProps) {
   )
 }
 
-const NOTHING: readonly unknown[] = [undefined, null, false, '']
+const EMPTY: readonly unknown[] = [undefined, null, false, '']

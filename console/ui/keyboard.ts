@@ -4,8 +4,8 @@ import type { RefObject } from 'preact'
 import { useLayoutEffect } from 'preact/hooks'
 
 /**
- * `key` as KeyboardEvent names it. Not while a field has the focus, nor under a dialog. It works
- * from the drawing on that shows what it is for.
+ * Calls `act` for a key press anywhere on the page, except in a field or below a dialog. `key` is
+ * `KeyboardEvent.key`. Active from the render on that shows what the key is for.
  */
 export function useKey(key: string, act: () => void): void {
   useLayoutEffect(() => {
@@ -22,23 +22,24 @@ export function useKey(key: string, act: () => void): void {
 }
 
 /**
- * Gives the focus on as soon as what had it within `of` is gone with a drawing: to the item
- * (`data-item`) after its own, else the one before, else the heading. To the whole item, not to its
- * button: a second press of Enter would do there what nobody meant. It happens before the browser
- * shows the drawing, so there is no moment in which a key leads nowhere.
+ * When a render removes the focused element within `of`, the browser moves the focus to the top of
+ * the page. This moves it to the next item (`data-item`) instead, else to the previous one, else to
+ * the heading. The whole item gets the focus, not its button: a second press of Enter would trigger
+ * an action that the user did not choose. It runs before the browser paints, so the focus is never
+ * lost, even for a moment.
  */
-export function useKeptPlace(of: RefObject<HTMLElement>): void {
+export function useFocusFallback(of: RefObject<HTMLElement>): void {
   const { activeElement } = document
-  // Read while what stood before still stands.
+  // Read before the render changes the document.
   const focused = of.current?.contains(activeElement) ? activeElement : null
   const items = focused ? [...(of.current?.querySelectorAll<HTMLElement>('[data-item]') ?? [])] : []
   useLayoutEffect(() => {
     if (!focused || focused.isConnected) return
     const at = items.findIndex((item) => item.contains(focused))
     const others = at < 0 ? [] : [...items.slice(at + 1), ...items.slice(0, at).reverse()]
-    const heir = others.find((item) => item.isConnected)
+    const neighbour = others.find((item) => item.isConnected)
     const heading = of.current?.querySelector<HTMLElement>('h1[tabindex], h2[tabindex]')
-    const next = heir ?? heading
+    const next = neighbour ?? heading
     next?.focus()
   })
 }

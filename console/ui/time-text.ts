@@ -1,4 +1,4 @@
-// Ages and times of day, in the reader's language. Pure.
+// Formats ages and times in the language of the page. Pure.
 
 import { locale, words } from '../words.ts'
 
@@ -13,21 +13,21 @@ const STEPS = [
   { unit: 'minute', ms: 60_000 },
 ] as const
 
-/** `5 min. ago`. Both in ms. Below a minute, or still to come (clocks differ), it is just now. */
+/** `5 min. ago`. Both in ms. `just now` below a minute, and for the future (clocks differ). */
 export function ago(at: number, now: number): string {
   const age = now - at
   const step = STEPS.find(({ ms }) => age >= ms)
   return step ? relative.format(-Math.floor(age / step.ms), step.unit) : words.time.justNow
 }
 
-/** `14:03:07` today, else with its date. */
+/** `14:03:07` today, else with the date. */
 export function timeOf(at: number, now: number): string {
   const isToday = new Date(at).toDateString() === new Date(now).toDateString()
   return isToday ? clock.format(at) : date.format(at)
 }
 
-/** `14:03`, of the start of a minute. */
+/** `14:03`. */
 export const minuteOf = (at: number): string => minute.format(at)
 
-/** A date with its time, for a title or a timeline. */
+/** Date and time, for a tooltip or a timeline. */
 export const dateOf = (at: number): string => date.format(at)

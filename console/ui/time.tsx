@@ -1,4 +1,4 @@
-// A moment of a file or an answer, as its age or its time of day; its date stands in the title.
+// A time as its age or as a time of day, with the full date in the tooltip.
 
 import { computed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -7,17 +7,17 @@ import { now } from '../data/clock.ts'
 import { ago, dateOf, timeOf } from './time-text.ts'
 
 interface MomentProps {
-  /** ISO 8601; whatever else stands there is shown as it is. */
+  /** ISO 8601. Any other text is shown unchanged. */
   at: string
 }
 
-/** Its text alone moves with the clock; nothing around it is drawn again. */
+/** Only this text is rendered again with the clock, not its surroundings. */
 export function Age({ at }: MomentProps) {
   const text = useMemo(() => computed(() => ago(Date.parse(at), now.value)), [at])
   return <Moment at={at} text={() => text} />
 }
 
-/** A time of day, with its date unless it is today's. */
+/** A time of day, with the date unless it is today. */
 export const Time = ({ at }: MomentProps) => (
   <Moment at={at} text={(ms) => timeOf(ms, now.peek())} />
 )

@@ -74,7 +74,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     expect(page.url()).toMatch(/^http:\/\/[^/]+\/#\/payments\/[0-9A-Z]{26}$/)
 
     const story = page.getByRole('listitem')
-    await story.filter({ hasText: 'Charge asked for' }).waitFor()
+    await story.filter({ hasText: 'Charge of' }).waitFor()
     await story.filter({ hasText: /Webhook.*Pending.*Paid/ }).waitFor()
     await story.filter({ hasText: 'PaymentSucceeded' }).filter({ hasText: 'delivered' }).waitFor()
     expect(await transactions()).toMatchObject([{ amount: 30_000, status: 'Paid' }])
@@ -84,18 +84,18 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
 
   it('gives back what is confirmed', async () => {
     await page.getByRole('button', { name: 'Refund…' }).click()
-    await page.getByText(/gives back all of a payment at once: IQD.30,000/).waitFor()
+    await page.getByText(/full amount of IQD.30,000 is refunded/).waitFor()
     await page.getByLabel('Reason').fill('It does not shine')
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     expect(await transactions()).toMatchObject([{ status: 'Paid' }])
-    await page.getByRole('button', { name: 'Change it' }).click()
+    await page.getByRole('button', { name: 'Back' }).click()
     await page.getByLabel('Reason').press('Enter')
-    await page.getByRole('button', { name: /^Give back IQD.30,000$/ }).press('Enter')
+    await page.getByRole('button', { name: /^Refund IQD.30,000$/ }).press('Enter')
     await page
       .getByRole('heading', { name: /^Refund of/ })
       .last()
       .waitFor()
-    await page.getByText('given back', { exact: true }).waitFor()
+    await page.getByText('refunded', { exact: true }).waitFor()
     expect(await isFocused('h1')).toBe(true)
     expect(await transactions()).toMatchObject([{ status: 'Refunded', refundedAmount: 30_000 }])
     await toList()
@@ -114,11 +114,11 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     const alert = (order: string) =>
       page
         .getByRole('listitem')
-        .filter({ hasText: 'Another amount was paid' })
+        .filter({ hasText: 'A different amount was paid' })
         .filter({ hasText: order })
     for (const order of ['order-1', 'order-3']) {
       await alert(order)
-        .getByText(/IQD.20,000 was paid where IQD.25,000 was asked for/)
+        .getByText(/IQD.20,000 was paid instead of IQD.25,000/)
         .waitFor()
     }
     expect(await seriousFaults(page, 'main')).toEqual([])
@@ -132,7 +132,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await alert('order-1').getByRole('button', { name: 'Acknowledge' }).press('Enter')
     await alert('order-1').waitFor({ state: 'detached' })
     // On the whole alert: a second Enter must not acknowledge what nobody has read.
-    expect(await focusedText()).toMatch(/^Another amount was paid order-3/)
+    expect(await focusedText()).toMatch(/^A different amount was paid order-3/)
     await alert('order-3').getByRole('button', { name: 'Acknowledge' }).press('Enter')
     await page.getByText('Nothing needs a person.').waitFor()
     expect(await isFocused('h2#attention')).toBe(true)
@@ -157,7 +157,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     const said = page.getByRole('dialog').getByRole('alert')
     await said.getByText('Pressing again is safe').waitFor()
     await simulator.everywhere({})
-    await said.getByRole('link', { name: 'See its story' }).press('Enter')
+    await said.getByRole('link', { name: 'Show the payment' }).press('Enter')
     await page.getByRole('heading', { name: /^test-/ }).waitFor()
     const [newest] = await transactions()
     expect(newest?.status).toBe('Pending')
@@ -182,9 +182,9 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByText('3 payments', { exact: true }).waitFor()
     expect(page.url()).toContain('#/payments?status=Paid')
     await page.getByLabel('Search by reference or id').fill('nobody')
-    await page.getByText('No payment is like that.').waitFor()
+    await page.getByText('No payment matches.').waitFor()
     await page.reload()
-    await page.getByText('No payment is like that.').waitFor()
+    await page.getByText('No payment matches.').waitFor()
     expect(await page.getByLabel('Search by reference or id').inputValue()).toBe('nobody')
     await page.getByRole('button', { name: 'Show all' }).press('Enter')
     expect(await isFocused('input[type=search]')).toBe(true)
@@ -203,21 +203,21 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
       .first()
       .waitFor()
     await page.getByRole('button', { name: 'Refund…' }).click()
-    await page.getByText(/at once: IQD.20,000, which was paid/).waitFor()
+    await page.getByText(/full amount of IQD.20,000 is refunded/).waitFor()
     await page.getByLabel('Reason').fill('It does not shine')
-    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('button', { name: 'Continue' }).click()
     // Somebody else is quicker, and the page has not heard of it.
     await page.route('**/api/payments/transactions**', (route) => route.abort())
     const [transaction] = (await transactions()).filter(({ reference }) => reference === 'order-1')
     const refund = { gateway: 'redirect', transactionId: transaction?.id, amount: 25_000 }
     const answer = await start.payments('/refunds', { ...refund, reason: 'It was broken' })
     expect(answer).toMatchObject({ success: true, refundedAmount: 20_000 })
-    await page.getByRole('button', { name: /^Give back IQD.20,000$/ }).click()
+    await page.getByRole('button', { name: /^Refund IQD.20,000$/ }).click()
     await page.getByRole('alert').filter({ hasText: 'has been given back already' }).waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
     await page.unroute('**/api/payments/transactions**')
     await main
-      .getByText(/^Given back IQD.20,000$/)
+      .getByText(/^Refunded IQD.20,000$/)
       .first()
       .waitFor()
     await toList()
@@ -277,7 +277,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     const back = start.killAndWait('workerd')
     await page.route('**/api/payments/**', (route) => route.abort())
     await page
-      .getByText(/^Not reached since/)
+      .getByText(/^Not updated since/)
       .first()
       .waitFor()
     expect(await row('order-1').count()).toBe(1)
@@ -299,7 +299,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
 
   it('says that there is no payment of an id', async () => {
     await page.goto(`${local.url}/#/payments/01HZZZZZZZZZZZZZZZZZZZZZZZ`)
-    await page.getByRole('heading', { name: 'There is no payment of this id.' }).waitFor()
+    await page.getByRole('heading', { name: 'There is no payment with this id.' }).waitFor()
   })
 
   it('names the scope that is missing', async () => {

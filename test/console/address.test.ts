@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { formatRoute, parseRoute } from '../../console/address.ts'
 
-describe('the address of a view', () => {
-  it('names the view, what is open, and the filters', () => {
+describe('the URL of a view', () => {
+  it('contains the view, the open id and the filters', () => {
     expect(parseRoute('#/board/LAMP-4?status=todo&q=a%20b')).toEqual({
       view: 'board',
       id: 'LAMP-4',
@@ -11,21 +11,21 @@ describe('the address of a view', () => {
     })
   })
 
-  it('is the board where it names nothing that is known', () => {
+  it('is the board for an unknown view', () => {
     for (const hash of ['', '#', '#/', '#/nowhere/LAMP-4', '#toString']) {
       expect(parseRoute(hash)).toEqual({ view: 'board', query: {} })
     }
   })
 
-  it('takes a stray percent sign for itself', () => {
+  it('accepts a stray percent sign', () => {
     expect(parseRoute('#/board/100%').id).toBe('100%')
   })
 
-  it('leaves out filters that are empty', () => {
+  it('omits empty filters', () => {
     expect(formatRoute({ view: 'payments', query: { status: '', q: 'x' } })).toBe('#/payments?q=x')
   })
 
-  it('comes back whole, whatever an id or a filter holds', () => {
+  it('is parsed back to the same route, for any id and filter', () => {
     const text = fc.string({ minLength: 1, unit: 'grapheme' })
     fc.assert(
       fc.property(text, text, (id, value) => {

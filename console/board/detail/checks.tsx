@@ -3,16 +3,16 @@
 import type { Check, Run } from '../../../worker/board/wire.ts'
 import { Age } from '../../ui/time.tsx'
 import { words } from '../../words.ts'
-import { toneOf } from './colors.ts'
+import { colorOf } from './colors.ts'
 
 export function Checks({ checks }: { checks: readonly Check[] }) {
   const { checkNoResult, checkMeta } = words.board.detail
   return (
     <ul class="checks">
-      {/* Checks have no name but their place. */}
+      {/* Checks have no id, so the index is the key. */}
       {checks.map(({ desc, cmd, type, result, cwd, timeout }, at) => (
         <li key={at}>
-          <span class={`result ${toneOf(result)}`}>{result ?? checkNoResult}</span>
+          <span class={`result ${colorOf(result)}`}>{result ?? checkNoResult}</span>
           <span class="check">
             <span dir="auto">{desc}</span>
             {cmd !== undefined && <code>{cmd}</code>}
@@ -56,17 +56,17 @@ export function Runs({ runs }: { runs: readonly Run[] }) {
 }
 
 function Outcome({ run: { exit, timedout } }: { run: Run }) {
-  const say = words.board.detail
+  const texts = words.board.detail
   const isGood = exit === 0 && !timedout
   return (
     <span class={isGood ? 'result go' : 'result stop'}>
-      {timedout ? say.timedOut : say.exit(exit)}
+      {timedout ? texts.timedOut : texts.exit(exit)}
     </span>
   )
 }
 
 function RunOutput({ run: { cwd, head, output = '', invalid } }: { run: Run }) {
-  const say = words.board.detail
+  const texts = words.board.detail
   return (
     <>
       {invalid !== undefined && <p class="invalid-line">{words.board.card.invalid(invalid)}</p>}
@@ -74,7 +74,7 @@ function RunOutput({ run: { cwd, head, output = '', invalid } }: { run: Run }) {
         <p class="soft mono">{[cwd, head].filter(Boolean).join(' · ')}</p>
       )}
       {output.trim() === '' ? (
-        <p class="soft">{say.noOutput}</p>
+        <p class="soft">{texts.noOutput}</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys.
         <pre tabIndex={0}>{output}</pre>

@@ -12,30 +12,30 @@ import { assigneesOf } from '../cards.ts'
 import { statusName } from '../columns.ts'
 
 export function Facts({ task, live }: { task: TaskDetail; live: Live }) {
-  const say = words.board.detail.facts
+  const texts = words.board.detail.facts
   const tasks = live.tasks.value ?? new Map<string, Task>()
   const { priority, labels = [], parent, deps = [], updatedAt, rank } = task
   const assignees = assigneesOf(task)
   const subtasks = [...tasks.values()].filter((other) => other.parent === task.id)
   return (
     <dl class="task-facts">
-      <Fact name={say.assignees(assignees.length)}>{assignees.join(', ')}</Fact>
-      <Fact name={say.priority}>{priority && <PriorityChip priority={priority} />}</Fact>
-      <Fact name={say.labels}>
+      <Fact name={texts.assignees(assignees.length)}>{assignees.join(', ')}</Fact>
+      <Fact name={texts.priority}>{priority && <PriorityChip priority={priority} />}</Fact>
+      <Fact name={texts.labels}>
         {labels.length > 0 && (
           <span class="chips">
             <LabelChips labels={labels} />
           </span>
         )}
       </Fact>
-      <Fact name={say.parent}>{parent && <TaskLinks ids={[parent]} tasks={tasks} />}</Fact>
-      <Fact name={say.deps}>{deps.length > 0 && <TaskLinks ids={deps} tasks={tasks} />}</Fact>
-      <Fact name={say.subtasks}>
+      <Fact name={texts.parent}>{parent && <TaskLinks ids={[parent]} tasks={tasks} />}</Fact>
+      <Fact name={texts.deps}>{deps.length > 0 && <TaskLinks ids={deps} tasks={tasks} />}</Fact>
+      <Fact name={texts.subtasks}>
         {subtasks.length > 0 && <TaskLinks ids={subtasks.map(({ id }) => id)} tasks={tasks} />}
       </Fact>
-      <Fact name={say.updated}>{updatedAt && <Age at={updatedAt} />}</Fact>
-      <Fact name={say.rank}>{rank}</Fact>
-      <Fact name={say.attempt}>
+      <Fact name={texts.updated}>{updatedAt && <Age at={updatedAt} />}</Fact>
+      <Fact name={texts.rank}>{rank}</Fact>
+      <Fact name={texts.attempt}>
         {task.activeAttempt && <span class="mono">{task.activeAttempt}</span>}
       </Fact>
     </dl>

@@ -19,23 +19,23 @@ export function Sessions({ sessions }: { sessions: readonly Session[] }) {
 }
 
 function SessionItem({ session }: { session: Session }) {
-  const say = words.board.detail
+  const texts = words.board.detail
   const { health, actor, summary, cancelReason, invalid, live } = session
   return (
     <li>
       <p class="who">
-        <span class={`chip work ${health}`}>{say.sessionHealth[health]}</span>
+        <span class={`chip work ${health}`}>{texts.sessionHealth[health]}</span>
         <strong>{actor}</strong>
         <span class="soft">{[session.client, session.model].filter(Boolean).join(' · ')}</span>
       </p>
       {live && (
         <p class="live-line">
           {live.progress !== undefined && <span dir="auto">{live.progress}</span>}{' '}
-          <span class="soft">{say.heartbeat(ago(Date.parse(live.heartbeatAt), now.value))}</span>
+          <span class="soft">{texts.heartbeat(ago(Date.parse(live.heartbeatAt), now.value))}</span>
         </p>
       )}
       {summary !== undefined && <Markdown text={summary} />}
-      {cancelReason !== undefined && <p dir="auto">{say.canceledBecause(cancelReason)}</p>}
+      {cancelReason !== undefined && <p dir="auto">{texts.canceledBecause(cancelReason)}</p>}
       {invalid !== undefined && <p class="invalid-line">{words.board.card.invalid(invalid)}</p>}
       <SessionFacts session={session} />
     </li>
@@ -43,33 +43,34 @@ function SessionItem({ session }: { session: Session }) {
 }
 
 function SessionFacts({ session }: { session: Session }) {
-  const say = words.board.detail
+  const texts = words.board.detail
   const { startedAt, endedAt, branch, headStarted, headFinished, live } = session
   return (
     <dl class="small-facts">
-      <Fact name={say.started}>
+      <Fact name={texts.started}>
         <Age at={startedAt} />
       </Fact>
-      <Fact name={say.ended}>{endedAt && <Age at={endedAt} />}</Fact>
-      <Fact name={say.branch}>{branch && <code>{branch}</code>}</Fact>
-      <Fact name={say.commits}>
+      <Fact name={texts.ended}>{endedAt && <Age at={endedAt} />}</Fact>
+      <Fact name={texts.branch}>{branch && <code>{branch}</code>}</Fact>
+      <Fact name={texts.commits}>
         {headStarted && (
-          <code>{say.span(short(headStarted), headFinished && short(headFinished))}</code>
+          <code>{texts.span(short(headStarted), headFinished && short(headFinished))}</code>
         )}
       </Fact>
-      <Fact name={say.worktree}>{live?.worktree && <code>{live.worktree}</code>}</Fact>
+      <Fact name={texts.worktree}>{live?.worktree && <code>{live.worktree}</code>}</Fact>
     </dl>
   )
 }
 
-/** A commit as git shortens it. */
+/** A commit hash, shortened as git does. */
 const short = (hash: string) => hash.slice(0, 8)
 
 export function History({ entries }: { entries: readonly Provenance[] }) {
   return (
     <ol class="history">
       {entries.toReversed().map(({ who, at, did, text }, index) => (
-        // Counted from the oldest, so that an entry that is added leaves the others alone.
+        // Counted from the oldest entry, so that a new entry does not change the keys of the
+        // others.
         <li key={entries.length - index}>
           <p>
             <strong>{who}</strong> {did}{' '}

@@ -1,4 +1,4 @@
-// All that a task says, from its facts to its history.
+// The content of the open task, from its facts to its history.
 
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
@@ -11,7 +11,7 @@ import { Markdown } from './markdown.tsx'
 import { History, Sessions } from './sessions.tsx'
 
 export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
-  const say = words.board.detail
+  const texts = words.board.detail
   const { body = '', checks = [], sessions, runs, provenance = [], extra = {} } = task
   return (
     <>
@@ -19,31 +19,31 @@ export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
         <p class="notice stop">{words.board.card.invalid(task.invalid)}</p>
       )}
       <Facts task={task} live={live} />
-      <Part title={say.body} isUntitled={STARTS_WITH_HEADING.test(body)}>
-        {body.trim() === '' ? <p class="soft">{say.noBody}</p> : <Markdown text={body} />}
+      <Part title={texts.body} isUntitled={STARTS_WITH_HEADING.test(body)}>
+        {body.trim() === '' ? <p class="soft">{texts.noBody}</p> : <Markdown text={body} />}
       </Part>
       {checks.length > 0 && (
-        <Part title={say.checks} count={checks.length}>
+        <Part title={texts.checks} count={checks.length}>
           <Checks checks={checks} />
         </Part>
       )}
       {sessions.length > 0 && (
-        <Part title={say.sessions} count={sessions.length}>
+        <Part title={texts.sessions} count={sessions.length}>
           <Sessions sessions={sessions} />
         </Part>
       )}
       {runs.length > 0 && (
-        <Part title={say.runs} count={runs.length}>
+        <Part title={texts.runs} count={runs.length}>
           <Runs runs={runs} />
         </Part>
       )}
       {provenance.length > 0 && (
-        <Part title={say.history} count={provenance.length}>
+        <Part title={texts.history} count={provenance.length}>
           <History entries={provenance} />
         </Part>
       )}
       {Object.keys(extra).length > 0 && (
-        <Part title={say.extra}>
+        <Part title={texts.extra}>
           <Extra fields={extra} />
         </Part>
       )}
@@ -51,12 +51,12 @@ export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
   )
 }
 
-/** Some tools write the heading of the body into the body. */
+/** The bodies of some tools begin with a heading of their own. */
 const STARTS_WITH_HEADING = /^\s*#{1,6}\s/
 
 interface PartProps {
   title: string
-  /** The title is there for readers of the screen alone. */
+  /** The title is for screen readers only. */
   isUntitled?: boolean
   count?: number
   children: ComponentChildren

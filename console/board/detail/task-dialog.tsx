@@ -5,8 +5,8 @@ import type { Live } from '../../data/live/live.ts'
 import { StreamLamp } from '../../frame/connection.tsx'
 import { CloseButton } from '../../ui/dialog.tsx'
 import { words } from '../../words.ts'
-import { StandingChip } from '../card-chips.tsx'
-import { cardsOf, standing } from '../cards.ts'
+import { WorkChip } from '../card-chips.tsx'
+import { cardsOf, workState } from '../cards.ts'
 import { statusName } from '../columns.ts'
 import { TaskBody } from './task-body.tsx'
 import type { TaskState } from './task-state.ts'
@@ -20,7 +20,7 @@ interface TaskDialogProps {
 
 export function TaskDialog({ id, live, onClose }: TaskDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null)
-  // Before the task is drawn: opening moves the focus, and its heading then takes it.
+  // Opens before the content renders: opening moves the focus, and then the heading takes it.
   useLayoutEffect(() => dialog.current?.showModal(), [])
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: Esc closes as well.
@@ -42,14 +42,14 @@ export function TaskDialog({ id, live, onClose }: TaskDialogProps) {
 function Task({ id, live, onClose }: TaskDialogProps) {
   const { state, retry } = useTask(live, id)
   const heading = useRef<HTMLHeadingElement>(null)
-  // Whoever follows a link from one task to another goes on reading at its name.
+  // After a link from one task to another, reading continues at the new heading.
   useEffect(() => heading.current?.focus(), [])
   return (
     <article>
       <header>
         <span class="id">{id}</span>
         {state.name === 'shown' && <span class="status">{statusName(state.task.status)}</span>}
-        {state.name === 'shown' && <TaskStanding id={id} live={live} />}
+        {state.name === 'shown' && <TaskWork id={id} live={live} />}
         <StreamLamp live={live} />
         <CloseButton onClose={onClose} />
       </header>
@@ -65,29 +65,29 @@ function Task({ id, live, onClose }: TaskDialogProps) {
 }
 
 function titleOf(id: string, state: TaskState, live: Live): string {
-  const say = words.board.detail
+  const texts = words.board.detail
   switch (state.name) {
     case 'shown':
       return state.task.title
     case 'unknown':
-      return say.unknown(id)
+      return texts.unknown(id)
     case 'loading':
-      return live.tasks.value?.get(id)?.title ?? say.loading(id)
+      return live.tasks.value?.get(id)?.title ?? texts.loading(id)
     case 'failed':
       return id
   }
 }
 
 function Problem({ state, onRetry }: { state: TaskState; onRetry(): void }) {
-  const say = words.board.detail
+  const texts = words.board.detail
   const sentence = sentenceOf(state)
   return (
-    // It stays in the tree while it is empty, or nobody would hear it come.
+    // Stays in the document while empty: screen readers announce only changes of existing elements.
     <div role="status" class={sentence === undefined ? undefined : 'notice caution'}>
       {sentence !== undefined && <p>{sentence}</p>}
       {'problem' in state && (
         <button type="button" class="quiet" onClick={onRetry}>
-          {say.again}
+          {texts.again}
         </button>
       )}
     </div>
@@ -95,21 +95,21 @@ function Problem({ state, onRetry }: { state: TaskState; onRetry(): void }) {
 }
 
 function sentenceOf(state: TaskState): string | undefined {
-  const say = words.board.detail
+  const texts = words.board.detail
   switch (state.name) {
     case 'loading':
       return undefined
     case 'unknown':
-      return say.unknownHint
+      return texts.unknownHint
     case 'failed':
-      return say.failedEmpty(state.problem)
+      return texts.failedEmpty(state.problem)
     case 'shown':
-      if (state.isGone) return say.gone
-      return state.problem === undefined ? undefined : say.failed(state.problem)
+      if (state.isGone) return texts.gone
+      return state.problem === undefined ? undefined : texts.failed(state.problem)
   }
 }
 
-export function TaskStanding({ id, live }: { id: string; live: Live }) {
+export function TaskWork({ id, live }: { id: string; live: Live }) {
   const tasks = live.tasks.value
   const task = tasks?.get(id)
   if (!tasks || !task) return null
@@ -120,6 +120,6 @@ export function TaskStanding({ id, live }: { id: string; live: Live }) {
     config: live.status.value?.config,
   }
   const card = cardsOf(board, new Map()).get(id)
-  const state = card && standing(card)
-  return state ? <StandingChip standing={state} /> : null
+  const state = card && workState(card)
+  return state ? <WorkChip workState={state} /> : null
 }

@@ -1,5 +1,5 @@
-// What is known of the task that is open. Pure. What was once seen stays shown, with what is wrong
-// with it.
+// The state of the open task. Pure. The last version stays shown, also when a fetch fails or the
+// task was deleted.
 
 import type { TaskDetail } from '../../../client/index.ts'
 

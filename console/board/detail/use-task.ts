@@ -1,4 +1,4 @@
-// Fetches the task that is open, and again whenever something says that it may have changed.
+// Fetches the open task, and again whenever it may have changed.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
 import type { Signal } from '../../../client/index.ts'
@@ -25,18 +25,18 @@ export function useTask(live: Live, id: string): { state: TaskState; retry(): vo
   return { state, retry: () => setTries((n) => n + 1) }
 }
 
-/** Another text whenever it is worth asking again; that costs little, being conditional. */
+/** Changes whenever the task may have changed. A needless fetch costs little (`304`). */
 function useTrigger(live: Live, id: string): string {
   const liveSince = useRef(0)
   const state = live.state.value
   if (state.name === 'live') liveSince.current = state.since
-  // The light row is the same after an edit of the body or a new run; the signal tells of them.
-  const told = live.signals.value.find((signal) => isAbout(signal, id))
+  // A row of the list does not change with the body or the runs, but a message names the task.
+  const lastSignal = live.signals.value.find((signal) => isAbout(signal, id))
   const sessions = [...(live.sessions.value?.values() ?? [])].filter(({ task }) => task === id)
   return JSON.stringify([
     live.changedAt.value.get(id),
     live.tasks.value?.has(id),
-    told && [told.id, told.at],
+    lastSignal && [lastSignal.id, lastSignal.at],
     liveSince.current,
     sessions,
   ])

@@ -1,31 +1,31 @@
-// The board that is looked at, kept current: one watch, and what it told, as signals.
+// The open board, kept up to date by one watch, as signals.
 
 import { effect, type ReadonlySignal, signal } from '@preact/signals'
 import { type BoardState, type Signal, watchBoard } from '../../../client/index.ts'
 import type { Session, Task } from '../../../worker/board/wire.ts'
-import { ask } from '../http.ts'
+import { request } from '../http.ts'
 import { merge } from '../merge.ts'
-import { type BoardStatus, nextAskMs } from './status.ts'
+import { type BoardStatus, nextReadMs } from './status.ts'
 
 export interface Live {
-  /** Of the repository; undefined where the session names exactly one. */
+  /** The repository; undefined if the session names exactly one. */
   path: string | undefined
   state: ReadonlySignal<BoardState>
-  /** Undefined until they have been read once. In the edge's order. */
+  /** Undefined until the first read. In the order of the edge. */
   tasks: ReadonlySignal<ReadonlyMap<string, Task> | undefined>
   sessions: ReadonlySignal<ReadonlyMap<string, Session> | undefined>
   status: ReadonlySignal<BoardStatus | undefined>
-  /** When a task was seen to change, in ms; empty after the first load. */
+  /** When a task changed, in ms. Empty after the first load. */
   changedAt: ReadonlySignal<ReadonlyMap<string, number>>
-  /** The last signals of the stream, newest first. */
+  /** The last change messages, newest first. */
   signals: ReadonlySignal<readonly Signal[]>
-  /** A task with its body, runs and sessions; undefined when it is gone. */
+  /** Reads a task with its body, runs and sessions; undefined if it was deleted. */
   task: ReturnType<typeof watchBoard>['task']
   refetch(): Promise<void>
   close(): Promise<void>
 }
 
-const MOST_SIGNALS = 50
+const MAX_SIGNALS = 50
 
 export function openLive(path: string | undefined): Live {
   const state = signal<BoardState>({ name: 'connecting', since: Date.now() })
@@ -33,7 +33,7 @@ export function openLive(path: string | undefined): Live {
   const sessions = signal<ReadonlyMap<string, Session>>()
   const changedAt = signal<ReadonlyMap<string, number>>(new Map())
   const signals = signal<readonly Signal[]>([])
-  /** Tasks that a signal named, until the list is here: its rows say nothing of a body. */
+  /** Tasks named by messages since the last list. A row does not show a change of the body. */
   const named = new Set<string>()
 
   const watch = watchBoard({
@@ -54,9 +54,10 @@ export function openLive(path: string | undefined): Live {
     onState(now) {
       state.value = now
     },
-    onSignal(told) {
-      if (told.message.type === 'task-changed') named.add(told.message.id)
-      signals.value = [told, ...signals.peek()].slice(0, MOST_SIGNALS)
+    onSignal(received) {
+      const { message } = received
+      if (message.type === 'task-changed') named.add(message.id)
+      signals.value = [received, ...signals.peek()].slice(0, MAX_SIGNALS)
     },
   })
   const status = followStatus(path, { state, tasks })
@@ -79,37 +80,37 @@ export function openLive(path: string | undefined): Live {
 }
 
 /**
- * The status is in no signal. It is asked for at once, when the stream opens, when the list has
- * changed (the configuration may have), and when the sidecar's next sync should have come; never
- * while hidden.
+ * No message announces a new status. So it is read at once, when the stream opens, when the list
+ * changes (the configuration may have changed, too), and after each expected sync of the sidecar.
+ * Never while the page is hidden.
  */
 function followStatus(path: string | undefined, on: Pick<Live, 'state' | 'tasks'>) {
   const value = signal<BoardStatus>()
   const query = path === undefined ? '' : `?${new URLSearchParams({ path })}`
   let timer: ReturnType<typeof setTimeout> | undefined
-  const look = async () => {
+  const read = async () => {
     clearTimeout(timer)
-    // Refused or out of reach: the watch says so, and with more of the story.
-    value.value = await ask<BoardStatus>(`/api/status${query}`).catch(() => value.peek())
+    // The watch reports a failure with more detail.
+    value.value = await request<BoardStatus>(`/api/status${query}`).catch(() => value.peek())
     clearTimeout(timer)
-    timer = setTimeout(lookIfSeen, nextAskMs(value.peek(), Date.now()))
+    timer = setTimeout(readIfVisible, nextReadMs(value.peek(), Date.now()))
   }
-  const lookIfSeen = () => {
-    if (!document.hidden) void look()
+  const readIfVisible = () => {
+    if (!document.hidden) void read()
   }
   const stopFollowing = effect(() => {
     const isOpen = on.state.value.name === 'live'
     void on.tasks.value
-    if (isOpen) lookIfSeen()
+    if (isOpen) readIfVisible()
   })
-  document.addEventListener('visibilitychange', lookIfSeen)
-  lookIfSeen()
+  document.addEventListener('visibilitychange', readIfVisible)
+  readIfVisible()
   return {
     value,
     stop() {
       clearTimeout(timer)
       stopFollowing()
-      document.removeEventListener('visibilitychange', lookIfSeen)
+      document.removeEventListener('visibilitychange', readIfVisible)
     },
   }
 }

@@ -1,5 +1,5 @@
-// Which repository is looked at, and its one live board: opened when somebody is signed in, kept
-// while other views are shown, closed when they sign out.
+// The selected repository and its live board. It is opened after the sign-in, stays open while
+// other views are shown, and is closed on sign-out.
 
 import { computed, effect, signal } from '@preact/signals'
 import { coversPath, exactPaths, onlyPath } from '../../../worker/shared/repos.ts'
@@ -8,11 +8,11 @@ import { expire, type Session, session } from '../session.ts'
 import { type Live, openLive } from './live.ts'
 
 export type Repository =
-  /** `path` is undefined where the session names exactly one: the edge knows which. */
+  /** `path` is undefined if the session names exactly one, which the edge knows. */
   { name: 'chosen'; path: string | undefined } | { name: 'unchosen'; known: readonly string[] }
 
-const KEPT = 'signalbox.repository'
-const chosen = signal<string | undefined>(localStorage.getItem(KEPT) ?? undefined)
+const STORAGE_KEY = 'signalbox.repository'
+const chosen = signal<string | undefined>(localStorage.getItem(STORAGE_KEY) ?? undefined)
 
 export const repository = computed<Repository>(() => {
   const now = session.value
@@ -20,16 +20,18 @@ export const repository = computed<Repository>(() => {
   return decide(now.session, chosen.value)
 })
 
-/** Looks at another repository from now on, also after a reload. */
+/** Selects a repository, also for the time after a reload. */
 export function choose(path: string): void {
-  localStorage.setItem(KEPT, path)
+  localStorage.setItem(STORAGE_KEY, path)
   chosen.value = path
 }
 
-function decide({ repos }: Session, wish: string | undefined): Repository {
+function decide({ repos }: Session, wanted: string | undefined): Repository {
   const only = onlyPath(repos)
   if (only !== undefined) return { name: 'chosen', path: only }
-  if (wish !== undefined && coversPath(repos, wish)) return { name: 'chosen', path: wish }
+  if (wanted !== undefined && coversPath(repos, wanted)) {
+    return { name: 'chosen', path: wanted }
+  }
   return { name: 'unchosen', known: exactPaths(repos) }
 }
 
@@ -43,7 +45,7 @@ effect(() => {
   return () => void opened?.close()
 })
 
-// The token has ended while the page was open: the sign-in says so.
+// The token expired while the page was open: show the sign-in, with the reason.
 effect(() => {
   const state = live.value?.state.value
   if (state?.name !== 'refused' || state.code !== 'unauthorized') return

@@ -1,4 +1,4 @@
-// What `GET /api/status` answers, and what can be said of the sidecar by it. Pure.
+// The answer of `GET /api/status`, and the state of the sidecar that follows from it. Pure.
 
 import type { BoardConfig, LayoutName } from '../../../worker/board/wire.ts'
 
@@ -13,12 +13,12 @@ export interface BoardStatus {
 }
 
 /**
- * A sidecar that has nothing to publish still syncs every five minutes. One that is overdue by more
- * than a slow start takes is taken for gone.
+ * A sidecar syncs every five minutes, even without changes. If a sync is overdue by more than a
+ * slow start takes, the sidecar counts as offline.
  */
 export const SYNC_MS = 5 * 60_000
 const GRACE_MS = 60_000
-/** A sync takes a moment, and so does an edge that has just come back. */
+/** A sync takes a moment, and so does the restart of an edge. */
 const SOON_MS = 10_000
 
 export type SidecarState =
@@ -33,8 +33,10 @@ export function sidecarState(status: BoardStatus | undefined, now: number): Side
   return { name: now - lastSeenAt > SYNC_MS + GRACE_MS ? 'offline' : 'online', lastSeenAt }
 }
 
-/** When it is worth asking again: the next sync is due, or overdue and may still come. In ms. */
-export function nextAskMs(status: BoardStatus | undefined, now: number): number {
+/**
+ * The wait until the next read, in ms: until after the next sync, or a minute if that is overdue.
+ */
+export function nextReadMs(status: BoardStatus | undefined, now: number): number {
   const state = sidecarState(status, now)
   if (state.name !== 'online') return GRACE_MS
   return Math.max(SOON_MS, state.lastSeenAt + SYNC_MS + SOON_MS - now)

@@ -1,4 +1,4 @@
-// What needs a person comes first; when nothing does, one quiet line says so.
+// The list of what needs a person, at the top of the view; one line if it is empty.
 
 import { useComputed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
@@ -6,29 +6,29 @@ import { useRef } from 'preact/hooks'
 import type { AlertRecord, Listed, Unreadable } from '../../../worker/payments/queries/queries.ts'
 import { formatRoute } from '../../address.ts'
 import { now } from '../../data/clock.ts'
-import { useKeptPlace } from '../../ui/keyboard.ts'
+import { useFocusFallback } from '../../ui/keyboard.ts'
 import { Age } from '../../ui/time.tsx'
 import { timeOf } from '../../ui/time-text.ts'
 import { words } from '../../words.ts'
 import { Acknowledge, Redeliver } from '../actions.tsx'
 import { Copyable, Money } from '../elements.tsx'
 import type { Feed } from '../feed/feed.ts'
-import { MOST_ROWS } from '../feed/reads.ts'
-import { isUnreadable } from '../feed/unreadable.ts'
-import { type Parked, parkedLong, sayAlert } from './attention.ts'
+import { MAX_ROWS } from '../feed/reads.ts'
+import { isUnreadable } from '../feed/story.ts'
+import { alertText, type Parked, parkedLong } from './attention.ts'
 
 export function AttentionList({ feed }: { feed: Feed }) {
-  const { attention: say } = words.payments
+  const { attention: texts } = words.payments
   const alerts = feed.alerts.value
   const parked = feed.parked.value
-  // Moves when an event has waited for too long, not with each tick of the clock.
+  // Changes only when an event has waited too long, not with each tick of the clock.
   const long = useComputed(() =>
     JSON.stringify(parkedLong(feed.parked.value?.values() ?? [], now.value)),
   )
   const groups = JSON.parse(long.value) as Parked[]
   const list = useRef<HTMLElement>(null)
-  // An alert that is acknowledged, here or by somebody else, takes the focus along.
-  useKeptPlace(list)
+  // An alert disappears when this or another user acknowledges it.
+  useFocusFallback(list)
   if (!alerts || !parked) return <p class="quiet-line">{words.loading}</p>
   const broken = [...parked.values()].filter(isUnreadable)
   const count = alerts.size + broken.length + groups.length
@@ -36,19 +36,19 @@ export function AttentionList({ feed }: { feed: Feed }) {
   return (
     <section ref={list} class="attention" aria-labelledby="attention">
       <h2 id="attention" tabIndex={-1} class={isQuiet ? 'visually-hidden' : undefined}>
-        {say.title}
+        {texts.title}
         {!isQuiet && <span class="count"> {count}</span>}
       </h2>
-      {isQuiet && <p class="quiet-line lamp go">{say.none}</p>}
+      {isQuiet && <p class="quiet-line lamp go">{texts.none}</p>}
       <ul>
         {[...alerts.values()].map((alert) => (
-          <ListedAlert key={alert.id} alert={alert} onDone={feed.ask} />
+          <ListedAlert key={alert.id} alert={alert} onDone={feed.refresh} />
         ))}
         {broken.map((event) => (
-          <UnreadableItem key={event.id} row={event} title={say.unreadableEvent} />
+          <UnreadableItem key={event.id} row={event} title={texts.unreadableEvent} />
         ))}
         {groups.map((group) => (
-          <ParkedItem key={group.gateway} group={group} isMore={parked.size === MOST_ROWS} />
+          <ParkedItem key={group.gateway} group={group} isMore={parked.size === MAX_ROWS} />
         ))}
       </ul>
     </section>
@@ -90,7 +90,7 @@ function UnreadableItem({ row: { id, invalid }, title, children }: UnreadableIte
 }
 
 function AlertItem({ alert, onDone }: AlertItemProps) {
-  const { title, sentence, error, todo } = sayAlert(alert, now.peek())
+  const { title, sentence, error, todo } = alertText(alert, now.peek())
   const { amount, currency } = alert.detail
   return (
     <li class="alert" data-item tabIndex={-1}>
@@ -113,30 +113,30 @@ function AlertItem({ alert, onDone }: AlertItemProps) {
 }
 
 function StoryLink({ alert: { transactionId: id, detail } }: { alert: AlertRecord }) {
-  const { attention: say } = words.payments
+  const { attention: texts } = words.payments
   const { reference } = detail
   if (id === undefined) return null
   return (
     <a
       href={formatRoute({ view: 'payments', id, query: {} })}
       dir="auto"
-      aria-label={reference === undefined ? say.story : say.storyOf(reference)}
+      aria-label={reference === undefined ? texts.story : texts.storyOf(reference)}
     >
-      {reference ?? say.story}
+      {reference ?? texts.story}
     </a>
   )
 }
 
 function AlertActions({ alert, title, onDone }: AlertItemProps & { title: string }) {
-  const { attention: say } = words.payments
+  const { attention: texts } = words.payments
   const { deliveryId, type, endpoint } = alert.detail
   return (
     <div class="actions">
       {deliveryId !== undefined && (
         <Redeliver
           id={deliveryId}
-          event={type ?? say.anEvent}
-          endpoint={endpoint ?? say.anEndpoint}
+          event={type ?? texts.anEvent}
+          endpoint={endpoint ?? texts.anEndpoint}
           onDone={onDone}
         />
       )}
@@ -146,18 +146,18 @@ function AlertActions({ alert, title, onDone }: AlertItemProps & { title: string
 }
 
 function ParkedItem({ group, isMore }: { group: Parked; isMore: boolean }) {
-  const { attention: say } = words.payments
+  const { attention: texts } = words.payments
   const { gateway, events, since } = group
   return (
     <li class="alert parked" data-item tabIndex={-1}>
-      <h3>{say.parked(events.length, isMore)}</h3>
+      <h3>{texts.parked(events.length, isMore)}</h3>
       <div class="alert-money">
         <Age at={since} />
       </div>
-      <p>{say.parkedSentence(gateway, timeOf(Date.parse(since), now.peek()))}</p>
-      <p class="todo">{say.parkedTodo}</p>
+      <p>{texts.parkedSentence(gateway, timeOf(Date.parse(since), now.peek()))}</p>
+      <p class="todo">{texts.parkedTodo}</p>
       <details>
-        <summary>{say.parkedList}</summary>
+        <summary>{texts.parkedList}</summary>
         <ul class="parked-events">
           {events.map((event) => (
             <li key={event.id}>

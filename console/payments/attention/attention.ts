@@ -1,72 +1,71 @@
-// What needs a person, in sentences: open alerts, and webhook events that wait for their payment.
-// Pure.
+// Texts for what needs a person: open alerts, and webhook events that wait for their payment. Pure.
 
 import type { PaymentStatus } from '../../../worker/payments/domain/status.ts'
 import type { AlertRecord, EventRecord, Listed } from '../../../worker/payments/queries/queries.ts'
 import { timeOf } from '../../ui/time-text.ts'
 import { words } from '../../words.ts'
-import { isUnreadable } from '../feed/unreadable.ts'
+import { isUnreadable } from '../feed/story.ts'
 import { money } from '../money-text.ts'
 
-export interface AlertSaid {
+export interface AlertText {
   title: string
   sentence: string
-  /** The gateway's, or an endpoint's, own. */
+  /** The error text of a gateway or an endpoint. */
   error?: string
   todo: string
 }
 
 /** `now` in ms. */
-export function sayAlert({ kind, detail }: AlertRecord, now: number): AlertSaid {
-  const { attention: say } = words.payments
+export function alertText({ kind, detail }: AlertRecord, now: number): AlertText {
+  const { attention: texts } = words.payments
   const of = kind === 'amount_mismatch' && isRefund(detail.said) ? 'refund_mismatch' : kind
   const { error } = detail
-  const said = typeof error === 'string' ? error : error?.message
+  const errorText = typeof error === 'string' ? error : error?.message
   return {
-    title: say.kinds[of],
+    title: texts.kinds[of],
     sentence: sentenceOf(of, detail, now),
-    ...(said && { error: said }),
-    todo: say.todo[of],
+    ...(errorText && { error: errorText }),
+    todo: texts.todo[of],
   }
 }
 
-/** A mismatch says another thing of a refund than of a payment. */
-type Matter = AlertRecord['kind'] | 'refund_mismatch'
+/** A mismatch of a refund has other texts than one of a payment. */
+type AlertTextKind = AlertRecord['kind'] | 'refund_mismatch'
 
 const isRefund = (said: AlertRecord['detail']['said']): boolean =>
   said === 'Refunded' || said === 'PartiallyRefunded'
 
-function sentenceOf(kind: Matter, detail: AlertRecord['detail'], now: number): string {
-  const { attention: say } = words.payments
+function sentenceOf(kind: AlertTextKind, detail: AlertRecord['detail'], now: number): string {
+  const { attention: texts } = words.payments
   const amount = amountOf(detail.amount, detail.currency)
   const since = detail.since === undefined ? '' : timeOf(Date.parse(detail.since), now)
   switch (kind) {
     case 'late_payment':
-      return say.latePayment(amount)
+      return texts.latePayment(amount)
     case 'amount_mismatch':
-      return say.mismatch(amount, amountOf(detail.expectedAmount, detail.expectedCurrency))
+      return texts.mismatch(amount, amountOf(detail.expectedAmount, detail.expectedCurrency))
     case 'refund_mismatch':
-      return say.refundMismatch(amount, amountOf(detail.expectedAmount, detail.expectedCurrency))
+      return texts.refundMismatch(amount, amountOf(detail.expectedAmount, detail.expectedCurrency))
     case 'refund_failed':
-      return say.refundFailed(amount)
+      return texts.refundFailed(amount)
     case 'unsettled':
-      return say.unsettled(amount, since, statusOf(detail.said))
+      return texts.unsettled(amount, since, statusOf(detail.said))
     case 'unreadable':
-      return say.unreadable
+      return texts.unreadable
     case 'refund_unsettled':
-      return say.refundUnsettled(amount, since, statusOf(detail.said))
+      return texts.refundUnsettled(amount, since, statusOf(detail.said))
     case 'listener_dead':
-      return say.listenerDead(detail.type ?? say.anEvent)
+      return texts.listenerDead(detail.type ?? texts.anEvent)
     case 'delivery_dead': {
-      const sentence = say.deliveryDead(
-        detail.type ?? say.anEvent,
-        detail.endpoint ?? say.anEndpoint,
+      const sentence = texts.deliveryDead(
+        detail.type ?? texts.anEvent,
+        detail.endpoint ?? texts.anEndpoint,
       )
       const { lastStatus } = detail
-      // What it answered stands in the error too, where there is one.
+      // The error, if there is one, contains the status as well.
       return lastStatus === undefined || detail.error
         ? sentence
-        : `${sentence} ${say.lastStatus(lastStatus)}`
+        : `${sentence} ${texts.lastStatus(lastStatus)}`
     }
   }
 }
@@ -81,7 +80,7 @@ const statusOf = (said: PaymentStatus | 'nothing' | undefined): string =>
     ? words.payments.attention.nothing
     : words.payments.status[said]
 
-/** A webhook that is faster than the answer to its charge finds its payment within a moment. */
+/** A webhook may arrive before the response to its charge. Such an event waits only a moment. */
 const PARKED_MS = 5 * 60_000
 
 export interface Parked {
@@ -92,7 +91,7 @@ export interface Parked {
   since: string
 }
 
-/** What has waited for long, by gateway; of an unreadable one that is not known. `now` in ms. */
+/** Events that have waited long, by gateway. Unreadable rows are not among them. `now` in ms. */
 export function parkedLong(events: Iterable<Listed<EventRecord>>, now: number): Parked[] {
   const byGateway = new Map<string, EventRecord[]>()
   for (const event of events) {

@@ -1,4 +1,5 @@
-// A test charge: asked for once however often it is pressed, then on to where it is paid.
+// The form for a test charge. It charges once, even after several presses, and then opens the
+// payment page.
 
 import { useId, useRef, useState } from 'preact/hooks'
 import type { PaymentResponse } from '../../../worker/payments/domain/transaction.ts'
@@ -6,7 +7,7 @@ import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guar
 import { formatRoute } from '../../address.ts'
 import { ApiProblem } from '../../data/http.ts'
 import { words } from '../../words.ts'
-import { charge, IdempotencyKey, isRefusal, sayFailure } from '../api.ts'
+import { charge, failureText, IdempotencyKey, isRefusal } from '../api.ts'
 import { isWeb, StatusBadge } from '../elements.tsx'
 import { currenciesOf, exampleAmount, type Form, orderOf } from './test-order.ts'
 
@@ -17,19 +18,19 @@ interface ChargeFormProps {
 }
 
 type State =
-  /** `transactionId`: of a payment that may still be paid, though there is no page to pay it on. */
+  /** `transactionId`: this payment may still be paid, but there is no page for it. */
   | { name: 'idle'; problem?: string; transactionId?: string | undefined }
   | { name: 'working' }
   | { name: 'leaving' }
   | { name: 'charged'; response: PaymentResponse }
 
 export function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
-  const { charge: say } = words.payments
+  const { charge: texts } = words.payments
   const [form, setForm] = useState(() => formFor(gateways[0]))
   const [state, setState] = useState<State>({ name: 'idle' })
-  const key = useRef(new IdempotencyKey(draw))
-  const reference = useRef(drawReference())
-  // State arrives with the next drawing; a double click is quicker.
+  const key = useRef(new IdempotencyKey(newKey))
+  const reference = useRef(newReference())
+  // The state changes with the next render, and a double click is faster.
   const isAsking = useRef(false)
 
   const submit = async (event: Event) => {
@@ -37,7 +38,7 @@ export function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
     if (isAsking.current) return
     const request = orderOf(form, reference.current, location.origin + location.pathname)
     if (!request) {
-      setState({ name: 'idle', problem: say.badAmount(form.currency) })
+      setState({ name: 'idle', problem: texts.badAmount(form.currency) })
       return
     }
     isAsking.current = true
@@ -46,30 +47,30 @@ export function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
       const response = await charge(request, key.current.of(request))
       onCharged()
       const { redirectUrl, readableCode } = response
-      // A code is for the bank's app: it would be gone with this page.
+      // A code for the app of the bank: leaving this page would hide it.
       if (!isWeb(redirectUrl) || readableCode !== undefined) {
         setState({ name: 'charged', response })
         return
       }
-      // Stays so while the browser leaves: a second press has nothing to do.
+      // Stays in this state while the browser leaves, so a second press has no effect.
       setState({ name: 'leaving' })
       location.assign(redirectUrl)
     } catch (problem) {
       isAsking.current = false
       if (isRefusal(problem)) {
         key.current.settle()
-        reference.current = drawReference()
+        reference.current = newReference()
       }
       const { transactionId } = problem instanceof ApiProblem ? problem : {}
       if (transactionId !== undefined) onCharged()
-      setState({ name: 'idle', problem: sayFailure(problem), transactionId })
+      setState({ name: 'idle', problem: failureText(problem), transactionId })
     }
   }
   if (state.name === 'charged') return <Charged response={state.response} />
   const isBusy = state.name !== 'idle'
   return (
     <form onSubmit={(event) => void submit(event)}>
-      <p class="hint">{say.lead}</p>
+      <p class="hint">{texts.lead}</p>
       <Fields form={form} gateways={gateways} onChange={setForm} />
       <p role="alert" class="problem-line">
         {state.name === 'idle' && state.problem}{' '}
@@ -78,7 +79,7 @@ export function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
         )}
       </p>
       <button type="submit" aria-disabled={isBusy}>
-        {{ idle: say.submit, working: say.working, leaving: say.leaving }[state.name]}
+        {{ idle: texts.submit, working: texts.working, leaving: texts.leaving }[state.name]}
       </button>
     </form>
   )
@@ -91,7 +92,7 @@ interface FieldsProps {
 }
 
 function Fields({ form, gateways, onChange }: FieldsProps) {
-  const { charge: say } = words.payments
+  const { charge: texts } = words.payments
   const ids = { gateway: useId(), amount: useId(), currency: useId(), description: useId() }
   const gateway = gateways.find(({ key }) => key === form.gateway)
   const choose = (key: string) =>
@@ -100,7 +101,7 @@ function Fields({ form, gateways, onChange }: FieldsProps) {
     onChange({ ...form, currency, amount: exampleAmount(currency) })
   return (
     <>
-      <label for={ids.gateway}>{say.gateway}</label>
+      <label for={ids.gateway}>{texts.gateway}</label>
       <select
         id={ids.gateway}
         value={form.gateway}
@@ -112,7 +113,7 @@ function Fields({ form, gateways, onChange }: FieldsProps) {
           </option>
         ))}
       </select>
-      <label for={ids.amount}>{say.amount}</label>
+      <label for={ids.amount}>{texts.amount}</label>
       <span class="amount-field">
         <input
           id={ids.amount}
@@ -123,7 +124,7 @@ function Fields({ form, gateways, onChange }: FieldsProps) {
           onInput={(event) => onChange({ ...form, amount: event.currentTarget.value })}
         />
         <label class="visually-hidden" for={ids.currency}>
-          {say.currency}
+          {texts.currency}
         </label>
         <select
           id={ids.currency}
@@ -134,7 +135,7 @@ function Fields({ form, gateways, onChange }: FieldsProps) {
             currenciesOf(gateway).map((currency) => <option key={currency}>{currency}</option>)}
         </select>
       </span>
-      <label for={ids.description}>{say.description}</label>
+      <label for={ids.description}>{texts.description}</label>
       <input
         id={ids.description}
         required
@@ -150,18 +151,18 @@ const StoryLink = ({ id }: { id: string }) => (
   <a href={formatRoute({ view: 'payments', id, query: {} })}>{words.payments.charge.see}</a>
 )
 
-/** Without a page of the gateway's: what the payer does in the bank's app. */
+/** Shown instead of a payment page: how to pay in the app of the bank. */
 function Charged({ response }: { response: PaymentResponse }) {
-  const { charge: say } = words.payments
+  const { charge: texts } = words.payments
   const { transactionId, status, readableCode, deepLink, redirectUrl } = response
-  const [link, text] = isWeb(deepLink) ? [deepLink, say.deepLink] : [redirectUrl, say.page]
+  const [link, text] = isWeb(deepLink) ? [deepLink, texts.deepLink] : [redirectUrl, texts.page]
   return (
     <div class="charged" role="status">
       {status === 'Pending' ? (
-        <p>{readableCode === undefined ? say.doneWithoutPage : say.done}</p>
+        <p>{readableCode === undefined ? texts.doneWithoutPage : texts.done}</p>
       ) : (
         <p>
-          {say.doneBefore} <StatusBadge status={status} />
+          {texts.doneBefore} <StatusBadge status={status} />
         </p>
       )}
       {readableCode !== undefined && <p class="pay-code">{readableCode}</p>}
@@ -187,5 +188,5 @@ function formFor(gateway: GatewayHealth | undefined): Form {
   }
 }
 
-const draw = (): string => crypto.randomUUID()
-const drawReference = (): string => `test-${crypto.randomUUID().slice(0, 8)}`
+const newKey = (): string => crypto.randomUUID()
+const newReference = (): string => `test-${crypto.randomUUID().slice(0, 8)}`

@@ -7,7 +7,7 @@ import { route } from '../../router.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { words } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
-import { isReadable } from '../feed/unreadable.ts'
+import { isReadable } from '../feed/story.ts'
 import { ChargeForm } from './charge-form.tsx'
 import { NEWEST } from './test-order.ts'
 
@@ -22,26 +22,26 @@ export function TestCharge({ feed }: { feed: Feed }) {
       </button>
       {isOpen && (
         <Dialog title={words.payments.charge.open} onClose={() => setOpen(false)}>
-          <ChargeForm gateways={local} onCharged={feed.ask} />
+          <ChargeForm gateways={local} onCharged={feed.refresh} />
         </Dialog>
       )}
     </>
   )
 }
 
-/** Opens the newest payment of the reference that the way back names, as soon as it is read. */
-export function useWayBack(feed: Feed): void {
+/** Opens the newest payment with the reference in the return URL, as soon as it is read. */
+export function useReturnFromPayment(feed: Feed): void {
   const shown = feed.transactions.shown.value
   const { query, id } = route.value
-  const isBack = query.open === NEWEST && id === undefined
+  const hasReturned = query.open === NEWEST && id === undefined
   const newest =
     shown &&
     [...shown.rows.values()].filter(isReadable).find((row) => row.reference === query.reference)
   useEffect(() => {
-    if (!isBack || !newest) return
+    if (!hasReturned || !newest) return
     const to: Route = { view: 'payments', id: newest.id, query: {} }
-    // What the gateway has put beside the way back, such as its token, is of no use any more.
+    // Removes what the gateway added to the URL, such as a token.
     history.replaceState(null, '', location.pathname + formatRoute(to))
     route.value = to
-  }, [isBack, newest])
+  }, [hasReturned, newest])
 }

@@ -1,35 +1,35 @@
-// The order that a test charge is for, and the way back from where it is paid. Pure.
+// The order of a test charge, with its return URL. Pure.
 
 import type { ChargeRequest } from '../../../worker/payments/domain/transaction.ts'
 import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
 import { formatRoute } from '../../address.ts'
-import { readTyped } from '../money-text.ts'
+import { parseAmount } from '../money-text.ts'
 
 export interface Form {
   gateway: string
-  /** As it was typed, in whole units. */
+  /** As typed, in major units. */
   amount: string
   currency: string
   description: string
 }
 
-/** In the query of the way back: opens the newest payment that the filters find. */
+/** In the query of the return URL: opens the newest payment that matches the filters. */
 export const NEWEST = 'newest'
 
-/** `page`: our own address without its fragment. Undefined: the amount is none. */
+/** `page`: our own URL without the fragment. Undefined: the amount is invalid. */
 export function orderOf(form: Form, reference: string, page: string): ChargeRequest | undefined {
   const { gateway, currency, description } = form
-  const amount = readTyped(form.amount, currency)
+  const amount = parseAmount(form.amount, currency)
   if (amount === undefined) return undefined
   const returnUrl = page + formatRoute({ view: 'payments', query: { reference, open: NEWEST } })
   return { gateway, reference, amount, currency, description, returnUrl }
 }
 
-/** What a driver that says nothing of currencies is offered. */
-const USUAL = ['IQD', 'USD', 'EUR'] as const
+/** For a driver that does not list its currencies. */
+const DEFAULT_CURRENCIES = ['IQD', 'USD', 'EUR'] as const
 
 export const currenciesOf = ({ currencies }: GatewayHealth): readonly string[] =>
-  currencies ?? USUAL
+  currencies ?? DEFAULT_CURRENCIES
 
-/** A round sum that looks like one. */
+/** A typical amount. */
 export const exampleAmount = (currency: string): string => (currency === 'IQD' ? '25000' : '12.50')

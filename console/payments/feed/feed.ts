@@ -1,38 +1,37 @@
-// What the payments view shows, kept current: the reads, the poller that repeats them, the page's
-// own events. The one place here that knows the browser's clock.
+// The data of the payments view, kept up to date: the reads, the poller that repeats them, and
+// events of the page. Only this file uses the browser's clock.
 
 import { signal } from '@preact/signals'
 import { hostClock } from '../../../client/clock.ts'
 import type { Route } from '../../address.ts'
 import { ApiProblem } from '../../data/http.ts'
-import { Poller } from '../../data/poller.ts'
+import { type Freshness, Poller } from '../../data/poller.ts'
 import { expire } from '../../data/session.ts'
 import { filtersOf } from './filters.ts'
-import type { Freshness } from './freshness.ts'
-import { StoryRead, surroundings } from './reads.ts'
+import { overviewReads, StoryRead } from './reads.ts'
 import { TransactionsRead } from './transactions-read.ts'
 
 export type Feed = ReturnType<typeof openFeed>
 
 export function openFeed() {
-  const send: typeof fetch = (...given) => fetch(...given)
+  const send: typeof fetch = (...args) => fetch(...args)
   const transactions = new TransactionsRead(send)
   const story = new StoryRead(send)
-  const around = surroundings(send)
-  const freshness = signal<Freshness>({ name: 'first' })
+  const overview = overviewReads(send)
+  const freshness = signal<Freshness>({ name: 'loading' })
 
-  const reads = [story, transactions, ...Object.values(around)]
+  const reads = [story, transactions, ...Object.values(overview)]
   const poller = new Poller({
     clock: hostClock,
-    isSeen: () => !document.hidden,
+    isVisible: () => !document.hidden,
     async round(aborted) {
-      const ended = await Promise.allSettled(reads.map((read) => read.refresh(aborted)))
-      const failed = ended.find((end) => end.status === 'rejected')
+      const results = await Promise.allSettled(reads.map((read) => read.refresh(aborted)))
+      const failed = results.find((result) => result.status === 'rejected')
       if (failed) throw failed.reason
     },
-    on(now) {
-      freshness.value = now
-      const problem = now.name === 'unreached' ? now.problem : undefined
+    onFreshness(current) {
+      freshness.value = current
+      const problem = current.name === 'unreachable' ? current.problem : undefined
       if (problem instanceof ApiProblem && problem.code === 'unauthorized') expire(problem)
     },
   })
@@ -43,24 +42,24 @@ export function openFeed() {
   return {
     transactions,
     story: story.shown,
-    alerts: around.alerts.rows,
-    parked: around.parked.rows,
-    gateways: around.gateways.value,
-    rates: around.rates.value,
+    alerts: overview.alerts.rows,
+    parked: overview.parked.rows,
+    gateways: overview.gateways.value,
+    rates: overview.rates.value,
     freshness,
-    /** What the address names is looked at from now on. */
-    look({ id, query }: Route): void {
-      const isOther = transactions.look(filtersOf(query))
+    /** Reads what this route shows from now on. */
+    show({ id, query }: Route): void {
+      const isFiltered = transactions.setFilters(filtersOf(query))
       const isOpened = id !== undefined && id !== story.shown.peek()?.id
       story.open(id)
-      if (isOther || isOpened || freshness.peek().name === 'first') poller.ask()
+      if (isFiltered || isOpened || freshness.peek().name === 'loading') poller.refresh()
     },
     loadMore(): void {
-      transactions.wantMore()
-      poller.ask()
+      transactions.loadMore()
+      poller.refresh()
     },
-    /** Something was done: see what came of it. */
-    ask: () => poller.ask(),
+    /** Call this after an action of the user, to read its result. */
+    refresh: () => poller.refresh(),
     close(): void {
       poller.stop()
       document.removeEventListener('visibilitychange', wake)

@@ -1,4 +1,4 @@
-// Which transactions are looked at: as the address names them, and as the edge is asked. Pure.
+// The filters of the transactions: from the URL, and in the request to the edge. Pure.
 
 import type { PaymentStatus } from '../../../worker/payments/domain/status.ts'
 import { words } from '../../words.ts'
@@ -6,16 +6,16 @@ import { words } from '../../words.ts'
 export interface Filters {
   status?: PaymentStatus
   gateway?: string
-  /** How a name begins. */
+  /** The beginning of a reference or id. */
   q?: string
-  /** The exact name: the way back from a hosted page. */
+  /** The exact reference. Used for the return from a payment page. */
   reference?: string
 }
 
-/** In the order of a payment's life; the dictionary has a word for each. */
+/** In the order of the life of a payment. */
 export const STATUSES = Object.keys(words.payments.status) as PaymentStatus[]
 
-/** What no filter knows, an address that was typed may hold; it filters nothing. */
+/** The URL may hold unknown names or values: they are ignored. */
 export function filtersOf(query: Readonly<Record<string, string>>): Filters {
   const status = STATUSES.find((known) => known === query.status)
   const { gateway, q, reference } = query
@@ -29,7 +29,7 @@ export function filtersOf(query: Readonly<Record<string, string>>): Filters {
 
 export const isFiltering = (filters: Filters): boolean => Object.keys(filters).length > 0
 
-/** Where the edge answers one page of them. */
+/** The path of one page of transactions. */
 export function pagePath(filters: Filters, limit: number, cursor?: string): string {
   const query = new URLSearchParams({ ...filters, limit: String(limit) })
   if (cursor !== undefined) query.set('cursor', cursor)

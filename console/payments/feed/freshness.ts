@@ -1,35 +1,29 @@
-// How current what is shown is, and the lamp that says so: never greener than what is known. Pure.
+// The lamp for the freshness of payments. Green only if the data is certainly current. Pure.
 
 import { problemText } from '../../data/http.ts'
-import type { Reading } from '../../frame/lamp.ts'
+import type { Freshness } from '../../data/poller.ts'
+import type { LampStatus } from '../../frame/lamp.ts'
 import { timeOf } from '../../ui/time-text.ts'
 import { words } from '../../words.ts'
 
-export type Freshness =
-  | { name: 'first' }
-  /** `asOf` in ms: it was so then. */
-  | { name: 'current'; asOf: number }
-  /** The last round failed; another one follows. */
-  | { name: 'unreached'; asOf?: number; problem: unknown }
-
-/** Two rounds and a slow answer. A timer that a browser holds back says nothing by itself. */
+/** Two rounds and a slow response. Computed from the time, since browsers may delay timers. */
 const LATE_MS = 15_000
 
 /** `now` in ms. */
-export function readFreshness(freshness: Freshness, now: number): Reading {
-  const { freshness: say } = words.payments
+export function freshnessLamp(freshness: Freshness, now: number): LampStatus {
+  const { freshness: texts } = words.payments
   switch (freshness.name) {
-    case 'first':
+    case 'loading':
       return { lamp: 'caution', text: words.loading }
     case 'current': {
       const { asOf } = freshness
-      const text = say.asOf(timeOf(asOf, now))
-      if (now - asOf > LATE_MS) return { lamp: 'caution', text, hint: say.late }
-      return { lamp: 'go', text, hint: say.hint }
+      const text = texts.asOf(timeOf(asOf, now))
+      if (now - asOf > LATE_MS) return { lamp: 'caution', text, hint: texts.late }
+      return { lamp: 'go', text, hint: texts.hint }
     }
-    case 'unreached': {
+    case 'unreachable': {
       const { asOf } = freshness
-      const text = asOf === undefined ? say.neverReached : say.notReached(timeOf(asOf, now))
+      const text = asOf === undefined ? texts.neverReached : texts.notReached(timeOf(asOf, now))
       return { lamp: 'stop', text, hint: problemText(freshness.problem) }
     }
   }

@@ -1,33 +1,25 @@
-// What one round asks the edge for, and where the answers go: signals in, signals out.
+// The reads of one polling round. Their results are signals.
 
 import { type Signal, signal } from '@preact/signals'
-import type { Transaction } from '../../../worker/payments/domain/transaction.ts'
 import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
 import type {
   AlertRecord,
   EventRecord,
   Listed,
-  ListedStory,
-  Unreadable,
   WebhookRates,
 } from '../../../worker/payments/queries/queries.ts'
 import { ApiProblem, type ConditionalRead, conditionalRead } from '../../data/http.ts'
 import { merge } from '../../data/merge.ts'
+import { type Story, type StoryAnswer, storyOf } from './story.ts'
 
-/** As `GET /api/payments/transactions/{id}` answers. */
-export type StoryAnswer = TransactionStory | UnreadableStory
-export type TransactionStory = Transaction & Omit<ListedStory, 'transaction'>
-/** What is known of a payment whose own row cannot be read. */
-type UnreadableStory = Unreadable & Omit<ListedStory, 'transaction'>
-
-/** A list that keeps the objects of what did not change. */
+/** A list. Rows that did not change stay the same objects. */
 export class ListRead<Row extends { id: string }> {
   readonly rows = signal<ReadonlyMap<string, Row> | undefined>(undefined)
   readonly #read: ConditionalRead<Record<string, unknown>>
   readonly #path: string
   readonly #name: string
 
-  /** `name`: of the list within the answer. */
+  /** `name`: the field of the response that holds the list. */
   constructor(send: typeof fetch, path: string, name: string) {
     this.#read = conditionalRead(send)
     this.#path = path
@@ -45,7 +37,7 @@ export class ListRead<Row extends { id: string }> {
   }
 }
 
-/** One answer, whole. */
+/** A single value. */
 export class ValueRead<Body, Value> {
   readonly value = signal<Value | undefined>(undefined)
   readonly #read: ConditionalRead<Body>
@@ -66,10 +58,10 @@ export class ValueRead<Body, Value> {
 
 export type StoryShown =
   | { name: 'loading'; id: string }
-  | { name: 'found'; id: string; story: StoryAnswer; changedAt?: number }
+  | { name: 'found'; id: string; story: Story }
   | { name: 'unknown'; id: string }
 
-/** The story of the payment that is open, if one is. */
+/** The story of the open payment, if one is open. */
 export class StoryRead {
   readonly shown: Signal<StoryShown | undefined> = signal(undefined)
   readonly #read: ConditionalRead<StoryAnswer>
@@ -90,10 +82,10 @@ export class StoryRead {
     try {
       const path = `/api/payments/transactions/${encodeURIComponent(id)}`
       const { body, isNew } = await this.#read(path, signal)
-      // Another one may be open by now.
+      // The user may have opened another payment by now.
       const isOpen = this.shown.peek()?.id === id
       if (isOpen && (isNew || before.name !== 'found')) {
-        this.shown.value = { name: 'found', id, story: body }
+        this.shown.value = { name: 'found', id, story: storyOf(body) }
       }
     } catch (problem) {
       const isUnknown = problem instanceof ApiProblem && problem.code === 'unknown_transaction'
@@ -103,17 +95,17 @@ export class StoryRead {
   }
 }
 
-/** The most rows that the edge gives at once. */
-export const MOST_ROWS = 200
+/** The maximum page size of the edge. */
+export const MAX_ROWS = 200
 
-/** What stands beside the transactions. */
-export function surroundings(send: typeof fetch) {
+/** Everything but the transactions. */
+export function overviewReads(send: typeof fetch) {
   const path = '/api/payments'
   return {
-    alerts: new ListRead<Listed<AlertRecord>>(send, `${path}/alerts?limit=${MOST_ROWS}`, 'alerts'),
+    alerts: new ListRead<Listed<AlertRecord>>(send, `${path}/alerts?limit=${MAX_ROWS}`, 'alerts'),
     parked: new ListRead<Listed<EventRecord>>(
       send,
-      `${path}/webhook-events?outcome=parked&limit=${MOST_ROWS}`,
+      `${path}/webhook-events?outcome=parked&limit=${MAX_ROWS}`,
       'webhookEvents',
     ),
     gateways: new ValueRead(

@@ -6,7 +6,7 @@ import type { Listed } from '../../../worker/payments/queries/queries.ts'
 import { type ConditionalRead, conditionalRead } from '../../data/http.ts'
 import { merge } from '../../data/merge.ts'
 import { type Filters, pagePath } from './filters.ts'
-import { MOST_ROWS } from './reads.ts'
+import { MAX_ROWS } from './reads.ts'
 
 interface Page {
   transactions: Listed<Transaction>[]
@@ -16,15 +16,15 @@ interface Page {
 export interface TransactionsShown {
   rows: ReadonlyMap<string, Listed<Transaction>>
   hasMore: boolean
-  /** How often a row has been seen to change. */
+  /** How often a row has changed while it was shown. */
   changes: ReadonlyMap<string, number>
 }
 
-/** Whoever wants more reads on in the longest pages that there are. */
+/** After "Load more", pages have the maximum size. */
 const FIRST_PAGE = 50
 
 export class TransactionsRead {
-  /** Undefined until they have been read once for these filters. */
+  /** Undefined until the first read. */
   readonly shown = signal<TransactionsShown | undefined>(undefined)
   readonly isLoadingMore = signal(false)
   readonly #send: typeof fetch
@@ -37,8 +37,8 @@ export class TransactionsRead {
     this.#send = send
   }
 
-  /** True: something else is looked at from now on. */
-  look(filters: Filters): boolean {
+  /** Returns whether the filters changed. */
+  setFilters(filters: Filters): boolean {
     const key = JSON.stringify(filters)
     if (key === this.#key) return false
     this.#key = key
@@ -48,7 +48,7 @@ export class TransactionsRead {
     return true
   }
 
-  wantMore(): void {
+  loadMore(): void {
     this.#pages++
     this.isLoadingMore.value = true
   }
@@ -61,9 +61,9 @@ export class TransactionsRead {
     let isNew = false
     for (let at = 0; at < pages && (at === 0 || cursor !== undefined); at++) {
       this.#reads[at] ??= conditionalRead(this.#send)
-      const path = pagePath(this.#filters, pages === 1 ? FIRST_PAGE : MOST_ROWS, cursor)
+      const path = pagePath(this.#filters, pages === 1 ? FIRST_PAGE : MAX_ROWS, cursor)
       const page = await this.#reads[at]?.(path, signal)
-      // What was typed since counts; another round follows.
+      // The filters changed during this read. Another round follows.
       if (!page || key !== this.#key) return
       fresh.push(...page.body.transactions)
       isNew ||= page.isNew
@@ -73,7 +73,7 @@ export class TransactionsRead {
     if (pages === this.#pages) this.isLoadingMore.value = false
   }
 
-  /** Of which filters `shown` is. */
+  /** The filters of `shown`. */
   #shownKey: string | undefined
 
   #show(key: string, fresh: readonly Listed<Transaction>[], hasMore: boolean): void {
@@ -89,10 +89,11 @@ export class TransactionsRead {
 }
 
 /**
- * `changed` are ids that are new or differ, `before` what was shown. Ids rise with time: one that
- * is new and older than what was shown has only now been asked for.
+ * The changed rows that should flash: not those that were only loaded later, with "Load more".
+ * `changed` are the ids that are new or differ; `before` is what was shown. Ids rise with time, so
+ * a new row with an older id than the newest shown one was loaded later.
  */
 export function arrivals(before: ReadonlyMap<string, unknown>, changed: readonly string[]) {
-  const newest = [...before.keys()].reduce((most, id) => (id > most ? id : most), '')
+  const newest = [...before.keys()].reduce((max, id) => (id > max ? id : max), '')
   return changed.filter((id) => before.has(id) || id > newest)
 }

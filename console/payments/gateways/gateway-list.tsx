@@ -1,4 +1,4 @@
-// Each gateway's health: its circuit, and what it can do.
+// The health of each gateway: circuit breaker and abilities.
 
 import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
 import { now } from '../../data/clock.ts'
@@ -8,12 +8,12 @@ import { words } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
 
 export function GatewayList({ feed }: { feed: Feed }) {
-  const { gateways: say } = words.payments
+  const { gateways: texts } = words.payments
   const gateways = feed.gateways.value
   return (
     <section class="gateways panel" aria-labelledby="gateways">
-      <h2 id="gateways">{say.title}</h2>
-      {gateways?.length === 0 && <p class="hint">{say.none}</p>}
+      <h2 id="gateways">{texts.title}</h2>
+      {gateways?.length === 0 && <p class="hint">{texts.none}</p>}
       <ul>
         {gateways?.map((gateway) => (
           <GatewayItem key={gateway.key} gateway={gateway} />
@@ -24,21 +24,21 @@ export function GatewayList({ feed }: { feed: Feed }) {
 }
 
 function GatewayItem({ gateway }: { gateway: GatewayHealth }) {
-  const { gateways: say } = words.payments
+  const { gateways: texts } = words.payments
   const { key, driver, breaker, supportsRefund, currencies, isLocal } = gateway
   const { lamp, text } = breakerOf(breaker, now.peek())
   const abilities = [
-    ...(driver === key ? [] : [say.driver(driver)]),
-    ...(isLocal ? [say.local] : []),
+    ...(driver === key ? [] : [texts.driver(driver)]),
+    ...(isLocal ? [texts.local] : []),
     currenciesOf(currencies),
-    supportsRefund ? say.refunds : say.noRefunds,
+    supportsRefund ? texts.refunds : texts.noRefunds,
   ]
   return (
     <li>
       <h3>{key}</h3>
       <span
         class={`lamp ${lamp}`}
-        title={breaker.state === 'open' ? say.openHint(breaker.failures) : undefined}
+        title={breaker.state === 'open' ? texts.openHint(breaker.failures) : undefined}
       >
         {text}
       </span>
@@ -47,26 +47,28 @@ function GatewayItem({ gateway }: { gateway: GatewayHealth }) {
   )
 }
 
-/** More than these say nothing when they stand in a line. */
-const FEW = 4
+/** A longer list of currencies would be hard to read, so it is counted. */
+const MAX_LISTED = 4
 
 function currenciesOf(currencies: readonly string[] | undefined): string {
-  const { gateways: say } = words.payments
-  if (!currencies) return say.anyCurrency
-  return currencies.length <= FEW ? currencies.join(', ') : say.currencies(currencies.length)
+  const { gateways: texts } = words.payments
+  if (!currencies) return texts.anyCurrency
+  return currencies.length <= MAX_LISTED
+    ? currencies.join(', ')
+    : texts.currencies(currencies.length)
 }
 
 function breakerOf(breaker: GatewayHealth['breaker'], at: number): { lamp: Lamp; text: string } {
-  const { gateways: say } = words.payments
+  const { gateways: texts } = words.payments
   const { state, failures, openUntil } = breaker
   switch (state) {
     case 'open':
-      return { lamp: 'stop', text: say.open(timeOf(Date.parse(openUntil ?? ''), at)) }
+      return { lamp: 'stop', text: texts.open(timeOf(Date.parse(openUntil ?? ''), at)) }
     case 'probing':
-      return { lamp: 'caution', text: say.probing }
+      return { lamp: 'caution', text: texts.probing }
     case 'closed':
       return failures === 0
-        ? { lamp: 'go', text: say.closed }
-        : { lamp: 'caution', text: say.failing(failures) }
+        ? { lamp: 'go', text: texts.closed }
+        : { lamp: 'caution', text: texts.failing(failures) }
   }
 }

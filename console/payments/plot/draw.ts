@@ -1,10 +1,10 @@
-// The plot itself, by uPlot: loaded when there is something to draw.
+// Draws the plot with uPlot. This file is loaded when there is something to draw.
 
 import uPlot from 'uplot'
 import { minuteOf } from '../../ui/time-text.ts'
 import { type Outcome, type Series, stacked } from './series.ts'
 
-export interface Look {
+export interface PlotStyle {
   ink: string
   line: string
   font: string
@@ -20,11 +20,11 @@ export interface Drawing {
 const HEIGHT = 160
 const MINUTE_S = 60
 
-/** Bars that stand on each other: the whole is drawn first, and what is below it over it. */
-export function draw(box: HTMLElement, series: Series, look: Look): Drawing {
+/** Stacked bars: the total is drawn first, and each lower part over it. */
+export function draw(box: HTMLElement, series: Series, style: PlotStyle): Drawing {
   const bars = uPlot.paths.bars?.({ size: [0.8, 24], align: 1 })
   const tops = [...series.outcomes].reverse()
-  const axis = { stroke: look.ink, font: look.font, ticks: { show: false } }
+  const axis = { stroke: style.ink, font: style.font, ticks: { show: false } }
   const plot = new uPlot(
     {
       width: box.clientWidth,
@@ -36,7 +36,7 @@ export function draw(box: HTMLElement, series: Series, look: Look): Drawing {
       series: [
         {},
         ...tops.map(({ outcome }) => ({
-          fill: look.of[outcome],
+          fill: style.of[outcome],
           width: 0,
           points: { show: false },
           ...(bars && { paths: bars }),
@@ -52,8 +52,8 @@ export function draw(box: HTMLElement, series: Series, look: Look): Drawing {
         },
         {
           ...axis,
-          grid: { stroke: look.line, width: 1 },
-          // Half a webhook never comes.
+          grid: { stroke: style.line, width: 1 },
+          // Whole numbers only, since it counts webhooks.
           incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1_000, 5_000, 10_000],
           size: 40,
         },
@@ -72,7 +72,7 @@ export function draw(box: HTMLElement, series: Series, look: Look): Drawing {
 function dataOf(series: Series): uPlot.AlignedData {
   const seconds = series.minutes.map((at) => at / 1_000)
   const end = (seconds.at(-1) ?? 0) + MINUTE_S
-  // One more minute without a bar: the last one needs its width.
+  // An extra minute without a bar, so that the last bar has its full width.
   return [
     [...seconds, end],
     ...stacked(series)

@@ -1,19 +1,19 @@
-// Webhooks per minute by outcome, as a plot and as a table need them. Pure.
+// Webhooks per minute by outcome, for the plot and the table. Pure.
 
 import type { EventRecord, WebhookRates } from '../../../worker/payments/queries/queries.ts'
 import { words } from '../../words.ts'
 
 export type Outcome = EventRecord['outcome']
 
-/** From the ground of a bar up: what is well comes first. */
+/** From the bottom of a bar to the top, good outcomes first. */
 export const OUTCOMES = Object.keys(words.payments.outcomes) as Outcome[]
 
 const MINUTE_MS = 60_000
 
 export interface Series {
-  /** The start of each minute, in ms; none is left out. */
+  /** The start of each minute, in ms, without gaps. */
   minutes: readonly number[]
-  /** Those that came at all, each with its count for every minute. */
+  /** Outcomes that occurred, each with its count for every minute. */
   outcomes: readonly { outcome: Outcome; counts: readonly number[]; total: number }[]
   total: number
 }

@@ -1,43 +1,42 @@
-// Webhooks per minute by outcome over the last hour: a plot, its legend with the sums, and the same
-// as a table.
+// Webhooks per minute by outcome, for the last hour: a plot, a legend with totals, and a table.
 
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { minuteOf } from '../../ui/time-text.ts'
 import { locale, words } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
-import type { Drawing, Look } from './draw.ts'
+import type { Drawing, PlotStyle } from './draw.ts'
 import { OUTCOMES, type Outcome, type Series, seriesOf } from './series.ts'
 
 export function WebhookPlot({ feed }: { feed: Feed }) {
-  const { rates: say } = words.payments
+  const { rates: texts } = words.payments
   const rates = feed.rates.value
   const series = useMemo(() => rates && seriesOf(rates), [rates])
   return (
     <section class="rates panel" aria-labelledby="rates">
-      <h2 id="rates">{say.title}</h2>
-      {series && (series.total === 0 ? <p class="hint">{say.none}</p> : <Plot series={series} />)}
+      <h2 id="rates">{texts.title}</h2>
+      {series && (series.total === 0 ? <p class="hint">{texts.none}</p> : <Plot series={series} />)}
     </section>
   )
 }
 
 function Plot({ series }: { series: Series }) {
-  const { rates: say, outcomes } = words.payments
+  const { rates: texts, outcomes } = words.payments
   const box = useRef<HTMLDivElement>(null)
   const problem = useDrawing(box, series)
   return (
     <>
       <p class="legend">
-        <span class="visually-hidden">{say.summary(series.total)}: </span>
+        <span class="visually-hidden">{texts.summary(series.total)}: </span>
         {series.outcomes.map(({ outcome, total }) => (
           <span key={outcome} class={`outcome ${outcome}`}>
             {outcomes[outcome]} <b>{total.toLocaleString(locale)}</b>
           </span>
         ))}
       </p>
-      <div ref={box} class="plot" role="img" aria-label={say.plot} />
+      <div ref={box} class="plot" role="img" aria-label={texts.plot} />
       <p class="problem-line" role="status">
-        {problem && say.failed}
+        {problem && texts.failed}
       </p>
       <RatesTable series={series} />
     </>
@@ -50,7 +49,7 @@ function useDrawing(box: RefObject<HTMLDivElement>, series: Series): boolean {
   const newest = useRef(series)
   newest.current = series
   const [hasFailed, setFailed] = useState(false)
-  // Another outcome is another series of the plot.
+  // A new outcome needs a new series, so the plot is made again.
   const kinds = series.outcomes.map(({ outcome }) => outcome).join()
 
   useEffect(() => {
@@ -61,7 +60,7 @@ function useDrawing(box: RefObject<HTMLDivElement>, series: Series): boolean {
       const { draw } = await import('./draw.ts')
       if (isOver) return
       drawing.current?.destroy()
-      drawing.current = draw(element, newest.current, lookOf(element))
+      drawing.current = draw(element, newest.current, styleOf(element))
     }
     const start = () => void redraw().catch(() => setFailed(true))
     start()
@@ -81,15 +80,15 @@ function useDrawing(box: RefObject<HTMLDivElement>, series: Series): boolean {
   return hasFailed
 }
 
-/** The tokens as colours: a canvas knows no custom properties. */
-function lookOf(box: HTMLElement): Look {
+/** Resolves the colours, since a canvas does not know CSS custom properties. */
+function styleOf(box: HTMLElement): PlotStyle {
   const probe = document.createElement('span')
   box.append(probe)
   const colour = (className: string) => {
     probe.className = className
     return getComputedStyle(probe).color
   }
-  const look = {
+  const style = {
     ink: colour('plot-ink'),
     line: colour('plot-line'),
     font: `12px ${getComputedStyle(box).fontFamily}`,
@@ -98,22 +97,22 @@ function lookOf(box: HTMLElement): Look {
     ) as Record<Outcome, string>,
   }
   probe.remove()
-  return look
+  return style
 }
 
 function RatesTable({ series }: { series: Series }) {
-  const { rates: say, outcomes } = words.payments
+  const { rates: texts, outcomes } = words.payments
   const rows = series.minutes
     .map((minute, at) => ({ minute, counts: series.outcomes.map(({ counts }) => counts[at] ?? 0) }))
     .filter(({ counts }) => counts.some((count) => count > 0))
     .reverse()
   return (
     <details>
-      <summary>{say.table}</summary>
+      <summary>{texts.table}</summary>
       <table class="rates-table">
         <thead>
           <tr>
-            <th scope="col">{say.minute}</th>
+            <th scope="col">{texts.minute}</th>
             {series.outcomes.map(({ outcome }) => (
               <th key={outcome} scope="col" class="number">
                 {outcomes[outcome]}

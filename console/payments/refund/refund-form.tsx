@@ -1,26 +1,29 @@
-// A refund: how much and why, then once more whether it is meant.
+// The form for a refund: amount and reason, then a confirmation.
 
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { Paid, RefundRequest } from '../../../worker/payments/domain/transaction.ts'
+import type {
+  Paid,
+  RefundRequest,
+  Transaction,
+} from '../../../worker/payments/domain/transaction.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { words } from '../../words.ts'
-import { IdempotencyKey, isRefusal, refund, sayFailure } from '../api.ts'
-import type { TransactionStory } from '../feed/reads.ts'
-import { money, readTyped, typed } from '../money-text.ts'
+import { failureText, IdempotencyKey, isRefusal, refund } from '../api.ts'
+import { amountText, money, parseAmount } from '../money-text.ts'
 
 interface RefundFormProps {
-  story: TransactionStory
-  /** What can still be given back. */
+  transaction: Transaction
+  /** The refundable amount. */
   left: Paid
-  /** The gateway gives back all of it or nothing. */
+  /** The gateway supports full refunds only. */
   isWhole: boolean
   onDone(): void
 }
 
 export function RefundForm({ onDone, ...about }: RefundFormProps) {
-  const { refund: say } = words.payments
+  const { refund: texts } = words.payments
   const [state, setState] = useState<'closed' | 'open' | 'done'>('closed')
-  // Only when the dialog is gone can anything behind it have the focus.
+  // Elements behind the dialog can get the focus only after it has closed.
   useLayoutEffect(() => {
     if (state !== 'done') return
     setState('closed')
@@ -29,10 +32,10 @@ export function RefundForm({ onDone, ...about }: RefundFormProps) {
   return (
     <>
       <button type="button" class="quiet small" onClick={() => setState('open')}>
-        {say.open}
+        {texts.open}
       </button>
       {state === 'open' && (
-        <Dialog title={say.title(about.story.reference)} onClose={() => setState('closed')}>
+        <Dialog title={texts.title(about.transaction.reference)} onClose={() => setState('closed')}>
           <Steps {...about} onDone={() => setState('done')} />
         </Dialog>
       )}
@@ -40,49 +43,49 @@ export function RefundForm({ onDone, ...about }: RefundFormProps) {
   )
 }
 
-function Steps({ story, left, isWhole, onDone }: RefundFormProps) {
-  const { gateway, id: transactionId } = story
+function Steps({ transaction, left, isWhole, onDone }: RefundFormProps) {
+  const { gateway, id: transactionId } = transaction
   const { currency } = left
-  const [given, setGiven] = useState({ amount: typed(left.amount, currency), reason: '' })
-  const [meant, setMeant] = useState<RefundRequest>()
+  const [given, setGiven] = useState({ amount: amountText(left.amount, currency), reason: '' })
+  const [confirmed, setConfirmed] = useState<RefundRequest>()
   const [problem, setProblem] = useState<string>()
   const key = useRef(new IdempotencyKey(() => crypto.randomUUID()))
 
-  const goOn = () => {
-    const amount = readTyped(given.amount, currency)
+  const next = () => {
+    const amount = parseAmount(given.amount, currency)
     const reason = given.reason.trim()
-    const { refund: say } = words.payments
-    if (amount === undefined || amount > left.amount) setProblem(say.badAmount)
-    else if (reason === '') setProblem(say.noReason)
+    const { refund: texts } = words.payments
+    if (amount === undefined || amount > left.amount) setProblem(texts.badAmount)
+    else if (reason === '') setProblem(texts.noReason)
     else {
       setProblem(undefined)
-      // All of it is asked for by what was charged, whatever came in.
-      setMeant({ transactionId, amount: isWhole ? story.amount : amount, reason })
+      // A full refund names the charged amount, even if a different amount was paid.
+      setConfirmed({ transactionId, amount: isWhole ? transaction.amount : amount, reason })
     }
   }
-  const give = async (request: RefundRequest) => {
+  const submit = async (request: RefundRequest) => {
     const asked = { gateway, ...request }
     try {
       await refund(asked, key.current.of(asked))
       onDone()
     } catch (refusal) {
       if (isRefusal(refusal)) key.current.settle()
-      setProblem(sayFailure(refusal))
+      setProblem(failureText(refusal))
     }
   }
-  return meant ? (
+  return confirmed ? (
     <Confirm
-      amount={money(isWhole ? left.amount : meant.amount, currency)}
+      amount={money(isWhole ? left.amount : confirmed.amount, currency)}
       gateway={gateway}
       problem={problem}
       onBack={() => {
         setProblem(undefined)
-        setMeant(undefined)
+        setConfirmed(undefined)
       }}
-      give={() => give(meant)}
+      submit={() => submit(confirmed)}
     />
   ) : (
-    <Fields {...{ given, gateway, problem, left, isWhole }} onChange={setGiven} onNext={goOn} />
+    <Fields {...{ given, gateway, problem, left, isWhole }} onChange={setGiven} onNext={next} />
   )
 }
 
@@ -100,7 +103,7 @@ interface FieldsProps extends Pick<RefundFormProps, 'left' | 'isWhole'> {
 }
 
 function Fields({ given, gateway, left, isWhole, problem, onChange, onNext }: FieldsProps) {
-  const { refund: say } = words.payments
+  const { refund: texts } = words.payments
   const ids = { amount: useId(), left: useId(), reason: useId() }
   const most = money(left.amount, left.currency)
   return (
@@ -111,10 +114,10 @@ function Fields({ given, gateway, left, isWhole, problem, onChange, onNext }: Fi
       }}
     >
       {isWhole ? (
-        <p>{say.whole(most, gateway)}</p>
+        <p>{texts.whole(most, gateway)}</p>
       ) : (
         <>
-          <label for={ids.amount}>{say.amount(left.currency)}</label>
+          <label for={ids.amount}>{texts.amount(left.currency)}</label>
           <input
             id={ids.amount}
             inputMode="decimal"
@@ -125,11 +128,11 @@ function Fields({ given, gateway, left, isWhole, problem, onChange, onNext }: Fi
             onInput={(event) => onChange({ ...given, amount: event.currentTarget.value })}
           />
           <p class="hint" id={ids.left}>
-            {say.left(most)}
+            {texts.left(most)}
           </p>
         </>
       )}
-      <label for={ids.reason}>{say.reason}</label>
+      <label for={ids.reason}>{texts.reason}</label>
       <input
         id={ids.reason}
         required
@@ -140,7 +143,7 @@ function Fields({ given, gateway, left, isWhole, problem, onChange, onNext }: Fi
       <p role="alert" class="problem-line">
         {problem}
       </p>
-      <button type="submit">{say.next}</button>
+      <button type="submit">{texts.next}</button>
     </form>
   )
 }
@@ -150,41 +153,41 @@ interface ConfirmProps {
   gateway: string
   problem: string | undefined
   onBack(): void
-  give(): Promise<void>
+  submit(): Promise<void>
 }
 
-function Confirm({ amount, gateway, problem, onBack, give }: ConfirmProps) {
-  const { refund: say } = words.payments
+function Confirm({ amount, gateway, problem, onBack, submit }: ConfirmProps) {
+  const { refund: texts } = words.payments
   const [isWorking, setWorking] = useState(false)
-  // State arrives with the next drawing; a double click is quicker.
+  // The state changes with the next render, and a double click is faster.
   const isAsking = useRef(false)
   const press = async () => {
     if (isAsking.current) return
     isAsking.current = true
     setWorking(true)
-    await give()
+    await submit()
     isAsking.current = false
     setWorking(false)
   }
   return (
     <div class="confirm">
-      <p>{say.confirm(amount, gateway)}</p>
+      <p>{texts.confirm(amount, gateway)}</p>
       <p role="alert" class="problem-line">
         {problem}
       </p>
       <div class="actions">
         <button type="button" class="quiet" onClick={onBack} aria-disabled={isWorking}>
-          {say.back}
+          {texts.back}
         </button>
         <button
           type="button"
           class="danger"
-          // The step before has had the focus, and its button is gone.
+          // The focused button of the previous step is gone, so this one gets the focus.
           ref={(button) => button?.focus()}
           aria-disabled={isWorking}
           onClick={() => void press()}
         >
-          {isWorking ? say.working : say.submit(amount)}
+          {isWorking ? texts.working : texts.submit(amount)}
         </button>
       </div>
     </div>

@@ -1,33 +1,33 @@
-// What a payment is: its names, which people paste elsewhere, and its times.
+// The facts of a payment: ids, times, amounts.
 
+import type { Transaction } from '../../../worker/payments/domain/transaction.ts'
 import { Fact } from '../../ui/fact.tsx'
 import { Time } from '../../ui/time.tsx'
 import { words } from '../../words.ts'
 import { Copyable, isWeb, Money } from '../elements.tsx'
-import type { TransactionStory } from '../feed/reads.ts'
 
-export function Facts({ story }: { story: TransactionStory }) {
-  const { story: say } = words.payments
-  const { gateway, attempt, description, createdAt, updatedAt, paidAt, expiresAt } = story
-  const { status, redirectUrl, metadata, paid } = story
+export function Facts({ transaction }: { transaction: Transaction }) {
+  const { story: texts } = words.payments
+  const { gateway, attempt, description, createdAt, updatedAt, paidAt, expiresAt } = transaction
+  const { status, redirectUrl, metadata, paid } = transaction
   return (
     <section class="facts panel" aria-labelledby="facts">
-      <h2 id="facts">{say.facts}</h2>
+      <h2 id="facts">{texts.facts}</h2>
       <dl>
-        <Fact name={say.description}>{description}</Fact>
-        <Fact name={say.gateway}>{gateway}</Fact>
-        <Id name={say.id} text={story.id} />
-        <Id name={say.gatewayId} text={story.gatewayTransactionId} />
-        <Id name={say.externalId} text={story.externalReferenceId} />
-        <Id name={say.correlation} text={story.correlationId} />
-        <Fact name={say.attempt}>{attempt > 1 && attempt}</Fact>
-        <Fact name={say.created}>
+        <Fact name={texts.description}>{description}</Fact>
+        <Fact name={texts.gateway}>{gateway}</Fact>
+        <Id name={texts.id} text={transaction.id} />
+        <Id name={texts.gatewayId} text={transaction.gatewayTransactionId} />
+        <Id name={texts.externalId} text={transaction.externalReferenceId} />
+        <Id name={texts.correlation} text={transaction.correlationId} />
+        <Fact name={texts.attempt}>{attempt > 1 && attempt}</Fact>
+        <Fact name={texts.created}>
           <Time at={createdAt} />
         </Fact>
-        <Fact name={say.paid}>{paidAt && <Time at={paidAt} />}</Fact>
-        <Fact name={say.paidAmount}>{paid && <Money {...paid} />}</Fact>
-        <Fact name={say.updated}>{updatedAt !== createdAt && <Time at={updatedAt} />}</Fact>
-        <Fact name={say.expires}>
+        <Fact name={texts.paid}>{paidAt && <Time at={paidAt} />}</Fact>
+        <Fact name={texts.paidAmount}>{paid && <Money {...paid} />}</Fact>
+        <Fact name={texts.updated}>{updatedAt !== createdAt && <Time at={updatedAt} />}</Fact>
+        <Fact name={texts.expires}>
           {status === 'Pending' && expiresAt && <Time at={expiresAt} />}
         </Fact>
         {Object.entries(metadata ?? {}).map(([name, value]) => (
@@ -36,7 +36,7 @@ export function Facts({ story }: { story: TransactionStory }) {
           </Fact>
         ))}
       </dl>
-      {status === 'Pending' && isWeb(redirectUrl) && <a href={redirectUrl}>{say.pay}</a>}
+      {status === 'Pending' && isWeb(redirectUrl) && <a href={redirectUrl}>{texts.pay}</a>}
     </section>
   )
 }

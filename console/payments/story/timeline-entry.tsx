@@ -1,4 +1,4 @@
-// One thing that happened to a payment.
+// One entry of the timeline.
 
 import type { ComponentChildren } from 'preact'
 import { useMemo, useRef } from 'preact/hooks'
@@ -9,20 +9,20 @@ import { Time } from '../../ui/time.tsx'
 import { dateOf, timeOf } from '../../ui/time-text.ts'
 import { words } from '../../words.ts'
 import { Acknowledge } from '../actions.tsx'
-import { sayAlert } from '../attention/attention.ts'
-import { Fault, flashOf, Ids, Money } from '../elements.tsx'
+import { alertText } from '../attention/attention.ts'
+import { flashOf, GatewayError, Ids, Money } from '../elements.tsx'
+import { EventEntry } from './event-entry.tsx'
 import type { Entry } from './timeline.ts'
-import { ToldEntry } from './told-entry.tsx'
 import { WebhookEntry } from './webhook-entry.tsx'
 
 interface TimelineEntryProps {
   entry: Entry
-  /** Came while somebody looked. */
+  /** The entry appeared while the story was open. */
   isNew: boolean
   onDone(): void
 }
 
-/** Drawn again only when what it shows differs. */
+/** Rendered again only when its content changes. */
 export function TimelineEntry({ entry, isNew, onDone }: TimelineEntryProps) {
   const text = JSON.stringify(entry)
   const changes = useChanges(text, isNew)
@@ -40,7 +40,7 @@ export function TimelineEntry({ entry, isNew, onDone }: TimelineEntryProps) {
   }, [text, changes, onDone])
 }
 
-/** How often it has come or changed while somebody looked. */
+/** How often the entry has appeared or changed while the story was open. */
 function useChanges(text: string, isNew: boolean): number {
   const seen = useRef({ text, changes: isNew ? 1 : 0 })
   if (seen.current.text !== text) seen.current = { text, changes: seen.current.changes + 1 }
@@ -55,15 +55,15 @@ function bodyOf(entry: Entry, onDone: () => void): ComponentChildren {
       return (
         <>
           <h3>{words.payments.story.refused}</h3>
-          <Fault error={entry.error} />
+          <GatewayError error={entry.error} />
         </>
       )
     case 'webhook':
       return <WebhookEntry event={entry.event} />
     case 'refund':
       return <Refund refund={entry.refund} currency={entry.currency} />
-    case 'told':
-      return <ToldEntry event={entry.event} onDone={onDone} />
+    case 'event':
+      return <EventEntry event={entry.event} onDone={onDone} />
     case 'alert':
       return <Alert alert={entry.alert} onDone={onDone} />
   }
@@ -82,28 +82,28 @@ function Initiated({ transaction }: { transaction: Transaction }) {
 }
 
 function Refund({ refund, currency }: { refund: RefundRecord; currency: string }) {
-  const { story: say } = words.payments
+  const { story: texts } = words.payments
   const { amount, status, reason, error, updatedAt, createdAt, correlationId } = refund
   return (
     <>
       <h3>
-        {say.refund} <Money amount={amount} currency={currency} />
+        {texts.refund} <Money amount={amount} currency={currency} />
       </h3>
       <p>
-        <span class={`state ${status}`}>{say.refundStates[status]}</span> {say.reason(reason)}
+        <span class={`state ${status}`}>{texts.refundStates[status]}</span> {texts.reason(reason)}
       </p>
-      {error && <Fault error={error} />}
+      {error && <GatewayError error={error} />}
       {updatedAt !== createdAt && (
-        <p class="hint">{say.settled(timeOf(Date.parse(updatedAt), now.peek()))}</p>
+        <p class="hint">{texts.settled(timeOf(Date.parse(updatedAt), now.peek()))}</p>
       )}
-      {correlationId && <Ids of={[[say.correlation, correlationId]]} />}
+      {correlationId && <Ids of={[[texts.correlation, correlationId]]} />}
     </>
   )
 }
 
 function Alert({ alert, onDone }: { alert: AlertRecord; onDone(): void }) {
-  const { attention, story: say } = words.payments
-  const { title, sentence, error, todo } = sayAlert(alert, now.peek())
+  const { attention, story: texts } = words.payments
+  const { title, sentence, error, todo } = alertText(alert, now.peek())
   const { acknowledgedAt, acknowledgedBy } = alert
   return (
     <>
@@ -113,7 +113,7 @@ function Alert({ alert, onDone }: { alert: AlertRecord; onDone(): void }) {
       </p>
       {acknowledgedAt ? (
         <p class="hint">
-          {say.acknowledged(acknowledgedBy ?? '', dateOf(Date.parse(acknowledgedAt)))}
+          {texts.acknowledged(acknowledgedBy ?? '', dateOf(Date.parse(acknowledgedAt)))}
         </p>
       ) : (
         <>

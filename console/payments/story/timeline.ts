@@ -1,4 +1,4 @@
-// One payment's story in the order of time. Pure.
+// The timeline of a payment. Pure.
 
 import type { Transaction } from '../../../worker/payments/domain/transaction.ts'
 import type {
@@ -6,10 +6,8 @@ import type {
   EventRecord,
   RefundRecord,
   StoredEvent,
-  Unreadable,
 } from '../../../worker/payments/queries/queries.ts'
-import type { StoryAnswer, TransactionStory } from '../feed/reads.ts'
-import { isReadable, isUnreadable } from '../feed/unreadable.ts'
+import type { Story } from '../feed/story.ts'
 
 /** `at`: ISO 8601. */
 export type Entry = { key: string; at: string } & (
@@ -17,36 +15,36 @@ export type Entry = { key: string; at: string } & (
   | { kind: 'refused'; error: NonNullable<Transaction['error']> }
   | { kind: 'webhook'; event: EventRecord }
   | { kind: 'refund'; refund: RefundRecord; currency: string }
-  | { kind: 'told'; event: StoredEvent }
+  | { kind: 'event'; event: StoredEvent }
   | { kind: 'alert'; alert: AlertRecord }
 )
 
-/** Of one moment: what came first, then what it caused. */
+/** Entries of the same time: causes come before effects. */
 const ORDER: readonly Entry['kind'][] = [
   'initiated',
   'refund',
   'refused',
   'webhook',
-  'told',
+  'event',
   'alert',
 ]
 
-export function timeline(story: StoryAnswer): Entry[] {
-  const { webhookEvents, refunds, events, alerts } = story
-  // Only the payment's own row tells it.
-  const currency = isUnreadable(story) ? '' : (story.paid ?? story).currency
+export function timeline(story: Story): Entry[] {
+  const { transaction, webhookEvents, refunds, events, alerts } = story
+  // Only the row of the payment has the currency.
+  const currency = transaction ? (transaction.paid ?? transaction).currency : ''
   const entries: Entry[] = [
-    ...(isUnreadable(story) ? [] : [initiated(story), ...refusal(story)]),
-    ...webhookEvents.filter(isReadable).map((event): Entry => {
+    ...(transaction ? [initiated(transaction), ...refusal(transaction, story)] : []),
+    ...webhookEvents.map((event): Entry => {
       return { key: event.id, at: event.receivedAt, kind: 'webhook', event }
     }),
-    ...refunds.filter(isReadable).map((refund): Entry => {
+    ...refunds.map((refund): Entry => {
       return { key: refund.id, at: refund.createdAt, kind: 'refund', refund, currency }
     }),
-    ...events.filter(isReadable).map((event): Entry => {
-      return { key: event.id, at: event.createdAt, kind: 'told', event }
+    ...events.map((event): Entry => {
+      return { key: event.id, at: event.createdAt, kind: 'event', event }
     }),
-    ...alerts.filter(isReadable).map((alert): Entry => {
+    ...alerts.map((alert): Entry => {
       return { key: alert.id, at: alert.createdAt, kind: 'alert', alert }
     }),
   ]
@@ -55,36 +53,31 @@ export function timeline(story: StoryAnswer): Entry[] {
   )
 }
 
-/** What of it cannot be read, the payment's own row aside: when it happened is not known. */
-export const unreadable = ({ webhookEvents, refunds, events, alerts }: StoryAnswer): Unreadable[] =>
-  [...webhookEvents, ...refunds, ...events, ...alerts].filter(isUnreadable)
-
-const initiated = (story: TransactionStory): Entry => {
-  return { key: 'initiated', at: story.createdAt, kind: 'initiated', transaction: story }
+const initiated = (transaction: Transaction): Entry => {
+  return { key: 'initiated', at: transaction.createdAt, kind: 'initiated', transaction }
 }
 
-/** A charge that the gateway refused at once: no webhook tells of it. */
-function refusal({ error, webhookEvents, events, updatedAt }: TransactionStory): Entry[] {
-  const known = webhookEvents.filter(isReadable)
-  if (!error || known.some((event) => event.error && event.outcome === 'applied')) return []
-  const told = events.filter(isReadable).find(({ type }) => type === 'PaymentFailed')
-  return [{ key: 'refused', at: told?.createdAt ?? updatedAt, kind: 'refused', error }]
+/** The gateway refused the charge at once. There is no webhook for this. */
+function refusal({ error, updatedAt }: Transaction, { webhookEvents, events }: Story): Entry[] {
+  const isInWebhook = webhookEvents.some((event) => event.error && event.outcome === 'applied')
+  if (!error || isInWebhook) return []
+  const failed = events.find(({ type }) => type === 'PaymentFailed')
+  return [{ key: 'refused', at: failed?.createdAt ?? updatedAt, kind: 'refused', error }]
 }
 
-/** Found by asking, not told by a webhook. */
+/** This event is the answer to a status check of ours, not a webhook. */
 export const isRecheck = ({ eventId }: EventRecord): boolean => eventId.startsWith('recheck:')
 
-/** What the gateway sent, in lines. */
-export const legible = (raw: unknown): string =>
+/** What the gateway sent, as text with line breaks. */
+export const rawText = (raw: unknown): string =>
   typeof raw === 'string' ? raw : JSON.stringify(raw, undefined, 2)
 
-/** What can still be given back, in minor units; nothing while a refund is under way. */
-export function refundable(story: TransactionStory): number {
-  const { status, paid, refundedAmount, refunds } = story
-  // One that cannot be read may be under way.
-  const isUnderWay = refunds.some(
-    (refund) => isUnreadable(refund) || ['claimed', 'accepted'].includes(refund.status),
-  )
-  if (isUnderWay || (status !== 'Paid' && status !== 'PartiallyRefunded')) return 0
+/** The refundable amount in minor units; 0 while a refund is in progress. */
+export function refundable({ transaction, refunds, hasUnreadableRefund }: Story): number {
+  if (!transaction) return 0
+  const { status, paid, refundedAmount } = transaction
+  const isInProgress = refunds.some((refund) => ['claimed', 'accepted'].includes(refund.status))
+  if (isInProgress || hasUnreadableRefund) return 0
+  if (status !== 'Paid' && status !== 'PartiallyRefunded') return 0
   return Math.max(0, (paid?.amount ?? 0) - refundedAmount)
 }

@@ -1,39 +1,39 @@
-// What a gateway told, and what became of it.
+// An event of a gateway, and its outcome.
 
 import type { EventRecord } from '../../../worker/payments/queries/queries.ts'
 import { dateOf } from '../../ui/time-text.ts'
 import { words } from '../../words.ts'
-import { Fault, Ids, Money, StatusBadge } from '../elements.tsx'
-import { isRecheck, legible } from './timeline.ts'
+import { GatewayError, Ids, Money, StatusBadge } from '../elements.tsx'
+import { isRecheck, rawText } from './timeline.ts'
 
-/** Clocks differ, and a webhook takes its time: less than this is not worth a word. */
-const WORTH_SAYING_MS = 60_000
+/** Clocks differ, and a webhook takes some time: a smaller delay is not shown. */
+const MIN_DELAY_MS = 60_000
 
 export function WebhookEntry({ event }: { event: EventRecord }) {
-  const { story: say } = words.payments
+  const { story: texts } = words.payments
   const { outcome, isMismatch, error, raw, eventId, correlationId } = event
   return (
     <>
       <h3>
-        {isRecheck(event) ? say.recheck : say.webhook} <Move event={event} />
+        {isRecheck(event) ? texts.recheck : texts.webhook} <StatusChange event={event} />
       </h3>
       <p>
-        <span class={`state ${outcome}`}>{say.outcomes[outcome]}</span>{' '}
+        <span class={`state ${outcome}`}>{texts.outcomes[outcome]}</span>{' '}
         <Money amount={event.amount} currency={event.currency} />
         {isMismatch && <span class="mismatch"> {mismatchOf(event)}</span>}
       </p>
-      <Lateness event={event} />
-      {error && <Fault error={error} />}
+      <Delay event={event} />
+      {error && <GatewayError error={error} />}
       <Ids
         of={[
-          [say.eventId, eventId],
-          [say.correlation, correlationId],
+          [texts.eventId, eventId],
+          [texts.correlation, correlationId],
         ]}
       />
       {raw !== undefined && (
         <details>
-          <summary>{say.raw}</summary>
-          <pre>{legible(raw)}</pre>
+          <summary>{texts.raw}</summary>
+          <pre>{rawText(raw)}</pre>
         </details>
       )}
     </>
@@ -41,29 +41,29 @@ export function WebhookEntry({ event }: { event: EventRecord }) {
 }
 
 function mismatchOf({ toStatus }: EventRecord): string {
-  const { story: say } = words.payments
-  return toStatus === 'Paid' ? say.mismatch : say.refundMismatch
+  const { story: texts } = words.payments
+  return toStatus === 'Paid' ? texts.mismatch : texts.refundMismatch
 }
 
-/** What moved, or what it would have moved to. */
-function Move({ event }: { event: EventRecord }) {
-  const { story: say, status: statuses } = words.payments
+/** The change of status, or the status that the gateway reported. */
+function StatusChange({ event }: { event: EventRecord }) {
+  const { story: texts, status: statuses } = words.payments
   const { fromStatus, toStatus, outcome } = event
   if (outcome !== 'applied' || fromStatus === undefined) {
-    return <span class="says">{say.says(statuses[toStatus])}</span>
+    return <span class="says">{texts.says(statuses[toStatus])}</span>
   }
   return (
     <span class="move">
       <StatusBadge status={fromStatus} />
-      <span class="visually-hidden">{say.becomes}</span>
+      <span class="visually-hidden">{texts.becomes}</span>
       <span aria-hidden="true" class="arrow" />
       <StatusBadge status={toStatus} />
     </span>
   )
 }
 
-function Lateness({ event: { occurredAt, receivedAt } }: { event: EventRecord }) {
+function Delay({ event: { occurredAt, receivedAt } }: { event: EventRecord }) {
   const at = Date.parse(occurredAt)
-  if (Math.abs(Date.parse(receivedAt) - at) < WORTH_SAYING_MS) return null
+  if (Math.abs(Date.parse(receivedAt) - at) < MIN_DELAY_MS) return null
   return <p class="hint">{words.payments.story.occurred(dateOf(at))}</p>
 }

@@ -1,4 +1,4 @@
-// Which transactions are shown. The address holds it, so that a filtered list can be sent around.
+// The filters of the transactions. They are in the URL, so that a filtered list can be shared.
 
 import { useId, useRef } from 'preact/hooks'
 import { replace, route } from '../../router.ts'
@@ -8,7 +8,7 @@ import type { Feed } from '../feed/feed.ts'
 import { filtersOf, isFiltering, STATUSES } from '../feed/filters.ts'
 
 export function FilterBar({ feed }: { feed: Feed }) {
-  const { list: say, status: statuses } = words.payments
+  const { list: texts, status: statuses } = words.payments
   const { query } = route.value
   const filters = filtersOf(query)
   const ids = { search: useId(), status: useId(), gateway: useId() }
@@ -19,16 +19,16 @@ export function FilterBar({ feed }: { feed: Feed }) {
     replace({ view: 'payments', query: { ...query, [name]: value } })
   }
   const gateways = feed.gateways.value?.map(({ key }) => key) ?? []
-  // One that is no longer configured may still have payments.
+  // A gateway that is no longer configured may still have payments.
   const all = filters.gateway && !gateways.includes(filters.gateway) ? [filters.gateway] : []
   return (
     <form
       class="transaction-filters"
-      aria-label={say.filters}
+      aria-label={texts.filters}
       onSubmit={(event) => event.preventDefault()}
     >
       <label class="visually-hidden" for={ids.search}>
-        {say.search}
+        {texts.search}
       </label>
       <input
         id={ids.search}
@@ -36,16 +36,16 @@ export function FilterBar({ feed }: { feed: Feed }) {
         type="search"
         maxLength={255}
         aria-keyshortcuts="/"
-        placeholder={say.search}
+        placeholder={texts.search}
         spellcheck={false}
         autocomplete="off"
         value={query.q ?? ''}
         onInput={set('q')}
       />
       <span class="field">
-        <label for={ids.status}>{say.status}</label>
+        <label for={ids.status}>{texts.status}</label>
         <select id={ids.status} value={filters.status ?? ''} onChange={set('status')}>
-          <option value="">{say.any}</option>
+          <option value="">{texts.any}</option>
           {STATUSES.map((status) => (
             <option key={status} value={status}>
               {statuses[status]}
@@ -54,9 +54,9 @@ export function FilterBar({ feed }: { feed: Feed }) {
         </select>
       </span>
       <span class="field">
-        <label for={ids.gateway}>{say.gateway}</label>
+        <label for={ids.gateway}>{texts.gateway}</label>
         <select id={ids.gateway} value={filters.gateway ?? ''} onChange={set('gateway')}>
-          <option value="">{say.any}</option>
+          <option value="">{texts.any}</option>
           {[...gateways, ...all].map((key) => (
             <option key={key} value={key}>
               {key}
@@ -64,18 +64,18 @@ export function FilterBar({ feed }: { feed: Feed }) {
           ))}
         </select>
       </span>
-      {filters.reference && <span class="only">{say.onlyReference(filters.reference)}</span>}
+      {filters.reference && <span class="only">{texts.onlyReference(filters.reference)}</span>}
       {isFiltering(filters) && (
         <button
           type="button"
           class="quiet small"
           onClick={() => {
             replace({ view: 'payments', query: {} })
-            // This button is gone then.
+            // This button disappears with the filters.
             search.current?.focus()
           }}
         >
-          {say.clear}
+          {texts.clear}
         </button>
       )}
     </form>

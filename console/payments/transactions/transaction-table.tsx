@@ -1,30 +1,30 @@
-// Every transaction, newest first: a table, and cards where that is too wide.
+// All transactions, newest first: a table, or cards on a narrow screen.
 
 import { useMemo, useRef } from 'preact/hooks'
 import type { Paid, Transaction } from '../../../worker/payments/domain/transaction.ts'
 import type { Listed, Unreadable } from '../../../worker/payments/queries/queries.ts'
 import { formatRoute, type Route } from '../../address.ts'
 import { route } from '../../router.ts'
-import { useKeptPlace } from '../../ui/keyboard.ts'
+import { useFocusFallback } from '../../ui/keyboard.ts'
 import { Age } from '../../ui/time.tsx'
 import { words } from '../../words.ts'
-import { flashOf, isOther, Money, StatusBadge } from '../elements.tsx'
+import { flashOf, isOtherAmount, Money, StatusBadge } from '../elements.tsx'
 import type { Feed } from '../feed/feed.ts'
 import { filtersOf, isFiltering } from '../feed/filters.ts'
-import { isUnreadable } from '../feed/unreadable.ts'
+import { isUnreadable } from '../feed/story.ts'
 import { FilterBar } from './filter-bar.tsx'
 
 export function TransactionTable({ feed }: { feed: Feed }) {
-  const { list: say } = words.payments
+  const { list: texts } = words.payments
   const shown = feed.transactions.shown.value
   const list = useRef<HTMLElement>(null)
-  // A payment that newer ones, or its own new status, took off the list; the button for more.
-  useKeptPlace(list)
+  // A row disappears when newer payments or a filter remove it, and so does the button for more.
+  useFocusFallback(list)
   return (
     <section ref={list} class="transactions" aria-labelledby="transactions">
       <div class="section-head">
         <h2 id="transactions" tabIndex={-1}>
-          {say.title}
+          {texts.title}
         </h2>
         <FilterBar feed={feed} />
       </div>
@@ -38,31 +38,31 @@ export function TransactionTable({ feed }: { feed: Feed }) {
 }
 
 function textOf(shown: Feed['transactions']['shown']['value']): string {
-  const { list: say } = words.payments
+  const { list: texts } = words.payments
   if (!shown) return words.loading
-  if (shown.rows.size > 0) return say.shown(shown.rows.size, shown.hasMore)
-  return isFiltering(filtersOf(route.value.query)) ? say.noneFound : say.none
+  if (shown.rows.size > 0) return texts.shown(shown.rows.size, shown.hasMore)
+  return isFiltering(filtersOf(route.value.query)) ? texts.noneFound : texts.none
 }
 
 function Rows({ feed }: { feed: Feed }) {
-  const { list: say } = words.payments
+  const { list: texts } = words.payments
   const shown = feed.transactions.shown.value
   return (
     <table>
       <thead>
         <tr>
           <th scope="col" class="head-status">
-            {say.status}
+            {texts.status}
           </th>
-          <th scope="col">{say.reference}</th>
+          <th scope="col">{texts.reference}</th>
           <th scope="col" class="head-gateway">
-            {say.gateway}
+            {texts.gateway}
           </th>
           <th scope="col" class="head-amount number">
-            {say.amount}
+            {texts.amount}
           </th>
           <th scope="col" class="head-age number">
-            {say.age}
+            {texts.age}
           </th>
         </tr>
       </thead>
@@ -81,11 +81,11 @@ function Rows({ feed }: { feed: Feed }) {
 
 interface RowProps {
   transaction: Listed<Transaction>
-  /** How often it has been seen to change. */
+  /** How often the row has changed while it was shown. */
   changes: number
 }
 
-/** Drawn again only when its transaction is another object. */
+/** Rendered again only when its transaction is another object. */
 function Row({ transaction, changes }: RowProps) {
   const { query } = route.value
   return useMemo(() => {
@@ -108,7 +108,7 @@ function Row({ transaction, changes }: RowProps) {
         <td class="cell-gateway">{gateway}</td>
         <td class="cell-amount number">
           <Money amount={amount} currency={currency} />
-          {paid && isOther(transaction) && <PaidOther paid={paid} />}
+          {paid && isOtherAmount(transaction) && <PaidOther paid={paid} />}
           {paid && <Refunded amount={refundedAmount} currency={paid.currency} />}
         </td>
         <td class="cell-age number">
@@ -140,14 +140,14 @@ function UnreadableRow({ row: { id, invalid }, query }: UnreadableRowProps) {
   )
 }
 
-/** What came in, where that is not what was asked for. */
+/** The paid amount, if it differs from the requested one. */
 const PaidOther = ({ paid }: { paid: Paid }) => (
   <span class="paid-other">
     {words.payments.list.paid} <Money {...paid} />
   </span>
 )
 
-/** The part that went back. */
+/** The refunded amount. */
 function Refunded({ amount, currency }: { amount: number; currency: string }) {
   if (amount === 0) return null
   return (
@@ -158,7 +158,7 @@ function Refunded({ amount, currency }: { amount: number; currency: string }) {
 }
 
 function LoadMore({ feed }: { feed: Feed }) {
-  const { list: say } = words.payments
+  const { list: texts } = words.payments
   const isLoading = feed.transactions.isLoadingMore.value
   return (
     <button
@@ -167,7 +167,7 @@ function LoadMore({ feed }: { feed: Feed }) {
       aria-disabled={isLoading}
       onClick={() => !isLoading && feed.loadMore()}
     >
-      {isLoading ? say.loadingMore : say.more}
+      {isLoading ? texts.loadingMore : texts.more}
     </button>
   )
 }

@@ -4,8 +4,8 @@ import { boardOf, session, task } from '../../support/made-up-board.ts'
 
 const NONE = new Map()
 
-describe('what a card shows', () => {
-  it('names the deps that are not closed, and says of one that it does not exist', () => {
+describe('a card', () => {
+  it('names the dependencies that are not closed, and marks one that does not exist', () => {
     const cards = cardsOf(
       boardOf([
         task('LAMP-1', { status: 'done' }),
@@ -20,7 +20,7 @@ describe('what a card shows', () => {
     ])
   })
 
-  it('waits for nothing once it is ready or closed', () => {
+  it('is not blocked once it is ready or closed', () => {
     const cards = cardsOf(
       boardOf([
         task('LAMP-1', { deps: ['LAMP-9'], status: 'done' }),
@@ -31,7 +31,7 @@ describe('what a card shows', () => {
     expect([...cards.values()].map(({ waitsFor }) => waitsFor)).toEqual([[], []])
   })
 
-  it('does not say what blocks it while nobody knows which states are closed', () => {
+  it('does not show what blocks it before the closed states are known', () => {
     const board = boardOf([
       task('LAMP-1', { status: 'done' }),
       task('LAMP-2', { deps: ['LAMP-1'] }),
@@ -40,7 +40,7 @@ describe('what a card shows', () => {
     expect(cards.get('LAMP-2')?.waitsFor).toEqual([])
   })
 
-  it('names who works on it and its parent', () => {
+  it('names its actor and its parent', () => {
     const live = { heartbeatAt: '2026-03-03T09:25:00Z', progress: 'drawing a curve' }
     const cards = cardsOf(
       boardOf(
@@ -57,20 +57,20 @@ describe('what a card shows', () => {
   })
 })
 
-describe('a card that shows the same', () => {
+describe('the object of a card', () => {
   const one = task('LAMP-1', { sessionId: 'ses_1', deps: ['LAMP-2'] })
   const other = task('LAMP-2')
   const beat = (heartbeatAt: string) => [session('ses_1', { live: { heartbeatAt } })]
   const before = cardsOf(boardOf([one, other], beat('2026-03-03T09:25:00Z')), NONE)
 
-  it('is the same object after a heartbeat or a change of another task', () => {
+  it('stays the same after a heartbeat or a change of another task', () => {
     const retitled = task('LAMP-2', { title: 'Another title' })
     const after = cardsOf(boardOf([one, retitled], beat('2026-03-03T09:26:00Z')), before)
     expect(after.get('LAMP-1')).toBe(before.get('LAMP-1'))
     expect(after.get('LAMP-2')).not.toBe(before.get('LAMP-2'))
   })
 
-  it('is another object when what it waits for is closed', () => {
+  it('is a new one when a task that blocked it is closed', () => {
     const closed = task('LAMP-2', { status: 'done' })
     const after = cardsOf(boardOf([one, closed], beat('2026-03-03T09:25:00Z')), before)
     expect(after.get('LAMP-1')).not.toBe(before.get('LAMP-1'))

@@ -7,7 +7,7 @@ const shapeOf = (columns: ReturnType<typeof columnsOf>) =>
   columns.map(({ status, cards }) => [status, ...cards.map((it) => it.task.id)])
 
 describe('the columns', () => {
-  it('stand in the order of the configuration, empty ones too, and others behind', () => {
+  it('have the order of the configuration, including empty ones, then other statuses', () => {
     const cards = [
       card({ id: 'LAMP-1', status: 'on hold' }),
       card({ id: 'LAMP-2', status: 'done' }),
@@ -22,14 +22,14 @@ describe('the columns', () => {
     ])
   })
 
-  it('stand in the order of appearance while the configuration is not known', () => {
+  it('have the order of appearance while the configuration is unknown', () => {
     const cards = [card({ status: 'done' }), card({ id: 'LAMP-2', status: 'backlog' })]
     const columns = columnsOf(cards, undefined, all)
     expect(columns.map(({ status }) => status)).toEqual(['done', 'backlog'])
     expect(columns.some(({ isClosed }) => isClosed)).toBe(false)
   })
 
-  it('hold their cards by rank, and those without by id as people count', () => {
+  it('sort cards by rank, and cards without a rank by id in numeric order', () => {
     const cards = [
       card({ id: 'LAMP-10' }),
       card({ id: 'LAMP-2' }),
@@ -40,7 +40,7 @@ describe('the columns', () => {
     expect(backlog).toEqual(['backlog', 'LAMP-8', 'LAMP-7', 'LAMP-2', 'LAMP-10'])
   })
 
-  it('count what does not pass the filters, and do not show it', () => {
+  it('count filtered cards, and do not show them', () => {
     const cards = [card({ id: 'LAMP-1' }), card({ id: 'LAMP-2', ready: true })]
     const [backlog] = columnsOf(cards, CONFIG, ({ task }) => task.ready)
     expect(backlog).toMatchObject({ total: 2, cards: [cards[1]] })

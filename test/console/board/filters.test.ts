@@ -19,7 +19,7 @@ const lamp = card({
 })
 
 describe('the filters', () => {
-  it('let everything pass that they do not name', () => {
+  it('pass every card if they are empty', () => {
     expect(passes(filters({}))(lamp)).toBe(true)
     expect(isFiltering(filters({}))).toBe(false)
     expect(isFiltering(filters({ q: '  ' }))).toBe(false)
@@ -41,7 +41,7 @@ describe('the filters', () => {
     expect(passes(filters(some))(lamp)).toBe(expected)
   })
 
-  it('let a shared task pass for each of those that share it', () => {
+  it('pass a task with several assignees for each of them', () => {
     const shared = card({ assignee: 'ann', assignees: ['ann', 'bob'] })
     expect(passes(filters({ assignee: 'ann' }))(shared)).toBe(true)
     expect(passes(filters({ assignee: 'bob' }))(shared)).toBe(true)
@@ -59,8 +59,8 @@ describe('the filters', () => {
   })
 })
 
-describe('what may be chosen', () => {
-  it('is what occurs on the board, sorted as people sort, the most urgent first', () => {
+describe('the choices of the filters', () => {
+  it('are the values on the board, sorted for people, with the most urgent priority first', () => {
     const tasks = [
       task('LAMP-1', { assignee: 'mira', labels: ['v10', 'v9'], priority: 'low' }),
       task('LAMP-2', { assignee: 'Jonas', priority: 'whenever' }),

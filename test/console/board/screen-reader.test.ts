@@ -1,34 +1,34 @@
 // What screen readers say about cards and changes.
 
 import { describe, expect, it } from 'vitest'
-import { standing } from '../../../console/board/cards.ts'
+import { workState } from '../../../console/board/cards.ts'
 import { announcementOf, changedIds, nameOf } from '../../../console/board/screen-reader.ts'
 import { card } from '../../support/made-up-board.ts'
 
-describe('how work stands', () => {
-  it('is who works on it before it is that it could be begun', () => {
+describe('the state of the work', () => {
+  it('is the work in progress rather than the readiness', () => {
     const active = card({ executionState: 'active', ready: true }, { actor: 'agent:otto' })
-    expect(standing(active)).toEqual({ name: 'active', text: 'Working: agent:otto' })
-    expect(standing(card({ executionState: 'awaiting_review' }))?.text).toBe('Awaiting review')
-    expect(standing(card({ ready: true }))?.text).toBe('Ready')
+    expect(workState(active)).toEqual({ name: 'active', text: 'Working: agent:otto' })
+    expect(workState(card({ executionState: 'awaiting_review' }))?.text).toBe('Awaiting review')
+    expect(workState(card({ ready: true }))?.text).toBe('Ready')
   })
 
-  it('names what blocks it', () => {
+  it('names the tasks that block it', () => {
     const waitsFor = [
       { id: 'LAMP-2', isKnown: true },
       { id: 'LAMP-9', isKnown: false },
     ]
-    const { text } = standing(card({}, { waitsFor })) ?? {}
+    const { text } = workState(card({}, { waitsFor })) ?? {}
     expect(text).toBe('Blocked by LAMP-2, LAMP-9 (does not exist)')
   })
 
-  it('is not worth a word once it is closed', () => {
-    expect(standing(card({ executionState: 'stalled' }, { isClosed: true }))).toBeUndefined()
+  it('is empty once the task is closed', () => {
+    expect(workState(card({ executionState: 'stalled' }, { isClosed: true }))).toBeUndefined()
   })
 })
 
 describe('the name of a card', () => {
-  it('says all that it shows, and nothing that it lacks', () => {
+  it('contains everything that the card shows', () => {
     const full = card(
       {
         id: 'LAMP-4',
@@ -60,8 +60,8 @@ describe('the name of a card', () => {
   })
 })
 
-describe('what a screen reader is told', () => {
-  it('is what changed since it was told last', () => {
+describe('the announcement of changes', () => {
+  it('contains what changed since the last announcement', () => {
     const before = new Map([
       ['LAMP-1', 1_000],
       ['LAMP-2', 1_000],
@@ -71,7 +71,7 @@ describe('what a screen reader is told', () => {
     expect(changedIds(after, after)).toEqual([])
   })
 
-  it('names a few and counts many', () => {
+  it('names a few tasks, and counts many', () => {
     expect(announcementOf([])).toBe('')
     expect(announcementOf(['LAMP-4'])).toBe('LAMP-4 changed.')
     expect(announcementOf(['LAMP-4', 'LAMP-5', 'LAMP-6'])).toBe(

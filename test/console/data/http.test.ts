@@ -3,8 +3,8 @@ import { conditionalRead } from '../../../console/data/http.ts'
 
 const { signal } = new AbortController()
 
-describe('an address that is read again and again', () => {
-  it('gives the very same object while the edge says that nothing is new', async () => {
+describe('a conditional read', () => {
+  it('returns the same object while the edge answers 304', async () => {
     const given: (string | null)[] = []
     const read = conditionalRead<{ n: number }>(async (_, init) => {
       const tag = new Headers(init?.headers).get('If-None-Match')
@@ -18,12 +18,12 @@ describe('an address that is read again and again', () => {
     expect(first).toEqual({ body: { n: 1 }, isNew: true })
     expect(again.isNew).toBe(false)
     expect(again.body).toBe(first.body)
-    // A tag belongs to its address.
+    // A tag belongs to its path.
     await read('/b', signal)
     expect(given).toEqual([null, 'W/"1"', null])
   })
 
-  it('rejects with the edge’s own sentence, and with “unreachable” when nothing answers', async () => {
+  it('rejects with the sentence of the edge, and with `unreachable` without a response', async () => {
     const refused = conditionalRead(async () =>
       Response.json({ code: 'not_configured', error: 'Set LIBSQL_URL.' }, { status: 503 }),
     )
@@ -35,7 +35,7 @@ describe('an address that is read again and again', () => {
       throw new TypeError('Failed to fetch')
     })
     await expect(away('/a', signal)).rejects.toMatchObject({ code: 'unreachable', status: 0 })
-    // A proxy's page is no answer of the edge.
+    // The error page of a proxy is not JSON of the edge.
     const page = conditionalRead(async () => new Response('<html>', { status: 200 }))
     await expect(page('/a', signal)).rejects.toMatchObject({ code: 'internal', status: 200 })
   })

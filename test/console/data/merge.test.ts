@@ -6,8 +6,8 @@ const shown = new Map([
   ['B', { id: 'B', title: 'two', labels: ['y'] }],
 ])
 
-describe('a fresh list over the one that is shown', () => {
-  it('keeps the very object of what did not change', () => {
+describe('merging a new list into the shown one', () => {
+  it('keeps the objects that did not change', () => {
     const fresh = [
       { id: 'A', title: 'one', labels: ['x'] },
       { id: 'B', title: 'other', labels: ['y'] },
@@ -18,7 +18,7 @@ describe('a fresh list over the one that is shown', () => {
     expect(changed).toEqual(['B'])
   })
 
-  it('takes the order of the fresh one, tells what is new, and not what is gone', () => {
+  it('takes the order of the new list, and reports what is new, not what is gone', () => {
     const { items, changed } = merge(shown, [
       { id: 'C', title: 'three', labels: [] },
       { id: 'A', title: 'one', labels: ['x'] },

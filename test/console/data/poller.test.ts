@@ -1,18 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { PATIENCE_MS, Poller, ROUND_MS } from '../../../console/data/poller.ts'
-import type { Freshness } from '../../../console/payments/feed/freshness.ts'
+import { type Freshness, Poller, ROUND_MS, TIMEOUT_MS } from '../../../console/data/poller.ts'
 import { FakeClock, settle } from '../../support/fake-clock.ts'
 
-/** Rounds that are answered by hand. */
-function bed() {
+/** A poller whose rounds the test completes. */
+function polling() {
   const clock = new FakeClock()
-  const said: Freshness[] = []
+  const reported: Freshness[] = []
   const open: { answer(): void; fail(problem: Error): void; signal: AbortSignal }[] = []
   let rounds = 0
-  let isSeen = true
+  let isVisible = true
   const poller = new Poller({
     clock,
-    isSeen: () => isSeen,
+    isVisible: () => isVisible,
     round(signal) {
       rounds++
       return new Promise<void>((resolve, reject) => {
@@ -20,17 +19,17 @@ function bed() {
         open.push({ answer: resolve, fail: reject, signal })
       })
     },
-    on: (freshness) => said.push(freshness),
+    onFreshness: (freshness) => reported.push(freshness),
   })
   return {
     clock,
     poller,
-    said,
+    reported,
     get rounds() {
       return rounds
     },
-    see(now: boolean) {
-      isSeen = now
+    setVisible(visible: boolean) {
+      isVisible = visible
     },
     async answer() {
       open.shift()?.answer()
@@ -44,96 +43,96 @@ function bed() {
   }
 }
 
-describe('asking again and again', () => {
-  it('asks every five seconds, and says as of when it was asked, not answered', async () => {
-    const on = bed()
-    on.poller.ask()
-    const asked = on.clock.now()
-    await on.clock.advance(700)
-    await on.answer()
-    expect(on.said).toEqual([{ name: 'current', asOf: asked }])
-    await on.clock.advance(ROUND_MS - 1)
-    expect(on.rounds).toBe(1)
-    await on.clock.advance(1)
-    expect(on.rounds).toBe(2)
+describe('the poller', () => {
+  it('polls every five seconds, and asOf is the start of the round, not its end', async () => {
+    const bed = polling()
+    bed.poller.refresh()
+    const asked = bed.clock.now()
+    await bed.clock.advance(700)
+    await bed.answer()
+    expect(bed.reported).toEqual([{ name: 'current', asOf: asked }])
+    await bed.clock.advance(ROUND_MS - 1)
+    expect(bed.rounds).toBe(1)
+    await bed.clock.advance(1)
+    expect(bed.rounds).toBe(2)
   })
 
-  it('never has two rounds under way, and asks once more for all that was done meanwhile', async () => {
-    const on = bed()
-    on.poller.ask()
-    on.poller.ask()
-    on.poller.ask()
-    on.poller.wake()
-    expect(on.rounds).toBe(1)
-    await on.answer()
-    expect(on.rounds).toBe(2)
-    await on.answer()
-    expect(on.rounds).toBe(2)
+  it('runs one round at a time, and one more after several refreshes during a round', async () => {
+    const bed = polling()
+    bed.poller.refresh()
+    bed.poller.refresh()
+    bed.poller.refresh()
+    bed.poller.wake()
+    expect(bed.rounds).toBe(1)
+    await bed.answer()
+    expect(bed.rounds).toBe(2)
+    await bed.answer()
+    expect(bed.rounds).toBe(2)
   })
 
-  it('asks later and later while it fails, keeps since when, and recovers at once', async () => {
-    const on = bed()
-    on.poller.ask()
-    const asOf = on.clock.now()
-    await on.answer()
+  it('waits longer after each failure, keeps asOf, and recovers at once on wake()', async () => {
+    const bed = polling()
+    bed.poller.refresh()
+    const asOf = bed.clock.now()
+    await bed.answer()
     const waits: (number | undefined)[] = []
     for (let failure = 0; failure < 7; failure++) {
-      await on.clock.advance(on.clock.waits[0] ?? 0)
-      await on.fail()
-      waits.push(on.clock.waits[0])
+      await bed.clock.advance(bed.clock.waits[0] ?? 0)
+      await bed.fail()
+      waits.push(bed.clock.waits[0])
     }
     expect(waits).toEqual([...waits].sort((a = 0, b = 0) => a - b))
     expect(waits[0]).toBe(ROUND_MS)
     expect(waits.at(-1)).toBeGreaterThan(4 * ROUND_MS)
-    expect(on.said.at(-1)).toMatchObject({ name: 'unreached', asOf })
+    expect(bed.reported.at(-1)).toMatchObject({ name: 'unreachable', asOf })
 
-    on.poller.wake()
-    await on.answer()
-    expect(on.said.at(-1)).toMatchObject({ name: 'current' })
-    expect(on.clock.waits).toEqual([ROUND_MS])
+    bed.poller.wake()
+    await bed.answer()
+    expect(bed.reported.at(-1)).toMatchObject({ name: 'current' })
+    expect(bed.clock.waits).toEqual([ROUND_MS])
   })
 
-  it('asks nothing while nobody looks, and at once when somebody does', async () => {
-    const on = bed()
-    on.poller.ask()
-    await on.answer()
-    on.see(false)
-    await on.clock.advance(10 * ROUND_MS)
-    on.poller.wake()
-    expect(on.rounds).toBe(1)
-    on.see(true)
-    on.poller.wake()
-    expect(on.rounds).toBe(2)
+  it('does not poll while the page is hidden, and polls at once when it is visible again', async () => {
+    const bed = polling()
+    bed.poller.refresh()
+    await bed.answer()
+    bed.setVisible(false)
+    await bed.clock.advance(10 * ROUND_MS)
+    bed.poller.wake()
+    expect(bed.rounds).toBe(1)
+    bed.setVisible(true)
+    bed.poller.wake()
+    expect(bed.rounds).toBe(2)
   })
 
-  it('gives up an answer that never comes', async () => {
-    const on = bed()
-    on.poller.ask()
-    await on.clock.advance(PATIENCE_MS)
-    expect(on.said).toMatchObject([{ name: 'unreached' }])
+  it('aborts a round without a response', async () => {
+    const bed = polling()
+    bed.poller.refresh()
+    await bed.clock.advance(TIMEOUT_MS)
+    expect(bed.reported).toMatchObject([{ name: 'unreachable' }])
   })
 
-  it('does not wait for a hanging answer when the network is back, nor calls that a failure', async () => {
-    const on = bed()
-    on.poller.ask()
-    await on.clock.advance(4_000)
-    on.poller.wake()
-    expect(on.signal()?.aborted).toBe(true)
+  it('restarts a hanging round on wake(), without reporting a failure', async () => {
+    const bed = polling()
+    bed.poller.refresh()
+    await bed.clock.advance(4_000)
+    bed.poller.wake()
+    expect(bed.signal()?.aborted).toBe(true)
     await settle()
-    expect(on.rounds).toBe(2)
-    expect(on.said).toEqual([])
+    expect(bed.rounds).toBe(2)
+    expect(bed.reported).toEqual([])
   })
 
-  it('is silent once it is stopped, also about what was under way', async () => {
-    const on = bed()
-    on.poller.ask()
-    on.poller.stop()
+  it('reports nothing after stop(), not even a round in progress', async () => {
+    const bed = polling()
+    bed.poller.refresh()
+    bed.poller.stop()
     await settle()
-    on.poller.ask()
-    on.poller.wake()
-    await on.clock.advance(10 * ROUND_MS)
-    expect(on.said).toEqual([])
-    expect(on.rounds).toBe(1)
-    expect(on.clock.pending).toBe(0)
+    bed.poller.refresh()
+    bed.poller.wake()
+    await bed.clock.advance(10 * ROUND_MS)
+    expect(bed.reported).toEqual([])
+    expect(bed.rounds).toBe(1)
+    expect(bed.clock.pending).toBe(0)
   })
 })

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { ApiProblem } from '../../../console/data/http.ts'
-import { IdempotencyKey, isRefusal, sayFailure } from '../../../console/payments/api.ts'
+import { failureText, IdempotencyKey, isRefusal } from '../../../console/payments/api.ts'
 
-describe('the key of a request', () => {
-  it('stays the same however often the same is asked for, until it is settled', () => {
+describe('the idempotency key of a request', () => {
+  it('stays the same for the same request, until it is settled', () => {
     let drawn = 0
     const key = new IdempotencyKey(() => `key-${++drawn}`)
     expect(key.of({ amount: 1 })).toBe('key-1')
@@ -14,7 +14,7 @@ describe('the key of a request', () => {
     expect(key.of({ amount: 2 })).toBe('key-3')
   })
 
-  it('is kept after whatever may have been done all the same', () => {
+  it('is kept after a failure that may have had an effect', () => {
     const isOver = (code: string) => isRefusal(new ApiProblem(500, code, ''))
     expect(['invalid_argument', 'gateway_refused'].every(isOver)).toBe(true)
     expect(
@@ -22,7 +22,7 @@ describe('the key of a request', () => {
         isOver,
       ),
     ).toBe(false)
-    const failed = (code: string) => sayFailure(new ApiProblem(500, code, 'No.'))
+    const failed = (code: string) => failureText(new ApiProblem(500, code, 'No.'))
     expect(failed('gateway_refused')).toBe('No.')
     expect(failed('gateway_unavailable')).toMatch(/^No\. Pressing again is safe/)
   })

@@ -1,35 +1,35 @@
 import { describe, expect, it } from 'vitest'
-import { money, moneyParts, readTyped, typed } from '../../../console/payments/money-text.ts'
+import { amountText, money, moneyParts, parseAmount } from '../../../console/payments/money-text.ts'
 
-/** Intl parts a code from its number by a space that does not break. */
+/** Intl puts a no-break space between currency and number. */
 const shown = (amount: number, currency: string) =>
   money(amount, currency).replaceAll('\u00a0', ' ')
 
 describe('amounts', () => {
-  it('are shown with as many decimals as their currency has here', () => {
+  it('are shown with the decimals of their currency', () => {
     expect(shown(25_000, 'IQD')).toBe('IQD 25,000')
     expect(shown(1_250, 'USD')).toBe('USD 12.50')
     expect(shown(1_250, 'KWD')).toBe('KWD 1.250')
     expect(shown(0, 'USD')).toBe('USD 0.00')
   })
 
-  it('are shown even of what is no currency: a gateway may say anything', () => {
+  it('are shown even with an invalid currency, which a gateway may send', () => {
     expect(moneyParts(5, 'x!')).toEqual([{ isCurrency: false, text: '5 x!' }])
   })
 
-  it('are read as they are shown in a field, and never rounded', () => {
+  it('are parsed as they are shown in a field, and never rounded', () => {
     for (const [amount, currency] of [
       [25_000, 'IQD'],
       [1_250, 'USD'],
       [1, 'KWD'],
     ] as const) {
-      expect(readTyped(typed(amount, currency), currency)).toBe(amount)
+      expect(parseAmount(amountText(amount, currency), currency)).toBe(amount)
     }
-    expect(readTyped(' 25,000 ', 'IQD')).toBe(25_000)
-    expect(readTyped('12.345', 'USD')).toBeUndefined()
-    expect(readTyped('0', 'USD')).toBeUndefined()
-    expect(readTyped('-5', 'USD')).toBeUndefined()
-    expect(readTyped('1e3', 'USD')).toBeUndefined()
-    expect(readTyped('', 'USD')).toBeUndefined()
+    expect(parseAmount(' 25,000 ', 'IQD')).toBe(25_000)
+    expect(parseAmount('12.345', 'USD')).toBeUndefined()
+    expect(parseAmount('0', 'USD')).toBeUndefined()
+    expect(parseAmount('-5', 'USD')).toBeUndefined()
+    expect(parseAmount('1e3', 'USD')).toBeUndefined()
+    expect(parseAmount('', 'USD')).toBeUndefined()
   })
 })

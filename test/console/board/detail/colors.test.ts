@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { toneOf } from '../../../../console/board/detail/colors.ts'
+import { colorOf } from '../../../../console/board/detail/colors.ts'
 
 it.each([
   ['pass', 'go'],
@@ -8,5 +8,5 @@ it.each([
   ['skipped', 'soft'],
   [undefined, 'soft'],
 ])('a result of %j is shown in the colour %j', (result, tone) => {
-  expect(toneOf(result)).toBe(tone)
+  expect(colorOf(result)).toBe(tone)
 })

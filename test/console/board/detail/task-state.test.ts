@@ -7,16 +7,16 @@ const task = { ...light('LAMP-4'), runs: [], sessions: [] }
 const shown: TaskState = { name: 'shown', task, isGone: false }
 
 describe('the open task', () => {
-  it('is shown once it was fetched', () => {
+  it('is shown after it was fetched', () => {
     expect(answered(LOADING, { task })).toEqual(shown)
   })
 
-  it('is unknown where there never was one, and gone where there was', () => {
+  it('is unknown if it was never seen, and gone if it was', () => {
     expect(answered(LOADING, { task: undefined })).toEqual({ name: 'unknown' })
     expect(answered(shown, { task: undefined })).toEqual({ ...shown, isGone: true })
   })
 
-  it('stays shown while it cannot be fetched, and says so until it can', () => {
+  it('stays shown after a failed fetch, with the problem until the next success', () => {
     const doubtful = answered(shown, { problem: 'Nothing answers.' })
     expect(doubtful).toEqual({ ...shown, problem: 'Nothing answers.' })
     expect(answered(doubtful, { task })).toEqual(shown)
@@ -26,7 +26,7 @@ describe('the open task', () => {
     })
   })
 
-  it('comes back when its file does', () => {
+  it('is no longer gone when its file is back', () => {
     expect(answered(answered(shown, { task: undefined }), { task })).toEqual(shown)
   })
 })

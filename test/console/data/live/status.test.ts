@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   type BoardStatus,
-  nextAskMs,
+  nextReadMs,
   SYNC_MS,
   sidecarState,
 } from '../../../../console/data/live/status.ts'
@@ -14,23 +14,23 @@ const status: BoardStatus = {
   awakeSince: '2026-03-02T09:00:00Z',
 }
 
-describe('what is said of the sidecar', () => {
-  it('is nothing before it was ever seen', () => {
+describe('the state of the sidecar', () => {
+  it('is unknown before it was ever seen', () => {
     expect(sidecarState(undefined, SEEN)).toEqual({ name: 'unknown' })
     expect(sidecarState({ ...status, sidecar: {} }, SEEN)).toEqual({ name: 'unknown' })
   })
 
-  it('is online until its next sync is overdue by a minute, then offline', () => {
+  it('is online until its next sync is a minute overdue, then offline', () => {
     const lastSeenAt = SEEN
     const limit = SEEN + SYNC_MS + 60_000
     expect(sidecarState(status, limit)).toEqual({ name: 'online', lastSeenAt })
     expect(sidecarState(status, limit + 1)).toEqual({ name: 'offline', lastSeenAt })
   })
 
-  it('is asked again just after the next sync is due, and each minute once it is overdue', () => {
-    expect(nextAskMs(status, SEEN)).toBe(SYNC_MS + 10_000)
-    expect(nextAskMs(status, SEEN + SYNC_MS + 30_000)).toBe(10_000)
-    expect(nextAskMs(status, SEEN + 2 * SYNC_MS)).toBe(60_000)
-    expect(nextAskMs(undefined, SEEN)).toBe(60_000)
+  it('is read again just after the next sync is due, and each minute while it is overdue', () => {
+    expect(nextReadMs(status, SEEN)).toBe(SYNC_MS + 10_000)
+    expect(nextReadMs(status, SEEN + SYNC_MS + 30_000)).toBe(10_000)
+    expect(nextReadMs(status, SEEN + 2 * SYNC_MS)).toBe(60_000)
+    expect(nextReadMs(undefined, SEEN)).toBe(60_000)
   })
 })

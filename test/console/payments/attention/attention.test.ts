@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parkedLong, sayAlert } from '../../../../console/payments/attention/attention.ts'
+import { alertText, parkedLong } from '../../../../console/payments/attention/attention.ts'
 import { words } from '../../../../console/words.ts'
 import type { AlertDetail, AlertKind } from '../../../../worker/payments/domain/alerts.ts'
 import type { EventRecord } from '../../../../worker/payments/queries/queries.ts'
@@ -7,18 +7,18 @@ import type { EventRecord } from '../../../../worker/payments/queries/queries.ts
 const NOW = Date.parse('2026-03-02T10:00:00Z')
 const KINDS = Object.keys(words.payments.attention.kinds) as AlertKind[]
 
-const say = (kind: AlertKind, detail: AlertDetail) => {
+const textOf = (kind: AlertKind, detail: AlertDetail) => {
   const alert = { id: 'a', kind, gateway: 'redirect', detail, createdAt: '2026-03-02T09:00:00Z' }
-  const said = sayAlert(alert, NOW)
-  return { ...said, sentence: said.sentence.replaceAll('\u00a0', ' ') }
+  const text = alertText(alert, NOW)
+  return { ...text, sentence: text.sentence.replaceAll('\u00a0', ' ') }
 }
 
 describe('an alert', () => {
-  it('says what happened and how much it is about', () => {
+  it('has a sentence with what happened and the amount', () => {
     const paid = { amount: 20_000, currency: 'IQD' }
     const asked = { expectedAmount: 25_000, expectedCurrency: 'IQD' }
-    expect(say('amount_mismatch', { ...paid, ...asked }).sentence).toBe(
-      'IQD 20,000 was paid where IQD 25,000 was asked for.',
+    expect(textOf('amount_mismatch', { ...paid, ...asked }).sentence).toBe(
+      'IQD 20,000 was paid instead of IQD 25,000.',
     )
     const back = {
       ...paid,
@@ -26,27 +26,29 @@ describe('an alert', () => {
       expectedCurrency: 'IQD',
       said: 'Refunded',
     } as const
-    expect(say('amount_mismatch', back)).toMatchObject({
-      title: 'Another amount was given back',
-      sentence: 'The gateway tells that IQD 20,000 was given back, where it should be IQD 25,000.',
+    expect(textOf('amount_mismatch', back)).toMatchObject({
+      title: 'A different amount was refunded',
+      sentence: 'The gateway reports a refund of IQD 20,000 instead of IQD 25,000.',
     })
-    expect(say('refund_failed', { ...paid, error: { code: 'x', message: 'No.' } })).toMatchObject({
-      sentence: 'The gateway could not give back IQD 20,000.',
+    expect(
+      textOf('refund_failed', { ...paid, error: { code: 'x', message: 'No.' } }),
+    ).toMatchObject({
+      sentence: 'The gateway could not refund IQD 20,000.',
       error: 'No.',
     })
     const dead = { type: 'PaymentSucceeded', endpoint: 'https://shop', lastStatus: 500 } as const
-    const sentence = 'https://shop did not take PaymentSucceeded for a day.'
-    expect(say('delivery_dead', dead).sentence).toBe(`${sentence} It last answered 500.`)
+    const sentence = 'https://shop has not accepted PaymentSucceeded for a day.'
+    expect(textOf('delivery_dead', dead).sentence).toBe(`${sentence} It last answered 500.`)
     const error = 'The endpoint answered 500.'
-    expect(say('delivery_dead', { ...dead, error })).toMatchObject({ sentence, error })
+    expect(textOf('delivery_dead', { ...dead, error })).toMatchObject({ sentence, error })
     expect(
-      say('unsettled', { ...paid, since: '2026-02-27T10:00:00Z', said: 'Pending' }).sentence,
-    ).toMatch(/^IQD 20,000 is open since Feb 27, 2026.*the gateway said Pending\.$/)
+      textOf('unsettled', { ...paid, since: '2026-02-27T10:00:00Z', said: 'Pending' }).sentence,
+    ).toMatch(/^IQD 20,000 has been open since Feb 27, 2026.*last reported Pending\.$/)
   })
 
-  it('is a sentence and a deed even where little is known', () => {
+  it('has complete texts even without details', () => {
     for (const kind of KINDS) {
-      const { title, sentence, todo } = say(kind, {})
+      const { title, sentence, todo } = textOf(kind, {})
       expect(`${title} ${sentence} ${todo}`).not.toMatch(/undefined|null|NaN/)
     }
   })
@@ -60,7 +62,7 @@ describe('events that wait for their payment', () => {
       receivedAt: new Date(NOW - minutes * 60_000).toISOString(),
     }) as EventRecord
 
-  it('are worth a word after five minutes, by gateway', () => {
+  it('are listed after five minutes, by gateway', () => {
     const events = [
       event('3', 'fib', 4),
       event('2', 'redirect', 6),

@@ -7,12 +7,12 @@ import {
 } from '../../../../console/payments/feed/filters.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 
-describe('the filters of an address', () => {
-  it('know every status there is', () => {
+describe('the filters in a URL', () => {
+  it('know every status', () => {
     expect([...STATUSES].sort()).toEqual([...PAYMENT_STATUSES].sort())
   })
 
-  it('leave out what is empty or unknown', () => {
+  it('omit empty and unknown values', () => {
     expect(filtersOf({ status: 'Paid', gateway: 'fib', q: ' order-1 ' })).toEqual({
       status: 'Paid',
       gateway: 'fib',
@@ -23,7 +23,7 @@ describe('the filters of an address', () => {
     expect(isFiltering(filtersOf({ reference: 'a' }))).toBe(true)
   })
 
-  it('become one page’s address, whatever a name holds', () => {
+  it('become the path of a page, for any value', () => {
     expect(pagePath({ q: 'a&b=c' }, 50)).toBe('/api/payments/transactions?q=a%26b%3Dc&limit=50')
     expect(pagePath({}, 200, 'x')).toBe('/api/payments/transactions?limit=200&cursor=x')
   })

@@ -12,11 +12,11 @@ const rates = {
 }
 
 describe('webhooks per minute', () => {
-  it('know every outcome there is', () => {
+  it('know every outcome', () => {
     expect([...OUTCOMES].sort()).toEqual([...KNOWN].sort())
   })
 
-  it('leave no minute out, and name only outcomes that came', () => {
+  it('include every minute, and only outcomes that occurred', () => {
     const series = seriesOf(rates)
     expect(series.minutes.map((at) => new Date(at).getUTCMinutes())).toEqual([0, 1, 2, 3])
     expect(series.outcomes).toEqual([
@@ -26,7 +26,7 @@ describe('webhooks per minute', () => {
     expect(series.total).toBe(6)
   })
 
-  it('stand on each other', () => {
+  it('are stacked', () => {
     expect(stacked(seriesOf(rates))).toEqual([
       [0, 3, 0, 2],
       [0, 4, 0, 2],

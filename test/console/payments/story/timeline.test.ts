@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import type { TransactionStory } from '../../../../console/payments/feed/reads.ts'
-import {
-  legible,
-  refundable,
-  timeline,
-  unreadable,
-} from '../../../../console/payments/story/timeline.ts'
+import { type StoryAnswer, storyOf } from '../../../../console/payments/feed/story.ts'
+import { rawText, refundable, timeline } from '../../../../console/payments/story/timeline.ts'
+import type { Transaction } from '../../../../worker/payments/domain/transaction.ts'
+
+type Answer = Transaction & StoryAnswer
 
 const at = (seconds: number) => new Date(1_772_445_600_000 + seconds * 1_000).toISOString()
 
-function story(more: Partial<TransactionStory> = {}): TransactionStory {
+function answer(more: Partial<Answer> = {}): Answer {
   return {
     id: '01',
     gateway: 'redirect',
@@ -30,14 +28,19 @@ function story(more: Partial<TransactionStory> = {}): TransactionStory {
   }
 }
 
-const told = (type: 'PaymentInitiated' | 'PaymentSucceeded' | 'PaymentFailed', when: string) => ({
+const story = (more: Partial<Answer> = {}) => storyOf(answer(more))
+
+const lifecycle = (
+  type: 'PaymentInitiated' | 'PaymentSucceeded' | 'PaymentFailed',
+  when: string,
+) => ({
   id: type,
   type,
-  payload: { transaction: story() },
+  payload: { transaction: answer() },
   createdAt: when,
   deliveries: [],
 })
-const webhook = (id: string, when: string): TransactionStory['webhookEvents'][number] => ({
+const webhook = (id: string, when: string): Answer['webhookEvents'][number] => ({
   ...{ id, gateway: 'redirect', eventId: `event-${id}`, toStatus: 'Paid', outcome: 'applied' },
   ...{ amount: 25_000, currency: 'IQD', isMismatch: false },
   ...{ occurredAt: when, receivedAt: when },
@@ -47,23 +50,24 @@ const refund = (status: 'claimed' | 'succeeded' | 'failed') => ({
   ...{ createdAt: at(20), updatedAt: at(21) },
 })
 
-describe('a payment’s story', () => {
-  it('is told as far as it can be read, and says what cannot', () => {
+describe('the story of a payment', () => {
+  it('shows readable rows in order, and unreadable rows apart', () => {
     const row = (id: string) => ({ id, code: 'unreadable', invalid: 'It is no time.' }) as const
     const parts = { refunds: [row('r1')], events: [row('e1')], alerts: [row('a1')] }
     const webhookEvents = [row('w0'), webhook('w1', at(5))]
     const whole = story({ ...parts, webhookEvents })
     expect(timeline(whole).map(({ key }) => key)).toEqual(['initiated', 'w1'])
-    expect(unreadable(whole).map(({ id }) => id)).toEqual(['w0', 'r1', 'e1', 'a1'])
-    // Whether more can be given back is not known.
+    expect(whole.unreadable.map(({ id }) => id)).toEqual(['w0', 'r1', 'e1', 'a1'])
+    // The unreadable refund may be in progress.
     expect(refundable(whole)).toBe(0)
-    const own = { ...row('01'), ...parts, webhookEvents }
+    const own = storyOf({ ...row('01'), ...parts, webhookEvents })
+    expect(own).toMatchObject({ transaction: undefined, invalid: 'It is no time.' })
     expect(timeline(own).map(({ key }) => key)).toEqual(['w1'])
   })
 
-  it('is told in the order of time, and of one moment the cause first', () => {
+  it('is in order of time, and at the same time causes come first', () => {
     const whole = story({
-      events: [told('PaymentInitiated', at(0)), told('PaymentSucceeded', at(5))] as never,
+      events: [lifecycle('PaymentInitiated', at(0)), lifecycle('PaymentSucceeded', at(5))] as never,
       webhookEvents: [webhook('w1', at(5))],
       refunds: [refund('succeeded')],
       alerts: [
@@ -80,19 +84,19 @@ describe('a payment’s story', () => {
     ])
   })
 
-  it('tells of a refusal that no webhook brought, and does not tell one twice', () => {
+  it('shows a refusal without a webhook, and shows no refusal twice', () => {
     const error = { code: 'declined', message: 'Not today.' }
-    const events = [told('PaymentFailed', at(2))] as never
+    const events = [lifecycle('PaymentFailed', at(2))] as never
     const refused = timeline(story({ status: 'Failed', error, events }))
-    expect(refused.map(({ kind }) => kind)).toEqual(['initiated', 'refused', 'told'])
+    expect(refused.map(({ kind }) => kind)).toEqual(['initiated', 'refused', 'event'])
     const webhookEvents = [{ ...webhook('w1', at(2)), error }]
-    const brought = timeline(story({ status: 'Failed', error, events, webhookEvents }))
-    expect(brought.map(({ kind }) => kind)).toEqual(['initiated', 'webhook', 'told'])
+    const reported = timeline(story({ status: 'Failed', error, events, webhookEvents }))
+    expect(reported.map(({ kind }) => kind)).toEqual(['initiated', 'webhook', 'event'])
   })
 
-  it('knows what can still be given back: nothing while a refund is under way', () => {
+  it('knows the refundable amount, which is 0 while a refund is in progress', () => {
     const paid = { amount: 25_000, currency: 'IQD' }
-    const left = (more: Partial<TransactionStory>) => refundable(story({ paid, ...more }))
+    const left = (more: Partial<Answer>) => refundable(story({ paid, ...more }))
     expect(left({})).toBe(25_000)
     expect(left({ status: 'PartiallyRefunded', refundedAmount: 5_000 })).toBe(20_000)
     expect(left({ refunds: [refund('failed')] })).toBe(25_000)
@@ -101,7 +105,7 @@ describe('a payment’s story', () => {
     expect(left({ status: 'Refunded', refundedAmount: 25_000 })).toBe(0)
   })
 
-  it('counts what was paid and not what was asked for, in its currency', () => {
+  it('refunds the paid amount, not the requested one, in its currency', () => {
     const other = story({
       ...{ status: 'PartiallyRefunded', refundedAmount: 5_000, refunds: [refund('succeeded')] },
       paid: { amount: 20_000, currency: 'USD' },
@@ -110,8 +114,8 @@ describe('a payment’s story', () => {
     expect(timeline(other).at(-1)).toMatchObject({ kind: 'refund', currency: 'USD' })
   })
 
-  it('shows what the gateway sent in lines, and a text of earlier versions as it is', () => {
-    expect(legible({ a: 1 })).toBe('{\n  "a": 1\n}')
-    expect(legible('a=1&b=2')).toBe('a=1&b=2')
+  it('shows the data of the gateway with line breaks, and a text of older versions unchanged', () => {
+    expect(rawText({ a: 1 })).toBe('{\n  "a": 1\n}')
+    expect(rawText('a=1&b=2')).toBe('a=1&b=2')
   })
 })

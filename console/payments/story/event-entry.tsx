@@ -1,4 +1,4 @@
-// What the host application was told, and how the telling went.
+// A lifecycle event, and its deliveries to listeners and endpoints.
 
 import type { DeliveryRecord, StoredEvent } from '../../../worker/payments/queries/queries.ts'
 import { now } from '../../data/clock.ts'
@@ -7,22 +7,22 @@ import { words } from '../../words.ts'
 import { Redeliver } from '../actions.tsx'
 import { StatusBadge } from '../elements.tsx'
 
-interface ToldEntryProps {
+interface EventEntryProps {
   event: StoredEvent
   onDone(): void
 }
 
-export function ToldEntry({ event, onDone }: ToldEntryProps) {
-  const { story: say } = words.payments
+export function EventEntry({ event, onDone }: EventEntryProps) {
+  const { story: texts } = words.payments
   const { type, payload, toldAt, deliveries } = event
   return (
     <>
       <h3>
-        {say.told(say.lifecycle[type])} <StatusBadge status={payload.transaction.status} />
+        {texts.event(texts.lifecycle[type])} <StatusBadge status={payload.transaction.status} />
         <code>{type}</code>
       </h3>
       <p class={toldAt ? 'hint' : 'state pending'}>
-        {toldAt ? say.toldAt(timeAt(toldAt)) : say.notTold}
+        {toldAt ? texts.delivered(timeAt(toldAt)) : texts.undelivered}
       </p>
       {deliveries.length > 0 && (
         <ul class="deliveries">
@@ -42,19 +42,19 @@ interface DeliveryProps {
 }
 
 function Delivery({ delivery, type, onDone }: DeliveryProps) {
-  const { attention, story: say } = words.payments
+  const { attention, story: texts } = words.payments
   const { id, endpoint, status, attempts, lastStatus, lastError } = delivery
   const { nextAttemptAt, deliveredAt } = delivery
   const parts = [
-    say.attempts(attempts),
-    ...(lastStatus === undefined ? [] : [say.answered(lastStatus)]),
-    ...(status === 'pending' && nextAttemptAt ? [say.next(timeAt(nextAttemptAt))] : []),
+    texts.attempts(attempts),
+    ...(lastStatus === undefined ? [] : [texts.answered(lastStatus)]),
+    ...(status === 'pending' && nextAttemptAt ? [texts.next(timeAt(nextAttemptAt))] : []),
     ...(deliveredAt ? [timeAt(deliveredAt)] : []),
   ]
   return (
     <li>
       <div>
-        <span class={`state ${status}`}>{say.deliveries[status]}</span> <code>{endpoint}</code>
+        <span class={`state ${status}`}>{texts.deliveries[status]}</span> <code>{endpoint}</code>
         <p class="hint">
           {parts.join(' · ')}
           {status !== 'delivered' && lastError && ` · ${attention.error(lastError)}`}
