@@ -33,12 +33,12 @@ export function startTarget(system: System, boardDir: string, dataDir: string): 
 
 async function startSignalbox(boardDir: string, dataDir: string): Promise<Target> {
   const args = ['--store', boardDir, '--repo', 'bench', '--port', '0', '--data', dataDir]
-  const start = join(HOME, 'local/start.ts')
-  const child = await startNode([start, ...args], /^signalbox ready /, START_WAIT_MS)
+  const signalbox = join(HOME, 'cli/signalbox.ts')
+  const child = await startNode([signalbox, 'start', ...args], /^signalbox ready /, START_WAIT_MS)
   try {
     const local: LocalJson = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8'))
     const sidecar = childrenOf(child.pid).find(({ command }) =>
-      command.includes('cli/signalbox.ts'),
+      command.includes('cli/signalbox.ts watch'),
     )
     if (!sidecar) throw new Error('The sidecar was not found among the processes of npm start.')
     return {

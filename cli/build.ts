@@ -1,16 +1,17 @@
-// Makes the publishable package of the sidecar in dist/signalbox-sidecar: one bundled file, with
-// the libraries it needs as dependencies in the exact versions that were tested here.
+// Makes the publishable package of the sidecar in dist/signalbox-sidecar: `signalbox` with the
+// commands that make sense beside a board, as one bundled file. Its libraries are dependencies, in
+// the exact versions that were tested here.
 
 import { chmod, copyFile, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { build, type Plugin } from 'esbuild'
 import manifest from '../package.json' with { type: 'json' }
-import { helpOf } from './help.ts'
-import { COMMANDS } from './signalbox.ts'
+import { BESIDE_BOARDS } from './beside-boards.ts'
+import { main } from './program.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 const OUT = join(ROOT, 'dist/signalbox-sidecar')
-const EXTERNAL = ['chokidar', 'jose', 'yaml'] as const
+const EXTERNAL = ['chokidar', 'commander', 'jose', 'yaml'] as const
 /**
  * What it was run on, with every watcher. chokidar itself asks for 22.22, so npm warns on an older
  * one; refusing there would shut out the Node that Debian and many agents' machines bring.
@@ -30,7 +31,7 @@ const versionOnly: Plugin = {
 await rm(OUT, { recursive: true, force: true })
 await mkdir(OUT, { recursive: true })
 await build({
-  entryPoints: [join(ROOT, 'cli/signalbox.ts')],
+  entryPoints: [join(ROOT, 'cli/package.ts')],
   outfile: join(OUT, 'cli.js'),
   bundle: true,
   platform: 'node',
@@ -42,7 +43,7 @@ await build({
 })
 await chmod(join(OUT, 'cli.js'), 0o755)
 await writeFile(join(OUT, 'package.json'), `${JSON.stringify(packageJson(), null, 2)}\n`)
-await writeFile(join(OUT, 'README.md'), readme())
+await writeFile(join(OUT, 'README.md'), await readme())
 await copyFile(join(ROOT, 'LICENSE'), join(OUT, 'LICENSE'))
 process.stdout.write(`signalbox-sidecar ${manifest.version} is in ${OUT}\n`)
 
@@ -54,27 +55,40 @@ function packageJson() {
     description: "Tells a Signalbox edge what changes in a task board's files",
     license,
     type: 'module',
-    bin: { 'signalbox-sidecar': 'cli.js' },
+    bin: { signalbox: 'cli.js' },
     files: ['cli.js', 'README.md', 'LICENSE'],
     engines: { node: NODE },
     dependencies: Object.fromEntries(EXTERNAL.map((name) => [name, dependencies[name]])),
   }
 }
 
-function readme(): string {
-  const commands = COMMANDS.map(
-    (command) => `\n## ${command.name}\n\n\`\`\`\n${helpOf(command)}\`\`\`\n`,
+async function readme(): Promise<string> {
+  const commands = Object.keys(BESIDE_BOARDS).map(
+    async (name) => `\n## ${name}\n\n\`\`\`\n${await helpOf(name)}\`\`\`\n`,
   )
   return `# signalbox-sidecar
 
-Runs beside the files of a task board (cairn, Backlog.md or Task Master) and tells a Signalbox edge
-what changes there. It needs Node ${NODE.slice(2)} or newer; below 22.22 npm warns
-about chokidar, which works there all the same.
+The command \`signalbox\` for a machine with a task board (cairn, Backlog.md or Task Master): it
+publishes the board and its changes to a Signalbox edge. It needs Node ${NODE.slice(2)} or newer.
+Below 22.22 npm warns about chokidar, which works there all the same.
 
 \`\`\`
 export SIGNALBOX_TOKEN=…            # from the edge's operator
-npx signalbox-sidecar doctor . --edge https://signalbox.example --repo my-board
-npx signalbox-sidecar watch . --edge https://signalbox.example --repo my-board
+npx signalbox doctor . --edge https://signalbox.example --repo my-board
+npx signalbox watch . --edge https://signalbox.example --repo my-board
 \`\`\`
-${commands.join('')}`
+
+The other commands of \`signalbox\` (start, sign-in, payments …) need a checkout of Signalbox.
+${(await Promise.all(commands)).join('')}`
+}
+
+async function helpOf(name: string): Promise<string> {
+  let help = ''
+  const out = (text: string) => {
+    help += text
+  }
+  const io = { out, err: out, isTerminal: false, ended: () => Promise.resolve('') }
+  const loadFile = () => Promise.reject(new Error('No help needs it.'))
+  await main([name, '--help'], { io, env: {}, commands: BESIDE_BOARDS, loadFile })
+  return help
 }

@@ -156,7 +156,7 @@ export const words = {
         title: 'This repository has not been published yet.',
         lead: 'Start a sidecar where its files are. The board then appears here.',
         command: (edge: string, repo = 'NAME') =>
-          `signalbox-sidecar watch DIR --edge ${edge} --repo ${repo}`,
+          `signalbox watch DIR --edge ${edge} --repo ${repo}`,
       },
       refused: {
         title: 'The edge refuses to show this board.',

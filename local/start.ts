@@ -1,24 +1,86 @@
-// `npm start`. It imports next to nothing, so that what all the rest compiles to can be kept in the
-// data folder: 0.4 s of a start went into taking the types out of its sources, and 0.1 s does now.
+// What `signalbox start` does: the whole system on this machine, each part a process of its own.
+// Wiring, the ways to end, and exit codes.
 
-import { existsSync, statSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
-import { join, resolve } from 'node:path'
-import { isOwnersAlone } from './data-folder.ts'
-import { parseOptions } from './options.ts'
+import { join } from 'node:path'
+import { openStore, StoreError } from '../sidecar/layouts/registry.ts'
+import { spawnChild } from './child.ts'
+import { openDataFolder } from './data-folder.ts'
+import { listenForEnd } from './end-requests.ts'
+import type { Environment } from './environment.ts'
+import { afterReady, beforeReady, readyLine } from './greeting.ts'
+import { removeLocalJson, writeLocalJson } from './local-json.ts'
+import type { StartOptions } from './options.ts'
+import { signInLink } from './sign-in-link.ts'
+import { StartError } from './start-error.ts'
+import { followStore } from './store-notices.ts'
+import { Supervisor } from './supervisor.ts'
+import { unrefAfter } from './sweeping.ts'
+import { bringUp, type SystemPlan } from './system.ts'
+import { readSecret } from './tokens.ts'
 
-// All that is written, by our children too, is for its owner alone.
-process.umask(0o077)
+export interface StartPlan {
+  options: StartOptions
+  /** Folder that holds worker/, sidecar/ and examples/. */
+  home: string
+  env: Environment
+  /** Prints text for the person at the terminal; other programs read it too. */
+  out(text: string): void
+  /** Tells the person one sentence. */
+  notice(sentence: string): void
+}
 
-const HOME = resolve(import.meta.dirname, '..')
-const parsed = parseOptions(process.argv.slice(2), process.cwd(), HOME)
-if (parsed.kind === 'options') {
-  const { dataDir } = parsed.options
-  // Where others may write could stand compiled code of theirs. Any other folder is made, closed or
-  // refused later, and until then nothing may be put there.
-  if (existsSync(dataDir) && isOwnersAlone(statSync(dataDir))) {
-    enableCompileCache(join(dataDir, 'cache/compiled'))
+/** Resolves with the exit code. Throws StartError; all of it has ended then. */
+export async function start(plan: StartPlan): Promise<number> {
+  const { options, env, notice } = plan
+  const { layout } = await openStore(options.storeDir).catch((error: unknown) => {
+    if (!(error instanceof StoreError)) throw error
+    throw new StartError('bad_store', error.message, { cause: error })
+  })
+  const data = await openDataFolder(options.dataDir, options.host, notice)
+  const supervisor = new Supervisor({
+    spawn: spawnChild,
+    now: () => performance.now(),
+    after(ms, call) {
+      const timer = setTimeout(call, ms)
+      return () => clearTimeout(timer)
+    },
+    notice,
+  })
+  const asked = new AbortController()
+  const requests = { ask: () => asked.abort(), insist: () => supervisor.kill() }
+  listenForEnd(requests, env.npm_lifecycle_event)
+  try {
+    return await run({ ...plan, data, supervisor, signal: asked.signal }, layout)
+  } finally {
+    asked.abort()
+    // First of all: a program that finds local.json may connect.
+    await removeLocalJson(data.dir)
+    await supervisor.stop()
+    await data.release()
   }
 }
-const { main } = await import('./command.ts')
-process.exitCode = await main(parsed, HOME)
+
+/** Resolves when it ends, with the exit code; what was started may still run then. */
+async function run(plan: StartPlan & SystemPlan, layout: string): Promise<number> {
+  const { options, home, data, supervisor, signal, out, notice } = plan
+  const { promise: ended, resolve: end } = Promise.withResolvers<'asked'>()
+  signal.addEventListener('abort', () => end('asked'))
+  await removeLocalJson(data.dir)
+  const first = await Promise.race([bringUp(plan), supervisor.failed, ended])
+  if (first === 'asked') return 0
+  if ('sentence' in first) throw new StartError('child_failed', first.sentence)
+
+  supervisor.keepAlive()
+  await writeLocalJson(data.dir, first)
+  const isExample = options.storeDir === join(home, 'examples/board')
+  const here = { platform: process.platform, cwd: process.cwd() }
+  const link = await signInLink(await readSecret(data.secretFile), first, Date.now())
+  const greeting = { options, layout, local: first, link, isExample, ...here }
+  out(`${beforeReady(greeting)}${readyLine(first.url)}\n${afterReady(greeting)}`)
+
+  await followStore({ logFile: data.logFile('sidecar'), notice, after: unrefAfter, signal })
+  const last = await Promise.race([supervisor.failed, ended])
+  if (last === 'asked') return 0
+  notice(`${last.sentence} Everything is ended.`)
+  return 1
+}

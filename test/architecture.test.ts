@@ -78,6 +78,16 @@ const inside = (folder: string) => sources.filter(({ file }) => file.startsWith(
 const named = (folder: string, names: string[]) =>
   sources.filter(({ file }) => names.some((name) => file === `${folder}/${name}.ts`))
 
+/** Every file that it loads, at once or later; types aside. */
+function reachedFrom(entry: string, reached = new Set<string>()): string[] {
+  if (reached.has(entry)) return []
+  reached.add(entry)
+  for (const file of sources.find((source) => source.file === entry)?.values ?? []) {
+    reachedFrom(file, reached)
+  }
+  return [...reached]
+}
+
 /** `file → import` for every import that the rule forbids. */
 function offences(of: Source[], forbidden: (name: string, source: Source) => boolean): string[] {
   return of.flatMap((source) =>
@@ -174,6 +184,25 @@ describe('the house', () => {
     )
     expect(wrong).toEqual([])
     expect(offences(inside('worker'), (name) => /^(sidecar|local|test)\//.test(name))).toEqual([])
+    expect(offences(inside('sidecar'), (name) => /^(local|test)\//.test(name))).toEqual([])
+  })
+
+  it('lets nothing import the command line, which knows of the worker what it checks', () => {
+    const others = sources.filter(({ file }) => !file.startsWith('cli/'))
+    expect(offences(others, (name) => name.startsWith('cli/'))).toEqual([])
+    const known = /^worker\/(shared|payments)\/|^worker\/board\/(wire|repository-path)\.ts$/
+    const wrong = offences(
+      inside('cli'),
+      (name) => /^(worker|client|console|prove|test)\//.test(name) && !known.test(name),
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it('bundles into the sidecar’s package only what runs beside a board', () => {
+    const reached = reachedFrom('cli/package.ts')
+    expect(reached).toContain('cli/commands/watch.ts')
+    const away = /^(local|cli\/payments|worker\/payments)\//
+    expect(reached.filter((file) => away.test(file))).toEqual([])
   })
 
   it('judges histories by Node alone, in fewer lines than are read in ten minutes', () => {
@@ -231,7 +260,8 @@ describe('the house', () => {
     const readers = sources.filter(({ text }) =>
       /process\.env|Deno\.env|import\.meta\.env/.test(text),
     )
-    const allowed = /(^|\/)config\.ts$|^worker\/deno\.ts$|^(local|cli)\/|^prove\/recorder\//
+    const allowed =
+      /(^|\/)config\.ts$|^worker\/deno\.ts$|^local\/|^cli\/process\.ts$|^prove\/recorder\//
     expect(readers.map(({ file }) => file).filter((file) => !allowed.test(file))).toEqual([])
   })
 

@@ -5,10 +5,15 @@ import type { Store } from '../../sidecar/layouts/layout.ts'
 import { openStore, StoreError } from '../../sidecar/layouts/registry.ts'
 import { createLog, type Log, type LogFormat } from '../../sidecar/log.ts'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
+import { isPrivate } from '../../worker/shared/loopback.ts'
+import type { Io } from '../command.ts'
 import { type Settings, UsageError, VERSION } from '../settings.ts'
-import type { Io } from './command.ts'
 
 const FORMATS: readonly LogFormat[] = ['json', 'pretty']
+
+/** Of a command about one board, as a sentence names it. */
+export const BOARD = 'DIR, the folder of the task board'
+const TOKEN = 'an access token (SIGNALBOX_TOKEN, --token-file FILE or SIGNALBOX_TOKEN_FILE)'
 
 export interface Publishing {
   dir: string
@@ -26,16 +31,17 @@ export function readPublishing<T>(
   io: Io,
   more: (settings: Settings) => T,
 ): Publishing & T {
-  const dir = settings.dir()
-  const url = settings.url('edge')
+  const dir = settings.positional(BOARD)
+  const url = settings.url('edge', true)
   const repo = settings.required('repo')
   const token = settings.token()
+  if (!token) settings.missing(TOKEN)
   const cacheDir = settings.cacheDir()
   const runOutput = settings.choice('run-output', RUN_OUTPUTS) ?? 'masked'
   const format = settings.choice('log', FORMATS) ?? (io.isTerminal ? 'pretty' : 'json')
   const rest = more(settings)
   settings.check()
-  if (!url || !token) throw new UsageError('missing: an edge and a token.')
+  if (!url || !token) throw new Error('check() lets neither be missing.')
   const log = createLog(format, io.err, settings.has('verbose') ? 'debug' : 'info')
   if (!isPrivate(url)) log('warn', 'edge.not_encrypted', { edge: url.origin })
   return {
@@ -49,10 +55,6 @@ export function readPublishing<T>(
     ...rest,
   }
 }
-
-/** Over plain http the token can be read on the way, unless it stays on this machine. */
-export const isPrivate = (url: URL): boolean =>
-  url.protocol === 'https:' || /^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)
 
 /** Throws UsageError when there is no board. */
 export async function storeIn(dir: string): Promise<Store> {

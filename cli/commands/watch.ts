@@ -7,63 +7,38 @@ import { findStore } from '../../sidecar/layouts/registry.ts'
 import type { Log } from '../../sidecar/log.ts'
 import { type OpenSidecar, openSidecar } from '../../sidecar/open-sidecar.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
-import { UsageError } from '../settings.ts'
-import type { Command } from './command.ts'
+import type { World } from '../command.ts'
+import { type Settings, UsageError } from '../settings.ts'
 import { readPublishing, storeIn } from './publish-settings.ts'
 
 /** How often a folder without a board is looked at again. */
 const LOOK_AGAIN_MS = 1_000
 
-export const watch = {
-  name: 'watch',
-  usage: 'DIR --edge URL --repo NAME [options]',
-  summary: 'tells the edge what changes in a board, for as long as it runs',
-  about: `\
-Watches the task board in DIR and tells the edge what changes there. While the edge is away it
-retries for ever and loses nothing. SIGTERM and SIGINT publish what is pending and end with 0. Of
-two sidecars of one repository the later wins; the earlier stays quiet, and tries again after
-seconds and then after minutes. What leaves this machine: the tasks and sessions as their files say
-them, and of runs the command and the output without what looks like a secret.`,
-  options: [
-    'edge',
-    'repo',
-    'token-file',
-    'poll',
-    'run-output',
-    'healthz',
-    'cache',
-    'log',
-    'verbose',
-    'wait',
-    'exit-with-parent',
-    'help',
-  ],
-  async run(settings, io) {
-    const { dir, edge, log, ...plan } = readPublishing(settings, io, (it) => ({
-      watch: it.has('poll') ? undefined : watchChokidar,
-      healthzPort: it.port('healthz'),
-      isPatient: it.has('wait'),
-      withParent: it.has('exit-with-parent'),
-    }))
-    const end = new AbortController()
-    void io.ended(plan.withParent).then((why) => {
-      log('info', 'sidecar.ending', { why })
-      end.abort()
-    })
-    const store = plan.isPatient ? await awaitStore(dir, log, end.signal) : await storeIn(dir)
-    if (!store) return 0
-    const open = openSidecar({ store, edge, log, ...plan })
-    const healthz = await health(plan.healthzPort, open)
-    if (healthz) log('info', 'healthz.listening', { port: healthz.port })
-    const running = open.sidecar.run(end.signal)
-    await Promise.race([ready(open, log, end.signal), running])
-    await running
-    await healthz?.close()
-    const { behind, dirty } = open.publisher.status()
-    log(behind ? 'warn' : 'info', 'sidecar.ended', { behind, dirty })
-    return 0
-  },
-} satisfies Command
+export async function run(settings: Settings, { io }: World): Promise<number> {
+  const { dir, edge, log, ...plan } = readPublishing(settings, io, (it) => ({
+    watch: it.has('poll') ? undefined : watchChokidar,
+    healthzPort: it.port('healthz'),
+    isPatient: it.has('wait'),
+    withParent: it.has('exit-with-parent'),
+  }))
+  const end = new AbortController()
+  void io.ended(plan.withParent).then((why) => {
+    log('info', 'sidecar.ending', { why })
+    end.abort()
+  })
+  const store = plan.isPatient ? await awaitStore(dir, log, end.signal) : await storeIn(dir)
+  if (!store) return 0
+  const open = openSidecar({ store, edge, log, ...plan })
+  const healthz = await health(plan.healthzPort, open)
+  if (healthz) log('info', 'healthz.listening', { port: healthz.port })
+  const running = open.sidecar.run(end.signal)
+  await Promise.race([ready(open, log, end.signal), running])
+  await running
+  await healthz?.close()
+  const { behind, dirty } = open.publisher.status()
+  log(behind ? 'warn' : 'info', 'sidecar.ended', { behind, dirty })
+  return 0
+}
 
 /** The store, as soon as there is one; undefined when the end came first. */
 async function awaitStore(dir: string, log: Log, end: AbortSignal): Promise<Store | undefined> {

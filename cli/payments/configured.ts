@@ -1,10 +1,10 @@
 // The gateways that signalbox.config.ts names, with the variables that each is set by. It says what
 // is there; whether that is right is worker/payments/config.ts' to say. Pure.
 
-import type { Environment } from '../../local/environment.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import type { Driver, Setting } from '../../worker/payments/gateways/gateway.ts'
 import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
+import type { Environment } from '../settings.ts'
 
 export interface ConfiguredGateway {
   key: string

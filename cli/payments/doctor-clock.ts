@@ -1,6 +1,6 @@
 // The doctor's verdict on clocks: what is too old by the edge's clock is not acted on. Pure.
 
-import { error, type Finding, ok, warn } from './finding.ts'
+import { error, type Finding, ok, warn } from '../findings.ts'
 
 /** More than a Date header's seconds and a slow answer explain. */
 const WARN_MS = 5_000

@@ -1,15 +1,15 @@
 // The doctor's check of signalbox.config.ts and the variables. What is right is said by the very
 // function that the Worker reads them with. No I/O.
 
-import type { Environment } from '../../local/environment.ts'
 import { type PaymentsConfig, readPayments } from '../../worker/payments/config.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
 import { whsecProblem } from '../../worker/payments/outbox/standard-webhook.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { isLoopback } from '../../worker/shared/loopback.ts'
+import { error, type Finding, ok, warn } from '../findings.ts'
+import type { Environment } from '../settings.ts'
 import type { ConfiguredGateway } from './configured.ts'
-import { error, type Finding, ok, warn } from './finding.ts'
 
 export interface Checked {
   findings: Finding[]

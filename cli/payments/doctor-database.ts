@@ -5,7 +5,7 @@ import { decodeJwt } from 'jose'
 import type { PaymentsConfig } from '../../worker/payments/config.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { isPrivate } from '../../worker/shared/loopback.ts'
-import { error, type Finding, ok, some, warn } from './finding.ts'
+import { error, type Finding, ok, some, warn } from '../findings.ts'
 import { type Column, type Schema, schemaIn, schemaOf } from './schema-libsql.ts'
 
 const SOON_MS = 7 * 86_400_000

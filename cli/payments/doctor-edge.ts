@@ -4,10 +4,10 @@
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { isPrivate } from '../../worker/shared/loopback.ts'
+import { error, type Finding, ok, warn } from '../findings.ts'
 import { type Answer, ask, wordOf } from './ask.ts'
 import { CALLBACKS } from './callbacks/registry.ts'
 import type { ConfiguredGateway } from './configured.ts'
-import { error, type Finding, ok, warn } from './finding.ts'
 
 export interface EdgeChecked {
   findings: Finding[]

@@ -3,9 +3,9 @@
 
 import type { AnyGateway, GatewayRequest } from '../../worker/payments/gateways/gateway.ts'
 import { isPrivate } from '../../worker/shared/loopback.ts'
+import { error, type Finding, ok, warn } from '../findings.ts'
 import { type Answer, ask } from './ask.ts'
 import type { ConfiguredGateway } from './configured.ts'
-import { error, type Finding, ok, warn } from './finding.ts'
 
 export interface GatewayChecked {
   findings: Finding[]

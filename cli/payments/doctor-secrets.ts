@@ -2,8 +2,8 @@
 // earnest. It names variables, never values. No I/O.
 
 import { isPrivate } from '../../worker/shared/loopback.ts'
+import { error, type Finding, ok, warn } from '../findings.ts'
 import type { ConfiguredGateway } from './configured.ts'
-import { error, type Finding, ok, warn } from './finding.ts'
 import { mismatchOf } from './money-mode.ts'
 
 /** What HS256 asks for: as many bytes as its digest. */

@@ -1,9 +1,8 @@
-// The last door before a terminal: no value of a variable that is called like a secret passes it,
+// The last step before a terminal: no value of a variable that is named like a secret passes,
 // whoever wrote the sentence. Pure.
 
-import type { Environment } from '../../local/environment.ts'
 import { hideTokens, isSecretName, REDACTED } from '../../worker/shared/secrets.ts'
-import type { Io } from './command.ts'
+import type { Environment } from '../settings.ts'
 import type { ConfiguredGateway } from './configured.ts'
 
 /** Shorter ones stand in any sentence, and hidden they would tell what they are. */
@@ -23,8 +22,8 @@ export function secretValues(
   return [...new Set(values)].sort((a, b) => b.length - a.length)
 }
 
-export function hidingIo(io: Io, secrets: readonly string[]): Io {
-  const hide = (text: string) =>
+/** Hides the secrets, and whatever looks like a token. */
+export const hiding =
+  (secrets: readonly string[]) =>
+  (text: string): string =>
     secrets.reduce((told, secret) => told.replaceAll(secret, REDACTED), hideTokens(text))
-  return { out: (text) => io.out(hide(text)), err: (text) => io.err(hide(text)) }
-}

@@ -1,14 +1,16 @@
-// What a command is pointed at: variables, an edge and a token, from a running `npm start`, from a
-// file, or from the environment.
+// What a command about payments works on: variables, an edge and a token, from a running
+// `signalbox start`, from a file, or from the environment.
 
-import { readFile } from 'node:fs/promises'
-import { parseEnv } from 'node:util'
-import type { Environment } from '../../local/environment.ts'
-import type { Surroundings } from './command.ts'
-import { type Flags, UsageError } from './flags.ts'
-import { readRunningSystem } from './running-system.ts'
+import { messageOf } from '../../sidecar/error-message.ts'
+import type { SignalboxFile } from '../../worker/payments/define-config.ts'
+import type { World } from '../command.ts'
+import { runningStart } from '../data-folder.ts'
+import { type Environment, type Settings, UsageError } from '../settings.ts'
+import { systemOf } from './running-system.ts'
 
 export interface Place {
+  /** signalbox.config.ts */
+  file: SignalboxFile
   /** Variables as the edge has them. */
   env: Environment
   /** Without a slash at its end. */
@@ -19,52 +21,26 @@ export interface Place {
   differing: readonly string[]
 }
 
-/** Complains to `flags` about a malformed edge. Throws UsageError for files that cannot be read. */
-export async function readPlace(flags: Flags, surroundings: Surroundings): Promise<Place> {
-  const { env } = surroundings
-  const dir = flags.given('data')
-  if (dir !== undefined) {
-    for (const name of ['edge', 'env-file', 'token-file'] as const) {
-      if (flags.given(name) === undefined) continue
-      throw new UsageError(`--data says what --${name} would; give one of them.`)
-    }
-    const { url, token, variables, differing } = await readRunningSystem(dir, surroundings)
-    return { env: variables, edge: url, token, differing }
+/** Throws UsageError for files that cannot be read. */
+export async function readPlace(settings: Settings, { env, loadFile }: World): Promise<Place> {
+  const file = await loadFile().catch((error: unknown) => {
+    throw new UsageError(`signalbox.config.ts cannot be loaded: ${String(error)}`)
+  })
+  const start = await runningStart(settings)
+  if (start) return { file, ...systemOf(start, file, env) }
+  return {
+    file,
+    env: await settings.variables(),
+    edge: settings.url('edge', false)?.href.replace(/\/+$/, ''),
+    token: await readToken(settings),
+    differing: [],
   }
-  const file = flags.given('env-file')
-  const variables = file === undefined ? env : parseEnv(await read('--env-file', file))
-  return { env: variables, edge: edgeOf(flags), token: await tokenOf(flags), differing: [] }
 }
 
-function edgeOf(flags: Flags): string | undefined {
-  const text = flags.text('edge')
-  if (text === undefined) return undefined
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url && /^https?:$/.test(url.protocol) && !url.username) return url.href.replace(/\/+$/, '')
-  flags.malformed('--edge (or SIGNALBOX_EDGE) must be an http or https URL')
-  return undefined
-}
-
-async function tokenOf(flags: Flags): Promise<string | undefined> {
-  const file = flags.given('token-file')
-  const variable = flags.variable('SIGNALBOX_TOKEN')
-  if (file === undefined && variable !== undefined) return checked(variable, 'SIGNALBOX_TOKEN')
-  const path = flags.text('token-file')
-  if (path === undefined) return undefined
-  return checked((await read('--token-file', path)).trim(), '--token-file')
-}
-
-function checked(token: string, source: string): string {
-  // Anything else cannot stand in a header.
-  if (/^[\x21-\x7e]+$/.test(token)) return token
-  throw new UsageError(`${source} holds no token.`)
-}
-
-async function read(flag: string, file: string): Promise<string> {
+async function readToken(settings: Settings): Promise<string | undefined> {
   try {
-    return await readFile(file, 'utf8')
+    return await settings.token()?.()
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
-    throw new UsageError(`${flag} ${file} cannot be read (${code}).`)
+    throw new UsageError(`The access token cannot be read: ${messageOf(error)}.`)
   }
 }

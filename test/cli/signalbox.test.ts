@@ -2,15 +2,16 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { decodeJwt } from 'jose'
+import { decodeJwt, jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import type { Io } from '../../cli/commands/command.ts'
-import { main } from '../../cli/signalbox.ts'
+import type { Finding } from '../../cli/findings.ts'
+import { writeLocalJson } from '../../local/local-json.ts'
 import { WIRE, wireProblem } from '../../worker/board/wire.ts'
 import { type EdgeServer, serveEdge } from '../sidecar/edge-server.ts'
 import { type Edge, SECRET, token } from '../support/edge.ts'
 import { jsonOf } from '../support/json-of.ts'
 import { PATIENT } from '../support/patience.ts'
+import { run } from './run.ts'
 
 const CLI = join(import.meta.dirname, '../../cli/signalbox.ts')
 const REPO = 'cli'
@@ -48,29 +49,19 @@ async function makeBoard(): Promise<void> {
   await save('T-2', 'Two')
 }
 
+/** As `signalbox start` leaves it while it runs. */
+async function dataFolder(): Promise<string> {
+  const dir = await mkdtemp(join(home, 'data-'))
+  await writeFile(join(dir, 'secret'), `${SECRET}\n`)
+  await writeLocalJson(dir, {
+    ...{ url: server.url, path: REPO, database: server.url, simulator: server.url },
+    ...{ databaseToken: 'd', tokens: { board: 'b', sidecar: bearer, payments: 'p' }, gateways: {} },
+  })
+  return dir
+}
+
 const save = (id: string, title: string): Promise<void> =>
   writeFile(join(board, `.cairn/tasks/${id}.md`), `---\ntitle: ${title}\nstatus: open\n---\nbody\n`)
-
-interface Run {
-  code: number
-  out: string
-  err: string
-}
-
-async function run(argv: string[], env: Record<string, string> = {}): Promise<Run> {
-  const said = { out: '', err: '' }
-  const io: Io = {
-    out: (text) => {
-      said.out += text
-    },
-    err: (text) => {
-      said.err += text
-    },
-    isTerminal: false,
-    ended: () => new Promise(() => undefined),
-  }
-  return { code: await main(argv, io, env), ...said }
-}
 
 const env = () => ({
   SIGNALBOX_EDGE: server.url,
@@ -112,30 +103,6 @@ const seqNow = async (): Promise<string | null> => {
 }
 
 describe('usage', () => {
-  test('--help of all and of each goes to standard output and names the exit codes', async () => {
-    const all = await run(['--help'])
-    expect(all.code).toBe(0)
-    for (const name of ['watch', 'sync', 'token', 'doctor']) {
-      expect(all.out).toContain(name)
-      const one = await run([name, '--help'])
-      expect(one).toMatchObject({ code: 0, err: '' })
-      expect(one.out).toContain('Exit codes:')
-    }
-  })
-
-  test('--version is the version and nothing else', async () => {
-    expect((await run(['--version'])).out).toMatch(/^\d+\.\d+\.\d+\n$/)
-  })
-
-  test('no command, an unknown one and a wrong flag end with 2', async () => {
-    expect((await run([])).code).toBe(2)
-    expect(await run(['fly'])).toMatchObject({
-      code: 2,
-      err: expect.stringContaining('fly') as string,
-    })
-    expect((await run(['watch', '--token', bearer])).code).toBe(2)
-  })
-
   test('one sentence names all that is missing', async () => {
     const { code, err } = await run(['watch'])
     expect(code).toBe(2)
@@ -205,6 +172,17 @@ describe('token', () => {
     expect((exp ?? 0) - (iat ?? 0)).toBe(7_200)
   })
 
+  test('takes its secret from the file of variables that --env-file names', async () => {
+    const file = join(home, 'variables')
+    await writeFile(file, `AUTH_SECRETS=${SECRET}\nAUTH_AUDIENCE=ours\n`)
+    const argv = ['token', '--repo', REPO, '--env-file', file]
+    const { code, out } = await run(argv, { AUTH_SECRETS: 'x'.repeat(32) })
+    expect([code, decodeJwt(out.trim()).aud]).toEqual([0, 'ours'])
+    expect(await jwtVerify(out.trim(), new TextEncoder().encode(SECRET))).toBeTruthy()
+    await writeFile(file, '')
+    expect((await run(argv, { AUTH_SECRETS: SECRET })).code).toBe(2)
+  })
+
   test('says that payments: scopes are for the whole deployment, beside the token', async () => {
     const scope = 'board:read payments:read'
     const { code, out, err } = await run(['token', '--repo', 'a', '--scope', scope], {
@@ -214,7 +192,7 @@ describe('token', () => {
     expect(code).toBe(0)
     expect(decodeJwt(out.trim())).toMatchObject({ aud: 'ours', scope })
     expect(err).toBe(
-      'Note: payments: scopes are for the whole deployment; --repo bounds board: scopes alone.\n',
+      'Note: --repo limits board: scopes only; payments: scopes allow all payments.\n',
     )
   })
 
@@ -270,9 +248,9 @@ describe('sync', () => {
 describe('doctor', () => {
   const checks = (out: string): Record<string, string> =>
     Object.fromEntries(
-      (JSON.parse(out) as { checks: { name: string; state: string }[] }).checks.map((c) => [
-        c.name,
-        c.state,
+      (JSON.parse(out) as { findings: Finding[] }).findings.map(({ about, level }) => [
+        about,
+        level,
       ]),
     )
 
@@ -295,8 +273,8 @@ describe('doctor', () => {
     await writeFile(join(board, '.cairn/tasks/T-3.md'), '---\ntitle: [\n---\n')
     const { code, out } = await run(['doctor', board], env())
     expect(code).toBe(0)
-    expect(out).toMatch(/^warn {2}names .*no id\.md/m)
-    expect(out).toMatch(/^warn {2}files .*T-3\.md/m)
+    expect(out).toMatch(/^warn {3}names .*no id\.md/m)
+    expect(out).toMatch(/^warn {3}files .*T-3\.md/m)
   })
 
   test('names what will be cut, what will lose its text, and what comes close to it', async () => {
@@ -320,18 +298,45 @@ describe('doctor', () => {
     ])
   })
 
+  test('takes the edge, the repository and the token of a running start from --data', async () => {
+    const dir = await dataFolder()
+    const { code, out } = await run(['doctor', board, '--json', '--data', dir])
+    expect([code, checks(out)]).toMatchObject([0, { edge: 'ok', clock: 'ok' }])
+    const both = await run(['doctor', board, '--data', dir, '--edge', server.url])
+    expect([both.code, both.err]).toEqual([2, expect.stringContaining('give one of them')])
+  })
+
+  test('goes on with the checks of payments when it is asked to, and never without', async () => {
+    const all = await run(['doctor', board, '--payments', '--json'])
+    expect([all.code, checks(all.out)]).toMatchObject([1, { board: 'ok', config: 'error' }])
+    const boardOnly = await run(['doctor', board, '--json'])
+    expect([boardOnly.code, checks(boardOnly.out).config]).toEqual([0, undefined])
+  })
+
+  test('prints the checks of payments exactly as payments doctor does', async () => {
+    const file = join(home, 'variables')
+    await writeFile(file, 'FIB_CLIENT_ID=shop\n')
+    const payments = await run(['payments', 'doctor', '--env-file', file, '--json'])
+    const all = await run(['doctor', board, '--payments', '--env-file', file, '--json'])
+    const { findings } = JSON.parse(payments.out) as { findings: Finding[] }
+    expect((JSON.parse(all.out) as { findings: Finding[] }).findings).toEqual(
+      expect.arrayContaining(findings),
+    )
+    expect((await run(['doctor', board, '--env-file', file])).code).toBe(2)
+  })
+
   test('fails for no board, no edge, a token for another repository and an expired one', async () => {
     expect((await run(['doctor', home])).code).toBe(1)
     const away = await run(['doctor', board, '--json', '--edge', 'http://127.0.0.1:1'], env())
-    expect([away.code, checks(away.out).edge]).toEqual([1, 'fail'])
+    expect([away.code, checks(away.out).edge]).toEqual([1, 'error'])
     bearer = await token({ repos: ['another'] })
     const other = await run(['doctor', board, '--json'], env())
-    expect([other.code, checks(other.out)]).toMatchObject([1, { token: 'fail', access: 'fail' }])
+    expect([other.code, checks(other.out)]).toMatchObject([1, { token: 'error', access: 'error' }])
     bearer = await token({ repos: [REPO], exp: '-1h' })
     const expired = await run(['doctor', board, '--json'], env())
-    expect([expired.code, checks(expired.out)]).toMatchObject([1, { token: 'fail', edge: 'ok' }])
+    expect([expired.code, checks(expired.out)]).toMatchObject([1, { token: 'error', edge: 'ok' }])
     const none = await run(['doctor', board, '--json'], { ...env(), SIGNALBOX_TOKEN: '' })
-    expect(checks(none.out)).toMatchObject({ token: 'fail', edge: 'ok' })
+    expect(checks(none.out)).toMatchObject({ token: 'error', edge: 'ok' })
   })
 })
 
@@ -368,7 +373,7 @@ describe('an edge of another version', () => {
       expect(sync.err).toContain(said)
       const doctor = await run(['doctor', board], there)
       expect(doctor.code).toBe(1)
-      expect(doctor.out).toMatch(new RegExp(`^fail {2}edge .*${said}`, 'm'))
+      expect(doctor.out).toMatch(new RegExp(`^error {2}edge .*${said}`, 'm'))
 
       const watch = start(['watch', board, '--healthz', '0'], { SIGNALBOX_EDGE: other.url })
       await until(() => expect(watch.logs()).toContain(said))

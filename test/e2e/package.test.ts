@@ -39,7 +39,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const sidecar = (...args: string[]) =>
-  run('npx', ['--no-install', 'signalbox-sidecar', ...args], { cwd: folder, env })
+  run('npx', ['--no-install', 'signalbox', ...args], { cwd: folder, env })
 
 test('says its version, which is that of the repository', async () => {
   const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as {
@@ -48,9 +48,16 @@ test('says its version, which is that of the repository', async () => {
   expect((await sidecar('--version')).stdout).toBe(`${manifest.version}\n`)
 })
 
-test('names its four commands in --help', async () => {
+test('lists its four commands, and says of any other that it needs a checkout', async () => {
   const { stdout } = await sidecar('--help')
-  for (const command of ['watch', 'sync', 'token', 'doctor']) expect(stdout).toContain(command)
+  for (const command of ['watch', 'sync', 'token', 'doctor']) {
+    expect(stdout).toMatch(new RegExp(`^ +${command}  `, 'm'))
+  }
+  expect(stdout).not.toMatch(/^ +start {2}/m)
+  await expect(sidecar('start')).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('start needs a checkout of Signalbox') as string,
+  })
 })
 
 test('finds a board', async () => {
@@ -59,14 +66,14 @@ test('finds a board', async () => {
   await writeFile(join(store, 'config.yaml'), 'prefix: T\nstates: [open]\nclosed: []\n')
   await writeFile(join(store, 'tasks/T-1.md'), '---\ntitle: One\nstatus: open\n---\n')
   const { stdout } = await sidecar('doctor', 'board')
-  expect(stdout).toMatch(/^ok {4}board .*1 task/m)
+  expect(stdout).toMatch(/^ok {5}board .*1 task/m)
 })
 
 test('publishes a board, on the Node that the machine brings', async () => {
   const edge = await serveEdge()
   const SIGNALBOX_TOKEN = await token({ repos: ['packed'] })
   const args = ['sync', 'board', '--edge', edge.url, '--repo', 'packed', '--cache', 'cache']
-  await run('npx', ['--no-install', 'signalbox-sidecar', ...args], {
+  await run('npx', ['--no-install', 'signalbox', ...args], {
     cwd: folder,
     env: { ...env, SIGNALBOX_TOKEN },
   })
@@ -79,7 +86,7 @@ test('publishes a board, on the Node that the machine brings', async () => {
 
 test('mints a token, and refuses a sync that names no edge', async () => {
   const secret = { ...env, AUTH_SECRETS: 'x'.repeat(32), SIGNALBOX_TOKEN: '' }
-  const args = ['--no-install', 'signalbox-sidecar', 'token', '--repo', 'a']
+  const args = ['--no-install', 'signalbox', 'token', '--repo', 'a']
   const { stdout } = await run('npx', args, { cwd: folder, env: secret })
   expect(stdout).toMatch(/^eyJ[\w-]+\.[\w-]+\.[\w-]+\n$/)
   await expect(sidecar('sync', 'board')).rejects.toMatchObject({ code: 2 })

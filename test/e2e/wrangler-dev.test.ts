@@ -11,7 +11,7 @@ import { type Child, spawnChild } from '../../local/child.ts'
 
 const COPIED = [
   ...['.dev.vars.example', 'package.json', 'tsconfig.json', 'wrangler.toml'],
-  ...['signalbox.config.ts', 'worker', 'client', 'console', 'sidecar', 'examples'],
+  ...['signalbox.config.ts', 'worker', 'client', 'console', 'sidecar', 'cli', 'examples'],
 ]
 /** It builds the page and bundles the Worker first. */
 const START_WAIT_MS = 90_000
@@ -101,7 +101,7 @@ describe('.dev.vars.example', () => {
       const edge = await startWrangler()
 
       expect((await fetch(`${edge}/api/tasks`)).status).toBe(401)
-      const sync = `npx node cli/signalbox.ts sync examples/board --edge=${edge} --repo=my-team/board`
+      const sync = `npx signalbox sync examples/board --edge=${edge} --repo=my-team/board`
       await run(sync, { SIGNALBOX_TOKEN: token })
       const answer = await fetch(`${edge}/api/tasks`, {
         headers: { authorization: `Bearer ${token}` },

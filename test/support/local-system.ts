@@ -24,7 +24,7 @@ export type Launch = (args: string[]) => { command: string; args: string[] }
 /** The program by itself, so that its pid and its exit code are ours to see. */
 const alone: Launch = (args) => ({
   command: process.execPath,
-  args: ['local/start.ts', ...args],
+  args: ['cli/signalbox.ts', 'start', ...args],
 })
 export const throughNpm: Launch = (args) => ({
   command: 'npm',
@@ -147,7 +147,7 @@ function nameOf(command: string): string {
   const [program = ''] = command.split(' ')
   if (program === '/bin/sh') return 'tie'
   if (command.includes('local/simulator/main.ts')) return 'simulator'
-  return command.includes('cli/signalbox.ts') ? 'sidecar' : program.replace(/^.*\//, '')
+  return command.includes('cli/signalbox.ts watch') ? 'sidecar' : program.replace(/^.*\//, '')
 }
 
 async function processes(): Promise<{ pid: number; command: string }[]> {

@@ -1,7 +1,7 @@
 // The port of what stands in for a gateway: it makes and signs one webhook. Never used by the
 // Worker, which must not be able to sign what it verifies.
 
-import type { OptionName } from '../flags.ts'
+import type { OptionName } from '../../options.ts'
 
 export const TOLD_STATUSES = ['Paid', 'Failed', 'Expired', 'Cancelled', 'Refunded'] as const
 export type ToldStatus = (typeof TOLD_STATUSES)[number]

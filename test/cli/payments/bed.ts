@@ -2,10 +2,9 @@
 // the real one does.
 
 import { expect } from 'vitest'
-import { main } from '../../../cli/local.ts'
-import type { Finding } from '../../../cli/payments/finding.ts'
+import type { Finding } from '../../../cli/findings.ts'
 import { secretValues } from '../../../cli/payments/hide.ts'
-import type { Environment } from '../../../local/environment.ts'
+import type { Environment } from '../../../cli/settings.ts'
 import { type Handler, type NodeServer, serve } from '../../../local/simulator/node-server.ts'
 import { readPayments } from '../../../worker/payments/config.ts'
 import { defineConfig, type SignalboxFile } from '../../../worker/payments/define-config.ts'
@@ -15,6 +14,7 @@ import type { PaymentRecords } from '../../../worker/payments/queries/queries.ts
 import { createReceiver } from '../../../worker/payments/webhooks/receive.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
 import { FakeDesk, NOBODY } from '../../contract/ledger-world.ts'
+import { type Run, run as runWords } from '../run.ts'
 
 export const FILE = defineConfig({
   payments: {
@@ -37,27 +37,12 @@ export const STRIPE = {
   STRIPE_WEBHOOK_SECRET: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw',
 }
 
-export interface Run {
-  code: number
-  out: string
-  err: string
-}
-
-/** Fails when any secret of the environment is told. */
+/** Fails when any secret of the environment is printed. */
 export async function run(argv: string, env: Environment = {}, file = FILE): Promise<Run> {
-  const said = { out: '', err: '' }
-  const io = {
-    out: (text: string) => {
-      said.out += text
-    },
-    err: (text: string) => {
-      said.err += text
-    },
-  }
   const words = argv.split(' ').filter(Boolean)
-  const code = await main(words, io, { env, loadFile: async () => file })
-  for (const secret of secretValues(env)) expect(said.out + said.err).not.toContain(secret)
-  return { code, ...said }
+  const done = await runWords(words, env, { loadFile: async () => file })
+  for (const secret of secretValues(env)) expect(done.out + done.err).not.toContain(secret)
+  return done
 }
 
 /** What the doctor found, as `level about: sentence` lines. */

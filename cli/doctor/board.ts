@@ -8,9 +8,8 @@ import { type Entry, type FileKind, invalidOf, type Store } from '../../sidecar/
 import { openStore, StoreError } from '../../sidecar/layouts/registry.ts'
 import { isCut, sizeText } from '../../sidecar/layouts/text-limit.ts'
 import { RECORD_BYTES, TEXT_BYTES } from '../../worker/board/wire.ts'
-import type { Finding } from './finding.ts'
+import { error, type Finding, ok, some, warn } from '../findings.ts'
 
-const SHOWN = 3
 /** The kernel's queue of events that nobody read yet; a burst past it loses events. */
 const QUEUE = 16_384
 
@@ -20,13 +19,13 @@ interface Found {
   files: number
 }
 
-export async function checkStore(dir: string): Promise<Found> {
+export async function checkBoard(dir: string): Promise<Found> {
   let store: Store
   try {
     store = await openStore(dir)
-  } catch (error) {
-    if (!(error instanceof StoreError)) throw error
-    return { findings: [{ name: 'board', state: 'fail', says: error.message }], files: 0 }
+  } catch (thrown) {
+    if (!(thrown instanceof StoreError)) throw thrown
+    return { findings: [error('board', thrown.message)], files: 0 }
   }
   const files = await listed(store)
   const known = files.flatMap((path) => {
@@ -37,11 +36,7 @@ export async function checkStore(dir: string): Promise<Found> {
   for (const { kind } of known) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   const counted = [...counts].map(([kind, n]) => `${n} ${kind}`).join(', ')
   const findings: Finding[] = [
-    {
-      name: 'board',
-      state: 'ok',
-      says: `${store.layout} in ${store.root}: ${counted || 'empty'}.`,
-    },
+    ok('board', `${store.layout} in ${store.root}: ${counted || 'empty'}.`),
     checkNames(files, store),
     ...checkFiles(store, known),
   ]
@@ -62,11 +57,9 @@ async function listed(store: Store): Promise<string[]> {
 
 function checkNames(files: string[], store: Store): Finding {
   const misnamed = store.layout === 'cairn' ? files.filter(isMisnamed) : []
-  if (misnamed.length === 0) {
-    return { name: 'names', state: 'ok', says: 'Every task file has a name that is an id.' }
-  }
-  const says = `${misnamed.length} task files are ignored, since their names are no ids`
-  return { name: 'names', state: 'warn', says: `${says}: ${some(misnamed)}.` }
+  if (misnamed.length === 0) return ok('names', 'The name of every task file is an id.')
+  const sentence = `${misnamed.length} task files are ignored, because their names are not ids`
+  return warn('names', `${sentence}: ${some(misnamed)}.`)
 }
 
 function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Finding[] {
@@ -88,9 +81,9 @@ function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Fi
 }
 
 function brokenFiles(broken: string[]): Finding {
-  if (broken.length === 0) return { name: 'files', state: 'ok', says: 'Every file can be read.' }
-  const says = `${broken.length} files cannot be read whole and are listed as invalid`
-  return { name: 'files', state: 'warn', says: `${says}: ${some(broken)}.` }
+  if (broken.length === 0) return ok('files', 'Every file can be read.')
+  const sentence = `${broken.length} files cannot be read completely and are listed as invalid`
+  return warn('files', `${sentence}: ${some(broken)}.`)
 }
 
 interface LongTexts {
@@ -120,23 +113,16 @@ function textOf(entry: Entry): string | undefined {
 
 function longTexts({ cut, leftOut, near }: LongTexts): Finding[] {
   const [text, record] = [sizeText(TEXT_BYTES), `${RECORD_BYTES / 1e6} MB`]
-  const sentences: [paths: string[], says: string][] = [
+  const sentences: [paths: string[], what: string][] = [
     [cut, `texts are longer than ${text} and will be cut`],
     [leftOut, `records are larger than ${record} of JSON, and their texts will be left out`],
-    [near, `records are near ${record} of JSON; past that their texts are left out`],
+    [near, `records are near ${record} of JSON; beyond that their texts are left out`],
   ]
-  const found = sentences.flatMap(([paths, says]): Finding[] =>
-    paths.length === 0
-      ? []
-      : [{ name: 'texts', state: 'warn', says: `${paths.length} ${says}: ${some(paths)}.` }],
+  const found = sentences.flatMap(([paths, what]) =>
+    paths.length === 0 ? [] : [warn('texts', `${paths.length} ${what}: ${some(paths)}.`)],
   )
-  const all = `Nothing will be cut: every text is shorter than ${text}.`
-  return found.length > 0 ? found : [{ name: 'texts', state: 'ok', says: all }]
-}
-
-function some(all: string[]): string {
-  const more = all.length > SHOWN ? `, and ${all.length - SHOWN} more` : ''
-  return `${all.slice(0, SHOWN).join(', ')}${more}`
+  if (found.length > 0) return found
+  return [ok('texts', `Nothing will be cut: every text is shorter than ${text}.`)]
 }
 
 /** Linux only: elsewhere watching has no such limits. `files` is what the watcher would see. */
@@ -151,16 +137,16 @@ export async function checkInotify(store: Store, files: number): Promise<Finding
   if (Number.isNaN(watches)) return []
   // One a folder, and one for the root or a folder between it and those of the tasks.
   const needed = store.folders().length + 1
-  const says =
+  const sentence =
     `${watches} watches (${needed} needed for ${files} files), ` +
     `${instances} instances, a queue of ${queue} events`
   if (watches < needed * 2 || instances < 2) {
     const raise = 'raise fs.inotify.max_user_watches and max_user_instances, or use --poll'
-    return [{ name: 'inotify', state: 'fail', says: `${says}: ${raise}.` }]
+    return [error('inotify', `${sentence}: ${raise}.`)]
   }
   if (queue < QUEUE) {
-    const lost = 'a large burst overflows it and is found by the next scan only'
-    return [{ name: 'inotify', state: 'warn', says: `${says}: ${lost}.` }]
+    const lost = 'a large burst overflows it, and only the next scan finds what was lost'
+    return [warn('inotify', `${sentence}: ${lost}.`)]
   }
-  return [{ name: 'inotify', state: 'ok', says: `${says}.` }]
+  return [ok('inotify', `${sentence}.`)]
 }

@@ -1,0 +1,11 @@
+// The commands that make sense beside the files of a board. The sidecar's package has only these:
+// whatever is named here is bundled into it.
+
+import type { Commands } from './command.ts'
+
+export const BESIDE_BOARDS = {
+  watch: () => import('./commands/watch.ts'),
+  sync: () => import('./commands/sync.ts'),
+  token: () => import('./commands/token.ts'),
+  doctor: () => import('./commands/doctor.ts'),
+} satisfies Commands

@@ -1,0 +1,13 @@
+// Every command, as a checkout of Signalbox has it. They are loaded one at a time: `watch` must not
+// wait for what `start` imports.
+
+import { BESIDE_BOARDS } from './beside-boards.ts'
+import type { Commands } from './command.ts'
+
+export const CHECKOUT = {
+  ...BESIDE_BOARDS,
+  start: () => import('./commands/start.ts'),
+  'sign-in': () => import('./commands/sign-in.ts'),
+  'payments doctor': () => import('./payments/doctor.ts'),
+  'payments simulate': () => import('./payments/simulate.ts'),
+} satisfies Required<Commands>

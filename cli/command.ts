@@ -1,0 +1,36 @@
+// What a command is given, and what it must have.
+
+import type { SignalboxFile } from '../worker/payments/define-config.ts'
+import type { CommandName } from './commands.ts'
+import type { Finding } from './findings.ts'
+import type { Environment, Settings } from './settings.ts'
+
+export interface Io {
+  /** Results only: a token, a report. */
+  out(text: string): void
+  /** Logs, notices, errors. */
+  err(text: string): void
+  /** Standard error is a terminal. */
+  isTerminal: boolean
+  /** Resolves with the reason when the process is asked to end. */
+  ended(withParent: boolean): Promise<string>
+}
+
+export interface Command {
+  /** Resolves with the exit code. Throws UsageError for 2. */
+  run(settings: Settings, world: World): Promise<number>
+  /** Only of a doctor: what `run` prints, so that another doctor can print it too. */
+  check?(settings: Settings, world: World): Promise<Finding[]>
+}
+
+/** Loaded when it is needed: `watch` must not wait for what `start` imports. */
+export type Commands = { readonly [Name in CommandName]?: () => Promise<Command> }
+
+export interface World {
+  io: Io
+  env: Environment
+  /** The package of the sidecar has only some of them. */
+  commands: Commands
+  /** Runs signalbox.config.ts, which is the operator's own program and may throw. */
+  loadFile(): Promise<SignalboxFile>
+}

@@ -1,0 +1,136 @@
+// Every command of `signalbox`: its name, its options and its help. What it does stands in the
+// module that checkout.ts or package.ts loads for it.
+
+import type { Option, OptionName } from './options.ts'
+
+export interface Definition {
+  /** What stands before the options; absent: nothing. */
+  argument?: { name: string; help: string }
+  /** What stands after the name in the help's first line. */
+  usage: string
+  /** One line, for the list of commands. */
+  summary: string
+  /** For the command's own help. */
+  description: string
+  options: readonly OptionName[]
+  /** Those of them that mean something else here. */
+  own?: Partial<Record<OptionName, Option>>
+}
+
+const BOARD = { name: 'DIR', help: 'folder of the task board' }
+const PUBLISHING = ['edge', 'repo', 'token-file', 'run-output', 'cache', 'log', 'verbose'] as const
+
+export const DEFINITIONS = {
+  start: {
+    usage: '[options]',
+    summary: 'runs all of Signalbox on this machine',
+    description: `\
+Runs the edge, its database, the sidecar of one board and a simulator of payment gateways. A gateway
+whose variables are set (REDIRECT_GATEWAY_*, FIB_*, STRIPE_*) takes the place of its simulator;
+PAYMENT_* variables are passed on.
+
+Everything is written to the data folder: local.json there tells programs how to connect, and logs/
+holds the log of each process. Everything listens on 127.0.0.1 alone. SIGINT and SIGTERM end all of
+it with exit code 0.`,
+    options: ['store', 'repo', 'port', 'data', 'host'],
+    own: {
+      // SIGNALBOX_REPO is the sidecar's: what it publishes says nothing about this board.
+      repo: {
+        value: 'NAME',
+        help: "name of the repository at the edge [the board's absolute path]",
+      },
+      data: { value: 'DIR', help: 'folder for everything that is written [.signalbox]' },
+    },
+  },
+  watch: {
+    argument: BOARD,
+    usage: 'DIR --edge URL --repo NAME [options]',
+    summary: 'publishes a board to the edge, and every change of it, until it is ended',
+    description: `\
+Watches the task board in DIR and publishes its changes to the edge. While the edge cannot be
+reached, it tries again for ever and loses nothing. SIGTERM and SIGINT publish what is pending and
+end with exit code 0. If two sidecars publish one repository, the later one wins; the earlier one
+waits, and tries again after seconds, then after minutes. What leaves this machine: tasks and
+sessions as their files have them, and of runs the command and the output, without what looks like
+a secret.`,
+    options: [...PUBLISHING, 'poll', 'healthz', 'wait', 'exit-with-parent'],
+  },
+  sync: {
+    argument: BOARD,
+    usage: 'DIR --edge URL --repo NAME [options]',
+    summary: 'publishes a board once, for cron and CI',
+    description: `\
+Compares the task board in DIR with what the edge holds, publishes what is missing there, and ends:
+with exit code 0 when the edge holds everything, else with 1. Short failures of the network are
+tried again. If a watch of the same repository runs, it takes over again with its next change, some
+seconds later than usual. It publishes what a watch publishes.`,
+    options: [...PUBLISHING, 'timeout'],
+  },
+  token: {
+    usage: '--repo NAME [--scope SCOPES] [--ttl TIME] [--env-file FILE]',
+    summary: 'makes an access token from AUTH_SECRETS',
+    description: `\
+Signs an access token with the first secret in AUTH_SECRETS and prints it. The edge must have the
+same secret. --repo may be given several times; a NAME that ends in * covers every name that begins
+with it. Scopes: board:read, board:write, payments:read, payments:write. --repo limits what the
+token may do with boards. Payments belong to no repository: payments: scopes allow all of them.
+If the edge has an AUTH_AUDIENCE, set it here too.`,
+    options: ['repo', 'scope', 'ttl', 'env-file'],
+  },
+  doctor: {
+    argument: BOARD,
+    usage: 'DIR [--edge URL --repo NAME | --data DIR] [--payments] [options]',
+    summary: 'checks a board, this machine, the edge, the token and, with --payments, payments',
+    description: `\
+Checks the board in DIR and the limits of this machine. With an edge, it also checks whether the
+edge answers, its clock and the token. With --payments it goes on with the checks of
+signalbox payments doctor. It changes nothing. With --data, the edge, the repository and the token
+are those of the signalbox start that uses this folder. Prints one line for each check: ok, warn or
+error.`,
+    options: ['edge', 'repo', 'token-file', 'data', 'payments', 'env-file', 'json'],
+  },
+  'sign-in': {
+    usage: '[--data DIR]',
+    summary: 'prints a link that signs in one browser to a running signalbox start',
+    description: `\
+The link works once, within a day. The browser then stays signed in for 30 days. Everyone who has
+the link can see the board, charge and refund.`,
+    options: ['data'],
+    own: { data: { value: 'DIR', help: 'data folder of signalbox start [.signalbox]' } },
+  },
+  'payments doctor': {
+    usage: '[--edge URL | --data DIR] [--env-file FILE] [options]',
+    summary: 'checks gateways, secrets, the database, clocks and the edge',
+    description: `\
+Reads signalbox.config.ts and the environment (with --env-file: that file; with --data: what the
+running signalbox start has), reads the database, and asks each gateway for an access token. With
+an edge, it sends two callbacks to each webhook route: one that is not signed, and one that is
+about no payment. It charges nothing and stores nothing. The edge logs both callbacks, and reports
+the first as WebhookVerificationFailed. To read payments from the edge, the token needs the scope
+payments:read. Prints one line for each check: ok, warn or error. It never prints a secret.`,
+    options: ['edge', 'data', 'env-file', 'token-file', 'json'],
+  },
+  'payments simulate': {
+    argument: { name: 'GATEWAY', help: 'key of the gateway in signalbox.config.ts' },
+    usage: 'GATEWAY --reference R --amount N --currency CUR [options]',
+    summary: 'sends one webhook to the edge, signed as the gateway would sign it',
+    description: `\
+Sends it to --edge URL, or to the signalbox start that --data names. The signing secret is taken
+from the environment, from --env-file or from --data. Without
+--transaction, and with a token, it looks for the newest payment of this reference and sends a
+webhook about that payment. If there is none, the edge keeps the webhook as parked until the payment
+appears. fib signs nothing: it needs --transaction or a reference that is found, and the edge asks
+the bank for the real status. redirect and stripe cannot report Cancelled. Prints the status and the
+word of each answer.`,
+    options: [
+      ...(['edge', 'data', 'env-file', 'token-file'] as const),
+      ...(['reference', 'amount', 'currency', 'status', 'transaction', 'event-id'] as const),
+      'times',
+    ],
+  },
+} as const satisfies Record<string, Definition>
+
+export type CommandName = keyof typeof DEFINITIONS
+
+/** The first word of commands that have two. */
+export const GROUPS = { payments: 'checks payments, and tries them out' } as const

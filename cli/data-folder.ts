@@ -1,0 +1,55 @@
+// The data folder of a running `signalbox start`. Reads, and makes nothing.
+
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import type { LocalJson } from '../local/local-json.ts'
+import { type Settings, UsageError } from './settings.ts'
+
+export interface RunningStart {
+  local: LocalJson
+  /** Of the data folder: signs tokens. */
+  secret: string
+}
+
+/** The start that --data names, which says what these options would say. Throws UsageError. */
+export async function runningStart(settings: Settings): Promise<RunningStart | undefined> {
+  const dir = settings.given('data')
+  if (dir === undefined) return undefined
+  for (const name of ['edge', 'repo', 'env-file', 'token-file'] as const) {
+    if (settings.given(name) === undefined) continue
+    throw new UsageError(`--data says what --${name} would say: give one of them.`)
+  }
+  return await readDataFolder(dir)
+}
+
+/** Throws UsageError when no system runs with it. */
+export async function readDataFolder(dir: string): Promise<RunningStart> {
+  const local = parsed(await read(dir, 'local.json'))
+  if (!local) throw new UsageError(`${join(dir, 'local.json')} is of another version of Signalbox.`)
+  return { local, secret: (await read(dir, 'secret')).trim() }
+}
+
+const NAMES = ['url', 'path', 'database', 'databaseToken', 'simulator'] as const
+
+/** Without the parser's message, which quotes what it read, and that is tokens. */
+function parsed(text: string): LocalJson | undefined {
+  try {
+    const local = JSON.parse(text) as LocalJson
+    const { sidecar, payments } = local.tokens
+    const texts = [...NAMES.map((name) => local[name]), sidecar, payments]
+    const isOurs = texts.every((it) => typeof it === 'string') && local.gateways instanceof Object
+    return isOurs ? local : undefined
+  } catch {
+    return undefined
+  }
+}
+
+async function read(dir: string, name: string): Promise<string> {
+  const file = join(resolve(dir), name)
+  try {
+    return await readFile(file, 'utf8')
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
+    throw new UsageError(`No system runs with the data folder ${dir} (${name}: ${code}).`)
+  }
+}

@@ -1,0 +1,99 @@
+// The doctor's checks of the edge, its clock and the access token. Sends nothing: it judges what
+// was answered.
+
+import { decodeJwt, type JWTPayload } from 'jose'
+import { messageOf } from '../../sidecar/error-message.ts'
+import type { Reply } from '../../sidecar/publish/edge.ts'
+import { isPrivate } from '../../worker/shared/loopback.ts'
+import { coversPath } from '../../worker/shared/repos.ts'
+import { error, type Finding, ok, warn } from '../findings.ts'
+
+const WRITE = 'board:write'
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const SOON_MS = 7 * DAY_MS
+const SKEW_WARN_MS = 5_000
+/** Past this a token that was just made may count as expired, or a stale session as alive. */
+const SKEW_ERROR_MS = 300_000
+
+/** What the token itself contains; only the edge can verify its signature. */
+export async function checkToken(
+  token: (() => Promise<string>) | undefined,
+  repo: string,
+): Promise<{ finding: Finding; text?: string }> {
+  if (!token) {
+    const how = 'set SIGNALBOX_TOKEN, or name a file with --token-file'
+    return { finding: error('token', `There is no access token: ${how}.`) }
+  }
+  let text: string
+  try {
+    text = await token()
+  } catch (thrown) {
+    return { finding: error('token', `It cannot be read: ${messageOf(thrown)}.`) }
+  }
+  try {
+    return { finding: judge(decodeJwt(text), repo, Date.now()), text }
+  } catch {
+    return { finding: error('token', 'It is not a JSON Web Token.'), text }
+  }
+}
+
+/** `now` in ms. */
+export function judge({ exp, scope, repos }: JWTPayload, repo: string, now: number): Finding {
+  const scopes = typeof scope === 'string' ? scope.split(' ') : []
+  const covered = Array.isArray(repos) ? repos.map(String) : []
+  const leftMs = (exp ?? 0) * 1_000 - now
+  const until =
+    exp === undefined ? 'without an end' : `until ${new Date(exp * 1_000).toISOString()}`
+  const repositories = covered.join(', ') || 'no repository'
+  const sentence = `It is for ${repositories}, allows ${scopes.join(' ') || 'nothing'}, ${until}`
+  if (exp === undefined) return error('token', `${sentence}: the edge refuses such a token.`)
+  if (leftMs <= 0) return error('token', `${sentence}: it has expired.`)
+  if (!coversPath(covered, repo)) {
+    return error('token', `${sentence}: it does not cover ${repo}.`)
+  }
+  if (!scopes.includes(WRITE)) return error('token', `${sentence}: ${WRITE} is missing.`)
+  const left =
+    leftMs > 2 * DAY_MS
+      ? `${Math.floor(leftMs / DAY_MS)} days`
+      : `${Math.floor(leftMs / HOUR_MS)} hours`
+  return (leftMs < SOON_MS ? warn : ok)('token', `${sentence}: ${left} left.`)
+}
+
+/** `reply` to the probe. */
+export function checkEdge(url: URL, reply: Reply<unknown>, hasToken: boolean): Finding[] {
+  const { origin } = url
+  const exposed = isPrivate(url)
+    ? []
+    : [warn('edge', `${origin} is not https: the token can be read on the way.`)]
+  if (reply.ok) return [...exposed, ok('edge', `${origin} answers and accepts the token.`)]
+  switch (reply.reason) {
+    case 'unauthorized': {
+      const refused = error('access', `The edge refuses the token: ${reply.message}`)
+      return [...exposed, ok('edge', `${origin} answers.`), ...(hasToken ? [refused] : [])]
+    }
+    case 'malformed':
+    case 'refused':
+    case 'conflict':
+    case 'too_large':
+      return [...exposed, error('edge', `${url.href} is not a Signalbox edge.`)]
+    case 'version':
+    case 'network':
+    case 'timeout':
+    case 'busy':
+      return [...exposed, error('edge', reply.message)]
+  }
+}
+
+/** `skewMs`: how far the edge's clock is ahead of ours, ±1 s. */
+export function checkClock(skewMs: number): Finding {
+  const sizeMs = Math.abs(skewMs)
+  if (sizeMs <= SKEW_WARN_MS) return ok('clock', 'The clocks of this machine and the edge agree.')
+  const level = sizeMs > SKEW_ERROR_MS ? error : warn
+  const side = skewMs > 0 ? 'behind' : 'ahead of'
+  return level(
+    'clock',
+    `This clock is ${Math.round(sizeMs / 1_000)} s ${side} the clock of the edge: sessions look ` +
+      'stale, and tokens expire at the wrong time.',
+  )
+}

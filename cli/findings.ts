@@ -1,0 +1,40 @@
+// What the checks of a doctor found, and how it is printed.
+
+import type { Io } from './command.ts'
+
+export interface Finding {
+  level: 'ok' | 'warn' | 'error'
+  /** What was checked: `board`, `edge`, `clock`, a gateway's key, … */
+  about: string
+  sentence: string
+}
+
+type Find = (about: string, sentence: string) => Finding
+
+export const ok: Find = (about, sentence) => ({ level: 'ok', about, sentence })
+export const warn: Find = (about, sentence) => ({ level: 'warn', about, sentence })
+export const error: Find = (about, sentence) => ({ level: 'error', about, sentence })
+
+/** Prints one line each, or one JSON object. Returns the exit code: 1 if there is an error. */
+export function report(findings: readonly Finding[], isJson: boolean, io: Io): number {
+  const isHealthy = findings.every(({ level }) => level !== 'error')
+  io.out(isJson ? `${JSON.stringify({ ok: isHealthy, findings })}\n` : lines(findings))
+  return isHealthy ? 0 : 1
+}
+
+function lines(findings: readonly Finding[]): string {
+  const width = Math.max(...findings.map(({ about }) => about.length))
+  return findings
+    .map(
+      ({ level, about, sentence }) => `${level.padEnd(5)}  ${about.padEnd(width)}  ${sentence}\n`,
+    )
+    .join('')
+}
+
+/** A finding names so many files or columns; hundreds would hide the other findings. */
+const MAX_NAMED = 5
+
+export function some(all: readonly string[]): string {
+  const more = all.length > MAX_NAMED ? `, and ${all.length - MAX_NAMED} more` : ''
+  return `${all.slice(0, MAX_NAMED).join(', ')}${more}`
+}

@@ -1,0 +1,8 @@
+#!/usr/bin/env node
+// `signalbox` in the sidecar's package.
+
+import './heap.ts'
+import { BESIDE_BOARDS } from './beside-boards.ts'
+import { runProcess } from './process.ts'
+
+await runProcess(BESIDE_BOARDS, () => Promise.reject(new Error('There is no checkout.')))

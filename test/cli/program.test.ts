@@ -1,0 +1,176 @@
+import { execFile } from 'node:child_process'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { describe, expect, it } from 'vitest'
+import { BESIDE_BOARDS } from '../../cli/beside-boards.ts'
+import { DEFINITIONS } from '../../cli/commands.ts'
+import { hiding, secretValues } from '../../cli/payments/hide.ts'
+import { REDIRECT } from './payments/bed.ts'
+import { run } from './run.ts'
+
+const COMMANDS = Object.keys(DEFINITIONS)
+const refusal = async (...argv: string[]): Promise<string> => {
+  const { code, out, err } = await run(argv)
+  expect({ argv, code, out }).toEqual({ argv, code: 2, out: '' })
+  expect(err).toMatch(/^signalbox: [^\n]+\.\n$/)
+  return err
+}
+
+describe('help', () => {
+  it('of everything names every command and the exit codes, on standard output', async () => {
+    for (const argv of [['--help'], ['-h'], ['help']]) {
+      const { code, out, err } = await run(argv)
+      expect([code, err]).toEqual([0, ''])
+      for (const name of COMMANDS) expect(out).toMatch(new RegExp(`^ +${name}  `, 'm'))
+      expect(out).toContain('Exit codes:')
+    }
+  })
+
+  it.each(COMMANDS)(
+    'of %s says how it is used, with its options and the exit codes',
+    async (name) => {
+      const { code, out, err } = await run([...name.split(' '), '--help'])
+      expect([code, err]).toEqual([0, ''])
+      expect(out).toContain(`Usage: signalbox ${name} `)
+      expect(out).toContain('Exit codes:')
+      expect(out.split('\n').filter((line) => line.length > 100)).toEqual([])
+    },
+  )
+
+  it('names the variable that stands for an option', async () => {
+    expect((await run(['watch', '--help'])).out).toMatch(/--edge <URL> .*SIGNALBOX_EDGE/)
+  })
+
+  it('speaks of access tokens only where one is taken', async () => {
+    expect((await run(['sync', '--help'])).out).toContain('SIGNALBOX_TOKEN')
+    expect((await run(['sign-in', '--help'])).out).not.toContain('SIGNALBOX_TOKEN')
+  })
+
+  it('of payments lists its commands', async () => {
+    const { code, out } = await run(['payments', '--help'])
+    expect(code).toBe(0)
+    expect(out).toContain('payments doctor')
+    expect(out).toContain('payments simulate')
+  })
+
+  it('goes to standard error, with exit code 2, where no command is named', async () => {
+    for (const argv of [[], ['payments']]) {
+      const { code, out, err } = await run(argv)
+      expect([code, out]).toEqual([2, ''])
+      expect(err).toContain('payments simulate')
+    }
+  })
+})
+
+describe('wrong usage', () => {
+  it('names the command that was probably meant', async () => {
+    expect(await refusal('wach')).toContain("unknown command 'wach' (Did you mean watch?)")
+    expect(await refusal('payments', 'docter')).toContain('Did you mean doctor?')
+    expect(await refusal('payment', 'doctor')).toContain('Did you mean payments?')
+  })
+
+  it('says where the commands are listed when none is near', async () => {
+    expect(await refusal('fly')).toContain("unknown command 'fly' (signalbox --help")
+    expect(await refusal('payments', 'pay')).toContain('pay')
+  })
+
+  it('names the option that was probably meant', async () => {
+    expect(await refusal('start', '--stroe', 'x')).toContain('Did you mean --store?')
+    expect(await refusal('payments', 'doctor', '--env', 'x')).toContain('--env')
+  })
+
+  it('never repeats a secret that was given as an option', async () => {
+    expect(await refusal('watch', '--token', 'a-secret-token')).not.toContain('a-secret-token')
+    expect(await refusal('watch', '--token=a-secret-token')).not.toContain('a-secret-token')
+  })
+
+  it('of an option without its value is told from the option that follows', async () => {
+    expect(await refusal('start', '--store')).toContain("'--store <DIR>' needs a value")
+    expect(await refusal('sync', '--edge', '--repo', 'x')).toContain("'--edge <URL>' needs a value")
+  })
+
+  it('of a switch with a value is refused', async () => {
+    expect(await refusal('watch', '--wait=yes')).toContain('--wait')
+  })
+})
+
+describe('--version', () => {
+  it('is the version and nothing else', async () => {
+    for (const argv of [['--version'], ['-v']]) {
+      expect((await run(argv)).out).toMatch(/^\d+\.\d+\.\d+\n$/)
+    }
+  })
+})
+
+describe('signalbox in a checkout', () => {
+  it('is what npx finds, and runs on the Node that the checkout brings', async () => {
+    // As in a terminal: the machine's own Node may be one that cannot run TypeScript.
+    const { PATH = '' } = process.env
+    const own = PATH.split(delimiter).filter((folder) => !folder.includes('node_modules'))
+    // npx remembers where the program of a checkout stood; this one has never seen any.
+    const cache = await mkdtemp(join(tmpdir(), 'signalbox-npx-'))
+    const env = { ...process.env, PATH: own.join(delimiter), npm_config_cache: cache }
+    try {
+      const argv = ['--no-install', 'signalbox', '--help']
+      const { stdout } = await promisify(execFile)('npx', argv, { env })
+      expect(stdout).toContain('payments simulate')
+    } finally {
+      await rm(cache, { recursive: true })
+    }
+  })
+
+  it('says in one line that signalbox.config.ts throws', async () => {
+    const loadFile = () => Promise.reject(new Error('no such driver'))
+    const { code, err } = await run(['payments', 'doctor'], {}, { loadFile })
+    const why = 'signalbox.config.ts cannot be loaded: Error: no such driver'
+    expect([code, err]).toEqual([2, `signalbox: ${why}\n`])
+  })
+})
+
+describe('signalbox in the package of the sidecar', () => {
+  const packaged = (...argv: string[]) => run(argv, {}, { commands: BESIDE_BOARDS })
+
+  it('lists the commands that make sense beside a board, and no others', async () => {
+    const { out } = await packaged('--help')
+    for (const name of COMMANDS) {
+      expect([name, new RegExp(`^ +${name}  `, 'm').test(out)]).toEqual([
+        name,
+        Object.keys(BESIDE_BOARDS).includes(name),
+      ])
+    }
+  })
+
+  it.each(COMMANDS.filter((name) => !(name in BESIDE_BOARDS)))(
+    'says that %s needs a checkout',
+    async (name) => {
+      expect(await packaged(...name.split(' '))).toMatchObject({
+        code: 2,
+        err: `signalbox: ${name} needs a checkout of Signalbox: run it there, with npx signalbox ${name}.\n`,
+      })
+    },
+  )
+
+  it('says that doctor --payments needs a checkout', async () => {
+    const { code, err } = await packaged('doctor', '.', '--payments')
+    expect(code).toBe(2)
+    expect(err).toContain('doctor --payments needs a checkout of Signalbox')
+  })
+})
+
+describe('the last step before the terminal', () => {
+  it('lets no secret pass, nor a token, whoever wrote it', () => {
+    const hide = hiding([
+      ...secretValues({ ...REDIRECT, AUTH_SECRETS: 'one-of-two-secrets and-the-other-one' }),
+      ...secretValues({}, [{ settings: { api_key: 'a-key-in-the-config-file' } }]),
+    ])
+    expect([
+      hide(`it said ${REDIRECT.REDIRECT_GATEWAY_API_KEY} and and-the-other-one`),
+      hide('it said a-key-in-the-config-file and Bearer abc for merchant'),
+    ]).toEqual([
+      'it said [redacted] and [redacted]',
+      'it said [redacted] and Bearer [redacted] for merchant',
+    ])
+  })
+})
