@@ -49,7 +49,12 @@ export interface WatchResult extends Result {
 }
 
 export interface WebhooksResult extends Result {
-  targets: { timesNaive: number; shareOfNoDatabase: number; paceMs: number }
+  targets: {
+    timesNaive: number
+    shareOfNoDatabase: number
+    shareWhileHanging: number
+    paceMs: number
+  }
   /** At a time: what the verdicts are about, and what was tried of the naive handler. */
   levels: readonly number[]
   naiveLevels: readonly number[]

@@ -1,4 +1,4 @@
-// The plan of `webhooks`: the three handlers take turns, each started fresh for each measurement, so
+// The plan of `webhooks`: the handlers take turns, each started fresh for each measurement, so
 // that whatever else the machine does hits all of them.
 
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { webhooksPlot } from './plot/webhooks-plot.ts'
 import { circumstances, save, type Verdict, type WebhooksResult } from './results.ts'
 import type { BenchRun } from './run.ts'
 
-const TARGETS = { timesNaive: 5, shareOfNoDatabase: 0.5, paceMs: 50 }
+const TARGETS = { timesNaive: 5, shareOfNoDatabase: 0.5, shareWhileHanging: 0.9, paceMs: 50 }
 const FULL = {
   rounds: 5,
   levels: [64, 256],
@@ -23,7 +23,7 @@ const FULL = {
   overloadMs: 10_000,
   drainMs: 10_000,
   /** Enough for the quickest machine that we know. */
-  callbacks: { signalbox: 36_000, naive: 12_000, 'no-database': 4_000 },
+  callbacks: { signalbox: 36_000, 'hanging-listener': 36_000, naive: 12_000, 'no-database': 4_000 },
   paceRuns: 3,
   pace: {
     perSecond: 500,
@@ -42,7 +42,7 @@ const QUICK: typeof FULL = {
   countedMs: 1_000,
   overloadMs: 1_000,
   drainMs: 3_000,
-  callbacks: { signalbox: 8_000, naive: 2_000, 'no-database': 2_000 },
+  callbacks: { signalbox: 8_000, 'hanging-listener': 8_000, naive: 2_000, 'no-database': 2_000 },
   paceRuns: 1,
   pace: { ...FULL.pace, forMs: 3_000, warmUpMs: 1_000 },
 }
@@ -86,6 +86,7 @@ function plansOf(plan: typeof FULL): RatePlan[] {
   const { levels, naiveLevels } = plan
   return [
     ...levels.flatMap((at) => [planOf(plan, 'signalbox', at), planOf(plan, 'no-database', at)]),
+    ...levels.slice(0, 1).map((at) => planOf(plan, 'hanging-listener', at)),
     ...naiveLevels.map((at) => planOf(plan, 'naive', at)),
   ]
 }

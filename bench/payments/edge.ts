@@ -19,12 +19,18 @@ export interface BenchEdge extends Program {
   url: string
 }
 
-/** `gatewayUrl`: where charges go; the callbacks alone need none. */
+interface OurEdge {
+  databaseUrl: string
+  gatewayUrl?: string
+  home?: string
+}
+
+/** `gatewayUrl`: where charges go; the callbacks alone need none. `home`: of another shop. */
 export function startOurEdge(
   dir: string,
-  { databaseUrl, gatewayUrl }: { databaseUrl: string; gatewayUrl?: string },
+  { databaseUrl, gatewayUrl, home = HOME }: OurEdge,
 ): Promise<BenchEdge> {
-  return startEdge(dir, HOME, {
+  return startEdge(dir, home, {
     AUTH_SECRETS: AUTH_SECRET,
     LIBSQL_URL: databaseUrl,
     LIBSQL_AUTH_TOKEN: ACCESS.token,

@@ -1,12 +1,14 @@
-// The three that answer a gateway's callback, each started fresh on a database of its own.
+// What answers a gateway's callback, each started fresh on a database of its own.
 
 import { join } from 'node:path'
+import { shopHome } from '../../test/support/shop-home.ts'
 import { startNode } from '../child.ts'
 import { API_KEY } from './callbacks.ts'
 import { ACCESS, type BenchDatabase, startDatabase } from './database.ts'
 import { startBareEdge, startOurEdge } from './edge.ts'
 
-export const HANDLERS = ['signalbox', 'naive', 'no-database'] as const
+/** `hanging-listener`: ours, in a shop whose listener never settles. */
+export const HANDLERS = ['signalbox', 'hanging-listener', 'naive', 'no-database'] as const
 export type HandlerName = (typeof HANDLERS)[number]
 
 export interface Handler {
@@ -35,9 +37,27 @@ export async function startHandler(name: HandlerName, dir: string): Promise<Hand
   }
 }
 
-async function startOn(name: 'signalbox' | 'naive', { url }: BenchDatabase, dir: string) {
-  if (name === 'signalbox') return startOurEdge(join(dir, 'edge'), { databaseUrl: url })
-  const args = [join(import.meta.dirname, 'naive.ts'), url, ACCESS.token, API_KEY]
+const HANGS = `import { defineConfig } from './worker/payments/define-config.ts'
+
+export default defineConfig({
+  payments: {
+    gateways: { redirect: { driver: 'redirect' } },
+    listeners: { PaymentSucceeded: () => new Promise(() => undefined) },
+  },
+})
+`
+
+async function startOn(
+  name: Exclude<HandlerName, 'no-database'>,
+  { url: databaseUrl }: BenchDatabase,
+  dir: string,
+) {
+  if (name === 'signalbox') return startOurEdge(join(dir, 'edge'), { databaseUrl })
+  if (name === 'hanging-listener') {
+    const home = await shopHome(join(dir, 'home'), { config: HANGS })
+    return startOurEdge(join(dir, 'edge'), { databaseUrl, home })
+  }
+  const args = [join(import.meta.dirname, 'naive.ts'), databaseUrl, ACCESS.token, API_KEY]
   const child = await startNode(args, /^naive ready /, START_WAIT_MS)
   return { ...child, port: Number(child.line.split(' ').at(-1)) }
 }

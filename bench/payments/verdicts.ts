@@ -36,10 +36,13 @@ export function bestOfNaive(rates: readonly RateSample[]): Best {
 export const errorsIn = ({ errors }: Pick<Sample, 'errors'>): number =>
   Object.values(errors).reduce((sum, count) => sum + count, 0)
 
+const OURS: ReadonlySet<HandlerName> = new Set(['signalbox', 'hanging-listener'])
+
 type Measured = Pick<WebhooksResult, 'targets' | 'levels' | 'rates' | 'pace'>
 
 export function webhookVerdicts({ targets, levels, rates, pace }: Measured): Verdict[] {
   const best = bestOfNaive(rates)
+  const [hangingAt = 0] = levels
   return [
     ...levels.flatMap((at) => {
       const ours = rateOf(rates, 'signalbox', at)
@@ -57,7 +60,12 @@ export function webhookVerdicts({ targets, levels, rates, pace }: Measured): Ver
         }),
       ]
     }),
-    flawless([...rates.filter(({ handler }) => handler === 'signalbox'), ...pace]),
+    ratio(`webhooks, ${hangingAt} at a time, while a listener hangs, to one that does not`, {
+      least: targets.shareWhileHanging,
+      ours: rateOf(rates, 'hanging-listener', hangingAt),
+      other: rateOf(rates, 'signalbox', hangingAt),
+    }),
+    flawless([...rates.filter(({ handler }) => OURS.has(handler)), ...pace]),
     paceVerdict(pace, targets.paceMs),
   ]
 }

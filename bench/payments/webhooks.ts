@@ -108,7 +108,7 @@ function shuffle(list: unknown[]): void {
   }
 }
 
-/** What is told behind the answers counts as well, as far as it is done when the load ends. */
+/** What is dispatched behind the answers counts as well, as far as it is done when the load ends. */
 async function withCpu<L extends Load>(
   { pid, database }: Handler,
   run: () => Promise<L>,
@@ -123,6 +123,13 @@ async function withCpu<L extends Load>(
   return [load, { ...cpuUs, database: each(after.database, before.database) }]
 }
 
+const OUTBOX = {
+  signalbox: 'taken',
+  'hanging-listener': 'hanging',
+  naive: 'none',
+  'no-database': 'none',
+} as const satisfies Record<HandlerName, Parameters<typeof faultsIn>[2]>
+
 async function checked(
   name: HandlerName,
   { database }: Handler,
@@ -133,7 +140,7 @@ async function checked(
   if (!database) return { ...base, faults: [] }
   try {
     const stored = await storedIn(database)
-    return { ...base, faults: faultsIn(stored, load, name === 'signalbox') }
+    return { ...base, faults: faultsIn(stored, load, OUTBOX[name]) }
   } catch (error) {
     if (!(error instanceof DatabaseUnreachable)) throw error
     // Too many writers do that to it. What is stored then shows nobody.

@@ -13,6 +13,7 @@ const GAP = 44
 
 const LOOKS: Record<HandlerName, { label: string; color: string }> = {
   signalbox: { label: 'Signalbox', color: '#1d63d8' },
+  'hanging-listener': { label: 'Signalbox, a listener hangs', color: '#6aa0f2' },
   naive: { label: 'naive handler', color: '#c2570c' },
   'no-database': { label: 'no database', color: '#7a8490' },
 }
@@ -82,7 +83,7 @@ function rateGroups({ rates, levels, naiveLevels, targets }: WebhooksResult): Do
       const half = rateOf(rates, 'no-database', at) * targets.shareOfNoDatabase
       const least = Math.max(best * targets.timesNaive, half)
       const target = { value: least, label: `target ${Math.round(least).toLocaleString('en')}/s` }
-      const handlers = ['signalbox', 'naive', 'no-database'] as const
+      const handlers = ['signalbox', 'hanging-listener', 'naive', 'no-database'] as const
       return { label: `${at} at a time`, target, rows: handlers.flatMap((name) => row(name, at)) }
     }),
   ]

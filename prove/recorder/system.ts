@@ -2,7 +2,7 @@
 // here knows of faults or load.
 
 import { randomBytes } from 'node:crypto'
-import { cp, mkdir, mkdtemp, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { prepareDeno } from '../../local/deno.ts'
@@ -16,6 +16,7 @@ import { simulatorProcess, simulatorReady, simulatorUrl } from '../../local/simu
 import { databaseAccess, mintTokens } from '../../local/tokens.ts'
 import { prepareWorkerd } from '../../local/workerd.ts'
 import { EventReceiver } from '../../test/support/event-receiver.ts'
+import { shopHome } from '../../test/support/shop-home.ts'
 import { SimulatorControl } from '../../test/support/simulator-control.ts'
 import { libsqlDatabase, statement } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { Process } from './process.ts'
@@ -25,6 +26,12 @@ import shop from './shop.config.ts'
 export type Host = 'workerd' | 'deno'
 const REPO = 'prove/board'
 const WAIT_MS = 60_000
+/** The shop of a run, and an edge whose ledger can be evicted. */
+const SHOP = {
+  config: "export { default } from './prove/recorder/shop.config.ts'\n",
+  files: ['prove/recorder/shop.config.ts', 'prove/recorder/evictable.ts'],
+  main: 'prove/recorder/evictable.ts',
+}
 /** The gateways' waits before they send a webhook again; after the last they give it up. */
 const RETRIES_MS = '200 400 800 1600 3200'
 
@@ -62,7 +69,7 @@ export async function startSystem(host: Host): Promise<System> {
   const secret = randomBytes(32).toString('base64url')
   const access = await databaseAccess(secret)
   const tokens = await mintTokens(secret, REPO, Date.now())
-  const home = await shopHome(join(dir, 'shop'))
+  const home = await shopHome(join(dir, 'shop'), SHOP)
   const env = { PATH: process.env.PATH ?? '', HOME: dir }
   const store = join(dir, 'project')
   await mkdir(join(store, '.cairn/tasks'), { recursive: true })
@@ -159,22 +166,3 @@ export async function startSystem(host: Host): Promise<System> {
 }
 
 const CONFIG = 'prefix: T\nstates: [open, done]\nclosed: [done]\ninitial: open\n'
-
-/** A copy of the product in which signalbox.config.ts is the shop's. */
-async function shopHome(home: string): Promise<string> {
-  const from = (name: string) => join(process.cwd(), name)
-  await mkdir(join(home, 'prove/recorder'), { recursive: true })
-  const own = ['prove/recorder/shop.config.ts', 'prove/recorder/evictable.ts']
-  for (const name of ['worker', 'deno.json', 'package.json', ...own]) {
-    await cp(from(name), join(home, name), { recursive: true })
-  }
-  await symlink(from('node_modules'), join(home, 'node_modules'))
-  await writeFile(
-    join(home, 'signalbox.config.ts'),
-    "export { default } from './prove/recorder/shop.config.ts'\n",
-  )
-  const toml = await readFile(from('wrangler.toml'), 'utf8')
-  const main = 'main = "prove/recorder/evictable.ts"'
-  await writeFile(join(home, 'wrangler.toml'), toml.replace(/^main = .*$/m, main))
-  return home
-}

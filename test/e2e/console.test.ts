@@ -18,7 +18,7 @@ describe.each<Host>(['workerd', 'deno'])('the console', (host) => {
     folder = await mkdtemp(join(tmpdir(), 'signalbox-console-'))
     const consoleDir = join(folder, 'page')
     await writePage(consoleDir)
-    edge = await startEdge(host, {}, consoleDir)
+    edge = await startEdge(host, {}, { consoleDir })
   })
   afterAll(async () => {
     await edge.close()

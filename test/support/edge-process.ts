@@ -27,8 +27,8 @@ type Variables = Readonly<Record<string, string>>
 export async function startEdge(
   host: Host,
   variables: Variables | ((origin: string) => Variables) = {},
-  /** Of the built page. */
-  consoleDir?: string,
+  /** The folder of the built page, and the product's where that is another than ours. */
+  { consoleDir, home = process.cwd() }: { consoleDir?: string; home?: string } = {},
 ): Promise<EdgeProcess> {
   const dir = await mkdtemp(join(tmpdir(), `signalbox-${host}-`))
   const claim = await findPort(0)
@@ -40,7 +40,7 @@ export async function startEdge(
     port: claim.port,
     dir,
     ...(consoleDir !== undefined && { consoleDir }),
-    home: process.cwd(),
+    home,
     variables: { AUTH_SECRETS: SECRET, ...given },
     env: { PATH: process.env.PATH ?? '', HOME: dir },
     logFile: join(dir, 'edge.log'),

@@ -41,23 +41,28 @@ export class PaymentSystem implements AsyncDisposable {
     this.#stops = parts.stops
   }
 
-  static async start(host: Host): Promise<PaymentSystem> {
+  /** `home`: of a shop of its own, as `shopHome` makes it. */
+  static async start(host: Host, home = process.cwd()): Promise<PaymentSystem> {
     const receiver = new EventReceiver(EVENTS_SECRET)
     const stripe = await startOutage()
     const claim = await findPort(0)
     if (!claim.ok) throw new Error(claim.code)
     const [database] = await Promise.all([startLibsql(), receiver.listen()])
     const edgeOf = (more: Record<string, string>) =>
-      startEdge(host, (origin) => ({
-        LIBSQL_URL: database.url,
-        LIBSQL_AUTH_TOKEN: database.token,
-        ...simulatedGateways({}, SECRETS, simulatorUrl(claim.port)),
-        STRIPE_BASE_URL: stripe.url,
-        PAYMENT_PUBLIC_URL: origin,
-        PAYMENT_EVENTS_URL: receiver.url,
-        PAYMENT_EVENTS_SECRET: EVENTS_SECRET,
-        ...more,
-      }))
+      startEdge(
+        host,
+        (origin) => ({
+          LIBSQL_URL: database.url,
+          LIBSQL_AUTH_TOKEN: database.token,
+          ...simulatedGateways({}, SECRETS, simulatorUrl(claim.port)),
+          STRIPE_BASE_URL: stripe.url,
+          PAYMENT_PUBLIC_URL: origin,
+          PAYMENT_EVENTS_URL: receiver.url,
+          PAYMENT_EVENTS_SECRET: EVENTS_SECRET,
+          ...more,
+        }),
+        { home },
+      )
     const edge = await edgeOf({})
     const { control: simulator, stop } = await startSimulator({
       port: claim.port,

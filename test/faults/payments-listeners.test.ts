@@ -1,0 +1,130 @@
+// Listeners and an endpoint that hang or throw: no webhook, charge or refund waits for them, and
+// each event arrives once they are well again.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type NodeServer, serve } from '../../local/simulator/node-server.ts'
+import { PATIENT } from '../support/patience.ts'
+import { atATime, endLeases, once, seed, send, signed, stored } from '../support/payment-faults.ts'
+import { PaymentSystem } from '../support/payment-system.ts'
+import { shopHome } from '../support/shop-home.ts'
+
+/** Asks the test, which answers when it wants to, or throws as long as the test says so. */
+const shopOf = (url: string) => `
+import { defineConfig } from './worker/payments/define-config.ts'
+
+const asks = async () => {
+  const { status } = await fetch('${url}/listener')
+  if (status !== 200) throw new Error('the shop is closed')
+}
+
+export default defineConfig({
+  payments: {
+    gateways: { redirect: { driver: 'redirect' } },
+    listeners: {
+      PaymentInitiated: asks,
+      PaymentSucceeded: [
+        asks,
+        ({ transaction }) => {
+          if (transaction.reference.endsWith('throws')) throw new TypeError('broken')
+        },
+      ],
+      PaymentRefunded: asks,
+    },
+  },
+})
+`
+
+describe.each(['workerd', 'deno'] as const)('on %s', (host) => {
+  let dir: string
+  let shop: NodeServer
+  let system: PaymentSystem
+  let isOpen = false
+  /** Requests of listeners and to the endpoint. */
+  let asked: string[] = []
+  /** Those that wait for the shop to open. */
+  const waiting: (() => void)[] = []
+
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'signalbox-shop-'))
+    shop = await serve(0, async (request) => {
+      asked.push(new URL(request.url).pathname)
+      if (!isOpen) await new Promise<void>((resolve) => waiting.push(resolve))
+      return new Response()
+    })
+    const home = await shopHome(join(dir, 'home'), { config: shopOf(shop.url) })
+    system = await PaymentSystem.start(host, home)
+  })
+  afterAll(async () => {
+    for (const release of waiting.splice(0)) release()
+    await system[Symbol.asyncDispose]()
+    await shop.close()
+    await rm(dir, { recursive: true, force: true, maxRetries: 5 })
+  })
+
+  it('hanging ones hold up no webhook, charge or refund, and get every event in the end', async () => {
+    const edge = await system.anotherEdge({ PAYMENT_EVENTS_URL: `${shop.url}/events` })
+    const payments = await seed(system.database, 200)
+    const callbacks = await atATime(8, payments, (payment) => signed(payment))
+    const answers = await atATime(32, callbacks, (callback) => send(edge, callback))
+    expect(new Set(answers.map(({ status, word }) => `${status} ${word}`))).toEqual(
+      new Set(['200 ok']),
+    )
+    expect(await stored(system.database, payments)).toEqual(once(payments))
+    const { transactionId, gatewayTransactionId } = await system.charged({}, edge)
+    await system.simulator.act(gatewayTransactionId, 'pay')
+    const refund = { gateway: 'redirect', transactionId, amount: 25_000, reason: 'Returned' }
+    expect((await system.post('/refunds', refund, {}, edge)).status).toBe(200)
+    // All of that while they hung, which none of them does before it is called.
+    const calls = (path: string) => asked.filter((each) => each === path).length
+    await expect.poll(() => calls('/listener'), PATIENT).toBeGreaterThan(payments.length)
+    await expect.poll(() => calls('/events'), PATIENT).toBeGreaterThan(payments.length)
+
+    isOpen = true
+    for (const release of waiting.splice(0)) release()
+    const isDelivered = async () => {
+      const ids = new Set(payments.map(({ id }) => id))
+      const [row] = await system.database.query(
+        `SELECT COUNT(*) AS n FROM payment_outbox o JOIN payment_deliveries d ON d.outbox_id = o.id
+          WHERE o.done_at IS NOT NULL AND d.status = 'delivered'
+            AND o.transaction_id IN (SELECT value FROM json_each(:ids))`,
+        { ids: JSON.stringify([...ids]) },
+      )
+      if (row?.n === payments.length) return true
+      // What was given up meanwhile is tried again at once, and not in some seconds.
+      await system.database.query('UPDATE payment_outbox SET next_attempt_at = 0')
+      await system.database.query('UPDATE payment_deliveries SET next_attempt_at = 0')
+      await endLeases(system.database)
+      await system.sweep(edge)
+      return false
+    }
+    await expect.poll(isDelivered, PATIENT).toBe(true)
+  })
+
+  it('one that throws holds up no webhook, nor the listener beside it', async () => {
+    isOpen = true
+    asked = []
+    const [payment] = await seed(system.database, 1)
+    if (!payment) throw new Error('nothing was seeded')
+    const { id } = payment
+    const reference = `${payment.reference}-throws`
+    const renamed = 'UPDATE payment_transactions SET reference = :reference WHERE id = :id'
+    await system.database.query(renamed, { id, reference })
+    const callback = await signed({ ...payment, reference })
+    expect(await send(system.edge, callback)).toMatchObject({ status: 200, word: 'ok' })
+    const failures = async () =>
+      (await system.log()).match(/payments\.listener\.failed.*TypeError: broken/g)?.length
+    await expect.poll(failures, PATIENT).toBe(1)
+    expect(asked).toEqual(['/listener'])
+    const tried = async () =>
+      (
+        await system.database.query(
+          'SELECT attempts, done_at FROM payment_outbox WHERE transaction_id = :id',
+          { id },
+        )
+      )[0]
+    await expect.poll(tried, PATIENT).toMatchObject({ attempts: 1, done_at: null })
+  })
+})
