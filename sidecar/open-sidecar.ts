@@ -6,6 +6,7 @@ import { Board } from './board/board.ts'
 import type { RunOutput } from './board/published-run.ts'
 import { systemClock } from './clock.ts'
 import { createFileReader } from './files/file-reader.ts'
+import { FileTable } from './files/file-table.ts'
 import { HashCache } from './files/hash-cache.ts'
 import { readSource } from './files/read-source.ts'
 import { intervalMs, Scan } from './files/scan.ts'
@@ -48,8 +49,9 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     plan.log(...event)
   }
   const clock = systemClock
+  const files = new FileTable()
   const read = createFileReader({ store, readSource, clock })
-  const board = new Board(store, read, plan.runOutput)
+  const board = new Board(store, read, plan.runOutput, files)
   const publisher = new Publisher({
     edge,
     records: board,
@@ -62,7 +64,8 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     store,
     board,
     read,
-    scan: new Scan(store),
+    files,
+    scan: new Scan(store, files),
     intervalMs,
     watch: plan.watch,
     publisher,

@@ -2,16 +2,16 @@
 // settle the board, hand what changed to the publisher. One turn at a time; what comes meanwhile
 // waits for the next one. Times and files come in from outside.
 
-import type { Key, StoreState } from '../worker/board/wire.ts'
 import type { Board } from './board/board.ts'
 import type { Clock } from './clock.ts'
 import type { FileReader } from './files/file-reader.ts'
+import type { FileTable } from './files/file-table.ts'
 import type { HashCache } from './files/hash-cache.ts'
-import { Intake, type ScanNotes } from './files/intake.ts'
-import type { ScanReport } from './files/scan.ts'
-import type { SeenStat } from './files/stat-table.ts'
+import { Intake } from './files/intake.ts'
+import type { Scan, ScanReport } from './files/scan.ts'
 import type { Store } from './layouts/layout.ts'
 import type { Log } from './log.ts'
+import type { Publisher } from './publish/publisher.ts'
 import { StoreStatus } from './store-status.ts'
 import { Hints } from './watch/hints.ts'
 import { AFTER_MANY_MS, MANY_HINTS, type Watch } from './watch/watch.ts'
@@ -25,26 +25,14 @@ const AFTER_DEFECT_MS = 1_000
 const MAX_SLEEP_MS = 60_000
 
 /** Where changes go. Nothing here waits for the edge: it may be away for a day. */
-export interface PublishTarget {
-  /** These records may have changed, appeared or gone. One call is one window is one signal. */
-  changed(keys: Iterable<Key>): void
-  store(state: StoreState): void
-  /** Begins with a sync; the board and the state of the store are known by then. */
-  start(): void
-  /** Sends what is pending, within a bound. */
-  close(): Promise<void>
-}
-
-export interface Scanner extends ScanNotes {
-  seed(path: string, stat: SeenStat): void
-  run(now: number): Promise<ScanReport>
-}
+export type PublishTarget = Pick<Publisher, 'changed' | 'store' | 'start' | 'close'>
 
 export interface SidecarDeps {
   store: Store
   board: Board
   read: FileReader
-  scan: Scanner
+  files: FileTable
+  scan: Pick<Scan, 'run'>
   /** Pause until the next scan, after one that took this much work. */
   intervalMs: (workMs: number, isWatched: boolean) => number
   /** Absent: only scans find what changed. */
@@ -83,10 +71,10 @@ export class Sidecar {
 
   constructor(deps: SidecarDeps) {
     this.#deps = deps
-    const { store, watch, clock, log, board, read, scan } = deps
+    const { store, watch, clock, log, board, read, files } = deps
     this.#hints = new Hints({ store, watch, clock, log, onOpen: () => this.#wake() })
     this.#status = new StoreStatus(deps)
-    this.#intake = new Intake({ board, read, scan, log, now: () => clock.now() })
+    this.#intake = new Intake({ board, read, files, log, now: () => clock.now() })
   }
 
   /** Resolves when the board is known and watched, or `run` ended before. */
@@ -94,7 +82,7 @@ export class Sidecar {
     return this.#started.promise
   }
 
-  /** Runs until `signal` aborts; then looks once more and lets the publisher send what is pending. */
+  /** Runs until `signal` aborts; then looks once more and sends what is pending. */
   async run(signal: AbortSignal): Promise<void> {
     const { log, board } = this.#deps
     try {
@@ -105,7 +93,7 @@ export class Sidecar {
       if (!signal.aborted) await this.#hints.arm()
       this.#scanAt(0, 'the watcher hints from here on')
       await this.#turn(signal)
-      log('info', 'sidecar.watching', { files: board.size })
+      log('info', 'sidecar.watching', { files: board.files.size })
     } finally {
       this.#started.resolve()
     }
@@ -117,11 +105,8 @@ export class Sidecar {
   }
 
   async #restore(): Promise<void> {
-    const { board, cache, scan } = this.#deps
-    await cache?.load((path, file) => {
-      board.restore(path, file)
-      if (file.stat) scan.seed(path, file.stat)
-    })
+    const { board, cache } = this.#deps
+    await cache?.load((path, file) => board.restore(path, file))
   }
 
   /** Until the next deadline, the first hint, or the end. */
@@ -140,7 +125,7 @@ export class Sidecar {
     cancel()
   }
 
-  /** While a window is open a scan waits for its end: its changes must not be told in two halves. */
+  /** While a window is open a scan waits for its end, or its changes were published in halves. */
   get #scanDue(): number {
     return this.#hints.isOpen ? NEVER : this.#due.scan
   }
@@ -182,14 +167,10 @@ export class Sidecar {
     if (report?.state !== 'missing') {
       const found = report ? [...report.changed, ...report.gone, ...report.suspects] : []
       const news = await this.#take(new Set([...paths, ...found]), report !== undefined, signal)
-      const { clock } = this.#deps
-      if (scanWhy === PERIODIC) {
-        this.#hints.missed(
-          news.filter((path) => !paths.has(path)),
-          clock.now(),
-        )
-      }
-      if (news.length > 0) this.#due.save = Math.min(this.#due.save, clock.now() + SAVE_EVERY_MS)
+      const now = this.#deps.clock.now()
+      const unhinted = news.filter((path) => !paths.has(path))
+      if (scanWhy === PERIODIC) this.#hints.missed(unhinted, now)
+      if (news.length > 0) this.#due.save = Math.min(this.#due.save, now + SAVE_EVERY_MS)
     }
     this.#settle(signal)
   }
@@ -213,7 +194,7 @@ export class Sidecar {
   async #scan(why: string): Promise<ScanReport> {
     const { scan, intervalMs, clock, log } = this.#deps
     if (why === PERIODIC) await this.#hints.armAgain()
-    const report = await scan.run(clock.now())
+    const report = await scan.run()
     this.#scanAt(clock.now() + intervalMs(report.workMs, this.#hints.isArmed), PERIODIC)
     const { state, files } = report
     log('debug', 'scan.done', { reason: why, state, files, changed: report.changed.length })
@@ -245,7 +226,7 @@ export class Sidecar {
   #save(): void {
     const { cache, board } = this.#deps
     this.#due.save = NEVER
-    this.#saving ??= cache?.save(board.files()).finally(() => {
+    this.#saving ??= cache?.save(board.files.entries()).finally(() => {
       this.#saving = undefined
     })
   }
@@ -263,6 +244,6 @@ export class Sidecar {
     await publisher.close()
     await this.#saving
     // A first read that was cut short is kept too: the next start goes on from there.
-    await cache?.save(board.files())
+    await cache?.save(board.files.entries())
   }
 }

@@ -14,7 +14,7 @@ const WORKER_ADAPTERS = [
 const SIDECAR_CORE = [
   'watch/watch',
   'watch/window',
-  'files/stat-table',
+  'files/file-stat',
   'board/records',
   'board/derive',
   'board/hash-tree',

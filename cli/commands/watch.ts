@@ -56,8 +56,8 @@ async function ready({ board, publisher }: OpenSidecar, log: Log, end: AbortSign
   if (end.aborted) return
   // Since the process began, its own loading included.
   const ms = Math.round(performance.now())
-  const tasks = board.countTasks()
-  log('info', 'sidecar.ready', { files: board.size, tasks, ms })
+  const tasks = board.files.count('task')
+  log('info', 'sidecar.ready', { files: board.files.size, tasks, ms })
 }
 
 async function health(
@@ -68,7 +68,7 @@ async function health(
   try {
     return await serveHealthz(port, () => ({
       ...publisher.status(),
-      files: board.size,
+      files: board.files.size,
     }))
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)

@@ -21,9 +21,10 @@ const NONE: ReadonlySet<string> = new Set()
 
 export class Board implements Records {
   readonly #store: StoreRules
-  readonly #look: FileReader
+  readonly #readFile: FileReader
   readonly #output: RunOutput
-  readonly #files = new FileTable()
+  /** What is known of each file. */
+  readonly files: FileTable
   readonly #relations: Relations
   readonly #tree = new HashTree()
   readonly #recent = new Recent()
@@ -37,29 +38,17 @@ export class Board implements Records {
   #isAhead: boolean = false
   #settledAt = 0
 
-  constructor(store: StoreRules, look: FileReader, runOutput: RunOutput = 'masked') {
+  constructor(store: StoreRules, read: FileReader, output: RunOutput, files = new FileTable()) {
     this.#store = store
-    this.#look = look
-    this.#output = runOutput
+    this.#readFile = read
+    this.files = files
+    this.#output = output
     this.#relations = new Relations(store)
   }
 
   /** Hash of the text that is known of a file. */
   hashOf(path: string): string | undefined {
-    return this.#files.hashOf(path)
-  }
-
-  files(): Iterable<[string, FileFacts]> {
-    return this.#files.entries()
-  }
-
-  get size(): number {
-    return this.#files.size
-  }
-
-  /** How many tasks the files say; of a duplicate each counts, as each is listed. */
-  countTasks(): number {
-    return this.#files.count('task')
+    return this.files.hashOf(path)
   }
 
   /** Takes what a file says now; null: it is gone. The same bytes change nothing. */
@@ -70,9 +59,9 @@ export class Board implements Records {
       return
     }
     const { hash, stat } = says
-    const before = this.#files.factsOf(path)
-    if (this.#files.hashOf(path) === hash) {
-      this.#files.touch(path, stat)
+    const before = this.files.factsOf(path)
+    if (this.files.hashOf(path) === hash) {
+      this.files.touch(path, stat)
       if (this.#owed.size > 0) for (const fact of before) this.#touch(fact)
       return
     }
@@ -149,7 +138,7 @@ export class Board implements Records {
   }
 
   #replace(path: string, after: FileFacts | undefined): void {
-    const before = this.#files.factsOf(path)
+    const before = this.files.factsOf(path)
     const facts = after ? [...before, ...after.facts] : before
     const names = new Set(facts.map((fact) => this.#relations.claims.nameOf(fact)))
     // Before the first settle everything is dirty, and no key that the tree has can be lost.
@@ -157,8 +146,8 @@ export class Board implements Records {
     const wasClosed = isFirst ? NONE : this.#touchAll(names)
     for (const fact of before) this.#relations.remove(fact)
     for (const fact of after?.facts ?? []) this.#relations.add(fact)
-    if (after) this.#files.put(path, after)
-    else this.#files.delete(path)
+    if (after) this.files.put(path, after)
+    else this.files.delete(path)
     if (names.has('board:board') && this.#relations.takeRules()) this.#isAllDirty = true
     if (isFirst) return
     this.#touchAll(names)
@@ -183,7 +172,7 @@ export class Board implements Records {
   *#keys(): Generator<Key> {
     const keys = new Set<Key>()
     const { claims } = this.#relations
-    for (const fact of this.#files.facts()) {
+    for (const fact of this.files.facts()) {
       const name = claims.nameOf(fact)
       // All who claim a name come with its holder: once, not once for each of them.
       if (claims.holder(name) !== fact) continue
@@ -215,7 +204,7 @@ export class Board implements Records {
     if (says === undefined) return undefined
     const isSame = (other: Fact | Entry): boolean =>
       other.kind === fact.kind && other.id === fact.id
-    const twins = this.#files.factsOf(fact.path).filter(isSame)
+    const twins = this.files.factsOf(fact.path).filter(isSame)
     return says.entries.filter(isSame)[twins.indexOf(fact)]
   }
 
@@ -227,7 +216,7 @@ export class Board implements Records {
       if (recent.entries.length === 1) this.#recent.drop(path)
       return recent
     }
-    const look = this.#look(path)
+    const look = this.#readFile(path)
     if (look.state === 'later') return this.#refuse(key, look.why)
     if (look.state === 'gone') {
       this.#isAhead = true

@@ -3,7 +3,7 @@
 
 import { word } from './compact.ts'
 import type { Fact, FileFacts } from './facts.ts'
-import type { SeenStat } from './stat-table.ts'
+import type { SeenStat } from './file-stat.ts'
 
 type CachedFact =
   | [

@@ -4,7 +4,7 @@
 import { STALE_AFTER_MS } from '../board/derive.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
 import { compact, digest, word } from './compact.ts'
-import type { SeenStat } from './stat-table.ts'
+import type { SeenStat } from './file-stat.ts'
 
 /**
  * Raise it when a layout reads the same bytes in another way, or a hash covers other values: every

@@ -6,8 +6,8 @@ import type { Clock } from '../clock.ts'
 import { type Entry, type FileKind, invalidOf, type Store } from '../layouts/layout.ts'
 import { digest } from './compact.ts'
 import { type Says, saysOnlyBroken } from './facts.ts'
+import { type FileStat, isRacy, type SeenStat, youngest } from './file-stat.ts'
 import type { Source } from './read-source.ts'
-import { type FileStat, isRacy, type SeenStat, youngest } from './stat-table.ts'
 
 /** A writer that takes longer over one file is not writing it any more. */
 export const HALF_WRITTEN_MS = 1_000

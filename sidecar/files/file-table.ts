@@ -1,8 +1,9 @@
-// Facts by file, in columns: at 100,000 files an object, a list and a stat for each would be 20 MiB
-// more. Pure.
+// What is known of each file, by its path: the hash of its text, the facts in it, and its stat as
+// it was when the text was read. In columns: at 100,000 files an object, a list and a stat for each
+// would be 20 MiB more. Pure.
 
 import type { Fact, FileFacts } from './facts.ts'
-import type { SeenStat } from './stat-table.ts'
+import type { FileStat, SeenStat } from './file-stat.ts'
 
 /** A file that is not just one fact of the same bytes. */
 interface Several {
@@ -10,15 +11,21 @@ interface Several {
   facts: readonly Fact[]
 }
 
+/** `racy`: the same stat, but read so soon after a write that another may hide behind it. */
+export type Difference = 'new' | 'differs' | 'racy' | 'same'
+
 const isSeveral = (kept: Fact | Several): kept is Several => 'facts' in kept
 
 export class FileTable {
   readonly #slots = new Map<string, number>()
   readonly #kept: (Fact | Several | undefined)[] = []
   readonly #free: number[] = []
-  /** Size, mtime, ctime and ino of each slot; NaN where there is no stat. */
+  /** Size, mtime, ctime and ino of each slot; NaN where there is no stat to compare with. */
   #stats = new Float64Array(4 * 256)
   #racy = new Uint8Array(256)
+  /** The scan in which each file was last there. */
+  #rounds = new Uint32Array(256)
+  #round = 1
 
   get size(): number {
     return this.#slots.size
@@ -34,6 +41,7 @@ export class FileTable {
     return isSeveral(kept) ? kept.facts : [kept]
   }
 
+  /** The file was read. */
   put(path: string, { hash, facts, stat }: FileFacts): void {
     const slot = this.#slots.get(path) ?? this.#free.pop() ?? this.#kept.length
     const [only] = facts
@@ -43,7 +51,7 @@ export class FileTable {
     this.#putStat(slot, stat)
   }
 
-  /** The same content was seen with another stat. */
+  /** The file was read, and its content is as it was. */
   touch(path: string, stat: SeenStat | undefined): void {
     const slot = this.#slots.get(path)
     if (slot !== undefined) this.#putStat(slot, stat)
@@ -65,6 +73,7 @@ export class FileTable {
     }
   }
 
+  /** How many facts of a kind the files hold; of a duplicate each counts, as each is listed. */
   count(kind: Fact['kind']): number {
     let count = 0
     for (const fact of this.facts()) if (fact.kind === kind) count++
@@ -78,6 +87,45 @@ export class FileTable {
       if (hash === undefined) continue
       yield [path, { hash, facts: this.factsOf(path), stat: this.#statOf(slot) }]
     }
+  }
+
+  /** Begins a scan: `missed` then lists what was neither compared nor read since. */
+  beginScan(): void {
+    this.#round += 1
+  }
+
+  /** Compares a file that is there with how it was when it was read. The stat is not kept. */
+  compare(path: string, stat: FileStat): Difference {
+    const slot = this.#slots.get(path)
+    if (slot === undefined) return 'new'
+    this.#rounds[slot] = this.#round
+    const at = 4 * slot
+    const isSame =
+      this.#stats[at] === stat.size &&
+      this.#stats[at + 1] === stat.mtimeMs &&
+      this.#stats[at + 2] === stat.ctimeMs &&
+      this.#stats[at + 3] === stat.ino
+    if (!isSame) return 'differs'
+    return this.#racy[slot] === 1 ? 'racy' : 'same'
+  }
+
+  missed(): string[] {
+    const paths: string[] = []
+    for (const [path, slot] of this.#slots) {
+      if (this.#rounds[slot] !== this.#round) paths.push(path)
+    }
+    return paths
+  }
+
+  isMissed(path: string): boolean {
+    const slot = this.#slots.get(path)
+    return slot !== undefined && this.#rounds[slot] !== this.#round
+  }
+
+  /** The next scan reports the file, whatever its stat. */
+  distrust(path: string): void {
+    const slot = this.#slots.get(path)
+    if (slot !== undefined) this.#stats[4 * slot] = Number.NaN
   }
 
   #keptOf(path: string): Fact | Several | undefined {
@@ -102,14 +150,19 @@ export class FileTable {
     this.#stats[at + 2] = stat?.ctimeMs ?? 0
     this.#stats[at + 3] = stat?.ino ?? 0
     this.#racy[slot] = stat?.isRacy ? 1 : 0
+    this.#rounds[slot] = this.#round
   }
 
   #grow(): void {
-    const stats = new Float64Array(2 * this.#stats.length)
+    const length = 2 * this.#racy.length
+    const stats = new Float64Array(4 * length)
     stats.set(this.#stats)
     this.#stats = stats
-    const racy = new Uint8Array(2 * this.#racy.length)
+    const racy = new Uint8Array(length)
     racy.set(this.#racy)
     this.#racy = racy
+    const rounds = new Uint32Array(length)
+    rounds.set(this.#rounds)
+    this.#rounds = rounds
   }
 }

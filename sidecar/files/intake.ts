@@ -5,15 +5,10 @@ import { setImmediate as otherTurns } from 'node:timers/promises'
 import type { Board } from '../board/board.ts'
 import type { Log } from '../log.ts'
 import { type FileReader, HALF_WRITTEN_MS, type Look } from './file-reader.ts'
-import type { SeenStat } from './stat-table.ts'
+import type { FileTable } from './file-table.ts'
 
 /** Longest synchronous work: a heartbeat of the edge or a signal must not wait for a burst. */
 const SLICE_MS = 5
-
-/** What a scan compares with the next time; see scan.ts. */
-export interface ScanNotes {
-  note(path: string, stat: SeenStat | null): void
-}
 
 export interface Taken {
   /** Paths that said something new. */
@@ -22,19 +17,10 @@ export interface Taken {
   later: boolean
 }
 
-/** Differs from every stat. */
-const LIKE_NONE: SeenStat = {
-  size: Number.NaN,
-  mtimeMs: Number.NaN,
-  ctimeMs: Number.NaN,
-  ino: Number.NaN,
-  isRacy: false,
-}
-
 export interface IntakeDeps {
   board: Board
   read: FileReader
-  scan: ScanNotes
+  files: FileTable
   log: Log
   now: () => number
 }
@@ -83,19 +69,19 @@ export class Intake {
   }
 
   #takeOne(path: string): boolean {
-    const { board, read, log } = this.#deps
+    const { board, read, files, log } = this.#deps
     const known = board.hashOf(path)
     try {
       return this.#ingest(path, known, read(path, known))
     } catch (error) {
       log('error', 'file.defect', { path, error })
-      this.#forget(path)
+      files.distrust(path)
       return false
     }
   }
 
   #ingest(path: string, known: string | undefined, seen: Look): boolean {
-    const { board, scan, log } = this.#deps
+    const { board, files, log } = this.#deps
     switch (seen.state) {
       case 'later':
         log('debug', 'file.later', { path, why: seen.why })
@@ -103,12 +89,11 @@ export class Intake {
         this.#held.delete(path)
         // Never read before: listed with what hinders it, or a disk's error would hide a task.
         if (known === undefined && seen.says) board.ingest(path, seen.says)
-        this.#forget(path)
+        files.distrust(path)
         return false
       case 'gone':
         this.#held.delete(path)
         board.ingest(path, null)
-        scan.note(path, null)
         return known !== undefined
       case 'says': {
         const { says, unsure } = seen
@@ -121,14 +106,8 @@ export class Intake {
         }
         this.#held.delete(path)
         board.ingest(path, says)
-        if (says.stat) scan.note(path, says.stat)
         return says.hash !== known
       }
     }
-  }
-
-  /** Lets the next scan report the file again, also when it is gone by then. */
-  #forget(path: string): void {
-    this.#deps.scan.note(path, LIKE_NONE)
   }
 }

@@ -1,11 +1,12 @@
-// Finds what changed in a store without being told: lists the folders, stats every file and
-// compares with the last time. Beneath every watcher, because what a watcher says may be lost.
+// Finds what changed in a store without hints: lists the folders, stats every file and compares
+// with what was read of it. Beneath every watcher, because what a watcher says may be lost. It
+// keeps nothing: what it found is reported again until it was read.
 
 import { type Dirent, lstatSync, opendirSync } from 'node:fs'
-import { basename, dirname, sep } from 'node:path'
+import { dirname, sep } from 'node:path'
 import { setImmediate as otherTurns } from 'node:timers/promises'
 import type { Store } from '../layouts/layout.ts'
-import { isRacy, type SeenStat, StatTable } from './stat-table.ts'
+import type { FileTable } from './file-table.ts'
 
 /** Longest synchronous work before others get their turn: a save must not wait for a scan. */
 const SLICE_MS = 1
@@ -30,11 +31,11 @@ export interface ScanReport {
    */
   state: 'present' | 'missing' | 'unreadable'
   why?: string
-  /** New, or with another size, time or inode than at the last look. */
+  /** New, or with another size, time or inode than when it was read. */
   changed: string[]
-  /** Known before, and looked for in vain. */
+  /** Known, and looked for in vain. */
   gone: string[]
-  /** The same, but last looked at so soon after a write that another may hide: compare its hash. */
+  /** The same, but read so soon after a write that another may hide: compare its hash. */
   suspects: string[]
   /** How many files there are now. */
   files: number
@@ -51,34 +52,18 @@ export const intervalMs = (workMs: number, isWatched: boolean): number =>
 
 export class Scan {
   readonly #store: Scanned
-  readonly #table = new StatTable()
+  readonly #table: FileTable
   #running: Promise<ScanReport> | undefined
 
-  constructor(store: Scanned) {
+  constructor(store: Scanned, table: FileTable) {
     this.#store = store
+    this.#table = table
   }
 
-  /** Tells at the start what a cache knows of a file. */
-  seed(path: string, stat: SeenStat): void {
-    this.#table.put(dirname(path), basename(path), stat, stat.isRacy)
-  }
-
-  /**
-   * Tells of a file that was read because of a hint, so that no scan reports it again: the stat as
-   * it was before the reading (a write meanwhile then differs), or null when it was not there.
-   */
-  note(path: string, stat: SeenStat | null): void {
-    if (stat) this.#table.put(dirname(path), basename(path), stat, stat.isRacy)
-    else this.#table.drop(dirname(path), basename(path))
-  }
-
-  /**
-   * Scans once; a call meanwhile gets a scan that begins after this one. `now`: the wall clock at
-   * the call, which the times of the files are held against.
-   */
-  async run(now: number): Promise<ScanReport> {
+  /** Scans once; a call meanwhile gets a scan that begins after this one. */
+  async run(): Promise<ScanReport> {
     while (this.#running) await this.#running
-    this.#running = new Pass(this.#store, this.#table, now).run()
+    this.#running = new Pass(this.#store, this.#table).run()
     try {
       return await this.#running
     } finally {
@@ -90,35 +75,29 @@ export class Scan {
 /** One scan under way. */
 class Pass {
   readonly #store: Scanned
-  readonly #table: StatTable
-  readonly #now: number
-  readonly #whys: string[] = []
+  readonly #table: FileTable
+  /** Folder → why it could not be read. */
+  readonly #unread = new Map<string, string>()
   readonly #report: ScanReport
   #sliceFrom = performance.now()
   #sliceFiles = 0
 
-  constructor(store: Scanned, table: StatTable, now: number) {
+  constructor(store: Scanned, table: FileTable) {
     this.#store = store
     this.#table = table
-    this.#now = now
     this.#report = { state: 'present', changed: [], gone: [], suspects: [], files: 0, workMs: 0 }
   }
 
   async run(): Promise<ScanReport> {
-    this.#table.beginRound()
+    this.#table.beginScan()
     const { root, configFile } = this.#store
-    const folders = new Set(this.#store.folders())
     const before = this.#look(root)
-    if (typeof before === 'object') {
-      for (const folder of folders) await this.#folder(folder)
-      if (!folders.has(dirname(configFile))) this.#file(dirname(configFile), basename(configFile))
-      // A folder that the layout does not name, or no longer: its files are looked for one by one.
-      for (const folder of this.#table.folders()) {
-        if (!folders.has(folder)) this.#confirmGone(folder)
-      }
-    }
-    const after = typeof before === 'object' ? this.#look(root) : before
-    return this.#finish(after)
+    if (typeof before !== 'object') return this.#finish(before)
+    const folders = new Set(this.#store.folders())
+    for (const folder of folders) await this.#folder(folder)
+    if (!folders.has(dirname(configFile))) this.#file(configFile)
+    await this.#confirmGone()
+    return this.#finish(this.#look(root))
   }
 
   #finish(root: Looked): ScanReport {
@@ -126,34 +105,30 @@ class Pass {
     report.workMs += performance.now() - this.#sliceFrom
     if (typeof root !== 'object') {
       // The root went away, perhaps in the middle: what was found is void, and found again later.
-      for (const path of report.changed) this.#table.spoil(dirname(path), basename(path))
       const { files, workMs } = report
       const nothing = { changed: [], gone: [], suspects: [], files, workMs }
       if (root === 'absent') return { state: 'missing', ...nothing }
       return { state: 'unreadable', why: root, ...nothing }
     }
     // Read by a hint meanwhile: there again.
-    report.gone = report.gone.filter((path) => this.#table.isAbsent(dirname(path), basename(path)))
-    for (const path of report.gone) this.#table.drop(dirname(path), basename(path))
-    if (this.#whys.length > 0) {
+    report.gone = report.gone.filter((path) => this.#table.isMissed(path))
+    if (this.#unread.size > 0) {
       report.state = 'unreadable'
-      report.why = this.#whys.join('; ')
+      report.why = [...this.#unread.values()].join('; ')
     }
     return report
   }
 
   async #folder(folder: string): Promise<void> {
     const looked = this.#look(folder)
-    if (typeof looked === 'string' && looked !== 'absent') return this.#cannot(looked)
-    if (typeof looked === 'object') {
-      const why = await this.#list(folder)
-      if (why) return this.#cannot(why)
-    }
-    this.#confirmGone(folder)
+    if (looked === 'absent') return
+    const why = typeof looked === 'string' ? looked : await this.#list(folder)
+    if (why) this.#unread.set(folder, why)
   }
 
   /** Stats the files of a folder. Returns why it could not be read to its end. */
   async #list(folder: string): Promise<string | undefined> {
+    const prefix = folder.endsWith(sep) ? folder : folder + sep
     let why: string | undefined
     let dir: ReturnType<typeof opendirSync>
     try {
@@ -165,7 +140,7 @@ class Pass {
       for (;;) {
         const entry: Dirent | null = dir.readSync()
         if (!entry) break
-        why = this.#file(folder, entry.name) ?? why
+        why = this.#file(prefix + entry.name) ?? why
         if (this.#sliceIsOver()) await this.#giveTurn()
       }
     } catch (error) {
@@ -176,13 +151,12 @@ class Pass {
   }
 
   /** Compares one file. Returns why it could not be looked at. */
-  #file(folder: string, name: string): string | undefined {
-    const path = folder.endsWith(sep) ? folder + name : folder + sep + name
+  #file(path: string): string | undefined {
     if (this.#store.classify(path) === undefined) return undefined
     try {
       const stat = lstatSync(path, { throwIfNoEntry: false })
       if (!stat) return undefined
-      const difference = this.#table.put(folder, name, stat, isRacy(stat, this.#now))
+      const difference = this.#table.compare(path, stat)
       if (difference === 'racy') this.#report.suspects.push(path)
       else if (difference !== 'same') this.#report.changed.push(path)
       this.#report.files += 1
@@ -193,11 +167,13 @@ class Pass {
   }
 
   /** A listing may miss a file that was renamed over meanwhile: what it missed is looked for. */
-  #confirmGone(folder: string): void {
-    for (const name of this.#table.absent(folder)) {
-      const why = this.#file(folder, name)
-      if (why) this.#cannot(why)
-      else if (this.#table.isAbsent(folder, name)) this.#report.gone.push(`${folder}${sep}${name}`)
+  async #confirmGone(): Promise<void> {
+    for (const path of this.#table.missed()) {
+      if (this.#unread.has(dirname(path))) continue
+      const why = this.#file(path)
+      if (why) this.#unread.set(path, why)
+      else if (this.#table.isMissed(path)) this.#report.gone.push(path)
+      if (this.#sliceIsOver()) await this.#giveTurn()
     }
   }
 
@@ -211,10 +187,6 @@ class Pass {
     } catch (error) {
       return ABSENT.has(codeOf(error)) ? 'absent' : whyOf(folder, error)
     }
-  }
-
-  #cannot(why: string): void {
-    this.#whys.push(why)
   }
 
   #sliceIsOver(): boolean {

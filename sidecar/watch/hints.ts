@@ -103,8 +103,8 @@ export class Hints {
   }
 
   /**
-   * A periodic scan found changes that no hint announced. Their hints get some time to come; without
-   * them the watcher is armed anew.
+   * A periodic scan found changes that no hint announced. Their hints get some time to come;
+   * without them the watcher is armed anew.
    */
   missed(paths: readonly string[], now: number): void {
     if (!this.isArmed) return

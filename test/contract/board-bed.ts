@@ -6,9 +6,10 @@ import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { Scan, type ScanReport } from '../../sidecar/files/scan.ts'
+import type { ScanReport } from '../../sidecar/files/scan.ts'
 import type { Store } from '../../sidecar/layouts/layout.ts'
 import { AFTER_MANY_MS, MANY_HINTS, type Watch } from '../../sidecar/watch/watch.ts'
+import { ReadingScan } from '../support/reading-scan.ts'
 
 export const run = promisify(execFile)
 
@@ -93,13 +94,13 @@ export class Listener {
   readonly scanned = new Set<string>()
   readonly gaps: string[] = []
   readonly reports: ScanReport[] = []
-  readonly #scan: Scan
+  readonly #scan: ReadingScan
   #timer: NodeJS.Timeout | undefined
   #stop: () => Promise<void> = async () => undefined
   #scans: Promise<unknown> = Promise.resolve()
 
   private constructor(store: Store) {
-    this.#scan = new Scan(store)
+    this.#scan = new ReadingScan(store)
   }
 
   static async start(bed: BoardBed, watch: Watch): Promise<Listener> {

@@ -64,7 +64,7 @@ export class FakeBoard {
   readonly files = new Map<string, readonly Entry[]>()
   /** What the reader answers instead, where a file is in a bad state. */
   readonly looks = new Map<string, Look>()
-  readonly board = new Board(fakeStore, (path) => this.#look(path))
+  readonly board = new Board(fakeStore, (path) => this.#look(path), 'masked')
   reads = 0
 
   /** Writes a file, or removes it, and tells the board. */

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { Board } from '../../sidecar/board/board.ts'
 import { type Clock, systemClock } from '../../sidecar/clock.ts'
 import { createFileReader } from '../../sidecar/files/file-reader.ts'
+import { FileTable } from '../../sidecar/files/file-table.ts'
 import { HashCache } from '../../sidecar/files/hash-cache.ts'
 import { readSource } from '../../sidecar/files/read-source.ts'
 import { Scan } from '../../sidecar/files/scan.ts'
@@ -81,7 +82,8 @@ async function makeRig({ scanEveryMs = 60_000, clock = countingClock() }: RigPla
     looked.push(path)
     return real(path, known)
   }
-  const board = new Board(store, read)
+  const files = new FileTable()
+  const board = new Board(store, read, 'masked', files)
   const watchers: WatchEvents[] = []
   const refusals: string[] = []
   const publisher: PublishTarget = {
@@ -97,7 +99,8 @@ async function makeRig({ scanEveryMs = 60_000, clock = countingClock() }: RigPla
     store,
     board,
     read,
-    scan: new Scan(store),
+    files,
+    scan: new Scan(store, files),
     intervalMs: (_workMs, isWatched) => (isWatched ? scanEveryMs : 100),
     watch: async (_store, events) => {
       if (refusals.length > 0) throw new Error(refusals.pop())

@@ -9,7 +9,7 @@ import { config, FakeBoard, fakeStore, live, saysOf, session, task } from '../fa
 
 const store = { ...fakeStore, root: '/s', layout: 'cairn' as const }
 const fileStat = { size: 1, mtimeMs: 2.5, ctimeMs: 3.25, ino: 4, isRacy: false }
-const NONE = new Board(fakeStore, () => ({ state: 'gone' }))
+const NONE = new Board(fakeStore, () => ({ state: 'gone' }), 'masked')
 
 let folder: string
 let logs: string[]
@@ -41,19 +41,19 @@ function filled(): Board {
 
 test('a board that was restored has the same sums, and turns stale at the same time', async () => {
   const before = filled()
-  await cacheOf().save(before.files())
-  const after = new Board(fakeStore, () => ({ state: 'gone' }))
+  await cacheOf().save(before.files.entries())
+  const after = new Board(fakeStore, () => ({ state: 'gone' }), 'masked')
   expect(await cacheOf().load((path, file) => after.restore(path, file))).toBe(7)
   after.settle(500)
   expect(after.root()).toBe(before.root())
   expect(after.nextStaleAt()).toBe(before.nextStaleAt())
-  expect([...after.files()]).toEqual([...before.files()])
+  expect([...after.files.entries()]).toEqual([...before.files.entries()])
   expect(logs).toEqual([])
 })
 
 test('the file is for its owner alone, and nothing else is left beside it', async () => {
-  await cacheOf().save(filled().files())
-  await cacheOf().save(filled().files())
+  await cacheOf().save(filled().files.entries())
+  await cacheOf().save(filled().files.entries())
   expect(await readdir(folder)).toEqual(['files.jsonl'])
   expect((await stat(join(folder, 'files.jsonl'))).mode & 0o777).toBe(0o600)
 })
@@ -61,7 +61,7 @@ test('the file is for its owner alone, and nothing else is left beside it', asyn
 test('a file without a stat is not kept: nothing could be compared', async () => {
   const fake = new FakeBoard()
   fake.put('/s/tasks/A', task('A'))
-  await cacheOf().save(fake.board.files())
+  await cacheOf().save(fake.board.files.entries())
   expect(await cacheOf().load(() => expect.unreachable())).toBe(0)
 })
 
@@ -76,7 +76,7 @@ test.each([
   ['an older version', async () => replaced((text) => text.replace('"format":1', '"format":0'))],
   ['no cache at all', async () => replaced(() => '\0\0\0binary\n')],
 ])('%s is ignored with one log line', async (_name, make) => {
-  await cacheOf().save(filled().files())
+  await cacheOf().save(filled().files.entries())
   const cache = await make()
   expect(await cache.load(() => expect.unreachable())).toBe(0)
   expect(logs).toEqual(['cache.ignored'])
@@ -87,7 +87,7 @@ test.each([
   ['with a line that is none', (text: string) => `${text}["tasks/Z",2]\n`, ['cache.ignored']],
 ])('a file %s gives what is whole', async (_name, change, said) => {
   const before = filled()
-  await cacheOf().save(before.files())
+  await cacheOf().save(before.files.entries())
   await replaced(change)
   const paths: string[] = []
   await cacheOf().load((path) => paths.push(path))
@@ -97,7 +97,7 @@ test.each([
 
 test('a folder that cannot be written is a log line and no error', async () => {
   await writeFile(join(folder, '..', '..', 'made'), 'a file')
-  await cacheOf().save(NONE.files())
+  await cacheOf().save(NONE.files.entries())
   expect(logs).toEqual(['cache.unwritten'])
 })
 

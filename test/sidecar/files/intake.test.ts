@@ -1,7 +1,8 @@
-import { rmSync } from 'node:fs'
+import { lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import type { Board } from '../../../sidecar/board/board.ts'
+import { FileTable } from '../../../sidecar/files/file-table.ts'
 import { Intake } from '../../../sidecar/files/intake.ts'
 import { Scan } from '../../../sidecar/files/scan.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
@@ -13,19 +14,23 @@ test('a file that could not be read, and was removed without a hint, is reported
   const dir = makeFolder({ '.cairn/config.yaml': '', '.cairn/tasks/A.md': 'text' })
   const store = await openStore(dir)
   const path = join(store.root, 'tasks', 'A.md')
-  const scan = new Scan(store)
-  await scan.run(Date.now() + 60_000)
+  const files = new FileTable()
+  const scan = new Scan(store, files)
+  const { size, mtimeMs, ctimeMs, ino } = lstatSync(path)
+  const stat = { size, mtimeMs, ctimeMs, ino, isRacy: false }
+  files.put(path, { hash: 'known', facts: [], stat })
+  expect((await scan.run()).changed).not.toContain(path)
   const board: Pick<Board, 'hashOf' | 'ingest'> = { hashOf: () => 'known', ingest: () => undefined }
   const intake = new Intake({
     board: board as Board,
     read: () => ({ state: 'later', why: 'a disk that fails' }),
-    scan,
+    files,
     log: () => undefined,
     now: Date.now,
   })
   expect(await intake.take([path], () => undefined, never)).toEqual({ news: [], later: true })
-  expect((await scan.run(Date.now() + 60_000)).changed).toEqual([path])
+  expect((await scan.run()).changed).toContain(path)
   await intake.take([path], () => undefined, never)
   rmSync(path)
-  expect((await scan.run(Date.now() + 60_000)).gone).toEqual([path])
+  expect((await scan.run()).gone).toEqual([path])
 })

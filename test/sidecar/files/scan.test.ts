@@ -14,9 +14,11 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { isRacy, type SeenStat } from '../../../sidecar/files/file-stat.ts'
+import { FileTable } from '../../../sidecar/files/file-table.ts'
 import { intervalMs, Scan } from '../../../sidecar/files/scan.ts'
-import { isRacy, type SeenStat } from '../../../sidecar/files/stat-table.ts'
 import type { Store } from '../../../sidecar/layouts/layout.ts'
+import { ReadingScan } from '../../support/reading-scan.ts'
 
 let home: string
 let root: string
@@ -70,8 +72,8 @@ function store(over: Partial<Store> = {}): Store {
 const later = () => Date.now() + 60_000
 
 /** A scan that knows the files as they are, looked at long after they were written. */
-async function settled(over: Partial<Store> = {}): Promise<Scan> {
-  const scan = new Scan(store(over))
+async function settled(over: Partial<Store> = {}): Promise<ReadingScan> {
+  const scan = new ReadingScan(store(over))
   await scan.run(later())
   return scan
 }
@@ -81,7 +83,7 @@ describe('Scan', () => {
     await writeFile(join(tasks, '.tmp-1.md'), 'x')
     await writeFile(join(tasks, 'write.lock'), 'x')
     await mkdir(join(tasks, 'folder.md'))
-    const report = await new Scan(store()).run(later())
+    const report = await new ReadingScan(store()).run(later())
     expect(report.state).toBe('present')
     expect(report.files).toBe(5)
     expect(new Set(report.changed)).toEqual(
@@ -94,7 +96,7 @@ describe('Scan', () => {
   })
 
   it('finds the config file where no watched folder holds it', async () => {
-    const report = await new Scan(store({ folders: () => [tasks] })).run(later())
+    const report = await new ReadingScan(store({ folders: () => [tasks] })).run(later())
     expect(report.changed).toContain(join(root, 'config.yaml'))
   })
 
@@ -122,6 +124,21 @@ describe('Scan', () => {
     })
   })
 
+  it('reports what it found until it was read', async () => {
+    const table = new FileTable()
+    const scan = new Scan(store(), table)
+    expect((await scan.run()).changed).toHaveLength(4)
+    expect((await scan.run()).changed).toHaveLength(4)
+    const stat = await seen(task('T-1'), later())
+    table.put(task('T-1'), { hash: 'read', facts: [], stat })
+    expect((await scan.run()).changed).not.toContain(task('T-1'))
+    table.distrust(task('T-1'))
+    expect((await scan.run()).changed).toContain(task('T-1'))
+    await rm(task('T-1'))
+    expect((await scan.run()).gone).toEqual([task('T-1')])
+    expect((await scan.run()).gone).toEqual([task('T-1')])
+  })
+
   it('reports what is new, what differs and what is gone, once', async () => {
     const scan = await settled()
     await writeFile(task('T-1'), 'longer than before')
@@ -142,20 +159,20 @@ describe('Scan', () => {
 
   it('suspects a file that was looked at right after its write, and not for ever', async () => {
     const scan = await settled()
-    scan.note(task('T-1'), await seen(task('T-1'), Date.now()))
+    scan.read(task('T-1'), await seen(task('T-1'), Date.now()))
     expect(await scan.run(later())).toMatchObject({ changed: [], suspects: [task('T-1')] })
     expect(await scan.run(later())).toMatchObject({ changed: [], suspects: [] })
   })
 
   it('does not report what a cache or a hint already told of', async () => {
-    const scan = new Scan(store())
-    for (const id of ['T-1', 'T-2']) scan.seed(task(id), await seen(task(id), later()))
+    const scan = new ReadingScan(store())
+    for (const id of ['T-1', 'T-2']) scan.read(task(id), await seen(task(id), later()))
     for (const path of [task('T-3'), join(root, 'config.yaml')]) {
-      scan.note(path, await seen(path, later()))
+      scan.read(path, await seen(path, later()))
     }
-    scan.seed(task('T-8'), await seen(task('T-1'), later()))
+    scan.read(task('T-8'), await seen(task('T-1'), later()))
     await rm(task('T-3'))
-    scan.note(task('T-3'), null)
+    scan.table.delete(task('T-3'))
     expect(await scan.run(later())).toMatchObject({
       changed: [],
       suspects: [],
@@ -195,7 +212,7 @@ describe('Scan', () => {
   it('calls nothing gone where the system refuses to say, and still reports the rest', async () => {
     const refused = join(root, 'x'.repeat(300))
     const scan = await settled({ folders: () => [tasks, refused] })
-    scan.seed(join(refused, 'T-6.md'), await seen(task('T-1'), later()))
+    scan.read(join(refused, 'T-6.md'), await seen(task('T-1'), later()))
     await writeFile(task('T-1'), 'changed')
     const report = await scan.run(later())
     expect(report).toMatchObject({ state: 'unreadable', changed: [task('T-1')], gone: [] })
@@ -248,17 +265,22 @@ describe('Scan', () => {
       if (scanning) setImmediate(count)
     }
     setImmediate(count)
-    const report = await new Scan(store()).run(later())
+    const report = await new ReadingScan(store()).run(later())
     scanning = false
     expect(report.files).toBe(2_004)
     expect(turns).toBeGreaterThan(1)
   })
 
   it('begins a further scan after the one under way when asked meanwhile', async () => {
-    const scan = new Scan(store())
-    const [first, second] = await Promise.all([scan.run(later()), scan.run(later())])
-    expect(first.changed).toHaveLength(4)
-    expect(second.changed).toHaveLength(0)
+    const seen: string[] = []
+    const classify = (path: string) => {
+      seen.push(path)
+      return 'task' as const
+    }
+    const scan = new Scan(store({ classify }), new FileTable())
+    await Promise.all([scan.run(), scan.run()])
+    const half = seen.length / 2
+    expect(seen.slice(0, half)).toEqual(seen.slice(half))
   })
 })
 

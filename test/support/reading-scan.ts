@@ -1,0 +1,30 @@
+// A scan after which everything that it found counts as read, as the sidecar does it.
+
+import { lstatSync } from 'node:fs'
+import { isRacy, type SeenStat } from '../../sidecar/files/file-stat.ts'
+import { FileTable } from '../../sidecar/files/file-table.ts'
+import { Scan, type Scanned, type ScanReport } from '../../sidecar/files/scan.ts'
+
+export class ReadingScan {
+  readonly table = new FileTable()
+  readonly #scan: Scan
+
+  constructor(store: Scanned) {
+    this.#scan = new Scan(store, this.table)
+  }
+
+  /** `now` is when the files are read. */
+  async run(now: number): Promise<ScanReport> {
+    const report = await this.#scan.run()
+    for (const path of [...report.changed, ...report.suspects]) {
+      const stat = lstatSync(path, { throwIfNoEntry: false })
+      if (stat) this.read(path, { ...stat, isRacy: isRacy(stat, now) })
+    }
+    for (const path of report.gone) this.table.delete(path)
+    return report
+  }
+
+  read(path: string, stat: SeenStat): void {
+    this.table.put(path, { hash: 'read', facts: [], stat })
+  }
+}
