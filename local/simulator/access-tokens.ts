@@ -1,10 +1,10 @@
-// The OAuth2 client credentials grant of both gateways: tokens are drawn, not signed, and are kept
-// in memory, so that a restarted simulator refuses the old ones as a gateway after a rotation does.
+// The OAuth2 client credentials grant of both gateways. Tokens are random and kept in memory. So a
+// restarted simulator refuses old tokens, as a gateway does after a key rotation.
 
 export interface Client {
   clientId: string
   clientSecret: string
-  /** All that it may ask for; empty: the gateway knows no scopes. */
+  /** The allowed scopes; empty: the gateway has no scopes. */
   scopes: readonly string[]
   lifetimeMs: number
 }
@@ -16,14 +16,14 @@ export type Grant =
 export class AccessTokens {
   readonly #client: Client
   readonly #newId: () => string
-  readonly #tokens = new Map<string, { scope: string[]; endsAt: number }>()
+  readonly #tokens = new Map<string, { scope: string[]; expiresAt: number }>()
 
   constructor(client: Client, newId: () => string) {
     this.#client = client
     this.#newId = newId
   }
 
-  /** `basic`: the header, which may name the client instead of the form. */
+  /** `basic`: the Authorization header, which may contain the credentials instead of the form. */
   grant(form: URLSearchParams, basic: string | undefined, now: number): Grant {
     const { clientId, clientSecret, scopes, lifetimeMs } = this.#client
     const [id, secret] = basic
@@ -33,27 +33,27 @@ export class AccessTokens {
     if (form.get('grant_type') !== 'client_credentials') {
       return { ok: false, error: 'unsupported_grant_type' }
     }
-    const asked = (form.get('scope') ?? '').split(/\s+/).filter(Boolean)
-    if (scopes.length > 0 && asked.some((one) => !scopes.includes(one))) {
+    const requested = (form.get('scope') ?? '').split(/\s+/).filter(Boolean)
+    if (scopes.length > 0 && requested.some((one) => !scopes.includes(one))) {
       return { ok: false, error: 'invalid_scope' }
     }
     const token = this.#newId()
-    this.#tokens.set(token, { scope: asked, endsAt: now + lifetimeMs })
-    return { ok: true, token, scope: asked.join(' '), lifetimeMs }
+    this.#tokens.set(token, { scope: requested, expiresAt: now + lifetimeMs })
+    return { ok: true, token, scope: requested.join(' '), lifetimeMs }
   }
 
-  /** The scope of a request's token; undefined when it has none that is good. */
+  /** The scopes of the token of a request; undefined without a valid token. */
   scopeOf(authorization: string | undefined, now: number): readonly string[] | undefined {
     const [, token = ''] = /^Bearer (\S+)$/i.exec(authorization ?? '') ?? []
     const known = this.#tokens.get(token)
     if (!known) return undefined
-    if (now < known.endsAt) return known.scope
+    if (now < known.expiresAt) return known.scope
     this.#tokens.delete(token)
     return undefined
   }
 
-  /** From now on every token is refused, and a new one must be asked for. */
-  forget(): void {
+  /** Revokes all tokens. */
+  revokeAll(): void {
     this.#tokens.clear()
   }
 }

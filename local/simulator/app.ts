@@ -1,4 +1,4 @@
-// All of the simulator on one port. `url`: where it can be reached, for the links to its pages.
+// All routes of the simulator. `url`: its own URL, for links to its pages.
 
 import { Hono, type MiddlewareHandler } from 'hono'
 import { isLoopback } from '../../worker/shared/loopback.ts'
@@ -17,7 +17,7 @@ export function createApp(simulator: Simulator, url: () => string): Hono {
   app.route('/', fibApi(simulator, payUrl))
   app.route('/', payPages(simulator))
   app.route('/', controlApi(simulator))
-  // Stripe's client is sent here too, and understands an error of this shape.
+  // Calls of the Stripe driver arrive here, too. It understands an error of this form.
   const missing = { type: 'invalid_request_error', message: 'There is nothing here.' }
   app.notFound((c) => c.json({ error: missing }, 404))
   app.onError((error, c) => {
@@ -28,18 +28,21 @@ export function createApp(simulator: Simulator, url: () => string): Hono {
 }
 
 /**
- * Any web page in this machine's browser can send requests here: by its own origin, or by a name of
- * its own that it has pointed at 127.0.0.1, where it could read the answers too. It would pay, or
- * tell the edge of payments that nobody made.
+ * Any web page in a browser on this machine can send requests here: from its own origin, or through
+ * a domain name that it points to 127.0.0.1 (DNS rebinding), which lets it read responses as well.
+ * It could pay, or send the edge webhooks about payments that do not exist.
  */
 const refuseForeign: MiddlewareHandler = async (c, next) => {
   const host = c.req.header('host') ?? ''
   const origin = c.req.header('origin')
   if (!isLoopback(URL.parse(`http://${host}`)?.hostname ?? '')) {
-    return c.json({ error: 'The Host header is not of this machine.', code: 'foreign_host' }, 403)
+    return c.json(
+      { error: 'The Host header is not a name of this machine.', code: 'foreign_host' },
+      403,
+    )
   }
   if (origin !== undefined && origin !== `http://${host}`) {
-    const error = 'The Origin header is not of the simulator: no web page may call it.'
+    const error = 'The Origin header is foreign: web pages must not call the simulator.'
     return c.json({ error, code: 'foreign_origin' }, 403)
   }
   return await next()

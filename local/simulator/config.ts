@@ -1,4 +1,4 @@
-// Environment → settings of the simulator: the only place of it where the environment is read.
+// The settings of the simulator, from environment variables.
 
 export interface Settings {
   port: number
@@ -7,15 +7,15 @@ export interface Settings {
     clientSecret: string
     /** Signs its callbacks. */
     apiKey: string
-    /** What the merchant registered there; without one nobody is told. */
+    /** The URL that the merchant registered. Without one, no webhook is sent. */
     callbackUrl?: string
   }
   fib: { clientId: string; clientSecret: string }
   /** Shown on the hosted page. */
   merchant: string
-  /** Waits before a webhook that was not taken is sent again. */
+  /** The waits before retries of a webhook. */
   retriesMs: number[]
-  /** How long FIB takes to pay back. */
+  /** How long a refund of FIB takes. */
   fibRefundMs: number
   /** Until an unpaid payment of the redirect gateway expires. */
   expiryMs: number
@@ -24,12 +24,12 @@ export interface Settings {
 export type Environment = Readonly<Record<string, string | undefined>>
 export const environment = (): Environment => process.env
 
-/** Throws a TypeError that names what is malformed. */
+/** Throws a TypeError that names the invalid variable. */
 export function readSettings(env: Environment): Settings {
-  const text = (name: string, otherwise: string) => env[`SIMULATOR_${name}`] || otherwise
-  const count = (name: string, otherwise: number) => {
-    const given = Number(text(name, String(otherwise)))
-    if (Number.isInteger(given) && given >= 0) return given
+  const text = (name: string, fallback: string) => env[`SIMULATOR_${name}`] || fallback
+  const count = (name: string, fallback: number) => {
+    const value = Number(text(name, String(fallback)))
+    if (Number.isInteger(value) && value >= 0) return value
     throw new TypeError(`SIMULATOR_${name} must be a whole number.`)
   }
   const callbackUrl = env.SIMULATOR_REDIRECT_CALLBACK_URL

@@ -1,48 +1,48 @@
-// How the gateways misbehave when told to: for every order, or for one. Pure.
+// Faults that tests and people switch on, for every order or for one. Pure.
 
-/** Each is absent until somebody asks for it. */
+/** All are off by default. */
 export interface Faults {
-  /** Answers come this much later. */
+  /** Delays each response. */
   slowMs?: number
-  /** It is done, and the answer never comes: the worst that a timeout can mean. */
+  /** The request takes effect, but the response never comes: the worst kind of timeout. */
   timeout?: boolean
-  /** Nothing is done, and an HTML page of this status comes. */
+  /** The request has no effect, and the response is an HTML page with this status. */
   outage?: number
-  /** Only these endpoints are slow, time out or are out. */
+  /** Limits `slowMs`, `timeout` and `outage` to these endpoints. */
   endpoints?: string[]
-  /** Only so many requests are. */
+  /** Limits `slowMs`, `timeout` and `outage` to this many requests. */
   times?: number
-  /** A webhook is sent so often, all at once. */
+  /** The number of times that a webhook is sent, all at once. */
   copies?: number
-  /** A webhook is sent this much later. */
+  /** Delays each webhook. */
   lateMs?: number
-  /** A webhook says that it happened this much earlier. */
+  /** Moves the time in a webhook into the past. */
   ageMs?: number
-  /** After its webhook comes the one of the state before. */
+  /** After each webhook, one with the previous state is sent. */
   outOfOrder?: boolean
-  /** The payment is paid, and the webhook answered, before the charge is. */
+  /** The payment is paid and its webhook answered before the response to the charge. */
   beforeAnswer?: boolean
-  /** What is paid, instead of what was asked for. */
+  /** The paid amount, instead of the requested one. */
   amount?: number
   currency?: string
-  /** A webhook was changed after it was signed. FIB signs none: it names an unknown payment. */
+  /** A webhook is changed after it was signed. FIB does not sign: there it has an unknown id. */
   tampered?: boolean
-  /** A webhook's token says that it needs no signature, and has none. */
+  /** The token of a webhook has `alg: none` and no signature. */
   algNone?: boolean
-  /** A webhook is never sent. */
+  /** Webhooks are not sent. */
   lost?: boolean
-  /** A refund is taken, and comes to nothing. */
+  /** Refunds are accepted, and fail later. */
   refundFails?: boolean
 }
 
 export interface FaultPlan {
-  /** Of every order. */
+  /** For every order. */
   all: Faults
-  /** By an order's reference, external reference or payment id; they go before those of all. */
+  /** By reference, external reference or payment id of an order. They override `all`. */
   orders: Record<string, Faults>
 }
 
-/** How its values look; the compiler holds it to every fault. */
+/** The type of each value. The compiler requires an entry for each fault. */
 const KINDS: Record<
   keyof Faults,
   'flag' | 'ms' | 'amount' | 'count' | 'status' | 'text' | 'texts'
@@ -67,7 +67,9 @@ const KINDS: Record<
 
 export type ReadPlan = { ok: true; plan: FaultPlan } | { ok: false; sentence: string }
 
-/** `{all, orders}` from JSON. An unknown name is refused: a misspelt fault would never show. */
+/**
+ * Reads `{all, orders}` from JSON. Refuses unknown names: a misspelt fault would have no effect.
+ */
 export function readPlan(value: unknown): ReadPlan {
   if (!isRecord(value)) return refused('The faults must be an object.')
   const { all = {}, orders = {}, ...rest } = value
@@ -111,11 +113,11 @@ function isOfKind(value: unknown, kind: (typeof KINDS)[keyof Faults]): boolean {
   }
 }
 
-/** What stands now, and how much of it is used up. */
-export class FaultBook {
+/** The active faults, and how many requests they have affected. */
+export class ActiveFaults {
   #plan: FaultPlan = { all: {}, orders: {} }
-  /** Requests that each set of faults has spoilt. */
-  #spent = new Map<Faults, number>()
+  /** The number of affected requests for each set of faults. */
+  #affected = new Map<Faults, number>()
 
   get plan(): FaultPlan {
     return this.#plan
@@ -123,24 +125,24 @@ export class FaultBook {
 
   set(plan: FaultPlan): void {
     this.#plan = plan
-    this.#spent = new Map()
+    this.#affected = new Map()
   }
 
-  /** `names`: whatever an order can be called by. */
+  /** `names`: all ids of an order, see `namesOf`. */
   of(names: readonly (string | undefined)[]): Faults {
     return { ...this.#plan.all, ...this.#ofOrder(names) }
   }
 
-  /** Of one request, which counts as one of `times`. */
+  /** The faults of one request. It counts towards `times`. */
   ofRequest(endpoint: string, names: readonly (string | undefined)[]): Faults {
     const own = this.#ofOrder(names)
     const source = own.times === undefined ? this.#plan.all : own
     const { times, endpoints, ...faults } = this.of(names)
     if (endpoints !== undefined && !endpoints.includes(endpoint)) return {}
     if (times === undefined) return faults
-    const spent = this.#spent.get(source) ?? 0
-    if (spent >= times) return {}
-    if (faults.slowMs || faults.timeout || faults.outage) this.#spent.set(source, spent + 1)
+    const affected = this.#affected.get(source) ?? 0
+    if (affected >= times) return {}
+    if (faults.slowMs || faults.timeout || faults.outage) this.#affected.set(source, affected + 1)
     return faults
   }
 

@@ -1,10 +1,10 @@
-// The HTTP interface of First Iraqi Bank: its Keycloak's token, and its payments.
+// The HTTP API of First Iraqi Bank: the Keycloak token and payments.
 
 import { type Context, Hono } from 'hono'
 import { durationMs, errorAnswer, paymentAnswer, statusAnswer } from './fib-wire.ts'
-import { answering } from './misbehaving.ts'
 import type { Order, Payment } from './payment.ts'
 import { tokenStatus } from './redirect-api.ts'
+import { respondWithFaults } from './respond-with-faults.ts'
 import type { Simulator } from './simulator.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1_000
@@ -19,13 +19,13 @@ interface PaymentBody {
 }
 
 export function fibApi(simulator: Simulator, payUrl: (id: string) => string): Hono {
-  const { book, tokens } = simulator
+  const { payments, tokens } = simulator
   const api = new Hono()
   const refused = (c: Context, status: 400 | 401 | 404 | 409, code: string, detail: string) =>
     c.json(errorAnswer(simulator.newId(), code, code.replaceAll('_', ' '), detail), status)
 
   api.post('/auth/realms/fib-online-shop/protocol/openid-connect/token', (c) =>
-    answering(simulator, c.req.raw, 'token', undefined, async () => {
+    respondWithFaults(simulator, c.req.raw, 'token', undefined, async () => {
       const form = new URLSearchParams(await c.req.text())
       const grant = tokens.fib.grant(form, c.req.header('authorization'), simulator.now())
       if (!grant.ok) return c.json({ error: grant.error }, tokenStatus(grant.error))
@@ -40,42 +40,42 @@ export function fibApi(simulator: Simulator, payUrl: (id: string) => string): Ho
     }),
   )
 
-  const payments = api.basePath('/protected/v1/payments')
-  payments.use('*', async (c, next) => {
+  const routes = api.basePath('/protected/v1/payments')
+  routes.use('*', async (c, next) => {
     if (tokens.fib.scopeOf(c.req.header('authorization'), simulator.now())) return next()
     return refused(c, 401, 'UNAUTHORIZED', 'The access token is missing or expired.')
   })
 
-  payments.post('/', async (c) => {
+  routes.post('/', async (c) => {
     const read = readPayment(await c.req.json<PaymentBody>().catch(() => ({})))
     if (!read.ok) return refused(c, 400, 'INVALID_REQUEST', read.why)
-    return answering(simulator, c.req.raw, 'create', read.order, async () => {
+    return respondWithFaults(simulator, c.req.raw, 'create', read.order, async () => {
       const opened = await simulator.charge(read.order)
       const payment = opened.ok ? opened.payment : opened.existing
       return c.json(paymentAnswer(payment, payUrl(payment.id)), 201)
     })
   })
 
-  /** What is asked of one payment, which is looked up again after whatever made it late. */
+  /** A request about one payment. It is read again after a delay, since it may have changed. */
   const ofPayment = (c: Context, endpoint: string, work: (payment: Payment) => Response) => {
     const id = c.req.param('id') ?? ''
-    return answering(simulator, c.req.raw, endpoint, book.find(id, 'fib'), () => {
-      const payment = book.find(id, 'fib')
+    return respondWithFaults(simulator, c.req.raw, endpoint, payments.find(id, 'fib'), () => {
+      const payment = payments.find(id, 'fib')
       if (payment) return work(payment)
       return refused(c, 404, 'PAYMENT_NOT_FOUND', 'There is no such payment.')
     })
   }
 
-  payments.get('/:id/status', (c) =>
+  routes.get('/:id/status', (c) =>
     ofPayment(c, 'status', (payment) => c.json(statusAnswer(payment))),
   )
-  payments.post('/:id/cancel', (c) =>
+  routes.post('/:id/cancel', (c) =>
     ofPayment(c, 'cancel', (payment) => {
       if (simulator.act(payment, 'cancel').ok) return c.body(null, 204)
       return refused(c, 409, 'PAYMENT_NOT_CANCELLABLE', 'Only an unpaid payment can be cancelled.')
     }),
   )
-  payments.post('/:id/refund', (c) =>
+  routes.post('/:id/refund', (c) =>
     ofPayment(c, 'refund', (payment) => {
       if (simulator.refund(payment).ok) return c.body(null, 202)
       return refused(c, 409, 'PAYMENT_NOT_REFUNDABLE', 'Only a paid payment can be refunded.')
@@ -114,7 +114,7 @@ function readPayment(body: PaymentBody): Read {
   return { ok: true, order }
 }
 
-/** The bank's own default where none is given. */
+/** Default: that of the bank. */
 const lifetime = (duration: unknown): number | undefined => {
   if (duration === undefined || duration === null) return DAY_MS
   return typeof duration === 'string' ? durationMs(duration) : undefined

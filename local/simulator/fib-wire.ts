@@ -1,6 +1,6 @@
-// How First Iraqi Bank puts a payment into JSON. Pure. True to what its own SDK expects.
+// The JSON of First Iraqi Bank for a payment, as the SDK of the bank expects it. Pure.
 
-import { type Payment, type State, worth } from './payment.ts'
+import { amountOf, type Payment, type State } from './payment.ts'
 
 export function statusOf(state: State): string {
   switch (state) {
@@ -32,12 +32,12 @@ function decliningReason(state: State): string | null {
   }
 }
 
-/** One dot: an app would show the code, and nobody scans the simulator. */
+/** A single pixel: nobody scans a code of the simulator. */
 const QR_CODE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA' +
   '60e6kgAAAABJRU5ErkJggg=='
 
-/** `payUrl` stands in for the links that open the bank's app. */
+/** `payUrl` replaces the links that open the app of the bank. */
 export const paymentAnswer = (payment: Payment, payUrl: string) => ({
   paymentId: payment.id,
   readableCode: readableCode(payment.id),
@@ -48,7 +48,7 @@ export const paymentAnswer = (payment: Payment, payUrl: string) => ({
   corporateAppLink: payUrl,
 })
 
-/** What a payer types into the app, like `5B1E-0C94-D27A`. */
+/** The code that a payer types into the app, like `5B1E-0C94-D27A`. */
 export const readableCode = (id: string): string =>
   (id.replaceAll('-', '').slice(0, 12).toUpperCase().match(/.{4}/g) ?? []).join('-')
 
@@ -56,7 +56,7 @@ export const statusAnswer = (payment: Payment) => ({
   paymentId: payment.id,
   status: statusOf(payment.state),
   paidAt: payment.paidAt === undefined ? null : time(payment.paidAt),
-  amount: worth(payment),
+  amount: amountOf(payment),
   decliningReason: decliningReason(payment.state),
   declinedAt: payment.declinedAt === undefined ? null : time(payment.declinedAt),
   paidBy:
@@ -65,7 +65,7 @@ export const statusAnswer = (payment: Payment) => ({
       : { name: 'Sara Ahmed', iban: 'IQ98FIQB004095000000000001' },
 })
 
-/** The whole callback: it is not signed, so whoever gets it asks the bank. */
+/** The whole callback. It is not signed, so the merchant must check the status with the bank. */
 export const callbackOf = (payment: Payment) => ({
   id: payment.id,
   status: statusOf(payment.state),
@@ -76,7 +76,7 @@ export const errorAnswer = (traceId: string, code: string, title: string, detail
   errors: [{ code, title, detail }],
 })
 
-/** `PT12H`, `P7D`, … in ms; a month counts 30 days. Undefined: it is no duration. */
+/** `PT12H`, `P7D`, … in ms, with 30 days for a month. Undefined: not a duration. */
 export function durationMs(text: string): number | undefined {
   const match =
     /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+)S)?)?$/.exec(

@@ -1,4 +1,4 @@
-// A fetch handler on a port of 127.0.0.1, over node:http.
+// Serves a fetch handler on a port of 127.0.0.1 with node:http.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -10,14 +10,14 @@ export interface NodeServer {
   close(): Promise<void>
 }
 
-/** Far more than any request to a gateway. A page of any origin may send a body of any length. */
+/** Far more than any request to a gateway needs. Any web page may send a body of any length. */
 const BODY_BYTES = 1 << 20
 
-/** `port` 0: any free one. Rejects when it is taken. */
+/** `port` 0: any free port. Rejects if the port is in use. */
 export async function serve(port: number, handle: Handler): Promise<NodeServer> {
   const server = createServer((incoming, outgoing) => {
     answer(incoming, outgoing, handle).catch((error: unknown) => {
-      // A client that hung up while it was still sending is no fault of ours.
+      // A client that closed the connection while sending is not an error of ours.
       if (!incoming.destroyed || incoming.complete) console.error(error)
       if (!outgoing.headersSent) outgoing.writeHead(500)
       outgoing.end()
@@ -65,11 +65,11 @@ function refuse(outgoing: ServerResponse, status: number): void {
   outgoing.writeHead(status, { connection: 'close' }).end()
 }
 
-/** Undefined: it is too long, and the rest of it is still to come. */
+/** Undefined: the body is too long, and was not read to its end. */
 async function bodyOf(incoming: IncomingMessage): Promise<Buffer | undefined> {
   const chunks: Buffer[] = []
   let length = 0
-  // Otherwise the connection would end here, and there could be no answer.
+  // By default the connection would be destroyed here, before a response.
   for await (const chunk of incoming.iterator({
     destroyOnReturn: false,
   }) as AsyncIterable<Buffer>) {

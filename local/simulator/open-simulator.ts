@@ -1,4 +1,4 @@
-// A simulator on a real port, with the host's clock and network: what main.ts runs, and tests open.
+// A simulator on a real port, with real clock and network. main.ts and tests open it.
 
 import { randomUUID } from 'node:crypto'
 import { hostClock } from '../../worker/shared/clock.ts'
@@ -7,7 +7,7 @@ import type { Settings } from './config.ts'
 import { type NodeServer, serve } from './node-server.ts'
 import { Simulator } from './simulator.ts'
 
-/** As long as a gateway waits for a merchant. */
+/** A gateway waits this long for a merchant. */
 const WEBHOOK_TIMEOUT_MS = 15_000
 
 export interface OpenSimulator extends NodeServer {
@@ -34,7 +34,7 @@ async function post(url: string, body: string) {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body,
-    // A merchant that sends its gateway elsewhere has not taken the webhook.
+    // A redirect does not count as accepted.
     redirect: 'manual',
     signal: AbortSignal.timeout(WEBHOOK_TIMEOUT_MS),
   })

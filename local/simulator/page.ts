@@ -1,7 +1,7 @@
-// The hosted page as HTML, for both gateways. Pure; no script, nothing from elsewhere.
+// The hosted payment page of both gateways as HTML, without scripts and external resources. Pure.
 
 import { readableCode } from './fib-wire.ts'
-import { type Payment, type State, worth } from './payment.ts'
+import { amountOf, type Payment, type State } from './payment.ts'
 
 const GATEWAYS = {
   redirect: { name: 'Redirect gateway', accent: '#0f766e' },
@@ -17,9 +17,9 @@ const ENDS: Record<Exclude<State, 'open'>, string> = {
   refunded: 'This payment was refunded.',
 }
 
-/** The form while it is open, else what happened. */
+/** The form while the payment is open, else its result. */
 export function paymentPage(payment: Payment, merchant: string): string {
-  const { amount, currency } = worth(payment)
+  const { amount, currency } = amountOf(payment)
   const sum = `${new Intl.NumberFormat('en').format(amount)} ${htmlOf(currency)}`
   const order = payment.reference === '' ? payment.id : payment.reference
   const isFib = payment.gateway === 'fib'
@@ -63,7 +63,7 @@ const pageOf = (gateway: Payment['gateway'], title: string, body: string): strin
 <h1>${name}</h1>
 ${body}
 </main>
-<footer>A simulator: no money moves.</footer>
+<footer>A simulator: no real money moves.</footer>
 </body>
 </html>
 `
@@ -95,6 +95,6 @@ button:focus-visible { outline: 3px solid light-dark(#18181b, #f4f4f5); outline-
 footer { text-align: center; font-size: .85rem; color: light-dark(#52525b, #a1a1aa); }
 `
 
-/** The merchant's words are whatever somebody sent. */
+/** Escapes texts of the merchant, which may contain anything. */
 const htmlOf = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (sign) => `&#${sign.charCodeAt(0)};`)

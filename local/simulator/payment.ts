@@ -1,4 +1,4 @@
-// A payment as either gateway keeps it, and the moves it can make. Pure: times and ids come in.
+// A payment of either gateway, and its transitions. Pure: times and ids are parameters.
 
 export type GatewayName = 'redirect' | 'fib'
 
@@ -11,14 +11,16 @@ export type State =
   | 'refund_requested'
   | 'refunded'
 
-/** What the merchant asked for. */
+/** The request of the merchant. */
 export interface Order {
   gateway: GatewayName
-  /** The order's name to whoever sets faults; of FIB, which is told no other, the description. */
+  /**
+   * The name of the order when faults are set. For FIB, which gets no reference, the description.
+   */
   reference: string
-  /** Unique within its gateway; FIB knows none. */
+  /** Unique within its gateway. FIB has none. */
   externalReference?: string
-  /** In whole units, as it was sent. */
+  /** In major units, as sent. */
   amount: number
   currency: string
   /** Shown to the payer. */
@@ -27,7 +29,7 @@ export interface Order {
   phone?: string
   successUrl?: string
   failureUrl?: string
-  /** Where its webhooks go; without one nobody is told. */
+  /** The URL for webhooks. Without one, none is sent. */
   callbackUrl?: string
   expiresInMs: number
 }
@@ -42,13 +44,13 @@ export interface Payment extends Omit<Order, 'expiresInMs'> {
   expiresAt: number
   paidAt?: number
   declinedAt?: number
-  /** What the payer really gave, where that differs. */
+  /** The paid amount, if it differs. */
   paid?: { amount: number; currency: string }
-  /** The gateway's name for the refund. */
+  /** The gateway's id of the refund. */
   refundId?: string
 }
 
-/** What a payer, the time, the merchant or the gateway's own staff may do. */
+/** An action of the payer, the merchant, the staff of the gateway, or expiry. */
 export type Action =
   | 'pay'
   | 'pay_late'
@@ -87,7 +89,7 @@ export type Moved = { ok: true; before: Payment; after: Payment } | { ok: false;
 
 export interface MoveTerms {
   now: number
-  /** With `pay` and `pay_late`: what is given instead of what was asked for. */
+  /** With `pay` and `pay_late`: the paid amount, if it differs from the requested one. */
   paid?: { amount: number; currency: string }
   /** With a refund. */
   refundId?: string
@@ -111,14 +113,14 @@ export function movePayment(before: Payment, action: Action, terms: MoveTerms): 
   return { ok: true, before, after }
 }
 
-/** What it says it is worth: what was paid, else what was asked for. */
-export const worth = ({ amount, currency, paid }: Payment) => paid ?? { amount, currency }
+/** The paid amount, else the requested one. */
+export const amountOf = ({ amount, currency, paid }: Payment) => paid ?? { amount, currency }
 
-/** A move, as a webhook tells it. */
-export interface Told {
+/** A transition, as a webhook reports it. */
+export interface Transition {
   before: Payment
   after: Payment
-  /** The one move that says something else than its new state. */
+  /** The refund failed. The new state alone does not show this. */
   refundFailed: boolean
   /** ms */
   now: number

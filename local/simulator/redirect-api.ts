@@ -1,9 +1,9 @@
-// The HTTP interface of the redirect gateway (ZainCash Payment Gateway v2).
+// The HTTP API of the redirect gateway (ZainCash Payment Gateway v2).
 
 import { type Context, Hono } from 'hono'
-import { answering } from './misbehaving.ts'
 import type { Order } from './payment.ts'
 import { initAnswer, inquiryAnswer, reverseAnswer } from './redirect-wire.ts'
+import { respondWithFaults } from './respond-with-faults.ts'
 import type { Simulator } from './simulator.ts'
 
 const LANGUAGES = ['En', 'Ar', 'Ku']
@@ -19,13 +19,13 @@ interface InitBody {
 }
 
 export function redirectApi(simulator: Simulator, payUrl: (id: string) => string): Hono {
-  const { book, tokens, settings } = simulator
+  const { payments, tokens, settings } = simulator
   const api = new Hono()
   const refused = (c: Context, status: 400 | 401 | 403 | 404, code: string, message: string) =>
     c.json({ code, message, timestamp: new Date(simulator.now()).toISOString() }, status)
 
-  /** A refusal, unless the request's token grants the scope. */
-  const barred = (c: Context, scope: string): Response | undefined => {
+  /** A refusal, unless the token of the request has the scope. */
+  const refusalWithout = (c: Context, scope: string): Response | undefined => {
     const scopes = tokens.redirect.scopeOf(c.req.header('authorization'), simulator.now())
     if (!scopes) return refused(c, 401, 'UNAUTHORIZED', 'The access token is missing or expired.')
     if (scopes.includes(scope)) return undefined
@@ -33,7 +33,7 @@ export function redirectApi(simulator: Simulator, payUrl: (id: string) => string
   }
 
   api.post('/oauth2/token', (c) =>
-    answering(simulator, c.req.raw, 'token', undefined, async () => {
+    respondWithFaults(simulator, c.req.raw, 'token', undefined, async () => {
       const form = new URLSearchParams(await c.req.text())
       const grant = tokens.redirect.grant(form, c.req.header('authorization'), simulator.now())
       if (!grant.ok) return c.json({ error: grant.error }, tokenStatus(grant.error))
@@ -45,13 +45,13 @@ export function redirectApi(simulator: Simulator, payUrl: (id: string) => string
 
   const transaction = api.basePath('/api/v2/payment-gateway/transaction')
   transaction.post('/init', async (c) => {
-    const barrier = barred(c, 'payment:write')
-    if (barrier) return barrier
+    const refusal = refusalWithout(c, 'payment:write')
+    if (refusal) return refusal
     const { callbackUrl } = settings.redirect
     const read = readInit(await c.req.json<InitBody>().catch(() => ({})), settings.expiryMs)
     if (!read.ok) return refused(c, 400, 'VALIDATION_ERROR', read.why)
     const order = { ...read.order, ...(callbackUrl && { callbackUrl }) }
-    return answering(simulator, c.req.raw, 'init', order, async () => {
+    return respondWithFaults(simulator, c.req.raw, 'init', order, async () => {
       const opened = await simulator.charge(order)
       if (opened.ok) return c.json(initAnswer(opened.payment, payUrl(opened.payment.id)))
       const code = 'EXTERNAL_REFERENCE_ALREADY_EXISTS'
@@ -61,24 +61,24 @@ export function redirectApi(simulator: Simulator, payUrl: (id: string) => string
   })
 
   transaction.get('/inquiry/:id', (c) => {
-    const barrier = barred(c, 'payment:read')
-    const payment = book.find(c.req.param('id'), 'redirect')
-    return answering(simulator, c.req.raw, 'inquiry', payment, () => {
-      if (barrier) return barrier
-      // Again: while it was slow, the payment may have moved.
-      const now = payment && book.find(payment.id)
+    const refusal = refusalWithout(c, 'payment:read')
+    const payment = payments.find(c.req.param('id'), 'redirect')
+    return respondWithFaults(simulator, c.req.raw, 'inquiry', payment, () => {
+      if (refusal) return refusal
+      // Read again: the payment may have changed during a delay.
+      const now = payment && payments.find(payment.id)
       if (now) return c.json(inquiryAnswer(now))
       return refused(c, 404, 'TRANSACTION_NOT_FOUND', 'There is no such transaction.')
     })
   })
 
   transaction.post('/reverse', async (c) => {
-    const barrier = barred(c, 'reverse:write')
+    const refusal = refusalWithout(c, 'reverse:write')
     const body = await c.req.json<{ transactionId?: unknown }>().catch(() => ({}))
     const id = 'transactionId' in body ? String(body.transactionId) : ''
-    const payment = book.find(id, 'redirect')
-    return answering(simulator, c.req.raw, 'reverse', payment, () => {
-      if (barrier) return barrier
+    const payment = payments.find(id, 'redirect')
+    return respondWithFaults(simulator, c.req.raw, 'reverse', payment, () => {
+      if (refusal) return refusal
       if (!payment) {
         return refused(c, 404, 'TRANSACTION_NOT_FOUND', 'There is no such transaction.')
       }

@@ -1,18 +1,18 @@
-// How the redirect gateway puts a payment into JSON and into the claims of a callback. Pure.
-// True to the public documentation of ZainCash Payment Gateway v2.
+// The JSON and the callback claims of the redirect gateway for a payment, as the public
+// documentation of ZainCash Payment Gateway v2 describes them. Pure.
 
-import { type Payment, type State, type Told, worth } from './payment.ts'
+import { amountOf, type Payment, type State, type Transition } from './payment.ts'
 
 export function statusOf(state: State): string {
   switch (state) {
     case 'open':
       return 'PENDING'
     case 'paid':
-    // A refund that is still under way has changed nothing that it tells.
+    // A refund in progress does not show in the status.
     case 'refund_requested':
       return 'SUCCESS'
     case 'failed':
-    // It has no word for a payer who changed their mind.
+    // The gateway has no status for a cancelled payment.
     case 'cancelled':
       return 'FAILED'
     case 'expired':
@@ -38,7 +38,7 @@ function errorOf(state: State): string | null {
 const time = (ms: number): string => new Date(ms).toISOString()
 
 const details = (payment: Payment) => {
-  const { amount: value, currency } = worth(payment)
+  const { amount: value, currency } = amountOf(payment)
   return {
     transactionId: payment.id,
     externalReferenceId: payment.externalReference,
@@ -55,7 +55,7 @@ export const initAnswer = (payment: Payment, payUrl: string) => ({
   expiryTime: time(payment.expiresAt),
 })
 
-/** Without the redirectUrl, which only the first answer holds. */
+/** Without the redirectUrl, which is only in the response to the charge. */
 export const inquiryAnswer = (payment: Payment) => ({
   status: statusOf(payment.state),
   transactionDetails: details(payment),
@@ -73,9 +73,9 @@ export const reverseAnswer = (payment: Payment, isDone: boolean) => ({
   ...(isDone && { reversalReferenceId: payment.refundId }),
 })
 
-/** Claims of a callback, and of the token that the payer brings back to the shop. */
-export function claimsOf({ before, after, refundFailed, now }: Told, eventId: string) {
-  const { amount: value, currency } = worth(after)
+/** The claims of a callback, and of the token in the return URL. */
+export function claimsOf({ before, after, refundFailed, now }: Transition, eventId: string) {
+  const { amount: value, currency } = amountOf(after)
   const ofRefund = after.state === 'refunded' ? 'REFUND_COMPLETED' : 'STATUS_CHANGED'
   return {
     eventType: refundFailed ? 'REFUND_FAILED' : ofRefund,

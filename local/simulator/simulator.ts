@@ -1,46 +1,45 @@
-// The two gateways behind their interfaces: payments, what moves them, and who is told. It owns no
-// clock and opens no socket: both come in.
+// The logic of both gateways: payments, their transitions and webhooks. Clock and network are
+// parameters.
 
 import type { Clock } from '../../worker/shared/clock.ts'
 import { AccessTokens } from './access-tokens.ts'
-import { Book, type Opened } from './book.ts'
 import type { Settings } from './config.ts'
-import { Courier, type CourierDeps } from './courier.ts'
-import { FaultBook, type Faults } from './faults.ts'
-import type { Action, Order, Payment, State, Told } from './payment.ts'
-import { bodyOf, tokenOf } from './signing.ts'
-import { contentOf, wavesOf } from './webhook.ts'
+import { ActiveFaults, type Faults } from './faults.ts'
+import type { Action, Order, Payment, State, Transition } from './payment.ts'
+import { type Opened, PaymentStore } from './payment-store.ts'
+import { batchesOf, bodyOf, contentOf, tokenOf } from './webhook.ts'
+import { WebhookSender, type WebhookSenderDeps } from './webhook-sender.ts'
 
 export interface SimulatorDeps {
   settings: Settings
   clock: Pick<Clock, 'now' | 'after'>
   /** UUIDs. */
   newId(): string
-  post: CourierDeps['post']
+  post: WebhookSenderDeps['post']
 }
 
 export type Acted =
   | {
       ok: true
       payment: Payment
-      /** Resolves when its webhooks are taken or given up. */
-      told: Promise<void>
-      /** What the payer brings back to the shop; undefined where the gateway adds nothing. */
-      shopToken: Promise<string | undefined>
+      /** Resolves when its webhooks were accepted or given up. */
+      webhooksDone: Promise<void>
+      /** The token in the return URL; undefined if the gateway adds none. */
+      returnToken: Promise<string | undefined>
     }
   | { ok: false; state: State }
 
 const REDIRECT_SCOPES = ['payment:read', 'payment:write', 'reverse:write']
-/** A webhook that nobody takes must not become a charge that times out. */
-const MOST_BEFORE_ANSWER_MS = 5_000
-/** Longer, and a timer fires at once. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1
+/** The response to a charge waits at most this long for a webhook that is never accepted. */
+const MAX_BEFORE_ANSWER_MS = 5_000
+/** A longer timer would fire at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1
 
 export class Simulator {
   readonly settings: Settings
-  readonly faults = new FaultBook()
-  readonly courier: Courier
-  readonly book: Book
+  readonly faults = new ActiveFaults()
+  readonly webhooks: WebhookSender
+  readonly payments: PaymentStore
   readonly tokens: Readonly<Record<'redirect' | 'fib', AccessTokens>>
   readonly newId: () => string
   readonly #clock: SimulatorDeps['clock']
@@ -51,9 +50,9 @@ export class Simulator {
     this.settings = settings
     this.newId = newId
     this.#clock = clock
-    this.book = new Book(newId)
-    const encode: CourierDeps['encode'] = (webhook) => bodyOf(webhook, redirect.apiKey)
-    this.courier = new Courier({ clock, encode, post, retriesMs })
+    this.payments = new PaymentStore(newId)
+    const encode: WebhookSenderDeps['encode'] = (webhook) => bodyOf(webhook, redirect.apiKey)
+    this.webhooks = new WebhookSender({ clock, encode, post, retriesMs })
     const lifetimes = { redirect: 60 * 60 * 1_000, fib: 60_000 }
     this.tokens = {
       redirect: new AccessTokens(
@@ -73,44 +72,44 @@ export class Simulator {
   }
 
   async charge(order: Order): Promise<Opened> {
-    const opened = this.book.open(order, this.now())
+    const opened = this.payments.open(order, this.now())
     if (!opened.ok) return opened
     const { payment } = opened
     this.#later(payment.expiresAt - this.now(), () => this.act(payment, 'expire'))
     if (!this.faultsOf(payment).beforeAnswer) return opened
     const acted = this.act(payment, 'pay')
     if (!acted.ok) return opened
-    const patience = new Promise<void>((resolve) => this.#later(MOST_BEFORE_ANSWER_MS, resolve))
-    await Promise.race([acted.told, patience])
+    const timeout = new Promise<void>((resolve) => this.#later(MAX_BEFORE_ANSWER_MS, resolve))
+    await Promise.race([acted.webhooksDone, timeout])
     return { ok: true, payment: acted.payment }
   }
 
-  /** Moves a payment and starts to tell of it. */
+  /** Changes a payment and starts to send its webhooks. */
   act(payment: Payment, action: Action): Acted {
     const faults = this.faultsOf(payment)
     const now = this.now()
     const { amount = payment.amount, currency = payment.currency } = faults
     const isOther = faults.amount !== undefined || faults.currency !== undefined
-    const moved = this.book.move(payment, action, {
+    const moved = this.payments.move(payment, action, {
       now,
       ...(isOther && { paid: { amount, currency } }),
       ...(action === 'refund' && { refundId: this.newId() }),
     })
     if (!moved.ok) return moved
     const { before, after } = moved
-    const told: Told = { before, after, refundFailed: action === 'refuse_refund', now }
+    const transition: Transition = { before, after, refundFailed: action === 'refuse_refund', now }
     const eventId = this.newId()
     return {
       ok: true,
       payment: after,
-      told: this.courier.send(
-        tells(after, action) ? wavesOf(told, eventId, faults, this.newId) : [],
+      webhooksDone: this.webhooks.send(
+        sendsWebhook(after, action) ? batchesOf(transition, eventId, faults, this.newId) : [],
       ),
-      shopToken: this.#shopToken(told, eventId),
+      returnToken: this.#returnToken(transition, eventId),
     }
   }
 
-  /** FIB takes a refund at once, and makes it later; redirect does both in one call. */
+  /** FIB accepts a refund first and executes it later; redirect does both in one call. */
   refund(payment: Payment): Acted {
     const requested = this.act(payment, 'request_refund')
     if (!requested.ok) return requested
@@ -120,22 +119,22 @@ export class Simulator {
     return requested
   }
 
-  /** Whatever still waits never happens. */
+  /** Cancels everything that still waits. */
   close(): void {
     for (const cancel of this.#timers) cancel()
     this.#timers.clear()
-    this.courier.close()
+    this.webhooks.close()
   }
 
-  async #shopToken(told: Told, eventId: string): Promise<string | undefined> {
-    const { id: paymentId, gateway } = told.after
+  async #returnToken(transition: Transition, eventId: string): Promise<string | undefined> {
+    const { id: paymentId, gateway } = transition.after
     if (gateway !== 'redirect') return undefined
-    const content = contentOf(told, eventId)
+    const content = contentOf(transition, eventId)
     return tokenOf({ eventId, paymentId, gateway, url: '', content }, this.settings.redirect.apiKey)
   }
 
   #later(ms: number, call: () => void): void {
-    const cancel = this.#clock.after(Math.min(ms, LONGEST_TIMER_MS), () => {
+    const cancel = this.#clock.after(Math.min(ms, MAX_TIMER_MS), () => {
       this.#timers.delete(cancel)
       call()
     })
@@ -143,11 +142,11 @@ export class Simulator {
   }
 }
 
-/** The redirect gateway has no word for a refund that is asked for. */
-const tells = ({ gateway }: Payment, action: Action): boolean =>
+/** The redirect gateway sends no webhook for a requested refund. */
+const sendsWebhook = ({ gateway }: Payment, action: Action): boolean =>
   gateway === 'fib' || action !== 'request_refund'
 
-/** Whatever faults can be set by. */
+/** The names under which faults of this order can be set. */
 export const namesOf = (of: Payment | Order): (string | undefined)[] => [
   of.reference,
   of.externalReference,

@@ -1,13 +1,14 @@
-// What is sent when a payment moves, and in which waves: as the real gateways do it, or spoilt by
-// faults. Pure.
+// The webhooks of a payment's transition: which are sent when (as the gateways do it, or with
+// faults), and their signed bodies. No I/O.
 
+import { SignJWT, UnsecuredJWT } from 'jose'
 import type { Faults } from './faults.ts'
 import { callbackOf } from './fib-wire.ts'
-import type { GatewayName, Told } from './payment.ts'
+import type { GatewayName, Transition } from './payment.ts'
 import { claimsOf } from './redirect-wire.ts'
 
 export interface Webhook {
-  /** The same however often it is sent. FIB does not send it along. */
+  /** The same for every attempt. FIB does not send it. */
   eventId: string
   paymentId: string
   gateway: GatewayName
@@ -16,34 +17,41 @@ export interface Webhook {
   forgery?: 'tampered' | 'alg_none'
 }
 
-/** Of redirect the claims of the token that is sent, of FIB the body itself. */
+/** For redirect the claims of the token, for FIB the body itself. */
 export type Content = Record<string, unknown>
 
-/** All of a wave are sent at once; the next one waits until they are answered. */
-export interface Wave {
+/** Sent at once. The next batch waits until all of these were answered. */
+export interface Batch {
   afterMs: number
   webhooks: Webhook[]
 }
 
-export const contentOf = (told: Told, eventId: string): Content =>
-  told.after.gateway === 'redirect' ? claimsOf(told, eventId) : callbackOf(told.after)
+export const contentOf = (transition: Transition, eventId: string): Content =>
+  transition.after.gateway === 'redirect'
+    ? claimsOf(transition, eventId)
+    : callbackOf(transition.after)
 
-/** None: nobody asked to be told, or it is lost. `newId` names what comes out of order. */
-export function wavesOf(told: Told, eventId: string, faults: Faults, newId: () => string): Wave[] {
-  const { id: paymentId, gateway, callbackUrl: url } = told.after
+/** Empty without a callback URL, or with the fault `lost`. `newId` is for `outOfOrder`. */
+export function batchesOf(
+  transition: Transition,
+  eventId: string,
+  faults: Faults,
+  newId: () => string,
+): Batch[] {
+  const { id: paymentId, gateway, callbackUrl: url } = transition.after
   if (url === undefined || faults.lost) return []
   const names = { paymentId, gateway, url }
-  const content = contentOf({ ...told, now: told.now - (faults.ageMs ?? 0) }, eventId)
+  const content = contentOf({ ...transition, now: transition.now - (faults.ageMs ?? 0) }, eventId)
   const webhook = forged({ ...names, eventId, content }, faults)
   const copies = Array.from({ length: faults.copies ?? 1 }, () => webhook)
-  const waves: Wave[] = [{ afterMs: faults.lateMs ?? 0, webhooks: copies }]
-  if (!faults.outOfOrder) return waves
+  const batches: Batch[] = [{ afterMs: faults.lateMs ?? 0, webhooks: copies }]
+  if (!faults.outOfOrder) return batches
 
-  const { before } = told
-  const overtaken = { before, after: before, refundFailed: false, now: before.updatedAt }
+  const { before } = transition
+  const previous = { before, after: before, refundFailed: false, now: before.updatedAt }
   const earlierId = newId()
-  const earlier = { ...names, eventId: earlierId, content: contentOf(overtaken, earlierId) }
-  return [...waves, { afterMs: 0, webhooks: [earlier] }]
+  const earlier = { ...names, eventId: earlierId, content: contentOf(previous, earlierId) }
+  return [...batches, { afterMs: 0, webhooks: [earlier] }]
 }
 
 function forged(webhook: Webhook, { tampered, algNone }: Faults): Webhook {
@@ -52,4 +60,24 @@ function forged(webhook: Webhook, { tampered, algNone }: Faults): Webhook {
   }
   if (tampered) return { ...webhook, forgery: 'tampered' }
   return algNone ? { ...webhook, forgery: 'alg_none' } : webhook
+}
+
+export async function bodyOf(webhook: Webhook, apiKey: string): Promise<string> {
+  if (webhook.gateway === 'fib') return JSON.stringify(webhook.content)
+  return JSON.stringify({ webhook_token: await tokenOf(webhook, apiKey) })
+}
+
+export async function tokenOf({ content, forgery }: Webhook, apiKey: string): Promise<string> {
+  if (forgery === 'alg_none') return new UnsecuredJWT({ ...content }).encode()
+  const token = await new SignJWT({ ...content })
+    .setProtectedHeader({ alg: 'HS256', typ: 'JWT' })
+    .sign(new TextEncoder().encode(apiKey))
+  return forgery === 'tampered' ? withTamperedAmount(token, content) : token
+}
+
+/** Keeps the signature, and multiplies the amount by ten. */
+function withTamperedAmount(token: string, claims: Record<string, unknown>): string {
+  const text = JSON.stringify(claims).replace(/"value":(\d+)/, '"value":$10')
+  const [header, , signature] = token.split('.')
+  return [header, Buffer.from(text).toString('base64url'), signature].join('.')
 }

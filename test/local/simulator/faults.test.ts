@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { FaultBook, readPlan } from '../../../local/simulator/faults.ts'
+import { ActiveFaults, readPlan } from '../../../local/simulator/faults.ts'
 
 describe('a plan of faults', () => {
-  it('is taken as it is written', () => {
+  it('is accepted if it is valid', () => {
     const plan = { all: { slowMs: 5 }, orders: { 'order-1': { copies: 50, tampered: true } } }
     expect(readPlan(plan)).toEqual({ ok: true, plan })
     expect(readPlan({})).toEqual({ ok: true, plan: { all: {}, orders: {} } })
@@ -23,27 +23,27 @@ describe('a plan of faults', () => {
 })
 
 describe('the faults of an order', () => {
-  it('go before those of all, and touch no other order', () => {
-    const book = new FaultBook()
-    book.set({ all: { slowMs: 1, lost: true }, orders: { a: { slowMs: 2 } } })
-    expect(book.of(['a'])).toEqual({ slowMs: 2, lost: true })
-    expect(book.of(['b', undefined])).toEqual({ slowMs: 1, lost: true })
+  it('override those for all, and do not affect other orders', () => {
+    const active = new ActiveFaults()
+    active.set({ all: { slowMs: 1, lost: true }, orders: { a: { slowMs: 2 } } })
+    expect(active.of(['a'])).toEqual({ slowMs: 2, lost: true })
+    expect(active.of(['b', undefined])).toEqual({ slowMs: 1, lost: true })
   })
 
-  it('spoil only the endpoints that they name', () => {
-    const book = new FaultBook()
-    book.set({ all: { outage: 502, endpoints: ['init'] }, orders: {} })
-    expect(book.ofRequest('init', [])).toEqual({ outage: 502 })
-    expect(book.ofRequest('inquiry', [])).toEqual({})
+  it('affect only the named endpoints', () => {
+    const active = new ActiveFaults()
+    active.set({ all: { outage: 502, endpoints: ['init'] }, orders: {} })
+    expect(active.ofRequest('init', [])).toEqual({ outage: 502 })
+    expect(active.ofRequest('inquiry', [])).toEqual({})
   })
 
-  it('spoil only so many requests, until they are set again', () => {
-    const book = new FaultBook()
+  it('affect a limited number of requests, until they are set again', () => {
+    const active = new ActiveFaults()
     const plan = { all: { slowMs: 0, timeout: false, outage: 502, times: 2 }, orders: {} }
-    book.set(plan)
-    const outages = () => [1, 2, 3].map(() => book.ofRequest('init', []).outage)
+    active.set(plan)
+    const outages = () => [1, 2, 3].map(() => active.ofRequest('init', []).outage)
     expect(outages()).toEqual([502, 502, undefined])
-    book.set(plan)
+    active.set(plan)
     expect(outages()).toEqual([502, 502, undefined])
   })
 })

@@ -1,5 +1,5 @@
-// The bank's own client, its code unchanged, against the simulator: what it cannot talk to is not
-// true to the bank.
+// The bank's own client, unchanged, against the simulator. It shows that the simulator behaves like
+// the bank.
 
 import { PaymentSDK, type PaymentStatus } from '@first-iraqi-bank/sdk/payment'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -13,7 +13,7 @@ const bank = PaymentSDK.getClient(CLIENT.id, CLIENT.secret, 'stage')
 
 beforeAll(async () => {
   bed = await openBed()
-  // Its hosts are part of its code, so what leads elsewhere is the network under it.
+  // Its code contains the hosts, so the test redirects the requests in the network layer.
   vi.stubGlobal('fetch', (input: string | URL | Request, init?: RequestInit) => {
     const url = String(input instanceof Request ? input.url : input)
     return realFetch(url.startsWith(HOST) ? bed.url + url.slice(HOST.length) : input, init)
@@ -51,7 +51,7 @@ const statusOf = async (id: string): Promise<PaymentStatus> =>
   (await bank.getPaymentStatus(id, await token())).json()
 
 describe('the bank’s official client', () => {
-  it('gets a token of a minute', async () => {
+  it('gets a token that is valid for a minute', async () => {
     const answer = await bank.authenticate()
     expect(await answer.json()).toMatchObject({
       access_token: expect.any(String),
@@ -62,7 +62,7 @@ describe('the bank’s official client', () => {
     expect((await stranger.authenticate()).status).toBe(401)
   })
 
-  it('creates a payment with a code, a picture and links, good for as long as asked', async () => {
+  it('creates a payment with a code, a QR code, links, and the requested lifetime', async () => {
     const payment = await created()
     expect(payment).toEqual({
       paymentId: expect.stringMatching(/^[\da-f-]{36}$/),
@@ -86,7 +86,7 @@ describe('the bank’s official client', () => {
     })
   })
 
-  it('sees a payment paid, and the callback is a bare id and status', async () => {
+  it('sees a paid payment, and the callback has only id and status', async () => {
     const { paymentId } = await created()
     await bed.act(paymentId, 'pay')
     expect(await statusOf(paymentId)).toMatchObject({
@@ -109,7 +109,7 @@ describe('the bank’s official client', () => {
     expect((await bank.cancelPayment(paymentId, await token())).status).toBe(409)
   })
 
-  it('refunds a paid payment: taken first, made later, both told', async () => {
+  it('refunds a paid payment: accepted first, executed later, with a callback each', async () => {
     const { paymentId } = await created()
     expect((await bank.refundPayment(paymentId, await token())).status).toBe(409)
     await bed.act(paymentId, 'pay')
@@ -123,20 +123,20 @@ describe('the bank’s official client', () => {
     expect((await statusOf(paymentId)).status).toBe('REFUNDED')
   })
 
-  it('sees an expired payment declined for that', async () => {
+  it('sees an expired payment as declined, with the reason', async () => {
     const { paymentId } = await created()
     await bed.act(paymentId, 'expire')
     const { status, decliningReason } = await statusOf(paymentId)
     expect([status, decliningReason]).toEqual(['DECLINED', 'PAYMENT_EXPIRATION'])
   })
 
-  it('is refused without a token, and learns nothing of a payment that is not there', async () => {
+  it('is refused without a token, and for an unknown payment', async () => {
     const { paymentId } = await created()
     expect((await bank.getPaymentStatus(paymentId, 'nothing')).status).toBe(401)
     expect((await bank.getPaymentStatus('nothing', await token())).status).toBe(404)
   })
 
-  it('is told of a wrong amount', async () => {
+  it('gets an error for an invalid amount', async () => {
     const answer = await bank.createPayment({ amount: 0 }, await token())
     expect(answer.status).toBe(400)
     expect(await answer.json()).toMatchObject({ errors: [{ code: 'INVALID_REQUEST' }] })

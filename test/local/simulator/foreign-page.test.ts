@@ -1,5 +1,5 @@
-// What a web page in this machine's browser can send: its own Origin, or, by a name of its own that
-// it has pointed at this machine, another Host.
+// Requests of web pages in a browser on this machine: with a foreign Origin, or with a foreign Host
+// through a domain name that points to this machine (DNS rebinding).
 
 import { request } from 'node:http'
 import { text } from 'node:stream/consumers'
@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => bed[Symbol.asyncDispose]())
 
-/** `fetch` would set the headers that this is about by itself. */
+/** node:http, since `fetch` sets these headers itself. */
 function ask(method: string, path: string, headers: Record<string, string>) {
   return new Promise<{ status: number | undefined; body: string }>((resolve, reject) => {
     const asked = request(`${bed.url}${path}`, { method, headers }, (response) => {
@@ -62,7 +62,7 @@ describe('the simulator', () => {
     }
   })
 
-  it('is reached by a program, by its own page, and as localhost through a tunnel', async () => {
+  it('accepts programs, its own page, and localhost through a tunnel', async () => {
     const { host } = new URL(bed.url)
     const localhost = 'localhost:9000'
     const allowed: Record<string, string>[] = [
@@ -76,7 +76,7 @@ describe('the simulator', () => {
     }
   })
 
-  it('keeps no body of any length in memory, and refuses an address that is none', async () => {
+  it('refuses a long body and an invalid URL', async () => {
     const { port } = new URL(bed.url)
     const answered = (path: string, body: Buffer) =>
       new Promise<number | undefined>((resolve, reject) => {
@@ -91,7 +91,7 @@ describe('the simulator', () => {
     expect((await ask('GET', '/health', {})).status).toBe(200)
   })
 
-  it('does nothing of what it refuses', async () => {
+  it('executes nothing that it refuses', async () => {
     const id = await bed.charged('order-of-nobody')
     await ask('POST', `/pay/${id}`, { origin: 'https://evil.example' })
     await ask('POST', `/_control/payments/${id}/pay`, { origin: 'null' })

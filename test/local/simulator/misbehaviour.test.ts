@@ -1,4 +1,4 @@
-// Each misbehaviour, as a merchant meets it on the wire.
+// Each fault, as a merchant sees it.
 
 import { decodeJwt, decodeProtectedHeader, jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -21,7 +21,7 @@ interface Claims {
 }
 const claimsOf = (body: string | undefined) => decodeJwt(tokenOf(body)) as unknown as Claims
 
-/** A payment that is paid under these faults; resolves when its webhooks are done. */
+/** Pays a payment with these faults. Resolves when its webhooks are done. */
 async function paidUnder(faults: Record<string, unknown>) {
   bed.faults({ orders: { 'order-1': faults } })
   const id = await bed.charged('order-1')
@@ -37,7 +37,7 @@ describe('the API', () => {
     expect(performance.now() - started).toBeGreaterThan(75)
   })
 
-  it('never answers, though it did what it was asked', async () => {
+  it('never answers, but executes the request', async () => {
     await bed.token()
     bed.faults({ all: { timeout: true, endpoints: ['init'] } })
     const gaveUp = new AbortController()
@@ -63,24 +63,27 @@ describe('the API', () => {
     expect((await bed.init('silent')).status).toBe(400)
   })
 
-  it.each([200, 502])('is out, with an HTML page and %i, and did nothing', async (outage) => {
-    bed.faults({ all: { outage, endpoints: ['init'] } })
-    const answer = await bed.init('order-1')
-    expect(answer.status).toBe(outage)
-    expect(answer.headers.get('content-type')).toMatch(/^text\/html/)
-    expect(await answer.text()).toMatch(/^<!doctype html>/)
-    bed.faults({})
-    expect((await bed.init('order-1')).status).toBe(200)
-  })
+  it.each([200, 502])(
+    'has an outage with an HTML page and status %i, and executes nothing',
+    async (outage) => {
+      bed.faults({ all: { outage, endpoints: ['init'] } })
+      const answer = await bed.init('order-1')
+      expect(answer.status).toBe(outage)
+      expect(answer.headers.get('content-type')).toMatch(/^text\/html/)
+      expect(await answer.text()).toMatch(/^<!doctype html>/)
+      bed.faults({})
+      expect((await bed.init('order-1')).status).toBe(200)
+    },
+  )
 
-  it('is out for so many requests, then well again', async () => {
+  it('has an outage for a number of requests, then works again', async () => {
     bed.faults({ all: { outage: 502, times: 2, endpoints: ['init'] } })
     const statuses = []
     for (let n = 0; n < 3; n++) statuses.push((await bed.init('order-1')).status)
     expect(statuses).toEqual([502, 502, 200])
   })
 
-  it('spoils one order and no other', async () => {
+  it('can be faulty for one order only', async () => {
     bed.faults({ orders: { 'order-1': { outage: 503 } } })
     const statuses = [(await bed.init('order-1')).status, (await bed.init('order-2')).status]
     expect(statuses).toEqual([503, 200])
@@ -88,41 +91,41 @@ describe('the API', () => {
 })
 
 describe('a webhook', () => {
-  it.each([2, 50])('comes %i times at once, all the same', async (copies) => {
+  it.each([2, 50])('is sent %i times at once, with the same content', async (copies) => {
     await paidUnder({ copies })
     expect(bed.merchant.bodies).toHaveLength(copies)
     expect(new Set(bed.merchant.bodies).size).toBe(1)
   })
 
-  it('comes late', async () => {
+  it('is sent late', async () => {
     const started = performance.now()
     await paidUnder({ lateMs: 150 })
     expect(performance.now() - started).toBeGreaterThan(145)
     expect(bed.merchant.bodies).toHaveLength(1)
   })
 
-  it('comes out of order: what was before follows it', async () => {
+  it('is sent out of order: the previous state follows', async () => {
     await paidUnder({ outOfOrder: true })
     const claims = bed.merchant.bodies.map(claimsOf)
     expect(claims.map(({ data }) => data.currentStatus)).toEqual(['SUCCESS', 'PENDING'])
     expect(new Set(claims.map(({ eventId }) => eventId)).size).toBe(2)
   })
 
-  it('comes before the charge is answered', async () => {
+  it('is sent before the response to the charge', async () => {
     bed.faults({ all: { beforeAnswer: true } })
     const answer = await bed.init('order-1')
     expect(bed.merchant.bodies).toHaveLength(1)
     expect(await answer.json()).toMatchObject({ status: 'SUCCESS' })
   })
 
-  it('tells another amount, even none, or another currency, and so does the inquiry', async () => {
+  it('has a different amount, even 0, or currency, and so has the inquiry', async () => {
     const id = await paidUnder({ amount: 0, currency: 'USD' })
     const paid = { currency: 'USD', value: 0 }
     expect(claimsOf(bed.merchant.bodies[0]).data.amount).toEqual(paid)
     expect(await bed.inquiry(id)).toMatchObject({ transactionDetails: { amount: paid } })
   })
 
-  it('is tampered with: its signature is that of other claims', async () => {
+  it('is tampered with: its signature belongs to other claims', async () => {
     await paidUnder({ tampered: true })
     const [body] = bed.merchant.bodies
     expect(claimsOf(body).data.amount.value).toBe(250_000)
@@ -131,14 +134,14 @@ describe('a webhook', () => {
     })
   })
 
-  it('has a token of alg none', async () => {
+  it('has a token with alg none', async () => {
     await paidUnder({ algNone: true })
     const token = tokenOf(bed.merchant.bodies[0])
     expect(decodeProtectedHeader(token).alg).toBe('none')
     expect(token.endsWith('.')).toBe(true)
   })
 
-  it('is lost, and the inquiry alone tells', async () => {
+  it('is lost, and only the inquiry has the result', async () => {
     const id = await paidUnder({ lost: true })
     expect(bed.merchant.bodies).toEqual([])
     expect((await bed.inquiry(id)).status).toBe('SUCCESS')
@@ -148,7 +151,7 @@ describe('a webhook', () => {
 describe('the control API', () => {
   const put = (body: string) => bed.call('/_control/faults', { method: 'PUT', body })
 
-  it('sets faults and shows them, and refuses what it does not know', async () => {
+  it('sets and shows faults, and refuses unknown ones', async () => {
     const plan = { all: { slowMs: 1 }, orders: { a: { lost: true } } }
     expect((await put(JSON.stringify(plan))).status).toBe(200)
     expect(await (await bed.call('/_control/faults')).json()).toEqual(plan)
@@ -159,7 +162,7 @@ describe('the control API', () => {
     expect(await state.json()).toEqual({ faults: plan, payments: 0, webhooks: 0 })
   })
 
-  it('lists payments, all or of an order', async () => {
+  it('lists all payments, or those of an order', async () => {
     await bed.charged('a')
     const id = await bed.charged('b')
     const listed = await bed.call('/_control/payments?order=b')
@@ -169,13 +172,13 @@ describe('the control API', () => {
     expect(await (await bed.call(`/_control/payments/${id}`)).json()).toMatchObject({ id })
   })
 
-  it('knows no other action and no other payment', async () => {
+  it('refuses unknown actions and payments', async () => {
     const id = await bed.charged('a')
     const asked = [bed.act(id, 'request_refund'), bed.act(id, 'fly'), bed.act('nothing', 'pay')]
     expect((await Promise.all(asked)).map(({ status }) => status)).toEqual([404, 404, 404])
   })
 
-  it('answers what nobody serves in JSON', async () => {
+  it('answers unknown paths with JSON', async () => {
     const answer = await bed.call('/v1/checkout/sessions', { method: 'POST' })
     expect(answer.status).toBe(404)
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error' } })

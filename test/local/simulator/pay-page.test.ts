@@ -21,7 +21,7 @@ const charged = async (orderId: string, redirectUrls?: Record<string, string>) =
 const press = (path: string, action: string) =>
   bed.call(path, { method: 'POST', body: new URLSearchParams({ action }) })
 
-describe('the hosted page', () => {
+describe('the payment page', () => {
   it('shows merchant, order and amount, and loads nothing', async () => {
     const answer = await bed.call(await charged('<b>order</b>'))
     const html = await answer.text()
@@ -34,7 +34,7 @@ describe('the hosted page', () => {
     expect(buttons).toEqual(['pay', 'fail', 'cancel', 'expire'])
   })
 
-  it('sends a payer who paid back with the token that the webhook holds too', async () => {
+  it('redirects the payer to the shop with the token of the webhook', async () => {
     const answer = await press(await charged('paid', SHOP), 'pay')
     expect(answer.status).toBe(303)
     const back = new URL(answer.headers.get('location') ?? '')
@@ -46,14 +46,14 @@ describe('the hosted page', () => {
     expect(JSON.parse(body ?? '')).toEqual({ webhook_token: token })
   })
 
-  it.each(['fail', 'cancel', 'expire'])('sends one who pressed %s elsewhere', async (action) => {
+  it.each(['fail', 'cancel', 'expire'])('redirects to the failure URL after %s', async (action) => {
     const answer = await press(await charged(`not-${action}`, SHOP), action)
     expect(answer.status).toBe(303)
     expect(answer.headers.get('location')).toMatch(/^https:\/\/shop\.example\/no\?token=/)
     await bed.merchant.got(1)
   })
 
-  it('says what happened where the shop named no page, and when it is pressed again', async () => {
+  it('shows the result without a URL of the shop, and when it is pressed again', async () => {
     const path = await charged('alone')
     const answer = await press(path, 'cancel')
     expect(answer.status).toBe(200)
@@ -65,14 +65,14 @@ describe('the hosted page', () => {
     expect(bed.merchant.bodies).toHaveLength(1)
   })
 
-  it('does nothing for a button that there is not, or a payment that there is not', async () => {
+  it('does nothing for an unknown button or payment', async () => {
     const path = await charged('odd')
     expect(await (await press(path, 'refund')).text()).toContain('<form')
     expect((await press('/pay/nothing', 'pay')).status).toBe(404)
     expect(bed.merchant.bodies).toEqual([])
   })
 
-  it('of FIB goes back to the shop with nothing added', async () => {
+  it('of FIB redirects to the shop without a token', async () => {
     const form = {
       grant_type: 'client_credentials',
       client_id: 'merchant',

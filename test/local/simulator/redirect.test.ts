@@ -19,7 +19,7 @@ afterEach(() => {
   bed.merchant.bodies.length = 0
 })
 
-/** The claims of a webhook, verified as a merchant verifies them. */
+/** The claims of a webhook, verified as a merchant does. */
 async function claimsOf(body: string | undefined) {
   const { webhook_token: token } = JSON.parse(body ?? '{}') as { webhook_token: string }
   return (await jwtVerify(token, KEY, { algorithms: ['HS256'] })).payload
@@ -42,7 +42,7 @@ describe('the token endpoint', () => {
     client_secret: CLIENT.secret,
   }
 
-  it('grants what is asked for, by form or by header', async () => {
+  it('grants the requested scopes, with credentials in the form or the header', async () => {
     const answer = await grant({ ...good, scope: 'payment:read' })
     expect(await answer.json()).toEqual({
       access_token: expect.any(String),
@@ -66,7 +66,7 @@ describe('the token endpoint', () => {
 })
 
 describe('a charge', () => {
-  it('answers with the page to send the payer to', async () => {
+  it('returns the payment page', async () => {
     const answer = (await (await bed.init('shown')).json()) as Record<string, unknown>
     expect(answer).toMatchObject({
       status: 'PENDING',
@@ -88,7 +88,7 @@ describe('a charge', () => {
     expect(inquiry).not.toHaveProperty('redirectUrl')
   })
 
-  it('with a reference that is known is refused and names the transaction', async () => {
+  it('with a known reference is refused, with the id of the transaction', async () => {
     const transactionId = await bed.charged('twice')
     const again = await bed.init('twice')
     expect(again.status).toBe(400)
@@ -108,7 +108,7 @@ describe('a charge', () => {
     expect((await bed.init('wrong', more)).status).toBe(400)
   })
 
-  it('is refused without a token, with a forgotten one, and without the scope', async () => {
+  it('is refused without a token, with a revoked token, and without the scope', async () => {
     const init = (authorization: string) =>
       bed.call(`${TRANSACTION}/init`, { method: 'POST', headers: { authorization } })
     expect((await init('')).status).toBe(401)
@@ -119,7 +119,7 @@ describe('a charge', () => {
     expect((await init(`Bearer ${token}`)).status).toBe(401)
   })
 
-  it('nobody made is unknown', async () => {
+  it('that does not exist is unknown', async () => {
     expect(await bed.inquiry('nothing')).toMatchObject({ code: 'TRANSACTION_NOT_FOUND' })
   })
 })
@@ -152,14 +152,14 @@ describe('a webhook', () => {
     expect((await bed.inquiry(id)).status).toBe(status)
   })
 
-  it('is not sent for a payment that has ended already', async () => {
+  it('is not sent for a payment in a final state', async () => {
     const id = await bed.charged('ended')
     await bed.act(id, 'pay')
     expect((await bed.act(id, 'fail')).status).toBe(409)
     expect(bed.merchant.bodies).toHaveLength(1)
   })
 
-  it('that is not taken comes again under the same event id, and every answer is shown', async () => {
+  it('is retried with the same event id until it is accepted, and every attempt is recorded', async () => {
     bed.merchant.answers = [500, 302]
     const id = await bed.charged('retried')
     await bed.act(id, 'pay')
@@ -174,7 +174,7 @@ describe('a webhook', () => {
 })
 
 describe('a refund', () => {
-  it('of a paid transaction completes, and is told', async () => {
+  it('of a paid transaction completes, with a webhook', async () => {
     const id = await bed.charged('refunded')
     await bed.act(id, 'pay')
     const answer = await reverse(id)
@@ -192,7 +192,7 @@ describe('a refund', () => {
     expect((await reverse(id)).status).toBe(400)
   })
 
-  it('is refused without reverse:write, before it is paid, and where nobody knows it', async () => {
+  it('is refused without reverse:write, before payment, and for an unknown transaction', async () => {
     const id = await bed.charged('unpaid')
     expect((await reverse(id)).status).toBe(400)
     await bed.act(id, 'pay')
@@ -201,7 +201,7 @@ describe('a refund', () => {
     expect((await reverse('nothing')).status).toBe(404)
   })
 
-  it('that fails has no reference, is told, and leaves the payment as it was', async () => {
+  it('that fails has no reference, sends a webhook, and does not change the payment', async () => {
     const id = await bed.charged('refund-fails')
     await bed.act(id, 'pay')
     bed.faults({ orders: { 'refund-fails': { refundFails: true } } })
@@ -213,7 +213,7 @@ describe('a refund', () => {
   })
 })
 
-it('lets a payment expire by itself, and says so', async () => {
+it('lets a payment expire, with a webhook', async () => {
   await using quick = await openBed({ SIMULATOR_EXPIRY_MS: '50' })
   const id = await quick.charged('slow-payer')
   const [body] = await quick.merchant.got(1)

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Payment, Told } from '../../../local/simulator/payment.ts'
-import { wavesOf } from '../../../local/simulator/webhook.ts'
+import type { Payment, Transition } from '../../../local/simulator/payment.ts'
+import { batchesOf } from '../../../local/simulator/webhook.ts'
 
 const BEFORE: Payment = {
   id: 'p1',
@@ -17,17 +17,18 @@ const BEFORE: Payment = {
   expiresAt: 60_000,
 }
 const AFTER: Payment = { ...BEFORE, state: 'paid', updatedAt: 10_000, paidAt: 10_000 }
-const TOLD: Told = { before: BEFORE, after: AFTER, refundFailed: false, now: 10_000 }
-const FIB: Told = {
-  ...TOLD,
+const PAID: Transition = { before: BEFORE, after: AFTER, refundFailed: false, now: 10_000 }
+const FIB: Transition = {
+  ...PAID,
   before: { ...BEFORE, gateway: 'fib' },
   after: { ...AFTER, gateway: 'fib' },
 }
 
-const plan = (faults = {}, told = TOLD) => wavesOf(told, 'event-1', faults, () => 'event-2')
+const plan = (faults = {}, transition = PAID) =>
+  batchesOf(transition, 'event-1', faults, () => 'event-2')
 
-describe('the webhooks of a move', () => {
-  it('are one, at once, with every claim of the gateway', () => {
+describe('the webhooks of a transition', () => {
+  it('are a single one, without delay, with every claim of the gateway', () => {
     expect(plan()).toEqual([
       {
         afterMs: 0,
@@ -58,23 +59,23 @@ describe('the webhooks of a move', () => {
     ])
   })
 
-  it('of FIB are the id and the status alone', () => {
+  it('of FIB have only id and status', () => {
     expect(plan({}, FIB)[0]?.webhooks[0]?.content).toEqual({ id: 'p1', status: 'PAID' })
   })
 
-  it('are none where they are lost, or where nobody asked to be told', () => {
+  it('are none with the fault `lost`, or without a callback URL', () => {
     expect(plan({ lost: true })).toEqual([])
     const { callbackUrl: _, ...deaf } = AFTER
-    expect(plan({}, { ...TOLD, after: deaf })).toEqual([])
+    expect(plan({}, { ...PAID, after: deaf })).toEqual([])
   })
 
-  it('are fifty at once under one event id', () => {
+  it('are fifty at once, with the same event id', () => {
     const [wave] = plan({ copies: 50 })
     expect(wave?.webhooks).toHaveLength(50)
     expect(new Set(wave?.webhooks.map(({ eventId }) => eventId))).toEqual(new Set(['event-1']))
   })
 
-  it('come late and still say when it happened, or say that it was earlier', () => {
+  it('are late with the true time, or have an earlier time', () => {
     const [late] = plan({ lateMs: 400 })
     expect(late).toMatchObject({
       afterMs: 400,
@@ -85,7 +86,7 @@ describe('the webhooks of a move', () => {
     )
   })
 
-  it('come out of order: the state before follows, as an event of its own', () => {
+  it('are out of order: the previous state follows, as an event of its own', () => {
     const [first, second] = plan({ outOfOrder: true })
     expect(first?.webhooks[0]?.content).toMatchObject({ data: { currentStatus: 'SUCCESS' } })
     expect(second?.webhooks).toMatchObject([
@@ -96,7 +97,7 @@ describe('the webhooks of a move', () => {
     ])
   })
 
-  it('of a refund have event types of their own', () => {
+  it('of a refund have their own event types', () => {
     const paid = { before: AFTER, now: 0 }
     const refunded: Payment = { ...AFTER, state: 'refunded' }
     const types = [
@@ -106,7 +107,7 @@ describe('the webhooks of a move', () => {
     expect(types).toEqual(['REFUND_COMPLETED', 'REFUND_FAILED'])
   })
 
-  it('that are tampered with name a payment nobody knows, where nothing is signed', () => {
+  it('that are tampered with have an unknown id, for a gateway that does not sign', () => {
     expect(plan({ tampered: true }, FIB)[0]?.webhooks[0]?.content.id).toBe('event-1')
     expect(plan({ tampered: true })[0]?.webhooks[0]?.forgery).toBe('tampered')
     expect(plan({ algNone: true })[0]?.webhooks[0]?.forgery).toBe('alg_none')

@@ -1,4 +1,4 @@
-// All payments of both gateways, in memory: they end with the process. No I/O, no clock.
+// All payments of both gateways, in memory only. No I/O, no clock.
 
 import {
   type Action,
@@ -13,7 +13,7 @@ import {
 
 export type Opened = { ok: true; payment: Payment } | { ok: false; existing: Payment }
 
-export class Book {
+export class PaymentStore {
   readonly #newId: () => string
   readonly #payments = new Map<string, Payment>()
   /** Ids by gateway and external reference. */
@@ -23,7 +23,7 @@ export class Book {
     this.#newId = newId
   }
 
-  /** Refuses a second payment of one external reference. */
+  /** Refuses a second payment with the same external reference. */
   open(order: Order, now: number): Opened {
     const key = `${order.gateway} ${order.externalReference}`
     const known = order.externalReference === undefined ? undefined : this.#external.get(key)
@@ -35,7 +35,7 @@ export class Book {
     return { ok: true, payment }
   }
 
-  /** `gateway`: one does not know the other's. */
+  /** `gateway`: a gateway does not find payments of the other one. */
   find(id: string, gateway?: GatewayName): Payment | undefined {
     const payment = this.#payments.get(id)
     return gateway === undefined || payment?.gateway === gateway ? payment : undefined
@@ -47,7 +47,7 @@ export class Book {
     return moved
   }
 
-  /** The newest first. */
+  /** Newest first. */
   all(): Payment[] {
     return [...this.#payments.values()].reverse()
   }

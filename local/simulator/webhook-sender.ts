@@ -1,15 +1,15 @@
-// Sends webhooks, again where they were not answered with 2xx, and remembers how each one went.
+// Sends webhooks, retries those that were not answered with 2xx, and records each attempt.
 
 import type { Clock } from '../../worker/shared/clock.ts'
-import type { Wave, Webhook } from './webhook.ts'
+import type { Batch, Webhook } from './webhook.ts'
 
-export interface CourierDeps {
+export interface WebhookSenderDeps {
   clock: Pick<Clock, 'now' | 'after'>
   /** The bytes of a webhook. */
   encode(webhook: Webhook): Promise<string>
-  /** Rejects when there was no answer. */
+  /** Rejects if there was no response. */
   post(url: string, body: string): Promise<{ status: number; text: string }>
-  /** Waits before the second attempt, the third, and so on; after the last it gives up. */
+  /** The waits before the second attempt, the third, and so on. After the last one it gives up. */
   retriesMs: readonly number[]
 }
 
@@ -24,38 +24,38 @@ export interface Sent {
   /** ms */
   at: number
   body: string
-  /** null: no answer, and `error` says why. */
+  /** null: there was no response, and `error` says why. */
   status: number | null
   answer?: string
   error?: string
 }
 
-/** Enough for a test of a thousand; a bench of a million must not fill the memory. */
-const REMEMBERED = 5_000
+/** Enough for a test with a thousand. A benchmark with a million must not fill the memory. */
+const MAX_RECORDED = 5_000
 
-export class Courier {
-  readonly #deps: CourierDeps
+export class WebhookSender {
+  readonly #deps: WebhookSenderDeps
   readonly #sent: Sent[] = []
   readonly #timers = new Set<() => void>()
 
-  constructor(deps: CourierDeps) {
+  constructor(deps: WebhookSenderDeps) {
     this.#deps = deps
   }
 
-  /** Every attempt in the order in which they were answered. */
+  /** Every attempt, in the order of the responses. */
   get sent(): readonly Sent[] {
     return this.#sent
   }
 
-  /** Resolves when every webhook is taken or given up. */
-  async send(waves: readonly Wave[]): Promise<void> {
-    for (const { afterMs, webhooks } of waves) {
+  /** Resolves when every webhook was accepted or given up. */
+  async send(batches: readonly Batch[]): Promise<void> {
+    for (const { afterMs, webhooks } of batches) {
       if (afterMs > 0) await this.#wait(afterMs)
       await Promise.all(webhooks.map((webhook) => this.#deliver(webhook)))
     }
   }
 
-  /** Whatever still waits never goes out. */
+  /** Cancels everything that still waits. */
   close(): void {
     for (const cancel of this.#timers) cancel()
     this.#timers.clear()
@@ -79,7 +79,7 @@ export class Courier {
       (error: unknown) => ({ status: null, error: reasonOf(error) }),
     )
     this.#sent.push({ eventId, paymentId, gateway, url, attempt, at, body, ...answer })
-    if (this.#sent.length > REMEMBERED) this.#sent.shift()
+    if (this.#sent.length > MAX_RECORDED) this.#sent.shift()
     return answer.status !== null && answer.status >= 200 && answer.status < 300
   }
 
@@ -94,7 +94,7 @@ export class Courier {
   }
 }
 
-/** fetch says no more than "fetch failed"; why stands in its cause. */
+/** The message of a fetch error is only "fetch failed". The reason is in its cause. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? error.cause.message : error.message

@@ -1,11 +1,11 @@
-// Between a request and its answer: slow, out, or silent, when told so.
+// Applies faults between a request and its response: delay, outage, timeout.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Payment } from './payment.ts'
 import { namesOf, type Simulator } from './simulator.ts'
 
-/** `of`: the payment or order that the request is about; the token endpoint knows none. */
-export async function answering(
+/** `of`: the payment or order of the request. The token endpoint has none. */
+export async function respondWithFaults(
   simulator: Simulator,
   request: Request,
   endpoint: string,
@@ -16,11 +16,11 @@ export async function answering(
   if (faults.slowMs) await sleep(faults.slowMs)
   if (faults.outage !== undefined) return outagePage(faults.outage)
   const response = await work()
-  if (faults.timeout) await gone(request.signal)
+  if (faults.timeout) await clientGone(request.signal)
   return response
 }
 
-/** As a balancer in front of the gateway shows it, whatever the gateway speaks. */
+/** As a load balancer in front of the gateway answers: HTML, even for a JSON API. */
 const outagePage = (status: number): Response =>
   new Response(
     '<!doctype html><html><head><title>Service unavailable</title></head>' +
@@ -28,8 +28,8 @@ const outagePage = (status: number): Response =>
     { status, headers: { 'content-type': 'text/html; charset=utf-8' } },
   )
 
-/** Resolves when whoever asked has hung up. */
-const gone = (signal: AbortSignal): Promise<void> =>
+/** Resolves when the client has closed the connection. */
+const clientGone = (signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) resolve()
     signal.addEventListener('abort', () => resolve(), { once: true })
