@@ -1,4 +1,4 @@
-// What is known to end badly, each as a test that fails today: one that passes is to lose its mark.
+// Known limits, each as a test that fails today. When one passes, remove its `fails`.
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { AlertRecord } from '../../worker/payments/queries/queries.ts'
@@ -20,7 +20,7 @@ it.fails('money that the bank took for a charge whose answer and callbacks were 
   const answer = await system.post('/charges', order({ reference, gateway: 'fib' }))
   const { transactionId } = (await answer.json()) as { transactionId: string }
   const [booked] = await system.simulator.payments(reference)
-  // If these do not hold, it fails for another reason.
+  // Without these the case is not the one above; the test would then pass, and so be reported.
   if (answer.status !== 503 || booked?.state !== 'paid') return
   await system.database.query(
     'UPDATE payment_transactions SET created_at = created_at - :age WHERE id = :id',

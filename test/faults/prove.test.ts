@@ -1,4 +1,4 @@
-// The whole house under all faults in turn: what an outsider sees of it is written down and judged.
+// The whole system under all faults in turn: what an outsider sees is recorded and checked.
 
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -11,14 +11,14 @@ const run = promisify(execFile)
 const ENDS_WITHIN_MS = 280_000
 type Failed = Error & { stdout: string; stderr: string }
 
-it('a minute of all faults in turn breaks no promise', async () => {
+it('all faults in turn, each brief, break no promise', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-history-'))
   const out = join(folder, 'history.jsonl')
   const args = ['prove/run.ts', '--for', '60s', '--out', out]
-  // Killed, it takes all of its processes with it.
+  // Its processes end with it, also when it is killed.
   const limits = { timeout: ENDS_WITHIN_MS, killSignal: 'SIGKILL' } as const
   const ended = await run(process.execPath, args, limits).catch((error: Failed) => error)
-  // The findings name lines of the history, which is kept where there are any.
+  // Findings name lines of the history, so it is removed only where there are none.
   expect(`${ended.stdout}${ended.stderr}`).toMatch(/lines, 0 findings, seed \d+\n$/)
   await rm(folder, { recursive: true })
 }, 300_000)
