@@ -12,11 +12,11 @@ import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
 
-/** Keeps what it was told, and shows the tasks' titles. */
+/** Records the calls of its callbacks, and shows the titles of the tasks. */
 const RECORDER = `<!doctype html><title></title><script type="module">
 import { watchBoard } from './client.js'
 const where = await (await fetch('board.json')).json()
-window.told = []
+window.calls = []
 window.watch = watchBoard({
   ...where,
   ...(location.search === '?by=EventSource' && { EventSource }),
@@ -77,12 +77,12 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
     return tab
   }
   const stateOf = (tab: Page) => tab.evaluate('window.watch?.state.name')
-  const toldOf = (tab: Page) => tab.evaluate('window.told')
+  const callsOf = (tab: Page) => tab.evaluate('window.calls')
   const streams = async () => (await repo.json<{ streams: number }>('/status')).streams
   const rename = (id: string, title: string) =>
     repo.changes({ upserts: [taskRecord(id, { title })] })
 
-  it('shows a board by the ten lines of the example', async () => {
+  it('shows a board with the ten lines of the example', async () => {
     const tab = await context.newPage()
     await tab.goto(origin)
     await tab.getByText('A-1 One: backlog').waitFor()
@@ -91,14 +91,14 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
     await tab.getByText('A-1 Uno: backlog').waitFor()
   })
 
-  it('has one stream for ten tabs, and passes it on when its tab closes, with nothing missed', async () => {
+  it('has one stream for ten tabs, and misses nothing when the leading tab closes', async () => {
     const tabs: Page[] = []
     for (let i = 0; i < 10; i++) tabs.push(await openTab())
     await expect.poll(streams).toBe(1)
     await rename('A-1', 'Two')
     for (const tab of tabs) await expect.poll(() => tab.title()).toBe('Two')
 
-    // Each tab in turn held the stream; changes come before, during and after.
+    // Each tab leads in turn. There are changes before, during and after each handover.
     const ids: string[] = ['A-1']
     for (let left = 10; left > 7; left--) {
       const [leader] = tabs.splice(0, 1)
@@ -108,39 +108,40 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
         await rename(`B-${left}-${i}`, 'New')
       }
       await closing
-      for (const tab of tabs) await expect.poll(() => toldOf(tab)).toEqual(ids)
+      for (const tab of tabs) await expect.poll(() => callsOf(tab)).toEqual(ids)
       await expect.poll(streams).toBe(1)
       for (const tab of tabs) await expect.poll(() => stateOf(tab)).toBe('live')
     }
   })
 
-  it('takes the stream from a frozen tab, which follows when it thaws', async () => {
+  it('replaces a frozen leader, which follows when it thaws', async () => {
     const frozen = await openTab()
     const other = await openTab()
     await expect.poll(streams).toBe(1)
-    // Chromium freezes hidden tabs, and a headless one is never hidden. A debugger stops it as well.
+    // Chromium freezes hidden tabs, but a headless tab is never hidden. A debugger stops it as
+    // well.
     const devtools = await context.newCDPSession(frozen)
     await devtools.send('Debugger.enable')
     const thawed = frozen.evaluate('debugger')
     await new Promise((resolve) => devtools.once('Debugger.paused', resolve))
     await rename('A-2', 'Two')
-    // Whoever opens a page does not wait until the others have noticed.
+    // A new tab does not wait until the other tabs notice the frozen leader.
     const fresh = await openTab()
     await rename('A-3', 'Three')
     for (const tab of [other, fresh]) {
       await expect.poll(() => tab.title()).toBe('One,Two,Three')
     }
-    await expect.poll(() => toldOf(other)).toEqual(['A-2', 'A-3'])
+    await expect.poll(() => callsOf(other)).toEqual(['A-2', 'A-3'])
     await expect.poll(streams).toBe(2)
     await devtools.send('Debugger.resume')
     await thawed
     await expect.poll(() => frozen.title()).toBe('One,Two,Three')
     await expect.poll(() => stateOf(frozen)).toBe('live')
     await expect.poll(streams).toBe(1)
-    await expect.poll(() => toldOf(frozen)).toEqual(['A-2', 'A-3'])
+    await expect.poll(() => callsOf(frozen)).toEqual(['A-2', 'A-3'])
   })
 
-  it('gives the stream up when its page is left, and is current when somebody goes back', async () => {
+  it('closes the stream when the user leaves the page, and is up to date after going back', async () => {
     const leaving = await openTab()
     const other = await openTab()
     await leaving.goto(`${origin}/elsewhere.html`)
@@ -158,20 +159,20 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
     await expect.poll(streams).toBe(1)
   })
 
-  it('comes back in every tab after the edge was killed, by the browser’s own EventSource', async () => {
+  it('reconnects in every tab after the edge was killed, with the EventSource of the browser', async () => {
     const tabs = [await openTab('?by=EventSource'), await openTab('?by=EventSource')]
     await rename('A-2', 'Two')
     for (const tab of tabs) await expect.poll(() => tab.title()).toBe('One,Two')
     await edge.crash()
     await rename('A-3', 'Three')
     for (const tab of tabs) {
-      await expect.poll(() => toldOf(tab)).toEqual(['A-2', 'A-3'])
+      await expect.poll(() => callsOf(tab)).toEqual(['A-2', 'A-3'])
       await expect.poll(() => stateOf(tab)).toBe('live')
     }
     await expect.poll(streams).toBe(1)
   })
 
-  it('dials at once when the network is back, in whichever tab hears of it', async () => {
+  it('dials at once when a tab notices that the network is back', async () => {
     const tabs = [await openTab(), await openTab()]
     await context.setOffline(true)
     await edge.crash()

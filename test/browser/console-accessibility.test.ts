@@ -1,4 +1,4 @@
-// What axe finds on each view, light and dark, wide and narrow; and the way through by keyboard.
+// Accessibility of each view (axe), light and dark, wide and narrow; and use by keyboard.
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -32,17 +32,17 @@ describe.skipIf(!hasChromium)(`the console for everybody${whySkipped}`, () => {
     await starts.clear()
   })
 
-  /** Each with what says that it is there. */
+  /** `sign`: a text that shows that the view has loaded. */
   const views = (): { name: string; hash: string; sign: string }[] => [
     { name: 'the board', hash: '#/board', sign: 'LAMP-7' },
     { name: 'a task', hash: '#/board/LAMP-2', sign: 'History' },
     { name: 'payments', hash: '#/payments', sign: 'order-1' },
-    { name: 'a payment’s story', hash: `#/payments/${transaction}`, sign: 'PaymentInitiated' },
+    { name: 'the story of a payment', hash: `#/payments/${transaction}`, sign: 'PaymentInitiated' },
   ]
 
   for (const colorScheme of ['light', 'dark'] as const) {
     for (const [size, viewport] of Object.entries(SIZES)) {
-      it(`has no serious fault on any view, ${colorScheme} and ${size}`, async () => {
+      it(`has no serious problem on any view, ${colorScheme} and ${size}`, async () => {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
         await page.setViewportSize(viewport)
         for (const { name, hash, sign } of views()) {
@@ -62,7 +62,7 @@ describe.skipIf(!hasChromium)(`the console for everybody${whySkipped}`, () => {
     }
   }
 
-  it('is found through by keyboard alone, from the search to a payment’s story', async () => {
+  it('can be used by keyboard alone, from the search to the story of a payment', async () => {
     await page.setViewportSize(SIZES.wide)
     await page.goto(`${url}/#/board`)
     await page.getByText('LAMP-7').first().waitFor()
@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium)(`the console for everybody${whySkipped}`, () => {
       page.evaluate<string>(
         '(document.activeElement.getAttribute("aria-label") ?? document.activeElement.textContent)',
       )
-    /** Presses Tab until it is there. */
+    /** Presses Tab until the element has the focus. */
     const tabTo = async (name: RegExp) => {
       for (let presses = 0; presses < 40; presses++) {
         await page.keyboard.press('Tab')
@@ -93,7 +93,7 @@ describe.skipIf(!hasChromium)(`the console for everybody${whySkipped}`, () => {
     await page.keyboard.press('Enter')
     await page.getByRole('dialog').waitFor()
     await page.keyboard.press('Escape')
-    // The focus comes back with the drawing after the one without the dialog.
+    // The focus returns with the render after the dialog has closed.
     await expect.poll(focused).toMatch(/^LAMP-2/)
 
     await page.goto(`${url}/#/board`)

@@ -1,4 +1,5 @@
-// The board in a real browser: the view alone over a made-up board, under the page's own policy.
+// The board in a real browser: the view alone, over a fake board, with the security policy of the
+// page.
 
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -31,7 +32,7 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
   const isFocused = (board: BoardPage, id: string | undefined) =>
     expect.poll(() => board.focused()).toBe(id)
 
-  it('shows every card in its column, under a name that says all of it', async () => {
+  it('shows every card in its column, with a complete name for screen readers', async () => {
     const { page } = await openFull()
     const backlog = page.getByRole('region', { name: 'Backlog' })
     expect(await backlog.getByRole('listitem').count()).toBe(3)
@@ -43,12 +44,12 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     await page.getByRole('link', { name: /LAMP-4.*Stalled: agent:otto/ }).waitFor()
   })
 
-  it('draws the card that changed and no other, and shows which it was', async () => {
+  it('renders only the changed card, and highlights it', async () => {
     const board = await openFull()
     expect(await board.page.locator('.card.changed').count()).toBe(0)
     await board.drawn()
 
-    await board.tell({ tasks: withChanged('LAMP-3', { title: 'Pair with the lamp' }) })
+    await board.update({ tasks: withChanged('LAMP-3', { title: 'Pair with the lamp' }) })
     await board.page.getByText('Pair with the lamp').waitFor()
     expect(await board.drawn()).toEqual(['LAMP-3'])
     expect(await board.page.locator('.card.changed').count()).toBe(1)
@@ -56,28 +57,28 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     await board.page.getByText('LAMP-3 changed.').waitFor({ state: 'attached' })
   })
 
-  it('draws nothing for a heartbeat', async () => {
+  it('renders nothing for a heartbeat', async () => {
     const board = await openFull()
     await board.drawn()
     const live = { heartbeatAt: '2026-03-03T09:26:00Z' }
-    await board.tell({ sessions: [session('ses_1', { live })], tasks: TASKS })
-    // What is drawn next is drawn after all of it.
-    await board.tell({ tasks: withChanged('LAMP-3', { title: 'Pair with the lamp' }) })
+    await board.update({ sessions: [session('ses_1', { live })], tasks: TASKS })
+    // A later change: everything before it has been rendered then.
+    await board.update({ tasks: withChanged('LAMP-3', { title: 'Pair with the lamp' }) })
     await board.page.getByText('Pair with the lamp').waitFor()
     expect(await board.drawn()).toEqual(['LAMP-3'])
   })
 
-  it('draws what a closed task was waited for by', async () => {
+  it('renders the cards that a closed task blocked', async () => {
     const board = await openFull()
     await board.drawn()
-    await board.tell({ tasks: withChanged('LAMP-1', { status: 'done', ready: false }) })
+    await board.update({ tasks: withChanged('LAMP-1', { status: 'done', ready: false }) })
     await board.page.getByText('Blocked by LAMP-9 (does not exist)').waitFor()
     expect(new Set(await board.drawn())).toEqual(new Set(['LAMP-1', 'LAMP-2']))
   })
 
-  it('is walked through by arrows, opened by Enter and closed by Escape', async () => {
+  it('is navigated by arrow keys, opens with Enter and closes with Escape', async () => {
     const board = await openFull()
-    await board.tell({ details: { 'LAMP-4': detailOf('LAMP-4') } })
+    await board.update({ details: { 'LAMP-4': detailOf('LAMP-4') } })
     const { keyboard } = board.page
     await board.page.locator('[data-card] a[tabindex="0"]').focus()
     await isFocused(board, 'LAMP-1')
@@ -101,7 +102,7 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     await expect.poll(() => board.page.url()).not.toContain('LAMP-4')
   })
 
-  it('is walked through the other way where one reads the other way', async () => {
+  it('swaps left and right in a right-to-left language', async () => {
     const board = await openFull()
     await board.page.evaluate(`document.documentElement.dir = 'rtl'`)
     await board.page.locator('[data-card] a[tabindex="0"]').focus()
@@ -109,20 +110,20 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     await isFocused(board, 'LAMP-4')
   })
 
-  it('keeps the focus on a card that moves, and hands it on from one that is gone', async () => {
+  it('keeps the focus on a moved card, and moves it on from a deleted one', async () => {
     const board = await openFull()
     await board.card('LAMP-2').getByRole('link').focus()
-    await board.tell({ tasks: withChanged('LAMP-2', { status: 'done' }) })
+    await board.update({ tasks: withChanged('LAMP-2', { status: 'done' }) })
     await board.page.getByRole('region', { name: 'Done' }).getByRole('link').waitFor()
     expect(await board.focused()).toBe('LAMP-2')
 
     await board.card('LAMP-1').getByRole('link').focus()
-    await board.tell({ tasks: TASKS.filter(({ id }) => id !== 'LAMP-1') })
+    await board.update({ tasks: TASKS.filter(({ id }) => id !== 'LAMP-1') })
     await board.card('LAMP-1').waitFor({ state: 'detached' })
     expect(await board.focused()).toBe('LAMP-3')
   })
 
-  it('searches by `/`, keeps it in the address, and leaves by Escape', async () => {
+  it('searches with `/`, keeps the search in the URL, and leaves it with Escape', async () => {
     const board = await openFull()
     const { page } = board
     await page.keyboard.press('/')
@@ -146,7 +147,7 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
   it('shows twenty thousand tasks fifty at a time, then twice as many', async () => {
     const board = await open()
     const many = Array.from({ length: 20_000 }, (_, at) => task(`LAMP-${at + 1}`))
-    await board.tell({ ...FIRST, tasks: many })
+    await board.update({ ...FIRST, tasks: many })
     await board.card('LAMP-50').waitFor()
     expect(await board.page.locator('[data-card]').count()).toBe(50)
     await board.drawn()
@@ -155,16 +156,16 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     expect(await board.page.locator('[data-card]').count()).toBe(100)
   })
 
-  it('says what to do where there is no board to show', async () => {
+  it('shows what to do when there is no board', async () => {
     const board = await open()
     const says = (text: string) => board.page.getByText(text).waitFor()
     await board.page.getByRole('status', { name: 'Loading the board…' }).waitFor()
-    await board.tell({ state: { name: 'waiting', since: 1 } })
+    await board.update({ state: { name: 'waiting', since: 1 } })
     await says('This repository has not been published yet.')
     await says('--repo /boards/lamp')
-    await board.tell({ state: LIVE, tasks: [], status: STATUS })
+    await board.update({ state: LIVE, tasks: [], status: STATUS })
     await says('This board has no tasks yet.')
-    await board.tell({ tasks: TASKS, status: { ...STATUS, store: 'missing' } })
+    await board.update({ tasks: TASKS, status: { ...STATUS, store: 'missing' } })
     await says('The folder of the board is missing.')
     await board.card('LAMP-1').waitFor()
   })

@@ -1,5 +1,5 @@
-// What somebody on a phone relies on: while the lamp says Live, what is shown is what the edge has,
-// whatever dies in between; and once it is quiet again, it says Live of what stands in the files.
+// While the lamp shows Live, the page shows the state of the edge, whichever process dies. When
+// everything runs again, it shows Live and the state of the files.
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -10,13 +10,13 @@ import { type Start, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 
 const EDIT_EVERY_MS = 250
-/** After what the edge knows, for the page to show it, or to say that it does not. */
+/** How long the page may be behind the edge before it must show that it is not current. */
 const GRACE_MS = 10_000
 
 interface Sample {
   at: number
   isLive: boolean
-  /** Number of the edit that is shown. */
+  /** The number of the edit that the page shows. */
   shown: number
 }
 
@@ -46,16 +46,16 @@ describe.skipIf(!hasChromium)(`a console that is watched for long${whySkipped}`,
     return { at, isLive: /^Live$/m.test(text), shown: Number(shown) }
   }
 
-  /** The number of the edit that the edge has; undefined while it is away. */
+  /** The number of the edit that the edge has; undefined while it is down. */
   const known = async (): Promise<number | undefined> => {
     const task = await start.json<Task>('/tasks/LAMP-4').catch(() => undefined)
     const [, edit] = /Edit number (\d+)/.exec(task?.title ?? '') ?? []
     return edit === undefined ? undefined : Number(edit)
   }
 
-  it('never says Live of what is long out of date, through every death', async () => {
+  it('never shows Live for outdated data, whichever process dies', async () => {
     let edits = 0
-    /** Since when the edge surely had so many. */
+    /** Since when the edge certainly had this edit. */
     const atEdge: { at: number; edit: number }[] = []
     const samples: Sample[] = []
     let isOver = false

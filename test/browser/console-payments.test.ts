@@ -1,5 +1,5 @@
-// The payments of the console in a real browser, over all that `npm start` runs: charged from the
-// page, paid on the hosted page, and told by the story without a reload.
+// The payments of the console in a real browser, over the whole system of `npm start`: charged from
+// the page, paid on the payment page, and updated without a reload.
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -34,7 +34,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     local = await start.local()
     simulator = new SimulatorControl(local.simulator)
     context = await browser.newContext()
-    // A round every 200 ms instead of every five seconds, as where somebody comes back to the page.
+    // A round every 200 ms instead of every five seconds, as when the page becomes visible again.
     await context.addInitScript("setInterval(() => dispatchEvent(new Event('online')), 200)")
     ;({ page, complaints } = await openConsole(context, linkOf(start)))
     await page.getByRole('link', { name: 'Payments' }).click()
@@ -61,16 +61,16 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
   const focusedText = async () =>
     (await page.evaluate("document.activeElement?.textContent ?? ''")) as string
 
-  it('charges once for a double click, and the story tells the payment by itself', async () => {
+  it('charges once for a double click, and the story shows the payment without a reload', async () => {
     await page.getByRole('button', { name: 'Make a test charge' }).press('Enter')
-    // Nothing simulates Stripe, so no test charge can be paid there.
+    // The simulator has no Stripe, so a test charge there could not be paid.
     const offered = page.getByRole('dialog').getByLabel('Gateway').getByRole('option')
     expect(await offered.allTextContents()).toEqual(['redirect', 'fib'])
     await page.getByLabel('Amount').fill('30,000')
     await page.getByRole('button', { name: 'Charge', exact: true }).dblclick()
     await page.getByRole('button', { name: 'Pay', exact: true }).click()
     await page.getByRole('heading', { name: /^test-/ }).waitFor()
-    // Nothing of the gateway's is left in the address.
+    // The parameters of the gateway are removed from the URL.
     expect(page.url()).toMatch(/^http:\/\/[^/]+\/#\/payments\/[0-9A-Z]{26}$/)
 
     const story = page.getByRole('listitem')
@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     expect(complaints).toEqual([])
   })
 
-  it('gives back what is confirmed', async () => {
+  it('refunds after a confirmation', async () => {
     await page.getByRole('button', { name: 'Refund…' }).click()
     await page.getByText(/full amount of IQD.30,000 is refunded/).waitFor()
     await page.getByLabel('Reason').fill('It does not shine')
@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     expect(await isFocused('[id^=payment-]')).toBe(true)
   })
 
-  it('shows what needs a person first, and takes it away when somebody has seen to it', async () => {
+  it('shows alerts first, and removes them when they are acknowledged', async () => {
     await page.evaluate('window.isTheSamePage = true')
     for (const order of ['order-1', 'order-3']) {
       await simulator.faults(order, { amount: 20_000 })
@@ -123,7 +123,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     }
     expect(await seriousFaults(page, 'main')).toEqual([])
 
-    // Called before any other task: a key that is pressed meanwhile has no moment to go astray.
+    // Called before any other task, so it sees every moment in which the focus is lost.
     await page.evaluate(`{
       window.timesLost = 0
       const look = () => { window.timesLost += Number(document.activeElement === document.body) }
@@ -131,7 +131,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     }`)
     await alert('order-1').getByRole('button', { name: 'Acknowledge' }).press('Enter')
     await alert('order-1').waitFor({ state: 'detached' })
-    // On the whole alert: a second Enter must not acknowledge what nobody has read.
+    // On the whole alert: a second Enter must not acknowledge an alert that nobody has read.
     expect(await focusedText()).toMatch(/^A different amount was paid order-3/)
     await alert('order-3').getByRole('button', { name: 'Acknowledge' }).press('Enter')
     await page.getByText('Nothing needs a person.').waitFor()
@@ -139,7 +139,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     expect(await page.evaluate('[window.timesLost, window.isTheSamePage]')).toEqual([0, true])
   })
 
-  it('keeps the keyboard’s place when somebody else has seen to what had it', async () => {
+  it('keeps the focus in the list when another user acknowledges the focused alert', async () => {
     await simulator.faults('order-4', { amount: 20_000 })
     const { gatewayTransactionId } = await start.charge('order-4')
     await simulator.act(gatewayTransactionId, 'pay')
@@ -150,7 +150,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     expect(await isFocused('h2#attention')).toBe(true)
   })
 
-  it('leads to the payment that a test charge left without a page', async () => {
+  it('links to the payment of a test charge without a payment page', async () => {
     await simulator.everywhere({ outage: 502, endpoints: ['init'] })
     await page.getByRole('button', { name: 'Make a test charge' }).press('Enter')
     await page.getByRole('button', { name: 'Charge', exact: true }).press('Enter')
@@ -177,7 +177,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await toList()
   })
 
-  it('keeps the filters in the address, and finds by the beginning of a name', async () => {
+  it('keeps the filters in the URL, and finds by the beginning of a reference', async () => {
     await page.getByLabel('Status', { exact: true }).selectOption('Paid')
     await page.getByText('3 payments', { exact: true }).waitFor()
     expect(page.url()).toContain('#/payments?status=Paid')
@@ -192,7 +192,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     expect(page.url()).toMatch(/#\/payments$/)
   })
 
-  it('shows and offers what was paid, and says a refusal in the edge’s own words', async () => {
+  it('refunds the paid amount, and shows the sentence of the edge after a refusal', async () => {
     await row('order-1')
       .getByText(/paid IQD.20,000/)
       .waitFor()
@@ -206,7 +206,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByText(/full amount of IQD.20,000 is refunded/).waitFor()
     await page.getByLabel('Reason').fill('It does not shine')
     await page.getByRole('button', { name: 'Continue' }).click()
-    // Somebody else is quicker, and the page has not heard of it.
+    // Another user refunds first, and the page does not know it yet.
     await page.route('**/api/payments/transactions**', (route) => route.abort())
     const [transaction] = (await transactions()).filter(({ reference }) => reference === 'order-1')
     const refund = { gateway: 'redirect', transactionId: transaction?.id, amount: 25_000 }
@@ -223,14 +223,14 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await toList()
   })
 
-  it('plots the webhooks, and says the same as a table', async () => {
+  it('plots the webhooks, and shows the same data as a table', async () => {
     await page.locator('.plot canvas').waitFor()
     await page.getByText('As a table').click()
     await page.getByRole('columnheader', { name: 'applied' }).waitFor()
     await page.getByText('As a table').click()
   })
 
-  it('fits a phone, and its cards are still a table to whoever hears them', async () => {
+  it('fits a phone, and its cards are still a table for screen readers', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
     expect(await page.getByRole('rowheader').count()).toBe(6)
@@ -241,7 +241,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await toList()
   })
 
-  it('shows what cannot be read, beside all that can, and its story as far as it can be told', async () => {
+  it('shows unreadable rows beside the others, and the readable parts of their stories', async () => {
     const [bad] = (await transactions()).filter(({ reference }) => reference === 'order-2')
     const { database: url, databaseToken: authToken } = local
     const database = libsqlDatabase({ url, authToken }, Date.now)
@@ -272,7 +272,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await toList()
   })
 
-  it('says so while the edge is not reached, and comes back by itself', async () => {
+  it('shows that the edge is unreachable, and recovers by itself', async () => {
     await page.getByText(/^As of/).waitFor()
     const back = start.killAndWait('workerd')
     await page.route('**/api/payments/**', (route) => route.abort())
@@ -286,7 +286,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByText(/^As of/).waitFor()
   })
 
-  it('says what to set where no payments are configured', async () => {
+  it('shows what to set when payments are not configured', async () => {
     const error = 'No payments are configured: set LIBSQL_URL.'
     await page.route('**/api/payments/**', (route) =>
       route.fulfill({ status: 503, json: { error, code: 'not_configured' } }),
@@ -297,12 +297,12 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByText(/^As of/).waitFor()
   })
 
-  it('says that there is no payment of an id', async () => {
+  it('shows that there is no payment with an id', async () => {
     await page.goto(`${local.url}/#/payments/01HZZZZZZZZZZZZZZZZZZZZZZZ`)
     await page.getByRole('heading', { name: 'There is no payment with this id.' }).waitFor()
   })
 
-  it('names the scope that is missing', async () => {
+  it('names the missing scope', async () => {
     const other = await browser.newContext()
     const tab = await other.newPage()
     await tab.goto(`${local.url}/#/payments`)

@@ -1,5 +1,5 @@
-// What keeps strangers out of the console, where it is kept: in a real browser. The stranger is a
-// page of another port, which for cookies is the same site.
+// The console's protection against foreign pages, in a real browser. The foreign page is on another
+// port, which is the same site for cookies.
 
 import { readdir, readFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
@@ -21,7 +21,7 @@ describe.skipIf(!hasChromium)(`the console among strangers${whySkipped}`, () => 
   let page: Page
   let stranger: Server
   let strangerUrl: string
-  /** What reached the stranger. */
+  /** Requests that reached the foreign server. */
   const asked: string[] = []
 
   beforeAll(async () => {
@@ -51,7 +51,7 @@ describe.skipIf(!hasChromium)(`the console among strangers${whySkipped}`, () => 
     return tab
   }
 
-  it('leaves the code of the link in no step of the history, and in no log', async () => {
+  it('leaves the code of the link neither in the history nor in a log', async () => {
     expect(await page.evaluate('navigation.entries().map(({ url }) => url).join()')).toBe(
       `${url}/#/board`,
     )
@@ -75,7 +75,7 @@ describe.skipIf(!hasChromium)(`the console among strangers${whySkipped}`, () => 
     await expect(page.evaluate(`{ ${script} }`)).rejects.toThrow(/TypeError/)
   })
 
-  it('runs no script that stands in the page, and no link of javascript', async () => {
+  it('runs no inline script and no javascript: link', async () => {
     await page.evaluate(`{
       const script = document.createElement('script')
       script.append('window.hasRun = 1')
@@ -84,12 +84,12 @@ describe.skipIf(!hasChromium)(`the console among strangers${whySkipped}`, () => 
       document.body.append(script, link)
       link.click()
     }`)
-    // What a link does comes after what was asked before it.
+    // The click takes effect after the request before it.
     await page.evaluate('new Promise((resolve) => setTimeout(resolve))')
     expect(await page.evaluate('window.hasRun')).toBeUndefined()
   })
 
-  it('carries nothing elsewhere', async () => {
+  it('sends nothing to another server', async () => {
     asked.length = 0
     await page.evaluate(`{
       const refused = []
@@ -114,7 +114,7 @@ describe.skipIf(!hasChromium)(`the console among strangers${whySkipped}`, () => 
     expect(asked).toEqual([])
   })
 
-  it('is shown in no frame of a stranger', async () => {
+  it('cannot be framed by a foreign page', async () => {
     const tab = await visitStranger()
     const refusal = tab.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()))
     await tab.evaluate(`{
@@ -126,7 +126,7 @@ describe.skipIf(!hasChromium)(`the console among strangers${whySkipped}`, () => 
     await tab.close()
   })
 
-  it('lets a stranger who has the cookie sent along read nothing and do nothing', async () => {
+  it('does not let a foreign page read or do anything with the cookie', async () => {
     const tab = await visitStranger()
     const send = (path: string, init: object) =>
       tab.evaluate(`fetch('${url}${path}', {
@@ -140,7 +140,7 @@ describe.skipIf(!hasChromium)(`the console among strangers${whySkipped}`, () => 
     ] as const) {
       await expect(send(path, init)).rejects.toThrow('Failed to fetch')
     }
-    // No preflight asks first about these; they come to the edge, with the cookie.
+    // These need no preflight, so they reach the edge with the cookie.
     const charge = {
       ...{ gateway: 'redirect', reference: 'stranger', amount: 1_000, currency: 'IQD' },
       description: 'A lamp',
@@ -155,7 +155,7 @@ describe.skipIf(!hasChromium)(`the console among strangers${whySkipped}`, () => 
     expect(await page.evaluate(transactions)).toEqual({ transactions: [] })
   })
 
-  it('is put into no session of a stranger, whose page sets a cookie of the same name', async () => {
+  it('ignores a cookie of the same name that a foreign page sets', async () => {
     const tab = await visitStranger()
     await tab.evaluate(`document.cookie = 'signalbox-${new URL(url).port}=a.b.c; path=/api'`)
     await tab.close()
@@ -163,7 +163,7 @@ describe.skipIf(!hasChromium)(`the console among strangers${whySkipped}`, () => 
     expect(await page.evaluate(`fetch('/api/session').then(({ status }) => status)`)).toBe(200)
   })
 
-  it('lets no name of a payment turn around the text that stands beside it', async () => {
+  it('isolates the text direction of references from the text beside them', async () => {
     await start.charge('order\u202e', { description: 'gnp.lamp' })
     const tab = await context.newPage()
     await tab.goto(`${url}/#/payments`)

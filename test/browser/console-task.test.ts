@@ -1,4 +1,4 @@
-// The open task in a real browser: kept open while it changes, and harmless whoever wrote it.
+// The open task in a real browser: it stays open while it changes, and hostile content is harmless.
 
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
@@ -23,42 +23,42 @@ describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
   const open = (hash?: string) => boards.open(browser, hash)
   const openFull = (hash?: string) => boards.openFull(browser, hash)
 
-  it('keeps what was open of a task open when the task changes', async () => {
+  it('keeps folded-out parts open when the task changes', async () => {
     const board = await openFull('#/board/LAMP-4')
     const { page } = board
     const run = { file: 'a.log', cmd: 'make test', exit: 1, timedout: false, output: 'it broke' }
     const body = 'Line\n\n'.repeat(90)
-    await board.tell({ details: { 'LAMP-4': detailOf('LAMP-4', { body, runs: [run] }) } })
-    await board.tell({ tasks: withChanged('LAMP-4', { title: 'Once' }) })
+    await board.update({ details: { 'LAMP-4': detailOf('LAMP-4', { body, runs: [run] }) } })
+    await board.update({ tasks: withChanged('LAMP-4', { title: 'Once' }) })
     await page.getByText('make test').click()
     await page.getByText('it broke').waitFor()
     const before = await page.evaluate(`document.querySelector('dialog .scroller').scrollTop`)
     expect(before).toBeGreaterThan(0)
 
     const runs = [{ ...run, file: 'b.log', cmd: 'make again', output: 'fine' }, run]
-    await board.tell({ details: { 'LAMP-4': detailOf('LAMP-4', { body, runs }) } })
-    await board.tell({ tasks: withChanged('LAMP-4', { title: 'Twice' }) })
+    await board.update({ details: { 'LAMP-4': detailOf('LAMP-4', { body, runs }) } })
+    await board.update({ tasks: withChanged('LAMP-4', { title: 'Twice' }) })
     await page.getByText('make again').waitFor()
     expect(await page.getByText('it broke').isVisible()).toBe(true)
     expect(await page.evaluate(`document.querySelector('dialog .scroller').scrollTop`)).toBe(before)
 
-    await board.tell({ details: {}, tasks: TASKS.slice(0, 3) })
+    await board.update({ details: {}, tasks: TASKS.slice(0, 3) })
     await page.getByText('This task was deleted.').waitFor()
     expect(await page.getByText('it broke').isVisible()).toBe(true)
   })
 
-  it('says of a link to a task that there is no such task', async () => {
+  it('shows that the task of a link does not exist', async () => {
     const { page } = await openFull('#/board/LAMP-77')
     await page.getByRole('dialog', { name: 'There is no task LAMP-77.' }).waitFor()
   })
 
-  it('has no serious fault that axe knows, light, dark and narrow', async () => {
+  it('has no serious accessibility problem, light, dark and narrow', async () => {
     const board = await open('#/board/LAMP-4')
     const { page } = board
     const checks = [{ desc: 'it dims', cmd: 'make test', result: 'fail' }]
     const body = '# A title\n\n- [x] done\n- [ ] not yet\n\n| a | b |\n|---|---|\n| 1 | 2 |\n'
     const open4 = detailOf('LAMP-4', { body, checks, sessions: [session('ses_1')] })
-    await board.tell({ ...FIRST, details: { 'LAMP-4': open4 } })
+    await board.update({ ...FIRST, details: { 'LAMP-4': open4 } })
     await page.getByRole('table').waitFor()
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
@@ -71,12 +71,13 @@ describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
     expect(await seriousFaults(page)).toEqual([])
   })
 
-  it('does nothing that a hostile file asks for', async () => {
+  it('executes nothing from a hostile file', async () => {
     const starts = new Starts()
     try {
       const start = await (await starts.start()).ready()
       const context = await browser.newContext()
-      // What the sanitiser parses apart from the page, the page's policy complains of all the same.
+      // The sanitiser parses in a separate document, but the policy of the page reports that as
+      // well.
       const { page } = await openConsole(context, linkOf(start))
       const asked: string[] = []
       page.on('request', (request) => asked.push(new URL(request.url()).hostname))
@@ -84,7 +85,7 @@ describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
       await editTask(start, 'LAMP-5', (text) => `${text}\n${HOSTILE}`)
       await page.goto(`${(await start.local()).url}/#/board/LAMP-5`)
       const task = page.getByRole('dialog')
-      // Rendered: until then the text stands there as it was written.
+      // Rendered. Before that, the plain text is shown.
       await task.getByRole('checkbox').waitFor()
 
       expect(await page.evaluate('window.taken')).toBeUndefined()

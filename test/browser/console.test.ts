@@ -1,4 +1,4 @@
-// The console in a real browser, over all that `npm start` runs: real files, real processes.
+// The console in a real browser, over the whole system of `npm start`: real files, real processes.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
@@ -35,7 +35,7 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
   const isLive = (tab: Page) => tab.getByText('Live', { exact: true }).waitFor()
   const shows = (tab: Page, text: string) => tab.getByText(text).first().waitFor()
 
-  it('is signed in by the printed link, in one browser and once', async () => {
+  it('signs in with the printed link, once and in one browser', async () => {
     expect(complaints).toEqual([])
     expect(page.url()).not.toContain('sign-in')
 
@@ -49,14 +49,14 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
     await stranger.close()
   })
 
-  it('keeps the token where no script can read it', async () => {
+  it('keeps the token in a cookie that no script can read', async () => {
     expect(await page.evaluate('document.cookie')).toBe('')
     const [cookie, ...others] = await context.cookies()
     expect(others).toEqual([])
     expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict' })
   })
 
-  it('shows a file that is saved on disk, without a reload', async () => {
+  it('shows a saved file without a reload', async () => {
     await isLive(page)
     await page.evaluate('window.isTheSamePage = true')
     await editTask(start, 'LAMP-4', retitle('Wake up to birdsong'))
@@ -65,7 +65,7 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
     expect(await page.evaluate('window.isTheSamePage')).toBe(true)
   })
 
-  it('makes one stream of ten tabs', async () => {
+  it('has one stream for ten tabs', async () => {
     const { url } = await start.local()
     const tabs = await Promise.all(Array.from({ length: 9 }, () => context.newPage()))
     await Promise.all(tabs.map((tab) => tab.goto(url)))
@@ -77,8 +77,8 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
     await Promise.all(tabs.map((tab) => tab.close()))
   })
 
-  it('comes back by itself when the Worker is killed, with nothing missed', async () => {
-    // Else it may be back before anybody has seen that it was gone.
+  it('reconnects after the Worker was killed, and misses nothing', async () => {
+    // Without this, the Worker may be back before the page notices.
     await page.route('**/api/**', (route) => route.abort())
     const dead = start.killAndWait('workerd')
     await page.getByText('Reconnecting…').waitFor()
@@ -88,11 +88,11 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
     await isLive(page)
     await shows(page, 'Saved while nobody listened')
     expect(await page.evaluate('window.isTheSamePage')).toBe(true)
-    // A red lamp would have been a lie of the other kind.
+    // The break was short, so the page must not claim that the data is stale.
     await vi.waitUntil(async () => (await page.getByText(/Stale since/).count()) === 0, PATIENT)
   })
 
-  it('weighs less than 100 KiB when it is first loaded', async () => {
+  it('loads less than 100 KiB at first', async () => {
     const fresh = await browser.newContext({ storageState: await context.storageState() })
     const tab = await fresh.newPage()
     const files: Promise<Buffer>[] = []
@@ -108,7 +108,7 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
     await fresh.close()
   })
 
-  it('moves nothing under the reader’s finger while it loads on a phone', async () => {
+  it('has no layout shift while it loads on a phone', async () => {
     const phone = await browser.newContext({
       storageState: await context.storageState(),
       viewport: { width: 390, height: 844 },
@@ -118,7 +118,7 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
       new PerformanceObserver((list) => {
         for (const { value } of list.getEntries()) globalThis.shifts += value
       }).observe({ type: 'layout-shift', buffered: true })`)
-    // Each answer by itself, so that whatever jumps for one of them is seen to.
+    // One response after the other, to detect a shift after each of them.
     let lateMs = 0
     await phone.route('**/api/payments/**', async (asked) => {
       lateMs += 150
@@ -134,16 +134,16 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
       await tab.goto(`${url}/${hash}`)
       await isLive(tab)
       await shows(tab, sign)
-      // The last answer of the first round is in, where there are rounds.
+      // The last response of the first polling round has arrived, if the view polls.
       if (hash === '#/payments') await tab.locator('.freshness.go').waitFor()
-      // What the field calls good; a line more in the bar is 0.3.
+      // Below 0.1 is "good" (web.dev/cls). An extra line in the bar would be 0.3.
       expect(await tab.evaluate<number>('globalThis.shifts'), hash).toBeLessThan(0.1)
       await tab.close()
     }
     await phone.close()
   })
 
-  it('shows nothing any more, in no tab, once somebody has signed out', async () => {
+  it('shows nothing in any tab after the user signed out', async () => {
     const other = await context.newPage()
     await other.goto((await start.local()).url)
     await isLive(other)

@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium)(`Chromium's EventSource${whySkipped}`, () => {
     page.close()
   })
 
-  it('opens the stream by a ticket, and sees the messages with their ids', async () => {
+  it('opens the stream with a ticket, and gets messages with ids', async () => {
     const repo = await publishedRepo(edge, [taskRecord('A-1')])
     const issued = await repo.post('tickets', {})
     const { ticket } = (await issued.json()) as { ticket: string }

@@ -1,5 +1,6 @@
-// A page that somebody opened in the same browser while a system runs on this machine and its
-// console is signed in. It can send requests to any port, and must neither read nor change anything.
+// A foreign page in the same browser, while a system runs on this machine and the user is signed in
+// to its console. The page can send requests to any port, and must neither read nor change
+// anything.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,7 +16,7 @@ import { linkOf, openConsole } from '../support/console-page.ts'
 import { type Start, Starts } from '../support/local-system.ts'
 import { SimulatorControl } from '../support/simulator-control.ts'
 
-/** A name whose owner has pointed it at this machine once the page was loaded (DNS rebinding). */
+/** A domain name that points to this machine after the page was loaded (DNS rebinding). */
 const REBOUND = 'rebound.example'
 
 const FORGED = `INSERT INTO payment_outbox
@@ -31,7 +32,7 @@ interface Targets {
   paymentId: string
 }
 
-/** What runs in the page; resolves with what it could read. */
+/** The script of the page. Resolves with what it could read. */
 const ATTACK = `async ({ database, simulator, edge, paymentId }, sql) => {
   const readable = []
   const read = async (url, init) => {
@@ -83,7 +84,7 @@ const ATTACK = `async ({ database, simulator, edge, paymentId }, sql) => {
   return readable
 }`
 
-/** A form that is sent without being asked, as a text that the server may take for JSON. */
+/** A form that submits itself, with a text that the server may take for JSON. */
 const FORM = `({ url, name, value }) => {
   const form = document.createElement('form')
   Object.assign(form, { method: 'post', action: url })
@@ -116,11 +117,11 @@ describe.skipIf(!hasChromium)(`a page of another origin in Chromium${whySkipped}
     targets = { database, simulator, edge, paymentId }
     browser = await launchChromium([
       `--host-resolver-rules=MAP ${REBOUND} 127.0.0.1`,
-      // Newer ones ask the visitor first, and other browsers do not.
+      // Newer Chromium asks the user first; other browsers do not.
       '--disable-features=LocalNetworkAccessChecks',
     ])
     context = await browser.newContext()
-    // The cookie goes along with what pages of this machine's other ports send.
+    // Pages on other ports of this machine send the cookie, too.
     const { page } = await openConsole(context, linkOf(start))
     await page.getByText('LAMP-4').first().waitFor()
   })
@@ -130,7 +131,7 @@ describe.skipIf(!hasChromium)(`a page of another origin in Chromium${whySkipped}
     stranger.close()
   })
 
-  /** All that an attack could have changed. */
+  /** Everything that an attack could have changed. */
   async function state() {
     const { database: url, databaseToken: authToken, simulator } = await start.local()
     const database = libsqlDatabase({ url, authToken }, Date.now)
@@ -150,7 +151,7 @@ describe.skipIf(!hasChromium)(`a page of another origin in Chromium${whySkipped}
     payment: { state: 'open' },
   }
 
-  /** A tab of the stranger; one that is rebound is loaded before its name leads to this machine. */
+  /** A tab of the foreign page. With rebinding, it is loaded before its name points here. */
   async function open(origin: string): Promise<Page> {
     const page = await context.newPage()
     if (origin.includes(REBOUND)) {
@@ -194,7 +195,7 @@ describe.skipIf(!hasChromium)(`a page of another origin in Chromium${whySkipped}
       // In a page of its own: Playwright can miss the answer to a frame that changes its process,
       // and hangs on closing a page that is still being replaced. The browser closes them all.
       const sender = await open(origin)
-      // It has arrived, or else nothing would be shown.
+      // The form has arrived, since its response is shown.
       const [answer] = await Promise.all([
         sender.waitForResponse(form.url),
         sender.evaluate(`(${FORM})(${JSON.stringify(form)})`),

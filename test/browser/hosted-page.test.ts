@@ -1,5 +1,5 @@
-// The README's promise: one request charges, a person presses Pay on the hosted page, and the host
-// application hears of it once, though the gateway tells of it fifty times at once.
+// The promise of the README: one request charges, a person presses Pay on the payment page, and the
+// host application gets one event, although the gateway sends fifty webhooks at once.
 
 import { readFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -43,7 +43,7 @@ describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => 
     shopServer.close()
   })
 
-  /** Once every webhook was answered, and all was told. */
+  /** The story after every webhook was answered and every event delivered. */
   const settled = async ({ gatewayTransactionId, transactionId }: OpenedPayment) => {
     const sent = () => simulator.webhooks(gatewayTransactionId)
     await vi.waitUntil(async () => (await sent()).length >= 50, PATIENT)
@@ -51,13 +51,13 @@ describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => 
     await vi.waitUntil(async () => (await story()).events.every((event) => event.toldAt), PATIENT)
     return { sent: await sent(), story: await story() }
   }
-  /** What the listener of signalbox.config.ts has printed about an order. */
+  /** The output of the listener in signalbox.config.ts about an order. */
   const printed = async (reference: string) => {
     const log = await readFile(join(start.dataDir, 'logs/workerd.log'), 'utf8')
     return log.split('\n').filter((line) => line.startsWith(`PaymentSucceeded ${reference}:`))
   }
 
-  it('takes Pay once: back at the shop, Paid, and one PaymentSucceeded of fifty webhooks', async () => {
+  it('pays once: back at the shop, Paid, and one PaymentSucceeded for fifty webhooks', async () => {
     const charged = await start.charge('order-1', { returnUrl: shop })
     const tab = await browser.newPage()
     await tab.goto(charged.redirectUrl ?? '')
@@ -75,19 +75,19 @@ describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => 
     expect(story.events.map(({ type }) => type)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
     await expect.poll(() => printed('order-1')).toEqual(['PaymentSucceeded order-1: 25000 IQD'])
 
-    // The way back leads to a page that can no longer be paid.
+    // The back button leads to a page that no longer offers Pay.
     await tab.goto(charged.redirectUrl ?? '')
     expect(await tab.getByRole('status').textContent()).toBe('This payment is paid.')
     expect(await tab.getByRole('button').count()).toBe(0)
     await tab.close()
   })
 
-  it('takes Cancel by keyboard, says what happened where no shop is named, and nothing is paid', async () => {
+  it('cancels by keyboard, shows the result without a URL of the shop, and nothing is paid', async () => {
     const reference = `order-2-${'of-many-words-'.repeat(8)}`
     const charged = await start.charge(reference, { amount: 1_250_000_000 })
     const tab = await browser.newPage({ viewport: { width: 320, height: 568 } })
     await tab.goto(charged.redirectUrl ?? '')
-    // As text: these sources are checked without the names of a page.
+    // As a text, since the tests are type-checked without the types of the DOM.
     expect(await tab.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(320)
     await tab.getByRole('button', { name: 'Cancel' }).press('Enter')
     expect(await tab.getByRole('status').textContent()).toBe('This payment was cancelled.')

@@ -1,11 +1,11 @@
-// What axe finds in a page, as far as it keeps somebody out.
+// Serious accessibility problems of a page, found by axe.
 
 import axe from 'axe-core'
 import type { Page } from 'playwright-core'
 
-/** Each as text. Of the whole page, or of what `selector` finds. */
+/** The problems as texts, of the whole page or of the elements of `selector`. */
 export async function seriousFaults(page: Page, selector?: string): Promise<string[]> {
-  // As text, which the page's own policy does not concern.
+  // Evaluated as a text, which the security policy of the page does not block.
   await page.evaluate(axe.source)
   const run = `axe.run(${selector === undefined ? '' : JSON.stringify(selector)})`
   const { violations } = (await page.evaluate(run)) as axe.AxeResults

@@ -1,5 +1,5 @@
-// The board view alone in a browser, under the page's own policy, over a board that the test makes
-// up: nothing but what the view does can explain what is seen. Each drawing of a card is counted.
+// The board view alone in a browser, with the security policy of the page, over a fake board. It
+// counts the renders of each card.
 
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
@@ -34,7 +34,7 @@ const ENTRY = `
   }
   globalThis.board = {
     live, drawn: [], details: {},
-    tell({ tasks, sessions, status, state, details }) {
+    update({ tasks, sessions, status, state, details }) {
       if (details) board.details = details
       if (state) live.state.value = state
       if (status) live.status.value = status
@@ -54,31 +54,31 @@ const ENTRY = `
   render(h(BoardView, { live }), main)
 `
 
-export interface Told {
+export interface BoardUpdate {
   tasks?: readonly Task[]
   sessions?: readonly Session[]
   status?: BoardStatus
   state?: object
-  /** What is answered for a task by its id; none: there is no such task. */
+  /** The details of tasks by id. A missing id: there is no such task. */
   details?: Readonly<Record<string, TaskDetail>>
 }
 
 export class BoardPage {
   readonly page: Page
-  /** What its scripts and its policy complained of. */
-  readonly complaints: string[]
+  /** Errors of scripts, and violations of the security policy. */
+  readonly errors: string[]
 
-  private constructor(page: Page, complaints: string[]) {
+  private constructor(page: Page, errors: string[]) {
     this.page = page
-    this.complaints = complaints
+    this.errors = errors
   }
 
   static async open(browser: Browser, hash = ''): Promise<BoardPage> {
     const page = await browser.newPage({ viewport: { width: 1200, height: 700 } })
-    const complaints: string[] = []
-    page.on('pageerror', (error) => complaints.push(String(error)))
+    const errors: string[] = []
+    page.on('pageerror', (error) => errors.push(String(error)))
     page.on('console', (message) => {
-      if (message.type() === 'error') complaints.push(message.text())
+      if (message.type() === 'error') errors.push(message.text())
     })
     const files = await bundle()
     await page.route(`${ORIGIN}/**`, (route) => {
@@ -88,14 +88,14 @@ export class BoardPage {
     })
     await page.goto(`${ORIGIN}/${hash}`)
     await page.waitForFunction('globalThis.board !== undefined')
-    return new BoardPage(page, complaints)
+    return new BoardPage(page, errors)
   }
 
-  tell(told: Told): Promise<void> {
-    return this.page.evaluate(`board.tell(${JSON.stringify(told)})`)
+  update(update: BoardUpdate): Promise<void> {
+    return this.page.evaluate(`board.update(${JSON.stringify(update)})`)
   }
 
-  /** The ids of the cards that were drawn since this was asked last, in their order. */
+  /** The ids of the cards rendered since the last call, in order. */
   drawn(): Promise<string[]> {
     return this.page.evaluate('board.drawn.splice(0)')
   }
@@ -110,11 +110,11 @@ export class BoardPage {
   }
 }
 
-/** The boards that one file of tests opens. */
+/** The boards of one test file. */
 export class BoardPages {
   readonly #opened: BoardPage[] = []
 
-  /** Nothing is known of the board yet. */
+  /** Opens a board without data. */
   async open(browser: Browser, hash?: string): Promise<BoardPage> {
     const board = await BoardPage.open(browser, hash)
     this.#opened.push(board)
@@ -123,16 +123,16 @@ export class BoardPages {
 
   async openFull(browser: Browser, hash?: string): Promise<BoardPage> {
     const board = await this.open(browser, hash)
-    await board.tell(FIRST)
+    await board.update(FIRST)
     await board.card('LAMP-4').waitFor()
     return board
   }
 
-  /** Closes them. What any of them complained of. */
+  /** Closes all boards, and returns their errors. */
   async clear(): Promise<string[]> {
     const opened = this.#opened.splice(0)
     for (const { page } of opened) await page.close()
-    return opened.flatMap(({ complaints }) => complaints)
+    return opened.flatMap(({ errors }) => errors)
   }
 }
 

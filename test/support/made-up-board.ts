@@ -3,7 +3,7 @@
 import type { TaskDetail } from '../../client/index.ts'
 import type { Board, CardData } from '../../console/board/cards.ts'
 import type { Session, Task } from '../../worker/board/wire.ts'
-import type { Told } from './board-page.ts'
+import type { BoardUpdate } from './board-page.ts'
 
 export const CONFIG = {
   states: ['backlog', 'in_progress', 'done', 'canceled'],
@@ -57,7 +57,7 @@ export const TASKS = [
   task('LAMP-3', { title: 'Pair with the switch', ready: true }),
   task('LAMP-4', { status: 'in_progress', executionState: 'stalled', sessionId: 'ses_1' }),
 ]
-export const FIRST: Told = {
+export const FIRST: BoardUpdate = {
   tasks: TASKS,
   sessions: [session('ses_1')],
   status: STATUS,
