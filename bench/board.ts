@@ -1,5 +1,5 @@
-// Boards to measure on: task files of the size that real boards have, in the cairn layout. The same
-// number makes the same file, so a run can be repeated.
+// Boards for measurements: task files as large as real ones, in the cairn layout. The same number
+// makes the same file, so a run can be repeated.
 
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,13 +19,13 @@ enough: people do not notice a slower change, and the battery does notice a quic
 `
 
 export interface BenchBoard {
-  /** What a sidecar is pointed at. */
+  /** The folder for the sidecar. */
   dir: string
   tasksDir: string
   size: number
   /**
-   * The last rank that was handed out. No rank is used twice, whichever system is measured: the
-   * second would find its files right before they were written.
+   * The last rank that was used. No rank is used twice, also for different systems. Otherwise a
+   * file would already have the expected content before it was written.
    */
   lastRank: number
 }
@@ -52,7 +52,7 @@ export function makeBoard(dir: string, size: number): BenchBoard {
 
 export const idOf = (n: number): string => `BENCH-${n}`
 
-/** About a kilobyte. `rank` is what a save changes: a client can see which save it was. */
+/** About a kilobyte. Each save changes `rank`, so a client can see which save it reads. */
 export const taskText = (n: number, rank: number): string => `---
 id: ${idOf(n)}
 title: Task ${n} of the board that is measured
@@ -71,7 +71,7 @@ rank: ${rank}
 ---
 ${BODY}`
 
-/** As editors and agents save: a temporary file in the same folder, renamed over the old one. */
+/** Saves as editors and agents do: a temporary file in the same folder, then a rename. */
 export function saveTask(board: BenchBoard, n: number, rank: number): void {
   const temp = join(board.tasksDir, `.tmp-${idOf(n)}`)
   writeFileSync(temp, taskText(n, rank))

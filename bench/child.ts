@@ -1,9 +1,9 @@
-// A process that this benchmark starts, and ends. Whatever happens to the benchmark, it goes too.
+// Child processes of the benchmark. They end with it, also when it fails.
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 
-/** A process that does not end when asked is killed after this. */
+/** A process that ignores SIGTERM is killed after this time. */
 const GRACE_MS = 10_000
 
 const running = new Map<ChildProcess, () => Promise<void>>()
@@ -15,8 +15,8 @@ const others = new Set<() => Promise<void>>()
 let isStopping = false
 
 /**
- * For what is started by other means: `stop` ends it, or waits for its end. The result forgets it.
- * Throws when the benchmark is being stopped, since nothing may begin then.
+ * Registers a process that was started elsewhere: `stop` ends it, or waits for its end. The
+ * returned function unregisters it. Throws while the benchmark is stopping: nothing may start then.
  */
 export function stopsToo(stop: () => Promise<void>): () => void {
   if (isStopping) throw new Error('The benchmark is being stopped.')
@@ -24,7 +24,7 @@ export function stopsToo(stop: () => Promise<void>): () => void {
   return () => others.delete(stop)
 }
 
-/** For a benchmark that is interrupted: resolves when no process of it is left. */
+/** After an interrupt. Resolves when no child process is left. */
 export async function stopAll(): Promise<void> {
   isStopping = true
   await Promise.all([...running.values(), ...others].map((stop) => stop()))
@@ -32,12 +32,14 @@ export async function stopAll(): Promise<void> {
 
 export interface Child {
   readonly pid: number
-  /** The line of its output that was waited for. */
+  /** The line of output that matched. */
   readonly line: string
   stop(): Promise<void>
 }
 
-/** Resolves when a line of its output matches. Rejects when it ends before, or takes too long. */
+/**
+ * Resolves when a line of output matches. Rejects if the process ends before, or after a timeout.
+ */
 export async function startNode(args: string[], ready: RegExp, waitMs: number): Promise<Child> {
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
   const ended = new Promise<void>((resolve) => child.once('close', () => resolve()))

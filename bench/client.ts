@@ -1,5 +1,5 @@
-// A client as people write them: one stream of events, and a read when an event says so. On
-// node:http, because fetch would add its own time to what is measured.
+// A typical client: one event stream, and a read after each event. With node:http, since `fetch`
+// would add to the measured time.
 
 import * as http from 'node:http'
 import type { Target } from './target.ts'
@@ -13,7 +13,9 @@ export interface Events {
   close(): void
 }
 
-/** `at`: when the bytes were here, in ms of `performance.now`. `onEnd`: it ended without `close`. */
+/**
+ * `at`: when the bytes arrived (`performance.now`, ms). `onEnd`: the stream ended without `close`.
+ */
 export function openEvents(
   target: Target,
   onMessage: (message: Message, at: number) => void,
@@ -51,7 +53,7 @@ export function openEvents(
   return promise
 }
 
-/** The message of one block of a stream; undefined for comments, `retry` and a lone id. */
+/** The message of one block; undefined for a comment, `retry` or an id alone. */
 export function dataOf(block: string): Message | undefined {
   const line = block.split('\n').find((it) => it.startsWith('data:'))
   return line && JSON.parse(line.slice(5))

@@ -1,13 +1,13 @@
-// What Linux says of a process, from /proc.
+// CPU time and memory of a process, from /proc.
 
 import { readFileSync } from 'node:fs'
 
-/** Linux counts the time of a process in hundredths of a second, on every machine. */
+/** Linux counts CPU time in hundredths of a second, on every machine. */
 const TICK_MS = 10
 
 export interface Memory {
   rssMiB: number
-  /** The most that it ever held. */
+  /** The peak. */
   peakMiB: number
 }
 
@@ -20,10 +20,11 @@ export function memoryOf(pid: number): Memory {
   return { rssMiB: mebibytes('VmRSS'), peakMiB: mebibytes('VmHWM') }
 }
 
-/** Time that a process has spent on a core so far, in user and kernel mode, ± 10 ms. */
+/** The CPU time of a process so far, in user and kernel mode, ± 10 ms. */
 export function cpuMsOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-  // The name stands in brackets and may hold spaces; utime and stime are the 12th and 13th after it.
+  // The name is in brackets and may contain spaces. utime and stime are the 12th and 13th field
+  // after it.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * TICK_MS
 }

@@ -1,4 +1,4 @@
-// What a run leaves behind: its numbers with the machine they were taken on, and the verdicts.
+// The results of a run: numbers, machine and verdicts.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -29,7 +29,7 @@ export interface Verdict {
 export interface Result {
   command: string
   date: string
-  /** The revision that was measured; with `+` when files differed from it. */
+  /** The measured revision, with `+` if files were changed. */
   commit: string
   machine: Machine
   tookMs: number
@@ -55,7 +55,7 @@ export interface WebhooksResult extends Result {
     shareWhileHanging: number
     paceMs: number
   }
-  /** At a time: what the verdicts are about, and what was tried of the naive handler. */
+  /** Concurrency: that of the verdicts, and the levels tried with the naive handler. */
   levels: readonly number[]
   naiveLevels: readonly number[]
   rates: RateSample[]
@@ -64,13 +64,13 @@ export interface WebhooksResult extends Result {
 
 export interface ChargeResult extends Result {
   targets: { roundTrips: number }
-  /** How long the gateway takes to answer. */
+  /** The response time of the gateway. */
   gatewayMs: number
   roundTrips: RoundTrips[]
   times: ChargeTimes[]
 }
 
-/** What a run says of itself. `startedAt` is of `performance.now`. */
+/** The description of a run. `startedAt` is a value of `performance.now`. */
 export function circumstances(command: string, startedAt: number): Omit<Result, 'verdicts'> {
   const [first] = cpus()
   return {
@@ -88,7 +88,7 @@ export function circumstances(command: string, startedAt: number): Omit<Result, 
   }
 }
 
-/** What decides what is measured, and how. */
+/** The files that decide what is measured, and how. */
 const MEASURED = [
   ...['worker', 'client', 'console', 'sidecar', 'local', 'bench/*.ts'],
   ...['schema.sql', 'signalbox.config.ts', 'wrangler.toml', 'package-lock.json'],
@@ -102,7 +102,7 @@ function commit(): string {
     const isChanged = git('status', '--porcelain', ...MEASURED) !== ''
     return `${git('rev-parse', '--short=12', 'HEAD')}${isChanged ? '+' : ''}`
   } catch {
-    // An unpacked archive has no history; the numbers are as good.
+    // An unpacked archive has no git history.
     return 'unknown'
   }
 }
@@ -113,6 +113,6 @@ export function save(dir: string, name: string, result: Result, plot: string): v
   writeFileSync(join(dir, `${name}.svg`), plot)
 }
 
-/** Lists of numbers on one line: a difference between two runs stays readable. */
+/** Lists of numbers are on one line, so that a diff of two runs is readable. */
 const compact = (json: string): string =>
   json.replaceAll(/\[[\d\s.,e+-]*\]/g, (list) => list.replaceAll(/\s+/g, ' '))

@@ -1,4 +1,5 @@
-// The plan of `charge`: round trips first, through a proxy that counts them, then the time without it.
+// The benchmark `charge`: first the round trips, through a counting proxy, then the time without
+// it.
 
 import { join } from 'node:path'
 import {
@@ -12,9 +13,9 @@ import { type ChargeResult, circumstances, save, type Verdict } from './results.
 import type { BenchRun } from './run.ts'
 
 const TARGETS = { roundTrips: 2 }
-/** As quick as a good gateway is. */
+/** The response time of a fast gateway. */
 const GATEWAY_MS = 50
-/** Charges under way together share round trips, so only those that stand alone show how many. */
+/** Concurrent charges share round trips, so only single charges show their number. */
 const ALONE = 1
 const TOGETHER = 16
 const FULL = { counted: 200, timed: 100, rounds: 5 }

@@ -1,5 +1,5 @@
 // `npm run bench -- [latency] [watch] [webhooks] [charge] [--quick] [--out DIR]`: measures this
-// system and the alternatives in one run, on this machine, and writes numbers and plots.
+// system and the alternatives in one run on this machine, and writes numbers and plots.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -11,17 +11,17 @@ import { runLatency } from './run-latency.ts'
 import { runWatch } from './run-watch.ts'
 import { runWebhooks } from './run-webhooks.ts'
 
-/** Linux keeps it in memory. */
+/** A file system in memory, on Linux. */
 const MEMORY = '/dev/shm'
 
-/** One of the benchmarks of this folder. Both work folders are removed at its end. */
+/** One benchmark of this folder. Both work folders are removed at its end. */
 export interface BenchRun {
-  /** On the disk that holds the machine's temporary files. */
+  /** A work folder on the disk of temporary files. */
   workDir: string
-  /** In memory; undefined where there is no such place. */
+  /** A work folder in memory; undefined if there is no file system in memory. */
   memoryDir: string | undefined
   outDir: string
-  /** Small boards and few repetitions: shows that everything runs, says nothing of speed. */
+  /** Small boards and few repetitions: shows that everything runs, but not how fast. */
   isQuick: boolean
   command: string
   say: (text: string) => void
@@ -41,7 +41,7 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
 try {
   process.exitCode = await main()
 } catch (error) {
-  // What was measured has just been stopped, so it fails: that is no news.
+  // The measured systems have just been stopped, so this error is expected.
   if (!isInterrupted) throw error
   await stopAll()
 }
@@ -58,7 +58,7 @@ async function main(): Promise<number> {
     const folder = (parent: string) => mkdtempSync(join(parent, 'signalbox-bench-'))
     const workDir = folder(tmpdir())
     const memoryDir = existsSync(MEMORY) ? folder(MEMORY) : undefined
-    // Also when it fails or is interrupted.
+    // Also after a failure or an interrupt.
     const clear = () => {
       for (const dir of [workDir, memoryDir]) {
         if (dir) rmSync(dir, { recursive: true, force: true, maxRetries: 3 })
@@ -86,7 +86,7 @@ function parse(args: string[]) {
     const unknown = positionals.find((name) => !NAMES.includes(name as BenchName) && name !== 'all')
     if (unknown) return `there is no ${unknown}; there are ${NAMES.join(', ')} and all.`
     const isAll = positionals.length === 0 || positionals.includes('all')
-    // A quick run must not pass for the real one that stands in the repository.
+    // A quick run must not overwrite the real results in the repository.
     const usual = values.quick ? join(tmpdir(), 'signalbox-bench-quick') : 'bench/results'
     return {
       names: isAll ? NAMES : (positionals as BenchName[]),

@@ -1,4 +1,4 @@
-// What is said of a list of measured values. Pure.
+// Statistics of measured values. Pure.
 
 export interface Summary {
   count: number
@@ -16,7 +16,7 @@ export function percentile(values: readonly number[], percent: number): number {
   return sorted[Math.min(Math.max(rank, 1), sorted.length) - 1] ?? Number.NaN
 }
 
-/** NaN everywhere when there is nothing to summarize: JSON shows it as null. */
+/** NaN for an empty list, which is null in JSON. */
 export const summarize = (values: readonly number[]): Summary => ({
   count: values.length,
   p50: percentile(values, 50),
@@ -25,10 +25,10 @@ export const summarize = (values: readonly number[]): Summary => ({
   max: percentile(values, 100),
 })
 
-/** Two digits after the point: the clock is not better than that across processes. */
+/** Two decimals: across processes, the clock is not more precise. */
 export const rounded = (value: number): number => Math.round(value * 100) / 100
 
-/** The same row of numbers in 0 ≤ n < 1 for the same seed, so that a run can be repeated. */
+/** Random numbers in 0 ≤ n < 1, the same for the same seed, so that a run can be repeated. */
 export function randomFrom(seed: number): () => number {
   let state = seed >>> 0
   return () => {

@@ -1,4 +1,4 @@
-// The most that a Worker could reach: the same callback, the same signature, and nothing stored.
+// The upper limit for a Worker: it verifies the same signed callback, and stores nothing.
 
 import { Hono } from 'hono'
 import { compactVerify } from 'jose'

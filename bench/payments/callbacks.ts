@@ -1,10 +1,10 @@
-// What the gateway would send: a signed callback for each transaction, as the bytes of its request.
-// All is made before the time is taken.
+// Signed callbacks of the gateway, one per transaction, as the bytes of their requests. All are
+// made before the measurement.
 
 import { CompactSign } from 'jose'
 import type { BenchDatabase } from './database.ts'
 
-/** The key that signs callbacks, for every system. */
+/** The signing key of the callbacks, for all systems. */
 export const API_KEY = 'the-key-of-the-benchmark-that-signs-callbacks'
 export const CALLBACK_PATH = '/payments/webhooks/redirect'
 export const AMOUNT = 25_000
@@ -14,7 +14,7 @@ const SIGNED_AT_ONCE = 256
 export const gatewayIdOf = (n: number): string => `gt-${n}`
 const digits = (n: number): string => String(n).padStart(8, '0')
 
-/** `at` is when the gateway says that it happened, in ms. */
+/** `at`: the time in the callback, in ms. */
 export const claimsOf = (n: number, at: number) => ({
   eventType: 'STATUS_CHANGED',
   eventId: `ev-${n}`,
@@ -31,7 +31,7 @@ export const claimsOf = (n: number, at: number) => ({
   },
 })
 
-/** Callbacks of the transactions `from` to `from + count - 1`, in that order. */
+/** The callbacks of the transactions `from` to `from + count - 1`, in this order. */
 export async function signCallbacks(from: number, count: number): Promise<Buffer[]> {
   const key = new TextEncoder().encode(API_KEY)
   const at = Date.now()
@@ -56,7 +56,7 @@ function requestOf(token: string): Buffer {
   )
 }
 
-// As a charge leaves a row behind: with its gateway's id, and due to be asked about later.
+// Like a row after a charge: with the id of the gateway, and a status check that is due later.
 const SEED = `WITH RECURSIVE numbers (n) AS (
     SELECT :from UNION ALL SELECT n + 1 FROM numbers WHERE n + 1 < :until)
   INSERT INTO payment_transactions (id, gateway, reference, gateway_transaction_id,

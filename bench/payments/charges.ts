@@ -1,4 +1,4 @@
-// Charges over HTTP: how often each goes to the database, and how long it takes beside the gateway.
+// Charges over HTTP: database round trips per charge, and its time without that of the gateway.
 
 import { mkdirSync, rmSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -11,7 +11,7 @@ import { AUTH_SECRET, startOurEdge } from './edge.ts'
 import { startFakeGateway } from './fake-gateway.ts'
 
 export interface ChargePlan {
-  /** At a time. */
+  /** Concurrency. */
   connections: number
   charges: number
   gatewayMs: number
@@ -26,15 +26,15 @@ export interface RoundTrips {
 
 export interface ChargeTimes {
   connections: number
-  /** Of our own, without what the gateway took; in ms. */
+  /** Our own time without that of the gateway, in ms. */
   beside: Summary
   values: number[]
 }
 
-/** What is written behind the answer is written by then, and counts. */
+/** The wait for writes after the response, which count as well. */
 const SETTLE_MS = 500
 
-/** The first charge is one of them: it also fetches the gateway's token. */
+/** Not measured. The first charge also fetches the token of the gateway. */
 export async function countRoundTrips(plan: ChargePlan, dir: string): Promise<RoundTrips> {
   const { connections, charges } = plan
   return withGateway(plan.gatewayMs, dir, async (gateway, database) => {

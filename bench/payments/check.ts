@@ -1,14 +1,14 @@
-// What the database must show after a load: each payment that was answered `ok` is Paid, once.
+// Checks the database after a load: each payment with the answer `ok` is Paid exactly once.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { BenchDatabase } from './database.ts'
 
 export interface Stored {
-  /** Transactions that are Paid. */
+  /** Paid transactions. */
   paid: number
-  /** Events that moved one. */
+  /** Events that changed a transaction. */
   applied: number
-  /** Transactions with more than one such event, or with more than one row of the outbox. */
+  /** Transactions with more than one such event, or more than one row in the outbox. */
   twice: number
   /** Rows of the outbox about a payment. */
   events: number

@@ -1,5 +1,5 @@
-// One HTTP/1.1 connection that takes whole requests as bytes. On node:net, because node:http would
-// take a good part of the two cores that the systems under test are measured on.
+// One HTTP/1.1 connection that sends whole requests as bytes. With node:net, since node:http would
+// use much of the two cores, on which the systems under test run as well.
 
 import { connect, type Socket } from 'node:net'
 import { LOOPBACK } from '../../local/ports.ts'
@@ -19,7 +19,7 @@ export class Connection {
     this.#port = port
   }
 
-  /** One at a time. Rejects when the connection breaks; the next one opens another. */
+  /** One request at a time. Rejects if the connection breaks; the next request opens a new one. */
   send(request: Buffer): Promise<Reply> {
     this.#pending = Promise.withResolvers()
     this.#received = ''
@@ -28,7 +28,7 @@ export class Connection {
     return this.#pending.promise
   }
 
-  /** What waits for an answer is rejected with `why`. */
+  /** Rejects the pending request with `why`. */
   close(why: string): void {
     this.#fail(new Error(why))
   }
@@ -62,7 +62,9 @@ export class Connection {
 
 const HEAD_END = '\r\n\r\n'
 
-/** Undefined while it is not whole. Throws when its length is not said: nobody here does that. */
+/**
+ * Undefined while the response is incomplete. Throws without a Content-Length: all servers send it.
+ */
 export function replyIn(received: string): Reply | undefined {
   const headEnd = received.indexOf(HEAD_END)
   if (headEnd < 0) return undefined

@@ -1,4 +1,4 @@
-// Stands between the edge and the database, and counts what goes through.
+// A proxy between the edge and the database that counts requests.
 
 import { Agent, createServer, type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -6,7 +6,7 @@ import { LOOPBACK } from '../../local/ports.ts'
 
 export interface CountingProxy {
   url: string
-  /** Requests so far that were a batch or a statement: one round trip each. */
+  /** The number of batches and statements so far: one round trip each. */
   roundTrips(): number
   close(): Promise<void>
 }

@@ -1,4 +1,4 @@
-// A Worker on workerd, run as `npm start` runs the edge: ours, or the one that stores nothing.
+// A Worker on workerd, started as `npm start` does: ours, or the one that stores nothing.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
@@ -42,7 +42,7 @@ export function startOurEdge(
   })
 }
 
-/** With the runtime's settings of our own edge, so that nothing else than the work differs. */
+/** With the same runtime settings as our edge, so that only the work differs. */
 export function startBareEdge(dir: string): Promise<BenchEdge> {
   const home = join(dir, 'home')
   mkdirSync(home, { recursive: true })
@@ -77,7 +77,7 @@ async function startEdge(
     env: { PATH: process.env.PATH ?? '', HOME: dir },
     logFile: join(dir, 'edge.log'),
   })
-  // A bundler that is left behind makes the folder again in which it writes.
+  // A bundler that still runs would create its output folder again.
   const forget = stopsToo(async () => void (await Promise.allSettled([preparing])))
   const spec = await preparing.finally(forget)
   const signal = AbortSignal.timeout(START_WAIT_MS)

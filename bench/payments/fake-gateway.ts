@@ -1,5 +1,5 @@
-// A redirect gateway that takes a fixed time for each charge and remembers how long it really took,
-// so that what is measured beside it is ours alone.
+// A redirect gateway with a fixed response time. It records how long each charge really took, so
+// that this can be subtracted.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,7 +9,7 @@ import { LOOPBACK } from '../../local/ports.ts'
 
 export interface FakeGateway {
   url: string
-  /** How long it held the charge of this order, in ms; undefined: it never saw it. */
+  /** How long it took for the charge of this order, in ms; undefined: it never got one. */
   heldMs(orderId: string): number | undefined
   close(): Promise<void>
 }

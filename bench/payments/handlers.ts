@@ -14,7 +14,7 @@ export type HandlerName = (typeof HANDLERS)[number]
 export interface Handler {
   pid: number
   port: number
-  /** Missing where nothing is stored. */
+  /** Undefined for the handler that stores nothing. */
   database?: BenchDatabase
   stop(): Promise<void>
 }

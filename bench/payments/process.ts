@@ -1,5 +1,5 @@
-// A program of the payment benchmarks that is no Node: libSQL's server and workerd, tied to ours as
-// `npm start` ties them.
+// Processes of the payment benchmarks that are not Node: the libSQL server and workerd. They end
+// with ours, as under `npm start`.
 
 import { type Child, type ChildSpec, spawnChild } from '../../local/child.ts'
 import { findPort } from '../../local/ports.ts'
@@ -10,7 +10,7 @@ export interface Program {
   stop(): Promise<void>
 }
 
-/** `ready` resolves when it serves, and rejects when it never does. */
+/** `ready` resolves when the process serves requests, and rejects if it fails to start. */
 export async function startProgram(spec: ChildSpec, ready: () => Promise<void>): Promise<Program> {
   let child: Child | undefined
   const stop = async () => {

@@ -1,4 +1,4 @@
-// One number per system as bars, beside the number it must not exceed. Pure.
+// Bars with one number per system, and the target that it must not exceed. Pure.
 
 import type { Box } from './dot-rows.ts'
 import { ALARM, element, FAINT, line, SOFT, text } from './svg.ts'
@@ -19,7 +19,7 @@ const BAR = 16
 const STEP = 26
 const HEAD = 34
 const FOOT = 26
-/** Room for the number behind the longest bar. */
+/** Space for the number after the longest bar. */
 const NUMBER = 74
 
 export const barsHeight = (bars: number): number => HEAD + bars * STEP + FOOT
@@ -39,7 +39,7 @@ export function barPanel(box: Box, { title, target, format, bars }: BarPanel): s
   }
   const style = { stroke: ALARM, 'stroke-width': 1.5, 'stroke-dasharray': '5 4' }
   drawn.push(line(at(target), box.y + HEAD - 8, at(target), bottom, style))
-  // Over the target's line, on a ground of its own: the two are often close.
+  // Above the line of the target, with a background, since the two are often close.
   for (const [n, { value }] of bars.entries()) {
     const y = box.y + HEAD + n * STEP
     const words = format(value)

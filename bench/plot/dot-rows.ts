@@ -1,5 +1,5 @@
-// A row of dots per system, one dot a measurement, in groups that share a target. All values are
-// shown and none averaged away: what a p99 hides is still there to see. Pure.
+// A row of dots per system, one dot per measurement, in groups with a common target. Shows all
+// values, also those that a p99 hides. Pure.
 
 import { randomFrom } from '../statistics.ts'
 import { type LogScale, logScale } from './scale.ts'
@@ -9,11 +9,11 @@ export interface DotRow {
   label: string
   color: string
   values: readonly number[]
-  /** Drawn as longer strokes over the dots. */
+  /** Values drawn as long strokes over the dots. */
   marks: readonly number[]
-  /** Stands at the right of the row. */
+  /** The text at the right end of the row. */
   note: string
-  /** Measurements without a value, because it never came: crosses at the right edge. */
+  /** The number of measurements without a value: crosses at the right edge. */
   missing: number
 }
 
@@ -95,7 +95,7 @@ function rowOf(
   { x, right, y }: { x: number; right: number; y: number },
 ): string[] {
   const drawn = [text(x, y + 4, row.label, { fill: row.color, weight: 500 })]
-  // The same values make the same picture.
+  // Deterministic: the same values make the same picture.
   const random = randomFrom(row.values.length)
   const dots = row.values.map((value) =>
     element('circle', { cx: scale.at(value), cy: y + (random() * 2 - 1) * JITTER, r: 2.5 }),

@@ -1,7 +1,7 @@
-// From values to pixels on a logarithmic axis, and where its marks stand. Pure.
+// A logarithmic axis: values to pixels, and its marks. Pure.
 
 export interface LogScale {
-  /** Values outside stand at the edge. */
+  /** Values outside of the range are at its edge. */
   at(value: number): number
   readonly ticks: readonly number[]
 }
@@ -18,7 +18,7 @@ export function logScale(from: number, to: number, left: number, right: number):
   }
 }
 
-/** 1, 2 and 5 of every decade, and of many decades only 1. */
+/** 1, 2 and 5 of every decade; only 1 if there are many decades. */
 function ticksBetween(from: number, to: number): number[] {
   const first = Math.floor(Math.log10(from))
   const last = Math.ceil(Math.log10(to))

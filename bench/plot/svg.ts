@@ -1,11 +1,11 @@
-// Just enough of SVG for two plots: elements from attributes, escaped. Pure.
+// A minimal SVG writer: elements with escaped attributes. Pure.
 
 export type Attributes = Readonly<Record<string, string | number>>
 
 const ESCAPES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (it) => ESCAPES[it] ?? it)
 
-/** A tenth of a pixel is as much as anyone sees, and keeps 2,000 dots small. */
+/** A tenth of a pixel is precise enough, and keeps files with 2,000 dots small. */
 const written = (value: string | number): string =>
   typeof value === 'number' ? String(Math.round(value * 10) / 10) : escaped(value)
 
@@ -31,7 +31,7 @@ export function text(x: number, y: number, words: string, style: Style = {}): st
 export const line = (x1: number, y1: number, x2: number, y2: number, style: Attributes): string =>
   element('line', { x1, y1, x2, y2, ...style })
 
-/** White beneath, so that it can be read on a dark page as well. */
+/** A white background, to be readable on a dark page as well. */
 export function drawing(width: number, height: number, title: string, children: readonly string[]) {
   const font = 'Inter, "Segoe UI", "Helvetica Neue", "DejaVu Sans", Arial, sans-serif'
   const box = { viewBox: `0 0 ${written(width)} ${written(height)}`, width, height }

@@ -1,4 +1,4 @@
-// How a system is called and coloured in every plot. The colours differ for colour-blind eyes too.
+// Names and colours of the systems in all plots. Colour-blind people can distinguish the colours.
 
 import type { System } from '../target.ts'
 import { element, SOFT, text } from './svg.ts'
@@ -9,7 +9,7 @@ export const LOOKS: Record<System, { label: string; color: string }> = {
   'chokidar-tuned': { label: 'chokidar + SSE, tuned', color: '#7a8490' },
 }
 
-/** What `tuned` means stands in every picture: without it the name would say nothing. */
+/** Every picture explains `tuned`, since the name does not. */
 export const TUNED =
   'chokidar + SSE: one Node process. Tuned: told to ignore the temporary files of a save, which it reads the folder for.'
 
