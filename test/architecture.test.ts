@@ -27,7 +27,7 @@ const SIDECAR_CORE = [
   'layouts/layout',
   'publish/edge',
   'publish/split',
-  'publish/backoff',
+  'publish/retry',
 ]
 
 interface Source {

@@ -3,8 +3,7 @@
 // out, with a log line, and never holds the others up.
 
 import type { DataRecord, Key } from '../../worker/board/wire.ts'
-import type { Records } from '../board/records.ts'
-import { messageOf } from '../error-message.ts'
+import { type Records, RecordUnreadable } from '../board/records.ts'
 import type { Log } from '../log.ts'
 import type { Edge, Failure } from './edge.ts'
 import type { Standing } from './reconcile.ts'
@@ -16,9 +15,9 @@ const READS = 32
  * So many refused alone may mean that the edge refuses everything: asking on would be a flood. The
  * next try goes on behind them.
  */
-const MOST_REFUSED = 8
+const MAX_REFUSED = 8
 const SMALLEST_PART_BYTES = 16 << 10
-/** A file that changes with every look at it must not keep the others from being told. */
+/** A file that changes with every look at it must not hold up the others. */
 const MAX_ROUNDS = 4
 
 export interface Delivery {
@@ -38,8 +37,8 @@ export class Change {
   #refused = 0
   /** Not gone, but not to be read now: half-written, or on a disk that fails. */
   readonly unreadable = new Map<Key, string>()
-  /** The edge holds parts of which clients were not told yet. */
-  #untold: boolean = false
+  /** The edge holds parts for which it has sent no signal yet. */
+  #unsignalled: boolean = false
 
   constructor(keys: Set<Key>, deps: Delivery) {
     this.#pending = keys
@@ -47,7 +46,7 @@ export class Change {
     this.#deps = deps
   }
 
-  /** Keys that still have to be told. */
+  /** Keys that still have to be sent. */
   get pending(): ReadonlySet<Key> {
     return this.#pending
   }
@@ -61,46 +60,43 @@ export class Change {
   }
 
   async #sendAll(): Promise<Failure | undefined> {
-    const parts = this.#parts()
-    let next = parts.next()
-    for (;;) {
-      const { value, done } = await next
-      if (done || (!value.more && isEmpty(value.part))) break
-      if (value.more) next = parts.next()
-      const failure = await this.#sendPart(value.part, value.more)
+    for await (const { part, more } of readAhead(this.#parts())) {
+      if (!more && isEmpty(part)) break
+      const failure = await this.#sendPart(part, more)
       if (failure) return failure
       this.#deps.onProgress?.(this.#total - this.#pending.size, this.#total)
-      if (!value.more) break
     }
     // The last record was refused or not to be read: without this, clients would hear of the others
     // at the next sync.
-    const failure = this.#untold && (await this.#sendPart({ upserts: [], deletes: [] }, false))
+    const failure = this.#unsignalled && (await this.#sendPart({ upserts: [], deletes: [] }, false))
     if (failure) return failure
     // Asked again at the next sync: the edge may have been mended by then.
     this.#deps.standing.refused.clear()
     return undefined
   }
 
+  /** The records in parts that are full, and a last part with the rest. */
   async *#parts(): AsyncGenerator<{ part: Part; more: boolean }, undefined> {
-    const { records, standing } = this.#deps
-    const splitter = new Splitter(standing.partBytes)
+    const splitter = new Splitter(this.#deps.standing.partBytes)
+    for await (const [key, record] of this.#records()) {
+      const bytes = Buffer.byteLength(JSON.stringify(record ?? key))
+      const full = splitter.add(key, record, bytes)
+      if (full) yield { part: full, more: true }
+    }
+    yield { part: splitter.end(), more: false }
+  }
+
+  /** The pending records; then those whose file was found changed by reading the others. */
+  async *#records(): AsyncGenerator<[Key, DataRecord | null], undefined> {
     let keys = [...this.#pending]
-    for (let round = 1; keys.length > 0; round++) {
-      for await (const [key, record] of this.#readAll(keys)) {
-        const bytes = Buffer.byteLength(JSON.stringify(record ?? key))
-        const part = splitter.add(key, record, bytes)
-        if (part) yield { part, more: true }
-      }
-      keys = records.follow()
-      if (round === MAX_ROUNDS) break
-      for (const key of keys) {
-        this.#pending.add(key)
-        this.#followed.add(key)
-      }
+    for (let round = 1; keys.length > 0 && round <= MAX_ROUNDS; round++) {
+      for (const key of keys) this.#pending.add(key)
+      yield* this.#readAll(keys)
+      keys = this.#deps.records.follow()
+      for (const key of keys) this.#followed.add(key)
       this.#total += keys.length
     }
     for (const key of keys) this.unreadable.set(key, 'its file changes as often as it is read')
-    yield { part: splitter.end(), more: false }
   }
 
   async *#readAll(keys: readonly Key[]): AsyncGenerator<[Key, DataRecord | null], undefined> {
@@ -123,7 +119,9 @@ export class Change {
       this.#leaveOut(key)
       return undefined
     } catch (error) {
-      this.unreadable.set(key, messageOf(error))
+      // Anything else is a defect, and ends the turn.
+      if (!(error instanceof RecordUnreadable)) throw error
+      this.unreadable.set(key, error.message)
       this.#pending.delete(key)
       return undefined
     }
@@ -138,7 +136,7 @@ export class Change {
     const reply = await edge.changes({ ...head, ...part, ...(more && { more }) })
     if (reply.ok) {
       for (const key of keysOf(part)) this.#pending.delete(key)
-      this.#untold = more
+      this.#unsignalled = more
       return undefined
     }
     const tooLarge = reply.reason === 'too_large'
@@ -154,18 +152,31 @@ export class Change {
       return this.#sendPart({ upserts: [slim(record)], deletes: [] }, more, true)
     }
     const [key] = keysOf(part)
-    if (key === undefined || ++this.#refused > MOST_REFUSED) return reply
+    if (key === undefined || ++this.#refused > MAX_REFUSED) return reply
     log('error', 'publish.refused', { record: key, code: reply.code, why: reply.message })
     standing.refused.set(key, record?.hash)
     this.#leaveOut(key)
     return undefined
   }
 
-  /** What a sync dropped is told with what the edge lacked: something must follow all the same. */
+  /** The signal of what a sync dropped comes with what the edge lacked: it must come anyway. */
   #leaveOut(key: Key): void {
     this.#pending.delete(key)
-    this.#untold = true
+    this.#unsignalled = true
   }
 }
 
 const isEmpty = ({ upserts, deletes }: Part): boolean => upserts.length + deletes.length === 0
+
+/** Hands on what `items` gives, and lets it make the next while the caller works on this one. */
+async function* readAhead<T>(items: AsyncGenerator<T, undefined>): AsyncGenerator<T, undefined> {
+  let next = items.next()
+  for (;;) {
+    const { value, done } = await next
+    if (done) return
+    next = items.next()
+    // A caller that stops does not await it, and its error is of no use then.
+    next.catch(() => undefined)
+    yield value
+  }
+}

@@ -1,5 +1,5 @@
 // The port of the edge, as the sidecar sees it. A failure is a value: what to do about each reason
-// is decided in backoff.ts, in one place. Adapter: edge-http.ts.
+// is decided in retry.ts, in one place. Adapter: edge-http.ts.
 
 import type {
   ChangesAnswer,

@@ -1,4 +1,4 @@
-// The one queue to the edge: one message in flight, nothing overtakes. It holds keys, never
+// The one loop to the edge: one message in flight, nothing overtakes. It holds keys, never
 // records, so a day without an edge costs no more memory than a minute, and what is sent is always
 // the newest content.
 
@@ -6,18 +6,20 @@ import type { Key, StoreState } from '../../worker/board/wire.ts'
 import type { Records } from '../board/records.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
-import { jittered } from './backoff.ts'
 import { Change } from './deliver.ts'
 import type { Edge, Failure } from './edge.ts'
-import { Outage } from './outage.ts'
 import type { PublisherStatus } from './publisher-status.ts'
 import { reconcile, unknownStanding } from './reconcile.ts'
+import { jittered, type NextTry, Retry } from './retry.ts'
 import { Unreadable } from './unreadable.ts'
 
 /** Past this many dirty keys a sync finds them again for less memory than remembering them. */
-const MOST_DIRTY = 50_000
+const MAX_DIRTY = 50_000
 const SYNC_EVERY_MS = 300_000
+/** The end waits so long at most for what is pending. */
 const FLUSH_MS = 3_000
+const NEVER = Number.POSITIVE_INFINITY
+
 export interface PublisherDeps {
   edge: Edge
   records: Records
@@ -33,21 +35,21 @@ export interface PublisherDeps {
 export class Publisher {
   readonly #deps: PublisherDeps
   readonly #random: () => number
-  readonly #outage: Outage
-  readonly #unreadable: Unreadable
+  readonly #retry: Retry
   readonly #standing = unknownStanding()
+  /** When what is due, by the clock. Nothing is sent before `retry`. */
+  readonly #due = { sync: NEVER, retry: 0 }
+  readonly #unreadable: Unreadable
   #dirty = new Set<Key>()
   #change: Change | undefined
   #store: StoreState | undefined
   /** Covers every key that was dirty when it begins, so those need not be remembered. */
   #syncWanted: boolean = true
-  #started: boolean = false
-  #busy: boolean = false
-  #closing: boolean = false
-  #closed: boolean = false
-  #cancelWait: (() => void) | undefined
-  #cancelSync: (() => void) | undefined
-  #onIdle: (() => void)[] = []
+  #running: Promise<void> | undefined
+  #isBusy: boolean = false
+  #isClosing: boolean = false
+  #isClosed: boolean = false
+  #wake: () => void = () => undefined
   #onSynced: (() => void)[] = []
   #lastSyncAt: number | null = null
   #lastPublishedAt: number | null = null
@@ -55,30 +57,29 @@ export class Publisher {
   constructor(deps: PublisherDeps) {
     this.#deps = deps
     this.#random = deps.random ?? Math.random
-    this.#outage = new Outage(deps.log, this.#random)
-    this.#unreadable = new Unreadable(deps.clock, deps.log, (keys) => this.changed(keys))
+    this.#retry = new Retry(deps.log, this.#random)
+    this.#unreadable = new Unreadable(deps.log)
   }
 
-  /** These records may have changed, appeared or gone. Sends at once when nothing is in flight. */
+  /** These records may have changed, appeared or gone. One call is one window is one signal. */
   changed(keys: Iterable<Key>): void {
     for (const key of keys) this.#dirty.add(key)
     this.#bound()
-    this.#pump()
+    this.#wake()
   }
 
-  /** What the store is now. The edge is told at once when it differs from what it was. */
+  /** What the store is now. It is published at once when it differs from what it was. */
   store(state: StoreState): void {
     const { state: was, layout, version } = this.#store ?? {}
     if (was === state.state && layout === state.layout && version === state.version) return
     this.#store = state
     this.#syncWanted = true
-    this.#pump()
+    this.#wake()
   }
 
   /** Begins with a sync. Records and store must be known by now. */
   start(): void {
-    this.#started = true
-    this.#pump()
+    this.#running ??= this.#run()
   }
 
   /** Resolves once the edge held everything: a sync and what it found are through. */
@@ -89,77 +90,62 @@ export class Publisher {
 
   /** Tries once more to send what is pending, for 3 s at most. */
   async close(): Promise<void> {
-    this.#closing = true
-    this.#cancelSync?.()
-    const isQuiet = this.#outage.isSuperseded
-    this.#cancelWait?.()
-    this.#cancelWait = undefined
+    this.#isClosing = true
     // A sidecar that lost the board to a later one must not take it back with its last breath.
-    if (!isQuiet) {
-      this.#unreadable.flush()
-      this.#pump()
-    }
-    if (this.#busy) {
-      await new Promise<void>((resolve) => {
-        const cancel = this.#deps.clock.after(FLUSH_MS, resolve)
-        this.#onIdle.push(() => {
-          cancel()
-          resolve()
-        })
-      })
-    }
-    this.#closed = true
+    if (this.#retry.isSuperseded && !this.#isBusy) this.#isClosed = true
+    this.#due.retry = 0
+    this.#unreadable.due = 0
+    this.#wake()
+    const late = Promise.withResolvers<void>()
+    const cancel = this.#deps.clock.after(FLUSH_MS, late.resolve)
+    await Promise.race([this.#running, late.promise])
+    cancel()
+    this.#isClosed = true
     this.#deps.edge.close()
   }
 
   status(): PublisherStatus {
     const dirty = this.#dirty.size + this.#unreadable.size + (this.#change?.pending.size ?? 0)
     return {
-      connected: this.#outage.text === undefined && this.#lastPublishedAt !== null,
+      connected: this.#retry.text === undefined && this.#lastPublishedAt !== null,
       lastSyncAt: this.#lastSyncAt,
       lastPublishedAt: this.#lastPublishedAt,
       dirty,
-      behind: dirty > 0 || this.#syncWanted || this.#busy,
-      lastError: this.#outage.text ?? null,
+      behind: dirty > 0 || this.#syncWanted || this.#isBusy,
+      lastError: this.#retry.text ?? null,
       store: this.#store?.state ?? null,
     }
   }
 
-  #isSynced(): boolean {
-    return this.#lastSyncAt !== null && this.#unreadable.size === 0
-  }
-
-  #bound(): void {
-    if (this.#dirty.size <= MOST_DIRTY && !this.#syncWanted) return
-    this.#syncWanted = true
-    this.#dirty.clear()
-  }
-
-  #pump(): void {
-    if (this.#started && !this.#busy && !this.#closed && !this.#cancelWait) void this.#drain()
-  }
-
-  /** Runs without an await until its first read: a change is under way in the tick it came in. */
-  async #drain(): Promise<void> {
-    this.#busy = true
-    while (!this.#closed && this.#hasWork()) {
-      const failure = await this.#turn()
-      if (!failure) {
-        if (this.#isSynced()) for (const resolve of this.#onSynced.splice(0)) resolve()
-        this.#outage.recovered(this.#deps.clock.now())
-        continue
-      }
-      const waitMs = this.#failed(failure)
-      if (this.#closing) break
-      if (waitMs === 0) continue
-      this.#cancelWait = this.#deps.clock.after(waitMs, () => {
-        this.#cancelWait = undefined
-        this.#pump()
-      })
-      break
+  async #run(): Promise<void> {
+    while (!this.#isClosed) {
+      const now = this.#deps.clock.now()
+      this.#takeDue(now)
+      if (this.#hasWork() && now >= this.#due.retry) await this.#turn()
+      else if (this.#isClosing) return
+      else await this.#sleep(now)
     }
-    this.#busy = false
-    for (const resolve of this.#onIdle.splice(0)) resolve()
+  }
+
+  /** Until something is due, or `#wake` is called. */
+  async #sleep(now: number): Promise<void> {
+    const { sync, retry } = this.#due
+    const next = Math.min(sync, this.#unreadable.due, this.#hasWork() ? retry : NEVER)
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const cancel = next === NEVER ? () => undefined : this.#deps.clock.after(next - now, resolve)
+    this.#wake = resolve
+    await promise
+    cancel()
+  }
+
+  #takeDue(now: number): void {
+    if (now >= this.#due.sync) {
+      this.#due.sync = NEVER
+      this.#syncWanted = true
+    }
+    if (now < this.#unreadable.due) return
+    for (const key of this.#unreadable.take()) this.#dirty.add(key)
+    this.#bound()
   }
 
   #hasWork(): boolean {
@@ -169,15 +155,41 @@ export class Publisher {
     return this.#syncWanted || (this.#dirty.size > 0 && this.#store.state === 'present')
   }
 
-  async #turn(): Promise<Failure | undefined> {
+  #isSynced(): boolean {
+    return this.#lastSyncAt !== null && this.#unreadable.size === 0
+  }
+
+  #bound(): void {
+    if (this.#dirty.size <= MAX_DIRTY && !this.#syncWanted) return
+    this.#syncWanted = true
+    this.#dirty.clear()
+  }
+
+  async #turn(): Promise<void> {
+    const { clock, onFailure } = this.#deps
+    this.#isBusy = true
     try {
-      return this.#syncWanted ? await this.#sync() : await this.#publish(this.#take())
+      const failure = this.#syncWanted ? await this.#sync() : await this.#publish(this.#take())
+      if (failure) {
+        onFailure?.(failure)
+        this.#wait(this.#retry.failed(failure, clock.now()))
+      } else {
+        if (this.#isSynced()) for (const resolve of this.#onSynced.splice(0)) resolve()
+        this.#retry.recovered(clock.now())
+      }
     } catch (error) {
-      // A defect of ours. The sidecar outlives it: the sync starts from what is true.
-      this.#syncWanted = true
-      this.#deps.log('error', 'publish.defect', { error })
-      return { ok: false, reason: 'network', message: 'The sidecar failed to make a message.' }
+      this.#wait(this.#retry.defect(error, clock.now()))
     }
+    this.#isBusy = false
+  }
+
+  #wait({ waitMs, sync, freshRun }: NextTry): void {
+    if (freshRun) this.#standing.run = null
+    if (sync) this.#syncWanted = true
+    this.#bound()
+    this.#due.retry = this.#deps.clock.now() + waitMs
+    // The end tries once.
+    if (this.#isClosing) this.#isClosed = true
   }
 
   #take(): Set<Key> {
@@ -209,12 +221,7 @@ export class Publisher {
       }
     }
     this.#lastSyncAt = clock.now()
-    this.#cancelSync?.()
-    if (this.#closing) return undefined
-    this.#cancelSync = clock.after(jittered(SYNC_EVERY_MS, this.#random), () => {
-      this.#syncWanted = true
-      this.#pump()
-    })
+    this.#due.sync = clock.now() + jittered(SYNC_EVERY_MS, this.#random)
     return undefined
   }
 
@@ -231,17 +238,7 @@ export class Publisher {
       this.#change = undefined
       for (const key of change.pending) this.#dirty.add(key)
       this.#bound()
-      this.#unreadable.remember(change.unreadable)
+      this.#unreadable.remember(change.unreadable, this.#deps.clock.now())
     }
-  }
-
-  /** Milliseconds to wait before the next try. */
-  #failed(failure: Failure): number {
-    this.#deps.onFailure?.(failure)
-    const retry = this.#outage.failed(failure, this.#deps.clock.now())
-    if (retry.freshRun) this.#standing.run = null
-    if (retry.sync) this.#syncWanted = true
-    this.#bound()
-    return retry.waitMs
   }
 }

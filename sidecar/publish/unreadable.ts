@@ -1,26 +1,23 @@
 // Records that exist and cannot be read now: half-written, or on a disk that fails. They are not
-// gone, so they are tried again until they can be read.
+// gone, so they are tried again until they can be read. Time comes in as `now`.
 
 import type { Key } from '../../worker/board/wire.ts'
-import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 
 const AGAIN_MS = 5_000
 /** A disk that fails for a day must not fill another one with log lines. */
-const TOLD_EVERY_MS = 60_000
+const LOG_EVERY_MS = 60_000
+const NEVER = Number.POSITIVE_INFINITY
 
 export class Unreadable {
-  readonly #clock: Clock
   readonly #log: Log
-  readonly #again: (keys: Set<Key>) => void
   #keys = new Set<Key>()
-  #cancel: (() => void) | undefined
-  #toldAt = Number.NEGATIVE_INFINITY
+  #loggedAt = Number.NEGATIVE_INFINITY
+  /** When to `take` them and try again. */
+  due = NEVER
 
-  constructor(clock: Clock, log: Log, again: (keys: Set<Key>) => void) {
-    this.#clock = clock
+  constructor(log: Log) {
     this.#log = log
-    this.#again = again
   }
 
   get size(): number {
@@ -28,25 +25,23 @@ export class Unreadable {
   }
 
   /** Key → why. */
-  remember(unreadable: ReadonlyMap<Key, string>): void {
+  remember(unreadable: ReadonlyMap<Key, string>, now: number): void {
     const [first] = unreadable
     if (!first) return
-    const now = this.#clock.now()
-    if (now - this.#toldAt >= TOLD_EVERY_MS) {
+    if (now - this.#loggedAt >= LOG_EVERY_MS) {
       const [record, why] = first
       this.#log('warn', 'publish.unreadable', { records: unreadable.size, record, why })
-      this.#toldAt = now
+      this.#loggedAt = now
     }
     for (const key of unreadable.keys()) this.#keys.add(key)
-    this.#cancel ??= this.#clock.after(AGAIN_MS, () => this.flush())
+    this.due = Math.min(this.due, now + AGAIN_MS)
   }
 
-  /** Hands all of them back now. */
-  flush(): void {
-    this.#cancel?.()
-    this.#cancel = undefined
+  /** Hands all of them back. */
+  take(): Set<Key> {
     const keys = this.#keys
     this.#keys = new Set()
-    if (keys.size > 0) this.#again(keys)
+    this.due = NEVER
+    return keys
   }
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { RecordUnreadable } from '../../../sidecar/board/records.ts'
 import type { Level } from '../../../sidecar/log.ts'
 import type { Failure } from '../../../sidecar/publish/edge.ts'
 import { Publisher } from '../../../sidecar/publish/publisher.ts'
@@ -125,11 +126,11 @@ describe('the first sync', () => {
 })
 
 describe('a change', () => {
-  test('asks for its record in the tick it came in, and sends the newest content', async () => {
+  test('asks for its record at once, and sends the newest content', async () => {
     const { edge, records, publisher } = await setUpSynced()
     publisher.changed(records.put(task(1, 2)))
-    expect(records.reads).toEqual(['task:T-1'])
     await settle()
+    expect(records.reads).toEqual(['task:T-1'])
     expect(edge.steps).toEqual(['changes'])
     expect(edge.last).toMatchObject({ epoch: 'e1', run: 1, batch: 3, upserts: [task(1, 2)] })
   })
@@ -157,10 +158,29 @@ describe('a change', () => {
     expect(edge.last).toMatchObject({ upserts: [task(1, 3), task(2, 2)] })
   })
 
+  test('that meets a defect of ours ends loudly, and begins again with a sync', async () => {
+    const { edge, records, clock, publisher, events } = await setUpSynced()
+    const read = records.read.bind(records)
+    records.read = () => Promise.reject(new TypeError('undefined is not a function'))
+    publisher.changed(records.put(task(1, 2)))
+    await settle()
+    expect(events).toContainEqual(['error', 'publish.defect'])
+    expect(events.map(([, event]) => event)).not.toContain('publish.unreadable')
+    expect(events.map(([, event]) => event)).not.toContain('edge.failed')
+    expect(publisher.status()).toMatchObject({ connected: false, behind: true })
+    expect(publisher.status().lastError).toContain('defect')
+    expect(edge.steps).toEqual([])
+    records.read = read
+    await clock.advance(1_000)
+    expect(edge.held.map.get('task:T-1')).toEqual(task(1, 2))
+    expect(publisher.status()).toMatchObject({ connected: true, behind: false, lastError: null })
+  })
+
   test('of which one record cannot be read tells the others, and that one when it can', async () => {
     const { edge, records, clock, publisher, events } = await setUpSynced()
     const read = records.read.bind(records)
-    records.read = (key) => (key === 'task:T-1' ? Promise.reject(new Error('disk')) : read(key))
+    records.read = (key) =>
+      key === 'task:T-1' ? Promise.reject(new RecordUnreadable('disk')) : read(key)
     publisher.changed(records.put(task(0, 2), task(1, 2), task(2, 2)))
     await settle()
     expect(edge.last).toMatchObject({ upserts: [task(0, 2), task(2, 2)] })

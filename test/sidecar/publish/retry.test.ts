@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { afterFailure, backoffMs } from '../../../sidecar/publish/backoff.ts'
 import type { Failure, FailureReason } from '../../../sidecar/publish/edge.ts'
+import { afterFailure, backoffMs } from '../../../sidecar/publish/retry.ts'
 
 const half = () => 0.5
 const failure = (reason: FailureReason, more: Partial<Failure> = {}): Failure => ({
