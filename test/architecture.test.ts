@@ -235,12 +235,16 @@ describe('the house', () => {
     const core = [
       ...named('sidecar', SIDECAR_CORE),
       ...named('worker/board', [
+        'block-ring',
         'event-id',
+        'fan-out',
         'message',
         'repository',
         'reads',
+        'shared-subscription',
         'sse',
         'stream',
+        'stream-room',
         'wire',
         'board-store',
         'change-log',

@@ -24,7 +24,7 @@ export class ConfigError extends Error {
 }
 
 const DEFAULT_MAX_STREAMS = 10_000
-/** The platform's own limit on the sockets of one object. */
+/** The platform's limit on the sockets of one object: each isolate with a stream needs one. */
 const MOST_STREAMS = 32_768
 
 /** `file` is signalbox.config.ts. */

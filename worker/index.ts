@@ -3,9 +3,9 @@
 import { WorkerEntrypoint, waitUntil } from 'cloudflare:workers'
 import file from '../signalbox.config.ts'
 import { createApp } from './app.ts'
-import { streamRoom } from './board/repositories.ts'
 import { objectRepositories, type RepositoryNamespace } from './board/repositories-object.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
+import { streamRoom } from './board/stream-room.ts'
 import { ConfigError, type Environment, readConfig } from './config.ts'
 import { type AssetsBinding, cloudflareAssets } from './console/assets-cloudflare.ts'
 import type { PaymentsConfig } from './payments/config.ts'
@@ -112,7 +112,12 @@ function edgeFor(env: Env): Edge {
   const payments = config.payments && openPayments(config.payments, env)
   const app = createApp({
     config,
-    repositories: objectRepositories(env.REPOSITORY, streamRoom(config.maxStreams)),
+    repositories: objectRepositories({
+      namespace: env.REPOSITORY,
+      room: streamRoom(config.maxStreams),
+      clock: hostClock,
+      log: consoleLog,
+    }),
     payments,
     hostFetch: file.fetch,
     assets: cloudflareAssets(env.ASSETS),

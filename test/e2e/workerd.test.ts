@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { boardContract } from '../contract/board.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
+import { EventStream } from '../support/event-stream.ts'
 
 let edge: EdgeProcess
 beforeAll(async () => {
@@ -64,4 +65,30 @@ it('an object with 100 streams, opened at once, sleeps, and wakes for all of the
   expect(told, 'it never slept').toBeDefined()
   for (const stream of streams) await stream.until((s) => s.messages.length === told)
   await Promise.all(streams.map((stream) => stream.close()))
+})
+
+it('streams share a socket, and leader after leader may go without a lost or doubled message', async () => {
+  const repo = await publishedRepo(edge, [taskRecord('A-1')])
+  const aborts = Array.from({ length: 60 }, () => new AbortController())
+  const streams = await Promise.all(
+    aborts.map(async ({ signal }) =>
+      new EventStream(await repo.request('/events', { signal })).joined(),
+    ),
+  )
+  const told: unknown[] = []
+  // A message is on its way whenever one goes; whoever led goes first.
+  for (let n = 0; n < 40; n++) {
+    const sent = repo.changes({ upserts: [taskRecord(`B-${n}`)] })
+    aborts[n]?.abort()
+    await sent
+    told.push({ type: 'task-changed', id: `B-${n}` })
+  }
+  for (const stream of streams.slice(40)) {
+    await stream.until(({ messages }) => messages.length >= told.length)
+    expect(stream.messages).toEqual(told)
+  }
+  const streamsOf = async () => (await repo.json<{ streams: number }>('/status')).streams
+  // Told in round numbers.
+  await expect.poll(streamsOf).toBeLessThanOrEqual(22)
+  for (const abort of aborts.slice(40)) abort.abort()
 })

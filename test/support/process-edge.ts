@@ -1,10 +1,10 @@
 // The app in this process, over repositories in memory.
 
 import { createApp } from '../../worker/app.ts'
-import { streamRoom } from '../../worker/board/repositories.ts'
 import { processRepositories } from '../../worker/board/repositories-process.ts'
 import { openSql } from '../../worker/board/sql-node.ts'
 import { STREAM_LIMITS, type StreamLimits } from '../../worker/board/stream.ts'
+import { streamRoom } from '../../worker/board/stream-room.ts'
 import { type Environment, readConfig } from '../../worker/config.ts'
 import type { Assets } from '../../worker/console/assets.ts'
 import type { HostFetch } from '../../worker/payments/define-config.ts'

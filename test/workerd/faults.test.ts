@@ -1,4 +1,6 @@
-// Faults made on purpose, on the runtime itself.
+// Faults made on purpose, on the runtime itself. The pool of these tests switches off that a promise
+// of one request is resolved by another, which streams of one isolate rely on: where several of them
+// share a socket here, the test opens them all. test/e2e/workerd.test.ts has the rest.
 
 import { env, evictDurableObject, runInDurableObject, SELF } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
@@ -19,12 +21,25 @@ const awakeSince = async (repo: Repo) =>
 
 const ROOM = { all: 100, each: 100 }
 
+/** Another isolate than that of `edge`: its streams share a socket of their own. */
+const isolate = (room = ROOM) =>
+  objectRepositories({
+    namespace: namespace as never,
+    room,
+    clock: hostClock,
+    log: () => undefined,
+  })
+
 /** A stream opened on the runtime with limits of the test's own. */
-function rawStream(repo: Repo, limits: Partial<typeof STREAM_LIMITS>, room = ROOM, holder = 'ann') {
+function rawStream(
+  repo: Repo,
+  limits: Partial<typeof STREAM_LIMITS> = {},
+  { repositories = isolate(), holder = 'ann' } = {},
+) {
   const abort = new AbortController()
   const ends: unknown[] = []
   const body = openStream({
-    repository: objectRepositories(namespace as never, room).open(repo.path),
+    repository: repositories.open(repo.path),
     lastEventId: undefined,
     holder,
     expiresAt: Date.now() + 3_600_000,
@@ -39,7 +54,12 @@ function rawStream(repo: Repo, limits: Partial<typeof STREAM_LIMITS>, room = ROO
 describe('on workerd', () => {
   it('an object that slept is built again, and its streams still get the next message', async () => {
     const repo = await publishedRepo(edge, [taskRecord('A-1')])
-    const streams = await Promise.all([1, 2].map(async () => await (await repo.stream()).joined()))
+    const repositories = isolate()
+    const streams = await Promise.all(
+      [1, 2].map(() =>
+        new EventStream(new Response(rawStream(repo, {}, { repositories }).body)).joined(),
+      ),
+    )
     const before = await awakeSince(repo)
     await evictDurableObject(objectOf(repo))
     const { seq } = await repo.changes({ upserts: [taskRecord('A-2')] })
@@ -83,7 +103,7 @@ describe('on workerd', () => {
 
   it('a client that goes away leaves no socket in the object', async () => {
     const repo = await publishedRepo(edge, [taskRecord('A-1')])
-    const { body, abort } = rawStream(repo, {})
+    const { body, abort } = rawStream(repo)
     const stream = await new EventStream(new Response(body)).joined()
     const streams = async () => (await repo.json<{ streams: number }>('/status')).streams
     expect(await streams()).toBe(1)
@@ -95,9 +115,9 @@ describe('on workerd', () => {
   it('a repository with as many streams as it may hold answers with a long wait', async () => {
     const repo = await publishedRepo(edge, [taskRecord('A-1')])
     const room = { all: 1, each: 1 }
-    const first = rawStream(repo, {}, room)
+    const first = rawStream(repo, {}, { repositories: isolate(room) })
     const held = await new EventStream(new Response(first.body)).joined()
-    const second = rawStream(repo, {}, room, 'bob')
+    const second = rawStream(repo, {}, { repositories: isolate(room), holder: 'bob' })
     const refused = new EventStream(new Response(second.body))
     await refused.until((s) => s.ended)
     expect(refused.blocks.at(-1)?.retry).toBeGreaterThanOrEqual(60_000)
@@ -109,7 +129,7 @@ describe('on workerd', () => {
     const repo = await publishedRepo(edge, [taskRecord('A-1')])
     const room = { all: 4, each: 2 }
     const open = (holder: string) => {
-      const { body, abort } = rawStream(repo, {}, room, holder)
+      const { body, abort } = rawStream(repo, {}, { repositories: isolate(room), holder })
       return { abort, stream: new EventStream(new Response(body)) }
     }
     const held = [open('ann'), open('ann')]

@@ -1,16 +1,18 @@
-// Repositories in Durable Objects, one object a path.
+// Repositories in Durable Objects, one object a path. The streams of this isolate share one socket
+// to each of them.
 
+import type { Clock } from '../shared/clock.ts'
+import type { Log } from '../shared/log.ts'
+import type { From } from './fan-out.ts'
 import type { Query } from './reads.ts'
-import type {
-  FrameSink,
-  PublishOutcome,
-  ReadAnswer,
-  Repositories,
-  RepositoryHandle,
-  StreamRoom,
-  Subscribed,
-  Subscription,
-} from './repositories.ts'
+import type { PublishOutcome, ReadAnswer, Repositories, RepositoryHandle } from './repositories.ts'
+import {
+  type Line,
+  type LineSink,
+  SharedSubscription,
+  type Upstream,
+} from './shared-subscription.ts'
+import type { StreamCounts, StreamRoom } from './stream-room.ts'
 import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
 
 /** What this file needs of the binding: the object's public methods, as they look over RPC. */
@@ -20,11 +22,20 @@ export interface RepositoryNamespace {
     changes(request: ChangesRequest): Promise<PublishOutcome<ChangesAnswer>>
     read(query: Query, ifNoneMatch: string | undefined): Promise<ReadAnswer>
     spend(id: string, expiresAt: number): Promise<boolean>
+    missed(from: From): Promise<string[]>
     fetch(url: string, init: RequestInit): Promise<Response>
   }
 }
 
-export function objectRepositories(namespace: RepositoryNamespace, room: StreamRoom): Repositories {
+export interface ObjectHost {
+  namespace: RepositoryNamespace
+  room: StreamRoom
+  clock: Clock
+  log: Log
+}
+
+export function objectRepositories({ namespace, ...host }: ObjectHost): Repositories {
+  const subscriptions = new Map<string, SharedSubscription>()
   return {
     open(path) {
       // A stub breaks for good when its object is reset, so each call gets a fresh one.
@@ -34,49 +45,72 @@ export function objectRepositories(namespace: RepositoryNamespace, room: StreamR
         changes: (request) => stub().changes(request),
         read: (query, ifNoneMatch) => stub().read(query, ifNoneMatch),
         spend: (id, expiresAt) => stub().spend(id, expiresAt),
-        subscribe: (from, sink) => dial(stub(), room, from, sink),
+        subscribe(from, sink) {
+          const shared =
+            subscriptions.get(path) ??
+            new SharedSubscription({ upstream: objectUpstream(stub), ...host })
+          subscriptions.set(path, shared)
+          const leave = shared.subscribe(from, sink)
+          return () => {
+            leave()
+            // Any name may be waited for: what nobody waits for any more must leave nothing.
+            if (shared.isEmpty && subscriptions.get(path) === shared) subscriptions.delete(path)
+          }
+        },
       } satisfies RepositoryHandle
     },
   }
 }
 
+function objectUpstream(stub: () => ReturnType<RepositoryNamespace['getByName']>): Upstream {
+  // The object holds one socket of each isolate: a new one replaces what a leader left behind.
+  const isolate = crypto.randomUUID()
+  return {
+    dial: (from, counts, sink) => dial(stub(), isolate, from, counts, sink),
+    missed: (from) => stub().missed(from),
+  }
+}
+
 async function dial(
   stub: ReturnType<RepositoryNamespace['getByName']>,
-  { all, each }: StreamRoom,
-  from: Subscription,
-  sink: FrameSink,
-): Promise<Subscribed> {
+  isolate: string,
+  { lastEventId, since }: From,
+  counts: StreamCounts,
+  sink: LineSink,
+): Promise<Line> {
   const query = new URLSearchParams({
-    since: String(from.since),
-    holder: from.holder,
-    all: String(all),
-    each: String(each),
+    isolate,
+    since: String(since),
+    counts: JSON.stringify(counts),
   })
-  if (from.lastEventId !== undefined) query.set('last', from.lastEventId)
+  if (lastEventId !== undefined) query.set('last', lastEventId)
   const response = await stub.fetch(`https://repository/stream?${query}`, {
     headers: { Upgrade: 'websocket' },
   })
-  if (response.status === 503) return { ok: false, reason: 'full' }
   const socket = response.webSocket
   if (!socket) throw new Error(`the repository answered ${response.status} to a subscription`)
 
-  let over = false
+  let isOver = false
   const end = () => {
-    if (over) return
-    over = true
+    if (isOver) return
+    isOver = true
     sink.closed()
   }
   socket.addEventListener('message', ({ data }) => {
-    if (!over && data instanceof ArrayBuffer) sink.frame(new Uint8Array(data))
+    if (isOver) return
+    if (data instanceof ArrayBuffer) sink.block(new Uint8Array(data))
+    else if (typeof data === 'string') sink.others(JSON.parse(data) as StreamCounts)
   })
   socket.addEventListener('close', end)
   socket.addEventListener('error', end)
   socket.binaryType = 'arraybuffer'
   socket.accept()
   return {
-    ok: true,
+    report(counts) {
+      if (!isOver) socket.send(JSON.stringify(counts))
+    },
     close() {
-      over = true
+      isOver = true
       socket.close(1000)
     },
   }

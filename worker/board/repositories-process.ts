@@ -2,15 +2,10 @@
 
 import { answer } from './answer.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
-import type {
-  FrameSink,
-  PublishOutcome,
-  Repositories,
-  RepositoryHandle,
-  StreamRoom,
-} from './repositories.ts'
+import type { PublishOutcome, Repositories, RepositoryHandle, StreamSink } from './repositories.ts'
 import { type Published, replayUnpublished } from './repository.ts'
 import type { Sql } from './sql.ts'
+import { countStreams, hasRoom, type StreamRoom } from './stream-room.ts'
 
 export interface ProcessHost {
   /**
@@ -28,7 +23,7 @@ interface Opened extends OpenRepository {
 }
 
 /** Of one repository: each stream's holder. */
-type Streams = Map<FrameSink, string>
+type Streams = Map<StreamSink, string>
 
 export function processRepositories(host: ProcessHost): Repositories {
   const opened = new Map<string, Opened>()
@@ -62,7 +57,7 @@ function handle(
     if (!published.ok) return published
     for (const frame of published.frames) {
       const bytes = encoder.encode(frame)
-      for (const sink of streams.get(path)?.keys() ?? []) sink.frame(bytes)
+      for (const sink of streams.get(path)?.keys() ?? []) sink.send(bytes)
     }
     return { ok: true, answer: published.answer }
   }
@@ -84,23 +79,23 @@ function handle(
     async spend(id, expiresAt) {
       return make().spentIds.spend(id, expiresAt, host.now())
     },
-    async subscribe(from, sink) {
+    subscribe(from, sink) {
       const joined: Streams = streams.get(path) ?? new Map()
-      const own = [...joined.values()].filter((holder) => holder === from.holder).length
-      const { all, each } = host.room
-      if (joined.size >= all || own >= each) return { ok: false, reason: 'full' }
+      if (!hasRoom(countStreams(joined.values()), host.room, from.holder)) {
+        sink.end('full')
+        return () => undefined
+      }
       const missed = find(false)?.repository.replay(from)
       for (const frame of missed ?? replayUnpublished(from.lastEventId)) {
-        sink.frame(encoder.encode(frame))
+        sink.send(encoder.encode(frame))
       }
       joined.set(sink, from.holder)
       streams.set(path, joined)
-      const close = () => {
+      return () => {
         joined.delete(sink)
         // Any name may be waited for: what nobody waits for any more must leave nothing.
         if (joined.size === 0 && streams.get(path) === joined) streams.delete(path)
       }
-      return { ok: true, close }
     },
   } satisfies RepositoryHandle
 }

@@ -23,9 +23,10 @@ export interface RepositoryHandle {
   spend(id: string, expiresAt: number): Promise<boolean>
   /**
    * Joins the change stream; of a repository that nobody has published, too, which leaves nothing
-   * behind. Throws when the repository cannot be reached now.
+   * behind. Where the repository is elsewhere and out of reach, the stream waits for it. Returns
+   * what ends the subscription.
    */
-  subscribe(from: Subscription, sink: FrameSink): Promise<Subscribed>
+  subscribe(from: Subscription, sink: StreamSink): () => void
 }
 
 export type PublishOutcome<Answer> = { ok: true; answer: Answer } | ({ ok: false } & PublishRefusal)
@@ -43,24 +44,10 @@ export interface Subscription {
   holder: string
 }
 
-/** How many streams one repository holds at most, and how many of them one holder may have. */
-export interface StreamRoom {
-  all: number
-  each: number
+/** One client's stream, as a repository sees it. */
+export interface StreamSink {
+  /** Whole blocks of the stream, encoded. */
+  send(bytes: Uint8Array): void
+  /** `full`: the repository, or the holder, has as many streams as they may. */
+  end(reason: 'full' | 'failed'): void
 }
-
-/** One holder with a single token must not keep all others out. */
-export const streamRoom = (maxStreams: number): StreamRoom => ({
-  all: maxStreams,
-  each: Math.max(1, Math.floor(maxStreams / 4)),
-})
-
-export interface FrameSink {
-  /** One encoded block of the stream, whole. */
-  frame(bytes: Uint8Array): void
-  /** The repository let go (a deploy, an eviction): subscribe again with the last id. Once. */
-  closed(): void
-}
-
-/** `full`: the repository, or the holder, has as many streams as they may. */
-export type Subscribed = { ok: true; close(): void } | { ok: false; reason: 'full' }

@@ -1,15 +1,18 @@
-// The Durable Object of one repository: a shell around the core. It holds no stream, no timer and
-// no outgoing socket, so that with any number of idle streams it sleeps and costs nothing.
+// The Durable Object of one repository: a shell around the core. It holds one socket of each
+// isolate that has streams, no timer and no outgoing socket. So with any number of idle streams it
+// sleeps and costs nothing.
 
 import { DurableObject } from 'cloudflare:workers'
 import { consoleLog } from '../shared/log.ts'
 import { answer } from './answer.ts'
 import { hasBoardTables } from './board-schema-sqlite.ts'
+import type { From } from './fan-out.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import type { Query } from './reads.ts'
 import type { PublishOutcome, ReadAnswer } from './repositories.ts'
 import { type Published, replayUnpublished } from './repository.ts'
 import type { Sql, SqlValue } from './sql.ts'
+import { addStreams, NO_STREAMS, roundStreams, type StreamCounts } from './stream-room.ts'
 import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
 
 export class RepositoryObject extends DurableObject {
@@ -34,7 +37,8 @@ export class RepositoryObject extends DurableObject {
   read(query: Query, ifNoneMatch: string | undefined): ReadAnswer {
     const known = this.#find()
     if (!known) return { state: 'unpublished' }
-    const host = { streams: this.ctx.getWebSockets().length, awakeSince: this.#awakeSince }
+    const { streams } = addStreams(this.#counts())
+    const host = { streams, awakeSince: this.#awakeSince }
     return answer(known.reads.find(query, host), ifNoneMatch)
   }
 
@@ -42,31 +46,37 @@ export class RepositoryObject extends DurableObject {
     return this.#open().spentIds.spend(id, expiresAt, Date.now())
   }
 
+  /** What a stream is sent that starts there. */
+  missed({ lastEventId, since }: From): string[] {
+    return this.#find()?.repository.replay({ lastEventId, since }) ?? replayUnpublished(lastEventId)
+  }
+
   /**
-   * Joins a stream: the answer's WebSocket carries one block of the event stream per message.
-   * Subscription and replay are one turn, so that no message falls between them or comes twice.
+   * Joins the streams of an isolate: the answer's WebSocket carries one block of the event stream
+   * per message, and in text how many streams other isolates hold. Subscription and replay are one
+   * turn, so that no message falls between them or comes twice.
    */
   override fetch(request: Request): Response {
     const query = new URL(request.url).searchParams
-    const holder = query.get('holder') ?? ''
-    const isFull = (streams: WebSocket[], most: string | null) => streams.length >= Number(most)
-    if (
-      isFull(this.ctx.getWebSockets(), query.get('all')) ||
-      isFull(this.ctx.getWebSockets(holder), query.get('each'))
-    ) {
-      return new Response(null, { status: 503 })
-    }
-    const lastEventId = query.get('last') ?? undefined
-    const since = Number(query.get('since'))
+    const isolate = query.get('isolate') ?? ''
+    for (const left of this.ctx.getWebSockets(isolate)) left.close(1000)
     const { 0: client, 1: server } = new WebSocketPair()
     // Not server.accept(): that would keep the object in memory for as long as anybody listens.
-    this.ctx.acceptWebSocket(server, [holder])
-    const known = this.#find()
-    const missed = known?.repository.replay({ lastEventId, since })
-    for (const frame of missed ?? replayUnpublished(lastEventId)) {
-      server.send(this.#encoder.encode(frame))
+    this.ctx.acceptWebSocket(server, [isolate])
+    server.serializeAttachment(parseCounts(query.get('counts')))
+    const lastEventId = query.get('last') ?? undefined
+    for (const block of this.missed({ lastEventId, since: Number(query.get('since')) })) {
+      server.send(this.#encoder.encode(block))
     }
+    this.#sendOthers(server)
     return new Response(null, { status: 101, webSocket: client })
+  }
+
+  /** An isolate reports its streams. */
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    if (typeof message !== 'string') return
+    socket.serializeAttachment(parseCounts(message))
+    this.#sendOthers(socket)
   }
 
   override webSocketClose(socket: WebSocket, code: number): void {
@@ -88,6 +98,22 @@ export class RepositoryObject extends DurableObject {
     return this.#opened
   }
 
+  #sendOthers(socket: WebSocket): void {
+    socket.send(JSON.stringify(roundStreams(addStreams(this.#counts(socket)))))
+  }
+
+  /** What each isolate has reported. */
+  #counts(except?: WebSocket): StreamCounts[] {
+    return this.#sockets()
+      .filter((socket) => socket !== except)
+      .map((socket) => (socket.deserializeAttachment() as StreamCounts | null) ?? NO_STREAMS)
+  }
+
+  /** Those that isolates listen to. A closed one stays listed until its other end knows. */
+  #sockets(): WebSocket[] {
+    return this.ctx.getWebSockets().filter(({ readyState }) => readyState === WebSocket.OPEN)
+  }
+
   #tell<Answer>(published: Published<Answer>): PublishOutcome<Answer> {
     if (!published.ok) return published
     for (const frame of published.frames) this.#broadcast(this.#encoder.encode(frame))
@@ -95,7 +121,7 @@ export class RepositoryObject extends DurableObject {
   }
 
   #broadcast(bytes: Uint8Array): void {
-    for (const socket of this.ctx.getWebSockets()) {
+    for (const socket of this.#sockets()) {
       try {
         socket.send(bytes)
       } catch (error) {
@@ -105,6 +131,9 @@ export class RepositoryObject extends DurableObject {
     }
   }
 }
+
+const parseCounts = (text: string | null): StreamCounts =>
+  text === null ? NO_STREAMS : (JSON.parse(text) as StreamCounts)
 
 export function objectSql(storage: DurableObjectStorage): Sql {
   return {

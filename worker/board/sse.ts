@@ -17,7 +17,10 @@ export const comment = (text: string): string =>
 export const retry = (ms: number): string => `retry: ${Math.round(ms)}\n\n`
 
 /** A block with an id alone: moves the client's place in the log and fires no event. */
-export const idOnly = (id: EventId): string => `id: ${safeId(formatEventId(id))}\n\n`
+export const idOnly = (id: EventId): string => idBlock(formatEventId(id))
+
+/** The same of an id as it was sent. */
+export const idBlock = (id: string): string => `id: ${safeId(id)}\n\n`
 
 /** One change message; without an id the client's place in the log stays where it was. */
 export const messageFrame = (id: EventId | undefined, message: Message): string =>

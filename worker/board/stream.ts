@@ -1,9 +1,9 @@
-// One client's event stream: joins a repository, forwards its blocks, pings, redials, and ends.
+// One client's event stream: joins a repository, forwards its blocks, pings, and ends.
 
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
-import type { RepositoryHandle, Subscribed } from './repositories.ts'
-import { comment, frameId, retry } from './sse.ts'
+import type { RepositoryHandle } from './repositories.ts'
+import { comment, retry } from './sse.ts'
 
 /** All times in ms. */
 export interface StreamLimits {
@@ -16,9 +16,6 @@ export interface StreamLimits {
   retryMs: number
   /** The same for a client that found the repository full. */
   fullRetryMs: number
-  /** First wait before a lost repository is dialled again; doubles up to `redialMostMs`. */
-  redialMs: number
-  redialMostMs: number
 }
 
 export const STREAM_LIMITS: StreamLimits = {
@@ -27,8 +24,6 @@ export const STREAM_LIMITS: StreamLimits = {
   backlogBytes: 256 << 10,
   retryMs: 1_000,
   fullRetryMs: 60_000,
-  redialMs: 100,
-  redialMostMs: 10_000,
 }
 
 export interface StreamOptions {
@@ -48,7 +43,7 @@ const encoder = new TextEncoder()
 const CONNECTED = encoder.encode(comment('connected'))
 const PING = encoder.encode(comment('ping'))
 
-/** The body of an event stream. It never ends by an error of the repository: that is redialled. */
+/** The body of an event stream. */
 export function openStream(options: StreamOptions): ReadableStream<Uint8Array> {
   let stream: ClientStream | undefined
   return new ReadableStream<Uint8Array>(
@@ -66,23 +61,28 @@ export function openStream(options: StreamOptions): ReadableStream<Uint8Array> {
   )
 }
 
-type EndReason = 'aborted' | 'cancelled' | 'expired' | 'aged' | 'full' | 'slow' | 'unwritable'
+type EndReason =
+  | 'aborted'
+  | 'cancelled'
+  | 'expired'
+  | 'aged'
+  | 'full'
+  | 'failed'
+  | 'slow'
+  | 'unwritable'
 
 class ClientStream {
   readonly #options: StreamOptions
   readonly #controller: ReadableStreamDefaultController<Uint8Array>
   readonly #openedAt: number
-  readonly #cancelTimers = new Map<'ping' | 'age' | 'redial', () => void>()
-  #lastEventId: string | undefined
-  #subscribed: Subscribed | undefined
-  #failures = 0
+  readonly #cancelTimers = new Map<'ping' | 'age', () => void>()
+  #leave: (() => void) | undefined
   #ended = false
 
   constructor(options: StreamOptions, controller: ReadableStreamDefaultController<Uint8Array>) {
     this.#options = options
     this.#controller = controller
     this.#openedAt = options.clock.now()
-    this.#lastEventId = options.lastEventId
   }
 
   open(): void {
@@ -100,7 +100,7 @@ class ClientStream {
     this.#write(CONNECTED)
     this.#write(encoder.encode(retry(this.#jitter(limits.retryMs, 4))))
     this.#ping()
-    void this.#dial()
+    this.#subscribe()
   }
 
   /** Lets go of everything. Only the first call counts. */
@@ -108,7 +108,7 @@ class ClientStream {
     if (this.#ended) return
     this.#ended = true
     for (const cancel of this.#cancelTimers.values()) cancel()
-    if (this.#subscribed?.ok) this.#subscribed.close()
+    this.#leave?.()
     this.#options.log('debug', 'board.stream_ended', { reason })
     try {
       // An error throws the queue away at once: closing would keep a slow reader's backlog.
@@ -126,45 +126,31 @@ class ClientStream {
     })
   }
 
-  async #dial(): Promise<void> {
-    const { repository, holder, limits, log } = this.#options
+  #subscribe(): void {
+    const { repository, lastEventId, holder, log } = this.#options
     try {
-      const subscribed = await repository.subscribe(
-        { lastEventId: this.#lastEventId, since: this.#openedAt, holder },
-        { frame: (bytes) => this.#forward(bytes), closed: () => this.#redial() },
+      const leave = repository.subscribe(
+        { lastEventId, since: this.#openedAt, holder },
+        {
+          send: (bytes) => this.#write(bytes),
+          end: (reason) => (reason === 'full' ? this.#endFull() : this.end(reason)),
+        },
       )
-      if (this.#ended) {
-        if (subscribed.ok) subscribed.close()
-        return
-      }
-      if (subscribed.ok) {
-        this.#failures = 0
-        this.#subscribed = subscribed
-        return
-      }
-      // Any status but 200 makes an EventSource give up for good, so the refusal is a long wait.
-      log('warn', 'board.streams_full', {})
-      this.#write(encoder.encode(retry(this.#jitter(limits.fullRetryMs, 2))))
-      this.end('full')
+      // What it was sent at once may have ended it.
+      if (this.#ended) leave()
+      else this.#leave = leave
     } catch (error) {
-      log('warn', 'board.subscribe_failed', { error: String(error) })
-      this.#redial()
+      log('error', 'board.subscribe_failed', { error: String(error) })
+      this.end('failed')
     }
   }
 
-  /** Deploys and runtime updates let go of every stream at once: the jitter spreads the return. */
-  #redial(): void {
-    this.#subscribed = undefined
-    if (this.#ended) return
-    const { redialMs, redialMostMs } = this.#options.limits
-    const mostMs = Math.min(redialMostMs, redialMs * 2 ** this.#failures)
-    this.#failures++
-    this.#timer('redial', mostMs * this.#options.clock.random(), () => void this.#dial())
-  }
-
-  #forward(bytes: Uint8Array): void {
-    this.#lastEventId = frameId(bytes) ?? this.#lastEventId
-    this.#write(bytes)
+  /** Any status but 200 makes an EventSource give up for good, so the refusal is a long wait. */
+  #endFull(): void {
+    const { limits, log } = this.#options
+    log('warn', 'board.streams_full', {})
+    this.#write(encoder.encode(retry(this.#jitter(limits.fullRetryMs, 2))))
+    this.end('full')
   }
 
   #write(bytes: Uint8Array): void {
@@ -179,7 +165,7 @@ class ClientStream {
     if ((this.#controller.desiredSize ?? 0) < -this.#options.limits.backlogBytes) this.end('slow')
   }
 
-  #timer(name: 'ping' | 'age' | 'redial', ms: number, call: () => void): void {
+  #timer(name: 'ping' | 'age', ms: number, call: () => void): void {
     this.#cancelTimers.get(name)?.()
     this.#cancelTimers.set(name, this.#options.clock.after(ms, call))
   }

@@ -1,32 +1,31 @@
 import { describe, expect, it } from 'vitest'
 import type {
-  FrameSink,
   RepositoryHandle,
-  Subscribed,
+  StreamSink,
   Subscription,
 } from '../../../worker/board/repositories.ts'
 import { openStream, STREAM_LIMITS } from '../../../worker/board/stream.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
-/** A repository of which a test decides when it answers, tells and lets go. */
+/** A repository of which a test decides what it answers and tells. */
 class FakeRepository {
-  readonly dials: Subscription[] = []
-  sinks: FrameSink[] = []
-  closed = 0
+  readonly joins: Subscription[] = []
+  sink: StreamSink | undefined
+  left = 0
   answer: 'ok' | 'full' | 'fail' = 'ok'
 
   readonly handle = {
-    subscribe: async (from: Subscription, sink: FrameSink): Promise<Subscribed> => {
-      this.dials.push(from)
+    subscribe: (from: Subscription, sink: StreamSink): (() => void) => {
+      this.joins.push(from)
       if (this.answer === 'fail') throw new Error('unreachable')
-      if (this.answer === 'full') return { ok: false, reason: 'full' }
-      this.sinks.push(sink)
-      return { ok: true, close: () => this.closed++ }
+      if (this.answer === 'full') sink.end('full')
+      else this.sink = sink
+      return () => this.left++
     },
   } as unknown as RepositoryHandle
 
   tell(text: string): void {
-    this.sinks.at(-1)?.frame(new TextEncoder().encode(text))
+    this.sink?.send(new TextEncoder().encode(text))
   }
 }
 
@@ -76,11 +75,22 @@ function read(body: ReadableStream<Uint8Array>) {
 }
 
 describe('a stream', () => {
-  it('says connected at once, though its repository cannot be reached', async () => {
-    const { body, settle } = await open({ answer: 'fail' })
+  it('says connected at once, and ends with a reason when its repository fails', async () => {
+    const { body, ends, settle } = await open({ answer: 'fail' })
     const reading = read(body)
     await settle()
     expect(reading.text).toBe(': connected\n\nretry: 2500\n\n')
+    expect(reading.done).toBe(true)
+    expect(ends).toEqual(['failed'])
+  })
+
+  it('joins from its last event id and from when it was opened, and forwards what it is sent', async () => {
+    const { body, repository, settle } = await open({ lastEventId: 'e-3' })
+    const reading = read(body)
+    expect(repository.joins).toEqual([{ lastEventId: 'e-3', since: 1_000_000, holder: 'ann' }])
+    repository.tell('id: e-4\ndata: {"type":"tasks-changed"}\n\n')
+    await settle()
+    expect(reading.text).toContain('id: e-4\n')
     await reading.reader.cancel()
   })
 
@@ -92,36 +102,6 @@ describe('a stream', () => {
     await reading.reader.cancel()
   })
 
-  it('redials with the last id when its repository lets go, and doubles its waits', async () => {
-    const { body, clock, repository, settle } = await open({ lastEventId: 'e-3' })
-    const reading = read(body)
-    repository.tell('id: e-4\ndata: {"type":"tasks-changed"}\n\n')
-    repository.answer = 'fail'
-    repository.sinks[0]?.closed()
-    await clock.advance(50)
-    expect(repository.dials.map((dial) => dial.lastEventId)).toEqual(['e-3', 'e-4'])
-    await clock.advance(99)
-    expect(repository.dials).toHaveLength(2)
-    await clock.advance(1)
-    expect(repository.dials).toHaveLength(3)
-    repository.answer = 'ok'
-    await clock.advance(10_000)
-    expect(repository.dials).toHaveLength(4)
-    repository.tell('id: e-5\ndata: {"type":"tasks-changed"}\n\n')
-    await settle()
-    expect(reading.text.match(/^id: .*$/gm)).toEqual(['id: e-4', 'id: e-5'])
-    expect(reading.done).toBe(false)
-    await reading.reader.cancel()
-  })
-
-  it('subscribes with the time it opened while it has no id, however late it gets through', async () => {
-    const { body, clock, repository } = await open({ answer: 'fail' })
-    const reading = read(body)
-    await clock.advance(60_000)
-    expect(new Set(repository.dials.map((dial) => dial.since))).toEqual(new Set([1_000_000]))
-    await reading.reader.cancel()
-  })
-
   it.each(['abort', 'cancel'] as const)('ends once by %s, and leaves no timer', async (how) => {
     const { body, clock, repository, abort, ends, settle } = await open()
     const reading = read(body)
@@ -130,21 +110,11 @@ describe('a stream', () => {
     abort.abort()
     await settle()
     expect(ends).toHaveLength(1)
-    expect(repository.closed).toBe(1)
+    expect(repository.left).toBe(1)
     expect(clock.pending).toBe(0)
-    repository.sinks[0]?.closed()
-    await clock.advance(60_000)
-    expect(repository.dials).toHaveLength(1)
-  })
-
-  it('lets go of a subscription that comes through after the client left', async () => {
-    const { body, clock, repository, abort } = await open({ answer: 'fail' })
-    repository.answer = 'ok'
-    const dialled = clock.advance(100)
-    abort.abort()
-    await dialled
-    expect(repository.closed).toBe(repository.sinks.length)
-    await body.cancel()
+    repository.tell('id: e-1\n\n')
+    await settle()
+    expect(reading.text).not.toContain('e-1')
   })
 
   it('ends by itself after 30 to 60 minutes', async () => {
@@ -172,7 +142,7 @@ describe('a stream', () => {
     expect(slow.ends).toEqual([])
     for (let i = 0; i < 20; i++) slow.repository.tell(block)
     expect(slow.ends).toEqual(['slow'])
-    expect(slow.repository.closed).toBe(1)
+    expect(slow.repository.left).toBe(1)
     expect(slow.clock.pending).toBe(0)
     await expect(slow.body.getReader().read()).rejects.toThrow('too slow')
   })

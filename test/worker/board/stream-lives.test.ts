@@ -1,0 +1,223 @@
+// Random lives of streams in several isolates, held against the contract: nothing lost, nothing
+// doubled, nothing out of order, whatever happens to those that lead.
+
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { REPLAY_MOST, startOver, summarize } from '../../../worker/board/message.ts'
+import type { Message } from '../../../worker/board/wire.ts'
+import { type Life, StreamWorld } from './stream-world.ts'
+
+const ISOLATES = 2
+const ROOM = { all: 6, each: 4 }
+
+const pick = fc.nat(1_000)
+const happening = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('publish' as const),
+      count: fc.integer({ min: 1, max: 3 }),
+      isTask: fc.boolean(),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('publish' as const),
+      count: fc.integer({ min: 15, max: 30 }),
+      isTask: fc.boolean(),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      do: fc.constant('open' as const),
+      who: pick,
+      from: fc.constantFrom('now', 'now', 'left', 'old', 'unknown'),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constantFrom('kill' as const, 'slow' as const, 'vanish' as const),
+      who: pick,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constantFrom('kill-leader' as const, 'vanish-leader' as const),
+      who: pick,
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constantFrom('drop' as const, 'down' as const, 'up' as const) }),
+  },
+  {
+    weight: 8,
+    arbitrary: fc.record({
+      do: fc.constant('pass' as const),
+      ms: fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 100, max: 9_000 })),
+    }),
+  },
+)
+type Happening = typeof happening extends fc.Arbitrary<infer T> ? T : never
+
+async function play(world: StreamWorld, what: Happening): Promise<void> {
+  const of = <T>(list: readonly T[], n: number): T | undefined => list[n % Math.max(1, list.length)]
+  const leaderOf = (n: number) => of([...world.sockets], n)?.owner
+  switch (what.do) {
+    case 'publish':
+      for (let n = 0; n < what.count; n++) world.publish(what.isTask ? 'task' : 'session')
+      return
+    case 'open':
+      world.open(what.who % ISOLATES, what.who % 3 === 0 ? 'ann' : 'bob', startOf(world, what))
+      return
+    case 'kill': {
+      const life = of(world.alive, what.who)
+      if (life) world.end(life, 'killed')
+      return
+    }
+    case 'slow': {
+      const life = of(world.alive, what.who)
+      if (life) life.isSlow = true
+      return
+    }
+    case 'vanish': {
+      const life = of(world.alive, what.who)
+      if (life) world.vanish(life)
+      return
+    }
+    case 'kill-leader': {
+      const life = leaderOf(what.who)
+      if (life) world.end(life, 'killed')
+      return
+    }
+    case 'vanish-leader': {
+      const life = leaderOf(what.who)
+      if (life) world.vanish(life)
+      return
+    }
+    case 'drop':
+      world.drop()
+      return
+    case 'down':
+    case 'up':
+      world.isDown = what.do === 'down'
+      return
+    case 'pass':
+      await world.clock.advance(what.ms)
+  }
+}
+
+function startOf(
+  world: StreamWorld,
+  { from, who }: Happening & { do: 'open' },
+): string | undefined {
+  if (from === 'unknown') return 'anotherepoch-7'
+  if (from === 'old') return world.idOf(who % (world.log.length + 1))
+  if (from === 'now') return undefined
+  return blocksOf(world.lives.findLast(({ end }) => end !== undefined)?.text ?? '').findLast(
+    ({ id }) => id !== undefined,
+  )?.id
+}
+
+interface Block {
+  id?: string
+  data?: Message
+}
+
+const blocksOf = (text: string): Block[] =>
+  text
+    .split('\n\n')
+    .filter(Boolean)
+    .map((block) => {
+      const id = /^id: (.*)$/m.exec(block)?.[1]
+      const data = /^data: (.*)$/m.exec(block)?.[1]
+      return { ...(id && { id }), ...(data && { data: JSON.parse(data) as Message }) }
+    })
+
+/** Throws where the contract is broken. Returns where the stream stands; undefined: not joined. */
+function checkLife(world: StreamWorld, { text, lastEventId, openedAt }: Life): number | undefined {
+  const isForeign = lastEventId === undefined || lastEventId.startsWith('another')
+  let place = isForeign ? undefined : world.seqOf(lastEventId)
+  let messages: Message[] = []
+  for (const { id, data } of blocksOf(text)) {
+    if (data) messages.push(data)
+    if (id === undefined) continue
+    const seq = world.seqOf(id)
+    if (place === undefined && lastEventId === undefined) {
+      // It starts when it was opened, or earlier where its isolate lagged behind.
+      const starts = Array.from({ length: Math.min(openedAt, seq) + 1 }, (_, start) => start)
+      const told = starts.map((start) => JSON.stringify(toldBetween(world, start, seq)))
+      expect(told).toContain(JSON.stringify(messages))
+    } else if (place === undefined) {
+      const sessions = world.log.slice(0, seq).filter(({ type }) => type === 'session-changed')
+      const newest = sessions.at(-1) as { session: string } | undefined
+      expect(messages).toEqual(startOver(newest && expect.any(String)))
+    } else {
+      expect(seq).toBeGreaterThanOrEqual(place)
+      expect(messages).toEqual(toldBetween(world, place, seq))
+    }
+    place = seq
+    messages = []
+  }
+  // What has no id yet is not whole.
+  expect(messages).toEqual([])
+  return place
+}
+
+/** One by one, or as one window's when there were too many. */
+function toldBetween(world: StreamWorld, after: number, upTo: number): Message[] {
+  const missed = world.log.slice(after, upTo)
+  return missed.length > REPLAY_MOST ? summarize(missed) : missed
+}
+
+it('streams that share a socket get each message once and in order, whoever leads or vanishes', async () => {
+  const seen = new Set<string>()
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(happening, { minLength: 5, maxLength: 60, size: 'max' }),
+      async (life) => {
+        const world = new StreamWorld(ISOLATES, ROOM)
+        for (const what of life) {
+          await play(world, what)
+          // The log tells what was before a stream from what was after it by the millisecond.
+          await world.clock.advance(1)
+        }
+        world.isDown = false
+        // Until whoever vanished is missed, and whoever dials gets through.
+        await world.clock.advance(90_000)
+        world.publish('task')
+        await world.clock.advance(20_000)
+        for (const each of world.lives) {
+          const place = checkLife(world, each)
+          if (each.end === undefined) expect(place).toBe(world.log.length)
+          seen.add(each.end ?? 'alive')
+        }
+        const isolates = [...world.sockets].map(({ isolate }) => isolate)
+        expect(new Set(isolates).size).toBe(isolates.length)
+        expect(world.sockets.size).toBeLessThanOrEqual(Math.min(ISOLATES, world.alive.length))
+        // Nobody fills the repository who is gone.
+        if (world.alive.length < ROOM.each) {
+          let late = world.open(0, 'ann')
+          await world.clock.advance(3_000)
+          // Its isolate did not know that others have left, and asks once it has refused somebody.
+          if (late.end === 'full') late = world.open(0, 'ann')
+          await world.clock.advance(1_000)
+          expect([late.end, checkLife(world, late)]).toEqual([undefined, world.log.length])
+        }
+        for (const each of world.alive) world.end(each, 'killed')
+        await world.clock.advance(20_000)
+        expect([world.sockets.size, world.clock.pending]).toEqual([0, 0])
+        for (const what of world.seen) seen.add(what)
+      },
+    ),
+    { numRuns: 60 },
+  )
+  // The lives were not too dull to prove anything.
+  const wanted = ['alive', 'killed', 'slow', 'full', 'vanished', 'leader vanished']
+  const events = ['asked the repository', 'board.subscribe_failed', 'board.catch_up_failed']
+  expect([...wanted, ...events].filter((each) => !seen.has(each))).toEqual([])
+})
