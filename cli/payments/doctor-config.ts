@@ -90,8 +90,9 @@ function checkEvents(env: Environment, { endpoint }: PaymentsConfig): Finding[] 
   const secrets = env.PAYMENT_EVENTS_SECRET?.split(/\s+/).filter(Boolean) ?? []
   const isValid = secrets.every((secret) => whsecProblem(secret) === undefined)
   if (endpoint === undefined) {
-    const sentence = 'PAYMENT_EVENTS_SECRET is set and PAYMENT_EVENTS_URL is not: nothing is sent.'
-    return secrets.length > 0 ? [warn('events', sentence)] : []
+    const set = ['PAYMENT_EVENTS_SECRET', 'PAYMENT_EVENTS_TYPES'].filter((name) => env[name])
+    const sentence = `${set.join(', ')} is set and PAYMENT_EVENTS_URL is not: nothing is sent.`
+    return set.length > 0 ? [warn('events', sentence)] : []
   }
   // What is wrong with them has been said with the rest of the configuration.
   if (secrets.length === 0 || !isValid || !URL.canParse(endpoint.url)) return []
@@ -99,7 +100,9 @@ function checkEvents(env: Environment, { endpoint }: PaymentsConfig): Finding[] 
   if (protocol === 'http:' && !isLoopback(hostname)) {
     return [warn('events', `They are sent to ${origin}, where anybody on the way can read them.`)]
   }
-  return [ok('events', `They are sent to ${origin}, signed with ${secrets.length} secret(s).`)]
+  const only = endpoint.types ? ` Only ${[...endpoint.types].join(', ')}.` : ''
+  const sentence = `They are sent to ${origin}, signed with ${secrets.length} secret(s).${only}`
+  return [ok('events', sentence)]
 }
 
 function checkAccess(env: Environment): Finding[] {

@@ -259,6 +259,26 @@ export function sweepContract(on: On): void {
     )
 
     it(
+      'has no delivery where the endpoint wants other events',
+      on(
+        async (w) => {
+          const transaction = await w.charged()
+          const { pending } = await w.tell(transaction)
+          expect(pending).toMatchObject([{ type: 'PaymentSucceeded', delivery: { attempts: 0 } }])
+          const { events } = await w.story(transaction)
+          expect(events).toMatchObject([
+            { type: 'PaymentInitiated', toldAt: iso(T0), deliveries: [] },
+            { type: 'PaymentSucceeded', deliveries: [{ endpoint: ENDPOINT }] },
+          ])
+        },
+        {
+          hasListeners: () => false,
+          endpointFor: (type) => (type === 'PaymentSucceeded' ? ENDPOINT : undefined),
+        },
+      ),
+    )
+
+    it(
       'that a listener threw at is due at its next time, with its attempts',
       on(async (w) => {
         const { id } = await w.pending()

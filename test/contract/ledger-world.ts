@@ -53,10 +53,14 @@ export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
 export const ENDPOINT = 'https://shop.example/events'
 
-export const BOTH: Subscribers = { hasListeners: () => true, endpoint: ENDPOINT }
-export const LISTENERS: Subscribers = { hasListeners: () => true, endpoint: undefined }
-export const POSTED: Subscribers = { hasListeners: () => false, endpoint: ENDPOINT }
-export const NOBODY: Subscribers = { hasListeners: () => false, endpoint: undefined }
+const subscribers = (isListened: boolean, endpoint?: string): Subscribers => ({
+  hasListeners: () => isListened,
+  endpointFor: () => endpoint,
+})
+export const BOTH = subscribers(true, ENDPOINT)
+export const LISTENERS = subscribers(true)
+export const POSTED = subscribers(false, ENDPOINT)
+export const NOBODY = subscribers(false)
 
 export const iso = (ms: number): string => new Date(ms).toISOString()
 

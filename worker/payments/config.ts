@@ -2,9 +2,10 @@
 
 import { isLoopback } from '../shared/loopback.ts'
 import type { Middleware, SignalboxFile } from './define-config.ts'
-import { EVENT_NAMES, type Listeners } from './domain/events.ts'
+import { EVENT_NAMES, type EventName, type Listeners } from './domain/events.ts'
 import type { AnyGateway, Driver, Settings } from './gateways/gateway.ts'
 import { whsecProblem } from './outbox/standard-webhook.ts'
+import type { Endpoint } from './outbox/subscribers.ts'
 import { apiMiddleware } from './webhooks/api-middleware.ts'
 import { routePrefixOf } from './webhooks/route-names.ts'
 
@@ -21,7 +22,7 @@ export interface PaymentsConfig {
   onMismatch: 'log' | 'reject'
   listeners: Listeners
   /** Where the durable and the passing events are posted to. */
-  endpoint: { url: string; secrets: readonly string[] } | undefined
+  endpoint: Endpoint | undefined
   database: { url: string; authToken?: string }
   /** Our own address, for gateways that are told where to call back with each charge. */
   publicUrl: string | undefined
@@ -194,23 +195,31 @@ function readLocation(text: Text, wrong: string[]): LocationHint | undefined {
 
 function readListeners(listeners: Listeners, wrong: string[]): Listeners {
   for (const name of Object.keys(listeners)) {
-    if (!EVENT_NAMES.some((known) => known === name)) {
+    if (!isEventName(name)) {
       wrong.push(`payments.listeners: there is no event ${name}`)
     }
   }
   return listeners
 }
 
-function readEndpoint(text: Text, wrong: string[]): PaymentsConfig['endpoint'] {
+const isEventName = (name: string): name is EventName => EVENT_NAMES.some((known) => known === name)
+
+function readEndpoint(text: Text, wrong: string[]): Endpoint | undefined {
   const url = httpUrl('PAYMENT_EVENTS_URL', text, wrong)
   const secrets = text('PAYMENT_EVENTS_SECRET')?.split(/\s+/) ?? []
+  const types = text('PAYMENT_EVENTS_TYPES')
+    ?.split(/[\s,]+/)
+    .filter(Boolean)
+  for (const name of types ?? []) {
+    if (!isEventName(name)) wrong.push(`PAYMENT_EVENTS_TYPES: there is no event ${name}`)
+  }
   if (url === undefined) return undefined
-  if (secrets.length === 0) wrong.push('PAYMENT_EVENTS_SECRET is missing: events are told signed')
+  if (secrets.length === 0) wrong.push('PAYMENT_EVENTS_SECRET is missing: events are sent signed')
   for (const secret of secrets) {
     const problem = whsecProblem(secret)
     if (problem !== undefined) wrong.push(`PAYMENT_EVENTS_SECRET: ${problem}`)
   }
-  return { url, secrets }
+  return { url, secrets, ...(types && { types: new Set(types.filter(isEventName)) }) }
 }
 
 function httpUrl(name: string, text: Text, wrong: string[]): string | undefined {

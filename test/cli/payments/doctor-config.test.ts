@@ -139,10 +139,23 @@ describe('events', () => {
     }
   })
 
+  it('are the named ones, and one that there is not is an error', async () => {
+    const sent = { PAYMENT_EVENTS_URL: 'https://shop.example', PAYMENT_EVENTS_SECRET: WHSEC }
+    const named = { ...sent, PAYMENT_EVENTS_TYPES: 'PaymentSucceeded, CircuitOpened' }
+    expect(await events(named)).toEqual([
+      expect.stringMatching(/^ok events: .* Only PaymentSucceeded, CircuitOpened\.$/),
+    ])
+    const [fault] = await events({ ...sent, PAYMENT_EVENTS_TYPES: 'PaymentSuceeded' })
+    expect(fault).toBe('error config: PAYMENT_EVENTS_TYPES: there is no event PaymentSuceeded.')
+  })
+
   it('are a warning with a secret and no address, or where others can read them', async () => {
     expect(await events({})).toEqual([])
     expect(await events({ PAYMENT_EVENTS_SECRET: WHSEC })).toEqual([
       expect.stringMatching(/^warn events: .*PAYMENT_EVENTS_URL is not/),
+    ])
+    expect(await events({ PAYMENT_EVENTS_TYPES: 'PaymentFailed' })).toEqual([
+      expect.stringMatching(/^warn events: PAYMENT_EVENTS_TYPES is set/),
     ])
     const open = { PAYMENT_EVENTS_URL: 'http://shop.example', PAYMENT_EVENTS_SECRET: WHSEC }
     expect(await events(open)).toEqual([expect.stringMatching(/^warn events: .*anybody/)])

@@ -147,6 +147,20 @@ describe('the configuration of payments', () => {
     expect(payments?.endpoint?.secrets).toHaveLength(2)
   })
 
+  it('takes the events that an endpoint wants, and refuses one that there is not', () => {
+    const env = { ...DATABASE, PAYMENT_EVENTS_URL: 'https://shop.example' }
+    const types = (names: string) => {
+      const named = { ...env, PAYMENT_EVENTS_SECRET: WHSEC, PAYMENT_EVENTS_TYPES: names }
+      return readConfig(named, file()).payments?.endpoint?.types
+    }
+    expect(types(' PaymentSucceeded,PaymentRefunded  CircuitOpened, ')).toEqual(
+      new Set(['PaymentSucceeded', 'PaymentRefunded', 'CircuitOpened']),
+    )
+    expect(types('')).toBeUndefined()
+    const wrong = { ...env, PAYMENT_EVENTS_SECRET: WHSEC, PAYMENT_EVENTS_TYPES: 'PaymentSuceeded' }
+    expect(faultOf(wrong, file())).toContain('PAYMENT_EVENTS_TYPES: there is no event PaymentSuc')
+  })
+
   it('refuses a listener of an event that there is not, and a setting that a driver lacks', () => {
     const config = file({
       gateways: { redirect: { driver: 'redirect', colour: 'red' } },

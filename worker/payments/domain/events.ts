@@ -80,6 +80,6 @@ export interface Dispatched {
 /** Who gets stored events, as configured: one that nobody subscribes to is stored as done. */
 export interface Subscribers {
   hasListeners(type: LifecycleEvent): boolean
-  /** URL of the host application's endpoint. */
-  endpoint: string | undefined
+  /** URL of the host application's endpoint, if it wants events of this type. */
+  endpointFor(type: LifecycleEvent): string | undefined
 }

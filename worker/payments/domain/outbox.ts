@@ -40,10 +40,11 @@ export const PAYLOAD_COLUMNS = [
  */
 export function outboxRows(
   event: NewEvent,
-  { hasListeners, endpoint }: Subscribers,
+  { hasListeners, endpointFor }: Subscribers,
 ): { outbox: OutboxRow; delivery: DeliveryRow | undefined } {
   const { id, type, transaction, createdAt: created_at, correlationId: correlation_id } = event
   const turn = { attempts: 0, leased_until: created_at + LEASE_MS, next_attempt_at: created_at }
+  const endpoint = endpointFor(type)
   const outbox: OutboxRow = {
     ...{ id, transaction_id: transaction.id, type, payload: payloadOf(event) },
     ...{ correlation_id, created_at },

@@ -138,7 +138,7 @@ export class Book {
   ): PendingEvent[] {
     const turn = { attempts: 0, nextAttemptAt: now, leasedUntil: now + LEASE_MS }
     const isOpen = this.#subscribers.hasListeners(type)
-    const { endpoint } = this.#subscribers
+    const endpoint = this.#subscribers.endpointFor(type)
     const id = `delivery of ${eventId}`
     const row: OutboxRow = {
       id: eventId,

@@ -20,7 +20,7 @@ import { createSend, type Send } from './endpoint.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { reasonOf } from './reason.ts'
 import { nextAttemptAt } from './retry-schedule.ts'
-import { listenersOf, subscribersOf } from './subscribers.ts'
+import { type Endpoint, listenersOf, subscribersOf, wants } from './subscribers.ts'
 
 export interface Dispatcher {
   subscribers: Subscribers
@@ -37,8 +37,7 @@ export interface Dispatcher {
 
 export interface DispatcherOptions {
   listeners: Listeners
-  /** The secrets are `whsec_…` without a problem. */
-  endpoint?: { url: string; secrets: readonly string[] } | undefined
+  endpoint?: Endpoint | undefined
   clock: Clock
   log: Log
   fetch: typeof fetch
@@ -56,7 +55,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { clock, log, endpoint, fetch } = options
   const send = endpoint && createSend({ endpoint, clock, fetch })
   const hasSubscribers = (name: EventName) =>
-    send !== undefined || listenersOf(options.listeners, name).length > 0
+    wants(endpoint, name) || listenersOf(options.listeners, name).length > 0
   const limit = createRateLimit(MAX_FAILED_VERIFICATIONS, SPAN_MS)
 
   /** Calls all of them, and answers why the first failed that did. */
@@ -151,7 +150,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       const fields = { type: name }
       await Promise.all([
         callListeners(name, payload, fields),
-        send && passOn(send, name, payload, fields),
+        wants(endpoint, name) && send && passOn(send, name, payload, fields),
       ])
     },
   }

@@ -5,6 +5,7 @@ import type { Clock } from '../../shared/clock.ts'
 import { within } from '../../shared/deadline.ts'
 import { reasonOf } from './reason.ts'
 import { createWebhookSigner } from './standard-webhook.ts'
+import type { Endpoint } from './subscribers.ts'
 
 export interface Message {
   /** The same for every attempt, so that the receiver knows it again. */
@@ -24,7 +25,7 @@ export type Send = (message: Message) => Promise<Sent>
 const PATIENCE_MS = 15_000
 
 export interface EndpointOptions {
-  endpoint: { url: string; secrets: readonly string[] }
+  endpoint: Pick<Endpoint, 'url' | 'secrets'>
   clock: Clock
   fetch: typeof fetch
 }

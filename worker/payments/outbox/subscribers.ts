@@ -2,17 +2,29 @@
 
 import type { EventName, Listeners, Subscribers } from '../domain/events.ts'
 
+/** The host application's HTTP endpoint. */
+export interface Endpoint {
+  url: string
+  /** `whsec_…`, without a problem. The first ones are the newest. */
+  secrets: readonly string[]
+  /** The events that it wants; missing: all. */
+  types?: ReadonlySet<EventName>
+}
+
 type AnyListener = (payload: never) => unknown
 
 export const subscribersOf = (
   listeners: Listeners,
-  endpoint: { url: string } | undefined,
+  endpoint: Endpoint | undefined,
 ): Subscribers => ({
   hasListeners: (type) => listenersOf(listeners, type).length > 0,
-  endpoint: endpoint?.url,
+  endpointFor: (type) => (wants(endpoint, type) ? endpoint?.url : undefined),
 })
 
 export function listenersOf(listeners: Listeners, name: EventName): readonly AnyListener[] {
   const found: AnyListener | readonly AnyListener[] = listeners[name] ?? []
   return typeof found === 'function' ? [found] : found
 }
+
+export const wants = (endpoint: Endpoint | undefined, name: EventName): boolean =>
+  endpoint !== undefined && (endpoint.types?.has(name) ?? true)

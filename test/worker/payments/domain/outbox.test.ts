@@ -20,7 +20,7 @@ const event: NewEvent = {
   ...{ correlationId: 'c-1', createdAt: NOW },
 }
 const made = (hasListeners = true, endpoint: string | undefined = ENDPOINT, of = event) =>
-  outboxRows(of, { hasListeners: () => hasListeners, endpoint })
+  outboxRows(of, { hasListeners: () => hasListeners, endpointFor: () => endpoint })
 
 const stored = () => {
   const { outbox, delivery } = made()
@@ -44,9 +44,17 @@ describe('a new event', () => {
   it('is done at once where nobody listens, and has no delivery without an endpoint', () => {
     const { outbox, delivery } = outboxRows(event, {
       hasListeners: () => false,
-      endpoint: undefined,
+      endpointFor: () => undefined,
     })
     expect(outbox.done_at).toBe(NOW)
+    expect(delivery).toBeUndefined()
+  })
+
+  it('has no delivery where the endpoint wants other events', () => {
+    const { delivery } = outboxRows(event, {
+      hasListeners: () => true,
+      endpointFor: (type) => (type === 'PaymentFailed' ? ENDPOINT : undefined),
+    })
     expect(delivery).toBeUndefined()
   })
 

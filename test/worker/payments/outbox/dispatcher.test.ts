@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { Dispatched, Listeners } from '../../../../worker/payments/domain/events.ts'
+import type { Dispatched, EventName, Listeners } from '../../../../worker/payments/domain/events.ts'
 import { createDispatcher } from '../../../../worker/payments/outbox/dispatcher.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 import { PATIENT } from '../../../support/patience.ts'
@@ -14,7 +14,7 @@ const endpoint = {
 
 type Answer = (request: Request) => Response | Promise<Response>
 
-function dispatcherOf(listeners: Listeners, answer?: Answer) {
+function dispatcherOf(listeners: Listeners, answer?: Answer, types?: ReadonlySet<EventName>) {
   const clock = new FakeClock()
   const { log, lines } = keptLog()
   const sent: Request[] = []
@@ -24,7 +24,10 @@ function dispatcherOf(listeners: Listeners, answer?: Answer) {
     return (await answer?.(request)) ?? new Response('taken')
   }
   const options = { listeners, clock, log, fetch: fetch as typeof globalThis.fetch }
-  const dispatcher = createDispatcher({ ...options, ...(answer && { endpoint }) })
+  const dispatcher = createDispatcher({
+    ...options,
+    ...(answer && { endpoint: { ...endpoint, ...(types && { types }) } }),
+  })
   return { dispatcher, clock, lines, sent }
 }
 
@@ -37,14 +40,29 @@ const never: Answer = (request) =>
 describe('the subscribers', () => {
   it('are those who listen to an event, and the endpoint', () => {
     const { dispatcher } = dispatcherOf({ PaymentSucceeded: () => 1, PaymentFailed: [] }, ok)
-    expect(dispatcher.subscribers.endpoint).toBe(endpoint.url)
+    expect(dispatcher.subscribers.endpointFor('PaymentSucceeded')).toBe(endpoint.url)
     expect(dispatcher.subscribers.hasListeners('PaymentSucceeded')).toBe(true)
     expect(dispatcher.subscribers.hasListeners('PaymentFailed')).toBe(false)
     expect(dispatcher.subscribers.hasListeners('PaymentRefunded')).toBe(false)
   })
 
+  it('are the endpoint only for the events that it wants', async () => {
+    const types = new Set(['PaymentFailed', 'CircuitOpened'] as const)
+    const { dispatcher, sent } = dispatcherOf({}, ok, types)
+    const { subscribers, hasSubscribers } = dispatcher
+    expect(subscribers.endpointFor('PaymentFailed')).toBe(endpoint.url)
+    expect(subscribers.endpointFor('PaymentSucceeded')).toBeUndefined()
+    expect([hasSubscribers('CircuitOpened'), hasSubscribers('GatewayTimeout')]).toEqual([
+      true,
+      false,
+    ])
+    await dispatcher.pass('CircuitOpened', { gateway: 'bank' })
+    await dispatcher.pass('GatewayTimeout', { gateway: 'bank', endpoint: 'init', durationMs: 1 })
+    expect(sent).toHaveLength(1)
+  })
+
   it('have no endpoint where none is configured', () => {
-    expect(dispatcherOf({}).dispatcher.subscribers.endpoint).toBeUndefined()
+    expect(dispatcherOf({}).dispatcher.subscribers.endpointFor('PaymentFailed')).toBeUndefined()
   })
 })
 

@@ -40,13 +40,16 @@ export function tell(
 ): Statement[] {
   const listened = LIFECYCLE_EVENTS.filter((type) => subscribers.hasListeners(type)).join(' ')
   const stored = statement(sql, { ...args, listened })
-  const { endpoint } = subscribers
-  if (endpoint === undefined) return [stored]
-  return [stored, statement(DELIVER, { outbox_ids: JSON.stringify(outboxIds), endpoint })]
+  const posted = LIFECYCLE_EVENTS.filter((type) => subscribers.endpointFor(type) !== undefined)
+  const [first] = posted
+  if (first === undefined) return [stored]
+  const endpoint = subscribers.endpointFor(first) ?? null
+  const outbox_ids = JSON.stringify(outboxIds)
+  return [stored, statement(DELIVER, { outbox_ids, endpoint, posted: posted.join(' ') })]
 }
 
 const DELIVER = `INSERT INTO payment_deliveries (id, outbox_id, endpoint, leased_until,
     next_attempt_at, created_at)
   SELECT id, id, :endpoint, leased_until, created_at, created_at FROM payment_outbox
-  WHERE id IN (SELECT value FROM json_each(:outbox_ids))
+  WHERE id IN (SELECT value FROM json_each(:outbox_ids)) AND instr(:posted, type) > 0
   ON CONFLICT DO NOTHING`
