@@ -21,7 +21,7 @@ window.watch = watchBoard({
   ...where,
   ...(location.search === '?by=EventSource' && { EventSource }),
   onTasks: (tasks) => { document.title = tasks.map(({ title }) => title).join() },
-  onSignal: ({ message }) => told.push(message.id),
+  onSignal: ({ message }) => calls.push(message.id),
 })
 </script>`
 const TYPES = { html: 'text/html', js: 'text/javascript', json: 'application/json' }
