@@ -1,5 +1,5 @@
-// Callbacks of gateways that a test makes itself: redirect's signed by jose, Stripe's by Stripe's
-// own package.
+// Callbacks of gateways, made by tests: those of redirect signed with jose, those of Stripe with
+// the package of Stripe.
 
 import Stripe from 'stripe'
 import type { PaymentResponse } from '../../worker/payments/domain/transaction.ts'
@@ -20,13 +20,13 @@ export interface Claimed {
   at?: number
   amount?: number
   currency?: string
-  /** Of a payment that nobody here has charged. */
+  /** For a payment that was not charged here. */
   transactionId?: string
   externalReferenceId?: string
   orderId?: string
 }
 
-/** Claims about a payment, as the redirect gateway makes them. */
+/** The claims of the redirect gateway for a payment. */
 export function claimsOf(charge: Partial<PaymentResponse>, own: Claimed = {}) {
   const { status = 'SUCCESS', at = Date.now(), amount = 25_000, currency = 'IQD' } = own
   return claims({
@@ -43,7 +43,7 @@ export function claimsOf(charge: Partial<PaymentResponse>, own: Claimed = {}) {
   })
 }
 
-/** Signed by the merchant's API key unless another is given. */
+/** Signed with the API key of the merchant, unless another key is given. */
 export async function redirectCallback(
   payload: unknown,
   key = SECRETS.redirect.apiKey,

@@ -1,4 +1,4 @@
-// The browser of the browser tests: this machine's own, since nothing is downloaded.
+// The browser of the browser tests: the installed one, since tests download nothing.
 
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
@@ -11,7 +11,7 @@ const executablePath = [
 
 export const hasChromium = executablePath !== undefined
 
-/** To be put behind the name of what is skipped without it. */
+/** A suffix for the names of tests that are skipped without a browser. */
 export const whySkipped = hasChromium
   ? ''
   : ' (skipped: no Chromium on this machine; apt-get install chromium)'

@@ -1,18 +1,18 @@
-// The console as somebody at the terminal opens it: by the link that a start prints.
+// Opens the console with the link that `npm start` prints.
 
 import { readFile, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BrowserContext, Page } from 'playwright-core'
 import type { Start } from './local-system.ts'
 
-/** The link that signs one browser in. */
+/** The sign-in link. */
 export function linkOf(start: Start): string {
   const [link] = /http:\S+#\/sign-in\/\S+/.exec(start.stdout) ?? []
   if (link === undefined) throw new Error(`no link was printed: ${start.stdout}`)
   return link
 }
 
-/** A page that follows the link, and what its console and its policy complained of. */
+/** A page that opened the link, with errors of its scripts and violations of its policy. */
 export async function openConsole(
   context: BrowserContext,
   link: string,
@@ -27,7 +27,7 @@ export async function openConsole(
   return { page, complaints }
 }
 
-/** Saves a task of the start's own board as an editor does: temp and rename in the same folder. */
+/** Saves a task of the started board as an editor does: temporary file, then rename. */
 export async function editTask(
   start: Start,
   id: string,

@@ -1,4 +1,4 @@
-// An edge in a process of its own, on a real port: workerd or Deno, run as `npm start` runs them.
+// An edge in its own process, on a real port: workerd or Deno, started as `npm start` does.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -13,9 +13,9 @@ import { type Edge, SECRET } from './edge.ts'
 export interface EdgeProcess extends Edge {
   /** Its data, log and script. */
   dir: string
-  /** Of the runtime itself. */
+  /** The process id of the runtime. */
   pid(): number | undefined
-  /** Kills the process without a word and starts it again, on the same port and data. */
+  /** Kills the process (SIGKILL) and starts it again, with the same port and data. */
   crash(whileDown?: () => Promise<void>): Promise<void>
   close(): Promise<void>
 }
@@ -23,7 +23,7 @@ export interface EdgeProcess extends Edge {
 export type Host = 'workerd' | 'deno'
 type Variables = Readonly<Record<string, string>>
 
-/** Some variables hold the edge's own address, which is known only now. */
+/** Some variables contain the URL of the edge, which is known only now. */
 export async function startEdge(
   host: Host,
   variables: Variables | ((origin: string) => Variables) = {},

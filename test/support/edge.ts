@@ -1,4 +1,4 @@
-// An edge under test, wherever it runs, and a publisher that talks to it as a sidecar does.
+// An edge under test, on any host, and a publisher that sends the requests of a sidecar.
 
 import { SignJWT } from 'jose'
 import type {
@@ -22,13 +22,13 @@ export const SECRET = 'a-secret-for-tests-of-32-bytes-or-more'
 export type Fetch = (path: string, init?: RequestInit) => Promise<Response>
 
 export interface Edge {
-  /** As browsers name it. */
+  /** The origin that browsers send. */
   origin: string
   fetch: Fetch
 }
 
 let repositories = 0
-/** A repository that no other test has. */
+/** A repository path that no other test uses. */
 export const freshPath = (): string => `test/${++repositories}-${crypto.randomUUID()}`
 
 export interface Claims {
@@ -49,7 +49,7 @@ export const token = (
     .setExpirationTime(claims.exp ?? '1h')
     .sign(new TextEncoder().encode(secret))
 
-/** A client and a sidecar of one repository. */
+/** A client and a publisher of one repository. */
 export class Repo {
   readonly path = freshPath()
   readonly #edge: Edge
@@ -91,7 +91,7 @@ export class Repo {
     return jsonOf<A>(await this.post('sync', { wire: WIRE, ...body }), 200)
   }
 
-  /** The first step of a sync, as a sidecar that has just started. */
+  /** The first step of a sync, as after the start of a sidecar. */
   async begin(root = EMPTY_HASH): Promise<boolean> {
     const answer = await this.sync<SyncAnswer & { step: 'root' }>({
       step: 'root',
@@ -116,7 +116,7 @@ export class Repo {
   }
 }
 
-/** A repository whose first sync is in, with these records. */
+/** A repository with these records, after its first sync. */
 export async function publishedRepo(edge: Edge, records: DataRecord[] = []): Promise<Repo> {
   const repo = new Repo(edge)
   await repo.begin()
@@ -124,7 +124,7 @@ export async function publishedRepo(edge: Edge, records: DataRecord[] = []): Pro
   return repo
 }
 
-/** 32 hex digits that no other record has. */
+/** 32 hex digits, different for each record. */
 export const freshHash = (): string => crypto.randomUUID().replaceAll('-', '')
 
 export type TaskRecord = DataRecord & { kind: 'task' }
@@ -134,7 +134,7 @@ export function taskRecord(id: string, fields: Partial<Task> = {}): TaskRecord {
   return { kind: 'task', id, hash: freshHash(), file: freshHash(), task }
 }
 
-/** The same task after another file changed: its own is as it was. */
+/** The same task after another file changed, but not its own. */
 export function following(record: TaskRecord, fields: Partial<Task>): TaskRecord {
   return { ...record, hash: freshHash(), task: { ...record.task, ...fields } }
 }
@@ -159,7 +159,7 @@ export function runRecord(task: string, stamp: string): DataRecord {
   return { kind: 'run', id: file, hash: freshHash(), task, run }
 }
 
-/** Root and bucket sums as a sidecar with these records computes them. */
+/** Root and bucket hashes of these records, as a sidecar computes them. */
 export function sums(records: DataRecord[]): { root: string; buckets: string[] } {
   const buckets = new Array<string>(BUCKETS).fill(EMPTY_HASH)
   for (const record of records) {
@@ -169,7 +169,7 @@ export function sums(records: DataRecord[]): { root: string; buckets: string[] }
   return { root: buckets.reduce(toggleHash, EMPTY_HASH), buckets }
 }
 
-/** Keys and hashes by bucket, for the buckets named. */
+/** Keys and hashes of the named buckets. */
 export function entries(
   records: DataRecord[],
   buckets: number[],

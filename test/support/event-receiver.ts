@@ -1,5 +1,5 @@
-// A host application's endpoint for Standard Webhooks, on a real port. The `standardwebhooks`
-// package verifies what comes, never our code.
+// An endpoint of a host application for Standard Webhooks, on a real port. The package
+// `standardwebhooks` verifies the requests, not our own code.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -21,9 +21,9 @@ export interface ReceivedEvent {
   type: string
   timestamp: string
   data: EventData
-  /** What we answered. */
+  /** The status of our response. */
   status: number
-  /** Why the signature is none; undefined: it is one. */
+  /** Why the signature is invalid; undefined: it is valid. */
   forged?: string
 }
 
@@ -53,7 +53,7 @@ export class EventReceiver {
     this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/events`
   }
 
-  /** The status to refuse an event with; undefined takes it. */
+  /** The status with which to refuse an event; undefined: accept it. */
   refuse(refusal: Refusal): void {
     this.#refusal = refusal
   }
@@ -67,7 +67,7 @@ export class EventReceiver {
     return this.events.filter(({ data }) => data.transaction?.id === transactionId)
   }
 
-  /** The types of those that were taken. */
+  /** The types of accepted events. */
   typesOf(transactionId: string): string[] {
     const taken = this.of(transactionId).filter(({ status }) => status < 300)
     return taken.map(({ type }) => type)

@@ -1,4 +1,4 @@
-// A clock that only moves when told to, for either side.
+// A fake clock that moves only when a test advances it, for worker and client.
 
 import type { Clock as SidecarClock } from '../../sidecar/clock.ts'
 import type { Clock as WorkerClock } from '../../worker/shared/clock.ts'
@@ -19,12 +19,12 @@ export class FakeClock implements WorkerClock, SidecarClock {
     return this.#timers.size
   }
 
-  /** How long each timer still has, the shortest first. */
+  /** The remaining time of each timer, shortest first. */
   get waits(): number[] {
     return [...this.#timers].map(({ at }) => at - this.#now).sort((a, b) => a - b)
   }
 
-  /** Moves on by `ms`, calling every timer that falls due in its turn. */
+  /** Advances by `ms`, and calls each due timer in order. */
   async advance(ms: number): Promise<void> {
     const end = this.#now + ms
     await settle()
@@ -35,17 +35,17 @@ export class FakeClock implements WorkerClock, SidecarClock {
       this.#timers.delete(next)
       this.#now = Math.max(this.#now, next.at)
       next.call()
-      // Lets what the call started go as far as it can before time goes on.
+      // Let the work that the timer started proceed before the next timer.
       await settle()
     }
     this.#now = end
   }
 }
 
-/** Lets every promise that can go on without a timer do so. */
+/** Lets promises proceed as far as they can without a timer. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Real work that has threads of its own, which a busy machine keeps waiting. */
+/** Digests run in threads of their own, which are slow on a busy machine. */
 let underWay = 0
 for (const name of ['digest', 'importKey', 'sign', 'verify'] as const) {
   const real = crypto.subtle[name].bind(crypto.subtle) as (...args: unknown[]) => Promise<unknown>
@@ -60,12 +60,12 @@ for (const name of ['digest', 'importKey', 'sign', 'verify'] as const) {
   Object.defineProperty(crypto.subtle, name, { value: counted })
 }
 
-/** Turns of the event loop in which promises go as far as they can. */
+/** Turns of the event loop for promises to proceed. */
 const QUIET_TURNS = 20
 
 /**
- * Lets time go on from timer to timer until the work has ended, either way. While a digest is
- * under way it stands still: it would run away under the code that waits for it.
+ * Advances from timer to timer until the work has settled. It waits during a digest: otherwise the
+ * clock would move while the code has no chance to proceed.
  */
 export async function end<T>(clock: FakeClock, work: Promise<T>): Promise<T> {
   let isOver = false

@@ -1,4 +1,4 @@
-// Somebody else who issues tokens: keys of their own, and the public ones at an address.
+// An external issuer of tokens, with its own keys and a JWKS endpoint.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,21 +7,21 @@ import { onTestFinished } from 'vitest'
 
 export interface Issuer {
   jwksUrl: string
-  /** Their `iss`. */
+  /** Its `iss`. */
   name: string
-  /** The public key as it is published. */
+  /** The published public key. */
   jwk: JWK
-  /** `iss`, `aud` and `exp` are right unless given; `kid` is that of the key. */
+  /** `iss`, `aud` and `exp` are valid unless given; `kid` is that of the key. */
   sign(claims: JWTPayload, kid?: string): Promise<string>
 }
 
-/** Verifies by them. */
+/** The variables with which an edge trusts this issuer. */
 export const issuerEnv = ({ jwksUrl, name }: Issuer) => ({
   AUTH_JWKS_URL: jwksUrl,
   AUTH_ISSUER: name,
 })
 
-/** Until the test ends. */
+/** Runs until the test ends. */
 export async function startIssuer(): Promise<Issuer> {
   const { publicKey, privateKey } = await generateKeyPair('ES256')
   const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256' }

@@ -1,4 +1,6 @@
-/** The body of an answer with this status, or else with any that is good; fails with what it says. */
+/**
+ * The body of a response with this status (default: any 2xx). Fails with the text of the response.
+ */
 export async function jsonOf<T>(answer: Response, status?: number): Promise<T> {
   const isGood = status === undefined ? answer.ok : answer.status === status
   if (!isGood) throw new Error(`${answer.status} ${await answer.text()}`)

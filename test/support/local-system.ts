@@ -1,4 +1,4 @@
-// A system started as its user starts it, in a process of its own, and a look at its processes.
+// A system started as a user does, in its own process, with access to its child processes.
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ export interface Ended {
 
 export type Launch = (args: string[]) => { command: string; args: string[] }
 
-/** The program by itself, so that its pid and its exit code are ours to see. */
+/** The program without npm, so that tests see its pid and exit code. */
 const alone: Launch = (args) => ({
   command: process.execPath,
   args: ['cli/signalbox.ts', 'start', ...args],
@@ -31,7 +31,7 @@ export const throughNpm: Launch = (args) => ({
   args: ['start', '--silent', '--', ...args],
 })
 
-/** One running start; its folders are temporary. */
+/** One running system. Its folders are temporary. */
 export class Start {
   readonly storeDir: string
   readonly dataDir: string
@@ -72,7 +72,7 @@ export class Start {
     return JSON.parse(await readFile(join(this.dataDir, 'local.json'), 'utf8')) as LocalJson
   }
 
-  /** By the board's token, unless `headers` bring another one; what has a body is posted. */
+  /** With the board token, unless `headers` contain another one. With a body it is a POST. */
   async fetch(
     route: string,
     headers: Record<string, string> = {},
@@ -106,7 +106,7 @@ export class Start {
     return new EventStream(await this.fetch('/events', headers))
   }
 
-  /** Every process that this start brought forth: all of them name its data folder. */
+  /** All processes of this start: their command lines contain its data folder. */
   async children(): Promise<{ pid: number; name: string; command: string }[]> {
     const all = await processes()
     return all
@@ -120,7 +120,7 @@ export class Start {
     return found.pid
   }
 
-  /** Kills one of its processes and waits until it is back, with another pid. */
+  /** Kills one of the processes, and waits until it runs again with another pid. */
   async killAndWait(name: string): Promise<void> {
     const before = await this.pidOf(name)
     process.kill(before, 'SIGKILL')
@@ -154,7 +154,7 @@ async function processes(): Promise<{ pid: number; command: string }[]> {
   if (existsSync('/proc/self/cmdline')) {
     const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
     const read = pids.map(async (pid) => {
-      // A process may be gone between the listing and the reading.
+      // A process may end between the listing and the read.
       const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
       return { pid: Number(pid), command: line.replaceAll('\0', ' ') }
     })
@@ -177,7 +177,7 @@ export interface StartPlan {
   launch?: Launch
 }
 
-/** Makes starts, and leaves nothing of them behind. */
+/** Starts systems, and removes everything of them afterwards. */
 export class Starts {
   readonly #folders: string[] = []
   readonly #starts: Start[] = []
@@ -197,7 +197,7 @@ export class Starts {
     return start
   }
 
-  /** Ends all, by force where it must. */
+  /** Ends all systems, with SIGKILL if needed. */
   async clear(): Promise<void> {
     for (const start of this.#starts.splice(0)) {
       start.process.kill('SIGTERM')

@@ -1,4 +1,4 @@
-// The small board that tests of the board view make up, and the tasks and cards to make up others.
+// A small board for tests of the board view, and functions to make tasks and cards.
 
 import type { TaskDetail } from '../../client/index.ts'
 import type { Board, CardData } from '../../console/board/cards.ts'

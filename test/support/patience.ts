@@ -1,4 +1,4 @@
-// How long a state is waited for. It comes within milliseconds as a rule, and after seconds where a
-// machine is busy with other work; the number only ends what hangs.
+// How long tests wait for a state. Usually it comes within milliseconds, and on a busy machine
+// after seconds. The limit only ends tests that hang.
 
 export const PATIENT = { timeout: 30_000, interval: 25 }

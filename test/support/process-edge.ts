@@ -23,14 +23,14 @@ export interface ProcessEdgeOptions {
   hostFetch?: HostFetch
   /** How the keys of AUTH_JWKS_URL are fetched. */
   fetch?: typeof fetch
-  /** None are built unless given. */
+  /** Default: no built page. */
   assets?: Assets
 }
 
 export interface ProcessEdge extends Edge {
-  /** Every route and middleware of the app, in their order. */
+  /** All routes and middlewares of the app, in order. */
   routes: readonly { method: string; path: string }[]
-  /** `seen`: the origin as the app sees it, where that is another one than the browser's. */
+  /** `seen`: the origin that the app sees, if it differs from that of the browser. */
   fetch(path: string, init?: RequestInit, seen?: string): Promise<Response>
 }
 

@@ -1,4 +1,4 @@
-// The redirect gateway as tests need it: settings, answers, and callbacks that jose signs.
+// The redirect gateway for tests: settings, responses, and callbacks signed with jose.
 
 import { CompactSign } from 'jose'
 import type { GatewayCharge, WebhookRequest } from '../../worker/payments/gateways/gateway.ts'
@@ -54,7 +54,7 @@ export const inquiry = (status: string, more: object = {}) => ({
   ...more,
 })
 
-/** Answers by what is asked; a token and all else as in health. */
+/** Responses by request. Default: a token, and success for everything else. */
 export const gateway =
   (own: { init?: Answer; inquiry?: Answer; reverse?: Answer; token?: Answer } = {}): Answer =>
   async (request) => {
@@ -72,7 +72,7 @@ export const gateway =
     return own.inquiry ? await own.inquiry(request) : json(inquiry('SUCCESS'))
   }
 
-/** Claims of a callback; `data` is merged into. */
+/** The claims of a callback. `data` is merged with the defaults. */
 export const claims = ({ data, ...more }: { data?: object; [claim: string]: unknown } = {}) => ({
   eventType: 'STATUS_CHANGED',
   eventId: 'ev-1',

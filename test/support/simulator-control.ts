@@ -1,4 +1,4 @@
-// The simulator as a process of its own, and what a test tells it over its control API.
+// The simulator in its own process, and its control API for tests.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -11,7 +11,7 @@ import type { Sent } from '../../local/simulator/webhook-sender.ts'
 import { simulatorProcess, simulatorReady, simulatorUrl } from '../../local/simulator-process.ts'
 import { jsonOf } from './json-of.ts'
 
-/** What can be told to any running simulator. */
+/** The control API of a running simulator. */
 export class SimulatorControl {
   readonly url: string
   #orders: Record<string, Faults> = {}
@@ -20,20 +20,20 @@ export class SimulatorControl {
     this.url = url
   }
 
-  /** Faults of one order; those of others stay. */
+  /** Sets the faults of one order. Those of other orders stay. */
   async faults(order: string, faults: Faults): Promise<void> {
     this.#orders[order] = faults
     const body = JSON.stringify({ orders: this.#orders })
     await this.#ask('PUT', '/faults', body)
   }
 
-  /** Faults of all orders, instead of whatever there were. */
+  /** Sets the faults for all orders, and removes all others. */
   async everywhere(faults: Faults): Promise<void> {
     this.#orders = {}
     await this.#ask('PUT', '/faults', JSON.stringify({ all: faults }))
   }
 
-  /** Resolves when every webhook of it was taken or given up. */
+  /** Resolves when every webhook was accepted or given up. */
   act(paymentId: string, action: Action): Promise<Payment> {
     return this.#ask('POST', `/payments/${paymentId}/${action}?wait`)
   }
@@ -42,13 +42,13 @@ export class SimulatorControl {
     return this.#ask('GET', `/payments/${paymentId}`)
   }
 
-  /** The newest first. */
+  /** Newest first. */
   async payments(order: string): Promise<Payment[]> {
     const path = `/payments?order=${encodeURIComponent(order)}`
     return (await this.#ask<{ payments: Payment[] }>('GET', path)).payments
   }
 
-  /** Every attempt at a webhook of this payment, with what it was answered. */
+  /** Every attempt at a webhook of this payment, with its response. */
   async webhooks(paymentId: string): Promise<Sent[]> {
     return (await this.#ask<{ webhooks: Sent[] }>('GET', `/webhooks?payment=${paymentId}`)).webhooks
   }
@@ -61,12 +61,12 @@ export class SimulatorControl {
 
 export interface SimulatorPlace {
   port: number
-  /** Where the redirect gateway calls back. */
+  /** The callback URL of the redirect gateway. */
   callback: string
   secrets: GatewaySecrets
 }
 
-/** Gives webhooks up quickly, and refunds of the bank are quick. */
+/** Gives up webhooks quickly, and refunds of the bank are fast. */
 const HASTE = { SIMULATOR_RETRIES_MS: '20 20', SIMULATOR_FIB_REFUND_MS: '300' }
 
 export async function startSimulator(

@@ -1,5 +1,5 @@
-// A simulator on a real port, the calls that a gateway's client makes, and a merchant that takes
-// its webhooks.
+// A simulator on a real port, the requests of a gateway client, and a merchant that receives its
+// webhooks.
 
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -15,10 +15,10 @@ export const CLIENT = { id: 'merchant', secret: 'client-secret' }
 
 type Json = Record<string, unknown>
 
-/** Takes webhooks, and answers what the test says. */
+/** Receives webhooks, and answers with the statuses of the test. */
 export class Merchant {
   readonly bodies: string[] = []
-  /** Statuses of the next answers; then 200. */
+  /** The statuses of the next responses; then 200. */
   answers: number[] = []
   readonly #server: Server
 
@@ -36,7 +36,7 @@ export class Merchant {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/callback`
   }
 
-  /** Waits until so many came. */
+  /** Waits for this number of webhooks. */
   async got(count: number): Promise<string[]> {
     await vi.waitUntil(() => this.bodies.length >= count, { ...PATIENT, interval: 5 })
     return this.bodies
@@ -50,7 +50,7 @@ export class Merchant {
 
 export interface SimulatorBed extends AsyncDisposable {
   url: string
-  /** Where the merchant takes webhooks. */
+  /** The URL of the merchant for webhooks. */
   callback: string
   merchant: Merchant
   simulator: OpenSimulator['simulator']

@@ -1,5 +1,5 @@
-// The whole system as it runs in earnest: files in a temporary folder, a sidecar process beside
-// them, an edge process on a real port, and one client's eye on what came through.
+// The whole board system: files in a temporary folder, a sidecar process, an edge process on a real
+// port, and a client that checks the result.
 
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
@@ -27,7 +27,7 @@ export const CONFIG = 'prefix: T\nstates: [open, done]\nclosed: [done]\ninitial:
 export class System {
   readonly edge: Edge
   readonly repo: Repo
-  /** Holds the project, the cache and the log. */
+  /** The folder of project, cache and log. */
   readonly home: string
   readonly project: string
   readonly logFile: string
@@ -41,7 +41,7 @@ export class System {
     this.logFile = join(home, 'sidecar.log')
   }
 
-  /** A project with these files (path in the project → content), and a sidecar whose sync is in. */
+  /** A project with these files (path in the project → content), after the first sync. */
   static async start(edge: Edge, files: Record<string, string | Uint8Array>): Promise<System> {
     const home = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-system-')))
     const system = new System(edge, home)
@@ -50,7 +50,7 @@ export class System {
     return system
   }
 
-  /** The same with a cairn board of these tasks (id → text). */
+  /** The same, with a cairn board of these tasks (id → text). */
   static cairn(edge: Edge, tasks: Record<string, string>): Promise<System> {
     const files = Object.entries(tasks).map(([id, text]) => [`.cairn/tasks/${id}.md`, text])
     return System.start(edge, { '.cairn/config.yaml': CONFIG, ...Object.fromEntries(files) })
@@ -70,7 +70,7 @@ export class System {
     await writeFile(this.path(name), content)
   }
 
-  /** Saves as cairn does: temp and rename in the same folder. */
+  /** Saves as cairn does: temporary file, then rename in the same folder. */
   async save(id: string, text: string): Promise<void> {
     const path = this.taskPath(id)
     const temp = join(dirname(path), `.tmp-${basename(path)}`)
@@ -83,7 +83,7 @@ export class System {
     await run('git', [...who.flatMap((it) => ['-c', it]), ...args], { cwd: this.project })
   }
 
-  /** Resolves when its first sync is in; at once when `isPatient` is false. */
+  /** Resolves after the first sync; at once if `isPatient` is false. */
   async startSidecar(isPatient = true): Promise<void> {
     const spec = sidecarProcess({
       home: process.cwd(),
@@ -100,21 +100,23 @@ export class System {
     if (isPatient) await this.logged('sidecar.ready', before + 1)
   }
 
-  /** As an operator ends it: SIGTERM. */
+  /** SIGTERM, as an operator ends it. */
   async stopSidecar(): Promise<void> {
     const sidecar = this.#letGo()
     sidecar?.stop()
     await sidecar?.ended
   }
 
-  /** Without a word: SIGKILL. */
+  /** SIGKILL. */
   async killSidecar(): Promise<void> {
     const sidecar = this.#letGo()
     sidecar?.kill()
     await sidecar?.ended
   }
 
-  /** As systemd keeps it: one that ended by itself, such as where it found no board, comes back. */
+  /**
+   * As under systemd: a sidecar that ended by itself, such as without a board, is started again.
+   */
   #keep(spec: ChildSpec): void {
     const child = spawnChild(spec)
     this.#sidecar = child
@@ -134,7 +136,7 @@ export class System {
     return readFile(this.logFile, 'utf8').catch(() => '')
   }
 
-  /** Waits until the sidecar has logged an event so often, or fails with its log. */
+  /** Waits until the sidecar has logged an event this often, or fails with its log. */
   async logged(event: string, times = 1): Promise<void> {
     try {
       await vi.waitUntil(async () => (await this.#count(event)) >= times, PATIENT)
@@ -147,20 +149,20 @@ export class System {
     return (await this.log()).split(`"event":"${event}"`).length - 1
   }
 
-  /** Every task that the edge lists, by id. */
+  /** All tasks of the edge, by id. */
   async tasks(): Promise<Map<string, Task>> {
     const { tasks } = await this.repo.json<{ tasks: Task[] }>('/tasks')
     return new Map(tasks.map((task) => [task.id, task]))
   }
 
-  /** Undefined: there is none, or no edge. */
+  /** Undefined: there is no such task, or no edge. */
   async task(id: string): Promise<Task | undefined> {
     return this.repo
       .json<Task>(`/tasks/${encodeURIComponent(id)}`)
       .catch((error: unknown) => void error)
   }
 
-  /** Waits until the task is so, or fails with what it is. */
+  /** Waits until the task matches, or fails with the task. */
   async untilTask(id: string, isSo: (task: Task) => boolean): Promise<Task> {
     let last: Task | undefined
     try {
@@ -181,7 +183,7 @@ export class System {
   }
 }
 
-/** Makes systems, and leaves nothing of them behind. */
+/** Starts systems, and removes everything of them afterwards. */
 export class Systems {
   readonly #systems: Promise<System>[] = []
 
@@ -192,7 +194,7 @@ export class Systems {
 
   async clear(): Promise<void> {
     for (const system of this.#systems.splice(0)) {
-      // One that did not start has told so in its test.
+      // A failed start was reported by its test.
       const started = await system.catch(() => undefined)
       await started?.close()
     }

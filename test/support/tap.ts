@@ -1,8 +1,8 @@
-// A wire that can be listened to, held and cut: it stands before any HTTP server.
+// A proxy in front of an HTTP server. It records requests, and can hold or cut them.
 
 import { type NodeServer, serve } from '../../local/simulator/node-server.ts'
 
-/** One request that passed, or was held. */
+/** One request, passed on or held. */
 interface Passed {
   method: string
   path: string
@@ -10,12 +10,12 @@ interface Passed {
   body: string
 }
 
-/** Stands before a server: sees what passes, and holds it back when told to. */
+/** Records requests, and holds them back on demand. */
 export class Tap {
   readonly seen: (Passed & { isHeld: boolean })[] = []
-  /** What is held goes no further, and is never answered. */
+  /** Held requests do not reach the server, and are never answered. */
   holds: (passed: Passed) => boolean = () => false
-  /** It is done, and its answer is lost on the way back. */
+  /** The server executes the request, but the response is lost. */
   loses: (passed: Passed) => boolean = () => false
   readonly #target: string
   #server: NodeServer | undefined
@@ -53,7 +53,7 @@ export class Tap {
     if (this.loses(passed)) return new Response('lost', { status: 502 })
     const type = answer.headers.get('content-type')
     const text = await answer.text()
-    // A status that has no body must be given none.
+    // Response() throws for such a status with a body.
     return new Response(text === '' ? null : text, {
       status: answer.status,
       headers: type === null ? {} : { 'content-type': type },
