@@ -9,6 +9,17 @@
 -- A CHECK stands only on what the public contract fixes: SQLite cannot change one without copying
 -- the table, and one that refuses what a gateway really sends would lose somebody's payment.
 
+-- Which ledger writes, and how often it did: the one row that every save is compared with. A save
+-- on another position than it was loaded on makes `batch` NULL, and all of it fails. A new ledger
+-- raises the epoch, and so the one before it is refused.
+CREATE TABLE IF NOT EXISTS payment_ledger (
+  one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1),
+  epoch INTEGER NOT NULL,
+  batch INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO payment_ledger (one, epoch, batch) VALUES (1, 0, 0) ON CONFLICT DO NOTHING;
+
 -- One row for each attempt to be paid. The row exists before the gateway is called, so that a crash
 -- in between leaves a trace which can be followed up.
 CREATE TABLE IF NOT EXISTS payment_transactions (

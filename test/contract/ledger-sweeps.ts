@@ -1,7 +1,7 @@
 // What the ledger hands out when it is due: checks, and events that are still to be dispatched.
 
 import { describe, expect, it } from 'vitest'
-import { LEASE_MS } from '../../worker/payments/ledger/ledger.ts'
+import { LEASE_MS } from '../../worker/payments/domain/outbox.ts'
 import { read } from '../support/readable-records.ts'
 import type { On } from './ledger.ts'
 import { BOTH, ENDPOINT, HOUR, iso, LISTENERS, MINUTE, POSTED, T0 } from './ledger-world.ts'

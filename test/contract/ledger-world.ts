@@ -3,8 +3,11 @@
 
 import { monotonicFactory } from 'ulid'
 import type { AlertKind } from '../../worker/payments/domain/alerts.ts'
+import type { ChargeStart } from '../../worker/payments/domain/begin-charge.ts'
 import type { PendingEvent, Subscribers } from '../../worker/payments/domain/events.ts'
+import type { ChargeEnd } from '../../worker/payments/domain/finish-charge.ts'
 import type { WebhookPayload } from '../../worker/payments/domain/payload.ts'
+import type { RefundEnd, RefundStart } from '../../worker/payments/domain/refund.ts'
 import type { PaymentStatus } from '../../worker/payments/domain/status.ts'
 import type {
   ChargeRequest,
@@ -14,15 +17,12 @@ import type {
 import type { GatewayDesk, Verdict } from '../../worker/payments/gateways/guard/guard.ts'
 import type {
   Arrival,
+  Called,
   ChargeBegun,
-  ChargeEnd,
-  ChargeStart,
   Finished,
   Ledger,
   Recorded,
   RefundBegun,
-  RefundEnd,
-  RefundStart,
 } from '../../worker/payments/ledger/ledger.ts'
 import type { Dispatch, Outbox } from '../../worker/payments/outbox/dispatch.ts'
 import type { PaymentRecords, Story } from '../../worker/payments/queries/queries.ts'
@@ -201,7 +201,7 @@ export class World {
   finish(
     transaction: Transaction,
     result: ChargeEnd['result'],
-    more: Partial<ChargeEnd> = {},
+    more: Partial<ChargeEnd & Called> = {},
   ): Promise<Caused<Finished>> {
     const { id: transactionId } = transaction
     const verdict = result.kind === 'unknown' ? 'failure' : 'success'

@@ -3,7 +3,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { makeTables } from '../../local/libsql-server.ts'
 import type { Transaction } from '../../worker/payments/domain/transaction.ts'
-import { createLibsqlLedger } from '../../worker/payments/ledger/libsql/ledger-libsql.ts'
+import { createLedger } from '../../worker/payments/ledger/create-ledger.ts'
+import { libsqlStore } from '../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlRecords } from '../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { FakeDesk, FakeDispatcher, LISTENERS, World } from '../contract/ledger-world.ts'
@@ -17,8 +18,13 @@ beforeAll(async () => {
   const { database } = libsql
   const desk = new FakeDesk()
   const dispatcher = new FakeDispatcher()
-  const ledger = createLibsqlLedger({
-    ...{ database, desk, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
+  const ledger = createLedger({
+    ...{
+      store: libsqlStore(database),
+      desk,
+      subscribers: LISTENERS,
+      dispatch: dispatcher.dispatch,
+    },
     ...{ clock: hostClock, log: () => undefined },
   })
   const records = libsqlRecords(database)

@@ -183,6 +183,7 @@ describe('schema.sql', () => {
     expect(tables.map(({ name }) => name)).toEqual([
       'payment_alerts',
       'payment_deliveries',
+      'payment_ledger',
       'payment_outbox',
       'payment_refunds',
       'payment_transactions',

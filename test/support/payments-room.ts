@@ -15,13 +15,13 @@ import type {
 } from '../../worker/payments/gateways/gateway.ts'
 import { createDesk } from '../../worker/payments/gateways/guard/guard-process.ts'
 import type { Ledger } from '../../worker/payments/ledger/ledger.ts'
-import { createMemoryLedger } from '../../worker/payments/ledger/ledger-memory.ts'
 import { createDispatcher } from '../../worker/payments/outbox/dispatcher.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
 import { apiMiddleware } from '../../worker/payments/webhooks/api-middleware.ts'
 import { FakeClock, settle } from './fake-clock.ts'
 import { keptLog, type Logged } from './payments.ts'
 import type { ReadableRecords } from './readable-records.ts'
+import { sqliteLedger } from './sqlite-ledger.ts'
 
 export interface Script {
   charge: (charge: GatewayCharge) => ChargeAnswer | Promise<ChargeAnswer>
@@ -105,7 +105,7 @@ export function openRoom(own: RoomOptions = {}): Room {
   const desk = createDesk({ gateways, clock, store: new Map(), fetch, log })
   const dispatcher = createDispatcher({ listeners, clock, log, fetch })
   const { subscribers, dispatch } = dispatcher
-  const { ledger: real, records } = createMemoryLedger({ desk, subscribers, dispatch, clock, log })
+  const { ledger: real, records } = sqliteLedger({ desk, subscribers, dispatch, clock, log })
   const ledger = new Proxy(real, {
     get(target, method: keyof Ledger) {
       const call = target[method] as (...args: unknown[]) => unknown

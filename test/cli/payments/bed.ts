@@ -9,11 +9,11 @@ import { type Handler, type NodeServer, serve } from '../../../local/simulator/n
 import { readPayments } from '../../../worker/payments/config.ts'
 import { defineConfig, type SignalboxFile } from '../../../worker/payments/define-config.ts'
 import { DRIVERS } from '../../../worker/payments/gateways/registry.ts'
-import { createMemoryLedger } from '../../../worker/payments/ledger/ledger-memory.ts'
 import type { PaymentRecords } from '../../../worker/payments/queries/queries.ts'
 import { createReceiver } from '../../../worker/payments/webhooks/receive.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
 import { FakeDesk, NOBODY } from '../../contract/ledger-world.ts'
+import { sqliteLedger } from '../../support/sqlite-ledger.ts'
 import { type Run, run as runWords } from '../run.ts'
 
 export const FILE = defineConfig({
@@ -95,7 +95,7 @@ export async function fakeEdge(
   const whole = { LIBSQL_URL: 'http://127.0.0.1', ...env }
   const payments = readPayments(whole, file, DRIVERS, wrong)
   if (!payments || wrong.length > 0) throw new Error(wrong.join())
-  const { ledger, records } = createMemoryLedger({
+  const { ledger, records } = sqliteLedger({
     ...{ desk: new FakeDesk(), subscribers: NOBODY, dispatch: async () => [] },
     ...{ clock: hostClock, log: () => undefined },
   })

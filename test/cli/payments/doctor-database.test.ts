@@ -75,7 +75,7 @@ describe('what stands in the database', () => {
 
   it('is all there after schema.sql has run, once or again', async () => {
     await migrate({ url, token }, script, signal)
-    const fine = [READ, 'ok schema: All 6 tables of schema.sql are there.']
+    const fine = [READ, 'ok schema: All 7 tables of schema.sql are there.']
     expect(await check()).toEqual(fine)
     await migrate({ url, token }, script, signal)
     expect(await check()).toEqual(fine)

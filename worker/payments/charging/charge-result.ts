@@ -1,6 +1,7 @@
 // What a gateway's answer to a charge comes to, and what the payment is for whoever asks. Pure.
 
 import { GatewayUnavailableException } from '../domain/exceptions.ts'
+import type { ChargeEnd } from '../domain/finish-charge.ts'
 import { possibleTime } from '../domain/time.ts'
 import type {
   ChargeRequest,
@@ -9,7 +10,6 @@ import type {
   Transaction,
 } from '../domain/transaction.ts'
 import type { ChargeAnswer } from '../gateways/gateway.ts'
-import type { ChargeEnd } from '../ledger/ledger.ts'
 import { maskError } from '../masking/mask.ts'
 import { nextCheckAt } from '../reconciliation/schedule.ts'
 import { failedResult } from './operation.ts'

@@ -7,10 +7,11 @@ import {
   InvalidArgumentException,
   PaymentConflictException,
 } from '../domain/exceptions.ts'
+import type { ChargeEnd } from '../domain/finish-charge.ts'
 import { drawId } from '../domain/new-id.ts'
 import type { ChargeRequest, PaymentResponse } from '../domain/transaction.ts'
 import type { AnyGateway, ChargeAnswer } from '../gateways/gateway.ts'
-import type { ChargeBegun, ChargeEnd } from '../ledger/ledger.ts'
+import type { ChargeBegun } from '../ledger/ledger.ts'
 import { checkedInMs, unknownCheckAt } from '../reconciliation/schedule.ts'
 import { chargeResult, failedCharge, responseNow } from './charge-result.ts'
 import { checkCharge } from './check-charge.ts'

@@ -7,6 +7,7 @@ import {
   PaymentConflictException,
 } from '../domain/exceptions.ts'
 import { drawId } from '../domain/new-id.ts'
+import type { RefundEnd } from '../domain/refund.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { Paid, RefundRequest, RefundResult } from '../domain/transaction.ts'
 import {
@@ -15,7 +16,7 @@ import {
   type SupportsRefund,
   supportsRefund,
 } from '../gateways/gateway.ts'
-import type { RefundBegun, RefundEnd } from '../ledger/ledger.ts'
+import type { RefundBegun } from '../ledger/ledger.ts'
 import { maskError } from '../masking/mask.ts'
 import { checkedInMs } from '../reconciliation/schedule.ts'
 import {

@@ -95,15 +95,11 @@ function mayCallAgain(transaction: TransactionRow, start: ChargeStart): boolean 
   )
 }
 
-const calledBy = (
-  transaction: TransactionRow,
-  { id, now, until }: ChargeStart,
-): TransactionRow => ({
+const calledBy = (transaction: TransactionRow, { id, until }: ChargeStart): TransactionRow => ({
   ...transaction,
   called_by: id,
   called_until: until,
   next_check_at: until,
-  updated_at: now,
 })
 
 function newCharge({ attempts }: KnownCharges, start: ChargeStart): BegunCharge {

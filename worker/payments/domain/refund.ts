@@ -37,7 +37,7 @@ export interface RefundStart {
 }
 
 /** Why a refund is not made, or what the same request came to before. */
-export type RefundRefusal =
+export type RefundRefusal<Shown = TransactionRow> =
   | { state: 'answered'; result: RefundResult }
   /** This key's refund was refused. */
   | { state: 'refused'; error: PaymentError }
@@ -48,8 +48,8 @@ export type RefundRefusal =
   | { state: 'unknown_transaction' }
   /** It was not paid, or all of it is back already. */
   | { state: 'not_refundable'; status: PaymentStatus }
-  | { state: 'not_full'; transaction: TransactionRow }
-  | { state: 'too_much'; left: number; transaction: TransactionRow }
+  | { state: 'not_full'; transaction: Shown }
+  | { state: 'too_much'; left: number; transaction: Shown }
 
 export type BegunRefund =
   /** `refund.amount`: what it gives back, which is what was paid where all goes back at once. */

@@ -1,23 +1,20 @@
 // The port of the one writer: every write that concerns money goes through it, one at a time for
 // each database. Each method is atomic: all of it is stored or none.
 //
-// Whatever draws an `id` draws it once and keeps it through its retries: a call that is repeated
-// because its outcome was unknown finds its own rows and answers as the first time.
+// A caller generates an `id` once and keeps it through its retries: a call that is repeated because
+// its outcome was unknown finds its own rows and answers as the first time.
 // All times are ms. Rejects with LedgerUnavailable when the database stays out of reach.
 //
 // The events that a group of calls caused are dispatched behind its commit. No answer waits for it.
 
-import type { AlertDetail } from '../domain/alerts.ts'
-import type { PaymentError } from '../domain/exceptions.ts'
+import type { ChargeStart } from '../domain/begin-charge.ts'
+import type { CheckSettled } from '../domain/check.ts'
+import type { ChargeEnd } from '../domain/finish-charge.ts'
 import type { WebhookPayload } from '../domain/payload.ts'
-import type { Outcome, PaymentStatus } from '../domain/status.ts'
+import type { RefundEnd, RefundRefusal, RefundStart } from '../domain/refund.ts'
+import type { Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
-import type {
-  ChargeRequest,
-  OpenedPayment,
-  RefundResult,
-  Transaction,
-} from '../domain/transaction.ts'
+import type { ChargeRequest, OpenedPayment, Transaction } from '../domain/transaction.ts'
 import type { GatewayDesk, Verdict } from '../gateways/guard/guard.ts'
 import type { DispatchReport, DueClaim } from '../outbox/dispatch.ts'
 import type { Listed } from '../queries/queries.ts'
@@ -31,11 +28,11 @@ export interface Ledger extends GatewayDesk {
   /** Stores a charge before its gateway is called, or finds the one that this request made. */
   beginCharge(start: ChargeStart): Promise<ChargeBegun>
   /** What the gateway said. Applies events that were parked for it; never sets a status back. */
-  finishCharge(end: ChargeEnd): Promise<Finished>
+  finishCharge(end: ChargeEnd & Called): Promise<Finished>
 
   /** Claims a refund before its gateway is called: one of a transaction at a time. */
   beginRefund(start: RefundStart): Promise<RefundBegun>
-  finishRefund(end: RefundEnd): Promise<Finished>
+  finishRefund(end: RefundEnd & Called): Promise<Finished>
 
   /** Transactions whose check is due. They are due again at `until` if nothing comes of it. */
   claimChecks(claim: { now: number; until: number; limit: number }): Promise<Listed<Check>[]>
@@ -56,9 +53,6 @@ export interface Ledger extends GatewayDesk {
   /** Deletes settled webhook events that are older; answers how many, `limit` at most. */
   forget(before: number, limit: number): Promise<number>
 }
-
-/** Whoever dispatches an event holds it so long: longer than listeners and an endpoint may take. */
-export const LEASE_MS = 60_000
 
 /** The database was out of reach for longer than a caller waits. */
 export class LedgerUnavailable extends Error {
@@ -106,22 +100,6 @@ export interface Recorded {
   transactionId?: string
 }
 
-export interface ChargeStart {
-  /** ULID: the transaction's, when this begins one. */
-  id: string
-  /** Validated. */
-  request: ChargeRequest
-  idempotencyKey?: string
-  /** Of the request, without the payer's phone. */
-  requestHash: string
-  correlationId?: string
-  /** As the gateway says: an unknown outcome may be asked for again. */
-  chargeIsIdempotent: boolean
-  now: number
-  /** Until then the caller talks to the gateway, and the same request is `in_progress`. */
-  until: number
-}
-
 export type ChargeBegun =
   /** Call the gateway. */
   | { state: 'begun'; transaction: Transaction; accessToken?: string }
@@ -141,25 +119,9 @@ export type ChargeBegun =
   /** Nothing was stored. */
   | { state: 'circuit_open'; retryAfterMs: number }
 
-export interface ChargeEnd {
-  transactionId: string
-  /** ULID, for the event that a refusal fires. */
-  eventId: string
-  now: number
-  /** For the gateway's breaker. */
+/** How the call of the gateway went, for its breaker. */
+export interface Called {
   verdict: Verdict
-  result:
-    | {
-        kind: 'answered'
-        /** Kept as it is, for whoever asks the same again. */
-        answer: OpenedPayment
-        nextCheckAt: number
-      }
-    | { kind: 'refused'; error: PaymentError }
-    /** `gatewayTransactionId`: the gateway has made it, and gave no way to pay it. */
-    | { kind: 'unknown'; gatewayTransactionId?: string; nextCheckAt: number }
-    /** Nothing was sent to the gateway: the same request may call it, whatever the gateway is. */
-    | { kind: 'unsent'; nextCheckAt: number }
 }
 
 export interface Finished {
@@ -168,52 +130,11 @@ export interface Finished {
   opened: boolean
 }
 
-export interface RefundStart {
-  /** ULID: the refund's. */
-  id: string
-  gateway: string
-  /** Ours, or the gateway's. */
-  transactionId: string
-  /** To be given back; of a gateway that is `fullOnly`: what was charged. */
-  amount: number
-  reason: string
-  /** The gateway gives back all of a payment or nothing. */
-  fullOnly: boolean
-  idempotencyKey?: string
-  requestHash: string
-  correlationId?: string
-  now: number
-  until: number
-}
-
 export type RefundBegun =
   /** `amount`: what it gives back, which is what was paid where all goes back at once. */
   | { state: 'begun'; transaction: Transaction; amount: number; accessToken?: string }
-  | { state: 'answered'; result: RefundResult }
-  /** This key's refund was refused. */
-  | { state: 'refused'; error: PaymentError }
-  /** A refund of this transaction is under way. */
-  | { state: 'in_progress' }
-  /** The key belongs to another request. */
-  | { state: 'conflict' }
-  | { state: 'unknown_transaction' }
-  /** It was not paid, or all of it is back already. */
-  | { state: 'not_refundable'; status: PaymentStatus }
-  | { state: 'not_full'; transaction: Transaction }
-  | { state: 'too_much'; left: number; transaction: Transaction }
+  | RefundRefusal<Transaction>
   | { state: 'circuit_open'; retryAfterMs: number }
-
-export interface RefundEnd {
-  refundId: string
-  now: number
-  verdict: Verdict
-  result:
-    | { kind: 'done'; gatewayRefundId?: string }
-    /** The gateway will tell later. */
-    | { kind: 'accepted'; gatewayRefundId?: string; nextCheckAt: number }
-    | { kind: 'refused'; error: PaymentError }
-    | { kind: 'unknown'; nextCheckAt: number }
-}
 
 /** One transaction to ask the gateway about. */
 export interface Check {
@@ -222,20 +143,4 @@ export interface Check {
   request: ChargeRequest
   /** Under way since. */
   refund?: { id: string; amount: number; createdAt: number; isAccepted: boolean }
-}
-
-export interface CheckSettled {
-  transactionId: string
-  now: number
-  /** Missing: it is not checked any more. */
-  nextCheckAt?: number
-  /**
-   * Its gateway could not be asked: a payment that still has this status is asked about again, also
-   * where nothing is open any more.
-   */
-  whileStill?: PaymentStatus
-  /** Raised once for each kind and transaction. */
-  alert?: { kind: 'unsettled' | 'refund_unsettled' | 'unreadable'; detail: AlertDetail }
-  /** Gives this refund up if it is still under way, so that it can be asked for again. */
-  givenUp?: { refundId: string; error: PaymentError }
 }

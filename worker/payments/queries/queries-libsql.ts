@@ -1,14 +1,12 @@
 // What is read back, straight from libSQL.
 
 import { type Database, type Row, statement, type Value } from '../ledger/libsql/database-libsql.ts'
-import { HAS_PARKED } from '../ledger/libsql/parked-libsql.ts'
-import { NAMED } from '../ledger/libsql/refunds-libsql.ts'
-import { listed, toTransaction } from '../ledger/libsql/rows-libsql.ts'
-import { HAS_UNTOLD } from '../ledger/libsql/telling-libsql.ts'
-import { type Unit, unitReader } from '../ledger/libsql/unit-libsql.ts'
+import { HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/due-libsql.ts'
+import { listed, toTransaction } from '../ledger/read-rows.ts'
 import type { Listed, Page, PaymentRecords } from './queries.ts'
 import { toAlert, toEventRecord, toRates, toRefund, toStoredEvent } from './query-rows-libsql.ts'
 import { otherThanPaid, searchUnit } from './search-libsql.ts'
+import { type Unit, unitReader } from './unit-libsql.ts'
 
 export function libsqlRecords(database: Database): PaymentRecords {
   const read = unitReader(database)
@@ -92,9 +90,12 @@ const RATES = `SELECT received_at / 60000 * 60000 AS minute, outcome, count(*) A
   GROUP BY 1, 2 ORDER BY 1, 2`
 
 const IS_ANYTHING_DUE = `SELECT EXISTS (SELECT 1 FROM payment_transactions
-  WHERE next_check_at <= :now) OR ${HAS_UNTOLD} OR ${HAS_PARKED} AS due`
+  WHERE next_check_at <= :now) OR ${HAS_DUE_EVENT} OR ${HAS_PARKED} AS due`
 
-const NAMED_TRANSACTION = `SELECT * FROM payment_transactions WHERE id = ${NAMED}`
+const NAMED_TRANSACTION = `SELECT * FROM payment_transactions WHERE id = COALESCE(
+  (SELECT id FROM payment_transactions WHERE id = :transaction AND gateway = :gateway),
+  (SELECT id FROM payment_transactions
+    WHERE gateway = :gateway AND gateway_transaction_id = :transaction))`
 
 const STORY = [
   'SELECT * FROM payment_transactions WHERE id = :id',

@@ -12,7 +12,7 @@ import {
   text,
   toPayload,
   wholeOf,
-} from '../ledger/libsql/rows-libsql.ts'
+} from '../ledger/read-rows.ts'
 import type {
   AlertRecord,
   DeliveryRecord,

@@ -4,9 +4,9 @@
 import type { PaymentStatus } from '../domain/status.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import { statement } from '../ledger/libsql/database-libsql.ts'
-import { listed, toTransaction } from '../ledger/libsql/rows-libsql.ts'
-import type { Unit } from '../ledger/libsql/unit-libsql.ts'
+import { listed, toTransaction } from '../ledger/read-rows.ts'
 import type { Listed, Page, TransactionFilter } from './queries.ts'
+import type { Unit } from './unit-libsql.ts'
 
 /** After every character that a name may hold, so that nothing needs to be escaped. */
 const LAST = '\u{10FFFF}'

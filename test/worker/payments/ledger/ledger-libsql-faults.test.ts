@@ -2,16 +2,17 @@
 
 import { monotonicFactory } from 'ulid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
 import type { Arrival, Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import {
   libsqlDatabase,
   statement,
 } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
-import { createLibsqlLedger } from '../../../../worker/payments/ledger/libsql/ledger-libsql.ts'
 import {
   DatabaseUnreachable,
   isTransient,
 } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { FakeDesk, FakeDispatcher, LISTENERS } from '../../../contract/ledger-world.ts'
 import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
@@ -34,16 +35,17 @@ beforeEach(async () => {
   dispatcher = new FakeDispatcher()
   onBatch = () => undefined
   let batches = 0
-  const { read, write } = libsql.database
-  ledger = createLibsqlLedger({
-    database: {
+  const { load, read, write } = libsql.database
+  ledger = createLedger({
+    store: libsqlStore({
+      load,
       read,
       write(statements, signal) {
         const written = write(statements, signal)
         onBatch(batches++)
         return written
       },
-    },
+    }),
     desk: new FakeDesk(),
     subscribers: LISTENERS,
     dispatch: dispatcher.dispatch,
@@ -121,16 +123,18 @@ describe('the ledger on libSQL, under load', () => {
 
   it('writes once what is called again while it is under way, and anew what comes later', async () => {
     await charged(2)
-    const written: unknown[] = []
-    const counting = createLibsqlLedger({
-      database: {
+    const loaded: unknown[] = []
+    const counting = createLedger({
+      store: libsqlStore({
         ...libsql.database,
-        write(statements, signal) {
-          const { events } = statements[0]?.args ?? {}
-          written.push(...JSON.parse(String(events)).map(({ id }: { id: string }) => id))
-          return libsql.database.write(statements, signal)
+        load(statements, signal) {
+          for (const { args } of statements) {
+            const { known = '[]' } = args
+            loaded.push(...(JSON.parse(String(known)) as string[][]).map(([, eventId]) => eventId))
+          }
+          return libsql.database.load(statements, signal)
         },
-      },
+      }),
       desk: new FakeDesk(),
       subscribers: LISTENERS,
       dispatch: dispatcher.dispatch,
@@ -141,9 +145,9 @@ describe('the ledger on libSQL, under load', () => {
     const together = [first, second, first, structuredClone(first)]
     const answers = await Promise.all(together.map((arrival) => counting.webhook(arrival)))
     expect(answers.map(({ transactionId }) => transactionId)).toEqual(['t-0', 't-1', 't-0', 't-0'])
-    expect(written).toEqual([first.id, second.id])
+    expect(loaded).toEqual(['e-0', 'e-1'])
     expect(await counting.webhook(first)).toEqual(answers[0])
-    expect(written).toHaveLength(3)
+    expect(loaded).toHaveLength(3)
     const refused = { ...paid(0), payload: { ...paid(0).payload, amount: 0.5 } }
     for (let n = 0; n < 2; n++) await expect(counting.webhook(refused)).rejects.toThrow(RangeError)
     await expectEachPaidOnce(2)
@@ -153,16 +157,17 @@ describe('the ledger on libSQL, under load', () => {
     await ledger.webhook(paid(0))
     await charged(1)
     const now = Date.now()
-    const { read, write } = libsql.database
-    const slow = createLibsqlLedger({
-      database: {
+    const { load, read, write } = libsql.database
+    const slow = createLedger({
+      store: libsqlStore({
+        load,
         write,
         async read(statements) {
           const rows = await read(statements)
           await ledger.applyParked({ now, limit: 9 })
           return rows
         },
-      },
+      }),
       desk: new FakeDesk(),
       subscribers: LISTENERS,
       dispatch: dispatcher.dispatch,

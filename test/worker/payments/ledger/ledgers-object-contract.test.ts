@@ -1,7 +1,6 @@
 // The ledger behind an object: what crosses is copied as RPC copies it, so that nothing of the port
 // may lean on what does not survive that.
 
-import { createMemoryLedger } from '../../../../worker/payments/ledger/ledger-memory.ts'
 import {
   answerCall,
   answerWebhooks,
@@ -10,11 +9,12 @@ import {
 } from '../../../../worker/payments/ledger/ledgers-object.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { ledgerContract } from '../../../contract/ledger.ts'
+import { sqliteLedger } from '../../../support/sqlite-ledger.ts'
 
 const quiet = () => undefined
 
 ledgerContract('behind an object', async (options) => {
-  const { ledger, records } = createMemoryLedger(options)
+  const { ledger, records } = sqliteLedger(options)
   const namespace: LedgerNamespace = {
     getByName: () => ({
       call: async (name, args) =>

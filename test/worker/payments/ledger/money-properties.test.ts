@@ -3,10 +3,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { eventOf, judge, type PaymentStatus } from '../../../../worker/payments/domain/status.ts'
-import { createMemoryLedger } from '../../../../worker/payments/ledger/ledger-memory.ts'
 import type { Story } from '../../../../worker/payments/queries/queries.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { FakeDesk, FakeDispatcher, LISTENERS, T0, World } from '../../../contract/ledger-world.ts'
+import { sqliteLedger } from '../../../support/sqlite-ledger.ts'
 import { type Call, steps } from './money-steps.ts'
 
 const RANK: Record<PaymentStatus, number> = {
@@ -174,7 +174,7 @@ describe('money', () => {
       fc.asyncProperty(steps, async (life) => {
         const desk = new FakeDesk()
         const dispatcher = new FakeDispatcher()
-        const { ledger, records } = createMemoryLedger({
+        const { ledger, records } = sqliteLedger({
           ...{ desk, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
           ...{ clock: hostClock, log: () => undefined },
         })
@@ -186,7 +186,7 @@ describe('money', () => {
         const stored = stories.flatMap(({ events }) => events.map(({ id }) => id))
         expect(told.toSorted(byText)).toEqual(stored.toSorted(byText))
       }),
-      { numRuns: 150 },
+      { numRuns: 60, endOnFailure: true },
     )
     // The lives were not too dull to prove anything.
     const dull = [

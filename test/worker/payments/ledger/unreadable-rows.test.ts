@@ -3,8 +3,9 @@
 
 import { monotonicFactory } from 'ulid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
 import type { Arrival, Ledger } from '../../../../worker/payments/ledger/ledger.ts'
-import { createLibsqlLedger } from '../../../../worker/payments/ledger/libsql/ledger-libsql.ts'
+import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { createDispatcher } from '../../../../worker/payments/outbox/dispatcher.ts'
 import type { PaymentRecords } from '../../../../worker/payments/queries/queries.ts'
 import { libsqlRecords } from '../../../../worker/payments/queries/queries-libsql.ts'
@@ -50,7 +51,7 @@ beforeEach(async () => {
   const { subscribers, dispatch } = createDispatcher({ listeners, endpoint, clock, log, fetch })
   const { database } = libsql
   const desk = new FakeDesk()
-  ledger = createLibsqlLedger({ database, desk, subscribers, dispatch, clock, log })
+  ledger = createLedger({ store: libsqlStore(database), desk, subscribers, dispatch, clock, log })
   records = libsqlRecords(database)
   const shop = {
     key: 'shop',

@@ -10,12 +10,12 @@ import type {
 import { createCaller } from '../../../../worker/payments/gateways/guard/caller.ts'
 import type { GatewayDesk } from '../../../../worker/payments/gateways/guard/guard.ts'
 import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
-import { createMemoryLedger } from '../../../../worker/payments/ledger/ledger-memory.ts'
 import type { Dispatch } from '../../../../worker/payments/outbox/dispatch.ts'
 import { createDispatcher } from '../../../../worker/payments/outbox/dispatcher.ts'
 import { createSweeper } from '../../../../worker/payments/reconciliation/sweeper.ts'
 import { FakeClock, settle } from '../../../support/fake-clock.ts'
 import { keptLog, request } from '../../../support/payments.ts'
+import { sqliteLedger } from '../../../support/sqlite-ledger.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -79,7 +79,7 @@ function room(options: Options = {}) {
     }
   }
   const { subscribers } = dispatcher
-  const { ledger, records } = createMemoryLedger({ desk, subscribers, dispatch, clock, log })
+  const { ledger, records } = sqliteLedger({ desk, subscribers, dispatch, clock, log })
   const asked: string[] = []
   const seen = new Proxy(ledger, {
     get(target, method: keyof Ledger) {

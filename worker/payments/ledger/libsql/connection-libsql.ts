@@ -37,14 +37,21 @@ export interface BoundStatement {
   args: Readonly<Record<string, string | number | bigint | boolean | null>>
 }
 
+/** Only one transaction at a time may write; what reads waits for none. */
+export type TransactionMode = 'read' | 'write'
+
 export interface Connection {
   /** A call failed as a whole: it is of no more use. */
   readonly isClosed: boolean
   /**
-   * Writes all of the statements or none, and answers each. One call after the other; the second
-   * and later ones may reject with ConnectionGone. Whole numbers are bigint.
+   * Carries out all of the statements or none, and answers each. One call after the other; the
+   * second and later ones may reject with ConnectionGone. Whole numbers are bigint.
    */
-  write(statements: readonly BoundStatement[], signal: AbortSignal): Promise<RowsResult[]>
+  run(
+    statements: readonly BoundStatement[],
+    mode: TransactionMode,
+    signal: AbortSignal,
+  ): Promise<RowsResult[]>
 }
 
 const CLOSE_WITHIN_MS = 5_000
@@ -72,9 +79,9 @@ export function openConnection(place: Place): Connection {
     get isClosed() {
       return stream.closed
     },
-    async write(statements, signal) {
+    async run(statements, mode, signal) {
       until = signal
-      const transaction = prepare(stream, statements, textOf)
+      const transaction = prepare(stream, statements, mode, textOf)
       try {
         await transaction.execute()
         hasAnswered = true
@@ -116,11 +123,12 @@ function remembering(stream: HttpStream): (text: string) => Sql | string {
 function prepare(
   stream: HttpStream,
   statements: readonly BoundStatement[],
+  mode: TransactionMode,
   textOf: (text: string) => Sql | string,
 ) {
   const batch = stream.batch()
   let last = batch.step()
-  const begun = last.run('BEGIN IMMEDIATE')
+  const begun = last.run(mode === 'write' ? 'BEGIN IMMEDIATE' : 'BEGIN')
   const after = () => {
     last = batch.step().condition(BatchCond.ok(last))
     return last

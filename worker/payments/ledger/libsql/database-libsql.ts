@@ -7,6 +7,7 @@ import {
   ConnectionGone,
   openConnection,
   type Place,
+  type TransactionMode,
 } from './connection-libsql.ts'
 import { fetchUntil } from './request-libsql.ts'
 
@@ -23,7 +24,12 @@ export type Row = Readonly<Record<string, string | number | null>>
 export interface Database {
   /** Runs the statements as one transaction; the rows of each. */
   write(statements: readonly Statement[], signal: AbortSignal): Promise<Row[][]>
-  /** The same for statements that only read. */
+  /**
+   * The same for statements that only read, by the connection of the writes: opening one costs the
+   * server more than a small load does.
+   */
+  load(statements: readonly Statement[], signal: AbortSignal): Promise<Row[][]>
+  /** Only reads, beside whatever is being written. */
   read(statements: readonly Statement[]): Promise<Row[][]>
 }
 
@@ -44,30 +50,38 @@ export function libsqlDatabase(place: Place, now: () => number): Database {
     return taken && now() - taken.usedAt < KEPT_FOR_MS ? taken.connection : undefined
   }
 
-  async function writeBy(
+  async function runBy(
     connection: Connection,
     statements: readonly BoundStatement[],
+    mode: TransactionMode,
     signal: AbortSignal,
   ): Promise<Row[][]> {
     try {
-      const results = await connection.write(statements, signal)
+      const results = await connection.run(statements, mode, signal)
       return results.map(({ rows }) => toRows(rows))
     } finally {
       if (!connection.isClosed) kept = { connection, usedAt: now() }
     }
   }
 
+  async function run(
+    statements: readonly Statement[],
+    mode: TransactionMode,
+    signal: AbortSignal,
+  ): Promise<Row[][]> {
+    const bound = statements.map(bind)
+    const connection = take()
+    try {
+      if (connection) return await runBy(connection, bound, mode, signal)
+    } catch (error) {
+      if (!(error instanceof ConnectionGone)) throw error
+    }
+    return await runBy(openConnection(place), bound, mode, signal)
+  }
+
   return {
-    async write(statements, signal) {
-      const bound = statements.map(bind)
-      const connection = take()
-      try {
-        if (connection) return await writeBy(connection, bound, signal)
-      } catch (error) {
-        if (!(error instanceof ConnectionGone)) throw error
-      }
-      return await writeBy(openConnection(place), bound, signal)
-    },
+    write: (statements, signal) => run(statements, 'write', signal),
+    load: (statements, signal) => run(statements, 'read', signal),
     // Each by a connection of its own: in a Worker no request may use what another has opened.
     async read(statements) {
       const deadline = AbortSignal.timeout(READ_DEADLINE_MS)

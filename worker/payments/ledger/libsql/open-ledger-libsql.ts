@@ -6,9 +6,10 @@ import type { PaymentsConfig } from '../../config.ts'
 import { type BreakerStore, createDesk } from '../../gateways/guard/guard-process.ts'
 import type { Dispatch } from '../../outbox/dispatch.ts'
 import { subscribersOf } from '../../outbox/subscribers.ts'
+import { createLedger } from '../create-ledger.ts'
 import type { Ledger } from '../ledger.ts'
 import { libsqlDatabase } from './database-libsql.ts'
-import { createLibsqlLedger } from './ledger-libsql.ts'
+import { libsqlStore } from './store-libsql.ts'
 
 export interface OpenLedgerDeps {
   config: PaymentsConfig
@@ -23,8 +24,8 @@ export interface OpenLedgerDeps {
 export function openLibsqlLedger(deps: OpenLedgerDeps): Ledger {
   const { config, breakers, dispatch, clock, log, fetch } = deps
   const { gateways, listeners, endpoint } = config
-  return createLibsqlLedger({
-    database: libsqlDatabase(config.database, clock.now),
+  return createLedger({
+    store: libsqlStore(libsqlDatabase(config.database, clock.now)),
     desk: createDesk({ gateways, store: breakers, clock, log, fetch }),
     subscribers: subscribersOf(listeners, endpoint),
     dispatch,

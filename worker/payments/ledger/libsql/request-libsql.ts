@@ -1,6 +1,7 @@
 // A request to libSQL's server, and which failures are worth another try.
 
 import { LibsqlError } from '@libsql/client/web'
+import { LedgerUnavailable } from '../ledger.ts'
 
 /** Nobody answered, or not as a database does: whether anything was written is unknown. */
 export class DatabaseUnreachable extends Error {
@@ -21,6 +22,16 @@ export function isTransient(error: unknown): boolean {
       error.code,
     ) || /database (table )?is locked/.test(error.message)
   )
+}
+
+/** Rejects with LedgerUnavailable where the database was out of reach. */
+export async function reachable<Answer>(work: Promise<Answer>): Promise<Answer> {
+  try {
+    return await work
+  } catch (cause) {
+    if (!isTransient(cause)) throw cause
+    throw new LedgerUnavailable('the database did not answer', { cause })
+  }
 }
 
 /** Reads the body as well, so that all that the network can do to a call happens in here. */

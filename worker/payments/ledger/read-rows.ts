@@ -1,45 +1,16 @@
 // Rows of the payment tables as what the ports speak of.
 
-import type { PendingEvent, ReadablePendingEvent } from '../../domain/events.ts'
-import type { PaymentStatus } from '../../domain/status.ts'
-import type { Metadata, Transaction } from '../../domain/transaction.ts'
-import { reasonOf } from '../../outbox/reason.ts'
-import type { Listed } from '../../queries/queries.ts'
-import type { Row } from './database-libsql.ts'
+import type { PendingEvent, ReadablePendingEvent } from '../domain/events.ts'
+import type { DeliveryRow, OutboxRow } from '../domain/rows.ts'
+import type { PaymentStatus } from '../domain/status.ts'
+import type { Metadata, Transaction } from '../domain/transaction.ts'
+import { reasonOf } from '../outbox/reason.ts'
+import type { Listed } from '../queries/queries.ts'
 
-const TRANSACTION_COLUMNS = [
-  'id',
-  'gateway',
-  'reference',
-  'attempt',
-  'gateway_transaction_id',
-  'external_reference_id',
-  'status',
-  'amount',
-  'currency',
-  'refunded_amount',
-  'description',
-  'metadata',
-  'redirect_url',
-  'expires_at',
-  'correlation_id',
-  'error',
-  'created_at',
-  'updated_at',
-  'paid_at',
-  'paid_amount',
-  'paid_currency',
-] as const
+/** Columns by name. A whole number past 2^53 is text, so that it fails only who reads it. */
+export type Row = Readonly<Record<string, string | number | null>>
 
-/** The columns of a transaction, of the table's alias. */
-export const transactionColumns = (alias: string): string =>
-  TRANSACTION_COLUMNS.map((name) => `${alias}.${name}`).join(', ')
-
-/** The same as one JSON text: a transaction as it is at this moment of its batch. */
-export const transactionJson = (alias: string): string =>
-  `json_object(${TRANSACTION_COLUMNS.map((name) => `'${name}', ${alias}.${name}`).join(', ')})`
-
-/** Of a row with `transactionColumns`, or of a parsed `transactionJson`. */
+/** Of a row, or of a transaction in a stored payload. */
 export function toTransaction(row: Row): Transaction {
   return {
     id: text(row.id),
@@ -77,13 +48,17 @@ function presentPaid(row: Row): Pick<Transaction, 'paid'> {
 /** Reads a row of a list: one that cannot be read must not take the others with it. */
 export const listed =
   <Item>(read: (row: Row) => Item) =>
-  (row: Row): Listed<Item> => {
-    try {
-      return read(row)
-    } catch (error) {
-      return { id: text(row.id), code: 'unreadable', invalid: whyUnreadable(error) }
-    }
+  (row: Row): Listed<Item> =>
+    readable(text(row.id), () => read(row))
+
+/** What `read` reads of the row of this id, or why it cannot. */
+export function readable<Item>(id: string, read: () => Item): Listed<Item> {
+  try {
+    return read()
+  } catch (error) {
+    return { id, code: 'unreadable', invalid: whyUnreadable(error) }
   }
+}
 
 /** The JSON parser quotes what it read, and that may be the payer's own. */
 function whyUnreadable(error: unknown): string {
@@ -92,46 +67,37 @@ function whyUnreadable(error: unknown): string {
   return `The row cannot be read: ${why}.`
 }
 
-/** Of an outbox row `o` and its delivery `d`. `doneAt`: when the listeners were through with it. */
-export const untoldColumns = (doneAt: string): string => `o.id AS outbox_id, o.type, o.payload,
-  o.correlation_id AS told_correlation_id, o.created_at AS told_created_at,
-  o.attempts AS listener_attempts, ${doneAt} AS done_at,
-  d.id AS delivery_id, d.endpoint, d.attempts AS delivery_attempts`
-
-export const UNTOLD_COLUMNS = untoldColumns('o.done_at')
-
-export const UNTOLD_DELIVERY = `LEFT JOIN payment_deliveries d
-  ON d.outbox_id = o.id AND d.status = 'pending'`
-
-/** One, or none when the row holds no event, or one that everybody has. */
-export function toPending(row: Row | undefined): PendingEvent[] {
-  if (typeof row?.outbox_id !== 'string') return []
-  const { delivery_id: deliveryId, endpoint } = row
-  const hasDelivery = typeof deliveryId === 'string'
-  if (row.done_at !== null && !hasDelivery) return []
+/**
+ * What of a stored event is to be dispatched: to listeners, to the endpoint, or nothing. One that
+ * cannot be read is handed out all the same, so that it is given up.
+ */
+export function pendingEvent(
+  outbox: OutboxRow,
+  listeners: boolean,
+  delivery: DeliveryRow | undefined,
+): PendingEvent[] {
+  if (!listeners && !delivery) return []
   const event = {
-    outboxId: row.outbox_id,
-    type: text(row.type) as PendingEvent['type'],
-    ...toldIn(row),
-    ...present({ correlationId: row.told_correlation_id }),
-    createdAt: Number(row.told_created_at),
-    ...(row.done_at === null && { listeners: { attempts: Number(row.listener_attempts) } }),
-    ...(hasDelivery && {
-      delivery: {
-        id: deliveryId,
-        endpoint: text(endpoint),
-        attempts: Number(row.delivery_attempts),
-      },
+    outboxId: outbox.id,
+    type: outbox.type,
+    ...payloadIn(outbox),
+    ...present({ correlationId: outbox.correlation_id }),
+    createdAt: Number(outbox.created_at),
+    ...(listeners && { listeners: { attempts: outbox.attempts } }),
+    ...(delivery && {
+      delivery: { id: delivery.id, endpoint: delivery.endpoint, attempts: delivery.attempts },
     }),
   }
   return [event]
 }
 
-/** An event that cannot be read is handed out all the same, so that it is given up. */
-function toldIn(row: Row): { payload: ReadablePendingEvent['payload'] } | { invalid: string } {
+function payloadIn({
+  created_at,
+  payload,
+}: OutboxRow): { payload: ReadablePendingEvent['payload'] } | { invalid: string } {
   try {
-    isoTime(row, 'told_created_at')
-    return { payload: toPayload(text(row.payload)) }
+    isoTime({ created_at }, 'created_at')
+    return { payload: toPayload(payload ?? '') }
   } catch (error) {
     return { invalid: whyUnreadable(error) }
   }

@@ -1,0 +1,10 @@
+-- From schema 2 to schema 3: the one row that every save of the ledger is compared with. A ledger of
+-- an older version does not know of it: it is stopped before.
+
+CREATE TABLE IF NOT EXISTS payment_ledger (
+  one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1),
+  epoch INTEGER NOT NULL,
+  batch INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO payment_ledger (one, epoch, batch) VALUES (1, 0, 0) ON CONFLICT DO NOTHING;

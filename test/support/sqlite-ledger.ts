@@ -1,0 +1,13 @@
+// The ledger over SQLite in memory: the product's own code and SQL, with no server to wait for.
+
+import { createLedger, type LedgerDeps } from '../../worker/payments/ledger/create-ledger.ts'
+import { libsqlStore } from '../../worker/payments/ledger/libsql/store-libsql.ts'
+import { libsqlRecords } from '../../worker/payments/queries/queries-libsql.ts'
+import { readable } from './readable-records.ts'
+import { sqliteDatabase } from './sqlite-database.ts'
+
+export function sqliteLedger(deps: Omit<LedgerDeps, 'store'>) {
+  const database = sqliteDatabase()
+  const ledger = createLedger({ ...deps, store: libsqlStore(database) })
+  return { ledger, records: readable(libsqlRecords(database)) }
+}

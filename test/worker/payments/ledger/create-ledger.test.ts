@@ -1,0 +1,61 @@
+// The ledger over SQLite in this process: as it is, and where saves go wrong in ways that nobody may
+// notice.
+
+import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
+import {
+  type Database,
+  statement,
+} from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
+import { libsqlRecords } from '../../../../worker/payments/queries/queries-libsql.ts'
+import { type Clock, hostClock } from '../../../../worker/shared/clock.ts'
+import { ledgerContract } from '../../../contract/ledger.ts'
+import { sqliteDatabase } from '../../../support/sqlite-database.ts'
+
+/** The pause before a batch is sent again lasts no time. */
+const impatient: Clock = {
+  ...hostClock,
+  after: (ms, call) => hostClock.after(ms <= 2_000 ? 0 : ms, call),
+}
+
+function contractOver(name: string, over: (database: Database) => Database): void {
+  ledgerContract(name, async (options) => {
+    const database = sqliteDatabase()
+    const log: typeof options.log = (level, event, fields) => {
+      if (event !== 'payments.ledger.retry') options.log(level, event, fields)
+    }
+    const store = libsqlStore(over(database))
+    const ledger = createLedger({ ...options, log, clock: impatient, store })
+    const records = libsqlRecords(database)
+    return { ledger, outbox: ledger, records, close: async () => undefined }
+  })
+}
+
+contractOver('SQLite in memory', (database) => database)
+
+// What only hands out, by an UPDATE, hands out something else the second time: that is left alone.
+contractOver('SQLite, each save carried out and its answer lost', (database) => ({
+  ...database,
+  async write(statements, signal) {
+    const results = await database.write(statements, signal)
+    if (statements.some(({ sql }) => sql.startsWith('INSERT'))) {
+      throw new DatabaseUnreachable('its answer was lost')
+    }
+    return results
+  },
+}))
+
+contractOver('SQLite, each save refused for somebody else’s', (database) => {
+  let refuses = true
+  return {
+    ...database,
+    async write(statements, signal) {
+      if (refuses) {
+        await database.write([statement('UPDATE payment_ledger SET batch = batch + 1')], signal)
+      }
+      refuses = !refuses
+      return await database.write(statements, signal)
+    },
+  }
+})

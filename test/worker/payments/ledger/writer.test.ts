@@ -1,0 +1,179 @@
+// Every save is a compare-and-swap: what lands late, comes twice or is another ledger's leaves no
+// trace, and nobody who called notices.
+
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
+import {
+  type Database,
+  type Statement,
+  statement,
+} from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
+import { libsqlRecords } from '../../../../worker/payments/queries/queries-libsql.ts'
+import { hostClock } from '../../../../worker/shared/clock.ts'
+import { FakeDesk, FakeDispatcher, LISTENERS, World } from '../../../contract/ledger-world.ts'
+import { type SqliteDatabase, sqliteDatabase } from '../../../support/sqlite-database.ts'
+
+let database: SqliteDatabase
+/** Names of the lines that were logged. */
+let logged: string[]
+beforeEach(() => {
+  database = sqliteDatabase()
+  logged = []
+})
+
+function worldOver(over: Database): World {
+  const [desk, dispatcher] = [new FakeDesk(), new FakeDispatcher()]
+  const ledger = createLedger({
+    ...{ store: libsqlStore(over), desk, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
+    ...{ clock: hostClock, log: (_, event) => void logged.push(event) },
+  })
+  const records = libsqlRecords(database)
+  const close = async () => undefined
+  return new World({ ledger, outbox: ledger, records, close }, { desk, dispatcher })
+}
+
+const never = new AbortController().signal
+const all = async (sql: string) => (await database.read([statement(sql)]))[0]
+const position = async () => (await all('SELECT epoch, batch FROM payment_ledger'))?.[0]
+
+/** Keeps the next save back, which looks to the ledger like one whose answer never came. */
+function holding() {
+  let held: readonly Statement[] | undefined
+  let holds = false
+  return {
+    database: {
+      ...database,
+      async write(statements: readonly Statement[], signal: AbortSignal) {
+        if (!holds) return await database.write(statements, signal)
+        holds = false
+        held = statements
+        throw new DatabaseUnreachable('nobody answered')
+      },
+    },
+    hold: () => {
+      holds = true
+    },
+    land: () => database.write(held ?? [], never),
+  }
+}
+
+describe('a save that lands late', () => {
+  it('after it was sent again changes nothing', async () => {
+    const link = holding()
+    const w = worldOver(link.database)
+    const transaction = await w.charged()
+    link.hold()
+    const { outcome, pending } = await w.tell(transaction)
+    expect([outcome, pending.length]).toEqual(['applied', 1])
+    const before = [await w.story(transaction), await position()]
+    await expect(link.land()).rejects.toThrow('payment_ledger.batch')
+    expect([await w.story(transaction), await position()]).toEqual(before)
+  })
+
+  it('after another event moved its payment leaves that, and the one event', async () => {
+    const link = holding()
+    const w = worldOver(link.database)
+    const transaction = await w.charged()
+    link.hold()
+    const failing = w.ledger.finishCharge({
+      ...{ transactionId: transaction.id, eventId: w.id(), now: 1, verdict: 'success' },
+      result: { kind: 'refused', error: { code: 'declined', message: 'No.' } },
+    })
+    // They are of one group when the first is sent again.
+    const paying = w.tell(transaction)
+    await Promise.all([failing, paying])
+    const { events, transaction: after } = await w.story(transaction)
+    await expect(link.land()).rejects.toThrow('payment_ledger.batch')
+    expect(await w.eventsOf(transaction)).toEqual(events.map(({ type }) => type))
+    expect(events).toHaveLength(2)
+    expect((await w.read(transaction)).status).toBe(after.status)
+  })
+
+  it('before it is sent again is found, and its event dispatched once', async () => {
+    let isLost = false
+    const w = worldOver({
+      ...database,
+      async write(statements, signal) {
+        const results = await database.write(statements, signal)
+        if (!isLost) return results
+        isLost = false
+        throw new DatabaseUnreachable('its answer was lost')
+      },
+    })
+    const transaction = await w.charged()
+    isLost = true
+    const { outcome, pending } = await w.tell(transaction)
+    expect(outcome).toBe('applied')
+    expect(pending).toMatchObject([{ type: 'PaymentSucceeded' }])
+    expect((await w.story(transaction)).webhookEvents).toHaveLength(1)
+  })
+})
+
+describe('a save that is refused', () => {
+  it('is loaded and decided again on what somebody else has left', async () => {
+    let meanwhile: string | undefined
+    const w = worldOver({
+      ...database,
+      async write(statements, signal) {
+        const others = meanwhile === undefined ? [] : [statement(meanwhile)]
+        meanwhile = undefined
+        if (others.length > 0) {
+          const bump = statement('UPDATE payment_ledger SET batch = batch + 1')
+          await database.write([bump, ...others], signal)
+        }
+        return await database.write(statements, signal)
+      },
+    })
+    const transaction = await w.charged()
+    meanwhile = `UPDATE payment_transactions SET status = 'Failed'`
+    expect((await w.tell(transaction)).outcome).toBe('late_payment')
+    expect(await w.alerts()).toEqual(['late_payment'])
+    // Nothing was halved, and nobody waited.
+    expect(logged).not.toContain('payments.ledger.retry')
+  })
+})
+
+describe('a second ledger', () => {
+  it('raises the epoch with its first save, and the first one is refused whole', async () => {
+    const one = worldOver(database)
+    const transaction = await one.charged()
+    const first = await position()
+    const other = worldOver(database)
+    await other.pending({ request: { reference: 'order-2' } })
+    expect(await position()).toMatchObject({ epoch: Number(first?.epoch) + 1 })
+    // It says so, rests, and its caller gets an answer all the same.
+    expect((await one.tell(transaction)).outcome).toBe('applied')
+    expect(logged).toContain('payments.ledger.replaced')
+    expect(await position()).toMatchObject({ epoch: Number(first?.epoch) + 2 })
+  })
+
+  it('that only looks raises nothing', async () => {
+    const one = worldOver(database)
+    await one.charged()
+    const before = await position()
+    const other = worldOver(database)
+    expect(await other.ledger.acknowledge('nobody', 'ada', 1)).toBe(false)
+    expect(await position()).toEqual(before)
+  })
+})
+
+describe('a database of an older version', () => {
+  it.each([
+    ['without the row', 'DELETE FROM payment_ledger'],
+    ['without the table', 'DROP TABLE payment_ledger'],
+  ])('%s is refused with a code, and works once it is migrated', async (_, sql) => {
+    const w = worldOver(database)
+    await database.write([statement(sql)], never)
+    await expect(w.begin()).rejects.toMatchObject({ code: 'ledger_not_migrated' })
+    for (const each of MIGRATION) await database.write([statement(each)], never)
+    expect((await w.begin()).state).toBe('begun')
+  })
+})
+
+const MIGRATION = [
+  `CREATE TABLE IF NOT EXISTS payment_ledger
+    (one INTEGER PRIMARY KEY NOT NULL, epoch INTEGER NOT NULL, batch INTEGER NOT NULL) STRICT`,
+  'INSERT INTO payment_ledger (one, epoch, batch) VALUES (1, 0, 0)',
+]

@@ -1,0 +1,132 @@
+// A charge in the ledger: begun before its gateway is called, and ended with what that answered.
+
+import {
+  type ChargeStart,
+  beginCharge as decideBegin,
+  findCharge as decideFind,
+  type FoundCharge,
+  type KnownCharges,
+} from '../domain/begin-charge.ts'
+import type { Subscribers } from '../domain/events.ts'
+import { type ChargeEnd, finishCharge as decideFinish } from '../domain/finish-charge.ts'
+import type { Payment } from '../domain/payment.ts'
+import type { TransactionRow } from '../domain/rows.ts'
+import type { OpenedPayment } from '../domain/transaction.ts'
+import type { ChargeBegun } from './ledger.ts'
+import { changesOf, type Keys, type Operation } from './operation.ts'
+import { toTransaction } from './read-rows.ts'
+import type { ParkedEvent } from './webhook-operations.ts'
+import type { WorkingSet } from './working-set.ts'
+
+export function beginCharge(start: ChargeStart, subscribers: Subscribers): Operation<ChargeBegun> {
+  return {
+    keys: keysOf(start),
+    decide(rows) {
+      const begun = decideBegin(knownTo(rows, start), start)
+      if (begun.state !== 'begun') return { answer: toFound(begun) }
+      const { transaction, events } = begun
+      const payment = { transaction, refunds: [], webhookEvents: [] }
+      return {
+        answer: { state: 'begun', transaction: toTransaction({ ...transaction }) },
+        changes: changesOf(rows, { payment, events, alerts: [] }, subscribers),
+      }
+    },
+  }
+}
+
+/** What the request came to before, for a caller that may not call the gateway now. */
+export function findCharge(start: ChargeStart): Operation<ChargeBegun | undefined> {
+  return {
+    keys: keysOf(start),
+    decide(rows) {
+      const found = decideFind(knownTo(rows, start), start)
+      return { answer: found && toFound(found) }
+    },
+  }
+}
+
+function keysOf({ id, idempotencyKey, request: { gateway, reference } }: ChargeStart): Keys {
+  const key = idempotencyKey !== undefined && { idempotency_key: idempotencyKey }
+  return { payments: [{ id, gateway, ...key }], orders: [{ gateway, reference }] }
+}
+
+function knownTo(rows: WorkingSet, { id, idempotencyKey, request }: ChargeStart): KnownCharges {
+  const ofGateway = rows.all('transactions').filter(({ gateway }) => gateway === request.gateway)
+  return {
+    own: rows.get('transactions', id),
+    byKey:
+      idempotencyKey === undefined
+        ? undefined
+        : ofGateway.find(({ idempotency_key: key }) => key === idempotencyKey),
+    attempts: ofGateway.filter(({ reference }) => reference === request.reference),
+  }
+}
+
+function toFound(found: FoundCharge): ChargeBegun {
+  switch (found.state) {
+    case 'answered':
+      return { state: 'answered', ...answerOf(found.transaction) }
+    case 'unknown': {
+      const { next_check_at: nextCheckAt } = found.transaction
+      const transaction = toTransaction({ ...found.transaction })
+      return { state: 'unknown', transaction, ...(nextCheckAt !== null && { nextCheckAt }) }
+    }
+    default:
+      return found
+  }
+}
+
+function answerOf(row: TransactionRow) {
+  const { charge_answer: answer } = row
+  const opened = answer === null ? {} : { opened: JSON.parse(answer) as OpenedPayment }
+  return { transaction: toTransaction({ ...row }), ...opened }
+}
+
+export interface ChargeFinished {
+  transaction: TransactionRow
+  /** Events that came before the answer and may be about this payment, in their order. */
+  parked: ParkedEvent[]
+}
+
+export function finishCharge(end: ChargeEnd, subscribers: Subscribers): Operation<ChargeFinished> {
+  const { transactionId: id, result } = end
+  const name =
+    result.kind === 'answered' ? result.answer.gatewayTransactionId : gatewayNameOf(result)
+  return {
+    keys: { charges: [{ id, gateway_transaction_id: name ?? null }] },
+    decide(rows) {
+      const payment = rows.payment(id)
+      if (!payment) throw new Error(`there is no transaction ${id}`)
+      const isTaken = (given: string) =>
+        rows.all('transactions').some((row) => isNamed(row, payment, given))
+      const decision = decideFinish(payment, end, isTaken)
+      const changes = changesOf(rows, decision, subscribers)
+      const { transaction } = decision.payment
+      return { answer: { transaction, parked: parkedFor(rows, transaction) }, changes }
+    },
+  }
+}
+
+const gatewayNameOf = (result: ChargeEnd['result']) =>
+  result.kind === 'unknown' ? result.gatewayTransactionId : undefined
+
+const isNamed = (row: TransactionRow, { transaction }: Payment, name: string): boolean =>
+  row.id !== transaction.id &&
+  row.gateway === transaction.gateway &&
+  row.gateway_transaction_id === name
+
+/** By any of its names: which payment an event is about is decided when it is applied. */
+const parkedFor = (rows: WorkingSet, transaction: TransactionRow): ParkedEvent[] =>
+  rows
+    .all('webhookEvents')
+    .filter(
+      (event) =>
+        event.outcome === 'parked' &&
+        event.gateway === transaction.gateway &&
+        (isSame(event.gateway_transaction_id, transaction.gateway_transaction_id) ||
+          isSame(event.external_reference_id, transaction.external_reference_id) ||
+          isSame(event.reference, transaction.reference)),
+    )
+    .toSorted((a, b) => a.occurred_at - b.occurred_at || (a.id < b.id ? -1 : 1))
+
+const isSame = (a: string | null, b: string | null): boolean => a !== null && a === b

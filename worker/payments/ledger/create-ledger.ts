@@ -1,0 +1,190 @@
+// The ledger over a store: each call is an operation of the one writer, and events are dispatched
+// behind its commits.
+
+import type { Clock } from '../../shared/clock.ts'
+import type { Log } from '../../shared/log.ts'
+import type { PendingEvent, Subscribers } from '../domain/events.ts'
+import { isUnderWay, type Payment } from '../domain/payment.ts'
+import type { ChargeRequest } from '../domain/transaction.ts'
+import type { GatewayDesk } from '../gateways/guard/guard.ts'
+import { createDispatching, type Dispatch, type Outbox } from '../outbox/dispatch.ts'
+import type { Listed } from '../queries/queries.ts'
+import { beginCharge, findCharge, finishCharge } from './charge-operations.ts'
+import { type Arrival, type Check, checkArrival, type Ledger, type Recorded } from './ledger.ts'
+import { isoTime, pendingEvent, readable, toTransaction } from './read-rows.ts'
+import { beginRefund, findRefusal, finishRefund } from './refund-operations.ts'
+import type { Store } from './store.ts'
+import {
+  acknowledge,
+  checkSoon,
+  claimChecks,
+  claimEvents,
+  redeliver,
+  settleCheck,
+  settleEvent,
+} from './sweep-operations.ts'
+import { applyParked, type ParkedEvent, recordWebhook } from './webhook-operations.ts'
+import { openWriter } from './writer.ts'
+
+export interface LedgerDeps {
+  store: Store
+  desk: GatewayDesk
+  subscribers: Subscribers
+  dispatch: Dispatch
+  clock: Clock
+  log: Log
+}
+
+/** One of them for each database: a second one replaces the first. */
+export function createLedger(deps: LedgerDeps): Ledger & Outbox {
+  const { store, desk, subscribers, dispatch, clock, log } = deps
+  const { run } = openWriter({
+    store,
+    clock,
+    log,
+    dispatch: (pending) => dispatching.group(pending),
+  })
+
+  const outbox: Outbox = {
+    async claimPending(claim) {
+      const due = await run(claimEvents(claim))
+      return due.flatMap(({ outbox: row, listeners, delivery }): PendingEvent[] =>
+        pendingEvent(row, listeners, delivery),
+      )
+    },
+    async settleDispatched(outcomes, now) {
+      await Promise.all(outcomes.map((each) => run(settleEvent(each, now, subscribers))))
+    },
+  }
+  const dispatching = createDispatching({ outbox, dispatch, clock, log })
+
+  /** With leave to call the gateway, which is given back when it is not going to be called. */
+  const withLeave = async <Begun extends { state: string }>(
+    gateway: string,
+    begin: () => Promise<Begun>,
+  ) => {
+    const admission = await desk.admit(gateway, 'call')
+    if (!admission.ok) {
+      return { state: 'circuit_open', retryAfterMs: admission.retryAfterMs } as const
+    }
+    let isCalled = false
+    try {
+      const begun = await begin()
+      isCalled = begun.state === 'begun'
+      const { accessToken } = admission
+      return isCalled && accessToken !== undefined ? { ...begun, accessToken } : begun
+    } finally {
+      if (!isCalled) await desk.report(gateway, 'neutral')
+    }
+  }
+
+  /** In their order; answers the payments that they were applied to, as they left them. */
+  const apply = async (parked: readonly ParkedEvent[], now: number) => {
+    const applied = await Promise.all(
+      parked.map((event) => run(applyParked(event, subscribers, now))),
+    )
+    for (const { event } of applied) {
+      if (event?.mismatch !== 1) continue
+      log('warn', 'payments.webhook.amount_mismatch', {
+        ...{ gateway: event.gateway, correlationId: event.correlation_id },
+        ...{ eventId: event.event_id, status: event.to_status },
+        ...{ transactionId: event.transaction_id, outcome: event.outcome },
+        ...{ amount: event.amount, currency: event.currency },
+      })
+    }
+    return applied.flatMap(({ transaction }) => transaction ?? [])
+  }
+
+  const underWay = new Map<string, Promise<Recorded>>()
+  /** Repeated by a caller who could not wait: a slow database must not get twice the work. */
+  const record = (arrival: Arrival): Promise<Recorded> => {
+    const known = underWay.get(arrival.id)
+    if (known) return known
+    const recording = run(recordWebhook(arrival, subscribers))
+    const recorded = recording.finally(() => underWay.delete(arrival.id))
+    underWay.set(arrival.id, recorded)
+    return recorded
+  }
+
+  return {
+    admit: (gateway, purpose) => desk.admit(gateway, purpose),
+    report: (gateway, verdict) => desk.report(gateway, verdict),
+    accessToken: (gateway, refused) => desk.accessToken(gateway, refused),
+    health: (asked) => desk.health(asked),
+
+    async webhook(arrival) {
+      checkArrival(arrival)
+      return await record(arrival)
+    },
+    async checkSoon(gateway, names, now) {
+      const { gatewayTransactionId, externalReferenceId, reference } = names
+      const given = {
+        gateway,
+        gateway_transaction_id: gatewayTransactionId || null,
+        external_reference_id: externalReferenceId || null,
+        reference: reference || null,
+      }
+      await run(checkSoon(given, now))
+    },
+
+    async beginCharge(start) {
+      const begin = () => run(beginCharge(start, subscribers))
+      const begun = await withLeave(start.request.gateway, begin)
+      if (begun.state !== 'circuit_open') return begun
+      return (await run(findCharge(start))) ?? begun
+    },
+    async finishCharge(end) {
+      const { transaction, parked } = await run(finishCharge(end, subscribers))
+      const { opened } = await desk.report(transaction.gateway, end.verdict)
+      const applied = await apply(parked, end.now)
+      const latest = applied.findLast(({ id }) => id === transaction.id) ?? transaction
+      return { transaction: toTransaction({ ...latest }), opened }
+    },
+
+    // What cannot be is refused before the breaker is asked, and whatever it says.
+    beginRefund: async (start) =>
+      (await run(findRefusal(start))) ??
+      (await withLeave(start.gateway, () => run(beginRefund(start)))),
+    async finishRefund(end) {
+      const transaction = await run(finishRefund(end, subscribers))
+      const { opened } = await desk.report(transaction.gateway, end.verdict)
+      return { transaction: toTransaction({ ...transaction }), opened }
+    },
+
+    async claimChecks(claim) {
+      const claimed = await run(claimChecks(claim))
+      return claimed.map(
+        (payment): Listed<Check> => readable(payment.transaction.id, () => toCheck(payment)),
+      )
+    },
+    settleCheck: (settled) => run(settleCheck(settled, subscribers)),
+    async applyParked({ now, limit }) {
+      await apply(await store.findParked(limit), now)
+    },
+
+    ...outbox,
+    dispatchDue: (claim) => dispatching.due(claim),
+    redeliver: (deliveryId, now) => run(redeliver(deliveryId, now)),
+
+    acknowledge: (alertId, by, now) => run(acknowledge(alertId, by, now)),
+    forget: (before, limit) => store.forget(before, limit),
+  } satisfies Ledger & Outbox
+}
+
+function toCheck({ transaction: row, refunds }: Payment): Check {
+  const transaction = toTransaction({ ...row })
+  const { gateway, reference, amount, currency, description = '' } = transaction
+  const request: ChargeRequest =
+    row.request === null
+      ? { gateway, reference, amount, currency, description }
+      : (JSON.parse(row.request) as ChargeRequest)
+  const refund = refunds.find(isUnderWay)
+  if (!refund) return { transaction, request }
+  const { id, amount: given, status } = refund
+  const createdAt = Date.parse(isoTime({ ...refund }, 'created_at'))
+  return {
+    transaction,
+    request,
+    refund: { id, amount: given, createdAt, isAccepted: status === 'accepted' },
+  }
+}

@@ -1,0 +1,26 @@
+// What waits to be done, as SQL conditions: for loading it, and for asking whether there is any.
+
+const isFree = (alias: string) => `${alias}.next_attempt_at <= :now
+  AND (${alias}.leased_until IS NULL OR ${alias}.leased_until <= :now)`
+
+/** Of an outbox row `o`, and of a delivery `d`. */
+export const LISTENERS_DUE = `o.done_at IS NULL AND ${isFree('o')}`
+export const DELIVERY_DUE = `d.status = 'pending' AND ${isFree('d')}`
+
+export const HAS_DUE_EVENT = `(EXISTS (SELECT 1 FROM payment_outbox o WHERE ${LISTENERS_DUE})
+  OR EXISTS (SELECT 1 FROM payment_deliveries d WHERE ${DELIVERY_DUE}))`
+
+/**
+ * Of a webhook event `e`. The plus keeps the last lookup from the index of names, which would find
+ * every payment without one.
+ */
+export const PARKED_WITH_PAYMENT = `e.outcome = 'parked' AND (
+  EXISTS (SELECT 1 FROM payment_transactions t WHERE t.gateway = e.gateway
+    AND t.gateway_transaction_id = e.gateway_transaction_id)
+  OR EXISTS (SELECT 1 FROM payment_transactions t WHERE t.gateway = e.gateway
+    AND t.external_reference_id = e.external_reference_id)
+  OR EXISTS (SELECT 1 FROM payment_transactions t WHERE t.gateway = e.gateway
+    AND t.reference = e.reference AND +t.gateway_transaction_id IS NULL))`
+
+export const HAS_PARKED = `EXISTS (SELECT 1 FROM payment_webhook_events e
+  WHERE ${PARKED_WITH_PAYMENT})`

@@ -1,0 +1,84 @@
+// The ledger's store on libSQL. Every save is a compare-and-swap on the one row of payment_ledger:
+// a save that is late, comes twice, or is another ledger's, stores nothing at all.
+
+import { LedgerNotMigrated, type Position, StaleRows, type Store } from '../store.ts'
+import type { ParkedEvent } from '../webhook-operations.ts'
+import { type Database, type Row, type Statement, statement } from './database-libsql.ts'
+import { PARKED_WITH_PAYMENT } from './due-libsql.ts'
+import { loadOf } from './load-libsql.ts'
+import { isTransient, reachable } from './request-libsql.ts'
+import { saveOf } from './save-libsql.ts'
+
+const POSITION = statement('SELECT epoch, batch FROM payment_ledger')
+
+/**
+ * First of a save. `batch` may not be NULL: on another position than was loaded the statement
+ * fails, and with it all of the transaction.
+ */
+const ADVANCE = `UPDATE payment_ledger SET epoch = :next_epoch,
+  batch = CASE WHEN epoch = :epoch AND batch = :batch THEN :batch + 1 END`
+
+export function libsqlStore(database: Database): Store {
+  return {
+    isTransient,
+    async load(keys, signal) {
+      const { statements, read } = loadOf(keys)
+      const [positions, ...results] = await loadRows(database, [POSITION, ...statements], signal)
+      return { position: toPosition(positions), rows: read(results) }
+    },
+    async save({ rows, position: { epoch, batch } }, { raisesEpoch }, signal) {
+      const next_epoch = raisesEpoch ? epoch + 1 : epoch
+      const advance = statement(ADVANCE, { epoch, batch, next_epoch })
+      try {
+        await database.write([advance, ...saveOf(rows)], signal)
+      } catch (cause) {
+        if (!isRefusal(cause)) throw cause
+        throw new StaleRows('somebody has saved since these rows were loaded', { cause })
+      }
+    },
+    async findParked(limit) {
+      const [rows = []] = await reachable(database.read([statement(FIND_PARKED, { limit })]))
+      return rows.map((row) => ({ ...row }) as unknown as ParkedEvent)
+    },
+    async forget(before, limit) {
+      const signal = AbortSignal.timeout(FORGET_WITHIN_MS)
+      const forgotten = database.write([statement(FORGET, { before, limit })], signal)
+      const [rows = []] = await reachable(forgotten)
+      return rows.length
+    },
+  }
+}
+
+/** As long as the group commit gives one of its groups. */
+const FORGET_WITHIN_MS = 6_000
+
+const FIND_PARKED = `SELECT e.id, e.gateway, e.gateway_transaction_id, e.external_reference_id,
+    e.reference
+  FROM payment_webhook_events e WHERE ${PARKED_WITH_PAYMENT}
+  ORDER BY e.occurred_at, e.id LIMIT :limit`
+
+/** A parked event may be somebody's money: it stays until its payment appears. */
+const FORGET = `DELETE FROM payment_webhook_events WHERE id IN (SELECT id
+    FROM payment_webhook_events WHERE received_at < :before AND outcome <> 'parked'
+    ORDER BY received_at LIMIT :limit)
+  RETURNING id`
+
+async function loadRows(
+  database: Database,
+  statements: readonly Statement[],
+  signal: AbortSignal,
+): Promise<Row[][]> {
+  try {
+    return await database.load(statements, signal)
+  } catch (cause) {
+    if (!/no such table: payment_ledger/.test(String(cause))) throw cause
+    throw new LedgerNotMigrated('the database has no payment_ledger: migrate it', { cause })
+  }
+}
+
+function toPosition([row]: readonly Row[] = []): Position {
+  if (!row) throw new LedgerNotMigrated('payment_ledger has no row: migrate the database')
+  return { epoch: Number(row.epoch), batch: Number(row.batch) }
+}
+
+const isRefusal = (error: unknown): boolean => /payment_ledger\.batch/.test(String(error))

@@ -1,0 +1,77 @@
+// A refund in the ledger: claimed before its gateway is called, and ended with what that answered.
+
+import type { Subscribers } from '../domain/events.ts'
+import type { Payment } from '../domain/payment.ts'
+import {
+  beginRefund as decideBegin,
+  finishRefund as decideFinish,
+  type RefundEnd,
+  type RefundRefusal,
+  type RefundStart,
+  refundRefusal,
+} from '../domain/refund.ts'
+import type { TransactionRow } from '../domain/rows.ts'
+import type { RefundBegun } from './ledger.ts'
+import { changesOf, type Keys, type Operation } from './operation.ts'
+import { toTransaction } from './read-rows.ts'
+import type { WorkingSet } from './working-set.ts'
+
+/** Why it cannot be made, or what its key came to before; undefined: it can be. */
+export function findRefusal(start: RefundStart): Operation<RefundBegun | undefined> {
+  return {
+    keys: keysOf(start),
+    decide(rows) {
+      const refusal = refundRefusal(paymentOf(rows, start), start)
+      return { answer: refusal && toRefused(refusal) }
+    },
+  }
+}
+
+export function beginRefund(start: RefundStart): Operation<RefundBegun> {
+  return {
+    keys: keysOf(start),
+    decide(rows) {
+      const begun = decideBegin(paymentOf(rows, start), start)
+      if (begun.state !== 'begun') return { answer: toRefused(begun) }
+      const { payment, refund } = begun
+      const transaction = toTransaction({ ...payment.transaction })
+      return {
+        answer: { state: 'begun', transaction, amount: refund.amount },
+        changes: { transactions: [payment.transaction], refunds: [refund] },
+      }
+    },
+  }
+}
+
+const keysOf = ({ gateway, transactionId }: RefundStart): Keys => ({
+  payments: [{ id: transactionId }, { gateway, gateway_transaction_id: transactionId }],
+})
+
+/** By our id or by the gateway's, within the gateway. */
+function paymentOf(rows: WorkingSet, { gateway, transactionId }: RefundStart): Payment | undefined {
+  const ours = rows.all('transactions').filter((row) => row.gateway === gateway)
+  const found =
+    ours.find(({ id }) => id === transactionId) ??
+    ours.find(({ gateway_transaction_id: name }) => name === transactionId)
+  return rows.payment(found?.id)
+}
+
+const toRefused = (refusal: RefundRefusal): RefundBegun =>
+  'transaction' in refusal
+    ? { ...refusal, transaction: toTransaction({ ...refusal.transaction }) }
+    : refusal
+
+export function finishRefund(end: RefundEnd, subscribers: Subscribers): Operation<TransactionRow> {
+  const { refundId } = end
+  return {
+    keys: { refunds: [refundId] },
+    decide(rows) {
+      const refund = rows.get('refunds', refundId)
+      const payment = rows.payment(refund?.transaction_id)
+      if (!refund || !payment) throw new Error(`there is no refund ${refundId}`)
+      const decision = decideFinish(payment, refund, end)
+      const changes = changesOf(rows, decision, subscribers)
+      return { answer: decision.payment.transaction, changes }
+    },
+  }
+}

@@ -1,0 +1,47 @@
+// The port of what the ledger's rows are kept in. It knows no rule of money.
+
+import type { Keys } from './operation.ts'
+import type { ParkedEvent } from './webhook-operations.ts'
+import type { WorkingSet } from './working-set.ts'
+
+export interface Store {
+  /** The rows of these keys, and how often was saved until then. Rejects with LedgerNotMigrated. */
+  load(keys: Keys, signal: AbortSignal): Promise<Loaded>
+  /**
+   * Stores all that changed in the loaded rows, or nothing. Rejects with StaleRows, and stores
+   * nothing, when anybody has saved since they were loaded. `raisesEpoch`: from then on every other
+   * ledger of this database is refused.
+   */
+  save(loaded: Loaded, how: { raisesEpoch: boolean }, signal: AbortSignal): Promise<void>
+  /** Parked events whose payment has appeared, in the order in which they occurred. */
+  findParked(limit: number): Promise<ParkedEvent[]>
+  /** Deletes settled webhook events that are older; answers how many, `limit` at most. */
+  forget(before: number, limit: number): Promise<number>
+  /** The database's trouble, not the rows': the same may succeed a moment later. */
+  isTransient(error: unknown): boolean
+}
+
+export interface Loaded {
+  rows: WorkingSet
+  position: Position
+}
+
+/** The one row of payment_ledger. */
+export interface Position {
+  /** Which ledger writes: each new one raises it. */
+  epoch: number
+  /** How often was saved. */
+  batch: number
+}
+
+/** Somebody has saved since the rows were loaded: they are to be loaded and decided again. */
+export class StaleRows extends Error {
+  override readonly name = 'StaleRows'
+  readonly code = 'stale_rows'
+}
+
+/** The database has no row that says who writes: it was made by an older version. */
+export class LedgerNotMigrated extends Error {
+  override readonly name = 'LedgerNotMigrated'
+  readonly code = 'ledger_not_migrated'
+}

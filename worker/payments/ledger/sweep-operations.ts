@@ -1,0 +1,195 @@
+// What the sweeper takes and gives back: checks that are due, and events that are to be delivered.
+// And what a person does: sends a delivery again, acknowledges an alert.
+
+import { acknowledgeAlert } from '../domain/alerts.ts'
+import {
+  type CheckSettled,
+  checkSoon as decideCheckSoon,
+  settleCheck as decideSettle,
+  isCheckDue,
+} from '../domain/check.ts'
+import type { Dispatched, Subscribers } from '../domain/events.ts'
+import type { Names } from '../domain/match.ts'
+import {
+  areListenersDue,
+  deadAlert,
+  redeliver as decideRedeliver,
+  isDeliveryDue,
+  LEASE_MS,
+  settleDelivery,
+  settleListeners,
+} from '../domain/outbox.ts'
+import { type Payment, unchanged } from '../domain/payment.ts'
+import type { DeliveryRow, OutboxRow } from '../domain/rows.ts'
+import { changesOf, type Due, type Operation } from './operation.ts'
+import type { Changes, WorkingSet } from './working-set.ts'
+
+export function checkSoon(names: Names, now: number): Operation<undefined> {
+  return {
+    keys: { payments: [names] },
+    decide(rows) {
+      const transaction = rows.match(names)?.transaction
+      const transactions = transaction ? [decideCheckSoon(transaction, now)] : []
+      return { answer: undefined, changes: { transactions } }
+    },
+  }
+}
+
+/** Payments whose check is due. They are due again at `until` if nothing comes of it. */
+export function claimChecks({ now, until, limit }: Due & { until: number }): Operation<Payment[]> {
+  return {
+    keys: { dueChecks: { now, limit } },
+    decide(rows) {
+      const due = rows
+        .all('transactions')
+        .filter((row) => isCheckDue(row, now))
+        .toSorted((a, b) => (a.next_check_at ?? 0) - (b.next_check_at ?? 0) || byId(a, b))
+        .slice(0, limit)
+      return {
+        answer: due.flatMap(({ id }) => rows.payment(id) ?? []),
+        changes: { transactions: due.map((row) => ({ ...row, next_check_at: until })) },
+      }
+    },
+  }
+}
+
+export function settleCheck(settled: CheckSettled, subscribers: Subscribers): Operation<undefined> {
+  const { transactionId: id, alert } = settled
+  return {
+    keys: { payments: [{ id }], alerts: alert ? [{ kind: alert.kind, subject: id }] : [] },
+    decide(rows) {
+      const payment = rows.payment(id)
+      if (!payment) throw new Error(`there is no transaction ${id}`)
+      const decision = decideSettle(payment, settled)
+      return { answer: undefined, changes: changesOf(rows, decision, subscribers) }
+    },
+  }
+}
+
+/** An event to dispatch: to the listeners, to the endpoint, or to both. */
+export interface DueEvent {
+  outbox: OutboxRow
+  listeners: boolean
+  delivery: DeliveryRow | undefined
+}
+
+/** Leases what is due, the oldest first. */
+export function claimEvents({ now, limit }: Due): Operation<DueEvent[]> {
+  const leased_until = now + LEASE_MS
+  return {
+    keys: { dueEvents: { now, limit } },
+    decide(rows) {
+      const due = rows
+        .all('outbox')
+        .map((outbox): DueEvent => {
+          const delivery = deliveriesOf(rows, outbox).find((each) => isDeliveryDue(each, now))
+          return { outbox, listeners: areListenersDue(outbox, now), delivery }
+        })
+        .filter(({ listeners, delivery }) => listeners || delivery !== undefined)
+        .toSorted((a, b) => a.outbox.created_at - b.outbox.created_at || byId(a.outbox, b.outbox))
+        .slice(0, limit)
+      return {
+        answer: due,
+        changes: {
+          outbox: due.flatMap(({ outbox, listeners }) =>
+            listeners ? [{ ...outbox, leased_until }] : [],
+          ),
+          deliveries: due.flatMap(({ delivery }) =>
+            delivery ? [{ ...delivery, leased_until }] : [],
+          ),
+        },
+      }
+    },
+  }
+}
+
+/** What came of dispatching one event. */
+export function settleEvent(
+  dispatched: Dispatched,
+  now: number,
+  subscribers: Subscribers,
+): Operation<undefined> {
+  const { outboxId, listeners, delivery } = dispatched
+  const isGivenUp = (went?: { ok: boolean; nextAttemptAt?: number }) =>
+    went !== undefined && !went.ok && went.nextAttemptAt === undefined
+  const isDead = isGivenUp(listeners) || isGivenUp(delivery)
+  return {
+    keys: {
+      outbox: [outboxId],
+      deliveries: delivery ? [delivery.id] : [],
+      ...(isDead && {
+        paymentsOfOutbox: [outboxId],
+        alerts: [
+          { kind: 'listener_dead', subject: outboxId },
+          { kind: 'delivery_dead', subject: delivery?.id ?? outboxId },
+        ],
+      }),
+    },
+    decide(rows) {
+      const outbox = rows.get('outbox', outboxId)
+      if (!outbox) return { answer: undefined }
+      return { answer: undefined, changes: settle(rows, outbox, dispatched, { now, subscribers }) }
+    },
+  }
+}
+
+function settle(
+  rows: WorkingSet,
+  outbox: OutboxRow,
+  { listeners, delivery }: Dispatched,
+  { now, subscribers }: { now: number; subscribers: Subscribers },
+): Changes {
+  const heard = listeners && settleListeners(outbox, listeners, now)
+  const row = delivery && rows.get('deliveries', delivery.id)
+  const sent = delivery && row && settleDelivery(row, delivery, now)
+  const payment = rows.payment(outbox.transaction_id)
+  const alerts = []
+  if (payment && heard?.isDead && listeners) {
+    const { error } = listeners
+    const failed = error === undefined ? {} : { error }
+    alerts.push(deadAlert(payment.transaction, outbox, { failed, now }))
+  }
+  if (payment && sent?.isDead && delivery) {
+    const { status, error } = delivery
+    const failed = {
+      ...(status !== undefined && { lastStatus: status }),
+      ...(error !== undefined && { error }),
+    }
+    alerts.push(deadAlert(payment.transaction, outbox, { delivery: sent.delivery, failed, now }))
+  }
+  const raised = payment ? changesOf(rows, { ...unchanged(payment), alerts }, subscribers) : {}
+  return {
+    ...raised,
+    outbox: heard ? [heard.outbox] : [],
+    deliveries: sent ? [sent.delivery] : [],
+  }
+}
+
+/** Sends a delivery again, whatever became of it. False: there is none of this id. */
+export function redeliver(id: string, now: number): Operation<boolean> {
+  return {
+    keys: { deliveries: [id] },
+    decide(rows) {
+      const delivery = rows.get('deliveries', id)
+      if (!delivery) return { answer: false }
+      return { answer: true, changes: { deliveries: [decideRedeliver(delivery, now)] } }
+    },
+  }
+}
+
+/** Marks an alert as seen; a second time changes nothing. False: there is none of this id. */
+export function acknowledge(id: string, by: string, now: number): Operation<boolean> {
+  return {
+    keys: { alertIds: [id] },
+    decide(rows) {
+      const alert = rows.get('alerts', id)
+      if (!alert) return { answer: false }
+      return { answer: true, changes: { alerts: [acknowledgeAlert(alert, by, now)] } }
+    },
+  }
+}
+
+const deliveriesOf = (rows: WorkingSet, { id }: OutboxRow): DeliveryRow[] =>
+  rows.all('deliveries').filter(({ outbox_id }) => outbox_id === id)
+
+const byId = (a: { id: string }, b: { id: string }): number => (a.id < b.id ? -1 : 1)

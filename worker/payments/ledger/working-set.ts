@@ -1,0 +1,169 @@
+// The rows that a group of operations was loaded with, and what has become of them: each operation
+// is decided on what the one before it left. It knows no rule and no database.
+
+import { matchTransaction, type Names } from '../domain/match.ts'
+import type { Payment } from '../domain/payment.ts'
+import type {
+  AlertRow,
+  DeliveryRow,
+  OutboxRow,
+  RefundRow,
+  TransactionRow,
+  WebhookEventRow,
+} from '../domain/rows.ts'
+
+export interface Rows {
+  transactions: TransactionRow[]
+  refunds: RefundRow[]
+  /** Loaded without `raw`, which nothing is decided by. */
+  webhookEvents: WebhookEventRow[]
+  /** Loaded without `payload` where it is not dispatched. */
+  outbox: OutboxRow[]
+  deliveries: DeliveryRow[]
+  alerts: AlertRow[]
+}
+
+export type TableName = keyof Rows
+export type TableRow = Rows[TableName][number]
+
+/** Written in this order, so that a row comes after those that it refers to. */
+export const TABLES = [
+  'transactions',
+  'webhookEvents',
+  'refunds',
+  'outbox',
+  'deliveries',
+  'alerts',
+] as const satisfies readonly TableName[]
+
+/** Rows that an operation has made or changed. */
+export type Changes = Partial<Rows>
+
+/** Of one table: new rows, and each changed row beside what was loaded. */
+export interface TableChanges<Row> {
+  inserted: Row[]
+  updated: { before: Row; after: Row }[]
+}
+
+/** What a transaction was told before, as far as a decision looks at it. */
+export type Told = Payment['webhookEvents'][number] & { transaction_id: string }
+
+export class WorkingSet {
+  readonly #tables: { [Name in TableName]: Table<Rows[Name][number]> }
+  readonly #told = new Map<string, Told[]>()
+
+  constructor(loaded: Changes, told: readonly Told[] = []) {
+    this.#tables = {
+      transactions: new Table(loaded.transactions),
+      refunds: new Table(loaded.refunds),
+      webhookEvents: new Table(loaded.webhookEvents),
+      outbox: new Table(loaded.outbox),
+      deliveries: new Table(loaded.deliveries),
+      alerts: new Table(loaded.alerts),
+    }
+    for (const event of told) this.#remember(event)
+  }
+
+  get<Name extends TableName>(table: Name, id: string): Rows[Name][number] | undefined {
+    return this.#tables[table].get(id)
+  }
+
+  all<Name extends TableName>(table: Name): readonly Rows[Name][number][] {
+    return this.#tables[table].all()
+  }
+
+  match(names: Names): Payment | undefined {
+    return this.payment(matchTransaction(this.all('transactions'), names)?.id)
+  }
+
+  payment(id: string | undefined): Payment | undefined {
+    const transaction = id === undefined ? undefined : this.get('transactions', id)
+    if (!transaction) return undefined
+    const refunds = this.all('refunds').filter((row) => row.transaction_id === id)
+    return { transaction, refunds, webhookEvents: this.#told.get(transaction.id) ?? [] }
+  }
+
+  /**
+   * All of the changes or, where a number is none that the database could keep, a RangeError and
+   * none: so an operation that cannot be stored fails alone.
+   */
+  apply(changes: Changes): void {
+    const all = TABLES.flatMap((table) => (changes[table] ?? []).map((row) => ({ table, row })))
+    for (const { table, row } of all) checkNumbers(row, this.get(table, row.id))
+    for (const { table, row } of all) this.#put(table, row)
+    for (const event of changes.webhookEvents ?? []) {
+      const { id, transaction_id, outcome, to_status } = event
+      if (transaction_id !== null) this.#remember({ id, transaction_id, outcome, to_status })
+    }
+  }
+
+  changesOf<Name extends TableName>(table: Name): TableChanges<Rows[Name][number]> {
+    return this.#tables[table].changes()
+  }
+
+  get isChanged(): boolean {
+    return TABLES.some((table) => this.#tables[table].isChanged)
+  }
+
+  #put<Name extends TableName>(table: Name, row: Rows[Name][number]): void {
+    this.#tables[table].put(row)
+  }
+
+  #remember(event: Told): void {
+    const told = this.#told.get(event.transaction_id) ?? []
+    this.#told.set(event.transaction_id, [...told.filter(({ id }) => id !== event.id), event])
+  }
+}
+
+class Table<Row extends { id: string }> {
+  readonly #loaded = new Map<string, Row>()
+  readonly #rows = new Map<string, Row>()
+  readonly #changed = new Set<string>()
+
+  constructor(loaded: readonly Row[] = []) {
+    for (const row of loaded) {
+      this.#loaded.set(row.id, row)
+      this.#rows.set(row.id, row)
+    }
+  }
+
+  get(id: string): Row | undefined {
+    return this.#rows.get(id)
+  }
+
+  all(): readonly Row[] {
+    return [...this.#rows.values()]
+  }
+
+  put(row: Row): void {
+    if (this.#rows.get(row.id) === row) return
+    this.#rows.set(row.id, row)
+    this.#changed.add(row.id)
+  }
+
+  get isChanged(): boolean {
+    return this.#changed.size > 0
+  }
+
+  changes(): TableChanges<Row> {
+    const changes: TableChanges<Row> = { inserted: [], updated: [] }
+    for (const id of this.#changed) {
+      const before = this.#loaded.get(id)
+      const after = this.#rows.get(id)
+      if (!after) continue
+      if (before) changes.updated.push({ before, after })
+      else changes.inserted.push(after)
+    }
+    return changes
+  }
+}
+
+/** What was loaded so, and stays, is not written: it fails only who reads it. */
+function checkNumbers(row: TableRow, before: TableRow | undefined): void {
+  const known: Record<string, unknown> = { ...before }
+  for (const [column, value] of Object.entries(row)) {
+    if (typeof value === 'number' && !Number.isSafeInteger(value) && value !== known[column]) {
+      throw new RangeError(`${column} is ${value}, which is no whole number that can be kept`)
+    }
+  }
+}

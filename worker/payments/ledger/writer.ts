@@ -1,0 +1,161 @@
+// The one writer: takes operations in groups, loads what a whole group asks for, decides one after
+// the other, and saves what has changed as one transaction.
+
+import type { Clock } from '../../shared/clock.ts'
+import type { Log } from '../../shared/log.ts'
+import type { PendingEvent } from '../domain/events.ts'
+import { groupCommit } from './group-commit.ts'
+import type { Keys, Operation } from './operation.ts'
+import { pendingEvent } from './read-rows.ts'
+import { LedgerNotMigrated, type Loaded, StaleRows, type Store } from './store.ts'
+import type { WorkingSet } from './working-set.ts'
+
+export interface Writer {
+  /** Rejects with LedgerUnavailable, or with what this operation alone threw. */
+  run<Answer>(operation: Operation<Answer>): Promise<Answer>
+}
+
+export interface WriterDeps {
+  store: Store
+  /** Gets the events that a group caused, once it is committed. */
+  dispatch: (pending: readonly PendingEvent[]) => void
+  clock: Clock
+  log: Log
+}
+
+type Decided = { answer: unknown } | { error: unknown }
+
+/** Somebody else saved in between. Another ledger may do so again; nobody does it so often. */
+const MAX_TRIES = 4
+/**
+ * A ledger that another one has replaced leaves the database alone for so long, and then starts
+ * anew if it still has something to save. Otherwise two ledgers of a deployment in a move would
+ * take the database from each other with every group. Answering 503 meanwhile would help nobody.
+ */
+const RESTS_FOR_MS = { least: 250, random: 500 }
+
+class LedgerReplaced extends Error {
+  override readonly name = 'LedgerReplaced'
+  readonly code = 'ledger_replaced'
+}
+
+export function openWriter({ store, dispatch, clock, log }: WriterDeps): Writer {
+  /** The one that this ledger has raised; undefined: it has saved nothing yet. */
+  let epoch: number | undefined
+  let restsUntil = 0
+  /** Events of saves whose outcome is unknown, by id: a save that landed is found by them. */
+  const unsure = new Map<string, PendingEvent>()
+
+  async function send(
+    operations: readonly Operation<unknown>[],
+    signal: AbortSignal,
+  ): Promise<Decided[]> {
+    const all = (error: unknown): Decided[] => operations.map(() => ({ error }))
+    if (clock.now() < restsUntil) throw new LedgerReplaced('another ledger writes')
+    const keys = merge(operations.map((operation) => operation.keys))
+    for (let tries = 1; ; tries++) {
+      const loaded = await load(keys, signal)
+      if (loaded instanceof LedgerNotMigrated) return all(loaded)
+      if (epoch !== undefined && loaded.position.epoch !== epoch) {
+        log('error', 'payments.ledger.replaced', { epoch, by: loaded.position.epoch })
+        epoch = undefined
+        const { least, random } = RESTS_FOR_MS
+        restsUntil = clock.now() + least + random * clock.random()
+        throw new LedgerReplaced('another ledger writes')
+      }
+      const { rows } = loaded
+      const decided = operations.map((operation) => decide(operation, rows))
+      if (await isSaved(loaded, signal, tries)) {
+        dispatch(newEvents(rows))
+        return decided
+      }
+    }
+  }
+
+  async function load(keys: Keys, signal: AbortSignal): Promise<Loaded | LedgerNotMigrated> {
+    try {
+      const known = { ...keys, outbox: [...(keys.outbox ?? []), ...unsure.keys()] }
+      const loaded = await store.load(known, signal)
+      // The answer of their save was lost, and it was carried out all the same.
+      const landed = [...unsure].flatMap(([id, event]) =>
+        loaded.rows.get('outbox', id) ? [event] : [],
+      )
+      unsure.clear()
+      dispatch(landed)
+      return loaded
+    } catch (error) {
+      if (error instanceof LedgerNotMigrated) return error
+      throw error
+    }
+  }
+
+  /** False: the rows were stale. */
+  async function isSaved(loaded: Loaded, signal: AbortSignal, tries: number): Promise<boolean> {
+    const { rows, position } = loaded
+    if (!rows.isChanged) return true
+    const raisesEpoch = epoch === undefined
+    try {
+      await store.save(loaded, { raisesEpoch }, signal)
+    } catch (error) {
+      for (const event of newEvents(rows)) unsure.set(event.outboxId, event)
+      if (error instanceof StaleRows && tries < MAX_TRIES) return false
+      throw error
+    }
+    if (raisesEpoch) epoch = position.epoch + 1
+    return true
+  }
+
+  const commit = groupCommit<Operation<unknown>, Decided>({
+    clock,
+    send,
+    // A refusal is no poison: nothing is halved for it.
+    isTransient: (error) =>
+      error instanceof StaleRows || error instanceof LedgerReplaced || store.isTransient(error),
+    retrying: ({ error, failures, waitMs }) =>
+      log('warn', 'payments.ledger.retry', { error: String(error), failures, waitMs }),
+  })
+
+  return {
+    async run<Answer>(operation: Operation<Answer>): Promise<Answer> {
+      const decided = await commit.submit(operation)
+      if ('error' in decided) throw decided.error
+      return decided.answer as Answer
+    },
+  }
+}
+
+/** What throws fails alone, and has changed nothing. */
+function decide({ decide: decideOn }: Operation<unknown>, rows: WorkingSet): Decided {
+  try {
+    const { answer, changes = {} } = decideOn(rows)
+    rows.apply(changes)
+    return { answer }
+  } catch (error) {
+    return { error }
+  }
+}
+
+function newEvents(rows: WorkingSet): PendingEvent[] {
+  const deliveries = rows.changesOf('deliveries').inserted
+  return rows.changesOf('outbox').inserted.flatMap((outbox) => {
+    const delivery = deliveries.find(({ outbox_id }) => outbox_id === outbox.id)
+    return pendingEvent(outbox, outbox.done_at === null, delivery)
+  })
+}
+
+function merge(all: readonly Keys[]): Keys {
+  const merged: Record<string, unknown[]> = {}
+  for (const keys of all) {
+    for (const [name, list] of Object.entries(keys)) {
+      if (Array.isArray(list)) merged[name] = [...(merged[name] ?? []), ...list]
+    }
+  }
+  const due = (name: 'dueChecks' | 'dueEvents') => {
+    const asked = all.flatMap((keys) => keys[name] ?? [])
+    if (asked.length === 0) return {}
+    // Together they may take so many; which of them is due for whom each decides for itself.
+    const limit = asked.reduce((sum, each) => sum + each.limit, 0)
+    return { [name]: { now: Math.max(...asked.map(({ now }) => now)), limit } }
+  }
+  return { ...merged, ...due('dueChecks'), ...due('dueEvents') }
+}
