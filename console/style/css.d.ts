@@ -1,2 +1,2 @@
-// Styles are imported for their effect: the build gathers them into one file.
+// Styles are imported for their side effect: the build bundles them into one file.
 declare module '*.css' {}
