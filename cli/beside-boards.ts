@@ -2,10 +2,17 @@
 // whatever is named here is bundled into it.
 
 import type { Commands } from './command.ts'
+import { keepHeapSmall } from './heap.ts'
 
 export const BESIDE_BOARDS = {
-  watch: () => import('./commands/watch.ts'),
-  sync: () => import('./commands/sync.ts'),
+  watch: () => {
+    keepHeapSmall()
+    return import('./commands/watch.ts')
+  },
+  sync: () => {
+    keepHeapSmall()
+    return import('./commands/sync.ts')
+  },
   token: () => import('./commands/token.ts'),
   doctor: () => import('./commands/doctor.ts'),
 } satisfies Commands

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // `signalbox` in the sidecar's package.
 
-import './heap.ts'
 import { BESIDE_BOARDS } from './beside-boards.ts'
 import { runProcess } from './process.ts'
 

@@ -1,7 +1,6 @@
 #!/usr/bin/env node
 // `signalbox` in a checkout: every command.
 
-import './heap.ts'
 import { CHECKOUT } from './checkout.ts'
 import { runProcess } from './process.ts'
 
