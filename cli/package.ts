@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // `signalbox` in the sidecar's package.
 
+import './node-20.ts'
 import { BESIDE_BOARDS } from './beside-boards.ts'
 import { runProcess } from './process.ts'
 

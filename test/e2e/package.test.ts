@@ -1,14 +1,16 @@
 // The package as an operator gets it: built, packed, installed in an empty folder, run by npx on the
 // Node that the machine brings, which may be older than the one in node_modules/.bin.
 
-import { execFile } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { serveEdge } from '../sidecar/edge-server.ts'
 import { token } from '../support/edge.ts'
+import { PATIENT } from '../support/patience.ts'
 
 const run = promisify(execFile)
 const ROOT = join(import.meta.dirname, '../..')
@@ -82,6 +84,33 @@ test('publishes a board, on the Node that the machine brings', async () => {
   })
   expect(await answer.json()).toMatchObject({ tasks: [{ id: 'T-1', title: 'One' }] })
   await edge.close()
+})
+
+test('watches a board and says how it is, on the Node that the machine brings', async () => {
+  const edge = await serveEdge()
+  const SIGNALBOX_TOKEN = await token({ repos: ['watched'] })
+  const args = ['watch', 'board', '--edge', edge.url, '--repo', 'watched', '--healthz', '0']
+  const watch = spawn(join(folder, 'node_modules/.bin/signalbox'), args, {
+    cwd: folder,
+    env: { ...env, SIGNALBOX_TOKEN, SIGNALBOX_CACHE: join(folder, 'cache') },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const ended = once(watch, 'close')
+  let logs = ''
+  watch.stderr.setEncoding('utf8').on('data', (text: string) => {
+    logs += text
+  })
+  try {
+    await vi.waitFor(() => expect(logs).toContain('"event":"sidecar.ready"'), PATIENT)
+    const port = /"healthz.listening","port":(\d+)/.exec(logs)?.[1]
+    const health = await fetch(`http://127.0.0.1:${port}/healthz`)
+    expect([health.status, await health.json()]).toMatchObject([200, { status: 'ok' }])
+  } finally {
+    watch.kill('SIGTERM')
+    await ended
+    await edge.close()
+  }
+  expect(watch.exitCode).toBe(0)
 })
 
 test('mints a token, and refuses a sync that names no edge', async () => {
