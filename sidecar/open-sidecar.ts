@@ -3,11 +3,11 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { Board } from './board/board.ts'
-import type { RunOutput } from './board/published-run.ts'
 import { systemClock } from './clock.ts'
 import { createFileReader } from './files/file-reader.ts'
 import { FileTable } from './files/file-table.ts'
 import { HashCache } from './files/hash-cache.ts'
+import type { RunOutput } from './files/published-run.ts'
 import { readSource } from './files/read-source.ts'
 import { intervalMs, Scan } from './files/scan.ts'
 import type { Store } from './layouts/layout.ts'
@@ -42,7 +42,7 @@ export interface OpenSidecar {
 }
 
 export function openSidecar(plan: SidecarPlan): OpenSidecar {
-  const { store, edge, terminal, onFailure } = plan
+  const { store, edge, terminal, onFailure, version, runOutput } = plan
   const progress = terminal && createProgress(terminal)
   const log: Log = (...event) => {
     progress?.end()
@@ -50,8 +50,8 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
   }
   const clock = systemClock
   const files = new FileTable()
-  const read = createFileReader({ store, readSource, clock })
-  const board = new Board(store, read, plan.runOutput, files)
+  const read = createFileReader({ store, readSource, clock, runOutput })
+  const board = new Board(store, read, files)
   const publisher = new Publisher({
     edge,
     records: board,
@@ -69,10 +69,10 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     intervalMs,
     watch: plan.watch,
     publisher,
-    cache: new HashCache(join(plan.cacheDir, nameOf(store)), store, log),
+    cache: new HashCache(join(plan.cacheDir, nameOf(store)), store, { version, runOutput }, log),
     clock,
     log,
-    version: plan.version,
+    version,
     ...(progress && { onProgress: ({ done, total }) => progress.update('read', done, total) }),
   })
   return { board, sidecar, publisher }

@@ -72,7 +72,7 @@ function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Fi
       broken.push(`${path} (${source.why})`)
       continue
     }
-    const entries = store.parse(path, kind, source.text)
+    const { entries } = store.parse(path, kind, source.text)
     const why = entries.map(invalidOf).find((it) => it !== undefined)
     if (why !== undefined) broken.push(`${path} (${why})`)
     if (source.text.length > SURELY_SHORT_CHARS) noteLongTexts(path, kind, entries, texts)
@@ -96,7 +96,12 @@ interface LongTexts {
 const SURELY_SHORT_CHARS = 256 << 10
 const NEAR_BYTES = RECORD_BYTES * 0.9
 
-function noteLongTexts(path: string, kind: FileKind, entries: Entry[], into: LongTexts): void {
+function noteLongTexts(
+  path: string,
+  kind: FileKind,
+  entries: readonly Entry[],
+  into: LongTexts,
+): void {
   for (const entry of entries) {
     const name = kind === 'tasks' ? `${entry.id} of ${path}` : path
     const bytes = Buffer.byteLength(JSON.stringify(entry))

@@ -4,15 +4,14 @@
 
 import type { DataRecord, Key, Live } from '../../worker/board/wire.ts'
 import { compact } from '../files/compact.ts'
-import { type Fact, type FileFacts, factOf, type Says, saysOnlyBroken } from '../files/facts.ts'
+import { type Fact, type FileFacts, factOf, type ParsedFile } from '../files/facts.ts'
 import type { FileReader } from '../files/file-reader.ts'
 import { FileTable } from '../files/file-table.ts'
-import { Recent } from '../files/parsed-cache.ts'
+import { ParsedCache } from '../files/parsed-cache.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
 import { compose } from './compose.ts'
 import { HashTree } from './hash-tree.ts'
 import { fileHash, recordHash } from './hashes.ts'
-import type { RunOutput } from './published-run.ts'
 import { type Records, RecordUnreadable } from './records.ts'
 import { Relations } from './relations.ts'
 
@@ -22,12 +21,11 @@ const NONE: ReadonlySet<string> = new Set()
 export class Board implements Records {
   readonly #store: StoreRules
   readonly #readFile: FileReader
-  readonly #output: RunOutput
   /** What is known of each file. */
   readonly files: FileTable
   readonly #relations: Relations
   readonly #tree = new HashTree()
-  readonly #recent = new Recent()
+  readonly #parsed = new ParsedCache()
   /** Keys whose record may be another than the tree has. */
   #dirty = new Set<Key>()
   /** Every record may be; at the start a set of all keys would be held for nothing. */
@@ -38,11 +36,10 @@ export class Board implements Records {
   #isAhead: boolean = false
   #settledAt = 0
 
-  constructor(store: StoreRules, read: FileReader, output: RunOutput, files = new FileTable()) {
+  constructor(store: StoreRules, read: FileReader, files = new FileTable()) {
     this.#store = store
     this.#readFile = read
     this.files = files
-    this.#output = output
     this.#relations = new Relations(store)
   }
 
@@ -52,26 +49,26 @@ export class Board implements Records {
   }
 
   /** Takes what a file says now; null: it is gone. The same bytes change nothing. */
-  ingest(path: string, says: Says | null): void {
-    if (says === null) {
-      this.#recent.drop(path)
+  ingest(path: string, file: ParsedFile | null): void {
+    if (file === null) {
+      this.#parsed.drop(path)
       this.#replace(path, undefined)
       return
     }
-    const { hash, stat } = says
+    const { hash, stat } = file
     const before = this.files.factsOf(path)
     if (this.files.hashOf(path) === hash) {
       this.files.touch(path, stat)
       if (this.#owed.size > 0) for (const fact of before) this.#touch(fact)
       return
     }
-    this.#recent.put(path, says)
+    this.#parsed.put(path, file)
     const name = before[0]?.path ?? compact(path)
-    const facts = says.entries
+    const facts = file.entries
       .map((entry) => factOf(name, hash, entry, this.#relations.rules))
       .filter((fact) => fact !== undefined)
-    const isBroken = this.#store.classify(path) === 'tasks' && saysOnlyBroken(says.entries)
-    const kept = isBroken ? before.filter((fact) => fact.kind !== 'board') : []
+    const isKept = file.state === 'broken' && this.#store.classify(path) === 'tasks'
+    const kept = isKept ? before.filter((fact) => fact.kind !== 'board') : []
     this.#replace(name, { hash, facts: [...facts, ...kept], stat })
   }
 
@@ -133,7 +130,7 @@ export class Board implements Records {
       const derived = this.#relations.derive(fact, this.#settledAt)
       const heartbeat: Live | undefined = live?.kind === 'live' ? live.live : undefined
       const hashes = { hash: this.#hashOf(key, fact), file: fileHash(fact) }
-      return compose(key, hashes, entry, derived, heartbeat, this.#output) ?? null
+      return compose(key, hashes, entry, derived, heartbeat) ?? null
     }
   }
 
@@ -194,42 +191,42 @@ export class Board implements Records {
   }
 
   #hashOf(key: Key, fact: Fact): string {
-    const beat = fact.kind === 'session' ? this.#relations.heartbeatOf(fact)?.hash : undefined
-    return recordHash(key, fact, this.#relations.derive(fact, this.#settledAt), beat, this.#output)
+    const beat = fact.kind === 'session' ? this.#relations.heartbeatOf(fact) : undefined
+    return recordHash(key, fact, this.#relations.derive(fact, this.#settledAt), beat)
   }
 
-  /** What the file of a fact says of it now; undefined: nothing any more. */
+  /** What the file of a fact file of it now; undefined: nothing any more. */
   #entryOf(key: Key, fact: Fact): Entry | undefined {
-    const says = this.#saysNow(key, fact.path)
-    if (says === undefined) return undefined
+    const file = this.#readNow(key, fact.path)
+    if (file === undefined) return undefined
     const isSame = (other: Fact | Entry): boolean =>
       other.kind === fact.kind && other.id === fact.id
     const twins = this.files.factsOf(fact.path).filter(isSame)
-    return says.entries.filter(isSame)[twins.indexOf(fact)]
+    return file.entries.filter(isSame)[twins.indexOf(fact)]
   }
 
-  #saysNow(key: Key, path: string): Says | undefined {
+  #readNow(key: Key, path: string): ParsedFile | undefined {
     const known = this.hashOf(path)
-    const recent = this.#recent.get(path, known)
-    if (recent !== undefined) {
+    const parsed = this.#parsed.get(path, known)
+    if (parsed !== undefined) {
       // Asked for once; what holds a thousand tasks is asked for a thousand times.
-      if (recent.entries.length === 1) this.#recent.drop(path)
-      return recent
+      if (parsed.entries.length === 1) this.#parsed.drop(path)
+      return parsed
     }
-    const look = this.#readFile(path)
-    if (look.state === 'later') return this.#refuse(key, look.why)
-    if (look.state === 'gone') {
+    const read = this.#readFile(path)
+    if (read.state === 'later') return this.#refuse(key, read.why)
+    if (read.state === 'gone') {
       this.#isAhead = true
       this.ingest(path, null)
       return undefined
     }
-    const { says } = look
-    if (look.unsure && says.hash !== known) return this.#refuse(key, 'it is still being written')
-    if (says.hash !== known) this.#isAhead = true
-    this.ingest(path, says)
-    if (says.entries.length > 1) this.#recent.put(path, says)
-    else this.#recent.drop(path)
-    return says
+    const { file } = read
+    if (read.unsure && file.hash !== known) return this.#refuse(key, 'it is still being written')
+    if (file.hash !== known) this.#isAhead = true
+    this.ingest(path, file)
+    if (file.entries.length > 1) this.#parsed.put(path, file)
+    else this.#parsed.drop(path)
+    return file
   }
 
   #refuse(key: Key, why: string): never {

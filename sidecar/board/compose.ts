@@ -6,7 +6,6 @@ import { parseKey } from '../../worker/board/wire.ts'
 import type { Entry } from '../layouts/layout.ts'
 import type { DerivedTask, Health } from './derive.ts'
 import type { Hashes } from './hashes.ts'
-import { publishedRun, type RunOutput } from './published-run.ts'
 
 /** What follows from other files, beside the entry itself. */
 export interface Derived {
@@ -23,7 +22,6 @@ export function compose(
   entry: Entry,
   derived: Derived,
   live: Live | undefined,
-  runOutput: RunOutput,
 ): DataRecord | undefined {
   const { id } = parseKey(key)
   switch (entry.kind) {
@@ -41,7 +39,7 @@ export function compose(
       return { kind: 'session', id, hash, session }
     }
     case 'run': {
-      const run = publishedRun({ ...entry.run, ...invalidOf(entry.run) }, runOutput)
+      const run = { ...entry.run, ...invalidOf(entry.run) }
       return { kind: 'run', id, hash, task: entry.task, run }
     }
     case 'board':

@@ -5,9 +5,6 @@ import type { Session, Task } from '../../worker/board/wire.ts'
 
 export type Health = Session['health']
 
-/** A board that does not say: cairn's own default. */
-export const STALE_AFTER_MS = 180_000
-
 export interface SessionSigns {
   status: string
   startedAtMs: number

@@ -3,12 +3,19 @@
 
 import { basename } from 'node:path'
 import type { Key } from '../../worker/board/wire.ts'
-import type { Fact, LiveFact, Rules, SessionFact, TaskFact } from '../files/facts.ts'
+import {
+  type Fact,
+  type LiveFact,
+  type Rules,
+  type SessionFact,
+  STALE_AFTER_MS,
+  type TaskFact,
+} from '../files/facts.ts'
 import type { Store } from '../layouts/layout.ts'
 import { Claims } from './claims.ts'
 import type { Derived } from './compose.ts'
 import type { Health, NewestSession } from './derive.ts'
-import { deriveTask, healthOf, newerFirst, STALE_AFTER_MS, staleAt } from './derive.ts'
+import { deriveTask, healthOf, newerFirst, staleAt } from './derive.ts'
 import { Multimap } from './multimap.ts'
 
 const NO_RULES: Rules = { closed: [], staleAfterMs: STALE_AFTER_MS }

@@ -10,14 +10,23 @@ type CachedFact =
       't',
       id: string,
       hash: string | 0,
+      sent: string,
       status: string,
       closed: 0 | 1,
       attempt: string | 0,
       ...deps: string[],
     ]
-  | ['s', id: string, task: string, attempt: string, status: string, startedAtMs: number]
-  | ['l', id: string, heartbeatAtMs: number]
-  | ['r', id: string]
+  | [
+      's',
+      id: string,
+      sent: string,
+      task: string,
+      attempt: string,
+      status: string,
+      startedAtMs: number,
+    ]
+  | ['l', id: string, sent: string, heartbeatAtMs: number]
+  | ['r', id: string, sent: string]
   | ['b', hash: string, staleAfterMs: number, ...closed: string[]]
 
 /** Path within the store, hash, stat, and whether the stat is racy. */
@@ -53,14 +62,23 @@ function pack(fact: Fact, fileHash: string): CachedFact {
   switch (fact.kind) {
     case 'task': {
       const hash = fact.hash === fileHash ? 0 : fact.hash
-      return ['t', fact.id, hash, fact.status, fact.closed ? 1 : 0, fact.attempt ?? 0, ...fact.deps]
+      return [
+        't',
+        fact.id,
+        hash,
+        fact.sent,
+        fact.status,
+        fact.closed ? 1 : 0,
+        fact.attempt ?? 0,
+        ...fact.deps,
+      ]
     }
     case 'session':
-      return ['s', fact.id, fact.task, fact.attempt, fact.status, fact.startedAtMs]
+      return ['s', fact.id, fact.sent, fact.task, fact.attempt, fact.status, fact.startedAtMs]
     case 'live':
-      return ['l', fact.id, fact.heartbeatAtMs]
+      return ['l', fact.id, fact.sent, fact.heartbeatAtMs]
     case 'run':
-      return ['r', fact.id]
+      return ['r', fact.id, fact.sent]
     case 'board':
       return ['b', fact.hash, fact.staleAfterMs, ...fact.closed]
   }
@@ -69,12 +87,13 @@ function pack(fact: Fact, fileHash: string): CachedFact {
 function unpack(path: string, fileHash: string, packed: CachedFact): Fact {
   switch (packed[0]) {
     case 't': {
-      const [, id, hash, status, closed, attempt, ...deps] = packed
+      const [, id, hash, sent, status, closed, attempt, ...deps] = packed
       return {
         kind: 'task',
         path,
         id,
         hash: hash === 0 ? fileHash : hash,
+        sent,
         status: word(status),
         closed: closed === 1,
         deps: deps.length === 0 ? NONE : deps,
@@ -82,25 +101,30 @@ function unpack(path: string, fileHash: string, packed: CachedFact): Fact {
       }
     }
     case 's': {
-      const [, id, task, attempt, status, startedAtMs] = packed
+      const [, id, sent, task, attempt, status, startedAtMs] = packed
       return {
         kind: 'session',
         path,
         id,
         hash: fileHash,
+        sent,
         task,
         attempt,
         status: word(status),
         startedAtMs,
       }
     }
-    case 'l':
-      return { kind: 'live', path, id: packed[1], hash: fileHash, heartbeatAtMs: packed[2] }
-    case 'r':
-      return { kind: 'run', path, id: packed[1], hash: fileHash }
+    case 'l': {
+      const [, id, sent, heartbeatAtMs] = packed
+      return { kind: 'live', path, id, hash: fileHash, sent, heartbeatAtMs }
+    }
+    case 'r': {
+      const [, id, sent] = packed
+      return { kind: 'run', path, id, hash: fileHash, sent }
+    }
     case 'b': {
       const [, hash, staleAfterMs, ...closed] = packed
-      return { kind: 'board', path, id: 'board', hash, closed, staleAfterMs }
+      return { kind: 'board', path, id: 'board', hash, sent: hash, closed, staleAfterMs }
     }
     default:
       throw new Error('a line is of no known kind')

@@ -1,21 +1,19 @@
 // What the sidecar remembers of a file: enough to derive from and to notice a change, never a
 // title or a body. At 100,000 tasks every byte here is a tenth of a megabyte.
 
-import { STALE_AFTER_MS } from '../board/derive.ts'
-import type { Entry, Store } from '../layouts/layout.ts'
+import type { Entry, Parsed, Store } from '../layouts/layout.ts'
 import { compact, digest, word } from './compact.ts'
 import type { SeenStat } from './file-stat.ts'
 
-/**
- * Raise it when a layout reads the same bytes in another way, or a hash covers other values: every
- * record is sent anew, and counts as a changed file.
- */
-export const REVISION = 3
+/** A board that does not say: cairn's own default. */
+export const STALE_AFTER_MS = 180_000
 
 interface Origin {
   path: string
   /** Of the bytes that this fact stands for. */
   hash: string
+  /** Of the entry as it is published: whatever field it gets, a record that has it is another. */
+  sent: string
 }
 
 export interface TaskFact extends Origin {
@@ -60,11 +58,10 @@ export type Fact = TaskFact | SessionFact | LiveFact | RunFact | BoardFact
 /** What everything else is derived by. */
 export type Rules = Pick<BoardFact, 'closed' | 'staleAfterMs'>
 
-/** What a file says now. */
-export interface Says {
+/** A file that was read and parsed. */
+export interface ParsedFile extends Parsed {
   /** Of the whole text. */
   hash: string
-  entries: readonly Entry[]
   /** Length of the text, which the entries keep alive. */
   chars: number
   /** As it was before the text was read: a write meanwhile then differs. */
@@ -90,6 +87,7 @@ export function factOf(
   entry: Entry,
   lastRules: Rules | undefined,
 ): Fact | undefined {
+  const sent = digest(JSON.stringify(entry))
   switch (entry.kind) {
     case 'task': {
       const { status, deps, activeAttempt } = entry.task
@@ -98,6 +96,7 @@ export function factOf(
         path,
         id: compact(entry.id),
         hash: entry.source === undefined ? fileHash : digest(entry.source),
+        sent,
         status: word(status),
         closed: entry.closed === true,
         deps: deps === undefined || deps.length === 0 ? NO_DEPS : deps.map(compact),
@@ -111,6 +110,7 @@ export function factOf(
         path,
         id: compact(entry.id),
         hash: fileHash,
+        sent,
         task: compact(task),
         attempt: compact(attempt),
         status: word(status),
@@ -121,10 +121,10 @@ export function factOf(
       const heartbeatAtMs = timeOf(entry.live.heartbeatAt)
       // Half of a heartbeat must not make a session stalled: without one, its start counts.
       if (heartbeatAtMs === 0) return undefined
-      return { kind: 'live', path, id: compact(entry.id), hash: fileHash, heartbeatAtMs }
+      return { kind: 'live', path, id: compact(entry.id), hash: fileHash, sent, heartbeatAtMs }
     }
     case 'run':
-      return { kind: 'run', path, id: compact(entry.id), hash: fileHash }
+      return { kind: 'run', path, id: compact(entry.id), hash: fileHash, sent }
     case 'board': {
       const { board, staleAfterMs } = entry
       const said = {
@@ -135,15 +135,10 @@ export function factOf(
       // Not of the file's bytes: a file that also holds the tasks would be a new configuration
       // with every save of a task, and every client would fetch the whole board.
       const hash = digest(JSON.stringify([board, stale]))
-      return { kind: 'board', path, id: 'board', hash, closed, staleAfterMs: stale }
+      return { kind: 'board', path, id: 'board', hash, sent: hash, closed, staleAfterMs: stale }
     }
   }
 }
-
-/** Whether a file says only that it cannot be read, and nothing of the tasks that it holds. */
-export const saysOnlyBroken = (entries: readonly Entry[]): boolean =>
-  entries.length > 0 &&
-  entries.every((entry) => entry.kind === 'board' && entry.board.invalid !== undefined)
 
 /** Under which name a fact is looked up: ids that a tool takes for the same are the same here. */
 export const nameOf = (store: Pick<Store, 'fold'>, kind: Fact['kind'], id: string): string =>

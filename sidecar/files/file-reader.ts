@@ -1,21 +1,22 @@
-// Looks at one file: reads it, parses it, and says how much that can be trusted. A file that is
-// caught half-written, or a store that went away as a whole, is neither a change nor a removal.
+// Reads and parses one file, and says how much that can be trusted. A file that is caught
+// half-written, or a store that went away as a whole, is neither a change nor a removal.
 
 import { lstatSync } from 'node:fs'
 import type { Clock } from '../clock.ts'
-import { type Entry, type FileKind, invalidOf, type Store } from '../layouts/layout.ts'
+import type { Store } from '../layouts/layout.ts'
 import { digest } from './compact.ts'
-import { type Says, saysOnlyBroken } from './facts.ts'
+import type { ParsedFile } from './facts.ts'
 import { type FileStat, isRacy, type SeenStat, youngest } from './file-stat.ts'
+import { publishedEntry, type RunOutput } from './published-run.ts'
 import type { Source } from './read-source.ts'
 
 /** A writer that takes longer over one file is not writing it any more. */
 export const HALF_WRITTEN_MS = 1_000
 
-export type Look =
+export type FileState =
   | {
-      state: 'says'
-      says: Says
+      state: 'parsed'
+      file: ParsedFile
       /** Broken, and so young that its writer may not be done. */
       unsure: boolean
     }
@@ -25,18 +26,21 @@ export type Look =
       state: 'later'
       why: string
       /** For a file of which nothing is known yet: that it cannot be read. */
-      says?: Says
+      file?: ParsedFile
     }
 
-export type FileReader = (path: string, knownHash?: string) => Look
+export type FileReader = (path: string, knownHash?: string) => FileState
 
 export interface FileReaderDeps {
   store: Store
   readSource: (store: Store, path: string) => Source
   clock: Pick<Clock, 'now'>
+  /** What of runs leaves this machine; all else of them is never kept. */
+  runOutput: RunOutput
 }
 
-export function createFileReader({ store, readSource, clock }: FileReaderDeps): FileReader {
+export function createFileReader(deps: FileReaderDeps): FileReader {
+  const { store, readSource, clock, runOutput } = deps
   return (path, knownHash) => {
     const kind = store.classify(path)
     if (kind === undefined) return { state: 'gone' }
@@ -47,32 +51,36 @@ export function createFileReader({ store, readSource, clock }: FileReaderDeps): 
       if (statOf(store.root)?.isDirectory()) return { state: 'gone' }
       return { state: 'later', why: `${store.root} is missing` }
     }
-    if (source.state === 'refused' && source.transient) {
+    if (source.state === 'refused') {
       const { why } = source
-      const entries = store.unreadable(path, kind, why)
-      return { state: 'later', why, says: { hash: digest(`refused: ${why}`), entries, chars: 0 } }
+      const file: ParsedFile = {
+        hash: digest(`refused: ${why}`),
+        state: 'broken',
+        entries: store.unreadable(path, kind, why),
+        chars: 0,
+        // Without a stat it is read again at the next scan.
+        ...(stat && !source.transient && { stat: seen(stat, clock.now()) }),
+      }
+      if (source.transient) return { state: 'later', why, file }
+      return { state: 'parsed', file, unsure: isYoung(stat, clock) }
     }
-    const text = source.state === 'read' ? source.text : source.why
-    const hash = digest(source.state === 'read' ? text : `refused: ${text}`)
+    const { text } = source
+    const hash = digest(text)
     const looked = stat && { stat: seen(stat, clock.now()) }
     if (hash === knownHash) {
-      return { state: 'says', says: { hash, entries: [], chars: 0, ...looked }, unsure: false }
+      const file: ParsedFile = { hash, state: 'ok', entries: [], chars: 0, ...looked }
+      return { state: 'parsed', file, unsure: false }
     }
-    const entries =
-      source.state === 'read' ? store.parse(path, kind, text) : store.unreadable(path, kind, text)
-    const isYoung = stat !== undefined && Math.abs(clock.now() - youngest(stat)) < HALF_WRITTEN_MS
-    const isChanging = source.state === 'read' && source.changing === true
-    const unsure = isYoung && (isChanging || isBroken(kind, text, entries))
-    return { state: 'says', says: { hash, entries, chars: text.length, ...looked }, unsure }
+    const parsed = store.parse(path, kind, text)
+    const entries = parsed.entries.map((entry) => publishedEntry(entry, runOutput))
+    const file = { hash, state: parsed.state, entries, chars: text.length, ...looked }
+    const isOdd = parsed.state === 'broken' || source.changing === true || text.trim() === ''
+    return { state: 'parsed', file, unsure: isOdd && isYoung(stat, clock) }
   }
 }
 
-function isBroken(kind: FileKind, text: string, entries: readonly Entry[]): boolean {
-  if (text.trim() === '' || saysOnlyBroken(entries)) return true
-  // One task of many that is out of order is how its author left it; the file was read whole.
-  if (kind === 'tasks') return false
-  return entries.length === 0 || entries.some((entry) => invalidOf(entry) !== undefined)
-}
+const isYoung = (stat: FileStat | undefined, { now }: Pick<Clock, 'now'>): boolean =>
+  stat !== undefined && Math.abs(now() - youngest(stat)) < HALF_WRITTEN_MS
 
 function seen(stat: FileStat, now: number): SeenStat {
   const { size, mtimeMs, ctimeMs, ino } = stat

@@ -9,21 +9,32 @@ import type { Store } from '../layouts/layout.ts'
 import type { Log } from '../log.ts'
 import { type CachedLine, fromLine, toLine } from './cache-line.ts'
 import { compact } from './compact.ts'
-import { type FileFacts, REVISION } from './facts.ts'
+import type { FileFacts } from './facts.ts'
+import type { RunOutput } from './published-run.ts'
 
-const FORMAT = 1
+const FORMAT = 2
 /** Lines made in one go: under a millisecond, so a save elsewhere does not wait for this one. */
 const SLICE = 500
+
+type CachedStore = Pick<Store, 'root' | 'layout' | 'classify'>
+
+export interface MadeBy {
+  version: string
+  runOutput: RunOutput
+}
 
 export class HashCache {
   readonly #folder: string
   readonly #file: string
-  readonly #store: Pick<Store, 'root' | 'layout' | 'classify'>
+  readonly #store: CachedStore
   readonly #log: Log
   readonly #header: string
 
-  /** `folder` is this store's own; it is made when something is written. */
-  constructor(folder: string, store: Pick<Store, 'root' | 'layout' | 'classify'>, log: Log) {
+  /**
+   * `folder` is this store's own; it is made when something is written. What was made by another
+   * version, or for another output of runs, is read anew: it may be understood in another way now.
+   */
+  constructor(folder: string, store: CachedStore, madeBy: MadeBy, log: Log) {
     this.#folder = folder
     this.#file = join(folder, 'files.jsonl')
     this.#store = store
@@ -32,7 +43,7 @@ export class HashCache {
     this.#header = JSON.stringify({
       signalbox: 'files',
       format: FORMAT,
-      revision: REVISION,
+      ...madeBy,
       layout,
       root,
     })

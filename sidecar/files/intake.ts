@@ -4,7 +4,7 @@
 import { setImmediate as otherTurns } from 'node:timers/promises'
 import type { Board } from '../board/board.ts'
 import type { Log } from '../log.ts'
-import { type FileReader, HALF_WRITTEN_MS, type Look } from './file-reader.ts'
+import { type FileReader, type FileState, HALF_WRITTEN_MS } from './file-reader.ts'
 import type { FileTable } from './file-table.ts'
 
 /** Longest synchronous work: a heartbeat of the edge or a signal must not wait for a burst. */
@@ -80,7 +80,7 @@ export class Intake {
     }
   }
 
-  #ingest(path: string, known: string | undefined, seen: Look): boolean {
+  #ingest(path: string, known: string | undefined, seen: FileState): boolean {
     const { board, files, log } = this.#deps
     switch (seen.state) {
       case 'later':
@@ -88,25 +88,25 @@ export class Intake {
         this.#later = true
         this.#held.delete(path)
         // Never read before: listed with what hinders it, or a disk's error would hide a task.
-        if (known === undefined && seen.says) board.ingest(path, seen.says)
+        if (known === undefined && seen.file) board.ingest(path, seen.file)
         files.distrust(path)
         return false
       case 'gone':
         this.#held.delete(path)
         board.ingest(path, null)
         return known !== undefined
-      case 'says': {
-        const { says, unsure } = seen
+      case 'parsed': {
+        const { file, unsure } = seen
         const now = this.#deps.now()
         const since = this.#held.get(path) ?? now
-        const isWaiting = unsure && says.hash !== known && Math.abs(now - since) < HALF_WRITTEN_MS
+        const isWaiting = unsure && file.hash !== known && Math.abs(now - since) < HALF_WRITTEN_MS
         if (isWaiting) {
           this.#held.set(path, since)
           return false
         }
         this.#held.delete(path)
-        board.ingest(path, says)
-        return says.hash !== known
+        board.ingest(path, file)
+        return file.hash !== known
       }
     }
   }

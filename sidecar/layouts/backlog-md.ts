@@ -3,7 +3,7 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join, normalize, sep } from 'node:path'
 import { CONFIG_STATES, parseConfig, parseTask, TASK_NAME } from './backlog-md-files.ts'
-import type { Entry, FileKind, Layout, Store } from './layout.ts'
+import { type Entry, type FileKind, type Layout, parsedAs, type Store } from './layout.ts'
 import { isFile, realFolder } from './store-folder.ts'
 import { readYamlMap } from './yaml-map.ts'
 
@@ -75,8 +75,9 @@ function backlogStore({ root, folder, configFile }: Place): Store {
       return folders.includes(dirname(path)) && TASK_NAME.test(basename(path)) ? 'task' : undefined
     },
     parse(path, kind, text) {
-      if (kind === 'board') return [parseConfig(text)]
-      return kind === 'task' ? [parseTask(basename(path), basename(dirname(path)), text)] : []
+      if (kind === 'board') return parsedAs([parseConfig(text)])
+      const folder = basename(dirname(path))
+      return parsedAs(kind === 'task' ? [parseTask(basename(path), folder, text)] : [])
     },
     unreadable: (path, kind, why) => unreadable(path, kind, why),
     // The tool itself takes `back-5.2` and `BACK-5.02` for one task.

@@ -3,7 +3,7 @@
 import { basename, dirname, extname, join } from 'node:path'
 import { parseConfig, parseLive, parseSession, parseTask } from './cairn-files.ts'
 import { parseRun, RUN_NAME, unreadableRun } from './cairn-run.ts'
-import type { Entry, FileKind, Layout, Store } from './layout.ts'
+import { type Entry, type FileKind, type Layout, parsedAs, type Store } from './layout.ts'
 import { isFile, realFolder } from './store-folder.ts'
 
 const STORE = '.cairn'
@@ -63,17 +63,17 @@ function cairnStore(root: string): Store {
     parse(path, kind, text) {
       switch (kind) {
         case 'task':
-          return [parseTask(stem(path), text)]
+          return parsedAs([parseTask(stem(path), text)])
         case 'session':
-          return [parseSession(stem(path), text)]
+          return parsedAs([parseSession(stem(path), text)])
         case 'live':
-          return parseLive(stem(path), text)
+          return parsedAs(parseLive(stem(path), text))
         case 'run':
-          return [parseRun(basename(path), text)]
+          return parsedAs([parseRun(basename(path), text)])
         case 'board':
-          return [parseConfig(text)]
+          return parsedAs([parseConfig(text)])
         case 'tasks':
-          return []
+          return parsedAs([])
       }
     },
     unreadable: (path, kind, why) => unreadable(path, kind, why),

@@ -48,6 +48,18 @@ export function invalidOf(entry: Entry): string | undefined {
   }
 }
 
+/** What a file says. `broken`: it could not be read whole, and its entries say so. */
+export interface Parsed {
+  state: 'ok' | 'broken'
+  entries: readonly Entry[]
+}
+
+/** For a file that stands for one thing: nothing in it, or something invalid, and it is broken. */
+export function parsedAs(entries: readonly Entry[]): Parsed {
+  const isOk = entries.length > 0 && entries.every((entry) => invalidOf(entry) === undefined)
+  return { state: isOk ? 'ok' : 'broken', entries }
+}
+
 /** An opened store: everything the sidecar needs to know of one tool's files. Pure. */
 export interface Store {
   readonly layout: LayoutName
@@ -64,9 +76,10 @@ export interface Store {
   classify(path: string): FileKind | undefined
   /**
    * What a file says. Never throws: a file that cannot be understood is an entry whose `invalid`
-   * says why in one sentence, under the id that its name gives.
+   * says why in one sentence, under the id that its name gives. Of a broken file that holds many
+   * tasks they stay as they were last read.
    */
-  parse(path: string, kind: FileKind, text: string): Entry[]
+  parse(path: string, kind: FileKind, text: string): Parsed
   /** The entries of a file that could not be read at all (too large, a link out of the store). */
   unreadable(path: string, kind: FileKind, why: string): Entry[]
   /** Ids that name the same task (a tool that ignores case); used to look deps up. */

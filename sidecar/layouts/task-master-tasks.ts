@@ -2,7 +2,7 @@
 
 import type { BoardConfig } from '../../worker/board/wire.ts'
 import { defined, Fields, isRecord, sentence } from './fields.ts'
-import type { Entry, TaskSource } from './layout.ts'
+import type { Entry, Parsed, TaskSource } from './layout.ts'
 import { limitText } from './text-limit.ts'
 import { utcTime } from './times.ts'
 import { MAX_DEPTH, YAML_BYTES } from './yaml-map.ts'
@@ -21,12 +21,14 @@ const ID_CHARS = 200
 
 /**
  * The board and all of its tasks, in the file's order; ids may repeat. A file that is not whole
- * (the tool writes in place) gives the board alone, with `invalid`: whoever holds tasks of this
- * file keeps them, or every half-written save would delete the board.
+ * (the tool writes in place) is broken and gives the board alone: the tasks that were read before
+ * are kept, or every half-written save would delete the board.
  */
-export function parseTasks(text: string): Entry[] {
+export function parseTasks(text: string): Parsed {
   const file = readJson(text)
-  if (!isRecord(file)) return [boardEntry(file === undefined ? NOT_JSON : NOT_TAGS)]
+  if (!isRecord(file)) {
+    return { state: 'broken', entries: [boardEntry(file === undefined ? NOT_JSON : NOT_TAGS)] }
+  }
   // The tool's older files hold no tags.
   const tags = Array.isArray(file.tasks) ? [['master', file] as const] : Object.entries(file)
   const problems: string[] = []
@@ -38,7 +40,8 @@ export function parseTasks(text: string): Entry[] {
     problems.push(`the tag "${shown}" holds no list of tasks`)
     return []
   })
-  return [boardEntry(sentence('The file', problems)), ...tasks]
+  // One tag or task that is out of order is how its author left it: the file was read whole.
+  return { state: 'ok', entries: [boardEntry(sentence('The file', problems)), ...tasks] }
 }
 
 const NOT_JSON = 'The file is not valid JSON; its tasks stay as they were last read.'

@@ -1,7 +1,7 @@
 // The Task Master layout: one `.taskmaster/tasks/tasks.json` that holds every task of every tag.
 
 import { basename, join } from 'node:path'
-import type { Entry, Layout, Store } from './layout.ts'
+import { type Entry, type Layout, parsedAs, type Store } from './layout.ts'
 import { isFile, realFolder } from './store-folder.ts'
 import { parseTasks, TASK_MASTER_BOARD } from './task-master-tasks.ts'
 
@@ -30,7 +30,7 @@ function taskMasterStore(root: string): Store {
     folders: () => [root, folder],
     configFile,
     classify: (path) => (path === configFile ? 'tasks' : undefined),
-    parse: (_path, kind, text) => (kind === 'tasks' ? parseTasks(text) : []),
+    parse: (_path, kind, text) => (kind === 'tasks' ? parseTasks(text) : parsedAs([])),
     unreadable: (_path, kind, why) => (kind === 'tasks' ? [unreadable(why)] : []),
     fold: (id) => id,
   } satisfies Store

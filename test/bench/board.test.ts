@@ -17,7 +17,8 @@ it('makes a board that a sidecar reads whole, and saves a task of it by a rename
     expect(readdirSync(board.tasksDir)).toHaveLength(20)
     for (let n = 0; n < 20; n++) {
       const path = join(board.tasksDir, `${idOf(n)}.md`)
-      const [entry] = store.parse(path, 'task', readFileSync(path, 'utf8'))
+      const { entries } = store.parse(path, 'task', readFileSync(path, 'utf8'))
+      const [entry] = entries
       expect(entry).toMatchObject({ id: idOf(n), task: { rank: n === 7 ? rank : 0 } })
       expect(entry).not.toHaveProperty('task.invalid')
     }

@@ -32,7 +32,7 @@ export class BoardBed {
       folders: () => [this.root, this.tasks, this.sessions],
       configFile: join(this.root, 'config.yaml'),
       classify: (path) => this.#classify(path),
-      parse: () => [],
+      parse: () => ({ state: 'ok', entries: [] }),
       unreadable: () => [],
       fold: (id) => id,
     }

@@ -3,9 +3,14 @@
 import { basename, dirname } from 'node:path'
 import { Board } from '../../sidecar/board/board.ts'
 import { digest } from '../../sidecar/files/compact.ts'
-import type { Says } from '../../sidecar/files/facts.ts'
-import type { Look } from '../../sidecar/files/file-reader.ts'
-import type { Entry, FileKind, TaskSource } from '../../sidecar/layouts/layout.ts'
+import type { ParsedFile } from '../../sidecar/files/facts.ts'
+import type { FileState } from '../../sidecar/files/file-reader.ts'
+import {
+  type Entry,
+  type FileKind,
+  invalidOf,
+  type TaskSource,
+} from '../../sidecar/layouts/layout.ts'
 import type { BoardConfig } from '../../worker/board/wire.ts'
 
 const KINDS: Record<string, FileKind> = {
@@ -55,22 +60,24 @@ export const config = (closed: string[], more: Partial<BoardConfig> = {}): Entry
   staleAfterMs: 1_000,
 })
 
-export const saysOf = (entries: readonly Entry[]): Says => {
+export const parsedOf = (entries: readonly Entry[]): ParsedFile => {
   const text = JSON.stringify(entries)
-  return { hash: digest(text), entries, chars: text.length }
+  const isBroken = entries.length > 0 && entries.every((it) => invalidOf(it) !== undefined)
+  const state = isBroken ? 'broken' : 'ok'
+  return { hash: digest(text), state, entries, chars: text.length }
 }
 
 export class FakeBoard {
   readonly files = new Map<string, readonly Entry[]>()
   /** What the reader answers instead, where a file is in a bad state. */
-  readonly looks = new Map<string, Look>()
-  readonly board = new Board(fakeStore, (path) => this.#look(path), 'masked')
+  readonly looks = new Map<string, FileState>()
+  readonly board = new Board(fakeStore, (path) => this.#look(path))
   reads = 0
 
   /** Writes a file, or removes it, and tells the board. */
   put(path: string, ...entries: Entry[]): void {
     this.save(path, ...entries)
-    this.board.ingest(path, saysOf(entries))
+    this.board.ingest(path, parsedOf(entries))
   }
 
   remove(path: string): void {
@@ -82,10 +89,10 @@ export class FakeBoard {
   save = (path: string, ...entries: Entry[]): void => void this.files.set(path, entries)
   unlink = (path: string): void => void this.files.delete(path)
 
-  #look(path: string): Look {
+  #look(path: string): FileState {
     this.reads++
     const entries = this.files.get(path)
-    const look = entries && ({ state: 'says', says: saysOf(entries), unsure: false } as const)
+    const look = entries && ({ state: 'parsed', file: parsedOf(entries), unsure: false } as const)
     return this.looks.get(path) ?? look ?? { state: 'gone' }
   }
 }

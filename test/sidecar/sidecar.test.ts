@@ -77,13 +77,13 @@ async function makeRig({ scanEveryMs = 60_000, clock = countingClock() }: RigPla
   const calls: (string | Key[])[] = []
   const logs: string[] = []
   const looked: string[] = []
-  const real = createFileReader({ store, readSource, clock })
+  const real = createFileReader({ store, readSource, clock, runOutput: 'masked' })
   const read: typeof real = (path, known) => {
     looked.push(path)
     return real(path, known)
   }
   const files = new FileTable()
-  const board = new Board(store, read, 'masked', files)
+  const board = new Board(store, read, files)
   const watchers: WatchEvents[] = []
   const refusals: string[] = []
   const publisher: PublishTarget = {
@@ -108,7 +108,7 @@ async function makeRig({ scanEveryMs = 60_000, clock = countingClock() }: RigPla
       return { close: () => Promise.resolve() }
     },
     publisher,
-    cache: new HashCache(join(dir, 'cache'), store, log),
+    cache: new HashCache(join(dir, 'cache'), store, { version: '0', runOutput: 'masked' }, log),
     clock,
     log,
     version: '0',

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Entry } from '../../../sidecar/layouts/layout.ts'
 import type { Key } from '../../../worker/board/wire.ts'
-import { config, FakeBoard, live, saysOf, session, task } from '../fake-board.ts'
+import { config, FakeBoard, live, parsedOf, session, task } from '../fake-board.ts'
 
 const sorted = (keys: Key[]): Key[] => keys.toSorted((a, b) => (a < b ? -1 : 1))
 
@@ -374,8 +374,8 @@ describe('reading a record', () => {
   test('that was refused is told again once its file could be read, changed or not', async () => {
     const fake = started(['/s/tasks/A', task('A')])
     await fake.board.read('task:A')
-    const broken = saysOf([task('A', { invalid: 'half' })])
-    fake.looks.set('/s/tasks/A', { state: 'says', says: broken, unsure: true })
+    const broken = parsedOf([task('A', { invalid: 'half' })])
+    fake.looks.set('/s/tasks/A', { state: 'parsed', file: broken, unsure: true })
     await expect(fake.board.read('task:A')).rejects.toMatchObject({ code: 'record_unreadable' })
     fake.put('/s/tasks/A', task('A'))
     expect(fake.board.settle(0)).toEqual(['task:A'])
@@ -447,3 +447,16 @@ function fresh(fake: FakeBoard, now = 0) {
 
 const bucketOfA = (fake: FakeBoard): number =>
   Array.from({ length: 256 }, (_, n) => n).find((n) => 'task:A' in fake.board.bucket(n)) ?? -1
+
+test('a field that nothing is derived from makes another record, even of the same bytes', () => {
+  const bytes = { hash: '0123456789abcdef0123456789abcdef', chars: 1, state: 'ok' } as const
+  const of = (entry: Entry) => {
+    const fake = new FakeBoard()
+    fake.board.ingest('/s/tasks/A', { ...bytes, entries: [entry] })
+    fake.board.settle(0)
+    return fake.board.root()
+  }
+  const before = of(task('A'))
+  expect(of(task('A'))).toBe(before)
+  expect(of(task('A', { extra: { estimate: 3 } }))).not.toBe(before)
+})

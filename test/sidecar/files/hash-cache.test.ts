@@ -5,11 +5,13 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Board } from '../../../sidecar/board/board.ts'
 import { HashCache } from '../../../sidecar/files/hash-cache.ts'
 import type { Entry } from '../../../sidecar/layouts/layout.ts'
-import { config, FakeBoard, fakeStore, live, saysOf, session, task } from '../fake-board.ts'
+import { config, FakeBoard, fakeStore, live, parsedOf, session, task } from '../fake-board.ts'
 
 const store = { ...fakeStore, root: '/s', layout: 'cairn' as const }
 const fileStat = { size: 1, mtimeMs: 2.5, ctimeMs: 3.25, ino: 4, isRacy: false }
-const NONE = new Board(fakeStore, () => ({ state: 'gone' }), 'masked')
+const NONE = new Board(fakeStore, () => ({ state: 'gone' }))
+
+const MADE_BY = { version: '1', runOutput: 'masked' } as const
 
 let folder: string
 let logs: string[]
@@ -21,12 +23,12 @@ beforeEach(async () => {
 afterEach(() => rm(join(folder, '..', '..'), { recursive: true, force: true }))
 
 const cacheOf = (of: Partial<typeof store> = {}) =>
-  new HashCache(folder, { ...store, ...of }, (_level, event) => logs.push(event))
+  new HashCache(folder, { ...store, ...of }, MADE_BY, (_level, event) => logs.push(event))
 
 function filled(): Board {
   const fake = new FakeBoard()
   const put = (path: string, ...entries: Entry[]) =>
-    fake.board.ingest(path, { ...saysOf(entries), stat: fileStat })
+    fake.board.ingest(path, { ...parsedOf(entries), stat: fileStat })
   put('/s/config', config(['done']))
   put('/s/tasks/A', task('A', { deps: ['B', 'C'], activeAttempt: 'a1' }))
   put('/s/done/B', { ...task('B'), closed: true } as Entry)
@@ -42,7 +44,7 @@ function filled(): Board {
 test('a board that was restored has the same sums, and turns stale at the same time', async () => {
   const before = filled()
   await cacheOf().save(before.files.entries())
-  const after = new Board(fakeStore, () => ({ state: 'gone' }), 'masked')
+  const after = new Board(fakeStore, () => ({ state: 'gone' }))
   expect(await cacheOf().load((path, file) => after.restore(path, file))).toBe(7)
   after.settle(500)
   expect(after.root()).toBe(before.root())
@@ -72,8 +74,19 @@ test('where there is none, nothing is restored and nothing is said', async () =>
 
 test.each([
   ['another store', async () => cacheOf({ root: '/t' })],
-  ['another layout', async () => new HashCache(folder, { ...store, layout: 'backlog-md' }, log)],
-  ['an older version', async () => replaced((text) => text.replace('"format":1', '"format":0'))],
+  [
+    'another layout',
+    async () => new HashCache(folder, { ...store, layout: 'backlog-md' }, MADE_BY, log),
+  ],
+  [
+    'another version of the program',
+    async () => new HashCache(folder, store, { ...MADE_BY, version: '2' }, log),
+  ],
+  [
+    'another output of runs',
+    async () => new HashCache(folder, store, { ...MADE_BY, runOutput: 'none' }, log),
+  ],
+  ['an older format', async () => replaced((text) => text.replace('"format":2', '"format":1'))],
   ['no cache at all', async () => replaced(() => '\0\0\0binary\n')],
 ])('%s is ignored with one log line', async (_name, make) => {
   await cacheOf().save(filled().files.entries())

@@ -61,7 +61,7 @@ function store(over: Partial<Store> = {}): Store {
       if (path === join(root, 'config.yaml')) return 'board'
       return path.endsWith('.md') && !basename(path).startsWith('.') ? 'task' : undefined
     },
-    parse: () => [],
+    parse: () => ({ state: 'ok', entries: [] }),
     unreadable: () => [],
     fold: (id) => id,
     ...over,

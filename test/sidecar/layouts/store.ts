@@ -18,11 +18,11 @@ export function makeFolder(files: Record<string, string | Uint8Array> = {}): str
 }
 
 /** What the store says of one file, by its path beneath the store's root. */
-export function say(store: Store, path: string, text: string): Entry[] {
+export function say(store: Store, path: string, text: string): readonly Entry[] {
   const absolute = join(store.root, path)
   const kind = store.classify(absolute)
   if (kind === undefined) throw new Error(`${path} is ignored`)
-  return store.parse(absolute, kind, text)
+  return store.parse(absolute, kind, text).entries
 }
 
 /** The one task that a file holds. */

@@ -7,7 +7,7 @@ async function parse(json: unknown): Promise<Entry[]> {
   const text = typeof json === 'string' ? json : JSON.stringify(json)
   const store = await taskMaster.detect(makeFolder({ '.taskmaster/tasks/tasks.json': text }))
   if (!store) throw new Error('no store')
-  return say(store, 'tasks/tasks.json', text)
+  return [...say(store, 'tasks/tasks.json', text)]
 }
 
 const tasksOf = (entries: Entry[]) => entries.flatMap((e) => (e.kind === 'task' ? [e.task] : []))
@@ -153,4 +153,13 @@ test('cuts ids that the edge would not take, says so, and keeps deps within the 
   const ids = tasksOf(entries).map(({ id }) => id)
   const cut = 'x'.repeat(200)
   expect(ids).toEqual([`${cut}:1`, `${cut}:1.${cut}`, 'half \ufffd:\ufffd'])
+})
+
+test('a file that is not whole is broken; one with an odd task is not', async () => {
+  const store = await taskMaster.detect(makeFolder({ '.taskmaster/tasks/tasks.json': '{}' }))
+  if (!store) throw new Error('no store')
+  const stateOf = (text: string) => store.parse(store.configFile, 'tasks', text).state
+  expect(stateOf('{"master": {"tasks": [')).toBe('broken')
+  expect(stateOf('[]')).toBe('broken')
+  expect(stateOf('{"master": {"tasks": [{"id": 1, "title": "A"}, "odd"]}}')).toBe('ok')
 })

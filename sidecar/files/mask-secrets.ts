@@ -18,9 +18,6 @@ import {
   VARIABLE,
 } from './secret-shapes.ts'
 
-/** Raise it when other things are hidden than before: every run is then sent anew. */
-export const MASK_REVISION = 2
-
 const MASK = '[redacted]'
 
 /** Without its colours where something is hidden: they stand between a name and its value. */

@@ -1,14 +1,19 @@
 // What of a run leaves this machine. Pure.
 
 import type { Run } from '../../worker/board/wire.ts'
+import type { Entry } from '../layouts/layout.ts'
 import { limitText } from '../layouts/text-limit.ts'
-import { MASK_REVISION, maskSecrets } from './mask-secrets.ts'
+import { maskSecrets } from './mask-secrets.ts'
 
 /** The output without what looks like a secret, or no output at all. */
 export const RUN_OUTPUTS = ['masked', 'none'] as const
 export type RunOutput = (typeof RUN_OUTPUTS)[number]
 
-export function publishedRun({ cmd, output, ...rest }: Run, kind: RunOutput): Run {
+/** The entry as it is kept and published; only runs are another. */
+export const publishedEntry = (entry: Entry, output: RunOutput): Entry =>
+  entry.kind === 'run' ? { ...entry, run: publishedRun(entry.run, output) } : entry
+
+function publishedRun({ cmd, output, ...rest }: Run, kind: RunOutput): Run {
   return {
     ...rest,
     ...(cmd !== undefined && { cmd: maskSecrets(cmd) }),
@@ -16,6 +21,3 @@ export function publishedRun({ cmd, output, ...rest }: Run, kind: RunOutput): Ru
     ...(output !== undefined && kind === 'masked' && { output: limitText(maskSecrets(output)) }),
   }
 }
-
-/** Part of a run's hash: when other things leave than before, every run is sent anew. */
-export const runMark = (kind: RunOutput): string => `${kind} ${MASK_REVISION}`

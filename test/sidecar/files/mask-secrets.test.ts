@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { maskSecrets } from '../../../sidecar/board/mask-secrets.ts'
+import { maskSecrets } from '../../../sidecar/files/mask-secrets.ts'
 
 /** Put together here, so that nobody who looks for secrets finds one in this file. */
 const some = (mark: string, length: number, letters = 'aB3dE6gH9jK2') =>
