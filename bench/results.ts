@@ -5,6 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, release, totalmem, type } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { BurstRow } from './burst.ts'
+import type { FanoutSample } from './fanout/load.ts'
 import type { IdleRow } from './idle.ts'
 import type { LatencyRow } from './latency.ts'
 import type { ChargeTimes, RoundTrips } from './payments/charges.ts'
@@ -60,6 +61,15 @@ export interface WebhooksResult extends Result {
   naiveLevels: readonly number[]
   rates: RateSample[]
   pace: PaceRun[]
+}
+
+export interface FanoutResult extends Result {
+  targets: { timesShared: number }
+  /** How many at a time. */
+  streams: readonly number[]
+  /** Systems that are not installed here. */
+  skipped: readonly string[]
+  samples: FanoutSample[]
 }
 
 export interface ChargeResult extends Result {

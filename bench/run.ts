@@ -1,5 +1,5 @@
-// `npm run bench -- [latency] [watch] [webhooks] [charge] [--quick] [--out DIR]`: measures this
-// system and the alternatives in one run on this machine, and writes numbers and plots.
+// `npm run bench -- [latency] [watch] [webhooks] [charge] [fanout] [--quick] [--out DIR]`: measures
+// this system and the alternatives in one run on this machine, and writes numbers and plots.
 
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -7,6 +7,7 @@ import { join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { stopAll } from './child.ts'
 import { runCharge } from './run-charge.ts'
+import { runFanout } from './run-fanout.ts'
 import { runLatency } from './run-latency.ts'
 import { runWatch } from './run-watch.ts'
 import { runWebhooks } from './run-webhooks.ts'
@@ -27,7 +28,13 @@ export interface BenchRun {
   say: (text: string) => void
 }
 
-const BENCHES = { latency: runLatency, watch: runWatch, webhooks: runWebhooks, charge: runCharge }
+const BENCHES = {
+  latency: runLatency,
+  watch: runWatch,
+  webhooks: runWebhooks,
+  charge: runCharge,
+  fanout: runFanout,
+}
 type BenchName = keyof typeof BENCHES
 const NAMES = Object.keys(BENCHES) as BenchName[]
 

@@ -61,7 +61,8 @@ export function startBareEdge(dir: string): Promise<BenchEdge> {
   return startEdge(dir, home, { API_KEY })
 }
 
-async function startEdge(
+/** `home`: the folder of its wrangler.toml. */
+export async function startEdge(
   dir: string,
   home: string,
   variables: Record<string, string>,
