@@ -57,7 +57,7 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     records: board,
     clock,
     log,
-    ...(progress && { onProgress: (done, total) => progress.update('told', done, total) }),
+    ...(progress && { onProgress: (done, total) => progress.update('sent', done, total) }),
     ...(onFailure && { onFailure }),
   })
   const sidecar = new Sidecar({

@@ -2,10 +2,10 @@
 // before anybody could read it, so it appears only when there is much to do.
 
 const FROM = 500
-const MOST_OFTEN_MS = 100
+const MIN_PAUSE_MS = 100
 
 export interface Progress {
-  update(verb: 'read' | 'told', done: number, total: number): void
+  update(verb: 'read' | 'sent', done: number, total: number): void
   /** Clears the line, so that a log line after it starts on its own. */
   end(): void
 }
@@ -20,7 +20,7 @@ export function createProgress(write: (text: string) => void, now = Date.now): P
     update(verb, done, total) {
       if (total < FROM) return
       if (done >= total) return end()
-      if (shownAt !== undefined && now() - shownAt < MOST_OFTEN_MS) return
+      if (shownAt !== undefined && now() - shownAt < MIN_PAUSE_MS) return
       const percent = Math.floor((done / total) * 100)
       write(`\r\x1b[K${verb} ${done} of ${total} (${percent} %)`)
       shownAt = now()

@@ -30,7 +30,7 @@ export class Board implements Records {
   #dirty = new Set<Key>()
   /** Every record may be; at the start a set of all keys would be held for nothing. */
   #isAllDirty: boolean = true
-  /** Keys that the publisher asked for in vain: told again as soon as their file is read again. */
+  /** Keys that could not be read when asked for: published when their file is read again. */
   readonly #owed = new Set<Key>()
   /** A read found a file changed whose hint has not come yet. */
   #isAhead: boolean = false

@@ -1,6 +1,6 @@
-// The port between the board, which knows what the files say, and the publisher, which tells the
-// edge. The publisher never holds records: it holds dirty keys and asks for the newest content when
-// it can send, so a day without an edge costs no more memory than a minute.
+// The port between the board, which knows what the files say, and the publisher, which sends it to
+// the edge. The publisher never holds records: it holds dirty keys and asks for the newest content
+// when it can send, so a day without an edge costs no more memory than a minute.
 
 import type { DataRecord, Key } from '../../worker/board/wire.ts'
 
@@ -25,7 +25,7 @@ export interface Records {
   read(key: Key): Promise<DataRecord | null>
   /**
    * The keys of records that changed because a read found its file changed before its hint came.
-   * They belong to the same change: clients told of the one must find the others.
+   * They belong to the same change: clients that are sent to the one must find the others.
    */
   follow(): Key[]
 }

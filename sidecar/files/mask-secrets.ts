@@ -29,6 +29,13 @@ export function maskSecrets(text: string): string {
   return masked === plain ? maskPlain(text) : masked
 }
 
+/**
+ * The order matters in three places; the other patterns could stand in any:
+ * - SCHEME before VARIABLE and FIELD: of `TOKEN=Bearer abc` they would take the word `Bearer` for
+ *   the value, and the token would stay.
+ * - VARIABLE before FIELD: a shell's value may hold the other quote, as in `PASSWORD="it's me"`.
+ * - FIELD before LINE: it leaves the quotes around a value, which then still reads as YAML.
+ */
 function maskPlain(text: string): string {
   let masked = maskTokens(maskPrivateKeys(text))
   for (const shape of SHAPES) masked = masked.replace(shape, MASK)
@@ -41,7 +48,7 @@ function maskPlain(text: string): string {
     .replace(HEADER, `$1${MASK}`)
     .replace(SCHEME, `$1${MASK}`)
     .replace(VARIABLE, `$1$2${MASK}`)
-    .replace(FIELD, maskField)
+    .replace(FIELD, (all, ...groups) => maskField(all, groups.at(-1)))
     .replace(LINE, maskLine)
     .replace(FLAG, `$1$2${MASK}`)
     .replace(USER, `$1${MASK}`)
@@ -53,15 +60,17 @@ const EMPTY =
 
 const COUNT = /^[\d.,_]+[;)\]}]*$/
 
-function maskField(
-  all: string,
-  name: string,
-  sign: string,
-  open: string | undefined,
-  _quote: string | undefined,
-  quoted: string | undefined,
-  bare: string | undefined,
-): string {
+/** What FIELD captures: `name`, `sign`, and a value in quotes or a bare one. */
+interface Field {
+  name: string
+  sign: string
+  /** The quote, with what may stand before it: `b"`, `\\"`. */
+  open?: string
+  quoted?: string
+  bare?: string
+}
+
+function maskField(all: string, { name, sign, open, quoted, bare }: Field): string {
   // In the plural: a number of them.
   if (/s["'`]?$/i.test(name) && COUNT.test(quoted ?? bare ?? '')) return all
   if (quoted !== undefined) return `${name}${sign}${open}${MASK}`

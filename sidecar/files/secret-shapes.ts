@@ -40,6 +40,13 @@ export const SHAPES: readonly RegExp[] = [
   /\bAGE-SECRET-KEY-1[0-9A-Z]{58}/g,
 ]
 
+/**
+ * Names of what is secret in the output of programs. Three places know such names, each for its own
+ * text: `worker/shared/secrets.ts` for names of fields, taken apart into words (logs, JSON), where
+ * short words like `key` and `pin` are safe to list; `worker/payments/masking/mask.ts` adds what a
+ * gateway's driver names as the payer's own. Here a name stands in free text, in which `key` and
+ * `pin` are words like any other, so only longer ones count.
+ */
 const SECRET_NAME =
   '(?:secret|token|passw(?:or)?d|passphrase|credential|_auth|(?:api|access|account|auth|client' +
   '|encryption|master|private|secret|service|shared|signing|storage)[_-]?key)' +
@@ -63,8 +70,9 @@ export const VARIABLE = new RegExp(
 
 /** A name, then `=` or `:`, then a value in quotes or not: code, JSON, YAML, queries. */
 export const FIELD = new RegExp(
-  `(${SECRET_NAME}\\\\{0,3}["'\`]?)([ \\t]{0,4}(?:=>|:=|[:=])[ \\t]{0,4})` +
-    `(?:((?:[bru]|\\\\{0,3})(["']))(${QUOTED(4)})|([^\\s"'\`=>&\\\\][^\\s"'\`&]*))`,
+  `(?<name>${SECRET_NAME}\\\\{0,3}["'\`]?)(?<sign>[ \\t]{0,4}(?:=>|:=|[:=])[ \\t]{0,4})` +
+    `(?:(?<open>(?:[bru]|\\\\{0,3})(["']))(?<quoted>${QUOTED(4)})` +
+    `|(?<bare>[^\\s"'\`=>&\\\\][^\\s"'\`&]*))`,
   'gi',
 )
 

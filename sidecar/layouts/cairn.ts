@@ -24,7 +24,7 @@ export const cairn = {
 
 /**
  * Whether a path is a markdown file among the tasks whose name is no id. Such a file is no task;
- * whoever logs can tell its author.
+ * the doctor names it to its author.
  */
 export function isMisnamed(path: string): boolean {
   const name = basename(path)

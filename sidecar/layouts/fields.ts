@@ -5,7 +5,7 @@ import type { Plain } from './yaml-scalar.ts'
 
 export class Fields {
   readonly #fields: Map<string, Plain>
-  /** Shared by the fields of nested maps, so that their losses are told with the file. */
+  /** Shared by the fields of nested maps, so that their losses are listed with the file's. */
   readonly problems: string[]
 
   constructor(fields: Map<string, Plain>, problems: string[] = []) {

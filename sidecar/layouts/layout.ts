@@ -6,7 +6,7 @@ import type { BoardConfig, LayoutName, Live, Run, Session, Task } from '../../wo
 /** What a file of the store is. `tasks` is one file that holds many tasks. */
 export type FileKind = 'task' | 'tasks' | 'session' | 'live' | 'run' | 'board'
 
-/** A task as its file tells it: what follows from other files is derived later, by the board. */
+/** A task as its file has it: what follows from other files is derived later, by the board. */
 export type TaskSource = Omit<Task, 'ready' | 'executionState' | 'sessionId'>
 export type SessionSource = Omit<Session, 'health' | 'live'>
 

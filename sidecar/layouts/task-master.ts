@@ -6,7 +6,7 @@ import { isFile, realFolder } from './store-folder.ts'
 import { parseTasks, TASK_MASTER_BOARD } from './task-master-tasks.ts'
 
 const STORE = '.taskmaster'
-/** One of them tells the tool's folder. Its `init` writes the first two, and no task. */
+/** Any of them marks the tool's folder. Its `init` writes the first two, and no task. */
 const SIGNS = ['config.json', 'state.json', join('tasks', 'tasks.json')]
 
 export const taskMaster = {

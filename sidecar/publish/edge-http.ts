@@ -10,7 +10,7 @@ import type { Edge, Failure, FailureReason, Reply, StepAnswer } from './edge.ts'
 
 const TIMEOUT_MS = 15_000
 /** An answer is a list of keys at most; whatever sends more than this is not the edge. */
-const MOST_ANSWER_BYTES = 32 << 20
+const MAX_ANSWER_BYTES = 32 << 20
 
 export interface EdgeHttpOptions {
   /** Base URL; a path in it stays in front of `api/`. */
@@ -132,7 +132,7 @@ function whole(response: http.IncomingMessage): Promise<Answer> {
   return new Promise((resolve, reject) => {
     response.on('data', (chunk: Buffer) => {
       bytes += chunk.length
-      if (bytes > MOST_ANSWER_BYTES) response.destroy(new Error('The answer never ends.'))
+      if (bytes > MAX_ANSWER_BYTES) response.destroy(new Error('The answer never ends.'))
       else chunks.push(chunk)
     })
     response.on('error', reject)

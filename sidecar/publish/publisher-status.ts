@@ -8,9 +8,9 @@ export interface PublisherStatus {
   /** When the edge last held everything, in milliseconds since 1970. */
   lastSyncAt: number | null
   lastPublishedAt: number | null
-  /** Keys that the edge has not been told of, without those that a coming sync will find. */
+  /** Keys that were not sent to the edge yet, without those that a coming sync will find. */
   dirty: number
-  /** Something is left to tell: dirty keys, or a sync. */
+  /** Something is left to send: dirty keys, or a sync. */
   behind: boolean
   lastError: string | null
   store: StoreState['state'] | null

@@ -231,7 +231,7 @@ export class Publisher {
     try {
       const failure = await change.send()
       if (!failure) this.#lastPublishedAt = this.#deps.clock.now()
-      // All was applied, and the message that was to tell of it is lost: the sync tells.
+      // All was applied and only the answer is lost: the sync makes the edge signal it.
       else if (change.pending.size === 0) this.#syncWanted = true
       return failure
     } finally {

@@ -1,20 +1,20 @@
 // The window in which hints gather before they are acted on. Pure: no timer, the caller sleeps
-// until the deadline that it is told.
+// until the deadline that it gets.
 
 /** Changes within this long are one message: an agent's save touches several files. */
 export const QUIET_MS = 100
 /** Longest wait from the first hint: a writer that never pauses must not starve the clients. */
-export const LONGEST_MS = 500
+export const MAX_MS = 500
 
 export class Window {
   readonly #quietMs: number
-  readonly #longestMs: number
+  readonly #maxMs: number
   #first: number | undefined
   #last = 0
 
-  constructor(quietMs = QUIET_MS, longestMs = LONGEST_MS) {
+  constructor(quietMs = QUIET_MS, maxMs = MAX_MS) {
     this.#quietMs = quietMs
-    this.#longestMs = longestMs
+    this.#maxMs = maxMs
   }
 
   /** Opens the window or keeps it open. Returns when to `close` it, in ms of the caller's clock. */
@@ -25,13 +25,13 @@ export class Window {
     }
     // A clock that was set back must not pull the deadline before a hint that was already heard.
     this.#last = Math.max(this.#last, now)
-    return Math.min(this.#last + this.#quietMs, this.#first + this.#longestMs)
+    return Math.min(this.#last + this.#quietMs, this.#first + this.#maxMs)
   }
 
   /** When the open window ends; undefined when none is open. */
   get deadline(): number | undefined {
     if (this.#first === undefined) return undefined
-    return Math.min(this.#last + this.#quietMs, this.#first + this.#longestMs)
+    return Math.min(this.#last + this.#quietMs, this.#first + this.#maxMs)
   }
 
   due(now: number): boolean {

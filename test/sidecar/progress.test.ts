@@ -10,12 +10,12 @@ test('a large sync is one line that is written over, and cleared at its end', ()
     },
     () => now,
   )
-  progress.update('told', 100, 1_000)
-  progress.update('told', 101, 1_000)
+  progress.update('sent', 100, 1_000)
+  progress.update('sent', 101, 1_000)
   now += 200
-  progress.update('told', 200, 1_000)
-  progress.update('told', 1_000, 1_000)
-  expect(shown).toBe('\r\x1b[Ktold 100 of 1000 (10 %)\r\x1b[Ktold 200 of 1000 (20 %)\r\x1b[K')
+  progress.update('sent', 200, 1_000)
+  progress.update('sent', 1_000, 1_000)
+  expect(shown).toBe('\r\x1b[Ksent 100 of 1000 (10 %)\r\x1b[Ksent 200 of 1000 (20 %)\r\x1b[K')
 })
 
 test('a small one shows nothing', () => {
