@@ -97,12 +97,13 @@ export async function openLoad(supply: Supply, plan: OpenPlan): Promise<OpenLoad
     return take()
   }
   const startedAt = performance.now()
-  const sendAt = async (dueAt: number, request: Buffer) => {
+  // `dueMs` is counted from the start: a sum with the clock's fractions is no whole number again.
+  const sendAt = async (dueMs: number, request: Buffer) => {
     const connection = await take()
     const isOk = await sendOne(connection, request, tally)
     idle.push(connection)
     waiting.shift()?.()
-    if (isOk && dueAt - startedAt >= plan.warmUpMs) latencies.push(performance.now() - dueAt)
+    if (isOk && dueMs >= plan.warmUpMs) latencies.push(performance.now() - startedAt - dueMs)
   }
 
   const sending: Promise<void>[] = []
@@ -112,7 +113,7 @@ export async function openLoad(supply: Supply, plan: OpenPlan): Promise<OpenLoad
     while (sending.length < due) {
       const request = supply()
       if (!request) throw new Error('There are fewer callbacks than the load needs.')
-      sending.push(sendAt(startedAt + sending.length * stepMs, request))
+      sending.push(sendAt(sending.length * stepMs, request))
     }
     await sleep(TICK_MS)
   }
