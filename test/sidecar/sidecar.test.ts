@@ -263,6 +263,20 @@ describe('a watcher', () => {
   })
 })
 
+test('a defect ends its turn loudly, and the scan that follows makes up for it', async () => {
+  const { board, hint, calls, logs } = await (await makeRig()).started()
+  const settle = board.settle.bind(board)
+  board.settle = () => {
+    board.settle = settle
+    throw new TypeError('undefined is not a function')
+  }
+  await save('B.md', taskText('B'))
+  hint('tasks', 'B.md')
+  await eventually(() => expect(logs).toContain('sidecar.defect'))
+  expect(calls).toEqual([])
+  await eventually(() => expect(calls).toEqual([['task:B']]))
+})
+
 describe('a half-written file', () => {
   test('is told once, when it is whole', async () => {
     const timers = new FakeClock()
