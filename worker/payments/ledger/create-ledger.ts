@@ -21,7 +21,7 @@ import {
   claimEvents,
   redeliver,
   settleCheck,
-  settleEvent,
+  settleEvents,
 } from './sweep-operations.ts'
 import { applyParked, type ParkedEvent, recordWebhook } from './webhook-operations.ts'
 import { openWriter } from './writer.ts'
@@ -53,7 +53,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
       )
     },
     async settleDispatched(outcomes, now) {
-      await Promise.all(outcomes.map((each) => run(settleEvent(each, now, subscribers))))
+      if (outcomes.length > 0) await run(settleEvents(outcomes, now, subscribers))
     },
   }
   const dispatching = createDispatching({ outbox, dispatch, clock, log })

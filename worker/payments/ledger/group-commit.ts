@@ -24,8 +24,18 @@ export interface GroupCommit<Unit, Result> {
   submit(unit: Unit): Promise<Result>
 }
 
-/** Bigger batches were no faster, and every unit waits for the whole of its batch. */
-const MOST_UNITS = 64
+/**
+ * A save of 256 costs the server a third less for each than one of 64, and with 80 ms between edge
+ * and database twice as many get through. Few callers at a time never fill it.
+ */
+const MAX_UNITS = 256
+/**
+ * A group that took so long had a long way to the database, or a slow one. The next one then waits
+ * a little: what comes right behind an answer would else miss it, and wait for a whole group.
+ */
+const SLOW_GROUP_MS = 60
+const gatherMs = (lastMs: number): number =>
+  lastMs < SLOW_GROUP_MS ? 0 : Math.min(lastMs / 10, 20)
 /** The server kills a transaction at 5 s; after one more the answer is lost, not late. */
 const DEADLINE_MS = 6_000
 /** Gateways wait 30 s or more for the answer to a webhook, and must get one of ours before that. */
@@ -53,6 +63,8 @@ export function groupCommit<Unit, Result>(
   const { clock, send, isTransient, retrying } = deps
   let queue: Waiting<Unit, Result>[] = []
   let isRunning = false
+  /** How long the last group took. */
+  let lastMs = 0
   /** Nobody of them is answered yet; the one who waits longest is the first. */
   const unanswered = new Set<Waiting<Unit, Result>>()
   let endWatch: (() => void) | undefined
@@ -62,9 +74,13 @@ export function groupCommit<Unit, Result>(
     await Promise.resolve()
     let failures = 0
     while (queue.length > 0) {
-      const setback = await commit(queue.splice(0, MOST_UNITS))
+      const waitsMs = gatherMs(lastMs)
+      if (waitsMs > 0) await pause(clock, waitsMs)
+      const startedAt = clock.now()
+      const setback = await commit(queue.splice(0, MAX_UNITS))
       if (!setback) {
         failures = 0
+        lastMs = clock.now() - startedAt
         continue
       }
       // They keep their place, so that nobody's patience is spent on those who came later.

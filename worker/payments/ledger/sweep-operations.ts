@@ -103,35 +103,42 @@ export function claimEvents({ now, limit }: Due): Operation<DueEvent[]> {
   }
 }
 
-/** What came of dispatching one event. */
-export function settleEvent(
-  dispatched: Dispatched,
+/** What came of dispatching events: one operation for all of a group that were settled together. */
+export function settleEvents(
+  outcomes: readonly Dispatched[],
   now: number,
   subscribers: Subscribers,
 ): Operation<undefined> {
-  const { outboxId, listeners, delivery } = dispatched
-  const isGivenUp = (went?: { ok: boolean; nextAttemptAt?: number }) =>
-    went !== undefined && !went.ok && went.nextAttemptAt === undefined
-  const isDead = isGivenUp(listeners) || isGivenUp(delivery)
+  const dead = outcomes.filter(
+    ({ listeners, delivery }) => isGivenUp(listeners) || isGivenUp(delivery),
+  )
   return {
     keys: {
-      outbox: [outboxId],
-      deliveries: delivery ? [delivery.id] : [],
-      ...(isDead && {
-        paymentsOfOutbox: [outboxId],
-        alerts: [
-          { kind: 'listener_dead', subject: outboxId },
-          { kind: 'delivery_dead', subject: delivery?.id ?? outboxId },
-        ],
-      }),
+      outbox: outcomes.map(({ outboxId }) => outboxId),
+      deliveries: outcomes.flatMap(({ delivery }) => delivery?.id ?? []),
+      paymentsOfOutbox: dead.map(({ outboxId }) => outboxId),
+      alerts: dead.flatMap(({ outboxId, delivery }) => [
+        { kind: 'listener_dead', subject: outboxId },
+        { kind: 'delivery_dead', subject: delivery?.id ?? outboxId },
+      ]),
     },
     decide(rows) {
-      const outbox = rows.get('outbox', outboxId)
-      if (!outbox) return { answer: undefined }
-      return { answer: undefined, changes: settle(rows, outbox, dispatched, { now, subscribers }) }
+      const all = outcomes.flatMap((outcome) => {
+        const outbox = rows.get('outbox', outcome.outboxId)
+        return outbox ? [settle(rows, outbox, outcome, { now, subscribers })] : []
+      })
+      const changes = {
+        outbox: all.flatMap(({ outbox = [] }) => outbox),
+        deliveries: all.flatMap(({ deliveries = [] }) => deliveries),
+        alerts: all.flatMap(({ alerts = [] }) => alerts),
+      }
+      return { answer: undefined, changes }
     },
   }
 }
+
+const isGivenUp = (went: Dispatched['listeners']): boolean =>
+  went !== undefined && !went.ok && went.nextAttemptAt === undefined
 
 function settle(
   rows: WorkingSet,

@@ -82,11 +82,29 @@ describe('group commit', () => {
     expect(sent).toEqual([['a'], ['b', 'c', 'd']])
   })
 
-  it('sends at most 64 units in a batch, first come, first served', async () => {
-    const units = names(150)
+  it('waits a little for what comes behind the answers of a group that took long', async () => {
+    const first = held()
+    script = [first.send]
+    const { submit } = commit()
+    const slow = submit('a')
+    await settle()
+    const waiting = submit('b')
+    await clock.advance(100)
+    first.release()
+    await slow
+    const behind = submit('c')
+    await settle()
+    expect(sent).toEqual([['a']])
+    await clock.advance(10)
+    expect(await Promise.all([waiting, behind])).toEqual(['b!', 'c!'])
+    expect(sent).toEqual([['a'], ['b', 'c']])
+  })
+
+  it('sends at most 256 units in a batch, first come, first served', async () => {
+    const units = names(600)
     const { submit } = commit()
     expect(await Promise.all(units.map(submit))).toEqual(units.map((unit) => `${unit}!`))
-    expect(sent).toEqual([units.slice(0, 64), units.slice(64, 128), units.slice(128)])
+    expect(sent).toEqual([units.slice(0, 256), units.slice(256, 512), units.slice(512)])
   })
 
   it('halves a batch that fails until the poison stands alone, and only that rejects', async () => {
