@@ -220,7 +220,7 @@ describe('the house', () => {
 
   it('lets no port import an adapter of it', () => {
     const ports = [
-      ...named('worker/board', ['board-store', 'change-log', 'repositories', 'spent-ids', 'sql']),
+      ...named('worker/board', ['repositories', 'sql']),
       ...named('worker/console', ['assets']),
       ...named('client', ['link', 'stream', 'tabs']),
       ...named('worker/payments', [
@@ -228,7 +228,7 @@ describe('the house', () => {
       ]),
       ...named('sidecar', ['watch/watch', 'publish/edge', 'layouts/layout', 'board/records']),
     ]
-    expect(ports).toHaveLength(17)
+    expect(ports).toHaveLength(14)
     const adapter = (file: string) => `${file.slice(0, -3)}-`
     expect(offences(ports, (name, { file }) => name.startsWith(adapter(file)))).toEqual([])
   })
@@ -248,8 +248,7 @@ describe('the house', () => {
         'stream',
         'stream-room',
         'wire',
-        'board-store',
-        'change-log',
+        'board-rows',
       ]),
       ...inside('worker/payments').filter(({ file }) => !file.endsWith('-object.ts')),
       ...inside('client').filter(({ file }) => !file.endsWith('/clock.ts')),

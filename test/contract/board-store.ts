@@ -2,10 +2,9 @@
 
 import { describe, expect, it } from 'vitest'
 import { createBoardTables } from '../../worker/board/board-schema-sqlite.ts'
-import type { BoardStore } from '../../worker/board/board-store.ts'
+import type { BoardStore } from '../../worker/board/board-store-sqlite.ts'
 import { sqliteBoardStore } from '../../worker/board/board-store-sqlite.ts'
-import { type ChangeLog, LOG_ROWS } from '../../worker/board/change-log.ts'
-import { sqliteChangeLog } from '../../worker/board/change-log-sqlite.ts'
+import { type ChangeLog, LOG_ROWS, sqliteChangeLog } from '../../worker/board/change-log-sqlite.ts'
 import type { Sql } from '../../worker/board/sql.ts'
 import { bucketOf, EMPTY_HASH, keyOf } from '../../worker/board/wire.ts'
 import { following, runRecord, sessionRecord, sums, taskRecord } from '../support/edge.ts'

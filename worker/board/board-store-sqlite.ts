@@ -1,10 +1,27 @@
-// The read model in the repository's own SQLite.
+// A repository's read model in its own SQLite: its records, the sums over their hashes, and its one
+// row of state. Synchronous, because a repository decides and writes in one turn.
 
-import type { BoardStore, Place, RepositoryState } from './board-store.ts'
+import type {
+  Place,
+  PlacedRow,
+  PutResult,
+  RepositoryState,
+  Row,
+  SessionFilter,
+  TaskFilter,
+} from './board-rows.ts'
 import { bucketSums } from './bucket-sums-sqlite.ts'
 import { putRecord, TABLE_OF } from './record-rows-sqlite.ts'
 import type { Sql, SqlValue } from './sql.ts'
-import { bucketOf, EMPTY_HASH, type Key, keyOf, parseKey, toggleHash } from './wire.ts'
+import {
+  bucketOf,
+  type DataRecord,
+  EMPTY_HASH,
+  type Key,
+  keyOf,
+  parseKey,
+  toggleHash,
+} from './wire.ts'
 
 type RowValues = { id: string; hash: string; json: string }
 type PlacedValues = RowValues & { at: number }
@@ -12,8 +29,10 @@ type PlacedValues = RowValues & { at: number }
 /** Before every row. */
 const NEWEST: Place = { at: Number.MAX_VALUE, id: '' }
 
+export type BoardStore = ReturnType<typeof sqliteBoardStore>
+
 /** `epoch` is used when this database is new: it names the life of its change log. */
-export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
+export function sqliteBoardStore(sql: Sql, epoch: string) {
   const first: RepositoryState = {
     epoch,
     run: 0,
@@ -34,7 +53,8 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
   const one = (query: string, ...values: SqlValue[]) => sql.all<RowValues>(query, ...values)[0]
 
   return {
-    transaction(run) {
+    /** All of it or nothing; `run` must not await, and ends with `save` if it changed anything. */
+    transaction<T>(run: () => T): T {
       try {
         return sql.transaction(run)
       } catch (error) {
@@ -42,16 +62,17 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
         throw error
       }
     },
-    state() {
+    state(): RepositoryState {
       const [row] = sql.all<{ state: string }>('SELECT state FROM repository')
       return row ? (JSON.parse(row.state) as RepositoryState) : first
     },
-    save(state) {
+    save(state: RepositoryState): void {
       sums.write()
       sql.all('UPDATE repository SET state = ?', JSON.stringify(state))
     },
 
-    put(record) {
+    /** Writes the record unless the same hash is stored. */
+    put(record: DataRecord): PutResult {
       const key = keyOf(record)
       const table = TABLE_OF[record.kind]
       const columns = record.kind === 'task' ? 'hash, file' : 'hash'
@@ -65,7 +86,8 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
       sums.toggle(bucket, old ? toggleHash(old.hash, record.hash) : record.hash)
       return record.kind === 'task' && old?.file === record.file ? 'follows' : 'changed'
     },
-    remove(key) {
+    /** The key that clients know the removed record by (of a run, its task's); undefined: none. */
+    remove(key: Key): Key | undefined {
       const { kind, id } = parseKey(key)
       const table = TABLE_OF[kind]
       const owner = kind === 'run' ? 'task' : 'id'
@@ -77,9 +99,11 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
       sums.toggle(bucketOf(key), old.hash)
       return kind === 'run' ? `task:${old.owner}` : key
     },
-    root: () => sums.all().reduce(toggleHash, EMPTY_HASH),
-    buckets: () => [...sums.all()],
-    entries(wanted) {
+    root: (): string => sums.all().reduce(toggleHash, EMPTY_HASH),
+    /** The 256 bucket sums. */
+    buckets: (): string[] => [...sums.all()],
+    /** Keys and hashes of these buckets. */
+    entries(wanted: readonly number[]): Map<Key, string> {
       const entries = new Map<Key, string>()
       const list = JSON.stringify(wanted)
       for (const kind of ['task', 'session', 'run', 'board'] as const) {
@@ -93,7 +117,8 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
       return entries
     },
 
-    tasks(filter, after, limit) {
+    /** One page of light tasks, ordered by id, after `after`. */
+    tasks(filter: TaskFilter, after: string, limit: number): Row[] {
       const where = conditions({
         'status = ?': filter.status,
         "? IN (SELECT assignee UNION ALL SELECT value FROM json_each(light, '$.assignees'))":
@@ -109,14 +134,16 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
         limit,
       )
     },
-    task(id) {
+    /** The whole task, body included. */
+    task(id: string): Row | undefined {
       const [row] = sql.all<{ hash: string; light: string; rest: string }>(
         'SELECT hash, light, rest FROM tasks WHERE id = ?',
         id,
       )
       return row && { id, hash: row.hash, json: joinObjects(row.light, row.rest) }
     },
-    sessions(filter, after, limit) {
+    /** One page of sessions, newest first, after `after`. */
+    sessions(filter: SessionFilter, after: Place | undefined, limit: number): PlacedRow[] {
       const where = conditions({
         'task = ?': filter.task,
         'actor = ?': filter.actor,
@@ -134,8 +161,10 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
         limit,
       )
     },
-    session: (id) => one('SELECT id, hash, json FROM sessions WHERE id = ?', id),
-    runs(task, after, limit) {
+    session: (id: string): Row | undefined =>
+      one('SELECT id, hash, json FROM sessions WHERE id = ?', id),
+    /** One page of a task's runs, newest first, after `after`. */
+    runs(task: string, after: Place | undefined, limit: number): PlacedRow[] {
       const { at, id } = after ?? NEWEST
       return sql.all<PlacedValues>(
         `SELECT id, hash, at, json FROM runs WHERE task = ? AND (at, id) < (?, ?)
@@ -146,7 +175,8 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
         limit,
       )
     },
-    relatedHashes: (task) =>
+    /** Hashes of a task's runs and sessions. */
+    relatedHashes: (task: string): string[] =>
       sql
         .all<{ hash: string }>(
           'SELECT hash FROM runs WHERE task = ? UNION ALL SELECT hash FROM sessions WHERE task = ?',
@@ -154,8 +184,8 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
           task,
         )
         .map((row) => row.hash),
-    config: () => one('SELECT id, hash, json FROM boards'),
-    counts() {
+    config: (): Row | undefined => one('SELECT id, hash, json FROM boards'),
+    counts(): { tasks: number; sessions: number; runs: number; invalid: number } {
       const [row] = sql.all<{ tasks: number; invalid: number; sessions: number; runs: number }>(
         `SELECT (SELECT count(*) FROM tasks) AS tasks,
           (SELECT count(*) FROM tasks WHERE invalid = 1) AS invalid,
@@ -163,7 +193,7 @@ export function sqliteBoardStore(sql: Sql, epoch: string): BoardStore {
       )
       return row ?? { tasks: 0, invalid: 0, sessions: 0, runs: 0 }
     },
-  } satisfies BoardStore
+  }
 }
 
 function conditions(parts: Record<string, string | number | undefined>) {

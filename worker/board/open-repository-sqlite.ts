@@ -5,7 +5,7 @@ import { sqliteBoardStore } from './board-store-sqlite.ts'
 import { sqliteChangeLog } from './change-log-sqlite.ts'
 import { Reads } from './reads.ts'
 import { Repository } from './repository.ts'
-import type { SpentIds } from './spent-ids.ts'
+import type { SpentIds } from './spent-ids-sqlite.ts'
 import { sqliteSpentIds } from './spent-ids-sqlite.ts'
 import type { Sql } from './sql.ts'
 

@@ -1,8 +1,9 @@
 // What the read endpoints answer, as JSON text in pieces, so that 100,000 tasks are never one
 // string. Pure but for its store and log.
 
-import type { BoardStore, PlacedRow, Row, SessionFilter, TaskFilter } from './board-store.ts'
-import type { ChangeLog } from './change-log.ts'
+import type { PlacedRow, Row, SessionFilter, TaskFilter } from './board-rows.ts'
+import type { BoardStore } from './board-store-sqlite.ts'
+import type { ChangeLog } from './change-log-sqlite.ts'
 import { formatEventId } from './event-id.ts'
 import { type BoardConfig, EMPTY_HASH, toggleHash } from './wire.ts'
 

@@ -1,8 +1,9 @@
 // One repository: takes what a sidecar publishes, remembers it, and says what clients are to be
 // told. Pure but for its store and log; owns no clock and no stream.
 
-import type { BoardStore, PutResult, RepositoryState } from './board-store.ts'
-import type { ChangeLog } from './change-log.ts'
+import type { PutResult, RepositoryState } from './board-rows.ts'
+import type { BoardStore } from './board-store-sqlite.ts'
+import type { ChangeLog } from './change-log-sqlite.ts'
 import { type EventId, formatEventId, parseEventId } from './event-id.ts'
 import {
   messageOf,

@@ -1,10 +1,13 @@
-// Spent ids in the repository's own SQLite.
+// What a repository remembers as used up, in its own SQLite: ids that are good for one time only.
+// What they stand for is the caller's own.
 
-import type { SpentIds } from './spent-ids.ts'
 import type { Sql } from './sql.ts'
 
-export const sqliteSpentIds = (sql: Sql): SpentIds => ({
-  spend: (id, expiresAt, now) =>
+export type SpentIds = ReturnType<typeof sqliteSpentIds>
+
+export const sqliteSpentIds = (sql: Sql) => ({
+  /** False: it was spent before. Remembered until `expiresAt`; all times in ms. */
+  spend: (id: string, expiresAt: number, now: number): boolean =>
     sql.transaction(() => {
       sql.all('DELETE FROM spent_ids WHERE expires_at <= ?', now)
       const spent = sql.all(

@@ -1,8 +1,7 @@
-// The port of a repository's read model: its records, the sums over their hashes, and its one row
-// of state. Synchronous, because a repository decides and writes in one turn.
+// What a repository's read model holds: its one row of state, its filters and its rows.
 
 import type { Touched } from './message.ts'
-import type { DataRecord, Key, StoreState } from './wire.ts'
+import type { StoreState } from './wire.ts'
 
 /** Everything a repository remembers besides its records and its log. */
 export interface RepositoryState {
@@ -63,34 +62,3 @@ export type PlacedRow = Row & Place
 
 /** `follows`: a task is another than it was, though its own file is not. */
 export type PutResult = 'same' | 'follows' | 'changed'
-
-export interface BoardStore {
-  /** All of it or nothing; `run` must not await, and ends with `save` when it changed anything. */
-  transaction<T>(run: () => T): T
-  state(): RepositoryState
-  save(state: RepositoryState): void
-
-  /** Writes the record unless the same hash is stored. */
-  put(record: DataRecord): PutResult
-  /** The key that clients know the removed record by (a run's is its task's); undefined: none. */
-  remove(key: Key): Key | undefined
-  root(): string
-  /** The 256 bucket sums. */
-  buckets(): string[]
-  /** Keys and hashes of these buckets. */
-  entries(buckets: readonly number[]): Map<Key, string>
-
-  /** One page of light tasks, ordered by id, after `after`. */
-  tasks(filter: TaskFilter, after: string, limit: number): Row[]
-  /** The whole task, body included. */
-  task(id: string): Row | undefined
-  /** One page of sessions, newest first, after `after`. */
-  sessions(filter: SessionFilter, after: Place | undefined, limit: number): PlacedRow[]
-  session(id: string): Row | undefined
-  /** One page of a task's runs, newest first, after `after`. */
-  runs(task: string, after: Place | undefined, limit: number): PlacedRow[]
-  /** Hashes of a task's runs and sessions. */
-  relatedHashes(task: string): string[]
-  config(): Row | undefined
-  counts(): { tasks: number; sessions: number; runs: number; invalid: number }
-}
