@@ -14,7 +14,7 @@ export interface SharedCallDeps<Answer> {
   keepAlive(work: Promise<unknown>): void
 }
 
-/** Half of what the ledger's writer can take at once: it writes these while others arrive. */
+/** Of 64 callers half: the ledger writes these while the others arrive. */
 const MOST_ITEMS = 32
 /** A single item may be longer. The runtime takes 32 MiB in a call, and as much in its answer. */
 const MOST_CHARS = 1 << 20
