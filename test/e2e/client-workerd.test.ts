@@ -19,7 +19,7 @@ afterAll(() => edge.close())
 streamSourceContract('fetch, from workerd', fetchStreams, () => edge)
 streamSourceContract('EventSource, from workerd', eventSourcesOver, () => edge)
 
-describe.concurrent.each([
+describe.each([
   { by: 'fetch', options: {} },
   { by: 'EventSource', options: { EventSource } },
 ])('a watch by $by', ({ options }) => {
