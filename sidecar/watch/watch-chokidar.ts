@@ -4,7 +4,7 @@
 // what `git checkout` does. So the root is looked at here.
 
 import { lstatSync } from 'node:fs'
-import { sep } from 'node:path'
+import { join, sep } from 'node:path'
 import { type FSWatcher, watch } from 'chokidar'
 import { messageOf } from '../error-message.ts'
 import type { Watch, WatchEvents, WatchedStore, Watcher } from './watch.ts'
@@ -73,6 +73,9 @@ class ChokidarWatcher {
     const ready = Promise.withResolvers<void>()
     let isReady = false
     chokidar.once('ready', ready.resolve)
+    chokidar.on('raw', (_event, name, details) => {
+      this.#heardRaw(name, (details as { watchedPath: string }).watchedPath)
+    })
     chokidar.on('all', (event, path) => this.#heard(event, path))
     chokidar.on('error', (error) => {
       // The system refused a watch: chokidar would go on, deaf in that folder.
@@ -84,9 +87,21 @@ class ChokidarWatcher {
     isReady = true
   }
 
+  /**
+   * The system's own event, before chokidar looks at the file. Of 500 files that are replaced at
+   * once chokidar's `change` comes up to a second later, one stat after the other.
+   */
+  #heardRaw(name: string | null, folder: string): void {
+    if (this.#isClosed) return
+    const path = join(folder, name ?? '')
+    if (name === null) this.#gap(`a change in ${folder} came without a name`)
+    else if (this.#store.classify(path) !== undefined) this.#events.onHint(path)
+  }
+
+  /** What has no raw event of its own: files of a folder that came or went as a whole. */
   #heard(event: string, path: string): void {
     if (this.#isClosed) return
-    if (!event.endsWith('Dir')) this.#events.onHint(path)
+    if (event === 'add' || event === 'unlink') this.#events.onHint(path)
     else if (path === this.#store.root) this.#lookAtRoot()
   }
 
