@@ -1,13 +1,28 @@
 -- The money that Signalbox knows of, for libSQL (SQLite). Boards are not in here: each repository
 -- object has a database of its own.
 --
--- Every statement may run again, and makes what is missing. It adds no column to a table that is
--- there: in a database of an older version the files of migrations/ do that, once. Times are
+-- The whole schema, for a database that is empty. Every statement may run again, and makes
+-- what is missing; a database of an older schema is brought here by migrations/. Times are
 -- integers, milliseconds since 1970. Amounts are integers in minor units. Ids are ULIDs, so
 -- ordering by id is ordering by time. STRICT, because a text in an amount column must fail, not be
 -- kept.
 -- A CHECK stands only on what the public contract fixes: SQLite cannot change one without copying
 -- the table, and one that refuses what a gateway really sends would lose somebody's payment.
+
+-- The number of the schema, in one row. A ledger that knows another number writes nothing.
+CREATE TABLE IF NOT EXISTS payment_schema (
+  one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1),
+  version INTEGER NOT NULL,
+  -- Steps of the migration to the next number that are done; 0: none is under way.
+  step INTEGER NOT NULL DEFAULT 0,
+  -- The last id that a step in parts has passed, so that a migration goes on where it ended.
+  passed TEXT NOT NULL DEFAULT ''
+) STRICT;
+
+-- Payments without a number are of schema 1, which this file leaves as it is.
+INSERT INTO payment_schema (one, version)
+SELECT 1, 3 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
+ON CONFLICT DO NOTHING;
 
 -- Which ledger writes, and how often it did: the one row that every save is compared with. A save
 -- on another position than it was loaded on makes `batch` NULL, and all of it fails. A new ledger

@@ -7,6 +7,7 @@ import type { Commands } from './command.ts'
 export const CHECKOUT = {
   ...BESIDE_BOARDS,
   start: () => import('./commands/start.ts'),
+  migrate: () => import('./commands/migrate.ts'),
   'sign-in': () => import('./commands/sign-in.ts'),
   'payments doctor': () => import('./payments/doctor.ts'),
   'payments simulate': () => import('./payments/simulate.ts'),

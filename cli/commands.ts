@@ -89,6 +89,17 @@ are those of the signalbox start that uses this folder. Prints one line for each
 error.`,
     options: ['edge', 'repo', 'token-file', 'data', 'payments', 'env-file', 'json'],
   },
+  migrate: {
+    usage: '[--env-file FILE]',
+    summary: 'brings the database of payments to the schema of this version',
+    description: `\
+Reads LIBSQL_URL and LIBSQL_AUTH_TOKEN. Makes the tables of an empty database. In a database of an
+older version it runs the missing migrations, in small transactions; run again, it goes on where it
+stopped. Deploy this version of the edge first: until the database is migrated, the edge stores
+nothing and answers 503, and gateways send their webhooks again. signalbox start migrates its own
+database.`,
+    options: ['env-file'],
+  },
   'sign-in': {
     usage: '[--data DIR]',
     summary: 'prints a link that signs in one browser to a running signalbox start',

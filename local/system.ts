@@ -11,7 +11,7 @@ import { checkVariables, edgeReady, edgeUrl } from './edge.ts'
 import { edgeVariables } from './edge-variables.ts'
 import { machineVariables, sidecarVariables } from './environment.ts'
 import { describeGateways, gatewaySecrets } from './gateways.ts'
-import { databaseReady, databaseUrl, libsqlServer, makeTables } from './libsql-server.ts'
+import { databaseReady, databaseUrl, libsqlServer, prepareDatabase } from './libsql-server.ts'
 import type { LocalJson } from './local-json.ts'
 import type { StartOptions } from './options.ts'
 import { findPort, findPorts, LOOPBACK } from './ports.ts'
@@ -31,6 +31,8 @@ export interface SystemPlan {
   data: DataFolder
   env: Readonly<Record<string, string | undefined>>
   supervisor: Supervisor
+  /** Told what a person at the terminal should know. */
+  notice: (sentence: string) => void
   /** Aborted when it is not wanted any more. */
   signal: AbortSignal
 }
@@ -43,7 +45,7 @@ const INHERITED_WAIT_MS = 5_000
 
 /** Resolves when all of it is up. Throws StartError; what was started then still runs. */
 export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
-  const { options, home, data, env, supervisor, signal } = plan
+  const { options, home, data, env, supervisor, notice, signal } = plan
   const { repo, storeDir } = options
   const machine = machineVariables(env)
   const [secret, ports] = await Promise.all([readSecret(data.secretFile), claimPorts(plan)])
@@ -60,7 +62,7 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
     const place = { dir: data.databaseDir, port: ports.database, publicKey }
     supervisor.start(libsqlServer(place, { env: machine, logFile: data.logFile('sqld') }))
     await databaseReady(database, { what: 'The database', waitMs: PROCESS_WAIT_MS, signal })
-    await makeTables({ url: database, token: databaseToken }, home, signal)
+    await prepareDatabase({ url: database, token: databaseToken }, home, { notice, signal })
   }
   const bringSimulatorUp = async () => {
     const { cacheDir, logsDir } = data

@@ -1,8 +1,13 @@
 // libSQL's own server with the tables of schema.sql, in a folder that nobody used before.
 
-import { mkdirSync, readFileSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { databaseReady, databaseUrl, libsqlServer, migrate } from '../../local/libsql-server.ts'
+import {
+  databaseReady,
+  databaseUrl,
+  libsqlServer,
+  prepareDatabase,
+} from '../../local/libsql-server.ts'
 import { databaseAccess } from '../../local/tokens.ts'
 import {
   libsqlDatabase,
@@ -38,7 +43,7 @@ export async function startDatabase(dir: string): Promise<BenchDatabase> {
     libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }),
     async () => {
       await databaseReady(url, { what: 'sqld', waitMs: START_WAIT_MS, signal })
-      await migrate({ url, token }, readFileSync(join(HOME, 'schema.sql'), 'utf8'), signal)
+      await prepareDatabase({ url, token }, HOME, { signal })
     },
   )
   const database = libsqlDatabase({ url, authToken: token }, Date.now)

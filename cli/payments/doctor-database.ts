@@ -2,21 +2,18 @@
 // nothing.
 
 import { decodeJwt } from 'jose'
+import type { Scripts } from '../../local/database/scripts.ts'
 import type { PaymentsConfig } from '../../worker/payments/config.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import {
+  mismatchOf,
+  readSchemaState,
+} from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import { isPrivate } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, some, warn } from '../findings.ts'
 import { type Column, type Schema, schemaIn, schemaOf } from './schema-libsql.ts'
 
 const SOON_MS = 7 * 86_400_000
-const run = (file: string): string => `run ${file} in it (turso db shell NAME < ${file})`
-
-export interface Scripts {
-  /** schema.sql */
-  schema: string
-  /** migrations/2.sql */
-  migration: string
-}
 
 /** `now` in ms. */
 export async function checkDatabase(
@@ -29,14 +26,17 @@ export async function checkDatabase(
   // The rest of it may hold a token.
   const { host } = new URL(url)
   const findings = [...checkPlace(new URL(url)), ...checkToken(authToken, now)]
-  let actual: Schema
+  const place = authToken === undefined ? { url } : { url, authToken }
+  const database = libsqlDatabase(place, Date.now)
   try {
-    const place = authToken === undefined ? { url } : { url, authToken }
-    actual = await schemaIn(libsqlDatabase(place, Date.now))
+    const state = await readSchemaState(database.read)
+    const actual = await schemaIn(database)
+    const mismatch = mismatchOf(state, scripts.version)
+    findings.push(ok('database', `${host} can be read.`))
+    return [...findings, ...(mismatch ? [error('schema', mismatch)] : compare(scripts, actual))]
   } catch (thrown) {
     return [...findings, error('database', `${host} cannot be read: ${whyOf(thrown)}.`)]
   }
-  return [...findings, ok('database', `${host} can be read.`), ...compare(scripts, actual)]
 }
 
 function checkPlace(url: URL): Finding[] {
@@ -69,8 +69,8 @@ function claimsOf(token: string) {
   }
 }
 
-function compare({ schema, migration }: Scripts, actual: Schema): Finding[] {
-  const expected = schemaOf(schema)
+function compare({ text, version }: Scripts, actual: Schema): Finding[] {
+  const expected = schemaOf(text)
   const tables = [...expected.tables].filter((table) => !actual.tables.has(table))
   const inTables = <Part extends { table: string }>(parts: readonly Part[]) =>
     parts.filter(({ table }) => !tables.includes(table))
@@ -85,7 +85,7 @@ function compare({ schema, migration }: Scripts, actual: Schema): Finding[] {
   const indexes = inTables(expected.indexes).filter((index) => !does.has(index.does))
   const findings = [
     ...(tables.length > 0 ? [lacking(tables.length === 1 ? 'table' : 'tables', tables)] : []),
-    ...(columns.length > 0 ? [lackingColumns(columns, migration)] : []),
+    ...(columns.length > 0 ? [lackingColumns(columns)] : []),
     ...(changed.length > 0
       ? [error('schema', `Of another type than schema.sql has them: ${some(named(changed))}.`)]
       : []),
@@ -99,27 +99,23 @@ function compare({ schema, migration }: Scripts, actual: Schema): Finding[] {
       : []),
   ]
   if (findings.length > 0) return findings
-  return [ok('schema', `All ${expected.tables.size} tables of schema.sql are there.`)]
+  return [ok('schema', `All ${expected.tables.size} tables of schema ${version} are there.`)]
 }
 
 const named = (columns: readonly Column[]) => columns.map(({ table, name }) => `${table}.${name}`)
 
 const lacking = (what: string, names: readonly string[]): Finding =>
-  error('schema', `The database lacks the ${what} ${some(names)}: ${run('schema.sql')}.`)
+  error('schema', `The database lacks the ${what} ${some(names)}: run signalbox migrate.`)
 
-/** `IF NOT EXISTS` leaves a table as it is, so running schema.sql again does not help. */
-function lackingColumns(columns: readonly Column[], migration: string): Finding {
+/** The number of the schema is right: somebody took them away, and no migration adds them again. */
+function lackingColumns(columns: readonly Column[]): Finding {
   const word = columns.length === 1 ? 'column' : 'columns'
-  const isOlder = columns.some(({ table, name }) =>
-    migration.includes(`ALTER TABLE ${table} ADD COLUMN ${name} `),
-  )
   const alter = columns.map(({ table, name, type, isRequired, fallback }) => {
     const value = fallback === undefined ? '' : ` DEFAULT ${fallback}`
     return `ALTER TABLE ${table} ADD COLUMN ${name} ${type}${isRequired ? ' NOT NULL' : ''}${value}`
   })
-  const how = isOlder ? run('migrations/2.sql') : some(alter)
   const sentence = `The database lacks the ${word} ${some(named(columns))}`
-  return error('schema', `${sentence}, which schema.sql adds to no table: ${how}.`)
+  return error('schema', `${sentence}, which schema.sql adds to no table: ${some(alter)}.`)
 }
 
 function whyOf(thrown: unknown): string {

@@ -1,14 +1,14 @@
 // Says what would keep payments from working: one check a line, each with its reason.
 
-import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { readScripts } from '../../local/database/scripts.ts'
 import type { World } from '../command.ts'
 import { type Finding, report, warn } from '../findings.ts'
 import type { Settings } from '../settings.ts'
 import { configuredGateways } from './configured.ts'
 import { checkClocks } from './doctor-clock.ts'
 import { checkConfig } from './doctor-config.ts'
-import { checkDatabase, type Scripts } from './doctor-database.ts'
+import { checkDatabase } from './doctor-database.ts'
 import { checkEdge } from './doctor-edge.ts'
 import { checkGateway } from './doctor-gateway.ts'
 import { checkSecrets } from './doctor-secrets.ts'
@@ -40,7 +40,7 @@ export async function check(settings: Settings, world: World): Promise<Finding[]
   }
 
   const [database, checked, edge] = await Promise.all([
-    payments ? checkDatabase(payments.database, await readScripts(), Date.now()) : [],
+    payments ? checkDatabase(payments.database, await readScripts(HOME), Date.now()) : [],
     Promise.all(
       [...(payments?.gateways.values() ?? [])].map(async (gateway) => {
         const configured = gateways.find(({ key }) => key === gateway.key)
@@ -59,11 +59,4 @@ export async function check(settings: Settings, world: World): Promise<Finding[]
   findings.push(...checkClocks(clocks, payments?.toleranceMs || DEFAULT_TOLERANCE_MS))
   const hide = hiding(secretValues(env, gateways))
   return findings.map((finding) => ({ ...finding, sentence: hide(finding.sentence) }))
-}
-
-async function readScripts(): Promise<Scripts> {
-  const [schema, migration] = await Promise.all(
-    ['schema.sql', 'migrations/2.sql'].map((name) => readFile(join(HOME, name), 'utf8')),
-  )
-  return { schema: schema ?? '', migration: migration ?? '' }
 }

@@ -9,7 +9,12 @@ import { prepareDeno } from '../../local/deno.ts'
 import { edgeReady, edgeUrl } from '../../local/edge.ts'
 import { edgeVariables } from '../../local/edge-variables.ts'
 import { gatewaySecrets } from '../../local/gateways.ts'
-import { databaseReady, databaseUrl, libsqlServer, makeTables } from '../../local/libsql-server.ts'
+import {
+  databaseReady,
+  databaseUrl,
+  libsqlServer,
+  prepareDatabase,
+} from '../../local/libsql-server.ts'
 import { findPorts } from '../../local/ports.ts'
 import { boardReady, sidecarProcess } from '../../local/sidecar-process.ts'
 import { simulatorProcess, simulatorReady, simulatorUrl } from '../../local/simulator-process.ts'
@@ -136,7 +141,8 @@ export async function startSystem(host: Host): Promise<System> {
     ),
   }
   await Promise.all([processes.database.start(), processes.simulator.start()])
-  await makeTables({ url: database, token: access.token }, process.cwd(), patience('').signal)
+  const place = { url: database, token: access.token }
+  await prepareDatabase(place, process.cwd(), { signal: patience('').signal })
   await processes.edge.start()
   await processes.sidecar.start()
   const question = { edge: edgeUrl(edgePort), repo: REPO, token: tokens.board }

@@ -1,10 +1,15 @@
 // libSQL's own server for a test file: one process, its tables emptied between tests.
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Child, spawnChild } from '../../local/child.ts'
-import { databaseReady, databaseUrl, libsqlServer, migrate } from '../../local/libsql-server.ts'
+import {
+  databaseReady,
+  databaseUrl,
+  libsqlServer,
+  prepareDatabase,
+} from '../../local/libsql-server.ts'
 import { findPort } from '../../local/ports.ts'
 import { databaseAccess } from '../../local/tokens.ts'
 import {
@@ -41,7 +46,8 @@ const TABLES = [
   'payment_transactions',
 ]
 
-export async function startLibsql(): Promise<LibsqlServer> {
+/** `older`: a script that made its tables in an older version, instead of schema.sql. */
+export async function startLibsql({ older }: { older?: string } = {}): Promise<LibsqlServer> {
   const signal = AbortSignal.timeout(300_000)
   const dir = await mkdtemp(join(tmpdir(), 'signalbox-libsql-'))
   const claim = await findPort(0)
@@ -57,8 +63,16 @@ export async function startLibsql(): Promise<LibsqlServer> {
   }
 
   let server = await start()
-  await migrate({ url, token }, await readFile('schema.sql', 'utf8'), signal)
   const database = libsqlDatabase({ url, authToken: token }, Date.now)
+  if (older === undefined) await prepareDatabase({ url, token }, process.cwd(), { signal })
+  else {
+    // Each statement ends with a line; none of its texts does.
+    const statements = older.split(/;$/m).filter((sql) => sql.trim() !== '')
+    await database.write(
+      statements.map((sql) => ({ sql, args: {} })),
+      signal,
+    )
+  }
   const write = (sql: readonly string[]) =>
     database.write(
       sql.map((text) => statement(text)),

@@ -10,19 +10,23 @@ import type {
 } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 
 export interface SqliteDatabase extends Database {
-  /** Leaves the tables of a fresh database. */
+  /** Leaves what the script makes of an empty database. */
   wipe(): void
+  /** Several statements at once, without their rows. */
+  exec(sql: string): void
+  /** The rows of one statement; a parameter without a value is NULL. */
+  all(sql: string): Row[]
 }
 
-export function sqliteDatabase(): SqliteDatabase {
-  const schema = readFileSync('schema.sql', 'utf8')
+/** `script`: instead of schema.sql. */
+export function sqliteDatabase(script = readFileSync('schema.sql', 'utf8')): SqliteDatabase {
   let database: DatabaseSync
   let prepared: Map<string, StatementSync>
 
   function wipe(): void {
     database = new DatabaseSync(':memory:')
     prepared = new Map()
-    database.exec(schema)
+    database.exec(script)
   }
 
   function rowsOf({ sql, args }: Statement): Row[] {
@@ -47,6 +51,12 @@ export function sqliteDatabase(): SqliteDatabase {
   wipe()
   return {
     wipe,
+    exec: (sql) => database.exec(sql),
+    all: (sql) =>
+      database
+        .prepare(sql)
+        .all()
+        .map((row) => ({ ...row })) as Row[],
     write: inTransaction('BEGIN IMMEDIATE'),
     load: inTransaction('BEGIN'),
     read: inTransaction('BEGIN'),

@@ -1,11 +1,12 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { checkDatabase } from '../../../cli/payments/doctor-database.ts'
 import { type Child, spawnChild } from '../../../local/child.ts'
-import { databaseReady, databaseUrl, libsqlServer, migrate } from '../../../local/libsql-server.ts'
+import { readScripts, statementsOf } from '../../../local/database/scripts.ts'
+import { databaseReady, databaseUrl, libsqlServer } from '../../../local/libsql-server.ts'
 import { findPort } from '../../../local/ports.ts'
 import { serve } from '../../../local/simulator/node-server.ts'
 import { databaseAccess } from '../../../local/tokens.ts'
@@ -24,8 +25,8 @@ let dir: string
 let server: Child
 let url: string
 let token: string
-let script: string
-let migration: string
+const scripts = await readScripts('.')
+const { text: script } = scripts
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'signalbox-doctor-'))
@@ -37,8 +38,6 @@ beforeAll(async () => {
   const place = { dir: join(dir, 'db'), port: claim.port, publicKey: access.publicKey }
   server = spawnChild(libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }))
   await databaseReady(url, { what: 'sqld', waitMs: 60_000, signal })
-  script = await readFile('schema.sql', 'utf8')
-  migration = await readFile('migrations/2.sql', 'utf8')
 }, 40_000)
 
 afterAll(async () => {
@@ -54,7 +53,6 @@ const sql = (...statements: string[]) =>
   )
 
 const check = async (authToken = token, where = url): Promise<string[]> => {
-  const scripts = { schema: script, migration }
   const found = await checkDatabase({ url: where, authToken }, scripts, NOW)
   return found.map(told).map((finding) => finding.replaceAll(new URL(where).host, 'HOST'))
 }
@@ -67,30 +65,29 @@ describe('what stands in the database', () => {
     const names = (tables[0] ?? []).map(({ name }) => name)
     // Children before those that they refer to.
     const order = ['alerts', 'deliveries', 'outbox', 'refunds', 'webhook_events', 'transactions']
-    const known = order.map((name) => `payment_${name}`).filter((name) => names.includes(name))
+    const known = [...order, 'ledger', 'schema']
+      .map((name) => `payment_${name}`)
+      .filter((name) => names.includes(name))
     if (known.length > 0) await sql(...known.map((name) => `DROP TABLE ${name}`))
   })
 
   const READ = 'ok database: HOST can be read.'
 
   it('is all there after schema.sql has run, once or again', async () => {
-    await migrate({ url, token }, script, signal)
-    const fine = [READ, 'ok schema: All 7 tables of schema.sql are there.']
+    await sql(...statementsOf(script))
+    const fine = [READ, 'ok schema: All 8 tables of schema 3 are there.']
     expect(await check()).toEqual(fine)
-    await migrate({ url, token }, script, signal)
+    await sql(...statementsOf(script))
     expect(await check()).toEqual(fine)
   })
 
-  it('lacks every table before, and it says how to make them', async () => {
-    const [read, lacking, ...more] = await check()
-    expect([read, more]).toEqual([READ, []])
-    expect(lacking).toMatch(/^error schema: The database lacks the tables payment_alerts, /)
-    expect(lacking).toContain('payment_transactions')
-    expect(lacking).toContain('turso db shell NAME < schema.sql')
+  it('is nothing before, and it says how to make the tables', async () => {
+    const none = 'The database of payments has no tables: run signalbox migrate.'
+    expect(await check()).toEqual([READ, `error schema: ${none}`])
   })
 
   it('lacks a table, alone', async () => {
-    await migrate({ url, token }, script, signal)
+    await sql(...statementsOf(script))
     await sql('DROP TABLE payment_alerts')
     expect((await check()).slice(1)).toEqual([
       expect.stringMatching(/^error schema: The database lacks the table payment_alerts: run /),
@@ -98,7 +95,7 @@ describe('what stands in the database', () => {
   })
 
   it('lacks a column, which schema.sql would not add', async () => {
-    await migrate({ url, token }, script, signal)
+    await sql(...statementsOf(script))
     await sql('ALTER TABLE payment_transactions DROP COLUMN charge_answer')
     const [, lacking] = await check()
     expect(lacking).toMatch(/lacks the column payment_transactions\.charge_answer, which/)
@@ -109,23 +106,21 @@ describe('what stands in the database', () => {
     expect((await check())[1]).toMatch(/^ok schema/)
   })
 
-  it('lacks what a version before did not have, and it names the migration that adds it', async () => {
-    await migrate({ url, token }, script, signal)
-    await sql('ALTER TABLE payment_transactions DROP COLUMN paid_amount')
-    await sql('ALTER TABLE payment_transactions DROP COLUMN paid_currency')
-    const [, lacking] = await check()
-    expect(lacking).toMatch(
-      /lacks the columns payment_transactions\.paid_amount, .*paid_currency, /,
-    )
-    expect(lacking).toContain('turso db shell NAME < migrations/2.sql')
-    await migrate({ url, token }, migration, signal)
-    expect((await check())[1]).toMatch(/^ok schema/)
+  it.each([
+    ['DELETE FROM payment_schema', 'has schema 1, and this version of Signalbox needs schema 3'],
+    ['UPDATE payment_schema SET version = 1, step = 1', 'has schema 1 and is being upgraded'],
+    ['UPDATE payment_schema SET version = 4', 'has schema 4, and this version of Signalbox knows'],
+  ])('is of another version after %s, and it says so alone', async (change, why) => {
+    await sql(...statementsOf(script), change)
+    const [, found, ...more] = await check()
+    expect(found).toContain(`error schema: The database of payments ${why}`)
+    expect(more).toEqual([])
   })
 
   it('lacks an index, or has another one under its name', async () => {
-    await migrate({ url, token }, script, signal)
+    await sql(...statementsOf(script))
     await sql('DROP INDEX payment_refunds_under_way')
-    const lacking = /lacks the index payment_refunds_under_way: run schema\.sql/
+    const lacking = /lacks the index payment_refunds_under_way: run signalbox migrate/
     expect((await check())[1]).toMatch(lacking)
     // Not unique, and over all refunds: a second one could be made meanwhile.
     await sql('CREATE INDEX payment_refunds_under_way ON payment_refunds (transaction_id)')
@@ -142,14 +137,14 @@ describe('what stands in the database', () => {
     const other = script
       .replace('amount INTEGER NOT NULL CHECK (amount > 0)', 'amount TEXT NOT NULL')
       .replace(',\n  UNIQUE (gateway, event_id)', '')
-    await migrate({ url, token }, other, signal)
+    await sql(...statementsOf(other))
     const found = await check()
     expect(found[1]).toMatch(/^error schema: Of another type .* payment_transactions\.amount\.$/)
     expect(found[2]).toContain('payment_webhook_events (gateway,event_id)')
   })
 
   it('may be more than is ours', async () => {
-    await migrate({ url, token }, script, signal)
+    await sql(...statementsOf(script))
     await sql('CREATE TABLE IF NOT EXISTS orders (id TEXT)')
     expect((await check())[1]).toMatch(/^ok schema/)
   })
@@ -179,13 +174,13 @@ describe('a database', () => {
     ['has expired', { exp: NOW / 1_000 - 1 }, /^error database: .* has expired/],
     ['expires soon', { exp: (NOW + DAY_MS) / 1_000 }, /^warn database: .* expires at 2026-03-02T/],
   ])('whose token %s is told before it is used', async (_, claims, why) => {
-    await migrate({ url, token }, script, signal)
+    await sql(...statementsOf(script))
     const [found] = await check(new UnsecuredJWT(claims).encode())
     expect(found).toMatch(why)
   })
 
   it('is fine with a token for long, or one of another kind', async () => {
-    await migrate({ url, token }, script, signal)
+    await sql(...statementsOf(script))
     // A server that takes any token.
     const open = await serve(0, async (request) => {
       const headers = { authorization: `Bearer ${token}` }

@@ -67,6 +67,12 @@ export class LedgerUnavailable extends Error {
   }
 }
 
+/** The database has another schema than this version of the code; nothing was written. */
+export class SchemaMismatch extends Error {
+  override readonly name = 'SchemaMismatch'
+  readonly code = 'schema_mismatch'
+}
+
 export type EventNames = Pick<
   WebhookPayload,
   'gatewayTransactionId' | 'reference' | 'externalReferenceId'

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { OUTCOMES, PAYMENT_STATUSES } from '../../worker/payments/domain/status.ts'
+import { OUTCOMES, PAYMENT_STATUSES } from '../../../worker/payments/domain/status.ts'
 
 const FIXTURE = readFileSync('test/fixtures/payments-schema-1.sql', 'utf8')
 

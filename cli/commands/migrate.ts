@@ -1,0 +1,37 @@
+// Brings the database of payments to the schema of this version.
+
+import { join } from 'node:path'
+import { MigrationError, migrate } from '../../local/database/migrate.ts'
+import { readScripts } from '../../local/database/scripts.ts'
+import { libsqlDatabase } from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import { hostClock } from '../../worker/shared/clock.ts'
+import type { World } from '../command.ts'
+import { hiding, secretValues } from '../payments/hide.ts'
+import type { Settings } from '../settings.ts'
+
+const HOME = join(import.meta.dirname, '../..')
+
+export async function run(settings: Settings, { io }: World): Promise<number> {
+  settings.noPositionals()
+  const env = await settings.variables()
+  const { LIBSQL_URL: url = '', LIBSQL_AUTH_TOKEN: authToken } = env
+  if (!/^(libsql|https?):\/\//.test(url)) {
+    settings.missing('LIBSQL_URL, the libsql: or http(s): address of the database')
+  }
+  settings.check()
+  const hide = hiding(secretValues(env, []))
+  const notice = (sentence: string) => io.err(hide(`signalbox migrate: ${sentence}\n`))
+  const database = libsqlDatabase({ url, ...(authToken && { authToken }) }, Date.now)
+  const { signal } = new AbortController()
+  try {
+    const scripts = await readScripts(HOME)
+    const { from, to } = await migrate({ database, scripts, notice, clock: hostClock, signal })
+    io.out(
+      from === to ? `The database has schema ${to} already.\n` : `The database has schema ${to}.\n`,
+    )
+    return 0
+  } catch (error) {
+    notice(error instanceof MigrationError ? error.message : `${new URL(url).host}: ${error}.`)
+    return 1
+  }
+}

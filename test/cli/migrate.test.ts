@@ -1,0 +1,34 @@
+import { readFileSync } from 'node:fs'
+import { expect, it } from 'vitest'
+import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
+import { startLibsql } from '../support/libsql.ts'
+import { run } from './payments/bed.ts'
+
+const FIXTURE = readFileSync('test/fixtures/payments-schema-1.sql', 'utf8')
+
+it('brings the database that the environment names up, says what it does, and is quiet the next time', async () => {
+  const libsql = await startLibsql({ older: FIXTURE })
+  const env = { LIBSQL_URL: libsql.url, LIBSQL_AUTH_TOKEN: libsql.token }
+  try {
+    const first = await run('migrate', env)
+    expect(first).toMatchObject({ code: 0, out: `The database has schema ${SCHEMA_VERSION}.\n` })
+    expect(first.err).toContain('signalbox migrate: The database has schema 1')
+    expect(await run('migrate', env)).toEqual({
+      ...{ code: 0, err: '' },
+      out: `The database has schema ${SCHEMA_VERSION} already.\n`,
+    })
+    await libsql.query('UPDATE payment_schema SET version = 99')
+    const newer = await run('migrate', env)
+    expect(newer).toMatchObject({ code: 1, out: '' })
+    expect(newer.err).toContain('has schema 99')
+  } finally {
+    await libsql.stop()
+  }
+})
+
+it('ends with 2 without an address, and with 1 where nobody answers', async () => {
+  expect(await run('migrate')).toMatchObject({ code: 2, out: '' })
+  const nobody = await run('migrate', { LIBSQL_URL: 'http://127.0.0.1:9' })
+  expect(nobody).toMatchObject({ code: 1, out: '' })
+  expect(nobody.err).toContain('127.0.0.1:9')
+}, 60_000)

@@ -1,0 +1,64 @@
+// Which of the numbered schemas a database has: during an upgrade, two versions of this code can
+// meet one database. That a ledger of another one writes nothing, its store sees to.
+
+import { SchemaMismatch } from '../ledger.ts'
+import { type Database, type Row, type Statement, statement } from './database-libsql.ts'
+
+/** What this code reads and writes: schema.sql, and the highest number in migrations/. */
+export const SCHEMA_VERSION = 3
+
+export interface SchemaState {
+  /** 0: there are no tables. */
+  version: number
+  /** Steps of the next migration that are done; 0: none is under way. */
+  step: number
+  /** The last id that a step in parts has passed. */
+  passed: string
+  /** Schema 1 had none: it is known by its tables. */
+  hasRow: boolean
+}
+
+type Run = (statements: readonly Statement[]) => Promise<Row[][]>
+
+const TABLES = `SELECT name FROM sqlite_master WHERE type = 'table'
+  AND name IN ('payment_schema', 'payment_transactions')`
+
+/** By reads, or by a write where a replica would answer with what was. */
+export async function readSchemaState(run: Run): Promise<SchemaState> {
+  const [tables = []] = await run([statement(TABLES)])
+  const has = (table: string) => tables.some(({ name }) => name === table)
+  const [rows = []] = has('payment_schema')
+    ? await run([statement('SELECT version, step, passed FROM payment_schema')])
+    : []
+  const [row] = rows
+  if (!row) {
+    return { version: has('payment_transactions') ? 1 : 0, step: 0, passed: '', hasRow: false }
+  }
+  const { version, step, passed } = row
+  return { version: Number(version), step: Number(step), passed: String(passed), hasRow: true }
+}
+
+/** Why a failure may have come of the schema. Undefined: the schema is right, or not known. */
+export async function schemaMismatch({ read }: Pick<Database, 'read'>, cause: unknown) {
+  const state = await readSchemaState(read).catch(() => undefined)
+  const sentence = state && mismatchOf(state, SCHEMA_VERSION)
+  return sentence === undefined ? undefined : new SchemaMismatch(sentence, { cause })
+}
+
+/** A sentence that says what is wrong and what helps. Undefined: nothing is. */
+export function mismatchOf(
+  { version, step }: Pick<SchemaState, 'version' | 'step'>,
+  expected: number,
+): string | undefined {
+  const its = `The database of payments has schema ${version}`
+  if (version === 0) return 'The database of payments has no tables: run signalbox migrate.'
+  if (version > expected || (version === expected && step > 0)) {
+    const newer = step > 0 ? `${its} and is being upgraded` : its
+    return `${newer}, and this version of Signalbox knows schema ${expected}: it is too old.`
+  }
+  if (step > 0) {
+    return `${its} and is being upgraded: when no signalbox migrate is running, run it again.`
+  }
+  if (version === expected) return undefined
+  return `${its}, and this version of Signalbox needs schema ${expected}: run signalbox migrate.`
+}
