@@ -7,7 +7,7 @@ import {
   InvalidArgumentException,
   PaymentConflictException,
 } from './domain/exceptions.ts'
-import { LedgerUnavailable } from './ledger/ledger.ts'
+import { LedgerUnavailable, SchemaMismatch } from './ledger/ledger.ts'
 
 /** An error that is none of the room's own comes back as it is. */
 export function asProblem(error: unknown): unknown {
@@ -28,6 +28,9 @@ export function asProblem(error: unknown): unknown {
   if (error instanceof LedgerUnavailable) {
     const sentence = 'The database of payments is out of reach.'
     return new Problem(error.code, sentence, { cause: error, fields: named(error) })
+  }
+  if (error instanceof SchemaMismatch) {
+    return new Problem(error.code, error.message, { cause: error })
   }
   return error
 }

@@ -32,6 +32,7 @@ export type Reason =
   | 'gateway_refused'
   | 'gateway_unavailable'
   | 'ledger_unavailable'
+  | 'schema_mismatch'
   | 'internal'
 
 interface ProblemOptions {
@@ -101,6 +102,7 @@ function statusOf(reason: Reason) {
     case 'keys_unavailable':
     case 'gateway_unavailable':
     case 'ledger_unavailable':
+    case 'schema_mismatch':
       return 503
   }
 }

@@ -5,7 +5,13 @@ import { type Backoff, backoffMs } from '../../shared/backoff.ts'
 import { type Clock, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import type { LocationHint } from '../config.ts'
-import { type Arrival, type Ledger, LedgerUnavailable, type Recorded } from './ledger.ts'
+import {
+  type Arrival,
+  type Ledger,
+  LedgerUnavailable,
+  type Recorded,
+  SchemaMismatch,
+} from './ledger.ts'
 import { sharedCall } from './shared-call.ts'
 
 export type LedgerMethod = keyof Ledger
@@ -34,7 +40,7 @@ const isLedgerMethod = (name: string): name is LedgerMethod => Object.hasOwn(MET
 
 export type LedgerReply =
   | { ok: true; value: unknown }
-  | { ok: false; code: 'ledger_unavailable' | 'failed'; message: string }
+  | { ok: false; code: 'ledger_unavailable' | 'schema_mismatch' | 'failed'; message: string }
 
 /**
  * The object's end: one method of the ledger, and nothing else that an object has. `ledger` is
@@ -50,7 +56,7 @@ export async function answerCall(
     const method = ledger()[name] as (...given: readonly unknown[]) => Promise<unknown>
     return { ok: true, value: await method(...args) }
   } catch (error) {
-    if (error instanceof LedgerUnavailable) {
+    if (error instanceof LedgerUnavailable || error instanceof SchemaMismatch) {
       return { ok: false, code: error.code, message: error.message }
     }
     log('error', 'payments.ledger.failed', { method: name, error: String(error) })
@@ -145,6 +151,7 @@ export function objectLedger(deps: ObjectLedgerDeps): Ledger {
 function answerOf(reply: LedgerReply): unknown {
   if (reply.ok) return reply.value
   if (reply.code === 'ledger_unavailable') throw new LedgerUnavailable(reply.message)
+  if (reply.code === 'schema_mismatch') throw new SchemaMismatch(reply.message)
   throw new Error(reply.message)
 }
 

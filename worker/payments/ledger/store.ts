@@ -5,7 +5,7 @@ import type { ParkedEvent } from './webhook-operations.ts'
 import type { WorkingSet } from './working-set.ts'
 
 export interface Store {
-  /** The rows of these keys, and how often was saved until then. Rejects with LedgerNotMigrated. */
+  /** The rows of these keys, and how often was saved until then. Rejects with SchemaMismatch. */
   load(keys: Keys, signal: AbortSignal): Promise<Loaded>
   /**
    * Stores all that changed in the loaded rows, or nothing. Rejects with StaleRows, and stores
@@ -38,10 +38,4 @@ export interface Position {
 export class StaleRows extends Error {
   override readonly name = 'StaleRows'
   readonly code = 'stale_rows'
-}
-
-/** The database has no row that says who writes: it was made by an older version. */
-export class LedgerNotMigrated extends Error {
-  override readonly name = 'LedgerNotMigrated'
-  readonly code = 'ledger_not_migrated'
 }

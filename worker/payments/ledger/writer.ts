@@ -5,13 +5,14 @@ import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import type { PendingEvent } from '../domain/events.ts'
 import { groupCommit } from './group-commit.ts'
+import { SchemaMismatch } from './ledger.ts'
 import type { Keys, Operation } from './operation.ts'
 import { pendingEvent } from './read-rows.ts'
-import { LedgerNotMigrated, type Loaded, StaleRows, type Store } from './store.ts'
+import { type Loaded, StaleRows, type Store } from './store.ts'
 import type { WorkingSet } from './working-set.ts'
 
 export interface Writer {
-  /** Rejects with LedgerUnavailable, or with what this operation alone threw. */
+  /** Rejects with LedgerUnavailable, SchemaMismatch, or with what this operation alone threw. */
   run<Answer>(operation: Operation<Answer>): Promise<Answer>
 }
 
@@ -55,7 +56,7 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps): Writer 
     const keys = merge(operations.map((operation) => operation.keys))
     for (let tries = 1; ; tries++) {
       const loaded = await load(keys, signal)
-      if (loaded instanceof LedgerNotMigrated) return all(loaded)
+      if (loaded instanceof SchemaMismatch) return all(loaded)
       if (epoch !== undefined && loaded.position.epoch !== epoch) {
         log('error', 'payments.ledger.replaced', { epoch, by: loaded.position.epoch })
         epoch = undefined
@@ -72,7 +73,7 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps): Writer 
     }
   }
 
-  async function load(keys: Keys, signal: AbortSignal): Promise<Loaded | LedgerNotMigrated> {
+  async function load(keys: Keys, signal: AbortSignal): Promise<Loaded | SchemaMismatch> {
     try {
       const known = { ...keys, outbox: [...(keys.outbox ?? []), ...unsure.keys()] }
       const loaded = await store.load(known, signal)
@@ -84,7 +85,7 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps): Writer 
       dispatch(landed)
       return loaded
     } catch (error) {
-      if (error instanceof LedgerNotMigrated) return error
+      if (error instanceof SchemaMismatch) return error
       throw error
     }
   }

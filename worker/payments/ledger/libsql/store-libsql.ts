@@ -1,22 +1,28 @@
 // The ledger's store on libSQL. Every save is a compare-and-swap on the one row of payment_ledger:
 // a save that is late, comes twice, or is another ledger's, stores nothing at all.
 
-import { LedgerNotMigrated, type Position, StaleRows, type Store } from '../store.ts'
+import { SchemaMismatch } from '../ledger.ts'
+import { type Position, StaleRows, type Store } from '../store.ts'
 import type { ParkedEvent } from '../webhook-operations.ts'
 import { type Database, type Row, type Statement, statement } from './database-libsql.ts'
 import { PARKED_WITH_PAYMENT } from './due-libsql.ts'
 import { loadOf } from './load-libsql.ts'
 import { isTransient, reachable } from './request-libsql.ts'
 import { saveOf } from './save-libsql.ts'
+import { SCHEMA_VERSION, schemaMismatch } from './schema-version-libsql.ts'
 
-const POSITION = statement('SELECT epoch, batch FROM payment_ledger')
+/** NULL while a migration is under way. */
+const SCHEMA = '(SELECT version FROM payment_schema WHERE step = 0)'
+
+const POSITION = statement(`SELECT epoch, batch, ${SCHEMA} AS schema FROM payment_ledger`)
 
 /**
- * First of a save. `batch` may not be NULL: on another position than was loaded the statement
- * fails, and with it all of the transaction.
+ * First of a save. `batch` may not be NULL: on another position than was loaded, or on another
+ * schema, the statement fails, and with it all of the transaction. So a ledger stops with the first
+ * step of somebody's migration, however long it has been awake.
  */
-const ADVANCE = `UPDATE payment_ledger SET epoch = :next_epoch,
-  batch = CASE WHEN epoch = :epoch AND batch = :batch THEN :batch + 1 END`
+const ADVANCE = `UPDATE payment_ledger SET epoch = :next_epoch, batch = CASE
+  WHEN epoch = :epoch AND batch = :batch AND ${SCHEMA} = ${SCHEMA_VERSION} THEN :batch + 1 END`
 
 export function libsqlStore(database: Database): Store {
   return {
@@ -24,7 +30,7 @@ export function libsqlStore(database: Database): Store {
     async load(keys, signal) {
       const { statements, read } = loadOf(keys)
       const [positions, ...results] = await loadRows(database, [POSITION, ...statements], signal)
-      return { position: toPosition(positions), rows: read(results) }
+      return { position: await positionIn(database, positions), rows: read(results) }
     },
     async save({ rows, position: { epoch, batch } }, { raisesEpoch }, signal) {
       const next_epoch = raisesEpoch ? epoch + 1 : epoch
@@ -60,7 +66,7 @@ const FIND_PARKED = `SELECT e.id, e.gateway, e.gateway_transaction_id, e.externa
 /** A parked event may be somebody's money: it stays until its payment appears. */
 const FORGET = `DELETE FROM payment_webhook_events WHERE id IN (SELECT id
     FROM payment_webhook_events WHERE received_at < :before AND outcome <> 'parked'
-    ORDER BY received_at LIMIT :limit)
+    AND ${SCHEMA} = ${SCHEMA_VERSION} ORDER BY received_at LIMIT :limit)
   RETURNING id`
 
 async function loadRows(
@@ -70,15 +76,22 @@ async function loadRows(
 ): Promise<Row[][]> {
   try {
     return await database.load(statements, signal)
-  } catch (cause) {
-    if (!/no such table: payment_ledger/.test(String(cause))) throw cause
-    throw new LedgerNotMigrated('the database has no payment_ledger: migrate it', { cause })
+  } catch (error) {
+    if (isTransient(error)) throw error
+    throw (await schemaMismatch(database, error)) ?? withoutLedger(error)
   }
 }
 
-function toPosition([row]: readonly Row[] = []): Position {
-  if (!row) throw new LedgerNotMigrated('payment_ledger has no row: migrate the database')
-  return { epoch: Number(row.epoch), batch: Number(row.batch) }
+async function positionIn(database: Database, [row]: readonly Row[] = []): Promise<Position> {
+  if (row?.schema === SCHEMA_VERSION) return { epoch: Number(row.epoch), batch: Number(row.batch) }
+  throw (await schemaMismatch(database, undefined)) ?? new SchemaMismatch(LACKS_LEDGER)
 }
+
+const LACKS_LEDGER = 'The database lacks payment_ledger or its row: run signalbox migrate.'
+
+const withoutLedger = (cause: unknown): unknown =>
+  /no such table: payment_ledger/.test(String(cause))
+    ? new SchemaMismatch(LACKS_LEDGER, { cause })
+    : cause
 
 const isRefusal = (error: unknown): boolean => /payment_ledger\.batch/.test(String(error))

@@ -1,0 +1,122 @@
+// Two versions of the code may meet one database during an upgrade: the one that does not know its
+// schema writes nothing, and says so.
+
+import { readFileSync } from 'node:fs'
+import { beforeEach, expect, it } from 'vitest'
+import { createLedger } from '../../../../../worker/payments/ledger/create-ledger.ts'
+import { SCHEMA_VERSION } from '../../../../../worker/payments/ledger/libsql/schema-version-libsql.ts'
+import { libsqlStore } from '../../../../../worker/payments/ledger/libsql/store-libsql.ts'
+import { asProblem } from '../../../../../worker/payments/problems.ts'
+import { libsqlRecords } from '../../../../../worker/payments/queries/queries-libsql.ts'
+import { hostClock } from '../../../../../worker/shared/clock.ts'
+import { type Problem, problemResponse } from '../../../../../worker/shared/problem.ts'
+import { FakeDesk, FakeDispatcher, LISTENERS, World } from '../../../../contract/ledger-world.ts'
+import { type SqliteDatabase, sqliteDatabase } from '../../../../support/sqlite-database.ts'
+
+let database: SqliteDatabase
+let w: World
+/** Called before a save. */
+let onSave: () => void
+
+/** A ledger of this version. */
+function openWorld(over: SqliteDatabase): World {
+  database = over
+  onSave = () => undefined
+  const [desk, dispatcher] = [new FakeDesk(), new FakeDispatcher()]
+  const store = libsqlStore({
+    ...over,
+    write(statements, signal) {
+      onSave()
+      return over.write(statements, signal)
+    },
+  })
+  const ledger = createLedger({
+    ...{ store, desk, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
+    ...{ clock: hostClock, log: () => undefined },
+  })
+  const bed = { ledger, outbox: ledger, records: libsqlRecords(over) }
+  return new World({ ...bed, close: async () => undefined }, { desk, dispatcher })
+}
+
+beforeEach(() => {
+  w = openWorld(sqliteDatabase())
+})
+
+const set = (change: string) => database.exec(`UPDATE payment_schema SET ${change}`)
+const backToOurs = () => set(`version = ${SCHEMA_VERSION}, step = 0`)
+
+const CHANGES = [
+  ['a newer schema', `version = ${SCHEMA_VERSION + 1}`, 'it is too old'],
+  ['an older schema', `version = ${SCHEMA_VERSION - 1}`, 'run signalbox migrate'],
+  ['a migration to ours under way', `version = ${SCHEMA_VERSION - 1}, step = 1`, 'being upgraded'],
+  ['a migration from ours under way', 'step = 1', 'being upgraded'],
+] as const
+
+it.each(CHANGES)('%s is written nothing, by a ledger that had it right', async (_, change, why) => {
+  const transaction = await w.charged()
+  const before = await w.story(transaction)
+  set(change)
+  const refused = { code: 'schema_mismatch', message: expect.stringContaining(why) }
+  await expect(w.tell(transaction)).rejects.toMatchObject(refused)
+  await expect(w.begin({ request: { reference: 'another' } })).rejects.toMatchObject(refused)
+  expect(await w.ledger.forget(Number.MAX_SAFE_INTEGER, 100)).toBe(0)
+  expect(await w.story(transaction)).toEqual(before)
+  backToOurs()
+  expect(await w.tell(transaction)).toMatchObject({ outcome: 'applied' })
+})
+
+it.each(CHANGES)(
+  '%s that comes between a load and its save is written nothing',
+  async (_, change) => {
+    const transaction = await w.charged()
+    const before = await w.story(transaction)
+    onSave = () => set(change)
+    await expect(w.tell(transaction)).rejects.toMatchObject({ code: 'schema_mismatch' })
+    expect(await w.story(transaction)).toEqual(before)
+  },
+)
+
+it('many at once are refused together: no group is halved for it', async () => {
+  const transaction = await w.charged()
+  set(`version = ${SCHEMA_VERSION + 1}`)
+  let saves = 0
+  onSave = () => {
+    saves += 1
+  }
+  const told = await Promise.allSettled(Array.from({ length: 40 }, () => w.tell(transaction)))
+  expect(told.map(({ status }) => status)).toEqual(told.map(() => 'rejected'))
+  expect(saves).toBe(0)
+})
+
+it('a database of the first schema is read, and not written', async () => {
+  const world = openWorld(
+    sqliteDatabase(readFileSync('test/fixtures/payments-schema-1.sql', 'utf8')),
+  )
+  await expect(world.begin()).rejects.toMatchObject({
+    code: 'schema_mismatch',
+    message: expect.stringContaining('has schema 1, and this version of Signalbox needs schema'),
+  })
+  expect(await world.records.transactions({}, { limit: 1 })).toHaveLength(1)
+})
+
+it('a database without tables is neither read nor written', async () => {
+  const { ledger, records } = openWorld(sqliteDatabase('CREATE TABLE orders (id TEXT)'))
+  const none = {
+    code: 'schema_mismatch',
+    message: 'The database of payments has no tables: run signalbox migrate.',
+  }
+  await expect(ledger.acknowledge('id', 'ada', 1)).rejects.toMatchObject(none)
+  await expect(records.alerts({}, { limit: 1 })).rejects.toMatchObject(none)
+})
+
+it('is told over HTTP as 503 with a code, what is wrong, and when to try again', async () => {
+  set(`version = ${SCHEMA_VERSION + 1}`)
+  const error = await w.begin().catch((thrown: unknown) => thrown)
+  const response = problemResponse(asProblem(error) as Problem)
+  expect(response.status).toBe(503)
+  expect(response.headers.get('Retry-After')).toBe('30')
+  expect(await response.json()).toEqual({
+    code: 'schema_mismatch',
+    error: expect.stringContaining('knows schema'),
+  })
+})
