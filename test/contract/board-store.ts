@@ -5,6 +5,7 @@ import { createBoardTables } from '../../worker/board/board-schema-sqlite.ts'
 import type { BoardStore } from '../../worker/board/board-store-sqlite.ts'
 import { sqliteBoardStore } from '../../worker/board/board-store-sqlite.ts'
 import { type ChangeLog, LOG_ROWS, sqliteChangeLog } from '../../worker/board/change-log-sqlite.ts'
+import { sqliteSpentIds } from '../../worker/board/spent-ids-sqlite.ts'
 import type { Sql } from '../../worker/board/sql.ts'
 import { bucketOf, EMPTY_HASH, keyOf } from '../../worker/board/wire.ts'
 import { following, runRecord, sessionRecord, sums, taskRecord } from '../support/edge.ts'
@@ -80,19 +81,30 @@ export function boardStoreContract(
       }),
     )
 
-    it(
-      'opens a database of the version before, whose tasks count as changed when they come again',
-      on(({ sql, store }) => {
-        const task = taskRecord('A-1')
-        store.put(task)
-        sql.all('ALTER TABLE tasks DROP COLUMN file')
+    it.each([
+      ['an older version', 'UPDATE board_schema SET version = version - 1'],
+      ['a newer version', 'UPDATE board_schema SET version = version + 1'],
+      ['the version that had no number', 'DROP TABLE board_schema'],
+    ])('of %s begins anew under another epoch, and keeps what was spent', (_, change) =>
+      on(({ sql, store, log }) => {
+        store.put(taskRecord('A-1'))
+        store.put(sessionRecord('ses_1'))
+        store.save({ ...store.state(), published: true, run: 3 })
+        log.append({ type: 'tasks-changed' }, 1)
+        const spent = sqliteSpentIds(sql)
+        expect(spent.spend('a-link', 1_000, 1)).toBe(true)
+        sql.all(change)
         createBoardTables(sql)
+        const again = sqliteBoardStore(sql, 'epoch2')
+        expect(again.state()).toMatchObject({ epoch: 'epoch2', published: false, run: 0 })
+        expect(again.root()).toBe(EMPTY_HASH)
+        expect(again.task('A-1')).toBeUndefined()
+        expect(sqliteChangeLog(sql).head()).toBe(0)
+        expect(sqliteSpentIds(sql).spend('a-link', 1_000, 2)).toBe(false)
+        again.put(taskRecord('A-2'))
         createBoardTables(sql)
-        const opened = sqliteBoardStore(sql, 'epoch2')
-        expect(opened.task('A-1')).toBeDefined()
-        expect(opened.put(following(task, { ready: false }))).toBe('changed')
-        expect(opened.put(following(task, { ready: true }))).toBe('follows')
-      }),
+        expect(sqliteBoardStore(sql, 'epoch3').task('A-2')).toBeDefined()
+      })(),
     )
 
     it(

@@ -1,8 +1,9 @@
 // Processes die without a word, in the middle of their work: nothing that was saved is lost, and
 // clients that come back by their last id are told.
 
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Session } from '../../worker/board/wire.ts'
@@ -105,37 +106,40 @@ it('a client that was away while an edge told and died gets what it missed, with
   await resumed.close()
 })
 
-it('an edge that lost everything is filled again at the next save, and tells old clients to start over', async () => {
-  const system = await board(['A', 'B'])
-  const session = `id: ${SESSION}\ntask: A\nstatus: finished\nstarted_at: 2026-01-01T10:00:00Z\n`
-  await system.write(`.cairn/sessions/${SESSION}.yaml`, session)
-  await system.untilTask('A', (task) => 'sessions' in task)
-  const hasSession = async () =>
-    (await system.repo.json<{ sessions: Session[] }>('/sessions').catch(() => undefined))?.sessions
-      .length
-  await expect.poll(hasSession, PATIENT).toBe(1)
-  const stream = await (await system.repo.stream()).joined()
-  const { lastId } = stream
+it.each([
+  ['that lost everything', loseAll],
+  ['whose tables have another schema', makeOlder],
+])(
+  'an edge %s is filled again at the next save, and tells old clients to start over',
+  async (_, change) => {
+    const system = await board(['A', 'B'])
+    const session = `id: ${SESSION}\ntask: A\nstatus: finished\nstarted_at: 2026-01-01T10:00:00Z\n`
+    await system.write(`.cairn/sessions/${SESSION}.yaml`, session)
+    await system.untilTask('A', (task) => 'sessions' in task)
+    const hasSession = async () =>
+      (await system.repo.json<{ sessions: Session[] }>('/sessions').catch(() => undefined))
+        ?.sessions.length
+    await expect.poll(hasSession, PATIENT).toBe(1)
+    const stream = await (await system.repo.stream()).joined()
+    const { lastId } = stream
 
-  await edge.crash(async () => {
-    await rm(join(edge.dir, 'objects'), { recursive: true })
-    await mkdir(join(edge.dir, 'objects'))
-  })
-  const early = await (await system.repo.stream(lastId)).joined()
-  expect(early.messages).toEqual([{ type: 'tasks-changed' }])
-  expect((await system.repo.request('/tasks')).status).toBe(404)
-  await system.save('A', taskText('after'))
-  await system.untilTask('A', ({ title }) => title === 'after')
-  expect((await system.task('B'))?.title).toBe('before')
-  expect(await hasSession()).toBe(1)
-  const both = [{ type: 'tasks-changed' }, { type: 'session-changed', session: SESSION }]
-  await early.until((s) => s.messages.length === 3)
-  expect(early.messages.slice(1)).toEqual(both)
-  const late = await (await system.repo.stream(lastId)).joined()
-  expect(late.messages).toEqual(both)
-  expect(late.lastId.split('-')[0]).not.toBe(lastId.split('-')[0])
-  await Promise.all([early.close(), late.close()])
-})
+    await edge.crash(change)
+    const early = await (await system.repo.stream(lastId)).joined()
+    expect(early.messages).toEqual([{ type: 'tasks-changed' }])
+    expect((await system.repo.request('/tasks')).status).toBe(404)
+    await system.save('A', taskText('after'))
+    await system.untilTask('A', ({ title }) => title === 'after')
+    expect((await system.task('B'))?.title).toBe('before')
+    expect(await hasSession()).toBe(1)
+    const both = [{ type: 'tasks-changed' }, { type: 'session-changed', session: SESSION }]
+    await early.until((s) => s.messages.length === 3)
+    expect(early.messages.slice(1)).toEqual(both)
+    const late = await (await system.repo.stream(lastId)).joined()
+    expect(late.messages).toEqual(both)
+    expect(late.lastId.split('-')[0]).not.toBe(lastId.split('-')[0])
+    await Promise.all([early.close(), late.close()])
+  },
+)
 
 it('a sidecar that is stopped tells what was saved a moment before', async () => {
   const system = await board(['A'])
@@ -143,3 +147,21 @@ it('a sidecar that is stopped tells what was saved a moment before', async () =>
   await system.stopSidecar()
   expect(await system.task('A')).toMatchObject({ title: 'last words' })
 })
+
+const objects = () => join(edge.dir, 'objects')
+
+async function loseAll(): Promise<void> {
+  await rm(objects(), { recursive: true })
+  await mkdir(objects())
+}
+
+/** What workerd keeps of each object is an SQLite file. */
+async function makeOlder(): Promise<void> {
+  const names = await readdir(objects(), { recursive: true })
+  for (const name of names.filter((it) => it.endsWith('.sqlite'))) {
+    const database = new DatabaseSync(join(objects(), name))
+    const mine = database.prepare(`SELECT 1 FROM sqlite_master WHERE name = 'board_schema'`).all()
+    if (mine.length > 0) database.exec('UPDATE board_schema SET version = version - 1')
+    database.close()
+  }
+}

@@ -2,6 +2,12 @@
 
 import type { Sql } from './sql.ts'
 
+/**
+ * Raise it with every change of the tables. On another number the board's tables are dropped: what
+ * they hold is a copy of files, and the sidecar sends it again. Schema 1 had no number.
+ */
+export const BOARD_SCHEMA = 2
+
 // `light` is what lists show, `rest` what only the whole task holds: a list of 100,000 tasks must
 // not read their bodies, and SQLite leaves the pages of a last, large column alone.
 // The indexes stand in the order of the lists: without them every page sorts all rows again.
@@ -27,8 +33,19 @@ const TABLES = [
     id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, json TEXT NOT NULL)`,
   `CREATE TABLE IF NOT EXISTS changes (
     seq INTEGER PRIMARY KEY, at REAL NOT NULL, message TEXT NOT NULL)`,
-  `CREATE TABLE IF NOT EXISTS spent_ids (id TEXT PRIMARY KEY, expires_at REAL NOT NULL)`,
 ]
+
+/**
+ * What spent a one-time link or a ticket stays: dropped, it could be spent again. It is in no file,
+ * so a change of this table has to carry its rows over.
+ */
+const KEPT = [
+  `CREATE TABLE IF NOT EXISTS spent_ids (id TEXT PRIMARY KEY, expires_at REAL NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS board_schema (
+    one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)`,
+]
+
+const BOARD = ['repository', 'buckets', 'tasks', 'sessions', 'runs', 'boards', 'changes']
 
 /** Whether the tables were made: where not, nothing was ever published or subscribed to. */
 export const hasBoardTables = (sql: Sql): boolean =>
@@ -36,9 +53,12 @@ export const hasBoardTables = (sql: Sql): boolean =>
 
 export function createBoardTables(sql: Sql): void {
   sql.transaction(() => {
+    for (const table of KEPT) sql.all(table)
+    const [known] = sql.all<{ version: number }>('SELECT version FROM board_schema')
+    if (known?.version !== BOARD_SCHEMA) {
+      for (const table of BOARD) sql.all(`DROP TABLE IF EXISTS ${table}`)
+    }
     for (const table of TABLES) sql.all(table)
-    // A database of an earlier version. Its rows count as changed files once they are sent again.
-    const hasFile = sql.all(`SELECT 1 AS found FROM pragma_table_info('tasks') WHERE name = 'file'`)
-    if (hasFile.length === 0) sql.all(`ALTER TABLE tasks ADD COLUMN file TEXT NOT NULL DEFAULT ''`)
+    sql.all('INSERT OR REPLACE INTO board_schema (one, version) VALUES (1, ?)', BOARD_SCHEMA)
   })
 }
