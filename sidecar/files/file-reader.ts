@@ -2,6 +2,7 @@
 // half-written, or a store that went away as a whole, is neither a change nor a removal.
 
 import { lstatSync } from 'node:fs'
+import { dirname } from 'node:path'
 import type { Clock } from '../clock.ts'
 import type { Store } from '../layouts/layout.ts'
 import { digest } from './compact.ts'
@@ -47,9 +48,8 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
     const stat = statOf(path)
     const source = readSource(store, path)
     if (source.state === 'gone') {
-      // A store that vanished took its files along; none of them was deleted.
-      if (statOf(store.root)?.isDirectory()) return { state: 'gone' }
-      return { state: 'later', why: `${store.root} is missing` }
+      const why = whyHidden(store.root, path)
+      return why === undefined ? { state: 'gone' } : { state: 'later', why }
     }
     if (source.state === 'refused') {
       const { why } = source
@@ -77,6 +77,19 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
     const isOdd = parsed.state === 'broken' || source.changing === true || text.trim() === ''
     return { state: 'parsed', file, unsure: isOdd && isYoung(stat, clock) }
   }
+}
+
+/**
+ * Why a file that is not there need not have been deleted: the store vanished and took its files
+ * along, or a link stands where their folder was. The scan says the same of the whole folder.
+ */
+function whyHidden(root: string, path: string): string | undefined {
+  if (!statOf(root)?.isDirectory()) return `${root} is missing`
+  for (let folder = dirname(path); folder.length > root.length; folder = dirname(folder)) {
+    const stat = statOf(folder)
+    if (stat && !stat.isDirectory()) return `${folder} is not a folder`
+  }
+  return undefined
 }
 
 const isYoung = (stat: FileStat | undefined, { now }: Pick<Clock, 'now'>): boolean =>

@@ -1,0 +1,40 @@
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { createFileReader } from '../../../sidecar/files/file-reader.ts'
+import { readSource } from '../../../sidecar/files/read-source.ts'
+import { openStore } from '../../../sidecar/layouts/registry.ts'
+import { makeFolder } from '../layouts/store.ts'
+
+async function open() {
+  const dir = makeFolder({ '.cairn/config.yaml': '', '.cairn/tasks/A.md': 'text', 'outside/B': '' })
+  const store = await openStore(dir)
+  const clock = { now: Date.now }
+  const read = createFileReader({ store, readSource, clock, runOutput: 'none' })
+  const tasks = join(store.root, 'tasks')
+  const file = join(tasks, 'A.md')
+  return { dir, root: store.root, tasks, file, state: () => read(file).state }
+}
+
+test('a file that was deleted is gone, and so is one whose folder was deleted', async () => {
+  const { tasks, file, state } = await open()
+  rmSync(file)
+  expect(state()).toBe('gone')
+  rmSync(tasks, { recursive: true })
+  expect(state()).toBe('gone')
+})
+
+test('a file is not gone while the store is missing, or something else stands in its folder’s place', async () => {
+  const { dir, root, tasks, state } = await open()
+  renameSync(tasks, join(dir, 'old'))
+  symlinkSync(join(dir, 'outside'), tasks)
+  expect(state()).toBe('later')
+  rmSync(tasks)
+  writeFileSync(tasks, 'a file')
+  expect(state()).toBe('later')
+  rmSync(tasks)
+  mkdirSync(tasks)
+  expect(state()).toBe('gone')
+  rmSync(root, { recursive: true })
+  expect(state()).toBe('later')
+})
