@@ -17,8 +17,9 @@ const patient = {
 // They wait for real time to pass. Vitest starts the largest files first, and these are small: the
 // suite would end with one of them alone for two minutes.
 const LONGEST = [
-  ...['faults/prove', 'browser/console-payments', 'faults/payments-gateways', 'faults/convergence'],
-  ...['faults/requests', 'browser/console-honesty', 'e2e/client-workerd', 'faults/known'],
+  ...['faults/prove', 'e2e/start', 'faults/bad-input', 'faults/payments-gateways'],
+  ...['faults/convergence', 'e2e/workerd', 'faults/requests', 'e2e/client-workerd'],
+  ...['browser/client', 'faults/payments-database', 'browser/console-honesty', 'e2e/start-deno'],
 ]
 
 class LongestFirst extends BaseSequencer {
@@ -40,18 +41,18 @@ export default defineConfig({
         test: {
           ...patient,
           name: 'node',
+          maxWorkers: 2,
           include: ['test/**/*.test.ts'],
           exclude: ['test/workerd/**', 'test/e2e/**', 'test/browser/**', 'test/faults/**'],
         },
       },
       {
-        // Whole systems on real ports and real files. They wait more than they work: two files side
-        // by side take half the time, more of them would be one another's timeout.
+        // Whole systems on real ports and real files. They wait more than they work.
         test: {
           ...patient,
           name: 'system',
           include: ['test/{e2e,browser,faults}/**/*.test.ts'],
-          maxWorkers: 2,
+          maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },
       },
