@@ -10,11 +10,11 @@ import { NO_STREAMS, type StreamCounts, type StreamRoom, StreamTally } from './s
 const PULSE_MS = 2_000
 /** A leader that was silent for three pulses has vanished. If it was only slow, no harm is done. */
 const SILENT_MS = 3 * PULSE_MS
-/** Followers look together about four times a second, but each at least this often. */
-const MAX_LOOK_MS = 15_000
+/** Followers look together about four times a second, but each at least at its ping. */
 const LOOK_MS_A_STREAM = 250
+const PING_MS = 15_000
 /** A stream that did not look four times in a row has vanished: it must not fill the repository. */
-const LOST_MS = 4 * MAX_LOOK_MS
+const LOST_MS = 4 * PING_MS
 
 /** Where a stream starts: after its last event id or, without one, when it was opened (ms). */
 export interface From {
@@ -128,10 +128,7 @@ export class FanOut<M extends Member> {
     return isEntry
   }
 
-  /**
-   * The repository says what other isolates hold: once after all that the leader had missed, and
-   * after each report. True: wake all members.
-   */
+  /** What others hold, after all that was missed and after each report. True: wake all members. */
   reported(term: number, others: StreamCounts): boolean {
     if (term !== this.#term) return false
     this.tally.others = others
@@ -152,10 +149,14 @@ export class FanOut<M extends Member> {
     return this.leads(member, term) ? this.#vacate(member) : undefined
   }
 
-  /** How long a stream may wait before it asks for its next step again. */
-  lookMs(member: M): number {
+  /**
+   * How long a stream may wait before it asks for its next step again. Undefined: until its ping,
+   * which wakes its request anyway. Thousands of timers more would cost as much as the messages.
+   */
+  lookMs(member: M): number | undefined {
     if (this.#leader === member) return PULSE_MS
-    return Math.min(MAX_LOOK_MS, Math.max(PULSE_MS, this.#members.size * LOOK_MS_A_STREAM))
+    const ms = Math.max(PULSE_MS, this.#members.size * LOOK_MS_A_STREAM)
+    return ms < PING_MS ? ms : undefined
   }
 
   /** Forgets streams that vanished without a word. */

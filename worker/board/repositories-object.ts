@@ -50,11 +50,14 @@ export function objectRepositories({ namespace, ...host }: ObjectHost): Reposito
             subscriptions.get(path) ??
             new SharedSubscription({ upstream: objectUpstream(stub), ...host })
           subscriptions.set(path, shared)
-          const leave = shared.subscribe(from, sink)
-          return () => {
-            leave()
-            // Any name may be waited for: what nobody waits for any more must leave nothing.
-            if (shared.isEmpty && subscriptions.get(path) === shared) subscriptions.delete(path)
+          const { look, close } = shared.subscribe(from, sink)
+          return {
+            look,
+            close() {
+              close()
+              // Any name may be waited for: what nobody waits for any more must leave nothing.
+              if (shared.isEmpty && subscriptions.get(path) === shared) subscriptions.delete(path)
+            },
           }
         },
       } satisfies RepositoryHandle

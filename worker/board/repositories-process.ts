@@ -2,7 +2,13 @@
 
 import { answer } from './answer.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
-import type { PublishOutcome, Repositories, RepositoryHandle, StreamSink } from './repositories.ts'
+import {
+  NOT_SUBSCRIBED,
+  type PublishOutcome,
+  type Repositories,
+  type RepositoryHandle,
+  type StreamSink,
+} from './repositories.ts'
 import { type Published, replayUnpublished } from './repository.ts'
 import type { Sql } from './sql.ts'
 import { countStreams, hasRoom, type StreamRoom } from './stream-room.ts'
@@ -83,7 +89,7 @@ function handle(
       const joined: Streams = streams.get(path) ?? new Map()
       if (!hasRoom(countStreams(joined.values()), host.room, from.holder)) {
         sink.end('full')
-        return () => undefined
+        return NOT_SUBSCRIBED
       }
       const missed = find(false)?.repository.replay(from)
       for (const frame of missed ?? replayUnpublished(from.lastEventId)) {
@@ -91,10 +97,13 @@ function handle(
       }
       joined.set(sink, from.holder)
       streams.set(path, joined)
-      return () => {
-        joined.delete(sink)
-        // Any name may be waited for: what nobody waits for any more must leave nothing.
-        if (joined.size === 0 && streams.get(path) === joined) streams.delete(path)
+      return {
+        look: () => undefined,
+        close() {
+          joined.delete(sink)
+          // Any name may be waited for: what nobody waits for any more must leave nothing.
+          if (joined.size === 0 && streams.get(path) === joined) streams.delete(path)
+        },
       }
     },
   } satisfies RepositoryHandle

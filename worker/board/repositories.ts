@@ -23,10 +23,9 @@ export interface RepositoryHandle {
   spend(id: string, expiresAt: number): Promise<boolean>
   /**
    * Joins the change stream; of a repository that nobody has published, too, which leaves nothing
-   * behind. Where the repository is elsewhere and out of reach, the stream waits for it. Returns
-   * what ends the subscription.
+   * behind. Where the repository is elsewhere and out of reach, the stream waits for it.
    */
-  subscribe(from: Subscription, sink: StreamSink): () => void
+  subscribe(from: Subscription, sink: StreamSink): Subscribed
 }
 
 export type PublishOutcome<Answer> = { ok: true; answer: Answer } | ({ ok: false } & PublishRefusal)
@@ -51,3 +50,12 @@ export interface StreamSink {
   /** `full`: the repository, or the holder, has as many streams as they may. */
   end(reason: 'full' | 'failed'): void
 }
+
+export interface Subscribed {
+  /** Called at each ping: the subscription looks after itself in the time of its own stream. */
+  look(): void
+  close(): void
+}
+
+/** Of a stream that was refused. */
+export const NOT_SUBSCRIBED: Subscribed = { look: () => undefined, close: () => undefined }

@@ -9,7 +9,12 @@ import { backoffMs } from '../shared/backoff.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import { FanOut, type From, type Member, type Step } from './fan-out.ts'
-import type { StreamSink, Subscription } from './repositories.ts'
+import {
+  NOT_SUBSCRIBED,
+  type StreamSink,
+  type Subscribed,
+  type Subscription,
+} from './repositories.ts'
 import { frameId } from './sse.ts'
 import type { StreamCounts, StreamRoom } from './stream-room.ts'
 
@@ -63,15 +68,14 @@ export class SharedSubscription {
     return this.fanOut.members.size === 0
   }
 
-  /** Returns what ends the subscription. */
-  subscribe({ holder, ...from }: Subscription, sink: StreamSink): () => void {
+  subscribe({ holder, ...from }: Subscription, sink: StreamSink): Subscribed {
     const stream = new SharedStream(this, from, holder, sink)
     if (!this.fanOut.join(stream, this.deps.clock.now())) {
       sink.end('full')
-      return () => undefined
+      return NOT_SUBSCRIBED
     }
     stream.open()
-    return () => stream.close()
+    return { look: () => stream.look(), close: () => stream.close() }
   }
 
   wakeAll(): void {
@@ -108,11 +112,24 @@ class SharedStream implements Member {
   }
 
   open(): void {
-    this.#look()
+    this.#lookLater()
     this.#run().catch((error: unknown) => {
       this.#shared.deps.log('error', 'board.stream_failed', { error: String(error) })
       this.#sink.end('failed')
     })
+  }
+
+  /** Shows that it is alive, and looks whether the leader is. */
+  look(): void {
+    if (this.#isOver) return
+    const { fanOut, deps } = this.#shared
+    this.wake()
+    if (this.#line) {
+      fanOut.sweep(deps.clock.now())
+      const news = fanOut.tally.news()
+      if (news) this.#line.report(news)
+    }
+    this.#lookLater()
   }
 
   close(): void {
@@ -171,7 +188,7 @@ class SharedStream implements Member {
     // Of an earlier time as leader.
     this.#line?.close()
     // A leader shows more often than a follower that it is alive.
-    this.#look()
+    this.#lookLater()
     const leads = () => !this.#isOver && fanOut.leads(this, term)
     for (let dials = 0; leads() && dials < MAX_DIALS; dials++) {
       await this.#hold(term, leads)
@@ -210,17 +227,11 @@ class SharedStream implements Member {
     }
   }
 
-  #look(): void {
-    const { fanOut, deps } = this.#shared
-    this.#timer('look', fanOut.lookMs(this), () => {
-      this.wake()
-      if (this.#line) {
-        fanOut.sweep(deps.clock.now())
-        const news = fanOut.tally.news()
-        if (news) this.#line.report(news)
-      }
-      this.#look()
-    })
+  /** Between two pings, where those are not enough. */
+  #lookLater(): void {
+    this.#timers.get('look')?.()
+    const ms = this.#shared.fanOut.lookMs(this)
+    if (ms !== undefined) this.#timer('look', ms, () => this.look())
   }
 
   #pause(name: 'redial' | 'catch-up', ms: number): Promise<void> {

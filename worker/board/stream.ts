@@ -2,7 +2,7 @@
 
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
-import type { RepositoryHandle } from './repositories.ts'
+import type { RepositoryHandle, Subscribed } from './repositories.ts'
 import { comment, retry } from './sse.ts'
 
 /** All times in ms. */
@@ -76,7 +76,7 @@ class ClientStream {
   readonly #controller: ReadableStreamDefaultController<Uint8Array>
   readonly #openedAt: number
   readonly #cancelTimers = new Map<'ping' | 'age', () => void>()
-  #leave: (() => void) | undefined
+  #subscribed: Subscribed | undefined
   #ended = false
 
   constructor(options: StreamOptions, controller: ReadableStreamDefaultController<Uint8Array>) {
@@ -108,7 +108,7 @@ class ClientStream {
     if (this.#ended) return
     this.#ended = true
     for (const cancel of this.#cancelTimers.values()) cancel()
-    this.#leave?.()
+    this.#subscribed?.close()
     this.#options.log('debug', 'board.stream_ended', { reason })
     try {
       // An error throws the queue away at once: closing would keep a slow reader's backlog.
@@ -122,6 +122,8 @@ class ClientStream {
   #ping(): void {
     this.#timer('ping', this.#options.limits.pingMs, () => {
       this.#write(PING)
+      if (this.#ended) return
+      this.#subscribed?.look()
       this.#ping()
     })
   }
@@ -129,7 +131,7 @@ class ClientStream {
   #subscribe(): void {
     const { repository, lastEventId, holder, log } = this.#options
     try {
-      const leave = repository.subscribe(
+      const subscribed = repository.subscribe(
         { lastEventId, since: this.#openedAt, holder },
         {
           send: (bytes) => this.#write(bytes),
@@ -137,8 +139,8 @@ class ClientStream {
         },
       )
       // What it was sent at once may have ended it.
-      if (this.#ended) leave()
-      else this.#leave = leave
+      if (this.#ended) subscribed.close()
+      else this.#subscribed = subscribed
     } catch (error) {
       log('error', 'board.subscribe_failed', { error: String(error) })
       this.end('failed')

@@ -11,6 +11,7 @@ import {
   type StreamRoom,
 } from '../../../worker/board/stream-room.ts'
 import type { Message } from '../../../worker/board/wire.ts'
+import type { Clock } from '../../../worker/shared/clock.ts'
 import { sessionRecord, taskRecord } from '../../support/edge.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
@@ -25,6 +26,7 @@ export interface Life {
   /** The newest change when it was opened. */
   openedAt: number
   leave(): void
+  stopPing(): void
 }
 
 interface Socket {
@@ -44,13 +46,14 @@ export class StreamWorld {
   readonly #requests = new AsyncLocalStorage<Life>()
   readonly #repository = openRepository(openSql(':memory:')).repository
   readonly #isolates: SharedSubscription[]
+  readonly #requestClock: Clock
   readonly #encoder = new TextEncoder()
   #batch = 0
   #epoch = ''
 
   constructor(isolates: number, room: StreamRoom) {
     const { clock } = this
-    const requestClock = {
+    this.#requestClock = {
       now: () => {
         if (this.#requests.getStore()?.isVanished) throw new Error('vanished')
         return clock.now()
@@ -69,7 +72,7 @@ export class StreamWorld {
       return new SharedSubscription({
         upstream: this.#upstream(isolate),
         room,
-        clock: requestClock,
+        clock: this.#requestClock,
         log,
       })
     })
@@ -125,11 +128,12 @@ export class StreamWorld {
       holder,
       openedAt: this.log.length,
       leave: () => undefined,
+      stopPing: () => undefined,
     }
     const decoder = new TextDecoder()
     this.lives.push(life)
     this.#requests.run(life, () => {
-      const leave = this.#isolates[isolate]?.subscribe(
+      const subscribed = this.#isolates[isolate]?.subscribe(
         { lastEventId, since: this.clock.now(), holder },
         {
           send: (bytes) => {
@@ -138,11 +142,21 @@ export class StreamWorld {
             if (life.isSlow) this.end(life, 'slow')
           },
           end: (reason) => {
-            if (!life.isVanished) life.end ??= reason
+            if (life.isVanished) return
+            life.end ??= reason
+            life.stopPing()
           },
         },
       )
-      life.leave = () => leave?.()
+      const ping = () => {
+        subscribed?.look()
+        if (life.end === undefined) life.stopPing = this.#requestClock.after(15_000, ping)
+      }
+      if (life.end === undefined) life.stopPing = this.#requestClock.after(15_000, ping)
+      life.leave = () => {
+        life.stopPing()
+        subscribed?.close()
+      }
     })
     return life
   }

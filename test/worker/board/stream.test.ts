@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type {
   RepositoryHandle,
   StreamSink,
+  Subscribed,
   Subscription,
 } from '../../../worker/board/repositories.ts'
 import { openStream, STREAM_LIMITS } from '../../../worker/board/stream.ts'
@@ -12,15 +13,16 @@ class FakeRepository {
   readonly joins: Subscription[] = []
   sink: StreamSink | undefined
   left = 0
+  looks = 0
   answer: 'ok' | 'full' | 'fail' = 'ok'
 
   readonly handle = {
-    subscribe: (from: Subscription, sink: StreamSink): (() => void) => {
+    subscribe: (from: Subscription, sink: StreamSink): Subscribed => {
       this.joins.push(from)
       if (this.answer === 'fail') throw new Error('unreachable')
       if (this.answer === 'full') sink.end('full')
       else this.sink = sink
-      return () => this.left++
+      return { look: () => this.looks++, close: () => this.left++ }
     },
   } as unknown as RepositoryHandle
 
@@ -95,10 +97,11 @@ describe('a stream', () => {
   })
 
   it('pings every 15 s for ten minutes, each ping its own block', async () => {
-    const { body, clock } = await open()
+    const { body, clock, repository } = await open()
     const reading = read(body)
     await clock.advance(600_000)
     expect(reading.text.split(': ping\n\n')).toHaveLength(41)
+    expect(repository.looks).toBe(40)
     await reading.reader.cancel()
   })
 
