@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { cloudflareTest } from '@cloudflare/vitest-pool-workers'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
@@ -13,6 +14,9 @@ const patient = {
   hookTimeout: 4 * PATIENCE_MS,
   expect: { poll: { timeout: PATIENCE_MS, interval: 20 } },
 }
+
+// Vitest leaves one core free, which of two is half of them.
+const WORKERS = Math.max(2, availableParallelism() - 1)
 
 // They wait for real time to pass. Vitest starts the largest files first, and these are small: the
 // suite would end with one of them alone for two minutes.
@@ -41,7 +45,7 @@ export default defineConfig({
         test: {
           ...patient,
           name: 'node',
-          maxWorkers: 2,
+          maxWorkers: WORKERS,
           include: ['test/**/*.test.ts'],
           exclude: ['test/workerd/**', 'test/e2e/**', 'test/browser/**', 'test/faults/**'],
         },
@@ -63,7 +67,12 @@ export default defineConfig({
             miniflare: { bindings: { AUTH_SECRETS: 'a-secret-for-tests-of-32-bytes-or-more' } },
           }),
         ],
-        test: { ...patient, name: 'workerd', include: ['test/workerd/**/*.test.ts'] },
+        test: {
+          ...patient,
+          name: 'workerd',
+          maxWorkers: WORKERS,
+          include: ['test/workerd/**/*.test.ts'],
+        },
       },
     ],
   },
