@@ -1,9 +1,10 @@
 // From a committed group to the dispatcher, and what came of it back to the outbox. It runs where
 // the ledger runs, and nobody who is answered waits for it.
 
-import type { Clock } from '../../shared/clock.ts'
+import { type Clock, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Dispatched, PendingEvent } from '../domain/events.ts'
+import { LEASE_MS } from '../domain/outbox.ts'
 import { reasonOf } from './reason.ts'
 
 /** The stored events: which are due, and what came of them. */
@@ -45,6 +46,8 @@ const CHUNK_EVENTS = 6
  * is beyond it the sweeper dispatches: a listener that hangs for its 20 s gets 150 events a second.
  */
 const MAX_UNDER_WAY = 3_000
+/** A ledger that another one has replaced rests for so long. */
+const SETTLE_AGAIN_MS = 5_000
 
 export function createDispatching(deps: {
   outbox: Outbox
@@ -57,12 +60,25 @@ export function createDispatching(deps: {
   const underWay = new Set<string>()
   const settle = together<Dispatched>((outcomes) => outbox.settleDispatched(outcomes, clock.now()))
 
+  /** Again while the lease lasts: what was delivered and is not settled is delivered twice. */
+  async function settleWithin(leaseEnd: number, outcomes: readonly Dispatched[]): Promise<void> {
+    for (;;) {
+      try {
+        return await settle(outcomes)
+      } catch (error) {
+        if (clock.now() + SETTLE_AGAIN_MS >= leaseEnd) throw error
+        await pause(clock, SETTLE_AGAIN_MS)
+      }
+    }
+  }
+
   /** Never rejects: what is not settled is due again when its lease is over. */
   async function dispatchChunk(chunk: readonly PendingEvent[]): Promise<DispatchReport> {
+    const leaseEnd = clock.now() + LEASE_MS
     for (const { outboxId } of chunk) underWay.add(outboxId)
     try {
       const outcomes = await dispatch(chunk)
-      await settle(outcomes)
+      await settleWithin(leaseEnd, outcomes)
       const delivered = outcomes.filter(isDelivered).length
       return { delivered, failed: chunk.length - delivered }
     } catch (error) {

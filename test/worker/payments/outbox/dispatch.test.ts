@@ -96,29 +96,56 @@ describe('the events of a committed group', () => {
     expect(settled).toEqual([['event-0', 'event-1']])
   })
 
-  it('that the database could not settle keep nobody else’s from being settled', async () => {
-    const { log, lines } = keptLog()
-    const settled: string[][] = []
-    let isDown = true
-    const dispatching = createDispatching({
-      outbox: {
-        claimPending: async () => [],
-        async settleDispatched(outcomes) {
-          if (isDown) throw new Error('down')
-          settled.push(idsOf(outcomes))
+  describe('that the database could not settle', () => {
+    /** It refuses what was delivered until `isDown` says no; `settled` is what it took. */
+    function brokenBed(isDown: () => boolean) {
+      const { log, lines } = keptLog()
+      const settled: string[][] = []
+      const clock = new FakeClock()
+      let dispatched = 0
+      const dispatching = createDispatching({
+        outbox: {
+          claimPending: async () => [],
+          async settleDispatched(outcomes) {
+            if (isDown()) throw new Error('down')
+            settled.push(idsOf(outcomes))
+          },
         },
-      },
-      dispatch: async (pending) => pending.map(ok),
-      clock: new FakeClock(),
-      log,
+        dispatch: async (pending) => {
+          dispatched += pending.length
+          return pending.map(ok)
+        },
+        clock,
+        log,
+      })
+      return { dispatching, clock, lines, settled, dispatched: () => dispatched }
+    }
+
+    it('are settled some seconds later, and not delivered again for that', async () => {
+      let isDown = true
+      const { dispatching, clock, settled, dispatched } = brokenBed(() => isDown)
+      dispatching.group(events(2))
+      await clock.advance(12_000)
+      expect(settled).toEqual([])
+      isDown = false
+      await clock.advance(5_000)
+      expect(settled).toEqual([['event-0', 'event-1']])
+      expect(dispatched()).toBe(2)
+      expect(clock.pending).toBe(0)
     })
-    dispatching.group(events(1))
-    await settle()
-    isDown = false
-    dispatching.group(events(1, 1))
-    await settle()
-    expect(settled).toEqual([['event-1']])
-    expect(lines).toMatchObject([{ event: 'payments.dispatch.failed', fields: { events: 1 } }])
+
+    it('keep nobody else’s from being settled, and are left when their lease is over', async () => {
+      let isDown = true
+      const { dispatching, clock, lines, settled } = brokenBed(() => isDown)
+      dispatching.group(events(1))
+      await clock.advance(60_000)
+      expect(lines).toMatchObject([{ event: 'payments.dispatch.failed', fields: { events: 1 } }])
+      isDown = false
+      dispatching.group(events(1, 1))
+      await settle()
+      expect(settled).toEqual([['event-1']])
+      expect(clock.pending).toBe(0)
+    })
   })
 
   it('are not dispatched again while they are under way', async () => {
