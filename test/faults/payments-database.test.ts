@@ -10,13 +10,13 @@ import {
   atATime,
   delivered,
   endLeases,
-  notTold,
   once,
   type Seeded,
   seed,
   sendUntilTaken,
   signed,
   stored,
+  undelivered,
 } from '../support/payment-faults.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
 import { Tap } from '../support/tap.ts'
@@ -49,10 +49,10 @@ async function burst(system: PaymentSystem, payments: Seeded[], fault: () => Pro
 
 const idsOf = (payments: readonly Seeded[]) => payments.map(({ id }) => id)
 
-async function expectAllTold(system: PaymentSystem, payments: Seeded[]): Promise<void> {
+async function expectAllDelivered(system: PaymentSystem, payments: Seeded[]): Promise<void> {
   const how = () => delivered(system.database, idsOf(payments))
   await expect.poll(how, PATIENT).toEqual(allDelivered(payments.length))
-  expect(notTold(system, payments)).toEqual([])
+  expect(undelivered(system, payments)).toEqual([])
 }
 
 async function killDatabase(system: PaymentSystem): Promise<void> {
@@ -67,7 +67,7 @@ async function killDatabase(system: PaymentSystem): Promise<void> {
   expect(Math.max(...attempts.map(({ tookMs }) => tookMs))).toBeGreaterThan(DOWN_MS)
   expect(await stored(system.database, payments)).toEqual(once(payments))
   // Without the sweeper: whoever caused an event was alive all the time.
-  await expectAllTold(system, payments)
+  await expectAllDelivered(system, payments)
 
   const again = await atATime(AT_ONCE, callbacks, (callback) =>
     sendUntilTaken(system.edge, callback),
@@ -97,7 +97,7 @@ it('an edge killed in a burst loses its queue, and retries land what was in it o
 
   await endLeases(workerd.database)
   expect(await workerd.sweep()).toMatchObject({ failed: 0, undelivered: 0 })
-  await expectAllTold(workerd, payments)
+  await expectAllDelivered(workerd, payments)
 })
 
 it('a way to the database that loses every third answer costs time alone: all is written once', async () => {

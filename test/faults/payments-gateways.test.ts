@@ -11,13 +11,13 @@ import {
   answersOf,
   atATime,
   delivered,
-  notTold,
   once,
   seed,
   send,
   sendUntilTaken,
   signed,
   stored,
+  undelivered,
 } from '../support/payment-faults.ts'
 import { freshReference, order, PaymentSystem } from '../support/payment-system.ts'
 import { Tap } from '../support/tap.ts'
@@ -213,7 +213,7 @@ describe.concurrent('while it is away,', () => {
     const isOne = async () => (await delivered(system.database, ids)).length === 1
     await vi.waitUntil(isOne, PATIENT)
     expect(await delivered(system.database, ids)).toEqual(allDelivered(ids.length))
-    expect(notTold(system, payments)).toEqual([])
+    expect(undelivered(system, payments)).toEqual([])
   })
 
   it('a database that takes a batch and never answers is given six seconds, and then sent it again', async () => {

@@ -7,13 +7,13 @@ import { PATIENT } from '../support/patience.ts'
 import {
   atATime,
   endLeases,
-  notTold,
   once,
   type Seeded,
   seed,
   send,
   signed,
   stored,
+  undelivered,
 } from '../support/payment-faults.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
 
@@ -26,12 +26,12 @@ afterAll(() => system[Symbol.asyncDispose]())
 const signedAll = (payments: Seeded[]) => atATime(8, payments, (payment) => signed(payment))
 
 /** Each of them is told once, by whoever recorded it or by the sweeper. */
-async function expectAllTold(payments: Seeded[]): Promise<void> {
+async function expectAllDelivered(payments: Seeded[]): Promise<void> {
   await expect
     .poll(async () => {
       await endLeases(system.database)
       await system.sweep()
-      return notTold(system, payments)
+      return undelivered(system, payments)
     }, PATIENT)
     .toEqual([])
 }
@@ -80,7 +80,7 @@ it('of 300 at once whose clients go away here and there, each is applied once, a
   }
   expect([...words]).toContain('duplicate')
   expect(await stored(system.database, all)).toEqual(once(all))
-  await expectAllTold(all)
+  await expectAllDelivered(all)
   expect(await system.log()).not.toMatch(/hung|not_recorded|Uncaught|background_failed/)
 })
 

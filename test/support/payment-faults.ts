@@ -123,7 +123,7 @@ export async function stored(database: LibsqlServer, payments: readonly Seeded[]
       (SELECT COUNT(*) FROM payment_webhook_events WHERE transaction_id IN mine) AS events,
       (SELECT COUNT(*) FROM payment_webhook_events
         WHERE transaction_id IN mine AND outcome = 'applied') AS applied,
-      (SELECT COUNT(*) FROM payment_outbox WHERE transaction_id IN mine) AS told,
+      (SELECT COUNT(*) FROM payment_outbox WHERE transaction_id IN mine) AS outboxed,
       (SELECT COUNT(DISTINCT transaction_id) FROM payment_outbox
         WHERE transaction_id IN mine AND type = 'PaymentSucceeded') AS succeeded`,
     { ids: JSON.stringify(payments.map(({ id }) => id)) },
@@ -133,7 +133,7 @@ export async function stored(database: LibsqlServer, payments: readonly Seeded[]
 
 export const once = ({ length: n }: readonly Seeded[]) => ({
   ...{ paid: n, events: n, applied: n },
-  ...{ told: n, succeeded: n },
+  ...{ outboxed: n, succeeded: n },
 })
 
 /** Of the events of these payments: what became of their delivery, and whether listeners are done. */
@@ -150,7 +150,7 @@ export async function delivered(database: LibsqlServer, transactionIds: readonly
 export const allDelivered = (count: number) => [{ status: 'delivered', isDone: true, n: count }]
 
 /** Payments of whose success the host application has no genuine word. */
-export function notTold({ receiver }: PaymentSystem, payments: readonly Seeded[]): string[] {
+export function undelivered({ receiver }: PaymentSystem, payments: readonly Seeded[]): string[] {
   const told = new Set(
     receiver.events
       .filter(({ type, forged, status }) => type === 'PaymentSucceeded' && !forged && status < 300)
