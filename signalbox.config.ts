@@ -23,6 +23,10 @@ export default defineConfig({
         const { reference, amount, currency, paid = { amount, currency } } = transaction
         console.log(`PaymentSucceeded ${reference}: ${paid.amount} ${paid.currency}`)
       },
+      // A person has to look: a late payment, another amount, a refund that failed.
+      AlertRaised: ({ alert, transaction }) => {
+        console.log(`AlertRaised ${alert.kind}: ${transaction.reference}`)
+      },
     },
   },
 })

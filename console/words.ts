@@ -3,7 +3,8 @@
 
 import type { LostReason } from '../client/index.ts'
 import type { AlertKind } from '../worker/payments/domain/alerts.ts'
-import type { LifecycleEvent, PaymentStatus } from '../worker/payments/domain/status.ts'
+import type { DurableEvent } from '../worker/payments/domain/events.ts'
+import type { PaymentStatus } from '../worker/payments/domain/status.ts'
 import type {
   DeliveryRecord,
   EventRecord,
@@ -414,14 +415,14 @@ export const words = {
       eventId: 'Event',
       occurred: (time: string) => `happened ${time}`,
       raw: 'Data of the gateway (secrets are masked)',
-      lifecycle: {
-        PaymentInitiated: 'was initiated',
-        PaymentSucceeded: 'succeeded',
-        PaymentFailed: 'failed',
-        PaymentCancelled: 'was cancelled or expired',
-        PaymentRefunded: 'was refunded',
-      } satisfies Record<LifecycleEvent, string>,
-      event: (what: string) => `Event: the payment ${what}`,
+      events: {
+        PaymentInitiated: 'Event: the payment was initiated',
+        PaymentSucceeded: 'Event: the payment succeeded',
+        PaymentFailed: 'Event: the payment failed',
+        PaymentCancelled: 'Event: the payment was cancelled or expired',
+        PaymentRefunded: 'Event: the payment was refunded',
+        AlertRaised: 'Event: an alert was raised',
+      } satisfies Record<DurableEvent, string>,
       delivered: (time: string) => `Delivered to listeners ${time}`,
       undelivered: 'Not delivered to listeners yet',
       deliveries: {

@@ -6,8 +6,11 @@ export type Versions = Record<string, number | null>
 export type BoardMessage = { type: string; id?: string; session?: string }
 export type Money = { amount: number; currency: string }
 type Status = { id: string; status: string }
+type Alert = { id: string; kind: string; transactionId?: string; detail: Partial<Transaction> }
+type Payload = { transaction: Status; alert?: Alert }
+export type Event = { type?: string } & Partial<Payload>
 
-/** With all that the API tells of it; events are the lifecycle's, oldest first. */
+/** With all that the API tells of it; events are the durable ones, oldest first. */
 export interface Transaction extends Money, Status {
   gateway: string
   gatewayTransactionId?: string
@@ -15,7 +18,7 @@ export interface Transaction extends Money, Status {
   reference: string
   paid?: Money
   refundedAmount: number
-  events: { id: string; type: string; payload: { transaction: Status } }[]
+  events: { id: string; type: string; payload: Payload }[]
   refunds: (Status & { gatewayRefundId?: string; amount: number })[]
 }
 
@@ -31,7 +34,7 @@ export interface Payment {
 /** Without an id (the next id of the stream is for it too) or without data (only an id came). */
 type Block = { client: string; id?: string; data?: BoardMessage }
 /** `status` 0: there was no answer. */
-type Delivery = { type: string; id?: string; status: number; transaction?: Status }
+type Delivery = Partial<Payload> & { type: string; id?: string; status: number }
 
 /** Lines of other kinds (fault, write, sweep) are for people who read the history. */
 interface Kinds {
@@ -59,9 +62,7 @@ interface Kinds {
   booking: { gateway: string; payment: Payment }
   stored: { transaction: Transaction }
   event: { event: { eventId: string; gatewayTransactionId?: string } }
-  alert: {
-    alert: { kind: string; transactionId?: string; detail: { reference?: string; amount?: number } }
-  }
+  alert: { alert: Alert }
   /** Always the last line. */
   rest: object
 }
@@ -72,12 +73,8 @@ type Lines = { [K in Kind]: Kinds[K] & { kind: K; line: number; t: number } }
 export type Line<K extends Kind = Kind> = Lines[K]
 
 /** Which promise was broken (a to g), and the line that shows it. */
-export type Finding = { check: string; line: number; what: string }
-export const finding = (check: string, line: number, what: string): Finding => ({
-  check,
-  line,
-  what,
-})
+export const finding = (check: string, line: number, what: string) => ({ check, line, what })
+export type Finding = ReturnType<typeof finding>
 
 export type History = ReturnType<typeof readHistory>
 
@@ -90,12 +87,10 @@ export function readHistory(text: string) {
       throw new Error(`line ${at + 1} is not JSON: the history is cut off or damaged`)
     }
   })
-  const isOf =
-    <K extends Kind>(kind: K) =>
-    (line: Line): line is Line<K> =>
-      line.kind === kind
+  const of = <K extends Kind>(kind: K): Line<K>[] =>
+    lines.filter((line): line is Line<K> => line.kind === kind)
   const clients = lines.flatMap((line) => (line.kind === 'run' ? line.clients : []))
-  return { lines, clients, of: <K extends Kind>(kind: K): Line<K>[] => lines.filter(isOf(kind)) }
+  return { lines, clients, of }
 }
 
 /** Every id of a stream is `<epoch>-<n>`, and n counts the changes of the board. */

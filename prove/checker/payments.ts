@@ -2,7 +2,7 @@
 // is charged twice without an alert, (g) what was answered is stored.
 
 import { isDeepStrictEqual } from 'node:util'
-import type { Finding, History, Line, Money, Payment, Transaction } from './history.ts'
+import type { Event, Finding, History, Line, Money, Payment, Transaction } from './history.ts'
 import { finding } from './history.ts'
 
 export function checkPayments(history: History): Finding[] {
@@ -26,13 +26,13 @@ const STATUSES: Record<string, { event: string; after: readonly string[] }> = {
   PartiallyRefunded: { event: 'PaymentRefunded', after: ['Paid'] },
   Refunded: { event: 'PaymentRefunded', after: ['Paid', 'PartiallyRefunded'] },
 }
-const LIFECYCLE = new Set(Object.values(STATUSES).map(({ event }) => event))
+const DURABLE = new Set(['AlertRaised', ...Object.values(STATUSES).map(({ event }) => event)])
 
 /** (d) The events of a transaction lead along the graph to its status: one event for each step. */
 function statusesFollowTheGraph(history: History): Finding[] {
   return history.of('stored').flatMap(({ line, transaction: { id, status, events } }) => {
     let at = 'nothing'
-    for (const { type, payload } of events) {
+    for (const { type, payload } of events.filter((each) => each.type !== 'AlertRaised')) {
       const { id: of, status: to } = payload.transaction
       const { event, after = [] } = STATUSES[to] ?? {}
       const what = `${id} was ${at}, and then ${type} told that ${of} is ${to}`
@@ -43,24 +43,24 @@ function statusesFollowTheGraph(history: History): Finding[] {
   })
 }
 
-/** A transaction has each status only once. */
-const nameOf = ({ type, transaction }: Pick<Line<'listener'>, 'type' | 'transaction'>) =>
-  `${type} of ${transaction?.id} ${transaction?.status}`
+/** A transaction has each status only once; an alert has an id. */
+const nameOf = ({ type, transaction, alert }: Event) =>
+  alert ? `AlertRaised ${alert.id}` : `${type} of ${transaction?.id} ${transaction?.status}`
 
-/** (d) Listener and endpoint took each lifecycle event as it is stored, and got no other. */
+/** (d) Listener and endpoint took each durable event as it is stored and each alert, no other. */
 function eventsAreDelivered(history: History): Finding[] {
   const stored = history.of('stored').flatMap(({ line, transaction: { events } }) => {
     return events.map(({ id, type, payload }) => ({ line, id, type, ...payload }))
   })
   const byName = new Map(stored.map((event) => [nameOf(event), event]))
   return (['listener', 'endpoint'] as const).flatMap((receiver) => {
-    const got = history.of(receiver).filter(({ type }) => LIFECYCLE.has(type))
+    const got = history.of(receiver).filter(({ type }) => DURABLE.has(type))
     const taken = new Set(got.filter(({ status }) => status < 300).map(nameOf))
-    const missing = stored.filter((event) => !taken.has(nameOf(event)))
+    const missing = [...stored, ...history.of('alert')].filter((event) => !taken.has(nameOf(event)))
     const wrong = got.filter((each) => {
-      const { id, transaction } = byName.get(nameOf(each)) ?? {}
-      const isSameEvent = each.id === undefined || each.id === id
-      return !isSameEvent || !isDeepStrictEqual(each.transaction, transaction)
+      const { id, transaction, alert } = byName.get(nameOf(each)) ?? {}
+      const contents = [each.id ?? id, each.transaction, each.alert]
+      return !isDeepStrictEqual(contents, [id, transaction, alert])
     })
     return [
       ...missing.map((event) => ({ event, what: 'was not taken by the' })),

@@ -23,7 +23,8 @@ export function observe(
   system.receiver.refuse((event) => {
     const status = event.forged === undefined && random.next() >= REFUSED ? 204 : 500
     const { id, type, data, forged } = event
-    const contents = data.transaction ? { transaction: data.transaction } : { data }
+    const { transaction, alert } = data
+    const contents = transaction ? { transaction, ...(alert && { alert }) } : { data }
     recorder.write({ kind: 'endpoint', id, type, status, ...(forged && { forged }), ...contents })
     if (status === 204) onEvent(event)
     return status
@@ -63,8 +64,8 @@ function webhookOf({ passed: { url, body }, status, answer }: Answered) {
 
 function recordListener(line: string, recorder: Recorder): void {
   if (!line.startsWith('{"listener"')) return
-  const { listener, transaction } = JSON.parse(line) as { listener: string; transaction: object }
-  recorder.write({ kind: 'listener', type: listener, status: 200, transaction })
+  const { listener: type, ...payload } = JSON.parse(line) as { listener: string }
+  recorder.write({ kind: 'listener', type, status: 200, ...payload })
 }
 
 /** Reads whole lines as they come, the last time after it is over. */

@@ -1,13 +1,13 @@
 // The shop's configuration in a run, with listeners that write a line into the edge's log.
 
 import { defineConfig } from '../../worker/payments/define-config.ts'
-import type { PaymentEvents } from '../../worker/payments/domain/events.ts'
-import type { LifecycleEvent } from '../../worker/payments/domain/status.ts'
+import type { DurableEvent, PaymentEvents } from '../../worker/payments/domain/events.ts'
 
-const logged =
-  (listener: LifecycleEvent) =>
-  ({ transaction }: PaymentEvents[LifecycleEvent]) =>
-    console.log(JSON.stringify({ listener, transaction }))
+const logged = (listener: DurableEvent) => (payload: PaymentEvents[DurableEvent]) => {
+  const { transaction } = payload
+  const alert = 'alert' in payload && { alert: payload.alert }
+  console.log(JSON.stringify({ listener, transaction, ...alert }))
+}
 
 export default defineConfig({
   payments: {
@@ -18,6 +18,7 @@ export default defineConfig({
       PaymentFailed: logged('PaymentFailed'),
       PaymentCancelled: logged('PaymentCancelled'),
       PaymentRefunded: logged('PaymentRefunded'),
+      AlertRaised: logged('AlertRaised'),
     },
   },
 })

@@ -16,7 +16,7 @@ interface Row {
   webhooks: number
   /** The longest time until a write could be seen by each client, in ms. */
   behind: number
-  /** Lifecycle events that listener or endpoint took more than once. */
+  /** Durable events that listener or endpoint took more than once. */
   doubled: number
 }
 
@@ -108,8 +108,9 @@ function repeatedOf(lines: readonly Line[]): Line[] {
   const taken = new Set<string>()
   return lines.filter((line) => {
     const { kind, type, status } = line
-    if (!String(type).startsWith('Payment')) return false
-    const { id, status: at } = (line.transaction ?? {}) as { id?: string; status?: string }
+    if (!/^(Payment|AlertRaised)/.test(String(type))) return false
+    const about = line.alert ?? line.transaction ?? {}
+    const { id, status: at } = about as { id?: string; status?: string }
     const name = kind === 'listener' ? `${String(type)} ${id} ${at}` : String(line.id)
     const isTaken = kind === 'listener' || (kind === 'endpoint' && Number(status) < 300)
     if (!isTaken) return false

@@ -4,11 +4,16 @@
 import { monotonicFactory } from 'ulid'
 import type { AlertKind } from '../../worker/payments/domain/alerts.ts'
 import type { ChargeStart } from '../../worker/payments/domain/begin-charge.ts'
-import type { PendingEvent, Subscribers } from '../../worker/payments/domain/events.ts'
+import {
+  DURABLE_EVENTS,
+  type DurableEvent,
+  type PendingEvent,
+  type Subscribers,
+} from '../../worker/payments/domain/events.ts'
 import type { ChargeEnd } from '../../worker/payments/domain/finish-charge.ts'
 import type { WebhookPayload } from '../../worker/payments/domain/payload.ts'
 import type { RefundEnd, RefundStart } from '../../worker/payments/domain/refund.ts'
-import type { PaymentStatus } from '../../worker/payments/domain/status.ts'
+import { LIFECYCLE_EVENTS, type PaymentStatus } from '../../worker/payments/domain/status.ts'
 import type {
   ChargeRequest,
   OpenedPayment,
@@ -53,10 +58,16 @@ export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
 export const ENDPOINT = 'https://shop.example/events'
 
-const subscribers = (isListened: boolean, endpoint?: string): Subscribers => ({
-  hasListeners: () => isListened,
-  endpointFor: () => endpoint,
+/** To the five events of a payment's life; `ALERTED` to every durable event. */
+const subscribers = (
+  isListened: boolean,
+  endpoint?: string,
+  types: readonly DurableEvent[] = LIFECYCLE_EVENTS,
+): Subscribers => ({
+  hasListeners: (type) => isListened && types.includes(type),
+  endpointFor: (type) => (types.includes(type) ? endpoint : undefined),
 })
+export const ALERTED = subscribers(true, ENDPOINT, DURABLE_EVENTS)
 export const BOTH = subscribers(true, ENDPOINT)
 export const LISTENERS = subscribers(true)
 export const POSTED = subscribers(false, ENDPOINT)

@@ -4,6 +4,7 @@ import { describe } from 'vitest'
 import type { Subscribers } from '../../worker/payments/domain/events.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import type { Log } from '../../worker/shared/log.ts'
+import { alertContract } from './ledger-alerts.ts'
 import { chargeContract } from './ledger-charges.ts'
 import { paidContract } from './ledger-paid.ts'
 import { recordsContract } from './ledger-records.ts'
@@ -42,6 +43,7 @@ export function ledgerContract(name: string, make: MakeLedger): void {
     refundContract(on)
     paidContract(on)
     sweepContract(on)
+    alertContract(on)
     recordsContract(on)
   })
 }

@@ -2,13 +2,14 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import { EVENT_NAMES } from '../../worker/payments/domain/events.ts'
+import type { AlertRecord } from '../../worker/payments/queries/queries.ts'
 import { PATIENT } from '../support/patience.ts'
 import { byText, SECRETS } from '../support/payment-system.ts'
 import type { Payments } from './payments.ts'
 
 export function eventsContract({ host, system }: Payments): void {
   describe(`events on ${host}`, () => {
-    it('are nine, and the standardwebhooks package verifies all of them', () => {
+    it('are ten, and the standardwebhooks package verifies all of them', () => {
       const { events } = system().receiver
       expect(new Set(events.map(({ type }) => type))).toEqual(new Set(EVENT_NAMES))
       expect(events.filter(({ forged }) => forged !== undefined)).toEqual([])
@@ -17,12 +18,14 @@ export function eventsContract({ host, system }: Payments): void {
 
     it('that tell of a payment’s life were each taken once, as often as it moved', async () => {
       const expected = await system().database.query(
-        `SELECT transaction_id || ' ' || type AS told FROM payment_outbox ORDER BY told`,
+        `SELECT transaction_id || ' ' || type AS told FROM payment_outbox
+          WHERE type <> 'AlertRaised' ORDER BY told`,
       )
       const wanted = expected.map(({ told }) => told)
       const taken = () =>
         system()
           .receiver.events.filter(({ status, data }) => status < 300 && data.transaction)
+          .filter(({ type }) => type !== 'AlertRaised')
           .map(({ type, data }) => `${data.transaction?.id} ${type}`)
           .sort(byText)
       await vi.waitUntil(() => taken().length >= wanted.length, PATIENT)
@@ -36,6 +39,38 @@ export function eventsContract({ host, system }: Payments): void {
             + (SELECT COUNT(*) FROM payment_transactions WHERE status = 'Refunded') AS moves`,
       )
       expect(wanted).toHaveLength(Number(row?.rows) + Number(row?.moves))
+    })
+
+    it('are each alert as well, with what the API shows of it', async () => {
+      const { alerts } = await system().get<{ alerts: AlertRecord[] }>('/alerts?all=true&limit=200')
+      const raised = alerts
+        // That a delivery died reaches the listeners alone.
+        .filter(({ kind }) => kind !== 'delivery_dead')
+        .map(({ acknowledgedAt: _, acknowledgedBy: __, ...alert }) => alert)
+      const taken = () =>
+        system().receiver.events.flatMap(({ type, status, data: { alert } }) =>
+          type === 'AlertRaised' && status < 300 && alert ? [alert] : [],
+        )
+      await vi.waitUntil(() => taken().length >= raised.length, PATIENT)
+      const byId = (a: { id: string }, b: { id: string }) => byText(a.id, b.id)
+      expect(taken().toSorted(byId)).toEqual(raised.toSorted(byId))
+      expect(raised.length).toBeGreaterThan(1)
+    })
+
+    it('tell the listener of signalbox.config.ts of each alert too', async () => {
+      // The edge that rejects other amounts has a log of its own.
+      const raised = await system().database.query(
+        `SELECT a.kind || ': ' || t.reference AS line FROM payment_alerts a
+          JOIN payment_transactions t ON t.id = a.transaction_id
+          WHERE NOT EXISTS (SELECT 1 FROM payment_webhook_events e
+            WHERE e.transaction_id = t.id AND e.outcome = 'rejected')`,
+      )
+      const wanted = raised.map(({ line }) => String(line)).sort(byText)
+      const printed = async () =>
+        Array.from((await system().log()).matchAll(/^AlertRaised (.+)$/gm), ([, line = '']) => line)
+      await expect.poll(async () => (await printed()).length, PATIENT).toBe(wanted.length)
+      expect((await printed()).sort(byText)).toEqual(wanted)
+      expect(wanted.length).toBeGreaterThan(1)
     })
 
     it('reach the listener of signalbox.config.ts as well, once each', async () => {

@@ -98,6 +98,10 @@ export function transitionsContract({ host, system }: Payments): void {
       const [alert, ...others] = await alertsOf(charge.transactionId)
       expect(others).toEqual([])
       expect(alert).toMatchObject({ kind: 'late_payment', gateway: 'redirect' })
+      const { receiver } = system()
+      const raised = () => receiver.alertsOf(charge.transactionId)
+      await vi.waitUntil(() => raised().length > 0, PATIENT)
+      expect(raised()).toEqual(['late_payment'])
       const seen = await system().post(`/alerts/${alert?.id}/acknowledge`)
       expect([seen.status, await seen.json()]).toEqual([200, { acknowledged: true }])
       expect(await alertsOf(charge.transactionId)).toEqual([])
@@ -106,6 +110,27 @@ export function transitionsContract({ host, system }: Payments): void {
       ])
       const again = await system().post('/alerts/01JZZZZZZZZZZZZZZZZZZZZZZZ/acknowledge')
       expect(again.status).toBe(404)
+    })
+
+    it('of a refund that failed raise an alert, which is told with what the gateway wrote masked', async () => {
+      const charge = await system().paid()
+      const claims = claimsOf(charge, { eventType: 'REFUND_FAILED', status: 'FAILED' })
+      const errorMessage = 'The card 4111 1111 1111 1111 takes nothing back'
+      const data = { ...claims.data, errorMessage }
+      const { path, headers, body } = await redirectCallback({ ...claims, data })
+      const answer = await system().edge.fetch(path, { method: 'POST', headers, body })
+      expect([answer.status, await answer.text()]).toEqual([200, 'ok'])
+      const [alert] = await alertsOf(charge.transactionId)
+      const event = () =>
+        system().receiver.events.find(({ data: told }) => told.alert && told.alert.id === alert?.id)
+      await vi.waitUntil(event, PATIENT)
+      expect(event()?.data).toMatchObject({
+        alert: {
+          kind: 'refund_failed',
+          detail: { error: { message: 'The card [redacted] takes nothing back' } },
+        },
+        transaction: { id: charge.transactionId, status: 'Paid', reference: charge.reference },
+      })
     })
 
     it('paid with another amount are paid, logged and alerted of', async () => {

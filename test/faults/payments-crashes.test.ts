@@ -17,42 +17,52 @@ beforeAll(async () => {
 })
 afterAll(() => system[Symbol.asyncDispose]())
 
-it('an edge killed between commit and delivery leaves the event to the sweeper, and the retry is a duplicate', async () => {
-  const tap = await Tap.before(system.receiver.url)
-  const edge = await system.anotherEdge({ PAYMENT_EVENTS_URL: `${tap.url}/events` })
-  const [payment] = await seed(system.database, 1)
-  if (!payment) throw new Error('nothing was seeded')
-  const callback = await signed(payment)
-  tap.holds = ({ body }) => body.includes('"PaymentSucceeded"')
-  expect(await send(edge, callback)).toMatchObject({ status: 200, word: 'ok' })
-  const held = () => tap.seen.filter(({ isHeld }) => isHeld)
-  await expect.poll(() => held().length, PATIENT).toBe(1)
-  await edge.crash()
-  tap.holds = () => false
-  expect(system.receiver.of(payment.id)).toEqual([])
+it.each([
+  ['PaymentSucceeded', 'Pending', 'Paid'],
+  // Paid after all: a late payment.
+  ['AlertRaised', 'Failed', 'Failed'],
+])(
+  'an edge killed between the commit and the delivery of %s leaves it to the sweeper, and the retry is a duplicate',
+  async (type, before, after) => {
+    const tap = await Tap.before(system.receiver.url)
+    const edge = await system.anotherEdge({ PAYMENT_EVENTS_URL: `${tap.url}/events` })
+    const [payment] = await seed(system.database, 1)
+    if (!payment) throw new Error('nothing was seeded')
+    const { id } = payment
+    const put = 'UPDATE payment_transactions SET status = :before WHERE id = :id'
+    await system.database.query(put, { id, before })
+    const callback = await signed(payment)
+    tap.holds = ({ body }) => body.includes(`"${type}"`)
+    expect(await send(edge, callback)).toMatchObject({ status: 200, word: 'ok' })
+    const held = () => tap.seen.filter(({ isHeld }) => isHeld)
+    await expect.poll(() => held().length, PATIENT).toBe(1)
+    await edge.crash()
+    tap.holds = () => false
+    const received = () => system.receiver.events.filter((it) => it.data.transaction?.id === id)
+    expect(received()).toEqual([])
 
-  expect(await send(edge, callback)).toMatchObject({ status: 200, word: 'duplicate' })
-  // Whoever was to tell it may be alive yet.
-  expect(await system.sweep(edge)).toMatchObject({ delivered: 0, undelivered: 0 })
-  await endLeases(system.database)
-  expect(await system.sweep(edge)).toMatchObject({ delivered: 1, undelivered: 0, failed: 0 })
-  const [told, ...more] = system.receiver.of(payment.id)
-  expect(more).toEqual([])
-  expect(told).toMatchObject({ type: 'PaymentSucceeded', status: 204 })
-  expect(told?.forged).toBeUndefined()
-  // The receiver that took it before it died, too, knows it again.
-  expect(told?.id).toBe(held()[0]?.headers.get('webhook-id'))
+    expect(await send(edge, callback)).toMatchObject({ status: 200, word: 'duplicate' })
+    // Whoever was to tell it may be alive yet.
+    expect(await system.sweep(edge)).toMatchObject({ delivered: 0, undelivered: 0 })
+    await endLeases(system.database)
+    expect(await system.sweep(edge)).toMatchObject({ delivered: 1, undelivered: 0, failed: 0 })
+    const [told, ...more] = received()
+    expect(more).toEqual([])
+    expect(told).toMatchObject({ type, status: 204 })
+    expect(told?.forged).toBeUndefined()
+    // The receiver that took it before it died, too, knows it again.
+    expect(told?.id).toBe(held()[0]?.headers.get('webhook-id'))
 
-  await endLeases(system.database)
-  expect(await system.sweep(edge)).toMatchObject({ delivered: 0 })
-  const { status, events, webhookEvents } = await system.story(payment.id)
-  expect(status).toBe('Paid')
-  expect(webhookEvents).toHaveLength(1)
-  expect(events.map(({ type, deliveries }) => [type, deliveries.map((it) => it.status)])).toEqual([
-    ['PaymentSucceeded', ['delivered']],
-  ])
-  await tap.close()
-})
+    await endLeases(system.database)
+    expect(await system.sweep(edge)).toMatchObject({ delivered: 0 })
+    const { status, events, webhookEvents, alerts } = await system.story(id)
+    expect(status).toBe(after)
+    if (told?.data.alert) expect(alerts).toEqual([told.data.alert])
+    expect(webhookEvents).toHaveLength(1)
+    expect(events).toMatchObject([{ type, deliveries: [{ status: 'delivered' }] }])
+    await tap.close()
+  },
+)
 
 /** A charge that nobody waits for: its answer dies with the edge. */
 function begin(reference: string, gateway: string): void {

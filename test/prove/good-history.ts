@@ -132,6 +132,15 @@ function linesOf({ id, status, asked, paid, refunded = 0, walk }: Payment): Line
       payload: { transaction: { ...transaction, status: at } },
     }
   })
+  const isOther = paid !== undefined && paid !== asked
+  const alert = {
+    ...{ id: `alert ${id}`, kind: 'amount_mismatch', transactionId: id },
+    detail: { amount: paid },
+  }
+  if (isOther) {
+    const payload = { alert, transaction: { ...transaction, status: 'Paid' } }
+    events.push({ id: `event ${alert.id}`, type: 'AlertRaised', payload })
+  }
   const refund = { id: `refund ${id}`, status: 'succeeded', amount: refunded }
   const refunds = refunded > 0 ? [refund] : []
   const eventId = `webhook of ${id}`
@@ -153,6 +162,7 @@ function linesOf({ id, status, asked, paid, refunded = 0, walk }: Payment): Line
     },
     { kind: 'stored', transaction: { ...transaction, events, refunds } },
     { kind: 'event', event: { gateway, eventId, gatewayTransactionId: payment } },
+    ...(isOther ? [{ kind: 'alert', alert }] : []),
   ]
 }
 
@@ -163,10 +173,6 @@ export const goodHistory = (): Line[] =>
     ...board,
     { kind: 'files', ...tasks({ 'T-1': 4 }), sessions: { ses_1: 5 } },
     ...PAYMENTS.flatMap(linesOf),
-    {
-      kind: 'alert',
-      alert: { kind: 'amount_mismatch', transactionId: 'tx-2', detail: { amount: 9_000 } },
-    },
     { kind: 'rest' },
   ])
 

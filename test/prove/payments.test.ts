@@ -3,7 +3,7 @@
 import { describe, expect, it } from 'vitest'
 import { goodHistory, type Line } from './good-history.ts'
 import {
-  alertOf,
+  addAlert,
   expectAdded,
   expectChanged,
   expectMissed,
@@ -88,6 +88,27 @@ describe('(d) each payment walks along the graph, and each step has its event', 
     expectChanged('first', isIt, withStored({ paid: iqd(10_000) }), ['d'])
   })
 
+  it.each(['listener', 'endpoint'])('finds an alert that the %s did not take', (kind) => {
+    expectMissed(isOf(kind, { type: 'AlertRaised' }), 'd', isStored('tx-2'))
+    expectMissed(isOf(kind, { type: 'AlertRaised' }), 'd', isOf('alert'))
+  })
+
+  it.each(['listener', 'endpoint'])('finds an alert that tells the %s another amount', (kind) => {
+    const change = (line: Line) => {
+      const alert = { ...(line.alert as object), detail: { amount: 1 } }
+      return { ...line, alert }
+    }
+    expectChanged('first', isOf(kind, { type: 'AlertRaised' }), change, ['d'])
+  })
+
+  it('finds an alert that is no event', () => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isStored('tx-2'))
+    lines[at] = withStored({ events: walk('tx-2', initiated, succeeded) })(lines[at] as Line)
+    const heard = indexOf(lines, isOf('listener', { type: 'AlertRaised' })) + 1
+    expect(findings(lines)).toContainEqual({ check: 'd', line: heard })
+  })
+
   it('finds an event that reached the endpoint under an id of its own', () => {
     const change = (line: Line) => ({ ...line, id: 'another' })
     expectChanged('first', isDelivery('endpoint', 'tx-1', 'Paid'), change, ['d'])
@@ -122,7 +143,7 @@ describe('(e) the gateways and the shop agree, to the dinar', () => {
       const lines = goodHistory()
       const at = indexOf(lines, isBooking('tx-3'))
       lines[at] = withPayment({ paid: iqd(5_000) })(lines[at] as Line)
-      lines.splice(-1, 0, alertOf('late_payment', 'tx-3', { amount }))
+      addAlert(lines, 'late_payment', 'tx-3', { amount })
       expect(findings(lines)).toHaveLength(found)
     }
   })
@@ -153,9 +174,9 @@ describe('(e) the gateways and the shop agree, to the dinar', () => {
     const lines = goodHistory()
     const at = indexOf(lines, isBooking('tx-1'))
     lines[at] = withPayment({ refunded: 0 })(lines[at] as Line)
-    lines.splice(-1, 0, alertOf('refund_failed', 'tx-1', { amount: 1_000 }))
+    addAlert(lines, 'refund_failed', 'tx-1', { amount: 1_000 })
     expect(findings(lines)).toHaveLength(1)
-    lines.splice(-1, 0, alertOf('refund_unsettled', 'tx-1', { amount: 25_000 }))
+    addAlert(lines, 'refund_unsettled', 'tx-1', { amount: 25_000 })
     expect(findings(lines)).toEqual([])
   })
 
@@ -201,12 +222,12 @@ describe('(f) no order is charged twice without an alert', () => {
     const second = indexOf(lines, isBooking('tx-2'))
     expect(findings(lines)).toEqual([{ check: 'f', line: second + 1 }])
 
-    lines.splice(-1, 0, alertOf('late_payment', 'tx-2', order))
+    addAlert(lines, 'late_payment', 'tx-2', order)
     expect(findings(lines)).toEqual([])
     const third = indexOf(lines, isBooking('tx-3'))
     lines[third] = withPayment({ paid: iqd(5_000) })(lines[third] as Line)
     expect(findings(lines)).toContainEqual({ check: 'f', line: third + 1 })
-    lines.splice(-1, 0, alertOf('late_payment', 'tx-3', { ...order, amount: 5_000 }))
+    addAlert(lines, 'late_payment', 'tx-3', { ...order, amount: 5_000 })
     expect(findings(lines)).toEqual([])
   })
 })

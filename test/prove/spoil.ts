@@ -83,7 +83,20 @@ export const withPayment = (own: object) => (line: Line) => ({
   payment: { ...(line.payment as object), ...own },
 })
 export const iqd = (amount: number) => ({ amount, currency: 'IQD' })
-export const alertOf = (kind: string, transactionId: string, detail: object): Line => ({
-  kind: 'alert',
-  alert: { kind, transactionId, detail },
-})
+/** An alert before the last line, its event among those of the transaction, taken by both. */
+export function addAlert(lines: Line[], kind: string, transactionId: string, detail: object): void {
+  const alert = { id: `${kind} of ${transactionId}`, kind, transactionId, detail }
+  const at = indexOf(lines, isStored(transactionId))
+  const stored = lines[at]?.transaction as { id: string; events: object[] }
+  const payload = { alert, transaction: { id: transactionId, status: 'any' } }
+  const event = { id: `event ${alert.id}`, type: 'AlertRaised', payload }
+  lines[at] = withStored({ events: [...stored.events, event] })(lines[at] as Line)
+  const { id, type } = event
+  lines.splice(
+    -1,
+    0,
+    { kind: 'alert', alert },
+    { kind: 'listener', type, status: 200, ...payload },
+    { kind: 'endpoint', type, id, status: 204, ...payload },
+  )
+}

@@ -7,9 +7,10 @@ import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import type { PaymentEvents } from '../../worker/payments/domain/events.ts'
 
-/** Of all nine events together. */
+/** Of all events together. */
 export type EventData = Partial<
   PaymentEvents['PaymentInitiated'] &
+    PaymentEvents['AlertRaised'] &
     PaymentEvents['WebhookReceived'] &
     PaymentEvents['WebhookVerificationFailed'] &
     PaymentEvents['GatewayTimeout']
@@ -62,9 +63,20 @@ export class EventReceiver {
     this.#refusal = () => undefined
   }
 
-  /** Attempts to tell of one payment, in the order in which they came. */
+  /** Attempts to deliver the events of a payment's life, in the order in which they came. */
   of(transactionId: string): ReceivedEvent[] {
-    return this.events.filter(({ data }) => data.transaction?.id === transactionId)
+    return this.events.filter(
+      ({ type, data }) => data.transaction?.id === transactionId && type !== 'AlertRaised',
+    )
+  }
+
+  /** The kinds of its alerts that were accepted. */
+  alertsOf(transactionId: string): string[] {
+    return this.events.flatMap(({ type, status, data: { transaction, alert } }) =>
+      type === 'AlertRaised' && status < 300 && alert && transaction?.id === transactionId
+        ? [alert.kind]
+        : [],
+    )
   }
 
   /** The types of accepted events. */

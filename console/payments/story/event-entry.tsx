@@ -1,10 +1,11 @@
-// A lifecycle event, and its deliveries to listeners and endpoints.
+// A durable event, and its deliveries to listeners and endpoints.
 
 import type { DeliveryRecord, StoredEvent } from '../../../worker/payments/queries/queries.ts'
 import { now } from '../../data/clock.ts'
 import { timeOf } from '../../ui/time-text.ts'
 import { words } from '../../words.ts'
 import { Redeliver } from '../actions.tsx'
+import { alertText } from '../attention/attention.ts'
 import { StatusBadge } from '../elements.tsx'
 
 interface EventEntryProps {
@@ -18,7 +19,12 @@ export function EventEntry({ event, onDone }: EventEntryProps) {
   return (
     <>
       <h3>
-        {texts.event(texts.lifecycle[type])} <StatusBadge status={payload.transaction.status} />
+        {texts.events[type]}{' '}
+        {'alert' in payload ? (
+          <span>{alertText(payload.alert, now.peek()).title}</span>
+        ) : (
+          <StatusBadge status={payload.transaction.status} />
+        )}
         <code>{type}</code>
       </h3>
       <p class={toldAt ? 'hint' : 'state pending'}>

@@ -48,10 +48,13 @@ export function timeline(story: Story): Entry[] {
       return { key: alert.id, at: alert.createdAt, kind: 'alert', alert }
     }),
   ]
-  return entries.sort(
-    (a, b) => Date.parse(a.at) - Date.parse(b.at) || ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind),
-  )
+  return entries.sort((a, b) => Date.parse(a.at) - Date.parse(b.at) || rankOf(a) - rankOf(b))
 }
+
+const rankOf = (entry: Entry): number =>
+  entry.kind === 'event' && entry.event.type === 'AlertRaised'
+    ? ORDER.length
+    : ORDER.indexOf(entry.kind)
 
 const initiated = (transaction: Transaction): Entry => {
   return { key: 'initiated', at: transaction.createdAt, kind: 'initiated', transaction }

@@ -75,7 +75,7 @@ describe('what stands in the database', () => {
 
   it('is all there after schema.sql has run, once or again', async () => {
     await sql(...statementsOf(script))
-    const fine = [READ, 'ok schema: All 8 tables of schema 3 are there.']
+    const fine = [READ, 'ok schema: All 8 tables of schema 4 are there.']
     expect(await check()).toEqual(fine)
     await sql(...statementsOf(script))
     expect(await check()).toEqual(fine)
@@ -107,9 +107,9 @@ describe('what stands in the database', () => {
   })
 
   it.each([
-    ['DELETE FROM payment_schema', 'has schema 1, and this version of Signalbox needs schema 3'],
+    ['DELETE FROM payment_schema', 'has schema 1, and this version of Signalbox needs schema 4'],
     ['UPDATE payment_schema SET version = 1, step = 1', 'has schema 1 and is being upgraded'],
-    ['UPDATE payment_schema SET version = 4', 'has schema 4, and this version of Signalbox knows'],
+    ['UPDATE payment_schema SET version = 5', 'has schema 5, and this version of Signalbox knows'],
   ])('is of another version after %s, and it says so alone', async (change, why) => {
     await sql(...statementsOf(script), change)
     const [, found, ...more] = await check()

@@ -1,8 +1,9 @@
 // What only a person can settle. Pure.
 
+import type { DurableEvent } from './events.ts'
 import type { PaymentError } from './exceptions.ts'
 import type { AlertRow } from './rows.ts'
-import type { LifecycleEvent, PaymentStatus } from './status.ts'
+import type { PaymentStatus } from './status.ts'
 
 export type AlertKind =
   | 'late_payment'
@@ -32,15 +33,27 @@ export interface AlertDetail {
   since?: string
   /** Of a refund with another amount: what its event told. Else what the gateway answered last. */
   said?: PaymentStatus | 'nothing'
-  /** The lifecycle event that was not told: its id and its type. */
+  /** The event that was not delivered: its id and its type. */
   event?: string
-  type?: LifecycleEvent
+  type?: DurableEvent
   /** What can be sent again, and where to. */
   deliveryId?: string
   endpoint?: string
   lastStatus?: number
   /** The gateway's, or why an event was not taken. */
   error?: PaymentError | string
+}
+
+/** An alert as the host application gets it. */
+export interface RaisedAlert {
+  id: string
+  kind: AlertKind
+  gateway: string
+  /** Ours. */
+  transactionId: string
+  detail: AlertDetail
+  /** ISO 8601. */
+  createdAt: string
 }
 
 /** An alert that a decision raises. Its id is given when it is stored. */

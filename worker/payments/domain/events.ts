@@ -1,5 +1,6 @@
-// The nine events that a host application listens to, and their payloads.
+// The ten events that a host application listens to, and their payloads.
 
+import type { RaisedAlert } from './alerts.ts'
 import type { WebhookPayload } from './payload.ts'
 import { LIFECYCLE_EVENTS, type LifecycleEvent } from './status.ts'
 import type { ChargeRequest, Transaction } from './transaction.ts'
@@ -13,6 +14,8 @@ export interface PaymentEvents {
   PaymentCancelled: { transaction: Transaction }
   /** All of it or a part: the transaction's refundedAmount tells. */
   PaymentRefunded: { transaction: Transaction }
+  /** A person should look at this transaction: the alert says why. */
+  AlertRaised: { alert: RaisedAlert; transaction: Transaction }
   /** A verified webhook came, a duplicate too. */
   WebhookReceived: { payload: WebhookPayload }
   /** Sensitive headers are redacted. */
@@ -27,11 +30,14 @@ export interface PaymentEvents {
 }
 
 export type EventName = keyof PaymentEvents
-/** Passed on as they happen, at most once. All others are stored first, and come at least once. */
-export type PassingEvent = Exclude<EventName, LifecycleEvent>
+/** Stored with what caused them, and delivered at least once. */
+export const DURABLE_EVENTS = [...LIFECYCLE_EVENTS, 'AlertRaised'] as const
+export type DurableEvent = LifecycleEvent | 'AlertRaised'
+/** Passed on as they happen, at most once. */
+export type PassingEvent = Exclude<EventName, DurableEvent>
 
 export const EVENT_NAMES = [
-  ...LIFECYCLE_EVENTS,
+  ...DURABLE_EVENTS,
   'WebhookReceived',
   'WebhookVerificationFailed',
   'GatewayTimeout',
@@ -47,7 +53,7 @@ export type Listeners = { [Name in EventName]?: Listener<Name> | readonly Listen
 export type PendingEvent = ReadablePendingEvent | UnreadablePendingEvent
 
 export interface ReadablePendingEvent extends Pending {
-  payload: PaymentEvents[LifecycleEvent]
+  payload: PaymentEvents[DurableEvent]
 }
 
 /** Its row cannot be read: nobody gets it, and it is given up at once so that a person sees it. */
@@ -58,7 +64,7 @@ export interface UnreadablePendingEvent extends Pending {
 
 interface Pending {
   outboxId: string
-  type: LifecycleEvent
+  type: DurableEvent
   correlationId?: string
   /** When it happened, ms. */
   createdAt: number
@@ -79,7 +85,7 @@ export interface Dispatched {
 
 /** Who gets stored events, as configured: one that nobody subscribes to is stored as done. */
 export interface Subscribers {
-  hasListeners(type: LifecycleEvent): boolean
+  hasListeners(type: DurableEvent): boolean
   /** URL of the host application's endpoint, if it wants events of this type. */
-  endpointFor(type: LifecycleEvent): string | undefined
+  endpointFor(type: DurableEvent): string | undefined
 }

@@ -1,7 +1,7 @@
-// The way of lifecycle events to their subscribers: stored with the change that causes them,
+// The way of durable events to their subscribers: stored with the change that causes them,
 // leased, tried, settled. The listeners in process and the endpoint are tried apart. Pure.
 
-import type { Alert, AlertDetail } from './alerts.ts'
+import type { Alert, AlertDetail, RaisedAlert } from './alerts.ts'
 import type { Dispatched, Subscribers } from './events.ts'
 import type { NewEvent } from './payment.ts'
 import type { DeliveryRow, OutboxRow, TransactionRow } from './rows.ts'
@@ -34,14 +34,16 @@ export const PAYLOAD_COLUMNS = [
   'paid_currency',
 ] as const satisfies readonly (keyof TransactionRow)[]
 
+export interface EventRows {
+  outbox: OutboxRow
+  delivery: DeliveryRow | undefined
+}
+
 /**
  * The rows of a new event. It is leased, since it is dispatched right after it is stored; what
  * nobody listens to is done at once.
  */
-export function outboxRows(
-  event: NewEvent,
-  { hasListeners, endpointFor }: Subscribers,
-): { outbox: OutboxRow; delivery: DeliveryRow | undefined } {
+export function outboxRows(event: NewEvent, { hasListeners, endpointFor }: Subscribers): EventRows {
   const { id, type, transaction, createdAt: created_at, correlationId: correlation_id } = event
   const turn = { attempts: 0, leased_until: created_at + LEASE_MS, next_attempt_at: created_at }
   const endpoint = endpointFor(type)
@@ -62,11 +64,30 @@ export function outboxRows(
   return { outbox, delivery }
 }
 
-function payloadOf({ type, transaction }: NewEvent): string {
-  const told = Object.fromEntries(PAYLOAD_COLUMNS.map((name) => [name, transaction[name]]))
-  if (type !== 'PaymentInitiated') return JSON.stringify({ transaction: told })
-  const { gateway, request } = transaction
-  return JSON.stringify({ gateway, request: JSON.parse(request ?? 'null'), transaction: told })
+function payloadOf({ type, transaction: row, alert }: NewEvent): string {
+  const transaction = Object.fromEntries(PAYLOAD_COLUMNS.map((name) => [name, row[name]]))
+  if (type !== 'PaymentInitiated') return JSON.stringify({ ...(alert && { alert }), transaction })
+  const { gateway, request } = row
+  return JSON.stringify({ gateway, request: JSON.parse(request ?? 'null'), transaction })
+}
+
+/**
+ * The rows of the event that this alert was raised. Undefined: nobody is to get it. That an event
+ * died reaches the other kind of subscriber than it died for; of an AlertRaised that died nobody is
+ * told, since that would go on for ever.
+ */
+export function alertRows(
+  alert: RaisedAlert,
+  of: { id: string; transaction: TransactionRow; createdAt: number },
+  { hasListeners, endpointFor }: Subscribers,
+): EventRows | undefined {
+  const type = 'AlertRaised'
+  const isListened = alert.kind !== 'listener_dead' && hasListeners(type)
+  const endpoint = alert.kind === 'delivery_dead' ? undefined : endpointFor(type)
+  const isForNobody = !isListened && endpoint === undefined
+  if (isForNobody || alert.detail.type === type) return undefined
+  const event = { ...of, type, alert, correlationId: of.transaction.correlation_id } as const
+  return outboxRows(event, { hasListeners: () => isListened, endpointFor: () => endpoint })
 }
 
 type Turn = Pick<OutboxRow, 'leased_until' | 'next_attempt_at'>

@@ -1,8 +1,9 @@
 // A payment with everything that its rules look at, and the questions that several rules ask. Pure.
 
-import type { Alert } from './alerts.ts'
+import type { Alert, RaisedAlert } from './alerts.ts'
+import type { DurableEvent } from './events.ts'
 import type { RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
-import { type LifecycleEvent, type PaymentStatus, UNPAID_ENDS } from './status.ts'
+import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
 
 export interface Payment {
   readonly transaction: TransactionRow
@@ -18,10 +19,12 @@ export interface Decision {
   alerts: readonly Alert[]
 }
 
-/** A lifecycle event that a decision causes, with the transaction as it is at this moment. */
+/** A durable event that a decision causes, with the transaction as it is at this moment. */
 export interface NewEvent {
   id: string
-  type: LifecycleEvent
+  type: DurableEvent
+  /** Of `AlertRaised`. */
+  alert?: RaisedAlert
   transaction: TransactionRow
   correlationId: string | null
   createdAt: number

@@ -4,7 +4,8 @@
 // JSON stays text here, so that a row whose JSON is broken fails only what reads that column.
 
 import type { AlertKind } from './alerts.ts'
-import type { LifecycleEvent, Outcome, PaymentStatus } from './status.ts'
+import type { DurableEvent } from './events.ts'
+import type { Outcome, PaymentStatus } from './status.ts'
 
 export interface TransactionRow {
   id: string
@@ -79,7 +80,7 @@ export interface RefundRow {
 export interface OutboxRow {
   id: string
   transaction_id: string
-  type: LifecycleEvent
+  type: DurableEvent
   payload: string | null
   correlation_id: string | null
   created_at: number

@@ -2,11 +2,13 @@
 // them. Many are loaded, decided one after the other, and saved as one transaction.
 
 import { monotonicFactory } from 'ulid'
-import { raiseAlert } from '../domain/alerts.ts'
+import { type Alert, type RaisedAlert, raiseAlert } from '../domain/alerts.ts'
 import type { Subscribers } from '../domain/events.ts'
 import type { Names } from '../domain/match.ts'
-import { outboxRows } from '../domain/outbox.ts'
+import { alertRows, type EventRows, outboxRows } from '../domain/outbox.ts'
 import type { Decision, Payment } from '../domain/payment.ts'
+import type { AlertRow, TransactionRow } from '../domain/rows.ts'
+import { readable, toTransaction } from './read-rows.ts'
 import type { Changes, WorkingSet } from './working-set.ts'
 
 /** What is to be loaded. Every list may be missing. */
@@ -47,8 +49,8 @@ export interface Operation<Answer> {
   decide(rows: WorkingSet): { answer: Answer; changes?: Changes }
 }
 
-/** Lists are ordered by id: those of one millisecond rise as well. */
-const alertId = monotonicFactory()
+/** Of alerts and their events. Lists are ordered by id: those of one millisecond rise as well. */
+const newId = monotonicFactory()
 
 /** The rows that a decision changed, made or caused. */
 export function changesOf(
@@ -56,19 +58,40 @@ export function changesOf(
   { payment, events, alerts }: Decision,
   subscribers: Subscribers,
 ): Required<Pick<Changes, 'transactions' | 'refunds' | 'outbox' | 'deliveries' | 'alerts'>> {
-  const stored = events.map((event) => outboxRows(event, subscribers))
   const known = rows.all('alerts')
   const raised = alerts.flatMap((alert) => {
     const same = known.find(({ kind, subject }) => kind === alert.kind && subject === alert.subject)
-    return raiseAlert(alert, same, alertId) ?? []
+    const row = raiseAlert(alert, same, newId)
+    return row ? [{ alert, row }] : []
   })
+  const stored = [
+    ...events.map((event) => outboxRows(event, subscribers)),
+    ...raised.flatMap(({ alert, row }) => eventOfAlert(alert, row, payment, subscribers)),
+  ]
   return {
     ...changedRows(payment),
     outbox: stored.map(({ outbox }) => outbox),
     deliveries: stored.flatMap(({ delivery }) => delivery ?? []),
-    alerts: raised,
+    alerts: raised.map(({ row }) => row),
   }
 }
+
+/** A payment that cannot be read is no payload: then the alert alone says so. */
+function eventOfAlert(
+  { kind, gateway, transactionId, detail, createdAt }: Alert,
+  { id }: AlertRow,
+  { transaction }: Payment,
+  subscribers: Subscribers,
+): EventRows[] {
+  if (!isReadable(transaction)) return []
+  const at = new Date(createdAt).toISOString()
+  const alert: RaisedAlert = { id, kind, gateway, transactionId, detail, createdAt: at }
+  const caused = alertRows(alert, { id: newId(), transaction, createdAt }, subscribers)
+  return caused ? [caused] : []
+}
+
+const isReadable = (row: TransactionRow): boolean =>
+  !('invalid' in readable(row.id, () => toTransaction({ ...row })))
 
 /** The working set knows which of them are as they were. */
 const changedRows = ({ transaction, refunds }: Payment) => ({

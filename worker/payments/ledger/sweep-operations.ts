@@ -164,11 +164,13 @@ function settle(
     }
     alerts.push(deadAlert(payment.transaction, outbox, { delivery: sent.delivery, failed, now }))
   }
-  const raised = payment ? changesOf(rows, { ...unchanged(payment), alerts }, subscribers) : {}
+  const settled = { outbox: heard ? [heard.outbox] : [], deliveries: sent ? [sent.delivery] : [] }
+  if (!payment) return settled
+  const raised = changesOf(rows, { ...unchanged(payment), alerts }, subscribers)
   return {
     ...raised,
-    outbox: heard ? [heard.outbox] : [],
-    deliveries: sent ? [sent.delivery] : [],
+    outbox: [...settled.outbox, ...raised.outbox],
+    deliveries: [...settled.deliveries, ...raised.deliveries],
   }
 }
 

@@ -1,9 +1,9 @@
 // The port of what is read back. Reads go straight to the database, never through the ledger.
 
-import type { AlertDetail, AlertKind } from '../domain/alerts.ts'
-import type { PaymentEvents } from '../domain/events.ts'
+import type { RaisedAlert } from '../domain/alerts.ts'
+import type { DurableEvent, PaymentEvents } from '../domain/events.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
-import type { LifecycleEvent, Outcome, PaymentStatus } from '../domain/status.ts'
+import type { Outcome, PaymentStatus } from '../domain/status.ts'
 import type { Transaction } from '../domain/transaction.ts'
 
 export interface PaymentRecords {
@@ -117,11 +117,11 @@ export interface RefundRecord {
   updatedAt: string
 }
 
-/** A lifecycle event, and how its delivery goes. */
+/** A durable event, and how its delivery goes. */
 export interface StoredEvent {
   id: string
-  type: LifecycleEvent
-  payload: PaymentEvents[LifecycleEvent]
+  type: DurableEvent
+  payload: PaymentEvents[DurableEvent]
   createdAt: string
   /** When the listeners in process had taken it. */
   toldAt?: string
@@ -139,13 +139,8 @@ export interface DeliveryRecord {
   deliveredAt?: string
 }
 
-export interface AlertRecord {
-  id: string
-  kind: AlertKind
-  gateway: string
+export interface AlertRecord extends Omit<RaisedAlert, 'transactionId'> {
   transactionId?: string
-  detail: AlertDetail
-  createdAt: string
   acknowledgedAt?: string
   acknowledgedBy?: string
 }

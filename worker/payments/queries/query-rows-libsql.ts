@@ -1,8 +1,9 @@
 // Rows as the records that the API shows.
 
 import type { AlertDetail, AlertKind } from '../domain/alerts.ts'
+import type { DurableEvent } from '../domain/events.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
-import type { LifecycleEvent, Outcome, PaymentStatus } from '../domain/status.ts'
+import type { Outcome, PaymentStatus } from '../domain/status.ts'
 import type { Row } from '../ledger/libsql/database-libsql.ts'
 import {
   isoTime,
@@ -87,7 +88,7 @@ export const toRefund = (row: Row): RefundRecord => ({
 /** `deliveries`: of all events of the payment. */
 export const toStoredEvent = (row: Row, deliveries: readonly Row[]): StoredEvent => ({
   id: text(row.id),
-  type: text(row.type) as LifecycleEvent,
+  type: text(row.type) as DurableEvent,
   payload: toPayload(text(row.payload)),
   createdAt: isoTime(row, 'created_at'),
   ...(row.was_given_up === 0 && presentTime('toldAt', row, 'done_at')),

@@ -31,7 +31,7 @@ function answer(more: Partial<Answer> = {}): Answer {
 const story = (more: Partial<Answer> = {}) => storyOf(answer(more))
 
 const lifecycle = (
-  type: 'PaymentInitiated' | 'PaymentSucceeded' | 'PaymentFailed',
+  type: 'PaymentInitiated' | 'PaymentSucceeded' | 'PaymentFailed' | 'AlertRaised',
   when: string,
 ) => ({
   id: type,
@@ -67,7 +67,11 @@ describe('the story of a payment', () => {
 
   it('is in order of time, and at the same time causes come first', () => {
     const whole = story({
-      events: [lifecycle('PaymentInitiated', at(0)), lifecycle('PaymentSucceeded', at(5))] as never,
+      events: [
+        lifecycle('PaymentInitiated', at(0)),
+        lifecycle('PaymentSucceeded', at(5)),
+        lifecycle('AlertRaised', at(5)),
+      ] as never,
       webhookEvents: [webhook('w1', at(5))],
       refunds: [refund('succeeded')],
       alerts: [
@@ -80,6 +84,7 @@ describe('the story of a payment', () => {
       'w1',
       'PaymentSucceeded',
       'a1',
+      'AlertRaised',
       'refund-succeeded',
     ])
   })

@@ -1,7 +1,10 @@
-// The way of lifecycle events to their subscribers.
+// The way of durable events to their subscribers.
 
 import { describe, expect, it } from 'vitest'
+import type { AlertKind, RaisedAlert } from '../../../../worker/payments/domain/alerts.ts'
+import type { DurableEvent, Subscribers } from '../../../../worker/payments/domain/events.ts'
 import {
+  alertRows,
   areListenersDue,
   deadAlert,
   isDeliveryDue,
@@ -71,6 +74,47 @@ describe('a new event', () => {
     const at = [NOW + LEASE_MS - 1, NOW + LEASE_MS]
     expect(at.map((now) => areListenersDue(outbox, now))).toEqual([false, true])
     expect(at.map((now) => isDeliveryDue(delivery, now))).toEqual([false, true])
+  })
+})
+
+describe('the event of an alert', () => {
+  const alert = (kind: AlertKind, type?: DurableEvent): RaisedAlert => ({
+    ...{ id: '01ALERT', kind, gateway: 'bank', transactionId: '01TX' },
+    ...{ detail: { amount: 1, ...(type && { type }) }, createdAt: new Date(NOW).toISOString() },
+  })
+  const of = { id: '01EVENT', transaction: transactionRow(came('Failed')), createdAt: NOW }
+  const all = { hasListeners: () => true, endpointFor: () => ENDPOINT }
+  const rowsOf = (raised: RaisedAlert, subscribers: Subscribers = all) => {
+    const rows = alertRows(raised, of, subscribers)
+    return rows && { listeners: rows.outbox.done_at === null, endpoint: rows.delivery?.endpoint }
+  }
+
+  it('holds the alert and the payment as it is', () => {
+    const raised = alert('late_payment')
+    const { outbox } = alertRows(raised, of, all) ?? {}
+    expect(outbox).toMatchObject({ id: '01EVENT', type: 'AlertRaised', transaction_id: '01TX' })
+    expect(JSON.parse(outbox?.payload ?? '')).toMatchObject({
+      alert: raised,
+      transaction: { id: '01TX', status: 'Failed' },
+    })
+  })
+
+  it('goes to both, and to the other one where an event died', () => {
+    expect(rowsOf(alert('late_payment'))).toEqual({ listeners: true, endpoint: ENDPOINT })
+    expect(rowsOf(alert('listener_dead', 'PaymentFailed'))).toEqual({
+      listeners: false,
+      endpoint: ENDPOINT,
+    })
+    expect(rowsOf(alert('delivery_dead', 'PaymentFailed'))).toEqual({ listeners: true })
+  })
+
+  it('is none that an AlertRaised died, and none that nobody would get', () => {
+    expect(rowsOf(alert('listener_dead', 'AlertRaised'))).toBeUndefined()
+    expect(rowsOf(alert('delivery_dead', 'AlertRaised'))).toBeUndefined()
+    const listeners = { ...all, endpointFor: () => undefined }
+    expect(rowsOf(alert('listener_dead', 'PaymentFailed'), listeners)).toBeUndefined()
+    const others = { hasListeners: () => false, endpointFor: () => undefined }
+    expect(rowsOf(alert('late_payment'), others)).toBeUndefined()
   })
 })
 

@@ -14,7 +14,7 @@ import {
 } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { FakeDesk, FakeDispatcher, LISTENERS } from '../../../contract/ledger-world.ts'
+import { ALERTED, FakeDesk, FakeDispatcher, LISTENERS } from '../../../contract/ledger-world.ts'
 import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
 
 let libsql: LibsqlServer
@@ -47,7 +47,7 @@ beforeEach(async () => {
       },
     }),
     desk: new FakeDesk(),
-    subscribers: LISTENERS,
+    subscribers: ALERTED,
     dispatch: dispatcher.dispatch,
     clock: hostClock,
     log: () => {
@@ -109,6 +109,17 @@ const expectEachPaidOnce = async (of: number) => {
   expect(await count('FROM payment_webhook_events')).toBe(of)
   expect(await count(`FROM payment_outbox WHERE type = 'PaymentSucceeded'`)).toBe(of)
   expect(await count('FROM (SELECT DISTINCT transaction_id FROM payment_outbox)')).toBe(of)
+}
+
+const expectEachAlertIsOneEvent = async (of: number) => {
+  const raised = `FROM payment_outbox WHERE type = 'AlertRaised'`
+  expect(await count('FROM payment_alerts')).toBe(of)
+  expect(await count(raised)).toBe(of)
+  expect(
+    await count(`${raised} AND payload ->> '$.alert.id' IN (SELECT id FROM payment_alerts)
+      AND EXISTS (SELECT 1 FROM payment_deliveries d WHERE d.outbox_id = payment_outbox.id)`),
+  ).toBe(of)
+  expect(await count(`FROM (SELECT DISTINCT payload ->> '$.alert.id' ${raised})`)).toBe(of)
 }
 
 describe('the ledger on libSQL, under load', () => {
@@ -283,11 +294,13 @@ describe('a charge that the gateway gives a name of another payment', () => {
 })
 
 describe('the ledger on libSQL, when the server dies', () => {
-  it('has each acknowledged event exactly once, and lands the rest when they come again', async () => {
+  it('has each acknowledged event and its alert exactly once, and lands the rest when they come again', async () => {
     const total = 600
     await charged(total)
     const acknowledged = new Set<number>()
-    const arrivals = numbers(total).map((number) => paid(number))
+    // Each third one raises an alert.
+    const told = (number: number) => paid(number, number % 3 === 0 ? { amount: 20_000 } : {})
+    const arrivals = numbers(total).map(told)
     const killed = new Promise<void>((resolve) => {
       // One of 64 is on its way, and most of them are still to come.
       onBatch = (batch) => {
@@ -314,13 +327,15 @@ describe('the ledger on libSQL, when the server dies', () => {
     await burst
     expect(retries).toBeGreaterThan(0)
     await expectEachPaidOnce(total)
+    await expectEachAlertIsOneEvent(total / 3)
 
     // The gateway, which heard nothing, comes again; and so do calls whose answer was lost.
-    const again = await Promise.all(arrivals.map((_, number) => ledger.webhook(paid(number))))
+    const again = await Promise.all(arrivals.map((_, number) => ledger.webhook(told(number))))
     expect(new Set(again.map(({ outcome }) => outcome))).toEqual(new Set(['duplicate']))
     const repeated = await Promise.all(arrivals.map((arrival) => ledger.webhook(arrival)))
     expect(new Set(repeated.map(({ outcome }) => outcome))).toEqual(new Set(['applied']))
     await expectEachPaidOnce(total)
+    await expectEachAlertIsOneEvent(total / 3)
   })
 })
 

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { eventOf, judge, type PaymentStatus } from '../../../../worker/payments/domain/status.ts'
 import type { Story } from '../../../../worker/payments/queries/queries.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { FakeDesk, FakeDispatcher, LISTENERS, T0, World } from '../../../contract/ledger-world.ts'
+import { ALERTED, FakeDesk, FakeDispatcher, T0, World } from '../../../contract/ledger-world.ts'
 import { sqliteLedger } from '../../../support/sqlite-ledger.ts'
 import { type Call, steps } from './money-steps.ts'
 
@@ -32,14 +32,19 @@ async function everything(w: World) {
 
 type Everything = Awaited<ReturnType<typeof everything>>
 
+/** The events of its life, without those of its alerts. */
+const movesOf = ({ events }: Pick<Story, 'events'>) =>
+  events.filter(({ type }) => type !== 'AlertRaised')
+
 /** The statuses that a payment was told to have, in the only order that the graph could have. */
-function pathOf({ events }: Story): PaymentStatus[] {
-  const told = events.map(({ payload }) => payload.transaction.status)
+function pathOf(story: Pick<Story, 'events'>): PaymentStatus[] {
+  const told = movesOf(story).map(({ payload }) => payload.transaction.status)
   return told.toSorted((a, b) => RANK[a] - RANK[b])
 }
 
 function checkStory(story: Story): void {
-  const { transaction, events, webhookEvents, refunds } = story
+  const { transaction, webhookEvents, refunds } = story
+  const events = movesOf(story)
   const path = pathOf(story)
   // The end state is one that the graph allows, and each change of status fired one event.
   expect(path[0]).toBe('Pending')
@@ -79,20 +84,28 @@ function checkStory(story: Story): void {
   expect(underWay.length).toBeLessThanOrEqual(1)
 }
 
+/** Each alert is one event, which says what the alert says. Nobody acknowledges one here. */
+function checkAlerts({ stories, alerts }: Everything): void {
+  const events = stories.flatMap(({ events: all }) => all)
+  const raised = events.flatMap(({ payload }) => ('alert' in payload ? [payload.alert] : []))
+  const byId = (a: { id: string }, b: { id: string }) => byText(a.id, b.id)
+  expect(raised.toSorted(byId)).toEqual(alerts.toSorted(byId))
+}
+
 /** One step of one payment. */
 function checkChange(before: Story | undefined, after: Story): void {
   const then = before?.transaction
   const now = after.transaction
   expect(now.refundedAmount).toBeGreaterThanOrEqual(then?.refundedAmount ?? 0)
   const known = new Set(before?.events.map(({ id }) => id))
-  const fresh = pathOf({ ...after, events: after.events.filter(({ id }) => !known.has(id)) })
+  const fresh = pathOf({ events: after.events.filter(({ id }) => !known.has(id)) })
   // What was told since is exactly the way from there to here.
   const way = then ? [then.status, ...fresh] : fresh
   expect(way.at(-1)).toBe(now.status)
   for (const [at, to] of way.slice(1).entries()) {
     expect(judge(way[at] as PaymentStatus, to)).toBe('applied')
   }
-  expect(after.events).toHaveLength(known.size + fresh.length)
+  expect(movesOf(after)).toHaveLength(movesOf(before ?? { events: [] }).length + fresh.length)
 }
 
 /** A webhook did what the graph says of the payment as it was, and nothing to any other. */
@@ -142,6 +155,7 @@ async function live(w: World, life: Life, seen: Set<string>): Promise<string[]> 
       checkChange(old, story)
       checkStory(story)
     }
+    checkAlerts(after)
     if (call.event) checkWebhook(call.event, answer, before, after)
     note(after, seen)
 
@@ -175,7 +189,7 @@ describe('money', () => {
         const desk = new FakeDesk()
         const dispatcher = new FakeDispatcher()
         const { ledger, records } = sqliteLedger({
-          ...{ desk, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
+          ...{ desk, subscribers: ALERTED, dispatch: dispatcher.dispatch },
           ...{ clock: hostClock, log: () => undefined },
         })
         const bed = { ledger, outbox: ledger, records, close: async () => undefined }

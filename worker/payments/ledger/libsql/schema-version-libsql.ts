@@ -5,7 +5,7 @@ import { SchemaMismatch } from '../ledger.ts'
 import { type Database, type Row, type Statement, statement } from './database-libsql.ts'
 
 /** What this code reads and writes: schema.sql, and the highest number in migrations/. */
-export const SCHEMA_VERSION = 3
+export const SCHEMA_VERSION = 4
 
 export interface SchemaState {
   /** 0: there are no tables. */
