@@ -1,10 +1,11 @@
 // The watcher, on chokidar. It is told which files are the store's: of every other name, such as
 // the temporary file of a save, it would read the whole folder again (280 ms at 20,000 files).
-// One thing it does not do: after the root was removed and made again it stays deaf, and that is
-// what `git checkout` does. So the root is looked at here.
+// Two things it does not do. After the root was removed and made again it stays deaf, and that is
+// what `git checkout` does. And where a link stood it never watches the folder that takes its place.
+// So the root and the links are looked at here.
 
 import { lstatSync } from 'node:fs'
-import { join, sep } from 'node:path'
+import { dirname, join, sep } from 'node:path'
 import { type FSWatcher, watch } from 'chokidar'
 import { messageOf } from '../error-message.ts'
 import type { Watch, WatchEvents, WatchedStore, Watcher } from './watch.ts'
@@ -27,10 +28,21 @@ export function isWatched({ classify, folders }: WatchedStore, path: string): bo
   return folders().some((folder) => folder === path || folder.startsWith(path + sep))
 }
 
+/** The folders of a store, and those between it and them, without its root. */
+function foldersOf({ root, folders }: WatchedStore): ReadonlySet<string> {
+  const found = new Set<string>()
+  for (let folder of folders()) {
+    for (; folder.startsWith(root + sep); folder = dirname(folder)) found.add(folder)
+  }
+  return found
+}
+
 class ChokidarWatcher {
   readonly #store: WatchedStore
   readonly #events: WatchEvents
   #root: string | undefined
+  /** Folders of the store in whose place something else stands. */
+  readonly #replaced = new Set<string>()
   #chokidar: FSWatcher | undefined
   #opening: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
@@ -62,6 +74,8 @@ class ChokidarWatcher {
   async #open(): Promise<void> {
     // Without a root chokidar would watch the folder above it, which may be a home folder.
     if (this.#root === undefined) return
+    for (const path of foldersOf(this.#store))
+      if (kindOf(path) === 'other') this.#replaced.add(path)
     const chokidar = watch(this.#store.root, {
       ignored: (path) => !isWatched(this.#store, path),
       ignoreInitial: true,
@@ -96,6 +110,17 @@ class ChokidarWatcher {
     const path = join(folder, name ?? '')
     if (name === null) this.#gap(`a change in ${folder} came without a name`)
     else if (this.#store.classify(path) !== undefined) this.#events.onHint(path)
+    else if (foldersOf(this.#store).has(path)) this.#lookAtFolder(path)
+  }
+
+  #lookAtFolder(path: string): void {
+    const kind = kindOf(path)
+    if (kind === 'other' && !this.#replaced.has(path)) {
+      this.#replaced.add(path)
+      this.#gap(`${path} is no folder any more`)
+    } else if (kind === 'folder' && this.#replaced.delete(path)) {
+      this.#reopen(() => `${path} is a folder again`)
+    }
   }
 
   /** What has no raw event of its own: files of a folder that came or went as a whole. */
@@ -109,20 +134,24 @@ class ChokidarWatcher {
     const root = identityOf(this.#store.root)
     if (root === this.#root || this.#isClosed) return
     this.#root = root
-    this.#opening = this.#opening.then(() => this.#reopen())
+    const { root: path } = this.#store
+    this.#reopen(() =>
+      this.#root === undefined ? `${path} is gone` : `${path} was made or replaced`,
+    )
   }
 
-  async #reopen(): Promise<void> {
-    if (this.#isClosed) return
-    try {
-      await this.#chokidar?.close()
-      this.#chokidar = undefined
-      await this.#open()
-    } catch (error) {
-      this.#fail(error)
-    }
-    const { root } = this.#store
-    this.#gap(this.#root === undefined ? `${root} is gone` : `${root} was made or replaced`)
+  #reopen(why: () => string): void {
+    this.#opening = this.#opening.then(async () => {
+      if (this.#isClosed) return
+      try {
+        await this.#chokidar?.close()
+        this.#chokidar = undefined
+        await this.#open()
+      } catch (error) {
+        this.#fail(error)
+      }
+      this.#gap(why())
+    })
   }
 
   #gap(why: string): void {
@@ -149,5 +178,15 @@ function identityOf(root: string): string | undefined {
   } catch {
     // Nothing can be watched there now; the scan says why.
     return undefined
+  }
+}
+
+function kindOf(path: string): 'folder' | 'other' | 'absent' {
+  try {
+    const stat = lstatSync(path, { throwIfNoEntry: false })
+    if (!stat) return 'absent'
+    return stat.isDirectory() ? 'folder' : 'other'
+  } catch {
+    return 'absent'
   }
 }

@@ -3,7 +3,19 @@
 // what did not change must not be named.
 
 import { spawnSync } from 'node:child_process'
-import { appendFile, mkdir, readdir, rename, rm, unlink, utimes, writeFile } from 'node:fs/promises'
+import { renameSync, unlinkSync } from 'node:fs'
+import {
+  appendFile,
+  mkdir,
+  readdir,
+  rename,
+  rm,
+  symlink,
+  unlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, type TestContext, vi } from 'vitest'
@@ -201,6 +213,33 @@ export function watchContract(name: string, watch: Watch, url: URL): void {
       await rename(bed.tasks, join(bed.home, 'away'))
       await rename(other, bed.tasks)
       await vi.waitFor(() => expect(told.known).toContain(bed.task('T-7')), PATIENT)
+      await hintsSoon(bed, told, 'after')
+    })
+
+    it('hints at a save in a folder in whose place a link had stood', async (test) => {
+      const { bed, told } = await board(test)
+      const away = join(bed.home, 'away')
+      for (const round of [1, 2]) {
+        told.forget()
+        await rename(bed.tasks, away)
+        await symlink(tmpdir(), bed.tasks)
+        await vi.waitFor(() => expect(told.reports.at(-1)?.state).toBe('unreadable'), PATIENT)
+        unlinkSync(bed.tasks)
+        renameSync(away, bed.tasks)
+        await vi.waitFor(() => expect(told.reports.at(-1)?.state).toBe('present'), PATIENT)
+        await hintsSoon(bed, told, `round ${round}`)
+      }
+    })
+
+    it('hints at a save in a folder in whose place a link stood at the start', async (test) => {
+      const bed = await bedOf(test, 1)
+      const away = join(bed.home, 'away')
+      await rename(bed.tasks, away)
+      await symlink(tmpdir(), bed.tasks)
+      const told = await listen(test, bed)
+      unlinkSync(bed.tasks)
+      renameSync(away, bed.tasks)
+      await vi.waitFor(() => expect(told.reports.at(-1)?.state).toBe('present'), PATIENT)
       await hintsSoon(bed, told, 'after')
     })
 
