@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     expect(await isFocused('[id^=payment-]')).toBe(true)
   })
 
-  it('shows alerts first, and removes them when they are acknowledged', async () => {
+  it('shows alerts first, removes them when they are acknowledged, and keeps their events', async () => {
     await page.evaluate('window.isTheSamePage = true')
     for (const order of ['order-1', 'order-3']) {
       await simulator.faults(order, { amount: 20_000 })
@@ -137,6 +137,15 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByText('Nothing needs a person.').waitFor()
     expect(await isFocused('h2#attention')).toBe(true)
     expect(await page.evaluate('[window.timesLost, window.isTheSamePage]')).toEqual([0, true])
+
+    await row('order-1').getByRole('link', { name: 'order-1' }).click()
+    await page
+      .getByRole('listitem')
+      .filter({ hasText: 'Event: an alert was raised A different amount was paid' })
+      .filter({ hasText: 'AlertRaised' })
+      .filter({ hasText: 'delivered' })
+      .waitFor()
+    await toList()
   })
 
   it('keeps the focus in the list when another user acknowledges the focused alert', async () => {
