@@ -1,8 +1,8 @@
 // The watcher, on chokidar. It is told which files are the store's: of every other name, such as
 // the temporary file of a save, it would read the whole folder again (280 ms at 20,000 files).
 // Two things it does not do. After the root was removed and made again it stays deaf, and that is
-// what `git checkout` does. And where a link stood it never watches the folder that takes its place.
-// So the root and the links are looked at here.
+// what `git checkout` does. And where a link stood it never watches the folder that takes its
+// place. So the root and the links are looked at here.
 
 import { lstatSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
