@@ -124,7 +124,10 @@ export const acme = {
         if (reply.status === 404) return { known: false }
         if (!isSuccess(reply)) throw notUnderstood('payments/{id}', reply)
         const { state, amount, currency } = shaped(payment, reply.body, 'payments/{id}')
-        return { known: true, status: statusOf(state, call), amount, currency, raw: reply.body }
+        const status = statusOf(state, call)
+        // It may mean that the payer is paying now: such a payment is not replaced by another one.
+        const isBeingPaid = !STATUSES.has(state)
+        return { known: true, status, isBeingPaid, amount, currency, raw: reply.body }
       },
     } satisfies Gateway & SupportsStatusCheck
   },

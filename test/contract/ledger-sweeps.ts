@@ -18,7 +18,7 @@ export function sweepContract(on: On): void {
         const claim = { until: due + MINUTE, limit: 9 }
         expect(await w.ledger.claimChecks({ ...claim, now: due - 1 })).toEqual([])
         expect(await w.ledger.claimChecks({ ...claim, now: due })).toEqual([
-          { transaction, request: w.start().request },
+          { transaction, request: w.start().request, isUnsent: false },
         ])
         expect(await w.ledger.claimChecks({ ...claim, now: due })).toEqual([])
         const again = { now: due + MINUTE, until: due + HOUR, limit: 9 }

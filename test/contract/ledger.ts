@@ -9,6 +9,7 @@ import { chargeContract } from './ledger-charges.ts'
 import { paidContract } from './ledger-paid.ts'
 import { recordsContract } from './ledger-records.ts'
 import { refundContract } from './ledger-refunds.ts'
+import { replacementContract } from './ledger-replacements.ts'
 import { sweepContract } from './ledger-sweeps.ts'
 import { webhookContract } from './ledger-webhooks.ts'
 import { BOTH, FakeDesk, FakeDispatcher, type MakeLedger, World } from './ledger-world.ts'
@@ -40,6 +41,7 @@ export function ledgerContract(name: string, make: MakeLedger): void {
   describe(`the ledger on ${name}`, () => {
     webhookContract(on)
     chargeContract(on)
+    replacementContract(on)
     refundContract(on)
     paidContract(on)
     sweepContract(on)

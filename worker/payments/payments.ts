@@ -9,7 +9,7 @@ import { driverFace } from './charging/driver.ts'
 import { createRefund, type Refund } from './charging/refund.ts'
 import type { PaymentsConfig } from './config.ts'
 import { InvalidArgumentException } from './domain/exceptions.ts'
-import type { ChargeRequest, PaymentResponse } from './domain/transaction.ts'
+import type { AskedCharge, PaymentResponse } from './domain/transaction.ts'
 import type { PaymentsFace } from './facade.ts'
 import { createCaller } from './gateways/guard/caller.ts'
 import type { GatewayHealth } from './gateways/guard/guard.ts'
@@ -36,7 +36,7 @@ export interface PaymentsDeps {
 
 export interface Payments extends PaymentsFace {
   config: PaymentsConfig
-  charge(request: ChargeRequest, context?: ChargeContext): Promise<PaymentResponse>
+  charge(request: AskedCharge, context?: ChargeContext): Promise<PaymentResponse>
   /** The same, and whether it is a new payment. */
   chargeOrFind: Charge
   refund: Refund
@@ -67,7 +67,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     const own = config.publicUrl ?? origin
     return own && `${own}${path('payments.webhook', gateway)}`
   }
-  const calling = { gateways, ledger, caller, background, clock, log, callbackUrl }
+  const calling = { gateways, ledger, caller, background, onMismatch, clock, log, callbackUrl }
   const chargeOrFind = createCharge(calling)
   const charge: Payments['charge'] = async (request, context) =>
     (await chargeOrFind(request, context)).response

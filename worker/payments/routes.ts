@@ -5,7 +5,7 @@ import { bodyLimit } from 'hono/body-limit'
 import { type ApiEnv, requireScope } from '../shared/access.ts'
 import { Problem } from '../shared/problem.ts'
 import type { ChargeContext } from './charging/charge.ts'
-import type { ChargeRequest, RefundRequest } from './domain/transaction.ts'
+import type { AskedCharge, RefundRequest } from './domain/transaction.ts'
 import type { Payments } from './payments.ts'
 import { asProblem } from './problems.ts'
 import { recordRoutes } from './queries/routes.ts'
@@ -41,7 +41,7 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
   })
 
   app.post('/charges', async (c) => {
-    const asked = await bodyOf<ChargeRequest>(c)
+    const asked = await bodyOf<AskedCharge>(c)
     const { response, isNew } = await payments.chargeOrFind(asked, contextOf(c))
     return c.json(response, isNew ? 201 : 200)
   })

@@ -1,6 +1,6 @@
 // The fluent way to charge: `payments.for(order).driver('fib').amount(25_000, 'IQD').charge()`.
 
-import type { ChargeRequest, Metadata, PaymentResponse } from '../domain/transaction.ts'
+import type { AskedCharge, Metadata, PaymentResponse } from '../domain/transaction.ts'
 import type { ChargeContext } from './charge.ts'
 
 /** The host application's own name of what is paid, or whatever has one. */
@@ -21,14 +21,20 @@ export interface ChargeBuilder {
   idempotencyKey(key: string): ChargeBuilder
   correlationId(id: string): ChargeBuilder
   /**
+   * The way out where this order was charged before and nobody ever got its page or its code: once
+   * its gateway is certain that it is not paid, that attempt is cancelled and another one begins.
+   * Where a page is known, that is answered.
+   */
+  replace(): ChargeBuilder
+  /**
    * The payment as it is: `redirectUrl` and the like are there while it can be paid. See `Charge`
    * for what it throws.
    */
   charge(): Promise<PaymentResponse>
 }
 
-type Charge = (request: ChargeRequest, context: ChargeContext) => Promise<PaymentResponse>
-type Built = Partial<ChargeRequest> & { reference: string }
+type Charge = (request: AskedCharge, context: ChargeContext) => Promise<PaymentResponse>
+type Built = Partial<AskedCharge> & { reference: string }
 type BuiltContext = { idempotencyKey?: string; correlationId?: string }
 
 export function chargeBuilder(order: Order, charge: Charge): ChargeBuilder {
@@ -37,7 +43,7 @@ export function chargeBuilder(order: Order, charge: Charge): ChargeBuilder {
 }
 
 function builder(built: Built, context: BuiltContext, charge: Charge): ChargeBuilder {
-  const next = (more: Partial<ChargeRequest>) => builder({ ...built, ...more }, context, charge)
+  const next = (more: Partial<AskedCharge>) => builder({ ...built, ...more }, context, charge)
   const within = (more: BuiltContext) => builder(built, { ...context, ...more }, charge)
   return {
     driver: (gateway) => next({ gateway }),
@@ -48,7 +54,8 @@ function builder(built: Built, context: BuiltContext, charge: Charge): ChargeBui
     metadata: (metadata) => next({ metadata }),
     idempotencyKey: (idempotencyKey) => within({ idempotencyKey }),
     correlationId: (correlationId) => within({ correlationId }),
+    replace: () => next({ replace: true }),
     // What is still missing is named by the check that every charge goes through.
-    charge: () => charge(built as ChargeRequest, context),
+    charge: () => charge(built as AskedCharge, context),
   }
 }

@@ -9,10 +9,18 @@ import {
 } from '../domain/exceptions.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
 import { drawId } from '../domain/new-id.ts'
-import type { ChargeRequest, PaymentResponse } from '../domain/transaction.ts'
+import type { Replacement } from '../domain/replace-charge.ts'
+import { UNPAID_ENDS } from '../domain/status.ts'
+import type {
+  AskedCharge,
+  ChargeRequest,
+  PaymentResponse,
+  Transaction,
+} from '../domain/transaction.ts'
 import type { AnyGateway, ChargeAnswer } from '../gateways/gateway.ts'
 import type { ChargeBegun } from '../ledger/ledger.ts'
-import { checkedInMs, unknownCheckAt } from '../reconciliation/schedule.ts'
+import { checkedInMs, DAY_MS, unknownCheckAt } from '../reconciliation/schedule.ts'
+import { type AskDeps, askAgain } from './ask-again.ts'
 import { chargeResult, failedCharge, responseNow } from './charge-result.ts'
 import { checkCharge } from './check-charge.ts'
 import {
@@ -28,7 +36,7 @@ import {
 } from './operation.ts'
 import { requestHash } from './request-hash.ts'
 
-export interface ChargeDeps extends OperationDeps {
+export interface ChargeDeps extends OperationDeps, Pick<AskDeps, 'onMismatch'> {
   /** Where a gateway is to call back, given the address that this request came to. */
   callbackUrl(gateway: string, origin: string | undefined): string | undefined
 }
@@ -48,36 +56,90 @@ export interface Charged {
  * Throws InvalidArgumentException, PaymentConflictException, GatewayRefusedException,
  * GatewayUnavailableException (the outcome may be unknown), LedgerUnavailable.
  */
-export type Charge = (request: ChargeRequest, context?: ChargeContext) => Promise<Charged>
+export type Charge = (request: AskedCharge, context?: ChargeContext) => Promise<Charged>
 
 export function createCharge(deps: ChargeDeps): Charge {
-  const { gateways, ledger, clock } = deps
-
   return async (asked, context = {}) => {
-    const { request, gateway } = checkCharge(asked, gateways)
-    const now = clock.now()
-    const { idempotencyKey, correlationId, origin } = context
+    const { request, gateway, isReplacing } = checkCharge(asked, deps.gateways)
     // Without the phone: a country has so few numbers that its hash would give it away.
     const { customerPhone: _, ...hashed } = request
-    const deadlines = deadlinesOf(now)
-    const beginning = ledger.beginCharge({
-      id: drawId(now),
-      request,
-      ...(idempotencyKey !== undefined && { idempotencyKey }),
-      requestHash: await requestHash(hashed),
-      ...(correlationId !== undefined && { correlationId }),
-      chargeIsIdempotent: gateway.chargeIsIdempotent,
-      now,
-      until: now + CALL_PATIENCE_MS,
-    })
-    const begun = await inTime(deps, deadlines.begunBy, beginning, (late) => abandon(deps, late))
-    if (begun.state !== 'begun') {
-      return { response: answerAtOnce(begun, request, clock.now()), isNew: false }
+    const deadlines = deadlinesOf(deps.clock.now())
+    const order = { request, gateway, context, deadlines, hash: await requestHash(hashed) }
+    const first = await tryOnce(deps, order)
+    const { stranded } = first
+    if (!isReplacing || !stranded) return first.answer()
+    switch (await askAgain(deps, gateway, stranded, deadlines.askedBy)) {
+      case 'wait':
+        return first.answer()
+      case 'apply':
+        return (await tryOnce(deps, order)).answer()
+      case 'replace': {
+        const now = deps.clock.now()
+        const isNamed = stranded.gatewayTransactionId !== undefined
+        const replaced = await tryOnce(deps, order, {
+          transactionId: stranded.id,
+          eventId: drawId(now),
+          ...(isNamed && { nextCheckAt: now + DAY_MS }),
+        })
+        return replaced.answer()
+      }
     }
-    const callbackUrl = deps.callbackUrl(gateway.key, origin)
-    const asking = { request, callbackUrl, deadlines }
-    return { response: await callGateway(deps, gateway, begun, asking), isNew: true }
   }
+}
+
+/** A valid request, for all of its tries. */
+interface Order {
+  request: ChargeRequest
+  gateway: AnyGateway
+  context: ChargeContext
+  deadlines: Deadlines
+  hash: string
+}
+
+interface Tried {
+  /** Throws what its caller is told. */
+  answer(): Charged
+  /** It is open, and nobody can pay it. */
+  stranded?: Transaction
+}
+
+async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): Promise<Tried> {
+  const begun = await begin(deps, order, replaces)
+  if (begun.state !== 'begun') {
+    const response = () => answerAtOnce(begun, order.request, deps.clock.now())
+    return {
+      answer: () => ({ response: response(), isNew: false }),
+      ...(begun.state === 'unknown' && { stranded: begun.transaction }),
+    }
+  }
+  const called = await callGateway(deps, order, begun)
+  const { result, transaction } = called
+  const isPageLost = result.kind === 'unknown' && result.gatewayTransactionId !== undefined
+  return {
+    answer: () => ({ response: answerOf(called), isNew: true }),
+    ...(isPageLost && { stranded: transaction }),
+  }
+}
+
+async function begin(
+  deps: ChargeDeps,
+  { request, gateway, context, deadlines, hash }: Order,
+  replaces?: Replacement,
+): Promise<ChargeBegun> {
+  const now = deps.clock.now()
+  const { idempotencyKey, correlationId } = context
+  const beginning = deps.ledger.beginCharge({
+    id: drawId(now),
+    request,
+    ...(idempotencyKey !== undefined && { idempotencyKey }),
+    requestHash: hash,
+    ...(correlationId !== undefined && { correlationId }),
+    chargeIsIdempotent: gateway.chargeIsIdempotent,
+    ...(replaces && { replaces }),
+    now,
+    until: now + CALL_PATIENCE_MS,
+  })
+  return await inTime(deps, deadlines.begunBy, beginning, (late) => abandon(deps, late))
 }
 
 /** Begun too late for its caller. The gateway was not called, so the same request may call it. */
@@ -130,26 +192,30 @@ function answerAtOnce(
   }
 }
 
+interface Called {
+  gateway: AnyGateway
+  result: ChargeEnd['result']
+  failure: unknown
+  /** As it is stored. */
+  transaction: Transaction
+  now: number
+}
+
 async function callGateway(
   deps: ChargeDeps,
-  gateway: AnyGateway,
-  { transaction, accessToken }: Extract<ChargeBegun, { state: 'begun' }>,
-  asking: {
-    request: ChargeRequest
-    callbackUrl: string | undefined
-    deadlines: Deadlines
-  },
-): Promise<PaymentResponse> {
+  { request, gateway, context, deadlines }: Order,
+  begun: Extract<ChargeBegun, { state: 'begun' }>,
+): Promise<Called> {
   const { ledger, caller, clock, log } = deps
-  const { request, callbackUrl, deadlines } = asking
-  const { id: transactionId, externalReferenceId, correlationId } = transaction
-  const call = caller.begun(gateway, accessToken, deadlines.calledBy)
+  const { id: transactionId, externalReferenceId, correlationId } = begun.transaction
+  const callbackUrl = deps.callbackUrl(gateway.key, context.origin)
+  const call = caller.begun(gateway, begun.accessToken, deadlines.calledBy)
   let result: ChargeEnd['result']
   let failure: unknown
   try {
     const charge = { ...request, externalReferenceId, callbackUrl, now: clock.now() }
     const answer: ChargeAnswer = await gateway.charge(charge, call)
-    result = chargeResult(request, transaction, answer, clock.now())
+    result = chargeResult(request, begun.transaction, answer, clock.now())
   } catch (error) {
     failure = error
     result = failedCharge(error, unknownCheckAt(clock.now()))
@@ -159,9 +225,17 @@ async function callGateway(
   const now = clock.now()
   const end = { transactionId, eventId: drawId(now), now, verdict: call.verdict(), result }
   const { answeredBy } = deadlines
-  await finish(deps, { transactionId, answeredBy }, ledger.finishCharge(end))
+  const ending = ledger.finishCharge(end)
+  const transaction = await finish(deps, { transactionId, answeredBy }, ending)
+  return { gateway, result, failure, transaction, now }
+}
+
+function answerOf({ gateway, result, failure, transaction, now }: Called): PaymentResponse {
+  const { id: transactionId, status } = transaction
   switch (result.kind) {
     case 'answered':
+      // It came so late that another attempt has replaced this one: two pages could both be paid.
+      if (UNPAID_ENDS.includes(status)) return responseNow(transaction, result.answer, now)
       return result.answer
     case 'refused':
       if (failure instanceof InvalidArgumentException) throw failure

@@ -33,17 +33,19 @@ const chargeSchema = z.strictObject({
     .record(z.string().max(64), z.union([z.string(), z.number(), z.boolean(), z.null()]))
     .refine((data) => JSON.stringify(data).length <= METADATA_CHARS, 'must fit into 4 KiB')
     .optional(),
+  replace: z.boolean().optional(),
 })
 
 /** Throws InvalidArgumentException, with a sentence that names every fault. */
 export function checkCharge(
   asked: unknown,
   gateways: ReadonlyMap<string, AnyGateway>,
-): { request: ChargeRequest; gateway: AnyGateway } {
+): { request: ChargeRequest; gateway: AnyGateway; isReplacing: boolean } {
   const parsed = chargeSchema.safeParse(asked)
   if (!parsed.success) throw new InvalidArgumentException(faultsOf(parsed.error))
   // What was left out must be missing, not undefined: both would be different requests.
-  const request = JSON.parse(JSON.stringify(parsed.data)) as ChargeRequest
+  const { replace: isReplacing = false, ...charge } = parsed.data
+  const request = JSON.parse(JSON.stringify(charge)) as ChargeRequest
   const gateway = gateways.get(request.gateway)
   if (!gateway) throw new InvalidArgumentException(`There is no gateway ${request.gateway}.`)
   const { currencies } = gateway
@@ -52,5 +54,5 @@ export function checkCharge(
       `${gateway.key} takes ${currencies.join(', ')}, not ${request.currency}.`,
     )
   }
-  return { request, gateway }
+  return { request, gateway, isReplacing }
 }

@@ -11,6 +11,7 @@ import {
   InvalidArgumentException,
   type PaymentError,
 } from '../domain/exceptions.ts'
+import type { Transaction } from '../domain/transaction.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
 import { CALL_WITHIN_MS, type Caller } from '../gateways/guard/caller.ts'
 import { type Finished, type Ledger, LedgerUnavailable } from '../ledger/ledger.ts'
@@ -35,11 +36,15 @@ export interface OperationContext {
 const ANSWERED_WITHIN_MS = 19_000
 /** The ledger's share of it: with less than the rest a gateway is not called. */
 const BEGUN_WITHIN_MS = 12_000
+/** For asking about a stranded charge: the rest of the time is for what follows from the answer. */
+const ASKED_WITHIN_MS = 8_000
 /** Of a call that was begun: it is answered by then, and the ledger has had 25 s to store that. */
 export const CALL_PATIENCE_MS = 60_000
 
 /** How an operation spends its time. All in ms since 1970. */
 export interface Deadlines {
+  /** After that a gateway is not waited for that is asked about a stranded charge. */
+  askedBy: number
   /** After that the gateway is not called any more. */
   begunBy: number
   /** After that the gateway is not waited for: how it went has to be stored as well. */
@@ -48,6 +53,7 @@ export interface Deadlines {
 }
 
 export const deadlinesOf = (startedAt: number): Deadlines => ({
+  askedBy: startedAt + ASKED_WITHIN_MS,
   begunBy: startedAt + BEGUN_WITHIN_MS,
   calledBy: startedAt + CALL_WITHIN_MS,
   answeredBy: startedAt + ANSWERED_WITHIN_MS,
@@ -69,17 +75,21 @@ export async function inTime<Answer>(
   }
 }
 
-/** Waits for `storing`; its opened circuit is passed on even when the caller's time is over. */
+/**
+ * The payment as `storing` leaves it. A circuit that it opened is passed on even when the caller's
+ * time is over.
+ */
 export async function finish(
   deps: Pick<OperationDeps, 'clock' | 'background'>,
   { transactionId, answeredBy }: { transactionId: string; answeredBy: number },
   storing: Promise<Finished>,
-): Promise<void> {
-  const stored = storing.then(({ transaction: { gateway }, opened }) => {
-    if (opened) deps.background.pass('CircuitOpened', { gateway })
+): Promise<Transaction> {
+  const stored = storing.then(({ transaction, opened }) => {
+    if (opened) deps.background.pass('CircuitOpened', { gateway: transaction.gateway })
+    return transaction
   })
   try {
-    await inTime(deps, answeredBy, stored)
+    return await inTime(deps, answeredBy, stored)
   } catch (error) {
     if (!(error instanceof LedgerUnavailable)) throw error
     throw new LedgerUnavailable(error.message, { cause: error, transactionId })

@@ -2,7 +2,8 @@
 
 import { externalReference } from './external-reference.ts'
 import { newest } from './match.ts'
-import type { NewEvent } from './payment.ts'
+import type { Decision, NewEvent } from './payment.ts'
+import { type Replacement, replaceCharge } from './replace-charge.ts'
 import type { TransactionRow } from './rows.ts'
 import { UNPAID_ENDS } from './status.ts'
 import type { ChargeRequest } from './transaction.ts'
@@ -18,6 +19,8 @@ export interface ChargeStart {
   correlationId?: string
   /** As the gateway says: an unknown outcome may be asked for again. */
   chargeIsIdempotent: boolean
+  /** The stranded charge that this one replaces, if that is still stranded. */
+  replaces?: Replacement
   now: number
   /** Until then the caller talks to the gateway, and the same request is `in_progress`. */
   until: number
@@ -42,17 +45,30 @@ export type FoundCharge =
   | { state: 'conflict'; over: 'key' | 'reference' }
 
 export type BegunCharge =
-  /** Call the gateway. */
-  { state: 'begun'; transaction: TransactionRow; events: readonly NewEvent[] } | FoundCharge
+  | {
+      /** Call the gateway. */
+      state: 'begun'
+      transaction: TransactionRow
+      events: readonly NewEvent[]
+      /** What becomes of the charge that this one replaces. */
+      replaced?: Decision
+    }
+  | FoundCharge
 
 /** As `called_until`: of a charge that was begun, and never sent to its gateway. */
 export const NEVER_CALLED = 0
+
+type NewCharge = Extract<BegunCharge, { state: 'begun' }>
 
 export function beginCharge(known: KnownCharges, start: ChargeStart): BegunCharge {
   const before = findTransaction(known)
   if (!before) return newCharge(known, start)
   const transaction = mayCallAgain(before, start) ? calledBy(before, start) : before
   const found = foundAs(transaction, start)
+  const { replaces } = start
+  if (found.state === 'unknown' && replaces?.transactionId === transaction.id) {
+    return replacement(transaction, replaces, known, start)
+  }
   // Its own call again: the outcome of the first was lost on its way back.
   const isMine = found.state === 'unknown' && transaction.called_by === start.id
   return isMine ? { state: 'begun', transaction, events: [] } : found
@@ -102,7 +118,21 @@ const calledBy = (transaction: TransactionRow, { id, until }: ChargeStart): Tran
   next_check_at: until,
 })
 
-function newCharge({ attempts }: KnownCharges, start: ChargeStart): BegunCharge {
+/** Only now is it certain that nobody else has ended it, or got its page. */
+function replacement(
+  stranded: TransactionRow,
+  replaces: Replacement,
+  known: KnownCharges,
+  start: ChargeStart,
+): BegunCharge {
+  const idempotencyKey = start.idempotencyKey ?? stranded.idempotency_key
+  const key = idempotencyKey === null ? {} : { idempotencyKey }
+  const { id, now, correlationId = null } = start
+  const replaced = replaceCharge(stranded, replaces, { id, idempotencyKey, correlationId, now })
+  return { ...newCharge(known, { ...start, ...key }), replaced }
+}
+
+function newCharge({ attempts }: KnownCharges, start: ChargeStart): NewCharge {
   const { id, now, until, idempotencyKey } = start
   const { customerPhone: _, ...request } = start.request
   const { gateway, reference, amount, currency, description, metadata } = request

@@ -57,6 +57,16 @@ export interface ChargeRequest {
   metadata?: Metadata
 }
 
+/** A charge as it is asked for. */
+export interface AskedCharge extends ChargeRequest {
+  /**
+   * The way out where this charge was asked for before and nobody ever got its page or its code:
+   * once its gateway is certain that it is not paid, it is cancelled, and another attempt begins.
+   * No part of the request that is compared with the one before.
+   */
+  replace?: boolean
+}
+
 /** The answer to a charge: the payment as it is, and how to pay it while that is possible. */
 export interface PaymentResponse {
   /** `Pending` after a new charge; any status when the same is asked for again. */

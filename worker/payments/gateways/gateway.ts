@@ -164,6 +164,11 @@ export type StatusAnswer =
       paidAmount?: number
       error?: PaymentError
       /**
+       * With `Pending`: a payer may be paying at this moment, or has paid and the money is on its
+       * way. True also for a word that the driver does not know. A payment is then not replaced.
+       */
+      isBeingPaid?: boolean
+      /**
        * The gateway has a refund on its list, and the money is still there. False: it keeps such a
        * list, and there is none on it. Missing: it does not tell.
        */

@@ -13,7 +13,7 @@ import type { Payment } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import type { OpenedPayment } from '../domain/transaction.ts'
 import type { ChargeBegun } from './ledger.ts'
-import { changesOf, type Keys, type Operation } from './operation.ts'
+import { changesOf, changesOfAll, type Keys, type Operation } from './operation.ts'
 import { toTransaction } from './read-rows.ts'
 import type { ParkedEvent } from './webhook-operations.ts'
 import type { WorkingSet } from './working-set.ts'
@@ -24,11 +24,12 @@ export function beginCharge(start: ChargeStart, subscribers: Subscribers): Opera
     decide(rows) {
       const begun = decideBegin(knownTo(rows, start), start)
       if (begun.state !== 'begun') return { answer: toFound(begun) }
-      const { transaction, events } = begun
+      const { transaction, events, replaced } = begun
       const payment = { transaction, refunds: [], webhookEvents: [] }
+      const decisions = [...(replaced ? [replaced] : []), { payment, events, alerts: [] }]
       return {
         answer: { state: 'begun', transaction: toTransaction({ ...transaction }) },
-        changes: changesOf(rows, { payment, events, alerts: [] }, subscribers),
+        changes: changesOfAll(rows, decisions, subscribers),
       }
     },
   }
@@ -45,9 +46,14 @@ export function findCharge(start: ChargeStart): Operation<ChargeBegun | undefine
   }
 }
 
-function keysOf({ id, idempotencyKey, request: { gateway, reference } }: ChargeStart): Keys {
+function keysOf({ id, idempotencyKey, request, replaces }: ChargeStart): Keys {
+  const { gateway, reference } = request
   const key = idempotencyKey !== undefined && { idempotency_key: idempotencyKey }
-  return { payments: [{ id, gateway, ...key }], orders: [{ gateway, reference }] }
+  return {
+    payments: [{ id, gateway, ...key }],
+    orders: [{ gateway, reference }],
+    alerts: replaces ? [{ kind: 'unsettled', subject: replaces.transactionId }] : [],
+  }
 }
 
 function knownTo(rows: WorkingSet, { id, idempotencyKey, request }: ChargeStart): KnownCharges {

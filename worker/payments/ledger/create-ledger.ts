@@ -3,6 +3,7 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
+import { NEVER_CALLED } from '../domain/begin-charge.ts'
 import type { PendingEvent, Subscribers } from '../domain/events.ts'
 import { isUnderWay, type Payment } from '../domain/payment.ts'
 import type { ChargeRequest } from '../domain/transaction.ts'
@@ -178,13 +179,15 @@ function toCheck({ transaction: row, refunds }: Payment): Check {
     row.request === null
       ? { gateway, reference, amount, currency, description }
       : (JSON.parse(row.request) as ChargeRequest)
+  const isUnsent = row.called_until === NEVER_CALLED
   const refund = refunds.find(isUnderWay)
-  if (!refund) return { transaction, request }
+  if (!refund) return { transaction, request, isUnsent }
   const { id, amount: given, status } = refund
   const createdAt = Date.parse(isoTime({ ...refund }, 'created_at'))
   return {
     transaction,
     request,
+    isUnsent,
     refund: { id, amount: given, createdAt, isAccepted: status === 'accepted' },
   }
 }

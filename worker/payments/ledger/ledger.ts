@@ -147,6 +147,8 @@ export interface Check {
   transaction: Transaction
   /** What was asked to be paid, for a charge that the gateway never answered. */
   request: ChargeRequest
+  /** Its gateway was never called for it, so it cannot have made it. */
+  isUnsent: boolean
   /** Under way since. */
   refund?: { id: string; amount: number; createdAt: number; isAccepted: boolean }
 }

@@ -52,12 +52,32 @@ export interface Operation<Answer> {
 /** Of alerts and their events. Lists are ordered by id: those of one millisecond rise as well. */
 const newId = monotonicFactory()
 
+type Changed = Required<
+  Pick<Changes, 'transactions' | 'refunds' | 'outbox' | 'deliveries' | 'alerts'>
+>
+
+/** The same of decisions about several payments. */
+export function changesOfAll(
+  rows: WorkingSet,
+  decisions: readonly Decision[],
+  subscribers: Subscribers,
+): Changed {
+  const all = decisions.map((decision) => changesOf(rows, decision, subscribers))
+  return {
+    transactions: all.flatMap(({ transactions }) => transactions),
+    refunds: all.flatMap(({ refunds }) => refunds),
+    outbox: all.flatMap(({ outbox }) => outbox),
+    deliveries: all.flatMap(({ deliveries }) => deliveries),
+    alerts: all.flatMap(({ alerts }) => alerts),
+  }
+}
+
 /** The rows that a decision changed, made or caused. */
 export function changesOf(
   rows: WorkingSet,
   { payment, events, alerts }: Decision,
   subscribers: Subscribers,
-): Required<Pick<Changes, 'transactions' | 'refunds' | 'outbox' | 'deliveries' | 'alerts'>> {
+): Changed {
   const known = rows.all('alerts')
   const raised = alerts.flatMap((alert) => {
     const same = known.find(({ kind, subject }) => kind === alert.kind && subject === alert.subject)

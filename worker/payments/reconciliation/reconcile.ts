@@ -7,14 +7,14 @@ import { chargeResult, failedCharge } from '../charging/charge-result.ts'
 import { GatewayRefusedException, GatewayUnavailableException } from '../domain/exceptions.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
 import { drawId } from '../domain/new-id.ts'
-import { maskedPayload } from '../domain/payload.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import { type AnyGateway, type StatusAnswer, supportsStatusCheck } from '../gateways/gateway.ts'
 import type { Caller } from '../gateways/guard/caller.ts'
 import type { Check, Ledger } from '../ledger/ledger.ts'
 import { reasonOf } from '../outbox/reason.ts'
+import { applyAnswer } from './apply-answer.ts'
 import { DAY_MS, unknownCheckAt } from './schedule.ts'
-import { isNews, type KnownStatus, missedBefore, payloadOf, settledAs } from './verdict.ts'
+import { isNews, type KnownStatus, letGo, settledAs } from './verdict.ts'
 
 export interface RecheckDeps {
   ledger: Pick<Ledger, 'webhook' | 'settleCheck' | 'finishCharge'>
@@ -81,33 +81,12 @@ export function createRecheck(deps: RecheckDeps): Recheck {
       return await settle(check)
     }
     if (!isNews(transaction, answer)) return await settle(check, 'waits', answer)
-    const missed = missedBefore(transaction, answer)
-    if (missed) await apply(gateway, check, missed)
     return await apply(gateway, check, answer)
   }
 
   async function apply(gateway: AnyGateway, check: Check, answer: KnownStatus): Promise<Rechecked> {
-    const { transaction } = check
-    const { correlationId } = transaction
-    const { status, amount } = answer
-    const now = clock.now()
-    const payload = maskedPayload(payloadOf(transaction, answer, now), gateway)
-    const recorded = await ledger.webhook({
-      id: drawId(now),
-      payload,
-      onMismatch: deps.onMismatch,
-      ...(correlationId !== undefined && { correlationId }),
-      receivedAt: now,
-    })
-    const { outcome, isMismatch } = recorded
-    const isDone = outcome === 'applied'
-    const fields = { ...about(transaction), eventId: payload.eventId, status, outcome }
-    log(isDone ? 'info' : 'warn', `payments.check.${outcome}`, fields)
-    if (isMismatch && outcome !== 'duplicate') {
-      const { currency } = answer
-      log('warn', 'payments.webhook.amount_mismatch', { ...fields, amount, currency })
-    }
-    if (isDone) return { what: 'moved', alerted: false }
+    const isMoved = await applyAnswer(deps, gateway, check.transaction, answer)
+    if (isMoved) return { what: 'moved', alerted: false }
     return await settle(check, 'waits', answer)
   }
 
@@ -136,7 +115,16 @@ export function createRecheck(deps: RecheckDeps): Recheck {
   /** Nobody was ever sent to pay it: it never got to where it could be paid. */
   async function expire(gateway: AnyGateway, check: Check): Promise<Rechecked> {
     const { amount, currency } = check.transaction
-    return await apply(gateway, check, { known: true, status: 'Expired', amount, currency })
+    const now = clock.now()
+    // First, so that a crash in between leaves the alert: nobody will ask about it again.
+    if (!check.isUnsent) await ledger.settleCheck(letGo(check, now))
+    const expired = await apply(gateway, check, {
+      known: true,
+      status: 'Expired',
+      amount,
+      currency,
+    })
+    return { ...expired, alerted: expired.alerted || !check.isUnsent }
   }
 
   async function unreachable(check: Check, error: unknown): Promise<Rechecked> {

@@ -80,12 +80,21 @@ export function settledAs(check: Check, now: number, answer?: KnownStatus): Chec
   const createdAt = Date.parse(transaction.createdAt)
   const next = nextCheckAt(createdAt, now, givenUpAt(transaction, createdAt))
   if (next !== undefined) return { ...base, nextCheckAt: next }
-  const { createdAt: since, reference, amount, currency } = transaction
+  return { ...base, alert: unsettled(transaction, answer) }
+}
+
+/** A charge that ends without a word of its gateway, which may have made it all the same. */
+export const letGo = ({ transaction }: Check, now: number): CheckSettled => ({
+  ...{ transactionId: transaction.id, now, nextCheckAt: now },
+  alert: unsettled(transaction),
+})
+
+function unsettled(
+  { createdAt: since, reference, amount, currency }: Transaction,
+  answer?: KnownStatus,
+): NonNullable<CheckSettled['alert']> {
   const said = answer?.status ?? 'nothing'
-  return {
-    ...base,
-    alert: { kind: 'unsettled', detail: { reference, amount, currency, since, said } },
-  }
+  return { kind: 'unsettled', detail: { reference, amount, currency, since, said } }
 }
 
 /** A charge that its gateway never named is let go after a day. */

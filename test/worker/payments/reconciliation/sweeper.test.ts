@@ -114,7 +114,7 @@ function room(options: Options = {}) {
 
   let charges = 0
   /** A charge that nobody has heard of since; with its gateway's name unless told otherwise. */
-  async function charge({ isAnswered = true, expiresAt = 0 } = {}): Promise<string> {
+  async function charge({ isAnswered = true, isSent = true, expiresAt = 0 } = {}): Promise<string> {
     const now = clock.now()
     const reference = `order-${++charges}`
     const begun = await ledger.beginCharge({
@@ -129,14 +129,16 @@ function room(options: Options = {}) {
     if (begun.state !== 'begun') throw new Error(begun.state)
     await dispatched()
     const { id } = begun.transaction
+    const unsent = { kind: 'unsent', nextCheckAt: now + MINUTE } as const
+    const end = { transactionId: id, eventId: `e-${id}`, now, verdict: 'neutral' } as const
+    if (!isSent) await ledger.finishCharge({ ...end, result: unsent })
     if (!isAnswered) return id
     const named = { transactionId: id, gatewayTransactionId: `g-${id}` }
     const expiry = expiresAt > 0 && { expiresAt: new Date(expiresAt).toISOString() }
     const answer = { status: 'Pending' as const, gateway: 'bank', reference, ...named, ...expiry }
     const nextCheckAt = now + 5 * MINUTE
     const result = { kind: 'answered' as const, answer, nextCheckAt }
-    const verdict = 'success' as const
-    await ledger.finishCharge({ transactionId: id, eventId: `e-${id}`, now, verdict, result })
+    await ledger.finishCharge({ ...end, verdict: 'success', result })
     return id
   }
   const story = async (id: string) => {
@@ -541,7 +543,7 @@ describe('a charge that its gateway never named', () => {
   it.each([
     ['is never asked for again where that could charge twice', false],
     ['stays unanswered however often it is asked for', true],
-  ])('%s, and expires after a day', async (_what, chargeIsIdempotent) => {
+  ])('%s, and expires after a day, with an alert', async (_what, chargeIsIdempotent) => {
     let charges = 0
     const charge = () => {
       charges++
@@ -557,8 +559,20 @@ describe('a charge that its gateway never named', () => {
     expect(transaction).not.toHaveProperty('gatewayTransactionId')
     expect(webhookEvents).toMatchObject([{ eventId: `recheck:${id}:Expired:25000` }])
     expect(made.events).toEqual(['PaymentCancelled'])
-    expect(alerts).toEqual([])
+    // The gateway may have made it, and been paid for it, all the same.
+    const { createdAt: since } = transaction
+    const detail = { reference: 'order-1', amount: 25_000, currency: 'IQD', since, said: 'nothing' }
+    expect(alerts).toMatchObject([{ kind: 'unsettled', detail }])
     expect(charges > 0).toBe(chargeIsIdempotent)
+  })
+
+  it('because nothing was ever sent to it expires without an alert', async () => {
+    const made = room({ gateway: { chargeIsIdempotent: false } })
+    const id = await made.charge({ isAnswered: false, isSent: false })
+    await made.pass(DAY + 2 * MINUTE)
+    const { transaction, alerts } = await made.story(id)
+    expect(transaction.status).toBe('Expired')
+    expect(alerts).toEqual([])
   })
 
   it('does not stand in the way of a second one', async () => {

@@ -68,9 +68,14 @@ export const fib = {
       const payment = shaped(stored, reply.body, 'payments/status')
       const { currency } = payment.amount
       const amount = toMinor(payment.amount.amount, currency)
-      const { status, error } = meaningOf(payment.status, payment.decliningReason, call)
+      const { status, error, isBeingPaid } = meaningOf(
+        payment.status,
+        payment.decliningReason,
+        call,
+      )
       return {
         id: payment.paymentId ?? id,
+        isBeingPaid,
         told: [payment.status, payment.decliningReason].filter(Boolean).join(':'),
         state: {
           status,
@@ -159,7 +164,14 @@ export const fib = {
         const payment = await read(gatewayTransactionId, call)
         if (!payment) return { known: false }
         const isRefundRequested = payment.told === 'REFUND_REQUESTED'
-        return { known: true, ...payment.state, isRefundRequested, raw: payment.raw }
+        const { isBeingPaid, raw } = payment
+        return {
+          known: true,
+          ...payment.state,
+          ...(isBeingPaid && { isBeingPaid }),
+          isRefundRequested,
+          raw,
+        }
       },
 
       async cancel({ gatewayTransactionId }, call) {

@@ -49,7 +49,7 @@ export function meaningOf(
   status: string,
   reason: string | undefined,
   call: GatewayCall,
-): { status: PaymentStatus; error?: PaymentError } {
+): { status: PaymentStatus; error?: PaymentError; isBeingPaid?: boolean } {
   switch (status) {
     case 'UNPAID':
       return { status: 'Pending' }
@@ -72,7 +72,7 @@ export function meaningOf(
       }
     default:
       call.warn('payments.fib.unknown_status', { status })
-      return { status: 'Pending' }
+      return { status: 'Pending', isBeingPaid: true }
   }
 }
 

@@ -23,11 +23,13 @@ export interface Caller {
   /**
    * Asks the desk, works, and reports once however that ends. Throws GatewayUnavailableException
    * without working when the desk says no, TooManyCallbacks when it is for their number.
+   * `deadlineAt` as below.
    */
   run<T>(
     gateway: Pick<Gateway, 'key'>,
     purpose: Purpose,
     work: (call: GatewayCall) => Promise<T>,
+    deadlineAt?: number,
   ): Promise<T>
   /**
    * For what is admitted elsewhere: whoever begins it reports its verdict too. `deadlineAt`, in ms:
@@ -81,7 +83,7 @@ export function createCaller({ desk, onOpened, ...calling }: CallerDeps): Caller
   }
 
   return {
-    async run(gateway, purpose, work) {
+    async run(gateway, purpose, work, deadlineAt) {
       const admission = await admit(gateway.key, purpose)
       if (!admission.ok) {
         const { reason, retryAfterMs } = admission
@@ -92,7 +94,7 @@ export function createCaller({ desk, onOpened, ...calling }: CallerDeps): Caller
             })
           : new TooManyCallbacks(`${key} is not asked more often than this.`, { retryAfterMs })
       }
-      const call = begun(gateway, admission.accessToken)
+      const call = begun(gateway, admission.accessToken, deadlineAt)
       try {
         return await work(call)
       } finally {

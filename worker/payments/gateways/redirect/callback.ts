@@ -119,11 +119,13 @@ function outcomeOf(
       const error = failure('refund_failed', currentStatus || eventType, errorMessage)
       return { status: 'Paid', alert: 'refund_failed', error } as const
     }
-    default:
+    default: {
       if (eventType !== 'STATUS_CHANGED') {
         call.warn('payments.redirect_gateway.unknown_event', { eventType })
       }
       if (currentStatus === '') throw new Error('The callback is genuine and tells no status')
-      return meaningOf(currentStatus, errorMessage, call)
+      const { status, error } = meaningOf(currentStatus, errorMessage, call)
+      return { status, ...(error && { error }) }
+    }
   }
 }

@@ -68,7 +68,7 @@ export function meaningOf(
   word: string,
   message: string | undefined,
   call: GatewayCall,
-): { status: PaymentStatus; error?: PaymentError } {
+): { status: PaymentStatus; error?: PaymentError; isBeingPaid?: boolean } {
   switch (word.toUpperCase()) {
     case 'SUCCESS':
       return { status: 'Paid' }
@@ -79,12 +79,13 @@ export function meaningOf(
     case 'REFUNDED':
       return { status: 'Refunded' }
     case 'PENDING':
+      return { status: 'Pending' }
     case 'OTP_SENT':
     case 'CUSTOMER_AUTHENTICATION_REQUIRED':
-      return { status: 'Pending' }
+      return { status: 'Pending', isBeingPaid: true }
     default:
       call.warn('payments.redirect_gateway.unknown_status', { status: word })
-      return { status: 'Pending' }
+      return { status: 'Pending', isBeingPaid: true }
   }
 }
 

@@ -156,6 +156,7 @@ interface State {
   /** Beside what was refunded. */
   paidAmount?: number
   error?: PaymentError
+  isBeingPaid?: boolean
 }
 
 /** Where a session that was read stands, its refunds included when its charge was expanded. */
@@ -172,7 +173,8 @@ export function stateOf(read: Session): State {
   const intent = typeof read.payment_intent === 'object' ? read.payment_intent : undefined
   // Completed and unpaid is a payment that takes days, until the bank refuses it.
   const isOver = intent?.status === 'requires_payment_method' || intent?.status === 'canceled'
-  if (read.status !== 'complete' || !isOver) return { status: 'Pending', amount }
+  const isComplete = read.status === 'complete'
+  if (!isComplete || !isOver) return { status: 'Pending', amount, isBeingPaid: isComplete }
   const { code, message } = intent?.last_payment_error ?? {}
   return { status: 'Failed', amount, error: failed(code, message) }
 }

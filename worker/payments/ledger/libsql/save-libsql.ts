@@ -8,11 +8,14 @@ import { TABLES, type TableName, type TableRow, type WorkingSet } from '../worki
 import { type Statement, statement } from './database-libsql.ts'
 import { COLUMNS, TABLE } from './tables-libsql.ts'
 
-/** In the order in which rows refer to each other; empty where nothing changed. */
+/**
+ * In the order in which rows refer to each other; empty where nothing changed. Updates come first:
+ * a new row may take over a name that must be unique, from a row that gives it up.
+ */
 export const saveOf = (rows: WorkingSet): Statement[] =>
   TABLES.flatMap((name) => {
     const { inserted, updated } = rows.changesOf(name)
-    return [...insertOf(name, inserted), ...updatesOf(name, updated)]
+    return [...updatesOf(name, updated), ...insertOf(name, inserted)]
   })
 
 function insertOf(name: TableName, rows: readonly TableRow[]): Statement[] {

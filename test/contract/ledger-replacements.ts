@@ -1,0 +1,154 @@
+// A charge that replaces a stranded one: both are stored together, or neither is.
+
+import { describe, expect, it } from 'vitest'
+import type { Transaction } from '../../worker/payments/domain/transaction.ts'
+import type { On } from './ledger.ts'
+import { type ChargeWish, HOUR, MINUTE, T0, type World } from './ledger-world.ts'
+
+const KEY = { idempotencyKey: 'key-1' }
+
+/** Named by its gateway, which gave no page. */
+async function stranded(w: World, wish: ChargeWish = KEY): Promise<Transaction> {
+  const transaction = await w.pending(wish)
+  const gatewayTransactionId = `gateway-${transaction.id}`
+  const result = { kind: 'unknown', gatewayTransactionId, nextCheckAt: T0 + MINUTE } as const
+  return (await w.finish(transaction, result)).transaction
+}
+
+const replacing = (w: World, { id: transactionId }: Transaction, wish: ChargeWish = KEY) =>
+  w.start({
+    ...wish,
+    now: T0 + 2 * MINUTE,
+    replaces: { transactionId, eventId: w.id(), nextCheckAt: T0 + HOUR },
+  })
+
+export function replacementContract(on: On): void {
+  describe('a charge that replaces another', () => {
+    it(
+      'is begun as that one ends, each with its event, and takes its key over',
+      on(async (w) => {
+        const first = await stranded(w)
+        const start = replacing(w, first)
+        const second = await w.caused(w.ledger.beginCharge(start))
+        expect(second).toMatchObject({
+          ...{ state: 'begun', accessToken: 'token of redirect' },
+          transaction: { id: start.id, attempt: 2, status: 'Pending' },
+          pending: [
+            { outboxId: start.replaces?.eventId, type: 'PaymentCancelled' },
+            { outboxId: start.id, type: 'PaymentInitiated' },
+          ],
+        })
+        const ended = await w.read(first)
+        expect(ended).toMatchObject({ status: 'Cancelled', error: { code: 'replaced' } })
+        const { transaction } = second as { transaction: Transaction }
+        expect(transaction.externalReferenceId).not.toBe(ended.externalReferenceId)
+        expect(await w.eventsOf(first)).toEqual(['PaymentInitiated', 'PaymentCancelled'])
+        expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated'])
+        const result = {
+          kind: 'answered',
+          answer: w.answerOf(transaction),
+          nextCheckAt: T0,
+        } as const
+        await w.finish(transaction, result)
+        expect(await w.begin(KEY)).toMatchObject({
+          ...{ state: 'answered', transaction: { id: start.id } },
+        })
+        expect(await w.alerts()).toEqual([])
+      }),
+    )
+
+    it(
+      'is found by its own ids when it is begun again, because its answer was lost',
+      on(async (w) => {
+        const first = await stranded(w)
+        const start = replacing(w, first)
+        const once = await w.caused(w.ledger.beginCharge(start))
+        const again = await w.caused(w.ledger.beginCharge(start))
+        expect(again).toEqual({ ...once, pending: [] })
+        expect(await w.eventsOf(first)).toEqual(['PaymentInitiated', 'PaymentCancelled'])
+        expect(await w.records.transactions({}, { limit: 9 })).toHaveLength(2)
+      }),
+    )
+
+    it(
+      'is one of five that are begun at once',
+      on(async (w) => {
+        const first = await stranded(w)
+        const starts = Array.from({ length: 5 }, () => replacing(w, first))
+        const begun = await Promise.all(starts.map((start) => w.ledger.beginCharge(start)))
+        const states = begun.map(({ state }) => state).sort()
+        expect(states).toEqual(['begun', ...Array.from({ length: 4 }, () => 'in_progress')])
+        expect(await w.records.transactions({}, { limit: 9 })).toHaveLength(2)
+      }),
+    )
+
+    it(
+      'is not begun once the other is paid, and a payment that comes later is late',
+      on(async (w) => {
+        const paid = await stranded(w)
+        await w.tell(paid)
+        const late = await w.caused(w.ledger.beginCharge(replacing(w, paid)))
+        expect(late).toMatchObject({
+          state: 'answered',
+          transaction: { status: 'Paid' },
+          pending: [],
+        })
+
+        const order = { request: { reference: 'order-2' } }
+        const replaced = await stranded(w, order)
+        await w.caused(w.ledger.beginCharge(replacing(w, replaced, order)))
+        expect(await w.tell(replaced)).toMatchObject({ outcome: 'late_payment', pending: [] })
+        expect(await w.read(replaced)).toMatchObject({ status: 'Cancelled' })
+        expect(await w.alerts()).toEqual(['late_payment'])
+      }),
+    )
+
+    it(
+      'leaves the other as it is while its gateway’s circuit is open',
+      on(async (w) => {
+        const first = await stranded(w)
+        w.desk.retryAfterMs = 9_000
+        const refused = await w.caused(w.ledger.beginCharge(replacing(w, first)))
+        expect(refused).toMatchObject({
+          state: 'unknown',
+          transaction: { id: first.id },
+          pending: [],
+        })
+        expect(await w.read(first)).toMatchObject({ status: 'Pending' })
+      }),
+    )
+
+    it(
+      'has the other asked about once more, and never again',
+      on(async (w) => {
+        const first = await stranded(w)
+        await w.ledger.beginCharge(replacing(w, first))
+        const due = async (now: number) => {
+          const checks = await w.ledger.claimChecks({ now, until: now + HOUR, limit: 9 })
+          return checks.flatMap((check) => ('transaction' in check ? check.transaction.id : []))
+        }
+        expect(await due(T0 + HOUR - 1)).not.toContain(first.id)
+        expect(await due(T0 + HOUR)).toContain(first.id)
+        await w.ledger.settleCheck({ transactionId: first.id, now: T0 + HOUR })
+        expect(await due(T0 + 99 * HOUR)).not.toContain(first.id)
+      }),
+    )
+
+    it(
+      'tells a person of one that nobody could ask about',
+      on(async (w) => {
+        const wish = { chargeIsIdempotent: false }
+        const first = await w.pending(wish)
+        await w.finish(first, { kind: 'unknown', nextCheckAt: T0 + MINUTE })
+        const start = replacing(w, first, wish)
+        const replaces = { transactionId: first.id, eventId: start.replaces?.eventId ?? '' }
+        expect(await w.ledger.beginCharge({ ...start, replaces })).toMatchObject({ state: 'begun' })
+        expect(await w.alerts()).toEqual(['unsettled'])
+        expect((await w.story(first)).alerts).toMatchObject([{ detail: { said: 'nothing' } }])
+        expect(
+          await w.ledger.claimChecks({ now: T0 + 90 * MINUTE, until: 0, limit: 9 }),
+        ).toHaveLength(1)
+      }),
+    )
+  })
+}

@@ -1,0 +1,181 @@
+// When a stranded charge may be replaced, and what that leaves behind.
+
+import { describe, expect, it } from 'vitest'
+import {
+  beginCharge,
+  type ChargeStart,
+  type KnownCharges,
+} from '../../../../worker/payments/domain/begin-charge.ts'
+import {
+  type AskedAgain,
+  isStranded,
+  type Replacement,
+  wayOut,
+} from '../../../../worker/payments/domain/replace-charge.ts'
+import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
+import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
+import { came, MINUTE, NOW, transactionRow } from '../../../support/payment-rows.ts'
+
+const FLAGS = [false, true]
+const CANCELLATIONS = [undefined, 'accepted', 'refused'] as const
+
+describe('the way out for a stranded charge', () => {
+  const named = (answer: AskedAgain['answer'], cancellation?: AskedAgain['cancellation']) =>
+    FLAGS.map((chargeIsIdempotent) =>
+      wayOut({
+        ...{ isNamed: true, chargeIsIdempotent },
+        ...(answer && { answer }),
+        ...(cancellation && { cancellation }),
+      }),
+    )
+  const each = (way: string) => [way, way]
+
+  it('waits while the gateway gives no answer, or knows no such payment', () => {
+    expect(named(undefined)).toEqual(each('wait'))
+  })
+
+  it.each(PAYMENT_STATUSES)('follows from the gateway’s %s, and from nothing else', (status) => {
+    for (const isBeingPaid of FLAGS) {
+      for (const cancellation of CANCELLATIONS) {
+        const isUnpaidEnd = ['Failed', 'Cancelled', 'Expired'].includes(status)
+        const isUnsure = isBeingPaid || cancellation === 'refused'
+        const pending = isUnsure ? 'wait' : 'replace'
+        const way = isUnpaidEnd ? 'replace' : status === 'Pending' ? pending : 'apply'
+        const at = `being paid: ${isBeingPaid}, cancellation: ${cancellation}`
+        expect(named({ status, isBeingPaid }, cancellation), at).toEqual(each(way))
+      }
+    }
+    expect(named({ status })).toEqual(named({ status, isBeingPaid: false }))
+  })
+
+  it('without a name is open only where the gateway cannot be asked by a repeated charge', () => {
+    expect(wayOut({ isNamed: false, chargeIsIdempotent: false })).toBe('replace')
+    expect(wayOut({ isNamed: false, chargeIsIdempotent: true })).toBe('wait')
+  })
+})
+
+describe('a stranded charge', () => {
+  it.each(PAYMENT_STATUSES)('is Pending and nothing else (%s)', (status) => {
+    expect(isStranded(transactionRow(came(status)), NOW)).toBe(status === 'Pending')
+  })
+
+  it('has no answer of its gateway, and nobody is waiting for one', () => {
+    const called = (called_until: number | null) => transactionRow({ called_until })
+    expect(isStranded(transactionRow({ charge_answer: '{}' }), NOW)).toBe(false)
+    expect(isStranded(called(NOW + 1), NOW)).toBe(false)
+    expect(isStranded(called(NOW), NOW)).toBe(true)
+    expect(isStranded(called(0), NOW)).toBe(true)
+  })
+})
+
+describe('a charge that replaces a stranded one', () => {
+  const request = {
+    ...{ gateway: 'bank', reference: 'order-1', amount: 25_000, currency: 'IQD' },
+    description: 'Three books',
+  }
+  const replaces: Replacement = { transactionId: '01TX', eventId: '03END', nextCheckAt: NOW + 9 }
+  const start = (own: Partial<ChargeStart> = {}): ChargeStart => ({
+    ...{ id: '02TX', request, requestHash: 'hash-1', chargeIsIdempotent: true, replaces },
+    ...{ now: NOW, until: NOW + MINUTE },
+    ...own,
+  })
+  const known = (row: Partial<TransactionRow> = {}, by: 'key' | 'order' = 'order') => {
+    const stranded = transactionRow(row)
+    const attempts = [stranded]
+    return { own: undefined, byKey: by === 'key' ? stranded : undefined, attempts }
+  }
+  const begun = (rows: KnownCharges, own: Partial<ChargeStart> = {}) => {
+    const charge = beginCharge(rows, start(own))
+    if (charge.state !== 'begun') throw new Error(charge.state)
+    return charge
+  }
+
+  it('cancels it, with its event, and begins the next attempt under another name', () => {
+    const { transaction, events, replaced } = begun(known(), { correlationId: 'c-2' })
+    expect(transaction).toMatchObject({
+      ...{ id: '02TX', attempt: 2, status: 'Pending', gateway_transaction_id: null },
+      ...{ charge_answer: null, called_by: '02TX', called_until: NOW + MINUTE },
+    })
+    expect(transaction.external_reference_id).not.toBe('external-1')
+    expect(events).toMatchObject([{ id: '02TX', type: 'PaymentInitiated' }])
+    expect(replaced?.payment.transaction).toEqual({
+      ...transactionRow(),
+      ...{ status: 'Cancelled', next_check_at: NOW + 9, updated_at: NOW },
+      error: JSON.stringify({
+        code: 'replaced',
+        message: 'Another attempt has replaced it: 02TX.',
+      }),
+    })
+    expect(replaced?.events).toMatchObject([
+      { id: '03END', type: 'PaymentCancelled', correlationId: 'c-2', createdAt: NOW },
+    ])
+    expect(replaced?.events[0]?.transaction).toBe(replaced?.payment.transaction)
+    expect(replaced?.alerts).toEqual([])
+  })
+
+  it('tells a person of one that its gateway could not be asked about', () => {
+    const { transactionId, eventId } = replaces
+    const { replaced } = begun(known({ gateway_transaction_id: null }), {
+      ...{ chargeIsIdempotent: false, replaces: { transactionId, eventId } },
+    })
+    expect(replaced?.payment.transaction.next_check_at).toBeNull()
+    expect(replaced?.alerts).toEqual([
+      {
+        ...{ kind: 'unsettled', subject: '01TX', gateway: 'bank', transactionId: '01TX' },
+        detail: {
+          ...{ reference: 'order-1', amount: 25_000, currency: 'IQD', said: 'nothing' },
+          since: new Date(NOW - MINUTE).toISOString(),
+        },
+        createdAt: NOW,
+      },
+    ])
+  })
+
+  it.each([
+    ['goes over, whether it is given again', 'key-1', 'key-1', 'key-1', null],
+    ['or not', 'key-1', undefined, 'key-1', null],
+    ['is its own where the first had none', null, 'key-2', 'key-2', null],
+    ['is its own where the first had another', 'key-1', 'key-2', 'key-2', 'key-1'],
+    ['is none where there was none', null, undefined, null, null],
+  ])('with a key: it %s', (_what, before, given, after, left) => {
+    const by = before !== null && given === before ? 'key' : 'order'
+    const { transaction, replaced } = begun(known({ idempotency_key: before }, by), {
+      ...(given !== undefined && { idempotencyKey: given }),
+    })
+    expect(transaction.idempotency_key).toBe(after)
+    expect(replaced?.payment.transaction.idempotency_key).toBe(left)
+    const { transaction: unkeyed } = begun(known())
+    const isSame = transaction.external_reference_id === unkeyed.external_reference_id
+    expect(isSame).toBe(after === null)
+  })
+
+  it.each([
+    ['was paid meanwhile', came('Paid'), 'answered'],
+    ['has its page by now', { charge_answer: '{}' }, 'answered'],
+    ['is being called', { called_by: 'other', called_until: NOW + 1 }, 'in_progress'],
+    ['was asked for in another way', { request_hash: 'hash-2' }, 'conflict'],
+  ] as const)('begins nothing when that %s', (_what, row, state) => {
+    expect(beginCharge(known(row), start()).state).toBe(state)
+  })
+
+  it('begins nothing when another replaced it first, and finds that one', () => {
+    const second = transactionRow({
+      ...{ id: '01TY', attempt: 2, gateway_transaction_id: null },
+      ...{ called_by: '01TY', called_until: NOW + 1 },
+    })
+    const first = transactionRow(came('Cancelled'))
+    const rows = { own: undefined, byKey: undefined, attempts: [first, second] }
+    expect(beginCharge(rows, start())).toEqual({ state: 'in_progress' })
+    // By its key as well, which went over.
+    expect(beginCharge({ ...rows, byKey: second }, start({ idempotencyKey: 'key-1' }))).toEqual({
+      state: 'in_progress',
+    })
+  })
+
+  it('is begun once: decided again on what it stored, it ends nothing and tells nothing', () => {
+    const first = begun(known({ idempotency_key: 'key-1' }))
+    const stored = first.replaced?.payment.transaction ?? transactionRow()
+    const rows = { own: first.transaction, byKey: undefined, attempts: [stored, first.transaction] }
+    expect(begun(rows)).toEqual({ state: 'begun', transaction: first.transaction, events: [] })
+  })
+})

@@ -1,0 +1,97 @@
+// Asks a gateway once more about a stranded charge, cancels it there where that is supported, and
+// says whether another attempt may replace it. What decides stands in domain/replace-charge.ts.
+
+import { GatewayRefusedException, GatewayUnavailableException } from '../domain/exceptions.ts'
+import { type AskedAgain, type WayOut, wayOut } from '../domain/replace-charge.ts'
+import type { Transaction } from '../domain/transaction.ts'
+import {
+  type AnyGateway,
+  type GatewayCall,
+  type StatusAnswer,
+  type StoredNames,
+  supportsCancel,
+  supportsStatusCheck,
+} from '../gateways/gateway.ts'
+import { type ApplyDeps, applyAnswer } from '../reconciliation/apply-answer.ts'
+import type { OperationDeps } from './operation.ts'
+
+export type AskDeps = Pick<OperationDeps, 'caller'> & ApplyDeps
+
+/**
+ * What was paid after all is applied when this answers `apply`. `deadlineAt`, in ms: the gateway is
+ * not waited for after that.
+ */
+export async function askAgain(
+  deps: AskDeps,
+  gateway: AnyGateway,
+  stranded: Transaction,
+  deadlineAt: number,
+): Promise<WayOut> {
+  const { gatewayTransactionId } = stranded
+  const { chargeIsIdempotent } = gateway
+  if (gatewayTransactionId === undefined) return wayOut({ isNamed: false, chargeIsIdempotent })
+  const { answer, cancellation } = await statusOf(
+    deps,
+    gateway,
+    { ...stranded, gatewayTransactionId },
+    deadlineAt,
+  )
+  const known = answer?.known ? answer : undefined
+  const asked: AskedAgain = {
+    ...{ isNamed: true, chargeIsIdempotent },
+    ...(known && { answer: known }),
+    ...(cancellation && { cancellation }),
+  }
+  const way = wayOut(asked)
+  if (way === 'apply' && known) await applyAnswer(deps, gateway, stranded, known)
+  return way
+}
+
+interface Status {
+  /** Undefined: it gave none. */
+  answer?: StatusAnswer
+  cancellation?: 'accepted' | 'refused'
+}
+
+async function statusOf(
+  { caller, log }: AskDeps,
+  gateway: AnyGateway,
+  stranded: Transaction & { gatewayTransactionId: string },
+  deadlineAt: number,
+): Promise<Status> {
+  if (!supportsStatusCheck(gateway)) return {}
+  const { gatewayTransactionId, externalReferenceId, reference, amount, currency } = stranded
+  const names = { gatewayTransactionId, externalReferenceId, reference, amount, currency }
+  const ask = async (call: GatewayCall): Promise<Status> => {
+    const answer = await gateway.checkStatus(names, call)
+    const isOpen = answer.known && answer.status === 'Pending' && !answer.isBeingPaid
+    if (!isOpen || !supportsCancel(gateway)) return { answer }
+    const cancellation = await cancel(gateway, names, call)
+    // Somebody may have paid it just before: only the gateway's own word tells.
+    return { answer: await gateway.checkStatus(names, call), cancellation }
+  }
+  try {
+    return await caller.run(gateway, 'call', ask, deadlineAt)
+  } catch (error) {
+    const { id: transactionId, correlationId } = stranded
+    // A driver that breaks is a fault of ours; a gateway that does not answer is everyday.
+    const level = error instanceof GatewayUnavailableException ? 'warn' : 'error'
+    const about = { gateway: gateway.key, transactionId, correlationId }
+    log(level, 'payments.replace.no_answer', { ...about, error: String(error) })
+    return {}
+  }
+}
+
+async function cancel(
+  gateway: AnyGateway & Required<Pick<AnyGateway, 'cancel'>>,
+  names: StoredNames,
+  call: GatewayCall,
+): Promise<'accepted' | 'refused'> {
+  try {
+    await gateway.cancel(names, call)
+    return 'accepted'
+  } catch (error) {
+    if (error instanceof GatewayRefusedException) return 'refused'
+    throw error
+  }
+}

@@ -1,0 +1,99 @@
+// The way out for a stranded charge: it is open, and nobody can pay it, because its page or its
+// code never came. It becomes Cancelled, and the order gets another attempt. Pure.
+
+import { type Decision, type NewEvent, withTransaction } from './payment.ts'
+import type { TransactionRow } from './rows.ts'
+import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
+
+/** What is known of a stranded charge when its gateway was asked once more. */
+export interface AskedAgain {
+  /** The gateway has named it. Without a name there is nothing to ask by. */
+  isNamed: boolean
+  /** A repeated charge is the same charge to this gateway, so it can be asked for by that. */
+  chargeIsIdempotent: boolean
+  /** What the gateway says now. Undefined: nothing, or that it knows no such payment. */
+  answer?: {
+    status: PaymentStatus
+    /** Still Pending, and somebody may be paying at this moment. */
+    isBeingPaid?: boolean
+  }
+  /** How the gateway took our cancellation. Undefined: it was not asked for one. */
+  cancellation?: 'accepted' | 'refused'
+}
+
+/**
+ * `replace`: it is certainly not paid. `apply`: it was paid, and what the gateway says is applied
+ * as a webhook would be. `wait`: nobody knows, so nothing changes.
+ */
+export type WayOut = 'replace' | 'apply' | 'wait'
+
+export function wayOut(asked: AskedAgain): WayOut {
+  const { isNamed, chargeIsIdempotent, answer, cancellation } = asked
+  // Its code reached nobody who could pay with it, and the gateway will never say more than that.
+  if (!isNamed) return chargeIsIdempotent ? 'wait' : 'replace'
+  if (!answer) return 'wait'
+  const { status, isBeingPaid = false } = answer
+  if (UNPAID_ENDS.includes(status)) return 'replace'
+  if (status !== 'Pending') return 'apply'
+  // A gateway that refuses to cancel may have money on its way.
+  return isBeingPaid || cancellation === 'refused' ? 'wait' : 'replace'
+}
+
+/** A stranded charge that is to be replaced: `wayOut` said so. */
+export interface Replacement {
+  transactionId: string
+  /** ULID, for the event of its end. */
+  eventId: string
+  /**
+   * Its gateway is asked once more then: a late payment must not be missed because its webhook was
+   * lost. Undefined: it cannot be asked, and a person is told of the charge.
+   */
+  nextCheckAt?: number
+}
+
+/** Nobody can pay it: it has no page and no code, and nobody is waiting for one. */
+export const isStranded = (
+  {
+    status,
+    charge_answer,
+    called_until,
+  }: Pick<TransactionRow, 'status' | 'charge_answer' | 'called_until'>,
+  now: number,
+): boolean =>
+  status === 'Pending' && charge_answer === null && (called_until === null || called_until <= now)
+
+/** `by`: our id of the attempt that replaces it, and the key that goes over to it. */
+export function replaceCharge(
+  stranded: TransactionRow,
+  { eventId, nextCheckAt }: Replacement,
+  by: { id: string; idempotencyKey: string | null; correlationId: string | null; now: number },
+): Decision {
+  const { id: transactionId, gateway, idempotency_key, reference, amount, currency } = stranded
+  const { now } = by
+  const error = { code: 'replaced', message: `Another attempt has replaced it: ${by.id}.` }
+  const replaced = withTransaction(
+    { transaction: stranded, refunds: [], webhookEvents: [] },
+    {
+      status: 'Cancelled',
+      error: JSON.stringify(error),
+      idempotency_key: idempotency_key === by.idempotencyKey ? null : idempotency_key,
+      next_check_at: nextCheckAt ?? null,
+      updated_at: now,
+      called_by: null,
+      called_until: null,
+    },
+  )
+  const { transaction } = replaced
+  const event: NewEvent = {
+    id: eventId,
+    type: 'PaymentCancelled',
+    transaction,
+    correlationId: by.correlationId ?? transaction.correlation_id,
+    createdAt: now,
+  }
+  if (nextCheckAt !== undefined) return { payment: replaced, events: [event], alerts: [] }
+  const since = new Date(stranded.created_at).toISOString()
+  const detail = { reference, amount, currency, since, said: 'nothing' } as const
+  const about = { subject: transactionId, gateway, transactionId, detail, createdAt: now }
+  return { payment: replaced, events: [event], alerts: [{ kind: 'unsettled', ...about }] }
+}
