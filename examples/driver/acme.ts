@@ -8,9 +8,9 @@ import {
 import type { PaymentStatus } from '../../worker/payments/domain/status.ts'
 import {
   isSuccess,
-  notUnderstood,
+  parseReply,
   refusal,
-  shaped,
+  unexpectedReply,
 } from '../../worker/payments/gateways/client/reply.ts'
 import type {
   Driver,
@@ -84,8 +84,8 @@ export const acme = {
         if (reply.status === 422 && no.success) {
           return { ok: false, error: refusal(no.data.code, no.data.message) }
         }
-        if (!isSuccess(reply)) throw notUnderstood('payments', reply)
-        const { id, page } = shaped(created, reply.body, 'payments')
+        if (!isSuccess(reply)) throw unexpectedReply('payments', reply)
+        const { id, page } = parseReply(created, reply.body, 'payments')
         return { ok: true, gatewayTransactionId: id, redirectUrl: page }
       },
 
@@ -99,7 +99,7 @@ export const acme = {
         // Only what is proven is parsed.
         if (!isGenuine) throw new InvalidWebhookSignatureException('The signature does not match')
         const raw: unknown = JSON.parse(body)
-        const { event, payment: told } = shaped(callback, raw, 'the callback')
+        const { event, payment: told } = parseReply(callback, raw, 'the callback')
         return {
           gateway: key,
           gatewayTransactionId: told.id,
@@ -122,8 +122,8 @@ export const acme = {
           isIdempotent: true,
         })
         if (reply.status === 404) return { known: false }
-        if (!isSuccess(reply)) throw notUnderstood('payments/{id}', reply)
-        const { state, amount, currency } = shaped(payment, reply.body, 'payments/{id}')
+        if (!isSuccess(reply)) throw unexpectedReply('payments/{id}', reply)
+        const { state, amount, currency } = parseReply(payment, reply.body, 'payments/{id}')
         const status = statusOf(state, call)
         // It may mean that the payer is paying now: such a payment is not replaced by another one.
         const isBeingPaid = !STATUSES.has(state)

@@ -213,7 +213,7 @@ export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
       }
       for (const answer of [echo, failingAtMoney(echo)]) {
         const bed = bedOf(answer)
-        const granted = await bed.end(bed.desk.accessToken('shop'))
+        const granted = await bed.end(bed.guard.accessToken('shop'))
         if (granted.ok) secrets.push(granted.token)
         told.push(await bed.end(gateway.charge(charge, bed.call())).catch(asIs))
         for (const request of Object.values(await fixtures.forged())) {

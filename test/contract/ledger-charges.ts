@@ -79,7 +79,7 @@ export function chargeContract(on: On): void {
         const transaction = await w.charged({ idempotencyKey: 'key-1' })
         const open = await w.pending({ request: { reference: 'order-2' } })
         await w.finish(open, { kind: 'unknown', nextCheckAt: T0 + HOUR })
-        w.desk.retryAfterMs = 12_000
+        w.guard.retryAfterMs = 12_000
         expect(await w.begin({ idempotencyKey: 'key-1' })).toEqual({
           state: 'answered',
           transaction,
@@ -92,7 +92,7 @@ export function chargeContract(on: On): void {
           transaction: { id: open.id, status: 'Pending' },
           nextCheckAt: T0 + HOUR,
         })
-        w.desk.retryAfterMs = undefined
+        w.guard.retryAfterMs = undefined
         // Nobody has claimed it in the meantime.
         const again = { request: { reference: 'order-2' }, now: T0 + MINUTE }
         expect(await w.begin(again)).toMatchObject({ state: 'begun' })
@@ -102,7 +102,7 @@ export function chargeContract(on: On): void {
     it(
       'is not stored while the gateway’s circuit is open',
       on(async (w) => {
-        w.desk.retryAfterMs = 12_000
+        w.guard.retryAfterMs = 12_000
         expect(await w.begin()).toEqual({ state: 'circuit_open', retryAfterMs: 12_000 })
         expect(await w.records.transactions({}, { limit: 9 })).toEqual([])
         expect(await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })).toEqual([])
@@ -164,7 +164,7 @@ export function chargeContract(on: On): void {
         expect(states.filter((state) => state === 'in_progress')).toHaveLength(49)
         expect(await w.records.transactions({}, { limit: 99 })).toHaveLength(1)
         // Whoever did not call the gateway gave its leave back.
-        expect(w.desk.reported).toEqual(Array(49).fill(['redirect', 'neutral']))
+        expect(w.guard.reported).toEqual(Array(49).fill(['redirect', 'neutral']))
       }),
     )
 
@@ -253,10 +253,10 @@ export function chargeContract(on: On): void {
       'reports to the gateway’s breaker, and says when that opened it',
       on(async (w) => {
         const transaction = await w.pending()
-        w.desk.opens = true
+        w.guard.opens = true
         const result = { kind: 'unknown', nextCheckAt: T0 + MINUTE } as const
         expect((await w.finish(transaction, result)).opened).toBe(true)
-        expect(w.desk.reported).toEqual([['redirect', 'failure']])
+        expect(w.guard.reported).toEqual([['redirect', 'failure']])
       }),
     )
   })
@@ -364,7 +364,7 @@ export function chargeContract(on: On): void {
           transaction: { id: transaction.id, status: 'Pending' },
           nextCheckAt: T0 + HOUR,
         })
-        expect(w.desk.reported).toEqual([
+        expect(w.guard.reported).toEqual([
           ['redirect', 'failure'],
           ['redirect', 'neutral'],
         ])
@@ -419,14 +419,14 @@ export function chargeContract(on: On): void {
           const finished = await w.finish(transaction, result)
           expect(finished.transaction).toMatchObject({ status: 'Pending', gatewayTransactionId })
           for (const retryAfterMs of [undefined, 12_000]) {
-            w.desk.retryAfterMs = retryAfterMs
+            w.guard.retryAfterMs = retryAfterMs
             expect(await w.begin({ ...wish, ...later })).toEqual({
               state: 'unknown',
               transaction: finished.transaction,
               nextCheckAt: T0 + HOUR,
             })
           }
-          w.desk.retryAfterMs = undefined
+          w.guard.retryAfterMs = undefined
           await w.tell(transaction, { reference: '', status: 'Expired' })
           expect((await w.read(transaction)).status).toBe('Expired')
         }

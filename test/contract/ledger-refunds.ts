@@ -211,7 +211,7 @@ export function refundContract(on: On): void {
       'is not begun while the gateway’s circuit is open',
       on(async (w) => {
         const transaction = await w.came('Paid')
-        w.desk.retryAfterMs = 7_000
+        w.guard.retryAfterMs = 7_000
         expect(await w.refund(transaction)).toEqual({ state: 'circuit_open', retryAfterMs: 7_000 })
         expect((await w.story(transaction)).refunds).toEqual([])
       }),
@@ -223,7 +223,7 @@ export function refundContract(on: On): void {
         const transaction = await w.came('Paid')
         const given = await w.claimed(transaction, { amount: 4_000, idempotencyKey: 'key-1' })
         await w.endRefund(given, { kind: 'done' })
-        const admitted = w.desk.admitted.length
+        const admitted = w.guard.admitted.length
         const wrong = [
           { wish: { amount: 99_999 }, state: 'too_much' },
           { wish: { amount: 4_000, fullOnly: true }, state: 'not_full' },
@@ -231,12 +231,12 @@ export function refundContract(on: On): void {
           { wish: { amount: 4_000, idempotencyKey: 'key-1' }, state: 'answered' },
         ]
         for (const retryAfterMs of [undefined, 12_000]) {
-          w.desk.retryAfterMs = retryAfterMs
+          w.guard.retryAfterMs = retryAfterMs
           for (const { wish, state } of wrong) {
             expect(await w.refund(transaction, wish)).toMatchObject({ state })
           }
         }
-        expect(w.desk.admitted).toHaveLength(admitted)
+        expect(w.guard.admitted).toHaveLength(admitted)
         expect(await w.refund(transaction, { amount: 1 })).toEqual({
           state: 'circuit_open',
           retryAfterMs: 12_000,
@@ -248,7 +248,7 @@ export function refundContract(on: On): void {
       'that calls no gateway after all gives its leave back',
       on(async (w) => {
         const transaction = await w.came('Paid')
-        const calls = () => w.desk.admitted.length - w.desk.reported.length
+        const calls = () => w.guard.admitted.length - w.guard.reported.length
         const before = calls()
         await w.refund(transaction, { amount: 99_999 })
         expect(calls()).toBe(before)

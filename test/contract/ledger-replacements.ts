@@ -107,7 +107,7 @@ export function replacementContract(on: On): void {
       'leaves the other as it is while its gateway’s circuit is open',
       on(async (w) => {
         const first = await stranded(w)
-        w.desk.retryAfterMs = 9_000
+        w.guard.retryAfterMs = 9_000
         const refused = await w.caused(w.ledger.beginCharge(replacing(w, first)))
         expect(refused).toMatchObject({
           state: 'unknown',

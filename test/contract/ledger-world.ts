@@ -1,5 +1,6 @@
-// What the ledger's contract is played with: a fake desk, a dispatcher that keeps what it gets, and
-// short ways to say a charge, an event and a refund. It knows the ports alone, never an adapter.
+// What the ledger's contract is played with: a fake guard, a dispatcher that keeps what it gets,
+// and short ways to say a charge, an event and a refund. It knows the ports alone, never an
+// adapter.
 
 import { monotonicFactory } from 'ulid'
 import type { AlertKind } from '../../worker/payments/domain/alerts.ts'
@@ -19,7 +20,7 @@ import type {
   OpenedPayment,
   Transaction,
 } from '../../worker/payments/domain/transaction.ts'
-import type { GatewayDesk, Verdict } from '../../worker/payments/gateways/guard/guard.ts'
+import type { GatewayGuard, Verdict } from '../../worker/payments/gateways/guard/guard.ts'
 import type {
   Arrival,
   Called,
@@ -44,7 +45,7 @@ export interface LedgerBed {
 }
 
 export interface LedgerOptions {
-  desk: GatewayDesk
+  guard: GatewayGuard
   subscribers: Subscribers
   dispatch: Dispatch
   clock: Clock
@@ -76,7 +77,7 @@ export const NOBODY = subscribers(false)
 export const iso = (ms: number): string => new Date(ms).toISOString()
 
 /** Admits every call until `retryAfterMs` is set, and remembers what was reported. */
-export class FakeDesk implements GatewayDesk {
+export class FakeGuard implements GatewayGuard {
   retryAfterMs: number | undefined
   opens = false
   readonly admitted: string[] = []
@@ -136,7 +137,7 @@ export class World {
   readonly ledger: Ledger
   readonly outbox: Outbox
   readonly records: ReadableRecords
-  readonly desk: FakeDesk
+  readonly guard: FakeGuard
   readonly dispatcher: FakeDispatcher
   /** What was logged, as the names of the lines with their fields. */
   readonly logged: [event: string, fields: Fields][]
@@ -145,7 +146,7 @@ export class World {
   /** With the same `random`, the same ids. */
   constructor(
     { ledger, outbox, records }: LedgerBed,
-    { desk, dispatcher }: { desk: FakeDesk; dispatcher: FakeDispatcher },
+    { guard, dispatcher }: { guard: FakeGuard; dispatcher: FakeDispatcher },
     { random, logged = [] }: { random?: () => number; logged?: World['logged'] } = {},
   ) {
     this.#next = monotonicFactory(random)
@@ -154,7 +155,7 @@ export class World {
     this.outbox = outbox
     this.dispatcher = dispatcher
     this.records = readable(records)
-    this.desk = desk
+    this.guard = guard
   }
 
   /** A ULID, after every one before. */

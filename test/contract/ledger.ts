@@ -12,7 +12,7 @@ import { refundContract } from './ledger-refunds.ts'
 import { replacementContract } from './ledger-replacements.ts'
 import { sweepContract } from './ledger-sweeps.ts'
 import { webhookContract } from './ledger-webhooks.ts'
-import { BOTH, FakeDesk, FakeDispatcher, type MakeLedger, World } from './ledger-world.ts'
+import { BOTH, FakeDispatcher, FakeGuard, type MakeLedger, World } from './ledger-world.ts'
 
 /** Plays in a world of its own; by default there are listeners and an endpoint. */
 export type On = (
@@ -25,14 +25,14 @@ export function ledgerContract(name: string, make: MakeLedger): void {
   const on: On =
     (play, subscribers = BOTH) =>
     async () => {
-      const desk = new FakeDesk()
+      const guard = new FakeGuard()
       const dispatcher = new FakeDispatcher()
       const { dispatch } = dispatcher
       const logged: World['logged'] = []
       const log: Log = (_, event, fields) => void logged.push([event, fields])
-      const bed = await make({ desk, subscribers, dispatch, clock: hostClock, log })
+      const bed = await make({ guard, subscribers, dispatch, clock: hostClock, log })
       try {
-        await play(new World(bed, { desk, dispatcher }, { logged }))
+        await play(new World(bed, { guard, dispatcher }, { logged }))
       } finally {
         await bed.close()
       }

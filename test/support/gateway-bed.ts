@@ -1,12 +1,12 @@
-// A gateway's driver over the real desk and the real call, with a gateway of the test's own on the
+// A gateway's driver over the real guard and the real call, with a gateway of the test's own on the
 // other side of fetch and a clock that only moves when told to.
 
 import type { PaymentEvents } from '../../worker/payments/domain/events.ts'
 import type { AnyGateway } from '../../worker/payments/gateways/gateway.ts'
 import type { BreakerState } from '../../worker/payments/gateways/guard/breaker.ts'
 import { type Caller, createCaller } from '../../worker/payments/gateways/guard/caller.ts'
-import type { GatewayDesk } from '../../worker/payments/gateways/guard/guard.ts'
-import { createDesk } from '../../worker/payments/gateways/guard/guard-process.ts'
+import type { GatewayGuard } from '../../worker/payments/gateways/guard/guard.ts'
+import { createGuard } from '../../worker/payments/gateways/guard/guard-process.ts'
 import { end, FakeClock } from './fake-clock.ts'
 
 export type Answer = (request: Request) => Response | Promise<Response>
@@ -27,7 +27,7 @@ export class GatewayBed {
   readonly timeouts: PaymentEvents['GatewayTimeout'][] = []
   readonly openings: PaymentEvents['CircuitOpened'][] = []
   readonly gateway: AnyGateway
-  readonly desk: GatewayDesk
+  readonly guard: GatewayGuard
   readonly caller: Caller
   /** May be put in the place of the first one at any time. */
   answer: Answer
@@ -40,9 +40,9 @@ export class GatewayBed {
       this.lines.push({ event, fields })
     }
     const gateways = new Map([[gateway.key, gateway]])
-    this.desk = createDesk({ gateways, clock, store, fetch: this.fetch, log })
+    this.guard = createGuard({ gateways, clock, store, fetch: this.fetch, log })
     this.caller = createCaller({
-      desk: this.desk,
+      guard: this.guard,
       clock,
       log,
       fetch: this.fetch,
@@ -61,7 +61,7 @@ export class GatewayBed {
   }
 
   call() {
-    return this.caller.begun(this.gateway)
+    return this.caller.startCall(this.gateway)
   }
 
   /** `METHOD path` of each request. */

@@ -13,7 +13,7 @@ import type {
   RefundAnswer,
   StatusAnswer,
 } from '../../worker/payments/gateways/gateway.ts'
-import { createDesk } from '../../worker/payments/gateways/guard/guard-process.ts'
+import { createGuard } from '../../worker/payments/gateways/guard/guard-process.ts'
 import type { Ledger } from '../../worker/payments/ledger/ledger.ts'
 import { createDispatcher } from '../../worker/payments/outbox/dispatcher.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
@@ -102,10 +102,10 @@ export function openRoom(own: RoomOptions = {}): Room {
   ) as Listeners
   const noFetch = () => Promise.reject(new Error('nothing here is to be fetched'))
   const fetch = own.fetch ?? noFetch
-  const desk = createDesk({ gateways, clock, store: new Map(), fetch, log })
+  const guard = createGuard({ gateways, clock, store: new Map(), fetch, log })
   const dispatcher = createDispatcher({ listeners, clock, log, fetch })
   const { subscribers, dispatch } = dispatcher
-  const { ledger: real, records } = sqliteLedger({ desk, subscribers, dispatch, clock, log })
+  const { ledger: real, records } = sqliteLedger({ guard, subscribers, dispatch, clock, log })
   const ledger = new Proxy(real, {
     get(target, method: keyof Ledger) {
       const call = target[method] as (...args: unknown[]) => unknown

@@ -72,7 +72,7 @@ export function readPayments(
   if (url === undefined && gatewayMap.size === 0) return undefined
   if (url === undefined) wrong.push('LIBSQL_URL is missing: payments are kept in a database')
   else if (!/^(libsql|https?):\/\//.test(url))
-    wrong.push('LIBSQL_URL is no libsql: or http(s): URL')
+    wrong.push('LIBSQL_URL is not a libsql: or http(s): URL')
   const authToken = text('LIBSQL_AUTH_TOKEN')
   const publicUrl = httpUrl('PAYMENT_PUBLIC_URL', text, wrong)
 
@@ -226,7 +226,7 @@ function httpUrl(name: string, text: Text, wrong: string[]): string | undefined 
   const value = text(name)
   if (value === undefined) return undefined
   if (!(URL.canParse(value) && /^https?:$/.test(new URL(value).protocol))) {
-    wrong.push(`${name} is no http(s) URL`)
+    wrong.push(`${name} is not an http(s) URL`)
   }
   return value
 }

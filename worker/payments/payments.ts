@@ -55,7 +55,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const { gateways, accounts, onMismatch, toleranceMs } = config
   const background = createBackground(deps)
   const caller = createCaller({
-    desk: ledger,
+    guard: ledger,
     clock,
     log,
     fetch: deps.fetch,
@@ -100,7 +100,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     receive: createReceiver({ ...calling, toleranceMs, onMismatch }),
     ledger,
     records,
-    gateways: () => gatewayHealth({ gateways, accounts, desk: ledger }),
+    gateways: () => gatewayHealth({ gateways, accounts, guard: ledger }),
     sweeper,
     sweepLater: () => background.run(sweeper.sweep()),
   }

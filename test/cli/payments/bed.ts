@@ -12,7 +12,7 @@ import { DRIVERS } from '../../../worker/payments/gateways/registry.ts'
 import type { PaymentRecords } from '../../../worker/payments/queries/queries.ts'
 import { createReceiver } from '../../../worker/payments/webhooks/receive.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
-import { FakeDesk, NOBODY } from '../../contract/ledger-world.ts'
+import { FakeGuard, NOBODY } from '../../contract/ledger-world.ts'
 import { sqliteLedger } from '../../support/sqlite-ledger.ts'
 import { type Run, run as runWords } from '../run.ts'
 
@@ -96,7 +96,7 @@ export async function fakeEdge(
   const payments = readPayments(whole, file, DRIVERS, wrong)
   if (!payments || wrong.length > 0) throw new Error(wrong.join())
   const { ledger, records } = sqliteLedger({
-    ...{ desk: new FakeDesk(), subscribers: NOBODY, dispatch: async () => [] },
+    ...{ guard: new FakeGuard(), subscribers: NOBODY, dispatch: async () => [] },
     ...{ clock: hostClock, log: () => undefined },
   })
   const receive = createReceiver({
@@ -104,7 +104,7 @@ export async function fakeEdge(
     ledger,
     caller: {
       run: () => Promise.reject(new Error('nobody is asked')),
-      begun: () => {
+      startCall: () => {
         throw new Error('nobody is asked')
       },
     },

@@ -8,7 +8,7 @@ import {
   type AnyGateway,
   type GatewayCall,
   type StatusAnswer,
-  type StoredNames,
+  type StoredPayment,
   supportsCancel,
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
@@ -84,7 +84,7 @@ async function statusOf(
 
 async function cancel(
   gateway: AnyGateway & Required<Pick<AnyGateway, 'cancel'>>,
-  names: StoredNames,
+  names: StoredPayment,
   call: GatewayCall,
 ): Promise<'accepted' | 'refused'> {
   try {

@@ -209,7 +209,7 @@ async function callGateway(
   const { ledger, caller, clock, log } = deps
   const { id: transactionId, externalReferenceId, correlationId } = begun.transaction
   const callbackUrl = deps.callbackUrl(gateway.key, context.origin)
-  const call = caller.begun(gateway, begun.accessToken, deadlines.calledBy)
+  const call = caller.startCall(gateway, begun.accessToken, deadlines.calledBy)
   let result: ChargeEnd['result']
   let failure: unknown
   try {

@@ -13,7 +13,7 @@ import {
 } from '../domain/exceptions.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
-import { CALL_WITHIN_MS, type Caller } from '../gateways/guard/caller.ts'
+import { CALL_TIMEOUT_MS, type Caller } from '../gateways/guard/caller.ts'
 import { type Finished, type Ledger, LedgerUnavailable } from '../ledger/ledger.ts'
 import { maskError } from '../masking/mask.ts'
 import type { Background } from '../outbox/background.ts'
@@ -55,7 +55,7 @@ export interface Deadlines {
 export const deadlinesOf = (startedAt: number): Deadlines => ({
   askedBy: startedAt + ASKED_WITHIN_MS,
   begunBy: startedAt + BEGUN_WITHIN_MS,
-  calledBy: startedAt + CALL_WITHIN_MS,
+  calledBy: startedAt + CALL_TIMEOUT_MS,
   answeredBy: startedAt + ANSWERED_WITHIN_MS,
 })
 

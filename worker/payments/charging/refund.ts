@@ -163,7 +163,7 @@ async function callGateway(
   const { amount, reason } = request
   const { transaction } = begun
   const { id: transactionId, correlationId } = transaction
-  const call = caller.begun(gateway, begun.accessToken, deadlines.calledBy)
+  const call = caller.startCall(gateway, begun.accessToken, deadlines.calledBy)
   let result: RefundEnd['result']
   let failure: unknown
   try {

@@ -1,5 +1,5 @@
-// The port of a payment gateway. A driver is one short file: it builds requests, reads answers, and
-// leaves timeouts, retries, tokens and the breaker to the call that it is given.
+// The port of a payment gateway. A driver is one short file: it builds requests and reads replies.
+// The call that it gets handles timeouts, retries, tokens and the breaker.
 
 import type { PaymentError } from '../domain/exceptions.ts'
 import type { VerifiedWebhook } from '../domain/payload.ts'
@@ -9,17 +9,17 @@ import type { ChargeRequest } from '../domain/transaction.ts'
 /** How a driver reaches its gateway. */
 export interface GatewayCall {
   /**
-   * Answers what the gateway answered, a refusal (4xx) included. Throws
-   * GatewayUnavailableException after a timeout, a lost connection, a 5xx, 408, 425 or 429, an
-   * HTML page or anything else that is not JSON, whatever its status.
+   * Resolves to the gateway's reply, a refusal (4xx) included. Throws GatewayUnavailableException
+   * after a timeout, a lost connection, a 5xx, 408, 425 or 429, and for an HTML page or anything
+   * else that is not JSON, with any status.
    */
   send(request: GatewayRequest): Promise<GatewayReply>
-  /** A line for the operator, like `payments.redirect_gateway.unknown_status`. */
+  /** Logs a warning, such as `payments.redirect_gateway.unknown_status`. */
   warn(event: string, fields: Record<string, unknown>): void
 }
 
 export interface GatewayRequest {
-  /** Its name in events and logs, like `transaction/init`: without ids or secrets. */
+  /** Its name in events and logs, such as `transaction/init`: without ids or secrets. */
   endpoint: string
   method: 'GET' | 'POST'
   /** Absolute. */
@@ -29,16 +29,16 @@ export interface GatewayRequest {
   json?: unknown
   form?: Record<string, string>
   /**
-   * The gateway does the same once, however often it is asked. Only then is it asked again after
-   * a failure: anything else could charge or refund twice.
+   * A repeated request has the same effect as one. Only such a request is repeated after a failure:
+   * repeating any other could charge or refund twice.
    */
   isIdempotent: boolean
-  /** Sends the driver's access token along, and a fresh one after a `401`. */
+  /** Sends the driver's access token, and a new one after a `401`. */
   withToken?: boolean
   /**
-   * In `handleWebhook`: the callback carries what only we could have written, and it names this
-   * payment. The driver has checked that. Without it the request shares one small budget with all
-   * that strangers cause.
+   * In `handleWebhook`: the callback has a proof for this payment that only we could have written.
+   * The driver has checked it. Without it, the request is counted against the small limit that all
+   * unproven callbacks share.
    */
   provenFor?: string
 }
@@ -49,10 +49,10 @@ export interface GatewayReply {
   body: unknown
 }
 
-/** A charge as a driver gets it: validated, with its names. */
+/** A charge as a driver gets it: validated, with its ids. */
 export interface GatewayCharge extends ChargeRequest {
   externalReferenceId: string
-  /** Where this gateway is to call back; undefined when nobody knows our own address. */
+  /** Where the gateway sends callbacks; undefined when our own address is not known. */
   callbackUrl: string | undefined
   /** ms. */
   now: number
@@ -81,8 +81,9 @@ export interface WebhookRequest {
   receivedAt: number
 }
 
-/** Verified, and about nothing that moves a payment. */
+/** A verified webhook that changes no payment. */
 export interface IgnoredWebhook {
+  /** Why, for the log. */
   ignored: string
 }
 
@@ -90,16 +91,16 @@ export interface Gateway {
   /** Key of the configuration. */
   readonly key: string
   /**
-   * Fields of what it sends that are the payer's own: `wallet number` is `walletNumber`,
-   * `wallet_number` and `payerWalletNumber`. They are masked before anything is stored or told, as
-   * secrets, phone numbers, card numbers and IBANs are without being named.
+   * Fields in the gateway's data that hold personal data of the payer: `wallet number` matches
+   * `walletNumber`, `wallet_number` and `payerWalletNumber`. They are masked before anything is
+   * stored or sent. Secrets, phone numbers, card numbers and IBANs are always masked.
    */
   readonly privateFields: readonly string[]
-  /** Fields, spelled exactly, that bring back what the host application gave: never masked. */
+  /** Fields, spelled exactly, that return values of the host application: never masked. */
   readonly echoedFields: readonly string[]
   /** Three capital letters each. */
   readonly currencies: readonly string[] | 'any'
-  /** A repeated charge with the same external reference is the same charge to the gateway. */
+  /** For the gateway, a repeated charge with the same external reference is the same charge. */
   readonly chargeIsIdempotent: boolean
   /**
    * Throws InvalidArgumentException before any call, GatewayUnavailableException when the outcome
@@ -107,8 +108,8 @@ export interface Gateway {
    */
   charge(charge: GatewayCharge, call: GatewayCall): Promise<ChargeAnswer>
   /**
-   * Verifies before it parses. Throws InvalidWebhookSignatureException when the request does not
-   * prove where it comes from; anything else it throws asks the gateway to try again.
+   * Verifies before it parses. Throws InvalidWebhookSignatureException when the request is not
+   * proven to come from the gateway. After any other error the gateway is asked to try again.
    */
   handleWebhook(
     request: WebhookRequest,
@@ -116,8 +117,8 @@ export interface Gateway {
   ): Promise<VerifiedWebhook | IgnoredWebhook>
 }
 
-/** Names of a stored payment, as its gateway is asked about it. */
-export interface StoredNames {
+/** What the driver needs of a stored payment to ask its gateway about it. */
+export interface StoredPayment {
   gatewayTransactionId: string
   externalReferenceId: string
   reference: string
@@ -125,32 +126,32 @@ export interface StoredNames {
   currency: string
 }
 
-/** Without it a payment cannot be given back through us. */
+/** Without it payments of this gateway cannot be refunded through us. */
 export interface SupportsRefund {
-  /** `full`: only all of a payment at once. */
+  /** `full`: only the whole payment. */
   readonly refunds: 'full' | 'partial'
-  /** Why no refund can be made as this gateway is configured; undefined when it can. */
+  /** Why this configuration allows no refunds; undefined when it does. */
   refundProblem?(): string | undefined
   refund(refund: GatewayRefund, call: GatewayCall): Promise<RefundAnswer>
 }
 
-export interface GatewayRefund extends StoredNames {
-  /** Ours: the same however often this refund is repeated. */
+export interface GatewayRefund extends StoredPayment {
+  /** Our id; a repeated refund has the same one. */
   refundId: string
-  /** What to give back, in minor units. Of a gateway that is `full`: what was charged. */
+  /** In minor units. For a `full` gateway it is the charged amount. */
   refundAmount: number
   reason: string
 }
 
 export type RefundAnswer =
-  /** `isDone` false: taken, and the gateway tells later when the money went. */
+  /** `isDone` false: accepted; the gateway reports later that the money was sent. */
   | { ok: true; isDone: boolean; gatewayRefundId?: string }
   /** A definite refusal. */
   | { ok: false; error: PaymentError }
 
-/** Without it a payment whose webhook was lost stays open until a person looks. */
+/** Without it a payment whose webhook was lost stays open until a person resolves it. */
 export interface SupportsStatusCheck {
-  checkStatus(names: StoredNames, call: GatewayCall): Promise<StatusAnswer>
+  checkStatus(payment: StoredPayment, call: GatewayCall): Promise<StatusAnswer>
 }
 
 export type StatusAnswer =
@@ -160,31 +161,31 @@ export type StatusAnswer =
       /** As in a VerifiedWebhook. */
       amount: number
       currency: string
-      /** Minor units, with `PartiallyRefunded`: what was paid, where the gateway tells that too. */
+      /** Minor units, for `PartiallyRefunded`: the paid amount, if the gateway reports it. */
       paidAmount?: number
       error?: PaymentError
       /**
-       * With `Pending`: a payer may be paying at this moment, or has paid and the money is on its
-       * way. True also for a word that the driver does not know. A payment is then not replaced.
+       * For `Pending`: the payer may be paying now, or has paid and the money is on its way. Also
+       * true for a status that the driver does not know. Such a payment is not replaced.
        */
       isBeingPaid?: boolean
       /**
-       * The gateway has a refund on its list, and the money is still there. False: it keeps such a
-       * list, and there is none on it. Missing: it does not tell.
+       * A refund is requested at the gateway, and its money was not sent yet. False: none is
+       * requested. Missing: the gateway does not report this.
        */
       isRefundRequested?: boolean
-      /** The gateway's untouched answer; absent where it was not asked. */
+      /** The gateway's unchanged reply; missing if it was not asked. */
       raw?: unknown
     }
-  /** The gateway knows no such payment. */
+  /** The gateway does not know this payment. */
   | { known: false }
 
-/** Without it a payment ends by itself alone. */
+/** Without it we cannot end an open payment. */
 export interface SupportsCancel {
-  cancel(names: StoredNames, call: GatewayCall): Promise<void>
+  cancel(payment: StoredPayment, call: GatewayCall): Promise<void>
 }
 
-/** Without it calls carry what the driver puts into their headers. */
+/** Without it the driver puts its own credentials into the headers. */
 export interface SupportsAccessToken {
   /** The request for a new token; it is sent without one. */
   tokenRequest(): GatewayRequest
@@ -203,20 +204,20 @@ export const supportsStatusCheck = (
 export const supportsCancel = (gateway: AnyGateway): gateway is Gateway & SupportsCancel =>
   gateway.cancel !== undefined
 
-/** What a driver's file exports, and the registry lists. */
+/** What a driver's file exports, listed in the registry. */
 export interface Driver {
-  /** Environment variables are this and a setting's name in capitals: `STRIPE_` + `SECRET_KEY`. */
+  /** Environment variables are this plus a setting's name in capitals: `STRIPE_` + `SECRET_KEY`. */
   envPrefix: string
   /**
-   * Every setting it knows. One without a default must be given, unless it is optional. Its
-   * `base_url`, on loopback, tells a simulator from the gateway.
+   * Every setting that the driver knows. A setting without a default is required, unless it is
+   * optional. A `base_url` on loopback means that the gateway is a simulator.
    */
   settings: Readonly<Record<string, Setting>>
-  /** Why these settings cannot work, a sentence each; none: they can. */
+  /** What is wrong with these settings, one sentence each; empty if nothing is. */
   check?(settings: Settings): string[]
   create(key: string, settings: Settings): AnyGateway
 }
 
 export type Setting = { default: string } | { optional: true } | { required: true }
-/** Values by name; an optional one that is not set is missing. */
+/** Values by name; an optional setting without a value is missing. */
 export type Settings = Readonly<Record<string, string>>

@@ -1,4 +1,5 @@
-// The drivers, by the names that signalbox.config.ts uses. Another one is a file and a line here.
+// The drivers, by the names that signalbox.config.ts uses. A new driver needs its file and a line
+// here.
 
 import { fib } from './fib/fib.ts'
 import type { Driver } from './gateway.ts'

@@ -7,7 +7,7 @@ import { NEVER_CALLED } from '../domain/begin-charge.ts'
 import type { PendingEvent, Subscribers } from '../domain/events.ts'
 import { isUnderWay, type Payment } from '../domain/payment.ts'
 import type { ChargeRequest } from '../domain/transaction.ts'
-import type { GatewayDesk } from '../gateways/guard/guard.ts'
+import type { GatewayGuard } from '../gateways/guard/guard.ts'
 import { createDispatching, type Dispatch, type Outbox } from '../outbox/dispatch.ts'
 import type { Listed } from '../queries/queries.ts'
 import { beginCharge, findCharge, finishCharge } from './charge-operations.ts'
@@ -29,7 +29,7 @@ import { openWriter } from './writer.ts'
 
 export interface LedgerDeps {
   store: Store
-  desk: GatewayDesk
+  guard: GatewayGuard
   subscribers: Subscribers
   dispatch: Dispatch
   clock: Clock
@@ -38,7 +38,7 @@ export interface LedgerDeps {
 
 /** One of them for each database: a second one replaces the first. */
 export function createLedger(deps: LedgerDeps): Ledger & Outbox {
-  const { store, desk, subscribers, dispatch, clock, log } = deps
+  const { store, guard, subscribers, dispatch, clock, log } = deps
   const { run } = openWriter({
     store,
     clock,
@@ -64,7 +64,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
     gateway: string,
     begin: () => Promise<Begun>,
   ) => {
-    const admission = await desk.admit(gateway, 'call')
+    const admission = await guard.admit(gateway, 'call')
     if (!admission.ok) {
       return { state: 'circuit_open', retryAfterMs: admission.retryAfterMs } as const
     }
@@ -75,7 +75,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
       const { accessToken } = admission
       return isCalled && accessToken !== undefined ? { ...begun, accessToken } : begun
     } finally {
-      if (!isCalled) await desk.report(gateway, 'neutral')
+      if (!isCalled) await guard.report(gateway, 'neutral')
     }
   }
 
@@ -108,10 +108,10 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
   }
 
   return {
-    admit: (gateway, purpose) => desk.admit(gateway, purpose),
-    report: (gateway, verdict) => desk.report(gateway, verdict),
-    accessToken: (gateway, refused) => desk.accessToken(gateway, refused),
-    health: (asked) => desk.health(asked),
+    admit: (gateway, purpose) => guard.admit(gateway, purpose),
+    report: (gateway, verdict) => guard.report(gateway, verdict),
+    accessToken: (gateway, refused) => guard.accessToken(gateway, refused),
+    health: (asked) => guard.health(asked),
 
     async webhook(arrival) {
       checkArrival(arrival)
@@ -136,7 +136,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
     },
     async finishCharge(end) {
       const { transaction, parked } = await run(finishCharge(end, subscribers))
-      const { opened } = await desk.report(transaction.gateway, end.verdict)
+      const { opened } = await guard.report(transaction.gateway, end.verdict)
       const applied = await apply(parked, end.now)
       const latest = applied.findLast(({ id }) => id === transaction.id) ?? transaction
       return { transaction: toTransaction({ ...latest }), opened }
@@ -148,7 +148,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
       (await withLeave(start.gateway, () => run(beginRefund(start)))),
     async finishRefund(end) {
       const transaction = await run(finishRefund(end, subscribers))
-      const { opened } = await desk.report(transaction.gateway, end.verdict)
+      const { opened } = await guard.report(transaction.gateway, end.verdict)
       return { transaction: toTransaction({ ...transaction }), opened }
     },
 

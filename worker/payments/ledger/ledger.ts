@@ -15,11 +15,11 @@ import type { RefundEnd, RefundRefusal, RefundStart } from '../domain/refund.ts'
 import type { Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
 import type { ChargeRequest, OpenedPayment, Transaction } from '../domain/transaction.ts'
-import type { GatewayDesk, Verdict } from '../gateways/guard/guard.ts'
+import type { GatewayGuard, Verdict } from '../gateways/guard/guard.ts'
 import type { DispatchReport, DueClaim } from '../outbox/dispatch.ts'
 import type { Listed } from '../queries/queries.ts'
 
-export interface Ledger extends GatewayDesk {
+export interface Ledger extends GatewayGuard {
   /** Records a verified event and applies it to its transaction. */
   webhook(arrival: Arrival): Promise<Recorded>
   /** The sweeper asks the gateway about this payment soon, if it is known and not `Refunded`. */

@@ -14,7 +14,7 @@ import {
 } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { ALERTED, FakeDesk, FakeDispatcher, LISTENERS } from '../../../contract/ledger-world.ts'
+import { ALERTED, FakeDispatcher, FakeGuard, LISTENERS } from '../../../contract/ledger-world.ts'
 import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
 
 let libsql: LibsqlServer
@@ -46,7 +46,7 @@ beforeEach(async () => {
         return written
       },
     }),
-    desk: new FakeDesk(),
+    guard: new FakeGuard(),
     subscribers: ALERTED,
     dispatch: dispatcher.dispatch,
     clock: hostClock,
@@ -146,7 +146,7 @@ describe('the ledger on libSQL, under load', () => {
           return libsql.database.load(statements, signal)
         },
       }),
-      desk: new FakeDesk(),
+      guard: new FakeGuard(),
       subscribers: LISTENERS,
       dispatch: dispatcher.dispatch,
       clock: hostClock,
@@ -179,7 +179,7 @@ describe('the ledger on libSQL, under load', () => {
           return rows
         },
       }),
-      desk: new FakeDesk(),
+      guard: new FakeGuard(),
       subscribers: LISTENERS,
       dispatch: dispatcher.dispatch,
       clock: hostClock,

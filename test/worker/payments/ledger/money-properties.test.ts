@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { eventOf, judge, type PaymentStatus } from '../../../../worker/payments/domain/status.ts'
 import type { Story } from '../../../../worker/payments/queries/queries.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { ALERTED, FakeDesk, FakeDispatcher, T0, World } from '../../../contract/ledger-world.ts'
+import { ALERTED, FakeDispatcher, FakeGuard, T0, World } from '../../../contract/ledger-world.ts'
 import { sqliteLedger } from '../../../support/sqlite-ledger.ts'
 import { type Call, steps } from './money-steps.ts'
 
@@ -186,14 +186,14 @@ describe('money', () => {
     const seen = new Set<string>()
     await fc.assert(
       fc.asyncProperty(steps, async (life) => {
-        const desk = new FakeDesk()
+        const guard = new FakeGuard()
         const dispatcher = new FakeDispatcher()
         const { ledger, records } = sqliteLedger({
-          ...{ desk, subscribers: ALERTED, dispatch: dispatcher.dispatch },
+          ...{ guard, subscribers: ALERTED, dispatch: dispatcher.dispatch },
           ...{ clock: hostClock, log: () => undefined },
         })
         const bed = { ledger, outbox: ledger, records, close: async () => undefined }
-        const w = new World(bed, { desk, dispatcher })
+        const w = new World(bed, { guard, dispatcher })
         const told = await live(w, life, seen)
         const { stories } = await everything(w)
         // Each event was handed over once, when it was caused; none is left out.

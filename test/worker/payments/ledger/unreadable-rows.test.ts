@@ -1,5 +1,5 @@
-// Rows that cannot be read, in a real database: each fails alone. Nothing writes such a row any more;
-// an older version, or somebody's hand, may have.
+// Rows that cannot be read, in a real database: each fails alone. Nothing writes such a row any
+// more; an older version, or somebody's hand, may have.
 
 import { monotonicFactory } from 'ulid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -11,7 +11,7 @@ import type { PaymentRecords } from '../../../../worker/payments/queries/queries
 import { libsqlRecords } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { createSweeper, type Sweeper } from '../../../../worker/payments/reconciliation/sweeper.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { FakeDesk } from '../../../contract/ledger-world.ts'
+import { FakeGuard } from '../../../contract/ledger-world.ts'
 import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
 import { keptLog, type Logged } from '../../../support/payments.ts'
 
@@ -50,8 +50,8 @@ beforeEach(async () => {
   const fetch = async () => new Response()
   const { subscribers, dispatch } = createDispatcher({ listeners, endpoint, clock, log, fetch })
   const { database } = libsql
-  const desk = new FakeDesk()
-  ledger = createLedger({ store: libsqlStore(database), desk, subscribers, dispatch, clock, log })
+  const guard = new FakeGuard()
+  ledger = createLedger({ store: libsqlStore(database), guard, subscribers, dispatch, clock, log })
   records = libsqlRecords(database)
   const shop = {
     key: 'shop',

@@ -13,7 +13,7 @@ import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/r
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlRecords } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { FakeDesk, FakeDispatcher, LISTENERS, World } from '../../../contract/ledger-world.ts'
+import { FakeDispatcher, FakeGuard, LISTENERS, World } from '../../../contract/ledger-world.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../support/sqlite-database.ts'
 
 let database: SqliteDatabase
@@ -25,14 +25,14 @@ beforeEach(() => {
 })
 
 function worldOver(over: Database): World {
-  const [desk, dispatcher] = [new FakeDesk(), new FakeDispatcher()]
+  const [guard, dispatcher] = [new FakeGuard(), new FakeDispatcher()]
   const ledger = createLedger({
-    ...{ store: libsqlStore(over), desk, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
+    ...{ store: libsqlStore(over), guard, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
     ...{ clock: hostClock, log: (_, event) => void logged.push(event) },
   })
   const records = libsqlRecords(database)
   const close = async () => undefined
-  return new World({ ledger, outbox: ledger, records, close }, { desk, dispatcher })
+  return new World({ ledger, outbox: ledger, records, close }, { guard, dispatcher })
 }
 
 const never = new AbortController().signal

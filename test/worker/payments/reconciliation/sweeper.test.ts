@@ -8,7 +8,7 @@ import type {
   StatusAnswer,
 } from '../../../../worker/payments/gateways/gateway.ts'
 import { createCaller } from '../../../../worker/payments/gateways/guard/caller.ts'
-import type { GatewayDesk } from '../../../../worker/payments/gateways/guard/guard.ts'
+import type { GatewayGuard } from '../../../../worker/payments/gateways/guard/guard.ts'
 import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import type { Dispatch } from '../../../../worker/payments/outbox/dispatch.ts'
 import { createDispatcher } from '../../../../worker/payments/outbox/dispatcher.ts'
@@ -39,7 +39,7 @@ interface Options {
 function room(options: Options = {}) {
   const clock = new FakeClock()
   const { log, lines } = keptLog()
-  const desk: GatewayDesk = {
+  const guard: GatewayGuard = {
     admit: async () =>
       options.isCircuitOpen?.()
         ? { ok: false, reason: 'circuit_open', retryAfterMs: 30_000 }
@@ -79,7 +79,7 @@ function room(options: Options = {}) {
     }
   }
   const { subscribers } = dispatcher
-  const { ledger, records } = sqliteLedger({ desk, subscribers, dispatch, clock, log })
+  const { ledger, records } = sqliteLedger({ guard, subscribers, dispatch, clock, log })
   const asked: string[] = []
   const seen = new Proxy(ledger, {
     get(target, method: keyof Ledger) {
@@ -106,7 +106,7 @@ function room(options: Options = {}) {
     ledger: seen,
     records,
     gateways: new Map([['bank', gateway]]),
-    caller: createCaller({ desk, clock, log, fetch, onTimeout: nothing, onOpened: nothing }),
+    caller: createCaller({ guard, clock, log, fetch, onTimeout: nothing, onOpened: nothing }),
     onMismatch: options.onMismatch ?? 'log',
     clock,
     log,

@@ -1,5 +1,5 @@
-// The access tokens of gateways: fetched once for all who wait, kept in memory until shortly before
-// they expire. A token stands in no log and no error.
+// The access tokens of gateways: callers who need one at the same time share one fetch, and it is
+// cached in memory until shortly before it expires. No log and no error holds a token.
 
 import * as z from 'zod'
 import type { Clock } from '../../../shared/clock.ts'
@@ -9,22 +9,23 @@ import type { TokenAnswer } from '../guard/guard.ts'
 import { createExchange, type Exchanged, TIMEOUT_MS } from './exchange.ts'
 import { withRetries } from './retries.ts'
 
-/** Before it expires, so that it does not do so on its way; at most this much of its lifetime. */
+/** Renewed this long before it expires, so that it cannot expire on its way to the gateway. */
 const MARGIN_MS = 30_000
-const MARGIN_PART = 0.1
-/** Of a token that does not tell; shorter than any gateway's. */
-const UNTOLD_LIFETIME_S = 60
+/** The margin is at most this part of a token's lifetime. */
+const MARGIN_RATIO = 0.1
+/** For a token without `expires_in`; shorter than any gateway's. */
+const DEFAULT_LIFETIME_S = 60
 
-/** RFC 6749, section 5.1. Some write the seconds as text. */
+/** RFC 6749, section 5.1. Some gateways write the seconds as text. */
 const granted = z.object({
   access_token: z.string().min(1),
-  expires_in: z.coerce.number().positive().catch(UNTOLD_LIFETIME_S),
+  expires_in: z.coerce.number().positive().catch(DEFAULT_LIFETIME_S),
 })
 
 export interface AccessTokens {
-  /** The one that is kept, if it is still good. */
-  kept(gateway: string): string | undefined
-  /** `refused`: is not given again; the one that is kept is fetched anew only if it is this one. */
+  /** The cached token, if it is still valid. */
+  cached(gateway: string): string | undefined
+  /** `refused`: a token that the gateway refused. If it is the cached one, a new one is fetched. */
   get(gateway: string, request: GatewayRequest, refused?: string): Promise<TokenAnswer>
 }
 
@@ -36,30 +37,30 @@ export interface AccessTokenDeps {
 
 export function createAccessTokens({ clock, fetch, log }: AccessTokenDeps): AccessTokens {
   const exchange = createExchange({ fetch, clock })
-  const tokens = new Map<string, { token: string; goodUntil: number }>()
+  const tokens = new Map<string, { token: string; validUntil: number }>()
   const pending = new Map<string, Promise<TokenAnswer>>()
 
-  const kept = (gateway: string): string | undefined => {
+  const cached = (gateway: string): string | undefined => {
     const found = tokens.get(gateway)
-    return found && found.goodUntil > clock.now() ? found.token : undefined
+    return found && found.validUntil > clock.now() ? found.token : undefined
   }
 
   async function fetchToken(gateway: string, request: GatewayRequest): Promise<TokenAnswer> {
     const askedAt = clock.now()
-    // Whoever waits for it has a gateway to call afterwards: all tries have the time of one.
+    // The caller still has to call the gateway afterwards: all tries together get the time of one.
     const deadlineAt = askedAt + TIMEOUT_MS
     const exchanged = await withRetries(() => exchange(request, deadlineAt), {
       clock,
       deadlineAt,
-      // Whoever waits for this has waited long enough.
+      // After a timeout the time of all tries is used up.
       mayRepeat: ({ reason }) => reason !== 'timeout',
-      onTrouble: ({ reason, status, detail, durationMs }, attempt) => {
+      onFailure: ({ reason, status, detail, durationMs }, attempt) => {
         const more = { ...(status !== undefined && { status }), ...(detail && { detail }) }
-        const about = { gateway, endpoint: request.endpoint, attempt, reason, durationMs, ...more }
-        log('warn', 'payments.gateway.attempt_failed', about)
+        const fields = { gateway, endpoint: request.endpoint, attempt, reason, durationMs, ...more }
+        log('warn', 'payments.gateway.attempt_failed', fields)
       },
     })
-    if (!exchanged.ok) return notGranted(exchanged)
+    if (!exchanged.ok) return failedAnswer(exchanged)
     const { status, body } = exchanged.reply
     const grant = granted.safeParse(body)
     if (status >= 300 || !grant.success) {
@@ -67,19 +68,19 @@ export function createAccessTokens({ clock, fetch, log }: AccessTokenDeps): Acce
     }
     const { access_token: token, expires_in } = grant.data
     const lifetimeMs = expires_in * 1_000
-    const marginMs = Math.min(MARGIN_MS, lifetimeMs * MARGIN_PART)
-    tokens.set(gateway, { token, goodUntil: askedAt + lifetimeMs - marginMs })
+    const marginMs = Math.min(MARGIN_MS, lifetimeMs * MARGIN_RATIO)
+    tokens.set(gateway, { token, validUntil: askedAt + lifetimeMs - marginMs })
     return { ok: true, token }
   }
 
   return {
-    kept,
+    cached,
     async get(gateway, request, refused) {
-      const token = kept(gateway)
+      const token = cached(gateway)
       if (token !== undefined && token !== refused) return { ok: true, token }
       const running = pending.get(gateway)
       if (running) return await running
-      // A refused one must not be handed out meanwhile.
+      // A refused token must not be used while the new one is fetched.
       tokens.delete(gateway)
       const fetching = fetchToken(gateway, request).finally(() => pending.delete(gateway))
       pending.set(gateway, fetching)
@@ -88,12 +89,12 @@ export function createAccessTokens({ clock, fetch, log }: AccessTokenDeps): Acce
   }
 }
 
-function notGranted(trouble: Extract<Exchanged, { ok: false }>): TokenAnswer {
-  const { reason, status, durationMs, detail } = trouble
-  const because = [reason, status, detail].filter((part) => part !== undefined).join(' ')
+function failedAnswer(failure: Extract<Exchanged, { ok: false }>): TokenAnswer {
+  const { reason, status, durationMs, detail } = failure
+  const message = [reason, status, detail].filter((part) => part !== undefined).join(' ')
   return {
     ok: false,
-    message: because,
+    message,
     ...(reason === 'timeout' && { timedOutAfterMs: durationMs }),
   }
 }

@@ -1,22 +1,24 @@
-// One request to a gateway and what came of it, as data: no retries, no breaker, no tokens of its
-// own. Nothing that was sent is repeated in what it answers, so it may be logged.
+// One request to a gateway and its result, as data: no retries, no breaker, no tokens of its own.
+// A failure repeats nothing of the request, so it may be logged.
 
 import type { Clock } from '../../../shared/clock.ts'
 import { DeadlineExceeded, within } from '../../../shared/deadline.ts'
 import type { GatewayReply, GatewayRequest } from '../gateway.ts'
 
-/** For one try. A payer waits for this; slower answers have been seen to be no answers. */
+/** For one try. A payer waits for it; in practice, what takes longer never answers. */
 export const TIMEOUT_MS = 15_000
-/** A try that has less time is hardly ever answered, and may be carried out all the same. */
+/** With less time than this a try is hardly ever answered, and may still be carried out. */
 export const MIN_TRY_MS = 1_000
-/** Gateways answer with a few KiB. More is no answer of theirs and would fill our memory. */
-const MOST_BYTES = 1024 * 1024
-/** Too early, too slow, too many: says nothing about what was asked. */
+/**
+ * Gateways answer with a few KiB. More than this is not a real answer and would fill the memory.
+ */
+const MAX_BYTES = 1024 * 1024
+/** 408 timeout, 425 too early, 429 too many: these say nothing about the request itself. */
 const BUSY = [408, 425, 429]
 
-export type Exchanged = { ok: true; reply: GatewayReply } | ({ ok: false } & Trouble)
+export type Exchanged = { ok: true; reply: GatewayReply } | ({ ok: false } & ExchangeFailure)
 
-export interface Trouble {
+export interface ExchangeFailure {
   reason:
     | 'timeout'
     | 'connection'
@@ -30,11 +32,11 @@ export interface Trouble {
   durationMs: number
   status?: number
   retryAfterMs?: number
-  /** More of the reason, free of secrets. */
+  /** More about the reason, without secrets. */
   detail?: string
 }
 
-/** `deadlineAt`, in ms: of the whole call, of which this exchange may be one part. */
+/** `deadlineAt`, in ms: the deadline of the whole call, which may have several exchanges. */
 export type Exchange = (
   request: GatewayRequest,
   deadlineAt: number,
@@ -51,38 +53,41 @@ export function createExchange({
   return async (request, deadlineAt, token) => {
     const startedAt = clock.now()
     const leftMs = deadlineAt - startedAt
-    const trouble = (reason: Trouble['reason'], more: Partial<Trouble> = {}): Exchanged => ({
+    const failure = (
+      reason: ExchangeFailure['reason'],
+      more: Partial<ExchangeFailure> = {},
+    ): Exchanged => ({
       ok: false,
       reason,
       durationMs: clock.now() - startedAt,
       ...more,
     })
 
-    async function ask(signal: AbortSignal): Promise<Exchanged> {
+    async function sendRequest(signal: AbortSignal): Promise<Exchanged> {
       const response = await fetch(request.url, { ...initOf(request, token), signal })
       const { status } = response
-      // Followed, it would carry the token and the payment to wherever it points.
+      // Following it would send the token and the payment to an unknown address.
       if (status < 200 || (status >= 300 && status < 400)) {
         await response.body?.cancel()
-        return trouble('redirect', { status })
+        return failure('redirect', { status })
       }
       const text = await readText(response)
       const retryAfterMs = retryAfter(response.headers.get('retry-after'), clock.now())
-      const about = { status, ...(retryAfterMs !== undefined && { retryAfterMs }) }
-      if (status >= 500) return trouble('server_error', about)
-      if (BUSY.includes(status)) return trouble('busy', about)
-      if (text === undefined) return trouble('too_large', about)
+      const fields = { status, ...(retryAfterMs !== undefined && { retryAfterMs }) }
+      if (status >= 500) return failure('server_error', fields)
+      if (BUSY.includes(status)) return failure('busy', fields)
+      if (text === undefined) return failure('too_large', fields)
       const parsed = parse(text)
-      return parsed ? { ok: true, reply: { status, ...parsed } } : trouble('not_json', about)
+      return parsed ? { ok: true, reply: { status, ...parsed } } : failure('not_json', fields)
     }
 
-    if (leftMs < MIN_TRY_MS) return trouble('no_time')
+    if (leftMs < MIN_TRY_MS) return failure('no_time')
     try {
-      return await within(clock, Math.min(TIMEOUT_MS, leftMs), ask)
+      return await within(clock, Math.min(TIMEOUT_MS, leftMs), sendRequest)
     } catch (error) {
-      if (error instanceof DeadlineExceeded) return trouble('timeout')
+      if (error instanceof DeadlineExceeded) return failure('timeout')
       const detail = codeOf(error)
-      return trouble('connection', detail === undefined ? {} : { detail })
+      return failure('connection', detail === undefined ? {} : { detail })
     }
   }
 }
@@ -102,7 +107,7 @@ function initOf({ method, headers, json, form }: GatewayRequest, token?: string)
   }
 }
 
-/** Undefined: it is longer than a gateway's answer may be. */
+/** Undefined: it is longer than MAX_BYTES. */
 async function readText({ body }: Response): Promise<string | undefined> {
   if (!body) return ''
   const reader = body.getReader()
@@ -113,7 +118,7 @@ async function readText({ body }: Response): Promise<string | undefined> {
     const { done, value } = await reader.read()
     if (done) return text + decoder.decode()
     bytes += value.byteLength
-    if (bytes > MOST_BYTES) {
+    if (bytes > MAX_BYTES) {
       await reader.cancel()
       return undefined
     }
@@ -121,13 +126,13 @@ async function readText({ body }: Response): Promise<string | undefined> {
   }
 }
 
-/** Undefined: an outage page, or half an answer. */
+/** Undefined: not JSON, such as an error page or half an answer. */
 function parse(text: string): { body: unknown } | undefined {
   if (text.trim() === '') return { body: undefined }
   try {
     return { body: JSON.parse(text) }
   } catch {
-    // The parser quotes what it read, and that may hold a token: what it says goes no further.
+    // The parser's message quotes the text, which may hold a token: it is dropped.
     return undefined
   }
 }
@@ -138,7 +143,7 @@ function retryAfter(header: string | null, now: number): number | undefined {
   return Number.isNaN(ms) ? undefined : Math.max(ms, 0)
 }
 
-/** `ECONNREFUSED` and the like. A message is not told: it may quote a header with its token. */
+/** Such as `ECONNREFUSED`. The message is dropped: it may quote a header with its token. */
 function codeOf(error: unknown): string | undefined {
   const { cause } = error instanceof Error ? error : { cause: undefined }
   const code = typeof cause === 'object' && cause !== null && 'code' in cause && cause.code

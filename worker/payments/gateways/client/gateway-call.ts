@@ -1,5 +1,5 @@
-// What a driver is given to reach its gateway: the access token, retries, one exception for all
-// that is not an answer, and a verdict for the breaker at the end.
+// The call that a driver gets to reach its gateway. It adds the access token and retries, throws
+// one exception when there is no usable answer, and has a verdict for the breaker at the end.
 
 import type { Clock } from '../../../shared/clock.ts'
 import { DeadlineExceeded, within } from '../../../shared/deadline.ts'
@@ -7,30 +7,30 @@ import type { Log } from '../../../shared/log.ts'
 import type { PaymentEvents } from '../../domain/events.ts'
 import { GatewayUnavailableException } from '../../domain/exceptions.ts'
 import type { Gateway, GatewayCall, GatewayReply, GatewayRequest } from '../gateway.ts'
-import type { GatewayDesk, TokenAnswer, Verdict } from '../guard/guard.ts'
-import { createExchange, type Exchanged, type Trouble } from './exchange.ts'
+import type { GatewayGuard, TokenAnswer, Verdict } from '../guard/guard.ts'
+import { createExchange, type Exchanged, type ExchangeFailure } from './exchange.ts'
 import { withRetries } from './retries.ts'
 
 export interface GatewayCallDeps {
   gateway: Pick<Gateway, 'key'>
-  desk: Pick<GatewayDesk, 'accessToken'>
+  guard: Pick<GatewayGuard, 'accessToken'>
   clock: Clock
   log: Log
   fetch: typeof fetch
   /** Once for each attempt that ran out of time. */
   onTimeout: (timeout: PaymentEvents['GatewayTimeout']) => void
-  /** ms: then nobody waits any more, whatever is still to be asked. */
+  /** ms: the caller waits no longer than this, even if requests are left to send. */
   deadlineAt: number
-  /** As the desk gave it with its admission; without it one is fetched when it is needed. */
+  /** The token that the guard gave with its admission; otherwise one is fetched when needed. */
   accessToken?: string | undefined
 }
 
-export interface JudgedCall extends GatewayCall {
-  /** How it went so far: a failure stays one whatever comes after it. */
+export interface TrackedCall extends GatewayCall {
+  /** The result so far. A failure stays a failure, even if a later request succeeds. */
   verdict(): Verdict
 }
 
-export function createGatewayCall(deps: GatewayCallDeps): JudgedCall {
+export function createGatewayCall(deps: GatewayCallDeps): TrackedCall {
   const { clock, log, onTimeout, deadlineAt } = deps
   const gateway = deps.gateway.key
   const exchange = createExchange(deps)
@@ -38,7 +38,7 @@ export function createGatewayCall(deps: GatewayCallDeps): JudgedCall {
   let verdict: Verdict = 'neutral'
   let isUnsent = true
 
-  async function ask(request: GatewayRequest, bearer?: string): Promise<Exchanged> {
+  async function sendOnce(request: GatewayRequest, bearer?: string): Promise<Exchanged> {
     const exchanged = await exchange(request, deadlineAt, bearer)
     if (exchanged.ok || exchanged.reason !== 'no_time') isUnsent = false
     return exchanged
@@ -56,7 +56,7 @@ export function createGatewayCall(deps: GatewayCallDeps): JudgedCall {
       }
       token = answer.token
     }
-    return await ask(request, token)
+    return await sendOnce(request, token)
   }
 
   async function send(request: GatewayRequest): Promise<GatewayReply> {
@@ -64,12 +64,12 @@ export function createGatewayCall(deps: GatewayCallDeps): JudgedCall {
     let mayRefresh = request.withToken === true
     const exchanged = await withRetries(
       async () => {
-        if (!request.withToken) return await ask(request)
+        if (!request.withToken) return await sendOnce(request)
         const wasUnsent = isUnsent
         const first = await withToken(request)
         if (!mayRefresh || statusOf(first) !== 401) return first
-        // The token is at fault, not the request, so nothing was done and it may be sent again:
-        // at once, or by the next call where no fresh token can be had.
+        // The token was refused, so the gateway did nothing and the request may be sent again: now,
+        // or by the next call if no new token can be fetched.
         mayRefresh = false
         isUnsent = wasUnsent
         return await withToken(request, token)
@@ -77,9 +77,9 @@ export function createGatewayCall(deps: GatewayCallDeps): JudgedCall {
       {
         clock,
         deadlineAt,
-        // The desk has tried for the token already.
+        // The guard has already retried the token request.
         mayRepeat: ({ reason }) => request.isIdempotent && reason !== 'no_token',
-        onTrouble({ reason, durationMs, status, detail }, attempt) {
+        onFailure({ reason, durationMs, status, detail }, attempt) {
           log('warn', 'payments.gateway.attempt_failed', {
             gateway,
             endpoint,
@@ -94,10 +94,10 @@ export function createGatewayCall(deps: GatewayCallDeps): JudgedCall {
       },
     )
     if (!exchanged.ok) {
-      // A gateway that nobody had the time to ask is not to blame.
+      // If no time was left to send the request, the gateway is not at fault.
       if (exchanged.reason !== 'no_time') verdict = 'failure'
       const { retryAfterMs } = exchanged
-      const message = `${gateway} ${endpoint}: ${sentence(exchanged)}`
+      const message = `${gateway} ${endpoint}: ${describe(exchanged)}`
       throw new GatewayUnavailableException(message, { retryAfterMs, isUnsent })
     }
     if (exchanged.reply.status < 300 && verdict === 'neutral') verdict = 'success'
@@ -111,26 +111,26 @@ export function createGatewayCall(deps: GatewayCallDeps): JudgedCall {
   }
 }
 
-/** The desk asks for all who wait, and may take longer than this call has. */
+/** The guard fetches one token for all callers, which may take longer than this call has. */
 async function accessToken(
-  { gateway: { key }, desk, clock, deadlineAt }: GatewayCallDeps,
+  { gateway: { key }, guard, clock, deadlineAt }: GatewayCallDeps,
   refused: string | undefined,
 ): Promise<TokenAnswer> {
   const startedAt = clock.now()
   try {
     const leftMs = Math.max(deadlineAt - startedAt, 0)
-    return await within(clock, leftMs, () => desk.accessToken(key, refused))
+    return await within(clock, leftMs, () => guard.accessToken(key, refused))
   } catch (error) {
     if (!(error instanceof DeadlineExceeded)) throw error
     return { ok: false, message: 'timeout', timedOutAfterMs: clock.now() - startedAt }
   }
 }
 
-/** An outage page can come with a 401 too. */
+/** An error page that is not JSON can have status 401 too. */
 const statusOf = (exchanged: Exchanged): number | undefined =>
   exchanged.ok ? exchanged.reply.status : exchanged.status
 
-function sentence({ reason, durationMs, status, detail }: Trouble): string {
+function describe({ reason, durationMs, status, detail }: ExchangeFailure): string {
   switch (reason) {
     case 'timeout':
       return `no answer within ${durationMs} ms`
@@ -139,15 +139,15 @@ function sentence({ reason, durationMs, status, detail }: Trouble): string {
     case 'redirect':
       return `answered ${status}, a redirect`
     case 'too_large':
-      return `answered ${status} with more than an answer holds`
+      return `answered ${status} with a body that is too large`
     case 'not_json':
-      return `answered ${status} with something that is not JSON`
+      return `answered ${status} with a body that is not JSON`
     case 'busy':
     case 'server_error':
       return `answered ${status}`
     case 'no_time':
-      return 'no time was left to ask'
+      return 'no time was left to send the request'
     case 'no_token':
-      return `no access token: ${detail ?? 'no reason is known'}`
+      return `no access token: ${detail ?? 'reason unknown'}`
   }
 }

@@ -1,5 +1,4 @@
-// What drivers need to read an answer: nothing of it is believed before it has the expected shape.
-// Pure.
+// Helps drivers to read a reply. Its values are used only after its shape was checked. Pure.
 
 import * as z from 'zod'
 import { GatewayUnavailableException, type PaymentError } from '../../domain/exceptions.ts'
@@ -7,35 +6,35 @@ import type { GatewayReply } from '../gateway.ts'
 
 export const isSuccess = ({ status }: GatewayReply): boolean => status >= 200 && status < 300
 
-/** Not what was asked is refused, but we: it can go on when our credentials are right again. */
-export const isBarred = ({ status }: GatewayReply): boolean => status === 401 || status === 403
+/** Our credentials are refused, not the request: it can be repeated once they are correct. */
+export const isAuthFailure = ({ status }: GatewayReply): boolean => status === 401 || status === 403
 
 /**
- * A text that may be left out. Gateways also write null for it, or another type, which must not
- * spoil an answer whose money is right.
+ * A text that may be missing. Some gateways write null or another type here, which must not make a
+ * reply invalid whose amounts are correct.
  */
 export const optionalText = z.string().min(1).optional().catch(undefined)
 
 /** Throws GatewayUnavailableException when something is missing: the outcome is then unknown. */
-export function shaped<T>(schema: z.ZodType<T>, value: unknown, what: string): T {
+export function parseReply<T>(schema: z.ZodType<T>, value: unknown, name: string): T {
   const read = schema.safeParse(value)
   if (read.success) return read.data
-  const where = read.error.issues.map(({ path }) => path.join('.') || 'all of it').join(', ')
-  throw new GatewayUnavailableException(`${what} cannot be read: ${where}`)
+  const where = read.error.issues.map(({ path }) => path.join('.') || 'the whole reply').join(', ')
+  throw new GatewayUnavailableException(`${name} cannot be read: ${where}`)
 }
 
 /**
- * The text as a gateway takes it that counts as Java and JavaScript do. Half a pair at the end
- * would be no character.
+ * Cuts a text for gateways that count UTF-16 units, as Java and JavaScript do. Half of a surrogate
+ * pair at the end is removed: it is not a valid character.
  */
-export const cutTo = (longest: number, text: string): string =>
-  text.slice(0, longest).replace(/[\uD800-\uDBFF]$/, '')
+export const truncate = (maxUnits: number, text: string): string =>
+  text.slice(0, maxUnits).replace(/[\uD800-\uDBFF]$/, '')
 
-/** Answered, and neither done nor plainly refused. */
-export const notUnderstood = (what: string, { status }: GatewayReply): Error =>
-  new GatewayUnavailableException(`${what} was answered with ${status}`)
+/** The reply is neither a success nor a clear refusal. */
+export const unexpectedReply = (name: string, { status }: GatewayReply): Error =>
+  new GatewayUnavailableException(`${name} was answered with ${status}`)
 
-/** The gateway's no, under one code that callers can match. */
+/** A refusal by the gateway, with one code that callers can match. */
 export const refusal = (
   rawCode: string | undefined,
   message: string | undefined,

@@ -1,38 +1,38 @@
-// Whether and when an exchange is tried again. Owns no clock and no fetch.
+// Decides whether and when an exchange is repeated. The caller passes the clock and the request.
 
 import { type Backoff, backoffMs } from '../../../shared/backoff.ts'
 import { type Clock, pause } from '../../../shared/clock.ts'
-import { type Exchanged, MIN_TRY_MS, type Trouble } from './exchange.ts'
+import { type Exchanged, type ExchangeFailure, MIN_TRY_MS } from './exchange.ts'
 
 const ATTEMPTS = 3
-/** A payer is waiting: a gateway that is not back after this is not waited for. */
+/** A payer is waiting: there is no wait between tries that is longer than this. */
 const BACKOFF: Backoff = { firstMs: 200, maxMs: 2_000 }
 
-/** Tries until it is answered, was tried three times, must not be repeated, or time is over. */
+/** Repeats until there is an answer, three tries are used, it must not repeat, or time is up. */
 export async function withRetries(
   once: () => Promise<Exchanged>,
   {
     clock,
     deadlineAt,
     mayRepeat,
-    onTrouble,
+    onFailure,
   }: {
     clock: Clock
     /** ms: for all tries and waits together. */
     deadlineAt: number
-    mayRepeat: (trouble: Trouble) => boolean
-    onTrouble: (trouble: Trouble, attempt: number) => void
+    mayRepeat: (failure: ExchangeFailure) => boolean
+    onFailure: (failure: ExchangeFailure, attempt: number) => void
   },
 ): Promise<Exchanged> {
   for (let attempt = 1; ; attempt++) {
     const exchanged = await once()
     if (exchanged.ok) return exchanged
-    onTrouble(exchanged, attempt)
+    onFailure(exchanged, attempt)
     const waitMs = Math.max(
       backoffMs(attempt, BACKOFF, clock.random()),
       exchanged.retryAfterMs ?? 0,
     )
-    // One that asks for more patience than ours is not asked again before its time.
+    // A gateway that asks for a longer wait than ours is not called again before that time.
     const leftMs = deadlineAt - clock.now() - waitMs
     const isTooLong = waitMs > BACKOFF.maxMs || leftMs < MIN_TRY_MS
     if (attempt === ATTEMPTS || isTooLong || !mayRepeat(exchanged)) return exchanged

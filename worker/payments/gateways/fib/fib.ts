@@ -1,5 +1,5 @@
 // First Iraqi Bank: the payer scans a QR code or types a short code into the bank's app. Callbacks
-// are not signed, so one is only a hint to read the payment again.
+// are not signed, so a callback is only a hint to read the payment from the bank.
 
 import * as z from 'zod'
 import {
@@ -8,7 +8,7 @@ import {
   InvalidWebhookSignatureException,
 } from '../../domain/exceptions.ts'
 import { toMinor } from '../../domain/money.ts'
-import { isSuccess, notUnderstood, shaped } from '../client/reply.ts'
+import { isSuccess, parseReply, unexpectedReply } from '../client/reply.ts'
 import type {
   ChargeAnswer,
   Driver,
@@ -25,47 +25,49 @@ import { created, errorIn, idIn, isRefusal, meaningOf, paymentOf, stored } from 
 
 const TOKEN = '/auth/realms/fib-online-shop/protocol/openid-connect/token'
 const PAYMENTS = '/protected/v1/payments'
-/** As the bank's own client sends them. */
+/** The same headers that the bank's own client sends. */
 const HEADERS = { 'X-Application-Type': '3rd-party', 'X-Application-Platform': 'node' }
 const DURATION = /^P(?=.)(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+S)?)?$/
 
 export const fib = {
   envPrefix: 'FIB_',
   settings: {
-    // Production and test know other clients: whoever forgets to set this is refused a token.
+    // Production and test have different clients: if this is not set for test, no token is granted.
     base_url: { default: 'https://fib.prod.fib.iq' },
     client_id: { required: true },
     client_secret: { required: true },
-    // An order cannot be asked for at another amount while a payment of it is open: not a day.
+    // While a payment is open, its order cannot be charged with another amount: so not a whole day.
     expires_in: { default: 'PT1H' },
     refundable_for: { default: 'P7D' },
   },
   check: ({ base_url = '', expires_in = '', refundable_for = '' }) => [
-    ...(URL.canParse(base_url) ? [] : ['base_url is no URL']),
-    ...(DURATION.test(expires_in) ? [] : ['expires_in is no ISO 8601 duration like PT1H']),
-    ...(DURATION.test(refundable_for) ? [] : ['refundable_for is no ISO 8601 duration like P7D']),
+    ...(URL.canParse(base_url) ? [] : ['base_url is not a URL']),
+    ...(DURATION.test(expires_in) ? [] : ['expires_in is not an ISO 8601 duration like PT1H']),
+    ...(DURATION.test(refundable_for)
+      ? []
+      : ['refundable_for is not an ISO 8601 duration like P7D']),
   ],
   create(key, { base_url = '', client_id = '', client_secret = '', expires_in, refundable_for }) {
     const base = base_url.replace(/\/+$/, '')
     const address = callbackAddress(key, client_secret)
 
-    const about = (id: string, action: 'status' | 'cancel' | 'refund'): GatewayRequest => ({
+    const requestFor = (id: string, action: 'status' | 'cancel' | 'refund'): GatewayRequest => ({
       endpoint: `payments/${action}`,
       method: action === 'status' ? 'GET' : 'POST',
       url: `${base}${PAYMENTS}/${encodeURIComponent(id)}/${action}`,
       headers: HEADERS,
-      // A refund that is asked for twice may be made twice.
+      // A repeated refund request may refund twice.
       isIdempotent: action !== 'refund',
       withToken: true,
     })
 
-    /** Undefined: the bank knows no such payment. */
+    /** Undefined: the bank does not know this payment. */
     async function read(id: string, call: GatewayCall, provenFor?: string) {
-      const request = about(id, 'status')
+      const request = requestFor(id, 'status')
       const reply = await call.send(provenFor === undefined ? request : { ...request, provenFor })
       if (reply.status === 404 || reply.status === 400) return undefined
-      if (!isSuccess(reply)) throw notUnderstood('payments/status', reply)
-      const payment = shaped(stored, reply.body, 'payments/status')
+      if (!isSuccess(reply)) throw unexpectedReply('payments/status', reply)
+      const payment = parseReply(stored, reply.body, 'payments/status')
       const { currency } = payment.amount
       const amount = toMinor(payment.amount.amount, currency)
       const { status, error, isBeingPaid } = meaningOf(
@@ -76,10 +78,10 @@ export const fib = {
       return {
         id: payment.paymentId ?? id,
         isBeingPaid,
-        told: [payment.status, payment.decliningReason].filter(Boolean).join(':'),
+        rawStatus: [payment.status, payment.decliningReason].filter(Boolean).join(':'),
         state: {
           status,
-          amount: shaped(z.number(), amount, 'the amount in payments/status'),
+          amount: parseReply(z.number(), amount, 'the amount in payments/status'),
           currency,
           ...(error && { error }),
         },
@@ -109,7 +111,7 @@ export const fib = {
         }
         const { externalReferenceId } = charge
         const callbackUrl =
-          charge.callbackUrl && (await address.named(charge.callbackUrl, externalReferenceId))
+          charge.callbackUrl && (await address.sign(charge.callbackUrl, externalReferenceId))
         const reply = await call.send({
           endpoint: 'payments',
           method: 'POST',
@@ -120,13 +122,13 @@ export const fib = {
             expiresIn: expires_in,
             refundableFor: refundable_for,
           },
-          // The bank has no idempotency key: asked again, it would make a second payment.
+          // The bank has no idempotency key: a repeated request would make a second payment.
           isIdempotent: false,
           withToken: true,
         })
         if (isRefusal(reply)) return { ok: false, error: errorIn(reply) }
-        if (!isSuccess(reply)) throw notUnderstood('payments', reply)
-        const payment = shaped(created, reply.body, 'payments')
+        if (!isSuccess(reply)) throw unexpectedReply('payments', reply)
+        const payment = parseReply(created, reply.body, 'payments')
         const expiresAt = Date.parse(payment.validUntil ?? '')
         return {
           ok: true,
@@ -140,22 +142,23 @@ export const fib = {
 
       async handleWebhook({ body, query, receivedAt }, call) {
         const id = idIn(body)
-        if (id === undefined) throw new InvalidWebhookSignatureException('It names no payment')
-        // Before the bank is asked: what strangers send must not stand in the way of what it sends.
-        const externalReferenceId = await address.nameIn(query)
+        if (id === undefined) throw new InvalidWebhookSignatureException('It has no payment id')
+        // Verified before the bank is asked: only unproven callbacks share the small limit.
+        const externalReferenceId = await address.verify(query)
         const payment = await read(id, call, externalReferenceId)
-        if (!payment) throw new InvalidWebhookSignatureException('It names no payment of the bank')
+        if (!payment)
+          throw new InvalidWebhookSignatureException('The bank does not know its payment id')
         return {
           gateway: key,
           gatewayTransactionId: payment.id,
           reference: '',
           ...(externalReferenceId !== undefined && { externalReferenceId }),
           ...payment.state,
-          // Of what was read, not of what was told: a repeated callback says nothing new.
-          eventId: `${payment.id}:${payment.told}`,
-          // What was read is true now, however old the callback is.
+          // From what was read, not from the callback: a repeated callback is a duplicate.
+          eventId: `${payment.id}:${payment.rawStatus}`,
+          // The payment was read now, so the age of the callback does not matter.
           occurredAt: receivedAt,
-          // A stranger may have written the callback; the bank has said this.
+          // The bank's reply, since the callback may come from a stranger.
           raw: payment.raw,
         }
       },
@@ -163,7 +166,7 @@ export const fib = {
       async checkStatus({ gatewayTransactionId }, call) {
         const payment = await read(gatewayTransactionId, call)
         if (!payment) return { known: false }
-        const isRefundRequested = payment.told === 'REFUND_REQUESTED'
+        const isRefundRequested = payment.rawStatus === 'REFUND_REQUESTED'
         const { isBeingPaid, raw } = payment
         return {
           known: true,
@@ -175,19 +178,19 @@ export const fib = {
       },
 
       async cancel({ gatewayTransactionId }, call) {
-        const reply = await call.send(about(gatewayTransactionId, 'cancel'))
+        const reply = await call.send(requestFor(gatewayTransactionId, 'cancel'))
         if (isRefusal(reply)) throw new GatewayRefusedException(errorIn(reply))
-        if (!isSuccess(reply)) throw notUnderstood('payments/cancel', reply)
+        if (!isSuccess(reply)) throw unexpectedReply('payments/cancel', reply)
       },
 
       async refund({ gatewayTransactionId, refundAmount, amount }, call) {
         if (refundAmount !== amount) {
-          throw new InvalidArgumentException(`${key} gives back all of a payment or nothing.`)
+          throw new InvalidArgumentException(`${key} supports full refunds only.`)
         }
-        const reply = await call.send(about(gatewayTransactionId, 'refund'))
+        const reply = await call.send(requestFor(gatewayTransactionId, 'refund'))
         if (isRefusal(reply)) return { ok: false, error: errorIn(reply) }
-        if (!isSuccess(reply)) throw notUnderstood('payments/refund', reply)
-        // 202: the bank has it on its list, and tells `REFUNDED` when the money went.
+        if (!isSuccess(reply)) throw unexpectedReply('payments/refund', reply)
+        // 202: the bank has accepted it, and reports `REFUNDED` when the money was sent.
         return { ok: true, isDone: false }
       },
     } satisfies Gateway &

@@ -1,15 +1,15 @@
-// What First Iraqi Bank says and wants to hear, put into our words and back. No calls.
+// Translates between First Iraqi Bank's format and ours. No calls.
 
 import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
 import { fromMinor } from '../../domain/money.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
-import { cutTo, optionalText, refusal } from '../client/reply.ts'
+import { optionalText, refusal, truncate } from '../client/reply.ts'
 import type { GatewayCall, GatewayCharge, GatewayReply } from '../gateway.ts'
 
-/** The bank refuses a longer one. */
-const DESCRIPTION_CHARS = 50
-/** It comes from strangers and goes into a URL with our token beside it. */
+/** The bank refuses a longer description. */
+const MAX_DESCRIPTION_CHARS = 50
+/** Strangers may send it, and it becomes part of a URL that is called with our token. */
 const PAYMENT_ID = /^[A-Za-z0-9-]{1,64}$/
 
 /** The answer to a new payment. */
@@ -20,7 +20,7 @@ export const created = z.object({
   validUntil: optionalText,
   personalAppLink: optionalText,
 })
-/** A payment as the bank reads it out. */
+/** The answer to a status request. */
 export const stored = z.object({
   paymentId: optionalText,
   status: z.string().min(1),
@@ -31,7 +31,7 @@ const refused = z.object({
   errors: z.array(z.object({ code: optionalText, title: optionalText, detail: optionalText })),
 })
 
-/** A new payment, without the durations that are configured. */
+/** The body for a new payment, without the configured durations. */
 export const paymentOf = ({
   amount,
   currency,
@@ -40,7 +40,7 @@ export const paymentOf = ({
   returnUrl,
 }: GatewayCharge) => ({
   monetaryValue: { amount: fromMinor(amount, currency), currency },
-  description: cutTo(DESCRIPTION_CHARS, description),
+  description: truncate(MAX_DESCRIPTION_CHARS, description),
   ...(callbackUrl !== undefined && { statusCallbackUrl: callbackUrl }),
   ...(returnUrl !== undefined && { redirectUri: returnUrl }),
 })
@@ -54,7 +54,7 @@ export function meaningOf(
     case 'UNPAID':
       return { status: 'Pending' }
     case 'PAID':
-    // Asked for, not yet given: the money is still here.
+    // Requested and not yet sent: the shop still has the money.
     case 'REFUND_REQUESTED':
       return { status: 'Paid' }
     case 'REFUNDED':
@@ -76,13 +76,13 @@ export function meaningOf(
   }
 }
 
-/** The id in a callback; undefined when it has none that the bank could have sent. */
+/** The id in a callback; undefined when there is none that the bank could have sent. */
 export function idIn(body: string): string | undefined {
   try {
     const { id } = z.object({ id: z.string().regex(PAYMENT_ID) }).parse(JSON.parse(body))
     return id
   } catch {
-    // Not JSON, or no id: nothing that the bank sends.
+    // Not JSON, or no id: the bank does not send this.
     return undefined
   }
 }

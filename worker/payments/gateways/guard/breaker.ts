@@ -1,39 +1,41 @@
-// The circuit breaker of a gateway: after five failed calls it is left alone for half a minute,
-// then one call tries it. Pure: `now` comes in, and the state is data that can be stored.
+// The circuit breaker of a gateway: after five failed calls the circuit is open for 30 seconds,
+// then one call, the probe, tests the gateway. Pure: the state is data that can be stored.
 
 import type { BreakerHealth, Verdict } from './guard.ts'
 
 /** Times in ms since 1970. */
 export interface BreakerState {
-  /** Calls in a row that failed; a success forgets them. */
+  /** Failed calls in a row; a success sets it to 0. */
   failures: number
-  /** Set while the circuit is open: until then nobody calls. */
+  /** Set while the circuit is open: no call is made before this time. */
   openUntil?: number
-  /** Set while a probe is out: until then it is waited for. */
+  /** Set while a probe runs: no other call is made before this time. */
   probeUntil?: number
 }
 
 export const CLOSED: BreakerState = { failures: 0 }
 
-const MOST_FAILURES = 5
+const MAX_FAILURES = 5
 export const OPEN_MS = 30_000
-/** Longer than any call takes. A probe whose Worker died never reports, and the next one may go. */
-export const PROBE_PATIENCE_MS = 120_000
+/** Longer than any call takes. A probe whose Worker died never reports; then another may run. */
+export const PROBE_TIMEOUT_MS = 120_000
 
-export type Leave = { ok: true; state: BreakerState } | { ok: false; retryAfterMs: number }
+export type BreakerDecision =
+  | { ok: true; state: BreakerState }
+  | { ok: false; retryAfterMs: number }
 
-/** May a call be made? If so, `state` is to be kept. */
-export function admit(state: BreakerState, now: number): Leave {
+/** Decides whether a call may be made. If so, the caller stores `state`. */
+export function admit(state: BreakerState, now: number): BreakerDecision {
   if (state.openUntil === undefined) return { ok: true, state }
   const waitMs = Math.max(state.openUntil, state.probeUntil ?? 0) - now
-  if (waitMs <= 0) return { ok: true, state: { ...state, probeUntil: now + PROBE_PATIENCE_MS } }
-  // A probe is hardly ever out for as long as it is waited for.
+  if (waitMs <= 0) return { ok: true, state: { ...state, probeUntil: now + PROBE_TIMEOUT_MS } }
+  // A probe is nearly always done long before its timeout.
   return { ok: false, retryAfterMs: Math.min(waitMs, OPEN_MS) }
 }
 
 /**
- * A call that was admitted has ended. `opened`: this opened the circuit. A probe that fails keeps
- * it open, which is still the same opening.
+ * An admitted call has ended. `opened`: its failure opened the circuit. A failed probe keeps the
+ * circuit open and does not count as a new opening.
  */
 export function report(
   state: BreakerState,
@@ -42,20 +44,20 @@ export function report(
 ): { state: BreakerState; opened: boolean } {
   if (verdict === 'success') return { state: CLOSED, opened: false }
   const { probeUntil: probe, ...rest } = state
-  // Says nothing about the gateway, so the next call is the probe.
+  // A neutral result says nothing about the gateway: the next call is the probe.
   if (verdict === 'neutral') return { state: rest, opened: false }
   const failures = state.failures + 1
   const openUntil = now + OPEN_MS
   if (state.openUntil === undefined) {
-    if (failures < MOST_FAILURES) return { state: { failures }, opened: false }
+    if (failures < MAX_FAILURES) return { state: { failures }, opened: false }
     return { state: { failures, openUntil }, opened: true }
   }
-  // One that began before the circuit opened tells what is known, and puts nothing off.
+  // A call that began before the circuit opened adds nothing new and does not extend `openUntil`.
   if (probe === undefined) return { state, opened: false }
   return { state: { failures, openUntil }, opened: false }
 }
 
-/** As people are shown it. A circuit that nobody has tried since is still to be probed. */
+/** For the API and the console. `probing` also when the probe is still to come. */
 export function health({ failures, openUntil }: BreakerState, now: number): BreakerHealth {
   if (openUntil === undefined) return { state: 'closed', failures }
   if (openUntil <= now) return { state: 'probing', failures }

@@ -1,29 +1,29 @@
-// How often callbacks may make us ask their gateway: one that proves nothing is perhaps a
-// stranger's. Pure: times come in, in ms.
+// Limits how many calls to a gateway its callbacks may cause: a callback without a proof may come
+// from anybody. Pure; times are in ms.
 
 import { type BucketRule, type BucketState, take } from './token-bucket.ts'
 
 /** Why a gateway is called. */
 export type Purpose =
-  /** Somebody with a token wants it, or the sweeper. */
+  /** For an authorized request, or for the sweeper. */
   | 'call'
-  /** A callback that proves nothing: anybody can cause as many as they like. */
+  /** A callback without a proof: anybody can send as many of these as they like. */
   | 'unproven'
-  /** A callback with a proof that only we could have written, of the payment that it names. */
+  /** A callback for this payment, with a proof that only we could have written. */
   | { proven: string }
 
 /**
- * All of a gateway's together. Few are genuine (the sweeper asks about those payments as well), and
- * each costs the bank a call with our credentials. The burst is for payments whose proof is of a
- * secret that was changed meanwhile.
+ * For all such callbacks of a gateway together. Few are genuine (the sweeper checks those payments
+ * too), and each costs the bank a call with our credentials. The burst is for payments whose proof
+ * was made with a secret that has changed since.
  */
 const UNPROVEN: BucketRule = { burst: 10, perSecond: 1 }
 /**
- * Of one payment. A bank tells each of its few statuses once and repeats what we did not take; more
- * than that is somebody who has read the address and sends it again and again.
+ * For one payment. A bank sends each of its few statuses once and repeats what we did not accept.
+ * More callbacks than that come from somebody who knows the address and repeats it.
  */
 const PROVEN: BucketRule = { burst: 10, perSecond: 0.2 }
-/** A bucket that nobody has taken from for so long is full: it is as good as a new one. */
+/** A bucket that was not used for this long is full again, so it can be deleted. */
 const FULL_AFTER_MS = (PROVEN.burst / PROVEN.perSecond) * 1_000
 
 export interface CallbackLimit {
@@ -36,10 +36,10 @@ export interface CallbackLimit {
 
 export function callbackLimit(): CallbackLimit {
   const unproven = new Map<string, BucketState>()
-  /** The one that was taken from longest ago is the first. */
+  /** In the order of their last use, the oldest first. */
   const proven = new Map<string, BucketState>()
 
-  function forgetFull(now: number): void {
+  function deleteFull(now: number): void {
     for (const [key, { at }] of proven) {
       if (now - at < FULL_AFTER_MS) return
       proven.delete(key)
@@ -51,7 +51,7 @@ export function callbackLimit(): CallbackLimit {
       const isProven = purpose !== 'unproven'
       const [buckets, rule] = isProven ? [proven, PROVEN] : [unproven, UNPROVEN]
       const key = isProven ? JSON.stringify([gateway, purpose.proven]) : gateway
-      forgetFull(now)
+      deleteFull(now)
       const taken = take(buckets.get(key), rule, now)
       if (!taken.ok) return taken
       buckets.delete(key)

@@ -1,29 +1,29 @@
-// Calls a gateway with the desk's leave, and tells the desk how it went.
+// Calls a gateway if the guard admits the call, and reports the result to the guard.
 
 import type { Clock } from '../../../shared/clock.ts'
 import type { Log } from '../../../shared/log.ts'
 import type { PaymentEvents } from '../../domain/events.ts'
 import { GatewayUnavailableException } from '../../domain/exceptions.ts'
-import { createGatewayCall, type JudgedCall } from '../client/gateway-call.ts'
+import { createGatewayCall, type TrackedCall } from '../client/gateway-call.ts'
 import type { Gateway, GatewayCall } from '../gateway.ts'
 import { callbackLimit, type Purpose } from './callback-limit.ts'
-import type { Admission, GatewayDesk, Verdict } from './guard.ts'
+import type { Admission, GatewayGuard, Verdict } from './guard.ts'
 
 export interface CallerDeps {
-  desk: GatewayDesk
+  guard: GatewayGuard
   clock: Clock
   log: Log
   fetch: typeof fetch
   onTimeout: (timeout: PaymentEvents['GatewayTimeout']) => void
-  /** A report made by `run` opened the circuit. */
+  /** Called when a report of `run` opened the circuit. */
   onOpened: (opened: PaymentEvents['CircuitOpened']) => void
 }
 
 export interface Caller {
   /**
-   * Asks the desk, works, and reports once however that ends. Throws GatewayUnavailableException
-   * without working when the desk says no, TooManyCallbacks when it is for their number.
-   * `deadlineAt` as below.
+   * Asks the guard, runs `work`, and reports its result once, also when it throws. If the guard
+   * does not admit the call, `work` is not run: throws GatewayUnavailableException for an open
+   * circuit, TooManyCallbacks for a used-up limit. `deadlineAt`: see startCall().
    */
   run<T>(
     gateway: Pick<Gateway, 'key'>,
@@ -32,32 +32,32 @@ export interface Caller {
     deadlineAt?: number,
   ): Promise<T>
   /**
-   * For what is admitted elsewhere: whoever begins it reports its verdict too. `deadlineAt`, in ms:
-   * where it has less time than a call from now on.
+   * For an operation that the ledger has admitted: the caller of this reports its verdict itself.
+   * `deadlineAt`, in ms, if the call has less time than CALL_TIMEOUT_MS from now.
    */
-  begun(gateway: Pick<Gateway, 'key'>, accessToken?: string, deadlineAt?: number): JudgedCall
+  startCall(gateway: Pick<Gateway, 'key'>, accessToken?: string, deadlineAt?: number): TrackedCall
 }
 
-/** The gateway was not asked: callbacks have used up their limit. */
+/** The gateway was not called: its callbacks have used up their limit. */
 export class TooManyCallbacks extends GatewayUnavailableException {}
 
 /**
- * For a whole call: its token, each try, each wait. A charge has to be answered within 20 s
- * (contract), and the ledger needs some of them, as does the way there and back.
+ * For a whole call: its token, each try, each wait. A charge must be answered within 20 s
+ * (contract); the rest is for the ledger and the network.
  */
-export const CALL_WITHIN_MS = 17_000
+export const CALL_TIMEOUT_MS = 17_000
 
-export function createCaller({ desk, onOpened, ...calling }: CallerDeps): Caller {
-  const begun: Caller['begun'] = (gateway, accessToken, deadlineAt) =>
+export function createCaller({ guard, onOpened, ...calling }: CallerDeps): Caller {
+  const startCall: Caller['startCall'] = (gateway, accessToken, deadlineAt) =>
     createGatewayCall({
       gateway,
-      desk,
+      guard,
       ...calling,
       accessToken,
-      deadlineAt: deadlineAt ?? calling.clock.now() + CALL_WITHIN_MS,
+      deadlineAt: deadlineAt ?? calling.clock.now() + CALL_TIMEOUT_MS,
     })
 
-  // Of this isolate alone, with the desk's own rule: a flood must not reach the one ledger.
+  // The same limit as in the guard, for this isolate alone: a flood must not reach the one ledger.
   const limit = callbackLimit()
 
   async function admit(gateway: string, purpose: Purpose): Promise<Admission> {
@@ -65,15 +65,15 @@ export function createCaller({ desk, onOpened, ...calling }: CallerDeps): Caller
       const taken = limit.take(gateway, purpose, calling.clock.now())
       if (!taken.ok) return { ...taken, reason: 'rate_limited' }
     }
-    return await desk.admit(gateway, purpose)
+    return await guard.admit(gateway, purpose)
   }
 
   async function report(gateway: string, verdict: Verdict): Promise<void> {
     try {
-      const { opened } = await desk.report(gateway, verdict)
+      const { opened } = await guard.report(gateway, verdict)
       if (opened) onOpened({ gateway })
     } catch (error) {
-      // The work is done, and its answer matters more than the breaker's count.
+      // The work is done, and its result matters more than the breaker's count.
       calling.log('warn', 'payments.gateway.not_reported', {
         gateway,
         verdict,
@@ -89,21 +89,24 @@ export function createCaller({ desk, onOpened, ...calling }: CallerDeps): Caller
         const { reason, retryAfterMs } = admission
         const { key } = gateway
         throw reason === 'circuit_open'
-          ? new GatewayUnavailableException(`${key} is failing and is left alone for now.`, {
+          ? new GatewayUnavailableException(`${key} is failing and is not called for now.`, {
               retryAfterMs,
             })
-          : new TooManyCallbacks(`${key} is not asked more often than this.`, { retryAfterMs })
+          : new TooManyCallbacks(`${key} is called too often because of its callbacks.`, {
+              retryAfterMs,
+            })
       }
-      const call = begun(gateway, admission.accessToken, deadlineAt)
+      const call = startCall(gateway, admission.accessToken, deadlineAt)
       try {
         return await work(call)
       } finally {
         const verdict = call.verdict()
-        // A stranger may know what a gateway chokes on, and must not close it to every payer so.
-        const isStrangers = purpose !== 'call' && verdict === 'failure'
-        await report(gateway.key, isStrangers ? 'neutral' : verdict)
+        // A stranger may know an input that makes the gateway fail. Counting such failures would
+        // let them open the circuit for every payer.
+        const isByCallback = purpose !== 'call' && verdict === 'failure'
+        await report(gateway.key, isByCallback ? 'neutral' : verdict)
       }
     },
-    begun,
+    startCall,
   }
 }

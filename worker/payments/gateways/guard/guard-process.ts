@@ -1,4 +1,4 @@
-// The desk in one process: the ledger's object holds it on Cloudflare, the server itself elsewhere.
+// The guard in one process: on Cloudflare in the ledger's object, elsewhere in the server itself.
 
 import type { Clock } from '../../../shared/clock.ts'
 import type { Log } from '../../../shared/log.ts'
@@ -6,15 +6,15 @@ import { createAccessTokens } from '../client/access-token.ts'
 import type { AnyGateway } from '../gateway.ts'
 import { admit, type BreakerState, CLOSED, health, OPEN_MS, report } from './breaker.ts'
 import { callbackLimit } from './callback-limit.ts'
-import type { GatewayDesk } from './guard.ts'
+import type { GatewayGuard } from './guard.ts'
 
-/** Keeps each gateway's breaker: a Map, or a storage where the process often ends. */
+/** Stores each gateway's breaker: a Map, or durable storage where processes are short-lived. */
 export interface BreakerStore {
   get(gateway: string): BreakerState | undefined
   set(gateway: string, state: BreakerState): void
 }
 
-export interface DeskDeps {
+export interface GuardDeps {
   gateways: ReadonlyMap<string, AnyGateway>
   clock: Clock
   store: BreakerStore
@@ -22,7 +22,7 @@ export interface DeskDeps {
   log: Log
 }
 
-export function createDesk({ gateways, clock, store, fetch, log }: DeskDeps): GatewayDesk {
+export function createGuard({ gateways, clock, store, fetch, log }: GuardDeps): GatewayGuard {
   const tokens = createAccessTokens({ clock, fetch, log })
   const limit = callbackLimit()
 
@@ -34,21 +34,21 @@ export function createDesk({ gateways, clock, store, fetch, log }: DeskDeps): Ga
         if (!taken.ok) return { ...taken, reason: 'rate_limited' }
       }
       const before = store.get(gateway) ?? CLOSED
-      // The probe of an open circuit decides for every payer: no stranger takes their turn.
+      // A probe decides for every payer whether the circuit closes: a stranger may not cause it.
       if (purpose === 'unproven' && before.openUntil !== undefined) {
         return { ok: false, reason: 'circuit_open', retryAfterMs: OPEN_MS }
       }
-      const leave = admit(before, now)
-      if (!leave.ok) return { ...leave, reason: 'circuit_open' }
-      if (leave.state !== before) store.set(gateway, leave.state)
-      const accessToken = tokens.kept(gateway)
+      const decision = admit(before, now)
+      if (!decision.ok) return { ...decision, reason: 'circuit_open' }
+      if (decision.state !== before) store.set(gateway, decision.state)
+      const accessToken = tokens.cached(gateway)
       return { ok: true, ...(accessToken !== undefined && { accessToken }) }
     },
 
     async report(gateway, verdict) {
       const before = store.get(gateway) ?? CLOSED
       const { state, opened } = report(before, verdict, clock.now())
-      // Nearly every call succeeds: a store that is a disk is not written for that.
+      // Nearly every call succeeds: an unchanged state is not written to storage.
       if (!isSame(before, state)) store.set(gateway, state)
       if (opened) log('error', 'payments.gateway.circuit_opened', { gateway })
       return { opened }
@@ -56,13 +56,13 @@ export function createDesk({ gateways, clock, store, fetch, log }: DeskDeps): Ga
 
     async accessToken(gateway, refused) {
       const request = gateways.get(gateway)?.tokenRequest?.()
-      if (!request) return { ok: false, message: `${gateway} takes no access token` }
+      if (!request) return { ok: false, message: `${gateway} uses no access token` }
       return await tokens.get(gateway, request, refused)
     },
 
-    async health(asked) {
+    async health(keys) {
       const now = clock.now()
-      return Object.fromEntries(asked.map((key) => [key, health(store.get(key) ?? CLOSED, now)]))
+      return Object.fromEntries(keys.map((key) => [key, health(store.get(key) ?? CLOSED, now)]))
     },
   }
 }

@@ -1,19 +1,21 @@
-// The port of what all Workers must agree on about a gateway: whether it may be called, and with
-// which token. The ledger holds it, because there is one.
+// The port of the guard: all Workers must agree whether a gateway may be called, and with which
+// token. The ledger holds the guard, because there is only one ledger.
 
 import type { SupportsRefund } from '../gateway.ts'
 import type { Purpose } from './callback-limit.ts'
 
-/** How one call went, after its retries. `neutral`: it tells nothing of the gateway's health. */
+/**
+ * The result of a call, after its retries. `neutral`: it says nothing about the gateway's health.
+ */
 export type Verdict = 'success' | 'failure' | 'neutral'
 
-export interface GatewayDesk {
-  /** Asks for one call, which must be reported. What callbacks cause is limited. */
+export interface GatewayGuard {
+  /** Asks for one call, whose result must be reported. Calls for callbacks are limited. */
   admit(gateway: string, purpose: Purpose): Promise<Admission>
   report(gateway: string, verdict: Verdict): Promise<{ opened: boolean }>
   /** `refused`: the token that the gateway has just answered with 401; a fresh one is fetched. */
   accessToken(gateway: string, refused?: string): Promise<TokenAnswer>
-  /** How the circuits of these gateways stand, by key. Asking changes nothing. */
+  /** The state of these gateways' circuits, by key. Changes nothing. */
   health(gateways: readonly string[]): Promise<Readonly<Record<string, BreakerHealth>>>
 }
 
@@ -27,26 +29,28 @@ export type TokenAnswer =
   | { ok: false; message: string; timedOutAfterMs?: number }
 
 export interface BreakerHealth {
-  /** `probing`: it was left alone for long enough; the next call, or one on its way, decides. */
+  /** `probing`: the next call, or the one that runs now, decides whether the circuit closes. */
   state: 'closed' | 'open' | 'probing'
-  /** Calls in a row that failed. */
+  /** Failed calls in a row. */
   failures: number
-  /** ISO 8601, while open: until then nobody calls. */
+  /** ISO 8601, while open: no call is made before this time. */
   openUntil?: string
 }
 
 /** One gateway as `GET /api/payments/gateways` shows it. */
 export interface GatewayHealth {
-  /** Of the configuration. */
+  /** Its key in the configuration. */
   key: string
-  /** By its name in the configuration. */
+  /** The driver's name in the configuration. */
   driver: string
   breaker: BreakerHealth
   supportsRefund: boolean
-  /** Where it does: all of a payment at once, asked for by what was charged, or parts as well. */
+  /**
+   * If it does: `full`, only all of a payment, named by the charged amount; `partial`, parts too.
+   */
   refunds?: SupportsRefund['refunds']
-  /** Missing: its driver does not say. */
+  /** Missing: the driver takes any. */
   currencies?: readonly string[]
-  /** Reached over loopback: a simulator, where a charge costs nobody money. */
+  /** Reached over loopback: a simulator, where charges use no real money. */
   isLocal: boolean
 }

@@ -1,8 +1,8 @@
-// Limits how often something is done: a burst at once, then so many a second. Pure.
+// A token bucket: a burst at once, then a fixed rate per second. Pure.
 
 export interface BucketState {
   left: number
-  /** ms: when `left` was true. */
+  /** ms: the time at which `left` was counted. */
   at: number
 }
 
@@ -11,13 +11,13 @@ export interface BucketRule {
   perSecond: number
 }
 
-/** Takes one, if there is one. Nobody has taken any yet: `state` is undefined. */
+/** Takes one token, if there is one. `state` is undefined before the first. */
 export function take(
   state: BucketState | undefined,
   { burst, perSecond }: BucketRule,
   now: number,
 ): { ok: true; state: BucketState } | { ok: false; retryAfterMs: number } {
-  // A clock that was set back fills nothing, and empties nothing.
+  // If the clock was set back, the bucket keeps its count.
   const elapsedMs = state ? Math.max(now - state.at, 0) : 0
   const left = state ? Math.min(state.left + (elapsedMs * perSecond) / 1_000, burst) : burst
   if (left >= 1) return { ok: true, state: { left: left - 1, at: now } }

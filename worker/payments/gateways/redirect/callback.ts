@@ -1,4 +1,4 @@
-// Callbacks of the redirect gateway: where the token stands, whether it is genuine, what it claims.
+// Callbacks of the redirect gateway: finds the token, verifies its signature and reads its claims.
 
 import { compactVerify, errors } from 'jose'
 import * as z from 'zod'
@@ -10,7 +10,7 @@ import { failure, id, meaningOf, money, timeOf } from './wire.ts'
 const IN_BODY = ['webhook_token', 'token']
 const IN_QUERY = 'token'
 
-/** Imported once: doing it for each callback takes as long as the signature itself. */
+/** Imported once: an import for each callback takes as long as checking its signature. */
 export const verifyingKey = (apiKey: string) =>
   crypto.subtle.importKey(
     'raw',
@@ -25,9 +25,9 @@ export type VerifyingKey = Awaited<ReturnType<typeof verifyingKey>>
 /** Throws InvalidWebhookSignatureException unless there is exactly one. */
 export function tokenIn({ body, query }: Pick<WebhookRequest, 'body' | 'query'>): string {
   const [token, another] = new Set([...tokensIn(body), ...query.getAll(IN_QUERY)])
-  if (token === undefined) throw new InvalidWebhookSignatureException('It brings no token')
-  // Which of them somebody before us has looked at cannot be known.
-  if (another !== undefined) throw new InvalidWebhookSignatureException('It brings several tokens')
+  if (token === undefined) throw new InvalidWebhookSignatureException('It has no token')
+  // A proxy in front of us may have checked another one than we would.
+  if (another !== undefined) throw new InvalidWebhookSignatureException('It has several tokens')
   return token
 }
 
@@ -35,7 +35,7 @@ function tokensIn(body: string): string[] {
   const fields = fieldsOf(body)
   const tokens = fields.filter(([name]) => IN_BODY.includes(name)).map(([, value]) => value)
   if (tokens.every((token) => typeof token === 'string')) return tokens
-  throw new InvalidWebhookSignatureException('Its token is no text')
+  throw new InvalidWebhookSignatureException('Its token is not a string')
 }
 
 function fieldsOf(body: string): [string, unknown][] {
@@ -43,15 +43,15 @@ function fieldsOf(body: string): [string, unknown][] {
     const parsed: unknown = JSON.parse(body)
     return typeof parsed === 'object' && parsed !== null ? Object.entries(parsed) : []
   } catch {
-    // No JSON: then it is a form, or nothing that holds a token.
+    // Not JSON: it may be a form.
     return [...new URLSearchParams(body)]
   }
 }
 
 /**
- * What the token says. Its signature alone is looked at: an `exp` that is over would turn
- * a late callback into a forgery, and nobody would then ask the gateway what it wanted to say. Its
- * age is judged by its signed timestamp, as that of every gateway's callbacks.
+ * The token's claims. Only its signature is checked: with a check of `exp`, a late callback would
+ * count as forged, and its payment would not be checked with the gateway. Its age is judged by its
+ * signed timestamp, as for every gateway.
  */
 export async function verified(token: string, key: VerifyingKey): Promise<unknown> {
   try {
@@ -77,12 +77,14 @@ const claimed = z.object({
   }),
 })
 
-/** Throws a plain Error when something is missing: it is genuine, so the gateway may tell again. */
+/** Throws a plain Error when something is missing: it is genuine, so the gateway may repeat it. */
 export function readClaims(claims: unknown, call: GatewayCall) {
   const read = claimed.safeParse(claims)
   if (!read.success) {
-    const where = read.error.issues.map(({ path }) => path.join('.') || 'all of it').join(', ')
-    throw new Error(`The callback is genuine and cannot be read: ${where}`)
+    const where = read.error.issues
+      .map(({ path }) => path.join('.') || 'the whole token')
+      .join(', ')
+    throw new Error(`The callback is genuine but cannot be read: ${where}`)
   }
   const { eventType, eventId, timestamp, data } = read.data
   const { transactionId, merchantReferenceId, orderId, amount } = data
@@ -101,12 +103,12 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The parser quotes what it read, and that is the payer's own: it is no claims, whatever it is.
+    // The parser's message quotes the text, which may be personal data of the payer: it is dropped.
     return undefined
   }
 }
 
-/** The event leads: during a refund the status may still be that of the payment. */
+/** The event type comes first: during a refund the status may still be that of the payment. */
 function outcomeOf(
   eventType: string,
   { currentStatus, errorMessage }: { currentStatus: string; errorMessage?: string | undefined },
@@ -123,7 +125,7 @@ function outcomeOf(
       if (eventType !== 'STATUS_CHANGED') {
         call.warn('payments.redirect_gateway.unknown_event', { eventType })
       }
-      if (currentStatus === '') throw new Error('The callback is genuine and tells no status')
+      if (currentStatus === '') throw new Error('The callback is genuine but has no status')
       const { status, error } = meaningOf(currentStatus, errorMessage, call)
       return { status, ...(error && { error }) }
     }

@@ -2,7 +2,7 @@
 // and the gateway calls back with a signed token.
 
 import { GatewayUnavailableException, InvalidArgumentException } from '../../domain/exceptions.ts'
-import { isBarred, isSuccess, notUnderstood, shaped } from '../client/reply.ts'
+import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../client/reply.ts'
 import type {
   ChargeAnswer,
   Driver,
@@ -37,12 +37,14 @@ export const redirect = {
     failure_url: { optional: true },
   },
   check: ({ client_secret, api_key, ...settings }) => [
-    ...(client_secret === api_key ? ['api_key is the client_secret; they are two things'] : []),
+    ...(client_secret === api_key
+      ? ['api_key must not be the client_secret: the gateway gives both']
+      : []),
     ...['base_url', 'success_url', 'failure_url'].flatMap((name) => {
       const url = settings[name]
       return url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')
         ? []
-        : [`${name} is no http(s) URL`]
+        : [`${name} is not an http(s) URL`]
     }),
   ],
   create(key, settings) {
@@ -55,7 +57,7 @@ export const redirect = {
       method: 'POST',
       url: `${base}${TRANSACTION}/${action}`,
       json,
-      // The external reference makes one transaction of however many: a reversal has none.
+      // The external reference makes repeated `init` one transaction; a reversal has none.
       isIdempotent: action === 'init',
       withToken: true,
     })
@@ -68,11 +70,11 @@ export const redirect = {
         withToken: true,
       })
     const readInquiry = (reply: GatewayReply) => {
-      if (!isSuccess(reply)) throw notUnderstood('transaction/inquiry', reply)
-      return shaped(wire.inquired, reply.body, 'transaction/inquiry')
+      if (!isSuccess(reply)) throw unexpectedReply('transaction/inquiry', reply)
+      return parseReply(wire.inquired, reply.body, 'transaction/inquiry')
     }
 
-    /** An earlier try has made it, and its answer was lost: never make a second one. */
+    /** An earlier try has made the charge and its answer was lost: a second one is never made. */
     async function existing(
       { transactionId, redirectUrl }: wire.Duplicate,
       { amount, currency }: GatewayCharge,
@@ -80,16 +82,17 @@ export const redirect = {
     ): Promise<ChargeAnswer> {
       if (transactionId === undefined) {
         throw new GatewayUnavailableException(
-          'transaction/init does not name what it knows already',
+          'transaction/init does not name the transaction that exists already',
         )
       }
       const found = readInquiry(await inquire(transactionId, call)).transactionDetails.amount
       if (found.amount !== amount || found.currency !== currency) {
-        // Of another database with our names, say: paid, it would pay an order with other money.
+        // For example from another database with the same references: its payment is for another
+        // order.
         return { ok: false, error: wire.OTHER_PAYMENT }
       }
       if (redirectUrl === undefined) {
-        const message = `${key} has this charge, and does not repeat its page`
+        const message = `${key} has this charge, but does not repeat its redirectUrl`
         throw new GatewayUnavailableException(message, { gatewayTransactionId: transactionId })
       }
       return { ok: true, gatewayTransactionId: transactionId, redirectUrl }
@@ -98,11 +101,11 @@ export const redirect = {
     const refundProblem = (): string | undefined =>
       scope.split(/\s+/).includes(REFUND_SCOPE)
         ? undefined
-        : `${key} cannot give money back: its scope lacks ${REFUND_SCOPE}.`
+        : `${key} cannot refund: its scope lacks ${REFUND_SCOPE}.`
 
     return {
       key,
-      // The gateway adds fields: whatever is called the payer's is the payer's.
+      // The gateway adds fields over time, so these names cover all that may be personal data.
       privateFields: [
         ...['customer', 'payer', 'wallet', 'mobile', 'email', 'address', 'holder'],
         ...['first name', 'last name', 'full name', 'iban', 'account', 'national id'],
@@ -128,9 +131,9 @@ export const redirect = {
         const reply = await call.send(post('init', wire.transactionOf(charge, settings)))
         const duplicate = wire.duplicateIn(reply)
         if (duplicate) return await existing(duplicate, charge, call)
-        if (isBarred(reply)) throw notUnderstood('transaction/init', reply)
+        if (isAuthFailure(reply)) throw unexpectedReply('transaction/init', reply)
         if (!isSuccess(reply)) return { ok: false, error: wire.errorIn(reply) }
-        const { transactionDetails, redirectUrl, expiryTime } = shaped(
+        const { transactionDetails, redirectUrl, expiryTime } = parseReply(
           wire.opened,
           reply.body,
           'transaction/init',
@@ -146,7 +149,7 @@ export const redirect = {
 
       async handleWebhook(request, call) {
         const token = tokenIn(request)
-        // The key, not its promise: a Worker cannot wait for what another request began.
+        // The key is kept, not its promise: a Worker cannot await a promise of another request.
         apiKey ??= await verifyingKey(api_key)
         const claims = await verified(token, apiKey)
         return { gateway: key, ...readClaims(claims, call), raw: claims }
@@ -168,12 +171,12 @@ export const redirect = {
         const problem = refundProblem()
         if (problem !== undefined) throw new InvalidArgumentException(problem)
         if (refundAmount !== amount) {
-          throw new InvalidArgumentException(`${key} gives back all of a payment or nothing.`)
+          throw new InvalidArgumentException(`${key} supports full refunds only.`)
         }
         const reply = await call.send(post('reverse', { transactionId, reason }))
-        // Refused credentials too: nothing was given back, and it may be asked for again.
+        // Refused credentials too: nothing was refunded, and the refund may be repeated.
         if (!isSuccess(reply)) return { ok: false, error: wire.errorIn(reply) }
-        const { reversalReferenceId } = shaped(wire.reversed, reply.body, 'transaction/reverse')
+        const { reversalReferenceId } = parseReply(wire.reversed, reply.body, 'transaction/reverse')
         return { ok: true, isDone: true, gatewayRefundId: reversalReferenceId }
       },
     } satisfies Gateway & SupportsAccessToken & SupportsRefund & SupportsStatusCheck

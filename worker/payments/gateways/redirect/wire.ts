@@ -1,5 +1,5 @@
-// What the hosted redirect gateway (ZainCash Payment Gateway v2) says and wants to hear, put into
-// our words and back. No calls.
+// Translates between the format of the hosted redirect gateway (ZainCash Payment Gateway v2) and
+// ours. No calls.
 
 import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
@@ -18,7 +18,7 @@ export const money = z
   .transform(({ value, currency }, { addIssue }) => {
     const amount = toMinor(value, currency)
     if (amount !== undefined) return { amount, currency }
-    addIssue('is no amount')
+    addIssue('is not an amount')
     return z.NEVER
   })
 
@@ -43,7 +43,9 @@ const LANGUAGES = new Map([
   ['ku', 'Ku'],
 ])
 
-/** The body of `transaction/init`. What is not set is left out: the gateway has its defaults. */
+/**
+ * The body of `transaction/init`. Settings without a value are left out: the gateway has defaults.
+ */
 export function transactionOf(
   { metadata, customerPhone, returnUrl, ...charge }: GatewayCharge,
   { lang = '', service_type = '', success_url, failure_url }: Settings,
@@ -65,15 +67,15 @@ export function transactionOf(
 }
 
 export function meaningOf(
-  word: string,
+  status: string,
   message: string | undefined,
   call: GatewayCall,
 ): { status: PaymentStatus; error?: PaymentError; isBeingPaid?: boolean } {
-  switch (word.toUpperCase()) {
+  switch (status.toUpperCase()) {
     case 'SUCCESS':
       return { status: 'Paid' }
     case 'FAILED':
-      return { status: 'Failed', error: failure('payment_failed', word, message) }
+      return { status: 'Failed', error: failure('payment_failed', status, message) }
     case 'EXPIRED':
       return { status: 'Expired' }
     case 'REFUNDED':
@@ -84,7 +86,7 @@ export function meaningOf(
     case 'CUSTOMER_AUTHENTICATION_REQUIRED':
       return { status: 'Pending', isBeingPaid: true }
     default:
-      call.warn('payments.redirect_gateway.unknown_status', { status: word })
+      call.warn('payments.redirect_gateway.unknown_status', { status })
       return { status: 'Pending', isBeingPaid: true }
   }
 }
@@ -93,7 +95,7 @@ export const failure = (
   code: 'payment_failed' | 'refund_failed',
   rawCode: string,
   message: string | undefined,
-): PaymentError => ({ code, rawCode, message: message ?? 'The gateway gives no reason.' })
+): PaymentError => ({ code, rawCode, message: message ?? 'The gateway gave no reason.' })
 
 export const OTHER_PAYMENT: PaymentError = {
   code: 'gateway_refused',
@@ -102,15 +104,15 @@ export const OTHER_PAYMENT: PaymentError = {
 }
 
 export interface Duplicate {
-  /** Undefined: it is not told which. */
+  /** Undefined: the gateway does not say which. */
   transactionId: string | undefined
   redirectUrl: string | undefined
 }
 
-/** The transaction that has our external reference already, where the gateway refuses another. */
+/** The transaction that already has our external reference, if the gateway refused a second one. */
 export function duplicateIn(reply: GatewayReply): Duplicate | undefined {
   if (reply.status !== 400 && reply.status !== 409) return undefined
-  const values = named(reply.body)
+  const values = namedValues(reply.body)
   const isDuplicate = values.some(
     ({ value }) =>
       typeof value === 'string' && /^[A-Z_]*EXTERNAL_REFERENCE[A-Z_]*EXIST/.test(value),
@@ -127,7 +129,9 @@ const ERROR_CODES = ['code', 'errorCode', 'error']
 const ERROR_MESSAGES = ['message', 'errorMessage', 'error_description', 'detail', 'title']
 
 export function errorIn(reply: GatewayReply): PaymentError {
-  const texts = named(reply.body).filter(({ value }) => typeof value === 'string' && value !== '')
+  const texts = namedValues(reply.body).filter(
+    ({ value }) => typeof value === 'string' && value !== '',
+  )
   const first = (names: string[]) => {
     const found = texts.find(({ name }) => names.includes(name))?.value
     return typeof found === 'string' ? found : undefined
@@ -135,19 +139,19 @@ export function errorIn(reply: GatewayReply): PaymentError {
   return refusal(first(ERROR_CODES) ?? String(reply.status), first(ERROR_MESSAGES))
 }
 
-/** Deeper than the gateway nests, and shallow enough for whatever comes instead. */
-const DEEPEST = 5
+/** Deeper than the gateway nests, and low enough for any other input. */
+const MAX_DEPTH = 5
 
-/** All that is named anywhere in it, the outer first: where errors stand is not documented. */
-function named(body: unknown, depth = 0): { name: string; value: unknown }[] {
-  if (typeof body !== 'object' || body === null || depth > DEEPEST) return []
+/** All named values at any depth, outer ones first: the place of errors is not documented. */
+function namedValues(body: unknown, depth = 0): { name: string; value: unknown }[] {
+  if (typeof body !== 'object' || body === null || depth > MAX_DEPTH) return []
   const entries = Object.entries(body).map(([name, value]) => ({ name, value }))
-  return [...entries, ...entries.flatMap(({ value }) => named(value, depth + 1))]
+  return [...entries, ...entries.flatMap(({ value }) => namedValues(value, depth + 1))]
 }
 
 /**
- * Seconds or milliseconds since 1970, or ISO 8601; without a zone it is UTC. In ms; undefined when
- * it is no time.
+ * Reads seconds or milliseconds since 1970, or ISO 8601 (UTC if it has no zone). In ms; undefined
+ * when it is not a time.
  */
 export function timeOf(value: unknown): number | undefined {
   if (typeof value === 'string' && !/^\d+(\.\d+)?$/.test(value)) {

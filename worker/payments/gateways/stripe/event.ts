@@ -1,8 +1,8 @@
-// Reads a verified event of Stripe's. What is not about a payment of ours is ignored.
+// Reads a verified event of Stripe. Events of payments that are not ours are ignored.
 
 import * as z from 'zod'
 import type { VerifiedWebhook } from '../../domain/payload.ts'
-import { isSuccess, notUnderstood, shaped } from '../client/reply.ts'
+import { isSuccess, parseReply, unexpectedReply } from '../client/reply.ts'
 import type { GatewayReply, IgnoredWebhook } from '../gateway.ts'
 import * as wire from './wire.ts'
 
@@ -12,7 +12,7 @@ const event = z.object({
   data: z.object({ object: z.unknown() }),
 })
 
-/** What is known before the event is read, and how to look a PaymentIntent up. */
+/** What is known before the event is parsed, and a function that reads a PaymentIntent. */
 export interface Delivery {
   gateway: string
   body: string
@@ -23,7 +23,7 @@ export interface Delivery {
 
 export async function readEvent(delivery: Delivery): Promise<VerifiedWebhook | IgnoredWebhook> {
   const raw: unknown = JSON.parse(delivery.body)
-  const { id: eventId, type, data } = shaped(event, raw, 'the event')
+  const { id: eventId, type, data } = parseReply(event, raw, 'the event')
   const { gateway, occurredAt } = delivery
   const common = { gateway, occurredAt, raw }
   switch (type) {
@@ -34,7 +34,7 @@ export async function readEvent(delivery: Delivery): Promise<VerifiedWebhook | I
       return sessionEvent(type, data.object, { ...common, eventId })
     case 'charge.refunded':
       return refundEvent(data.object, { ...common, eventId })
-    // Stripe tells of one failure by up to three of these.
+    // Stripe sends up to three of these for one failure.
     case 'refund.failed':
     case 'refund.updated':
     case 'charge.refund.updated':
@@ -53,25 +53,25 @@ function sessionEvent(
   object: unknown,
   common: Common & { eventId: string },
 ): VerifiedWebhook | IgnoredWebhook {
-  const names = wire.namesIn(object)
-  if (!names) return NOT_OURS
-  const session = shaped(wire.session, object, type)
-  const about = {
+  const references = wire.referencesIn(object)
+  if (!references) return NOT_OURS
+  const session = parseReply(wire.session, object, type)
+  const fields = {
     ...common,
     gatewayTransactionId: session.id,
-    ...names,
+    ...references,
     amount: session.amount_total,
     currency: session.currency,
   }
   switch (type) {
     case 'checkout.session.async_payment_succeeded':
-      return { ...about, status: 'Paid' }
+      return { ...fields, status: 'Paid' }
     case 'checkout.session.async_payment_failed':
-      return { ...about, status: 'Failed', error: wire.failed() }
+      return { ...fields, status: 'Failed', error: wire.failed() }
     case 'checkout.session.expired':
-      return { ...about, status: 'Expired' }
+      return { ...fields, status: 'Expired' }
     default:
-      return { ...about, status: wire.isPaid(session) ? 'Paid' : 'Pending' }
+      return { ...fields, status: wire.isPaid(session) ? 'Paid' : 'Pending' }
   }
 }
 
@@ -79,14 +79,14 @@ function refundEvent(
   object: unknown,
   common: Common & { eventId: string },
 ): VerifiedWebhook | IgnoredWebhook {
-  const names = wire.namesIn(object)
-  if (!names) return NOT_OURS
-  const charge = shaped(wire.charge, object, 'charge.refunded')
+  const references = wire.referencesIn(object)
+  if (!references) return NOT_OURS
+  const charge = parseReply(wire.charge, object, 'charge.refunded')
   return {
     ...common,
-    // Matched by the external reference: the session's id is not told.
+    // Matched by the external reference: the event does not have the session's id.
     gatewayTransactionId: charge.payment_intent,
-    ...names,
+    ...references,
     ...wire.refundedOf(charge.amount_refunded, charge.amount),
     currency: charge.currency,
   }
@@ -97,19 +97,19 @@ async function failedRefund(
   common: Common,
   { readIntent }: Delivery,
 ): Promise<VerifiedWebhook | IgnoredWebhook> {
-  const refund = shaped(wire.refund, object, 'a refund')
+  const refund = parseReply(wire.refund, object, 'a refund')
   if (refund.status !== 'failed') return { ignored: `a refund that is ${refund.status}` }
   if (!refund.payment_intent) return NOT_OURS
-  // A refund that was made by hand in the dashboard does not carry our name: its payment does.
+  // A refund made in the dashboard does not have our external reference; its payment does.
   const reply = await readIntent(refund.payment_intent)
-  if (!isSuccess(reply)) throw notUnderstood('payment_intents', reply)
-  const names = wire.namesIn(reply.body)
-  if (!names) return NOT_OURS
-  const intent = shaped(wire.intent, reply.body, 'payment_intents')
+  if (!isSuccess(reply)) throw unexpectedReply('payment_intents', reply)
+  const references = wire.referencesIn(reply.body)
+  if (!references) return NOT_OURS
+  const intent = parseReply(wire.intent, reply.body, 'payment_intents')
   return {
     ...common,
     gatewayTransactionId: intent.id,
-    ...names,
+    ...references,
     status: 'Paid',
     amount: intent.amount_received,
     currency: intent.currency,

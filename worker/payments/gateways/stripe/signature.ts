@@ -3,13 +3,13 @@
 import { InvalidWebhookSignatureException } from '../../domain/exceptions.ts'
 
 /**
- * Stripe sends one for each secret that is valid while secrets rotate. Each costs an HMAC over the
- * body for each of ours, and strangers choose how many they send.
+ * While secrets rotate, Stripe sends one signature for each valid secret. Each costs an HMAC over
+ * the body for each of our secrets, and a stranger can send any number.
  */
-const MOST_SIGNATURES = 8
-const LONGEST_HEADER = 2_048
+const MAX_SIGNATURES = 8
+const MAX_HEADER_CHARS = 2_048
 
-/** When Stripe signed, in ms. Throws InvalidWebhookSignatureException. */
+/** The time of the signature, in ms. Throws InvalidWebhookSignatureException. */
 export async function verifySignature(
   header: string | null,
   body: string,
@@ -30,7 +30,7 @@ export async function verifySignature(
 
 function partsOf(header: string | null): { time: string; signatures: Uint8Array<ArrayBuffer>[] } {
   if (header === null) throw new InvalidWebhookSignatureException('Stripe-Signature is missing')
-  if (header.length > LONGEST_HEADER) {
+  if (header.length > MAX_HEADER_CHARS) {
     throw new InvalidWebhookSignatureException('Stripe-Signature is too long')
   }
   const values = (name: string, shape: RegExp) =>
@@ -41,9 +41,9 @@ function partsOf(header: string | null): { time: string; signatures: Uint8Array<
       .map((part) => part.slice(name.length + 1))
       .filter((value) => shape.test(value))
   const [time] = values('t', /^\d{1,11}$/)
-  const signatures = values('v1', /^[0-9a-f]{64}$/i).slice(0, MOST_SIGNATURES)
+  const signatures = values('v1', /^[0-9a-f]{64}$/i).slice(0, MAX_SIGNATURES)
   if (time === undefined || signatures.length === 0) {
-    throw new InvalidWebhookSignatureException('Stripe-Signature holds no time or no v1 signature')
+    throw new InvalidWebhookSignatureException('Stripe-Signature has no time or no v1 signature')
   }
   return { time, signatures: signatures.map(fromHex) }
 }

@@ -1,7 +1,7 @@
 // Stripe: a hosted Checkout Session for each charge.
 
 import { GatewayRefusedException, InvalidArgumentException } from '../../domain/exceptions.ts'
-import { isBarred, isSuccess, notUnderstood, shaped } from '../client/reply.ts'
+import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../client/reply.ts'
 import type {
   ChargeAnswer,
   Driver,
@@ -32,7 +32,7 @@ export const stripe = {
     cancel_url: { optional: true },
   },
   check: ({ base_url = '', secret_key = '', webhook_secret = '' }) => [
-    ...(URL.canParse(base_url) ? [] : ['base_url is no URL']),
+    ...(URL.canParse(base_url) ? [] : ['base_url is not a URL']),
     ...(/^(whsec|pk)_/.test(secret_key) ? ['secret_key is another kind of key'] : []),
     ...(/(^|\s)(sk|rk|pk)_/.test(webhook_secret) ? ['webhook_secret is an API key'] : []),
   ],
@@ -49,7 +49,7 @@ export const stripe = {
       headers,
       isIdempotent: true,
     })
-    /** Stripe answers a repeated key as it answered the first time. */
+    /** Stripe answers a repeated idempotency key with the first answer. */
     const post = (
       endpoint: string,
       path: string,
@@ -88,9 +88,9 @@ export const stripe = {
         const form = wire.sessionOf(charge, successUrl, settings.cancel_url)
         const endpoint = 'checkout/sessions'
         const reply = await call.send(post(endpoint, SESSIONS, externalReferenceId, form))
-        if (isBarred(reply)) throw notUnderstood(endpoint, reply)
+        if (isAuthFailure(reply)) throw unexpectedReply(endpoint, reply)
         if (!isSuccess(reply)) return { ok: false, error: wire.refusalIn(endpoint, reply) }
-        const { id, url, expires_at } = shaped(wire.madeSession, reply.body, endpoint)
+        const { id, url, expires_at } = parseReply(wire.madeSession, reply.body, endpoint)
         return {
           ok: true,
           gatewayTransactionId: id,
@@ -104,7 +104,7 @@ export const stripe = {
         return await readEvent({
           gateway: key,
           body,
-          // Every attempt to tell an event is signed anew, so it is as old as this attempt.
+          // Stripe signs each delivery attempt anew, so this is the time of the attempt.
           occurredAt: await verifySignature(signature, body, secrets),
           readIntent: (id) =>
             call.send(get('payment_intents/{id}', `${INTENTS}/${encodeURIComponent(id)}`)),
@@ -115,8 +115,8 @@ export const stripe = {
         const query = '?expand[]=payment_intent.latest_charge'
         const reply = await readSession(gatewayTransactionId, call, query)
         if (reply.status === 404) return { known: false }
-        if (!isSuccess(reply)) throw notUnderstood('checkout/sessions/{id}', reply)
-        const session = shaped(wire.session, reply.body, 'checkout/sessions/{id}')
+        if (!isSuccess(reply)) throw unexpectedReply('checkout/sessions/{id}', reply)
+        const session = parseReply(wire.session, reply.body, 'checkout/sessions/{id}')
         const { currency } = session
         return { known: true, ...wire.stateOf(session), currency, raw: reply.body }
       },
@@ -133,7 +133,7 @@ export const stripe = {
         if (!isSuccess(found)) {
           return { ok: false, error: wire.refusalIn('checkout/sessions/{id}', found) }
         }
-        const { payment_intent: intent } = shaped(
+        const { payment_intent: intent } = parseReply(
           wire.session,
           found.body,
           'checkout/sessions/{id}',
@@ -142,7 +142,7 @@ export const stripe = {
         const form = wire.refundOf(refund, intent)
         const reply = await call.send(post('refunds', REFUNDS, refund.refundId, form))
         if (!isSuccess(reply)) return { ok: false, error: wire.refusalIn('refunds', reply) }
-        const made = shaped(wire.refund, reply.body, 'refunds')
+        const made = parseReply(wire.refund, reply.body, 'refunds')
         if (made.status === 'failed' || made.status === 'canceled') {
           return { ok: false, error: wire.refundFailed(made.failure_reason) }
         }

@@ -1,18 +1,19 @@
-// What Stripe says, put into our words. No calls.
+// Translates between Stripe's format and ours. No calls.
 
 import * as z from 'zod'
 import { GatewayUnavailableException, type PaymentError } from '../../domain/exceptions.ts'
 import { minorUnits } from '../../domain/money.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
-import { cutTo, notUnderstood, optionalText, refusal } from '../client/reply.ts'
+import { optionalText, refusal, truncate, unexpectedReply } from '../client/reply.ts'
 import type { GatewayCharge, GatewayRefund, GatewayReply } from '../gateway.ts'
 
-/** Shapes of answers depend on it; events have the version that their endpoint was made with. */
+/** The format of replies depends on it; events have the version of their webhook endpoint. */
 export const API_VERSION = '2026-10-28.endive'
 
 /**
- * Where Stripe's minor units are ours (money.ts). Not IQD, which Stripe does not take; nor the
- * likes of XAF, which Stripe counts whole and money.ts in hundredths: a hundredfold charge.
+ * Currencies whose minor units are the same for Stripe and for money.ts. Not IQD, which Stripe does
+ * not support; nor XAF and similar ones, which have no minor unit at Stripe and hundredths in
+ * money.ts: the payer would be charged a hundred times as much.
  */
 // biome-ignore format: a list to look things up in.
 export const CURRENCIES = [
@@ -21,7 +22,7 @@ export const CURRENCIES = [
   'ZAR',
 ]
 
-/** Stripe takes three decimals only when the last is a zero. */
+/** With three decimals, Stripe requires that the last digit is zero. */
 export const isChargeable = (amount: number, currency: string): boolean =>
   CURRENCIES.includes(currency) && (minorUnits(currency) < 1_000 || amount % 10 === 0)
 
@@ -29,35 +30,35 @@ export const currency = z
   .string()
   .length(3)
   .transform((code) => code.toUpperCase())
-/** Who the payer is and what they paid with, but for its brand. */
+/** The payer's identity and payment method, except for the card's brand. */
 export const PRIVATE_FIELDS = [
   ...['email', 'name', 'address', 'shipping', 'tax id', 'ip', 'payer id', 'buyer id', 'cashtag'],
   ...['last4', 'iban', 'account number', 'routing number', 'sort code', 'exp month', 'exp year'],
-  // It shows the same to whoever opens it, and `fingerprint` is the same for a card everywhere.
+  // The URLs show such data without a login, and `fingerprint` identifies a card everywhere.
   ...['receipt url', 'hosted voucher url', 'fingerprint', 'custom fields'],
 ]
-/** As we sent them with the session: sessionOf(). */
+/** Values that we sent with the session: sessionOf(). */
 export const ECHOED_FIELDS = ['metadata', 'client_reference_id', 'success_url', 'cancel_url']
 
 const minor = z.int().nonnegative()
 /** An object, or its id where it was not expanded. */
 const idOf = <T extends z.ZodType>(object: T) => z.union([object, z.string()]).nullish()
 
-/** On everything that we make: what lacks it was made by somebody else in this account. */
-const OUR_NAME = 'external_reference_id'
+/** Set on all that we create: an object without it was created by others in this account. */
+const OUR_KEY = 'external_reference_id'
 const marked = z.object({
-  metadata: z.object({ [OUR_NAME]: z.string().min(1), reference: optionalText }),
+  metadata: z.object({ [OUR_KEY]: z.string().min(1), reference: optionalText }),
   client_reference_id: optionalText,
 })
 
-/** The names that we gave it; undefined when it is not ours. */
-export function namesIn(
+/** Our references of an object; undefined when it is not ours. */
+export function referencesIn(
   object: unknown,
 ): { externalReferenceId: string; reference: string } | undefined {
   const { metadata, client_reference_id } = marked.safeParse(object).data ?? {}
   if (!metadata) return undefined
   const reference = metadata.reference ?? client_reference_id ?? ''
-  return { externalReferenceId: metadata[OUR_NAME], reference }
+  return { externalReferenceId: metadata[OUR_KEY], reference }
 }
 
 const latestCharge = z.object({ amount_refunded: minor })
@@ -94,7 +95,7 @@ export const refund = z.object({
   status: z.string(),
   payment_intent: z.string().nullish(),
   failure_reason: optionalText,
-  /** Ours, on what we made. */
+  /** Set on refunds that we made. */
   metadata: z.object({ refund_id: optionalText }).optional().catch(undefined),
 })
 const failure = z.object({
@@ -108,13 +109,13 @@ const failure = z.object({
 
 export type Session = z.infer<typeof session>
 
-/** Longest that Stripe takes; the metadata hold a longer reference. */
-const CLIENT_REFERENCE_CHARS = 200
-const PRODUCT_NAME_CHARS = 250
+/** Stripe's limit; a longer reference is in the metadata only. */
+const MAX_CLIENT_REFERENCE_CHARS = 200
+const MAX_PRODUCT_NAME_CHARS = 250
 
 /**
- * Nothing in it may depend on the time of asking: Stripe refuses an Idempotency-Key that comes back
- * with other parameters.
+ * Nothing in it may depend on the time: Stripe refuses a repeated Idempotency-Key with other
+ * parameters.
  */
 export const sessionOf = (
   { amount, currency, description, reference, externalReferenceId }: GatewayCharge,
@@ -122,30 +123,32 @@ export const sessionOf = (
   cancelUrl: string | undefined,
 ): Record<string, string> => ({
   mode: 'payment',
-  ...(reference.length <= CLIENT_REFERENCE_CHARS && { client_reference_id: reference }),
+  ...(reference.length <= MAX_CLIENT_REFERENCE_CHARS && { client_reference_id: reference }),
   success_url: successUrl,
   ...(cancelUrl !== undefined && { cancel_url: cancelUrl }),
   'line_items[0][quantity]': '1',
   'line_items[0][price_data][currency]': currency.toLowerCase(),
   'line_items[0][price_data][unit_amount]': String(amount),
-  'line_items[0][price_data][product_data][name]': cutTo(PRODUCT_NAME_CHARS, description),
-  // Else Stripe may let the payer pay in another currency than was asked for.
+  'line_items[0][price_data][product_data][name]': truncate(MAX_PRODUCT_NAME_CHARS, description),
+  // Otherwise Stripe may let the payer pay in another currency.
   'adaptive_pricing[enabled]': 'false',
-  [`metadata[${OUR_NAME}]`]: externalReferenceId,
+  [`metadata[${OUR_KEY}]`]: externalReferenceId,
   'metadata[reference]': reference,
-  // The PaymentIntent's is copied to its Charge, which is all that `charge.refunded` tells of.
-  [`payment_intent_data[metadata][${OUR_NAME}]`]: externalReferenceId,
+  // Stripe copies a PaymentIntent's metadata to its Charge, the only object in `charge.refunded`.
+  [`payment_intent_data[metadata][${OUR_KEY}]`]: externalReferenceId,
   'payment_intent_data[metadata][reference]': reference,
 })
 
-/** The reason goes into the metadata: Stripe's own field knows three words, and ours is text. */
+/**
+ * The reason goes into the metadata: Stripe's own field takes three values, and ours is free text.
+ */
 export const refundOf = (
   { refundAmount, refundId, reason, externalReferenceId }: GatewayRefund,
   intent: string,
 ): Record<string, string> => ({
   payment_intent: intent,
   amount: String(refundAmount),
-  [`metadata[${OUR_NAME}]`]: externalReferenceId,
+  [`metadata[${OUR_KEY}]`]: externalReferenceId,
   'metadata[refund_id]': refundId,
   'metadata[reason]': reason,
 })
@@ -153,13 +156,13 @@ export const refundOf = (
 interface State {
   status: PaymentStatus
   amount: number
-  /** Beside what was refunded. */
+  /** The paid amount, where `amount` is the refunded one. */
   paidAmount?: number
   error?: PaymentError
   isBeingPaid?: boolean
 }
 
-/** Where a session that was read stands, its refunds included when its charge was expanded. */
+/** The state of a session, with its refunds if its charge was expanded. */
 export function stateOf(read: Session): State {
   const amount = read.amount_total
   if (isPaid(read)) {
@@ -171,10 +174,10 @@ export function stateOf(read: Session): State {
   }
   if (read.status === 'expired') return { status: 'Expired', amount }
   const intent = typeof read.payment_intent === 'object' ? read.payment_intent : undefined
-  // Completed and unpaid is a payment that takes days, until the bank refuses it.
-  const isOver = intent?.status === 'requires_payment_method' || intent?.status === 'canceled'
+  // Complete but unpaid: the payment method takes days, and the bank may still refuse it.
+  const hasFailed = intent?.status === 'requires_payment_method' || intent?.status === 'canceled'
   const isComplete = read.status === 'complete'
-  if (!isComplete || !isOver) return { status: 'Pending', amount, isBeingPaid: isComplete }
+  if (!isComplete || !hasFailed) return { status: 'Pending', amount, isBeingPaid: isComplete }
   const { code, message } = intent?.last_payment_error ?? {}
   return { status: 'Failed', amount, error: failed(code, message) }
 }
@@ -182,7 +185,7 @@ export function stateOf(read: Session): State {
 export const isPaid = ({ payment_status: status }: Session): boolean =>
   status === 'paid' || status === 'no_payment_required'
 
-/** `refunded` is all that was refunded so far. */
+/** `refunded`: the total that was refunded so far. */
 export const refundedOf = (refunded: number, amount: number): State => ({
   status: refunded >= amount ? 'Refunded' : 'PartiallyRefunded',
   amount: refunded,
@@ -202,15 +205,17 @@ export const refundFailed = (rawCode?: string): PaymentError => ({
 
 export const NOTHING_PAID: PaymentError = {
   code: 'gateway_refused',
-  message: 'Nothing was paid that could be given back.',
+  message: 'There is no paid amount to refund.',
 }
 
-/** Stripe's no. Throws where it is not one: GatewayUnavailableException. */
-export function refusalIn(what: string, reply: GatewayReply): PaymentError {
+/** Stripe's refusal. Throws GatewayUnavailableException when the reply is not a refusal. */
+export function refusalIn(endpoint: string, reply: GatewayReply): PaymentError {
   const error = failure.safeParse(reply.body).data?.error
-  const isNo = reply.status >= 400 && reply.status < 500 && reply.status !== 409
-  if (!error || !isNo) throw notUnderstood(what, reply)
-  // The same key was used with other parameters before: what came of that is unknown here.
-  if (error.type === 'idempotency_error') throw new GatewayUnavailableException(`${what}: key used`)
+  const isRefused = reply.status >= 400 && reply.status < 500 && reply.status !== 409
+  if (!error || !isRefused) throw unexpectedReply(endpoint, reply)
+  // The key was used before with other parameters, with an unknown result.
+  if (error.type === 'idempotency_error') {
+    throw new GatewayUnavailableException(`${endpoint}: key used`)
+  }
   return refusal(error.decline_code ?? error.code ?? error.type, error.message)
 }

@@ -1,9 +1,9 @@
-// The ledger of one deployment: its database, its desk, and who gets its events. Wiring only.
+// The ledger of one deployment: its database, its guard, and who gets its events. Wiring only.
 
 import type { Clock } from '../../../shared/clock.ts'
 import type { Log } from '../../../shared/log.ts'
 import type { PaymentsConfig } from '../../config.ts'
-import { type BreakerStore, createDesk } from '../../gateways/guard/guard-process.ts'
+import { type BreakerStore, createGuard } from '../../gateways/guard/guard-process.ts'
 import type { Dispatch } from '../../outbox/dispatch.ts'
 import { subscribersOf } from '../../outbox/subscribers.ts'
 import { createLedger } from '../create-ledger.ts'
@@ -26,7 +26,7 @@ export function openLibsqlLedger(deps: OpenLedgerDeps): Ledger {
   const { gateways, listeners, endpoint } = config
   return createLedger({
     store: libsqlStore(libsqlDatabase(config.database, clock.now)),
-    desk: createDesk({ gateways, store: breakers, clock, log, fetch }),
+    guard: createGuard({ gateways, store: breakers, clock, log, fetch }),
     subscribers: subscribersOf(listeners, endpoint),
     dispatch,
     clock,

@@ -154,7 +154,7 @@ describe('a call to a gateway', () => {
 
   it('does not ask what nobody has the time to hear, and blames nobody for that', async () => {
     const bed = bedOf(() => json({}))
-    const call = bed.caller.begun(shop, undefined, bed.clock.now() + 999)
+    const call = bed.caller.startCall(shop, undefined, bed.clock.now() + 999)
     const unsent = { ...UNAVAILABLE, isUnsent: true }
     await expect(bed.end(call.send(ASK))).rejects.toMatchObject(unsent)
     expect(bed.sent).toEqual([])
@@ -163,7 +163,7 @@ describe('a call to a gateway', () => {
 
   it('does not wait for another try that would have no time', async () => {
     const bed = bedOf(noConnection)
-    const call = bed.caller.begun(shop, undefined, bed.clock.now() + 1_100)
+    const call = bed.caller.startCall(shop, undefined, bed.clock.now() + 1_100)
     await expect(bed.end(call.send(ASK))).rejects.toMatchObject({ ...UNAVAILABLE, isUnsent: false })
     expect(bed.sent).toHaveLength(1)
   })
@@ -247,14 +247,14 @@ describe('a call with an access token', () => {
     })
   }
 
-  it('takes the one it was given, without asking the desk', async () => {
+  it('takes the one it was given, without asking the guard', async () => {
     const bed = tokenBed((token) => token === 'given')
-    const call = bed.caller.begun(shop, 'given')
+    const call = bed.caller.startCall(shop, 'given')
     expect((await bed.end(call.send(WITH))).body).toEqual({ token: 'given' })
     expect(bed.sent).toHaveLength(1)
   })
 
-  it('asks the desk for one, and keeps it for the next request', async () => {
+  it('asks the guard for one, and keeps it for the next request', async () => {
     const bed = tokenBed(() => true)
     const call = bed.call()
     await bed.end(call.send(WITH))
@@ -270,7 +270,7 @@ describe('a call with an access token', () => {
     'gets a fresh one after a 401 with %s, even for what must not be repeated',
     async (_, refusal) => {
       const bed = tokenBed((token) => token === 't1', refusal)
-      const call = bed.caller.begun(shop, 'expired')
+      const call = bed.caller.startCall(shop, 'expired')
       const reply = await bed.end(call.send({ ...ONCE, withToken: true }))
       expect(reply).toEqual({ status: 200, body: { token: 't1' } })
       expect(bed.sent).toHaveLength(3)
@@ -297,7 +297,7 @@ describe('a call with an access token', () => {
     const bed = new GatewayBed(shop, ({ url }) =>
       url.endsWith('/oauth2/token') ? page('Sorry', 502) : json({}, 401),
     )
-    const call = bed.caller.begun(shop, 'expired')
+    const call = bed.caller.startCall(shop, 'expired')
     const unsent = { ...UNAVAILABLE, isUnsent: true }
     await expect(bed.end(call.send({ ...ONCE, withToken: true }))).rejects.toMatchObject(unsent)
     expect(bed.asked[0]).toBe('POST /things/7?x=1')
@@ -310,7 +310,7 @@ describe('a call with an access token', () => {
       if (url.endsWith('/oauth2/token')) return page('Sorry', 502)
       return ++tries === 1 ? page('Sorry', 502) : json({}, 401)
     })
-    const sent = bed.end(bed.caller.begun(shop, 'expired').send(WITH))
+    const sent = bed.end(bed.caller.startCall(shop, 'expired').send(WITH))
     await expect(sent).rejects.toMatchObject({ ...UNAVAILABLE, isUnsent: false })
     expect(tries).toBe(2)
   })
@@ -326,7 +326,7 @@ describe('a call with an access token', () => {
     expect(bed.clock.now() - startedAt).toBe(17_000)
   })
 
-  it('does not wait longer for its token, whatever the desk does', async () => {
+  it('does not wait longer for its token, whatever the guard does', async () => {
     // One try after the other that fails just before its time is over.
     const bed = new GatewayBed(shop, async () => {
       await pause(bed.clock, 7_000)
@@ -339,7 +339,7 @@ describe('a call with an access token', () => {
 
   it('says nothing of a token that cannot be sent', async () => {
     const bed = tokenBed(() => true)
-    const call = bed.caller.begun(shop, 'bad\ntoken')
+    const call = bed.caller.startCall(shop, 'bad\ntoken')
     const error = await bed.end(call.send(WITH)).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject(UNAVAILABLE)
     expect(`${error instanceof Error && error.stack} ${JSON.stringify(bed.lines)}`).not.toContain(

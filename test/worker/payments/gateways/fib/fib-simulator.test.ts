@@ -9,7 +9,7 @@ import {
 import { fib } from '../../../../../worker/payments/gateways/fib/fib.ts'
 import type { GatewayCall, GatewayCharge } from '../../../../../worker/payments/gateways/gateway.ts'
 import { createCaller } from '../../../../../worker/payments/gateways/guard/caller.ts'
-import { createDesk } from '../../../../../worker/payments/gateways/guard/guard-process.ts'
+import { createGuard } from '../../../../../worker/payments/gateways/guard/guard-process.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { CLIENT, openBed, type SimulatorBed } from '../../../../support/simulator.ts'
 
@@ -28,9 +28,9 @@ function open(client_secret = CLIENT.secret) {
     refundable_for: 'P7D',
   })
   const common = { clock: hostClock, fetch, log: () => undefined }
-  const desk = createDesk({ ...common, gateways: new Map([['fib', bank]]), store: new Map() })
+  const guard = createGuard({ ...common, gateways: new Map([['fib', bank]]), store: new Map() })
   const none = () => undefined
-  const caller = createCaller({ ...common, desk, onTimeout: none, onOpened: none })
+  const caller = createCaller({ ...common, guard, onTimeout: none, onOpened: none })
   const run = <T>(work: (call: GatewayCall) => Promise<T>) => caller.run(bank, 'call', work)
 
   /** A payment, its names, and what the simulator calls back with once `act` is done to it. */

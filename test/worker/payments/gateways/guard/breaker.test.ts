@@ -5,7 +5,7 @@ import {
   CLOSED,
   health,
   OPEN_MS,
-  PROBE_PATIENCE_MS,
+  PROBE_TIMEOUT_MS,
   report,
 } from '../../../../../worker/payments/gateways/guard/breaker.ts'
 import type { Verdict } from '../../../../../worker/payments/gateways/guard/guard.ts'
@@ -24,9 +24,9 @@ const OPEN = last(CLOSED, 0, ...FIVE)
 
 /** A state in which a probe is out since `now`. */
 function probing(now = OPEN_MS): BreakerState {
-  const leave = admit(OPEN, now)
-  if (!leave.ok) throw new Error('No probe was let through')
-  return leave.state
+  const decision = admit(OPEN, now)
+  if (!decision.ok) throw new Error('No probe was let through')
+  return decision.state
 }
 
 describe('the circuit breaker', () => {
@@ -75,8 +75,8 @@ describe('the circuit breaker', () => {
 
   it('frees the slot of a probe that never reports', () => {
     const state = probing()
-    expect(admit(state, OPEN_MS + PROBE_PATIENCE_MS - 1).ok).toBe(false)
-    expect(admit(state, OPEN_MS + PROBE_PATIENCE_MS).ok).toBe(true)
+    expect(admit(state, OPEN_MS + PROBE_TIMEOUT_MS - 1).ok).toBe(false)
+    expect(admit(state, OPEN_MS + PROBE_TIMEOUT_MS).ok).toBe(true)
   })
 
   it('is not kept open by late failures of calls that began before it opened', () => {

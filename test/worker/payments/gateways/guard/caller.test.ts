@@ -15,8 +15,8 @@ const shop = redirect.create('shop', SETTINGS)
 const ask = (call: GatewayCall) =>
   call.send({ endpoint: 'x', method: 'POST', url: 'https://gateway.test/x', isIdempotent: false })
 
-/** A desk that says `admission`, and keeps what is reported. */
-function deskWith(
+/** A guard that says `admission`, and keeps what is reported. */
+function guardWith(
   admission: Admission,
   opened: () => Promise<boolean> = async () => false,
   onAdmit: () => void = () => undefined,
@@ -24,7 +24,7 @@ function deskWith(
   const reports: Verdict[] = []
   const openings: string[] = []
   const caller = createCaller({
-    desk: {
+    guard: {
       admit: async () => {
         onAdmit()
         return admission
@@ -47,7 +47,7 @@ function deskWith(
 
 describe('the caller', () => {
   it('works with a call, and reports how it went, once', async () => {
-    const { caller, reports } = deskWith({ ok: true })
+    const { caller, reports } = guardWith({ ok: true })
     const two = async (call: GatewayCall) => {
       await ask(call)
       await ask(call)
@@ -58,7 +58,7 @@ describe('the caller', () => {
   })
 
   it('reports once when the work throws, and lets the error through', async () => {
-    const { caller, reports } = deskWith({ ok: true })
+    const { caller, reports } = guardWith({ ok: true })
     const broken = caller.run(shop, 'call', async () => {
       throw new Error('driver')
     })
@@ -67,7 +67,7 @@ describe('the caller', () => {
   })
 
   it('reports once when the work throws before it is a promise', async () => {
-    const { caller, reports } = deskWith({ ok: true })
+    const { caller, reports } = guardWith({ ok: true })
     const broken = caller.run(shop, 'call', () => {
       throw new Error('driver')
     })
@@ -76,9 +76,9 @@ describe('the caller', () => {
   })
 
   it.each(['circuit_open', 'rate_limited'] as const)(
-    'neither works nor reports when the desk says %s, and tells when to come back',
+    'neither works nor reports when the guard says %s, and tells when to come back',
     async (reason) => {
-      const { caller, reports } = deskWith({ ok: false, reason, retryAfterMs: 1_234 })
+      const { caller, reports } = guardWith({ ok: false, reason, retryAfterMs: 1_234 })
       let works = 0
       const refused = caller.run(shop, 'unproven', async () => works++)
       await expect(refused).rejects.toMatchObject({
@@ -89,9 +89,9 @@ describe('the caller', () => {
     },
   )
 
-  it('asks the desk no more often for callbacks than the desk would admit', async () => {
+  it('asks the guard no more often for callbacks than the guard would admit', async () => {
     let asked = 0
-    const { caller } = deskWith({ ok: true }, undefined, () => asked++)
+    const { caller } = guardWith({ ok: true }, undefined, () => asked++)
     const run = (purpose: Purpose) => caller.run(shop, purpose, async () => undefined)
     const all = await Promise.allSettled(Array.from({ length: 200 }, () => run('unproven')))
     expect([asked, all.filter(({ status }) => status === 'fulfilled').length]).toEqual([10, 10])
@@ -101,14 +101,14 @@ describe('the caller', () => {
   })
 
   it('tells when its report opened the circuit', async () => {
-    const { caller, openings } = deskWith({ ok: true }, async () => true)
+    const { caller, openings } = guardWith({ ok: true }, async () => true)
     await caller.run(shop, 'call', ask)
     expect(openings).toEqual(['shop'])
   })
 
   it('keeps what the work came to when it cannot be reported', async () => {
     const unreachable = () => Promise.reject(new Error('away'))
-    const { caller } = deskWith({ ok: true }, unreachable)
+    const { caller } = guardWith({ ok: true }, unreachable)
     expect(await caller.run(shop, 'call', async () => 'done')).toBe('done')
   })
 
@@ -128,7 +128,7 @@ describe('the caller', () => {
     await run('call')
   })
 
-  it('opens the circuit of the real desk after five failures, once, and heals', async () => {
+  it('opens the circuit of the real guard after five failures, once, and heals', async () => {
     const bed = new GatewayBed(shop, noConnection)
     const run = () => bed.end(bed.caller.run(shop, 'call', ask))
     for (let call = 0; call < 8; call++) await expect(run()).rejects.toThrow()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { BreakerState } from '../../../../../worker/payments/gateways/guard/breaker.ts'
-import { createDesk } from '../../../../../worker/payments/gateways/guard/guard-process.ts'
+import { createGuard } from '../../../../../worker/payments/gateways/guard/guard-process.ts'
 import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
 import { stripe } from '../../../../../worker/payments/gateways/stripe/stripe.ts'
 import {
@@ -22,38 +22,38 @@ const bedOf = (token: Answer = tokens()) =>
   new GatewayBed(redirect.create('shop', SETTINGS), gateway({ token }))
 const fetched = ({ asked }: GatewayBed) => asked.filter((each) => each === TOKEN).length
 
-describe('the desk', () => {
+describe('the guard', () => {
   it('closes a gateway after five failures, and half a minute later tries one call', async () => {
-    const { desk, clock } = bedOf()
+    const { guard, clock } = bedOf()
     const opened: boolean[] = []
     for (let call = 0; call < 6; call++) {
-      opened.push((await desk.report('shop', 'failure')).opened)
+      opened.push((await guard.report('shop', 'failure')).opened)
     }
     expect(opened).toEqual([false, false, false, false, true, false])
-    expect(await desk.admit('shop', 'call')).toEqual({
+    expect(await guard.admit('shop', 'call')).toEqual({
       ok: false,
       reason: 'circuit_open',
       retryAfterMs: 30_000,
     })
     await clock.advance(30_000)
-    expect((await desk.admit('shop', 'call')).ok).toBe(true)
-    expect((await desk.admit('shop', 'call')).ok).toBe(false)
-    await desk.report('shop', 'success')
-    expect((await desk.admit('shop', 'call')).ok).toBe(true)
+    expect((await guard.admit('shop', 'call')).ok).toBe(true)
+    expect((await guard.admit('shop', 'call')).ok).toBe(false)
+    await guard.report('shop', 'success')
+    expect((await guard.admit('shop', 'call')).ok).toBe(true)
   })
 
   it('keeps each gateway’s circuit apart', async () => {
-    const { desk } = bedOf()
-    for (let call = 0; call < 5; call++) await desk.report('shop', 'failure')
-    expect((await desk.admit('shop', 'call')).ok).toBe(false)
-    expect((await desk.admit('other', 'call')).ok).toBe(true)
+    const { guard } = bedOf()
+    for (let call = 0; call < 5; call++) await guard.report('shop', 'failure')
+    expect((await guard.admit('shop', 'call')).ok).toBe(false)
+    expect((await guard.admit('other', 'call')).ok).toBe(true)
   })
 
   it('knows after a restart what its store kept', async () => {
     const bed = bedOf()
-    for (let call = 0; call < 5; call++) await bed.desk.report('shop', 'failure')
+    for (let call = 0; call < 5; call++) await bed.guard.report('shop', 'failure')
     const { breakers: store, clock, fetch } = bed
-    const again = createDesk({ gateways: new Map(), clock, store, fetch, log: () => undefined })
+    const again = createGuard({ gateways: new Map(), clock, store, fetch, log: () => undefined })
     expect((await again.admit('shop', 'call')).ok).toBe(false)
   })
 
@@ -66,55 +66,55 @@ describe('the desk', () => {
       kept.set(key, state)
     }
     const store = { get: (key: string) => kept.get(key), set }
-    const desk = createDesk({ gateways: new Map(), clock, store, fetch, log: () => undefined })
+    const guard = createGuard({ gateways: new Map(), clock, store, fetch, log: () => undefined })
     for (let call = 0; call < 3; call++) {
-      await desk.admit('shop', 'call')
-      await desk.report('shop', 'success')
+      await guard.admit('shop', 'call')
+      await guard.report('shop', 'success')
     }
     expect(writes).toBe(0)
-    await desk.report('shop', 'failure')
+    await guard.report('shop', 'failure')
     expect(writes).toBe(1)
   })
 
   it('shows how the circuits stand that it is asked about, without letting a probe out', async () => {
-    const { desk, clock } = bedOf()
-    for (let call = 0; call < 5; call++) await desk.report('shop', 'failure')
-    expect(await desk.health(['other', 'shop'])).toMatchObject({
+    const { guard, clock } = bedOf()
+    for (let call = 0; call < 5; call++) await guard.report('shop', 'failure')
+    expect(await guard.health(['other', 'shop'])).toMatchObject({
       other: { state: 'closed', failures: 0 },
       shop: { state: 'open', failures: 5 },
     })
     await clock.advance(30_000)
-    expect(await desk.health(['shop'])).toEqual({ shop: { state: 'probing', failures: 5 } })
-    expect((await desk.admit('shop', 'call')).ok).toBe(true)
+    expect(await guard.health(['shop'])).toEqual({ shop: { state: 'probing', failures: 5 } })
+    expect((await guard.admit('shop', 'call')).ok).toBe(true)
   })
 
   it('limits what callbacks cause, and leaves calls and callbacks with a proof alone', async () => {
-    const { desk } = bedOf()
+    const { guard } = bedOf()
     const answers = []
-    for (let time = 0; time < 100; time++) answers.push(await desk.admit('shop', 'unproven'))
+    for (let time = 0; time < 100; time++) answers.push(await guard.admit('shop', 'unproven'))
     expect(answers.filter(({ ok }) => ok)).toHaveLength(10)
     const limited = { ok: false, reason: 'rate_limited', retryAfterMs: 1_000 }
     expect(answers.at(-1)).toEqual(limited)
-    expect((await desk.admit('shop', { proven: 'a' })).ok).toBe(true)
-    for (let time = 0; time < 100; time++) expect((await desk.admit('shop', 'call')).ok).toBe(true)
+    expect((await guard.admit('shop', { proven: 'a' })).ok).toBe(true)
+    for (let time = 0; time < 100; time++) expect((await guard.admit('shop', 'call')).ok).toBe(true)
   })
 
   it('lets no callback without a proof be the one that tries an open circuit', async () => {
-    const { desk, clock } = bedOf()
-    for (let call = 0; call < 5; call++) await desk.report('shop', 'failure')
+    const { guard, clock } = bedOf()
+    for (let call = 0; call < 5; call++) await guard.report('shop', 'failure')
     await clock.advance(30_000)
     const refused = { ok: false, reason: 'circuit_open', retryAfterMs: 30_000 }
-    expect(await desk.admit('shop', 'unproven')).toEqual(refused)
-    expect((await desk.admit('shop', { proven: 'a' })).ok).toBe(true)
-    await desk.report('shop', 'success')
-    expect((await desk.admit('shop', 'unproven')).ok).toBe(true)
+    expect(await guard.admit('shop', 'unproven')).toEqual(refused)
+    expect((await guard.admit('shop', { proven: 'a' })).ok).toBe(true)
+    await guard.report('shop', 'success')
+    expect((await guard.admit('shop', 'unproven')).ok).toBe(true)
   })
 })
 
 describe('an access token', () => {
   it('is fetched once for all who ask at once, with the client’s credentials', async () => {
     const bed = bedOf()
-    const asked = Array.from({ length: 20 }, () => bed.desk.accessToken('shop'))
+    const asked = Array.from({ length: 20 }, () => bed.guard.accessToken('shop'))
     const answers = await bed.end(Promise.all(asked))
     expect(new Set(answers.map((answer) => answer.ok && answer.token))).toEqual(
       new Set(['token-1']),
@@ -139,18 +139,18 @@ describe('an access token', () => {
     [null, 54],
   ])('that lives %s s is kept for %s s, and comes with the admission', async (lives, keptS) => {
     const bed = bedOf(tokens(lives))
-    await bed.end(bed.desk.accessToken('shop'))
+    await bed.end(bed.guard.accessToken('shop'))
     await bed.clock.advance(keptS * 1_000 - 1)
-    expect(await bed.desk.admit('shop', 'call')).toEqual({ ok: true, accessToken: 'token-1' })
+    expect(await bed.guard.admit('shop', 'call')).toEqual({ ok: true, accessToken: 'token-1' })
     await bed.clock.advance(1)
-    expect(await bed.desk.admit('shop', 'call')).toEqual({ ok: true })
-    expect(await bed.end(bed.desk.accessToken('shop'))).toEqual({ ok: true, token: 'token-2' })
+    expect(await bed.guard.admit('shop', 'call')).toEqual({ ok: true })
+    expect(await bed.end(bed.guard.accessToken('shop'))).toEqual({ ok: true, token: 'token-2' })
   })
 
   it('is fetched anew when it was refused, once for all whom it was refused', async () => {
     const bed = bedOf()
-    await bed.end(bed.desk.accessToken('shop'))
-    const refused = Array.from({ length: 5 }, () => bed.desk.accessToken('shop', 'token-1'))
+    await bed.end(bed.guard.accessToken('shop'))
+    const refused = Array.from({ length: 5 }, () => bed.guard.accessToken('shop', 'token-1'))
     const answers = await bed.end(Promise.all(refused))
     expect(answers).toEqual(Array.from({ length: 5 }, () => ({ ok: true, token: 'token-2' })))
     expect(fetched(bed)).toBe(2)
@@ -158,9 +158,9 @@ describe('an access token', () => {
 
   it('is not fetched anew for one that was refused an older one', async () => {
     const bed = bedOf()
-    await bed.end(bed.desk.accessToken('shop'))
-    await bed.end(bed.desk.accessToken('shop', 'token-1'))
-    const late = await bed.end(bed.desk.accessToken('shop', 'token-1'))
+    await bed.end(bed.guard.accessToken('shop'))
+    await bed.end(bed.guard.accessToken('shop', 'token-1'))
+    const late = await bed.end(bed.guard.accessToken('shop', 'token-1'))
     expect(late).toEqual({ ok: true, token: 'token-2' })
     expect(fetched(bed)).toBe(2)
   })
@@ -169,10 +169,10 @@ describe('an access token', () => {
     let isSlow = false
     const give = tokens()
     const bed = bedOf((request) => (isSlow ? silence(request) : give(request)))
-    await bed.end(bed.desk.accessToken('shop'))
+    await bed.end(bed.guard.accessToken('shop'))
     isSlow = true
-    const replacing = bed.desk.accessToken('shop', 'token-1')
-    expect(await bed.desk.admit('shop', 'call')).toEqual({ ok: true })
+    const replacing = bed.guard.accessToken('shop', 'token-1')
+    expect(await bed.guard.admit('shop', 'call')).toEqual({ ok: true })
     await bed.end(replacing)
   })
 
@@ -180,27 +180,27 @@ describe('an access token', () => {
     let isSilent = true
     const give = tokens()
     const bed = bedOf((request) => (isSilent ? silence(request) : give(request)))
-    expect(await bed.end(bed.desk.accessToken('shop'))).toEqual({
+    expect(await bed.end(bed.guard.accessToken('shop'))).toEqual({
       ok: false,
       message: 'timeout',
       timedOutAfterMs: 15_000,
     })
     expect(fetched(bed)).toBe(1)
     isSilent = false
-    expect(await bed.end(bed.desk.accessToken('shop'))).toEqual({ ok: true, token: 'token-1' })
+    expect(await bed.end(bed.guard.accessToken('shop'))).toEqual({ ok: true, token: 'token-1' })
   })
 
   it('is tried for three times when the gateway stumbles', async () => {
     const stumbles: Answer[] = [noConnection, () => page('Sorry', 502)]
     const give = tokens()
     const bed = bedOf((request) => (stumbles.shift() ?? give)(request))
-    expect(await bed.end(bed.desk.accessToken('shop'))).toEqual({ ok: true, token: 'token-1' })
+    expect(await bed.end(bed.guard.accessToken('shop'))).toEqual({ ok: true, token: 'token-1' })
     expect(fetched(bed)).toBe(3)
   })
 
   it('is not tried for again when the credentials are refused, and no secret is told', async () => {
     const bed = bedOf(() => json({ error: 'invalid_client', secret: SETTINGS.client_secret }, 401))
-    const answer = await bed.end(bed.desk.accessToken('shop'))
+    const answer = await bed.end(bed.guard.accessToken('shop'))
     expect(answer).toEqual({ ok: false, message: 'token answered 401 without a token' })
     expect(fetched(bed)).toBe(1)
   })
@@ -209,15 +209,15 @@ describe('an access token', () => {
     'is not made of %j',
     async (body) => {
       const bed = bedOf(() => json(body))
-      expect(await bed.end(bed.desk.accessToken('shop'))).toMatchObject({ ok: false })
+      expect(await bed.end(bed.guard.accessToken('shop'))).toMatchObject({ ok: false })
     },
   )
 
   it('is not there for a gateway that takes none, or that is not configured', async () => {
     const keys = { secret_key: 'sk_test_1', webhook_secret: 'whsec_1' }
     const bed = new GatewayBed(stripe.create('stripe', keys), () => json({}))
-    expect(await bed.desk.accessToken('stripe')).toMatchObject({ ok: false })
-    expect(await bed.desk.accessToken('nobody')).toMatchObject({ ok: false })
+    expect(await bed.guard.accessToken('stripe')).toMatchObject({ ok: false })
+    expect(await bed.guard.accessToken('nobody')).toMatchObject({ ok: false })
     expect(bed.sent).toEqual([])
   })
 })

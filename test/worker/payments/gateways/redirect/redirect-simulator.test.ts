@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { createCaller } from '../../../../../worker/payments/gateways/guard/caller.ts'
-import { createDesk } from '../../../../../worker/payments/gateways/guard/guard-process.ts'
+import { createGuard } from '../../../../../worker/payments/gateways/guard/guard-process.ts'
 import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { CHARGE, NAMES, received, SETTINGS } from '../../../../support/redirect-fixtures.ts'
@@ -14,9 +14,9 @@ function shopAt({ url }: SimulatorBed) {
   const client = { client_id: CLIENT.id, client_secret: CLIENT.secret }
   const shop = redirect.create('shop', { ...SETTINGS, base_url: url, api_key: API_KEY, ...client })
   const base = { clock: hostClock, log: silent, fetch }
-  const desk = createDesk({ gateways: new Map([['shop', shop]]), store: new Map(), ...base })
-  const caller = createCaller({ desk, ...base, onTimeout: silent, onOpened: silent })
-  return { shop, call: () => caller.begun(shop) }
+  const guard = createGuard({ gateways: new Map([['shop', shop]]), store: new Map(), ...base })
+  const caller = createCaller({ guard, ...base, onTimeout: silent, onOpened: silent })
+  return { shop, call: () => caller.startCall(shop) }
 }
 
 async function charged(bed: SimulatorBed) {

@@ -71,7 +71,9 @@ describe('the settings of redirect', () => {
   it.each(['base_url', 'success_url', 'failure_url'])('need a URL in %s', (name) => {
     expect(redirect.check({ ...SETTINGS, [name]: 'https://shop.test/x?y=1' })).toEqual([])
     for (const bad of ['shop.test', 'ftp://shop.test', 'javascript:1', '/x']) {
-      expect(redirect.check({ ...SETTINGS, [name]: bad })).toEqual([`${name} is no http(s) URL`])
+      expect(redirect.check({ ...SETTINGS, [name]: bad })).toEqual([
+        `${name} is not an http(s) URL`,
+      ])
     }
   })
 })

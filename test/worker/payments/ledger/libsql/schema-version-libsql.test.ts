@@ -10,7 +10,7 @@ import { asProblem } from '../../../../../worker/payments/problems.ts'
 import { libsqlRecords } from '../../../../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { type Problem, problemResponse } from '../../../../../worker/shared/problem.ts'
-import { FakeDesk, FakeDispatcher, LISTENERS, World } from '../../../../contract/ledger-world.ts'
+import { FakeDispatcher, FakeGuard, LISTENERS, World } from '../../../../contract/ledger-world.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../../support/sqlite-database.ts'
 
 let database: SqliteDatabase
@@ -22,7 +22,7 @@ let onSave: () => void
 function openWorld(over: SqliteDatabase): World {
   database = over
   onSave = () => undefined
-  const [desk, dispatcher] = [new FakeDesk(), new FakeDispatcher()]
+  const [guard, dispatcher] = [new FakeGuard(), new FakeDispatcher()]
   const store = libsqlStore({
     ...over,
     write(statements, signal) {
@@ -31,11 +31,11 @@ function openWorld(over: SqliteDatabase): World {
     },
   })
   const ledger = createLedger({
-    ...{ store, desk, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
+    ...{ store, guard, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
     ...{ clock: hostClock, log: () => undefined },
   })
   const bed = { ledger, outbox: ledger, records: libsqlRecords(over) }
-  return new World({ ...bed, close: async () => undefined }, { desk, dispatcher })
+  return new World({ ...bed, close: async () => undefined }, { guard, dispatcher })
 }
 
 beforeEach(() => {
