@@ -89,7 +89,7 @@ export class Sidecar {
       await this.#restore()
       await this.#turn(signal)
       // Publishing does not wait for the watcher, which reads every folder again (2 s at 100,000
-      // files). Until it hints, scans find what changes.
+      // files). What changes until it hints, the scan after it finds.
       if (!signal.aborted) await this.#hints.arm()
       this.#scanAt(0, 'the watcher hints from here on')
       await this.#turn(signal)

@@ -1,5 +1,6 @@
 // The order of a test charge, with its return URL. Pure.
 
+import { minorUnits } from '../../../worker/payments/domain/money.ts'
 import type { ChargeRequest } from '../../../worker/payments/domain/transaction.ts'
 import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
 import { formatRoute } from '../../address.ts'
@@ -31,5 +32,6 @@ const DEFAULT_CURRENCIES = ['IQD', 'USD', 'EUR'] as const
 export const currenciesOf = ({ currencies }: GatewayHealth): readonly string[] =>
   currencies ?? DEFAULT_CURRENCIES
 
-/** A typical amount. */
-export const exampleAmount = (currency: string): string => (currency === 'IQD' ? '25000' : '12.50')
+/** A typical amount, as a person types it. */
+export const exampleAmount = (currency: string): string =>
+  minorUnits(currency) === 1 ? '25000' : '12.50'
