@@ -10,7 +10,7 @@ import { Change } from './deliver.ts'
 import type { Edge, Failure } from './edge.ts'
 import type { PublisherStatus } from './publisher-status.ts'
 import { reconcile, unknownStanding } from './reconcile.ts'
-import { jittered, type NextTry, Retry } from './retry.ts'
+import { type NextTry, Retry } from './retry.ts'
 import { Unreadable } from './unreadable.ts'
 
 /** Past this many dirty keys a sync finds them again for less memory than remembering them. */
