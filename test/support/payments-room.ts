@@ -17,7 +17,7 @@ import { createGuard } from '../../worker/payments/gateways/guard/guard-process.
 import type { Ledger } from '../../worker/payments/ledger/ledger.ts'
 import { createDispatcher } from '../../worker/payments/outbox/dispatcher.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
-import { apiMiddleware } from '../../worker/payments/webhooks/api-middleware.ts'
+import { apiMiddleware } from '../../worker/payments/webhooks/middleware.ts'
 import { FakeClock, settle } from './fake-clock.ts'
 import { keptLog, type Logged } from './payments.ts'
 import type { ReadableRecords } from './readable-records.ts'

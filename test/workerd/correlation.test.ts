@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import { carrying } from '../../worker/payments/webhooks/correlation.ts'
+import { withCorrelationId } from '../../worker/payments/webhooks/middleware.ts'
 
-it('the runtime hands on a request with another header, its body and its address', async () => {
+it('a request with the header added keeps its body and its URL', async () => {
   const headers = { 'X-Correlation-Id': 'bad id', 'Content-Type': 'application/json' }
   const url = 'https://edge.test/payments/webhooks/redirect?token=a%20b'
   const given = new Request(url, { method: 'POST', headers, body: '{"a":1}' })
-  const carried = carrying(given, 'mine-1234')
+  const carried = withCorrelationId(given, 'mine-1234')
   expect([carried.method, carried.url]).toEqual(['POST', url])
   expect(Object.fromEntries(carried.headers)).toMatchObject({
     'x-correlation-id': 'mine-1234',
@@ -13,5 +13,5 @@ it('the runtime hands on a request with another header, its body and its address
   })
   expect(await carried.clone().text()).toBe('{"a":1}')
   expect(await carried.text()).toBe('{"a":1}')
-  expect(carrying(carried, 'mine-1234')).toBe(carried)
+  expect(withCorrelationId(carried, 'mine-1234')).toBe(carried)
 })

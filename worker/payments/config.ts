@@ -1,4 +1,5 @@
-// signalbox.config.ts and the environment, as the payments room uses them. Every fault is named.
+// Reads the settings of payments from signalbox.config.ts and the environment, and names every
+// fault.
 
 import { isLoopback } from '../shared/loopback.ts'
 import type { Middleware, SignalboxFile } from './define-config.ts'
@@ -6,7 +7,7 @@ import { EVENT_NAMES, type EventName, type Listeners } from './domain/events.ts'
 import type { AnyGateway, Driver, Settings } from './gateways/gateway.ts'
 import { whsecProblem } from './outbox/standard-webhook.ts'
 import type { Endpoint } from './outbox/subscribers.ts'
-import { apiMiddleware } from './webhooks/api-middleware.ts'
+import { apiMiddleware } from './webhooks/middleware.ts'
 import { routePrefixOf } from './webhooks/route-names.ts'
 
 export interface PaymentsConfig {
@@ -21,24 +22,24 @@ export interface PaymentsConfig {
   toleranceMs: number
   onMismatch: 'log' | 'reject'
   listeners: Listeners
-  /** Where the durable and the passing events are posted to. */
+  /** Where events are posted, durable ones and others. */
   endpoint: Endpoint | undefined
   database: { url: string; authToken?: string }
-  /** Our own address, for gateways that are told where to call back with each charge. */
+  /** Our own address, for gateways that get a callback URL with each charge. */
   publicUrl: string | undefined
-  /** Where the ledger is to live: one of Cloudflare's location hints. */
+  /** Where Cloudflare should place the ledger: one of its location hints. */
   ledgerLocation: LocationHint | undefined
 }
 
-/** What is known of a gateway's account and not by its driver. */
+/** Facts about a configured gateway that its driver does not know. */
 export interface Account {
-  /** Its driver's name in the file. */
+  /** Its driver's name in signalbox.config.ts. */
   driver: string
-  /** Its `base_url` is on loopback, and a simulator takes charges there: nobody's money. */
+  /** Its `base_url` is on loopback: a simulator, where charges use no real money. */
   isLocal: boolean
 }
 
-/** Where Cloudflare may put an object. */
+/** Cloudflare's location hints for an object. */
 const LOCATION_HINTS = ['wnam', 'enam', 'sam', 'weur', 'eeur', 'apac', 'oc', 'afr', 'me'] as const
 export type LocationHint = (typeof LOCATION_HINTS)[number]
 
@@ -46,8 +47,8 @@ const DEFAULT_TOLERANCE_SECONDS = 300
 const KEY = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
 /**
- * Undefined: no gateway and no database is configured, so there are no payments here. What is wrong
- * is pushed into `wrong`, a clause each, and what is returned must then not be used.
+ * Undefined: no gateway and no database is configured, so there are no payments here. Faults are
+ * pushed into `wrong`, one clause each; if there are any, the result must not be used.
  */
 export function readPayments(
   env: Readonly<Record<string, unknown>>,
@@ -91,7 +92,7 @@ export function readPayments(
   }
 }
 
-/** How the variables of the configured gateways begin, whether any is set or not. */
+/** The prefixes of the configured gateways' variables, set or not. */
 export const gatewayPrefixes = (
   file: SignalboxFile,
   drivers: Readonly<Record<string, Driver>>,
@@ -102,7 +103,7 @@ export const gatewayPrefixes = (
 
 type Text = (name: string) => string | undefined
 
-/** Undefined also when nothing of it is set: a gateway that nobody uses is not an error. */
+/** Also undefined when no required setting is set: an unused gateway is not an error. */
 function readGateway(
   key: string,
   entry: { driver: string; env_prefix?: string; [setting: string]: string | undefined },
@@ -111,7 +112,7 @@ function readGateway(
   wrong: string[],
 ): { gateway: AnyGateway; account: Account } | undefined {
   const where = `payments.gateways.${key}`
-  if (!KEY.test(key)) wrong.push(`${where}: a key holds letters, digits, - and _ alone`)
+  if (!KEY.test(key)) wrong.push(`${where}: a key may have only letters, digits, - and _`)
   if (!driver) {
     wrong.push(`${where}: there is no driver ${entry.driver}`)
     return undefined
@@ -122,22 +123,22 @@ function readGateway(
   }
   const settings: Record<string, string> = {}
   const missing: string[] = []
-  let isTouched = false
+  let isUsed = false
   for (const [name, setting] of Object.entries(driver.settings)) {
     const variable = `${prefix}${name.toUpperCase()}`
     const given = own[name] ?? text(variable)
     if (given !== undefined) settings[name] = given
     else if ('default' in setting) settings[name] = setting.default
     else if ('required' in setting) missing.push(variable)
-    if (given !== undefined && 'required' in setting) isTouched = true
+    if (given !== undefined && 'required' in setting) isUsed = true
   }
-  if (!isTouched) return undefined
+  if (!isUsed) return undefined
   wrong.push(...missing.map((variable) => `${variable} is missing (${where})`))
   if (missing.length > 0) return undefined
   const problems = driver.check?.(settings satisfies Settings) ?? []
   wrong.push(...problems.map((problem) => `${where}: ${problem}`))
   if (problems.length > 0) return undefined
-  // A local system has a gateway for its webhooks alone, with nothing that would take a charge.
+  // A local system may have a gateway for webhooks only, without a simulator for its charges.
   const isSimulated = text(`${prefix}SIMULATED`) !== 'no'
   const account = {
     driver: entry.driver,
@@ -149,11 +150,11 @@ function readGateway(
 const isOnLoopback = (url = ''): boolean => isLoopback(URL.parse(url)?.hostname ?? '')
 
 function readPrefix(file: SignalboxFile, wrong: string[]): string {
-  const bare = routePrefixOf(file)
-  if (!/^[\w-]+(\/[\w-]+)*$/.test(bare) || /^api(\/|$)/.test(bare)) {
+  const prefix = routePrefixOf(file)
+  if (!/^[\w-]+(\/[\w-]+)*$/.test(prefix) || /^api(\/|$)/.test(prefix)) {
     wrong.push('payments.webhooks.route_prefix must be a plain path that is not below api/')
   }
-  return bare
+  return prefix
 }
 
 function readMiddleware(

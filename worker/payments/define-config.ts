@@ -1,16 +1,16 @@
-// The shape of signalbox.config.ts: what an operator edits. Names are spelled as documented.
+// The type of signalbox.config.ts, which an operator edits. Names are those of the documentation.
 
 import type { Listeners } from './domain/events.ts'
-import type { PaymentsFace } from './facade.ts'
+import type { PaymentsFacade } from './facade.ts'
 
 export interface SignalboxFile {
   /**
-   * The host application's own requests, in the same process: asked for whatever Signalbox does not
-   * serve itself. Nobody has looked at who asks.
+   * The host application's own routes, in the same process: called for every request that Signalbox
+   * does not serve itself. Such requests are not authenticated.
    */
   fetch?: HostFetch
   payments?: {
-    /** By the key that stands in webhook URLs and requests. Several keys may share a driver. */
+    /** By the key that webhook URLs and requests use. Several keys may share a driver. */
     gateways?: Readonly<Record<string, GatewayEntry>>
     webhooks?: {
       /** Before `/{gateway}`; `payments/webhooks` unless set. */
@@ -19,7 +19,7 @@ export interface SignalboxFile {
       middleware?: readonly string[]
       /** How old an event may be; 300, or PAYMENT_TOLERANCE_SECONDS. */
       tolerance_seconds?: number
-      /** `log` (or PAYMENT_ON_AMOUNT_MISMATCH) applies such a payment, `reject` refuses it. */
+      /** `log` applies such a payment, `reject` refuses it; or PAYMENT_ON_AMOUNT_MISMATCH. */
       on_amount_mismatch?: 'log' | 'reject'
     }
     /** Further middlewares, by the names that `webhooks.middleware` uses. */
@@ -29,22 +29,22 @@ export interface SignalboxFile {
   }
 }
 
-/** `payments` is undefined where none are configured. Undefined for an answer is a 404. */
+/** `payments` is undefined when none are configured. An undefined result becomes a 404. */
 export type HostFetch = (
   request: Request,
-  signalbox: { payments: PaymentsFace | undefined },
+  signalbox: { payments: PaymentsFacade | undefined },
 ) => Response | undefined | Promise<Response | undefined>
 
-/** A driver and, where they differ from the environment's, its settings. */
+/** A driver and the settings that are not from the environment. */
 export type GatewayEntry = {
   driver: string
-  /** Where its variables are looked for, instead of the driver's own prefix: `SHOP_B_`. */
+  /** The prefix of its environment variables, instead of the driver's own: `SHOP_B_`. */
   env_prefix?: string
 } & { readonly [setting: string]: string | undefined }
 
 /**
- * Around a webhook: answers itself, or what `next` answers. The request has its correlation id in
- * `X-Correlation-Id`, and so will the answer.
+ * Runs around a webhook: returns its own response, or that of `next`. The request and the response
+ * have the correlation id in `X-Correlation-Id`.
  */
 export type Middleware = (
   request: Request,

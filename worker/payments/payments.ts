@@ -1,5 +1,5 @@
-// The payments of one deployment: everything of the room, put together over its ports. The host
-// application uses `for(order)` and `driver(key)`; the routes use the rest.
+// Creates the payments of one deployment from its parts. The host application uses `for(order)` and
+// `driver(key)`; the routes use the rest.
 
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
@@ -10,7 +10,7 @@ import { createRefund, type Refund } from './charging/refund.ts'
 import type { PaymentsConfig } from './config.ts'
 import { InvalidArgumentException } from './domain/exceptions.ts'
 import type { AskedCharge, PaymentResponse } from './domain/transaction.ts'
-import type { PaymentsFace } from './facade.ts'
+import type { PaymentsFacade } from './facade.ts'
 import { createCaller } from './gateways/guard/caller.ts'
 import type { GatewayHealth } from './gateways/guard/guard.ts'
 import { gatewayHealth } from './gateways/guard/health.ts'
@@ -30,14 +30,14 @@ export interface PaymentsDeps {
   clock: Clock
   log: Log
   fetch: typeof fetch
-  /** Lets work outlive the request that caused it. */
+  /** Lets work go on after the answer to its request. */
   keepAlive: (work: Promise<unknown>) => void
 }
 
-export interface Payments extends PaymentsFace {
+export interface Payments extends PaymentsFacade {
   config: PaymentsConfig
   charge(request: AskedCharge, context?: ChargeContext): Promise<PaymentResponse>
-  /** The same, and whether it is a new payment. */
+  /** Like `charge`, and says whether the payment is new. */
   chargeOrFind: Charge
   refund: Refund
   receive: Receive
@@ -46,7 +46,7 @@ export interface Payments extends PaymentsFace {
   /** In the order of the configuration. */
   gateways(): Promise<GatewayHealth[]>
   sweeper: Sweeper
-  /** Sweeps without anybody waiting for it. */
+  /** Starts a sweep and does not wait for it. */
   sweepLater(): void
 }
 

@@ -1,4 +1,4 @@
-// What the room throws, as the answer that a client of the API gets.
+// Maps the errors of payments to the answers that a client of the API gets.
 
 import { Problem } from '../shared/problem.ts'
 import {
@@ -9,7 +9,7 @@ import {
 } from './domain/exceptions.ts'
 import { LedgerUnavailable, SchemaMismatch } from './ledger/ledger.ts'
 
-/** An error that is none of the room's own comes back as it is. */
+/** Other errors are returned unchanged. */
 export function asProblem(error: unknown): unknown {
   if (error instanceof InvalidArgumentException || error instanceof PaymentConflictException) {
     return new Problem(error.code, error.message)
@@ -17,17 +17,17 @@ export function asProblem(error: unknown): unknown {
   if (error instanceof GatewayRefusedException) {
     return new Problem(error.code, error.message, {
       cause: error.error.rawCode,
-      fields: named(error),
+      fields: idOf(error),
     })
   }
   if (error instanceof GatewayUnavailableException) {
     const retryAfterS = error.retryAfterMs === undefined ? undefined : error.retryAfterMs / 1_000
     const cause = error.cause ?? error.message
-    return new Problem(error.code, error.message, { cause, retryAfterS, fields: named(error) })
+    return new Problem(error.code, error.message, { cause, retryAfterS, fields: idOf(error) })
   }
   if (error instanceof LedgerUnavailable) {
-    const sentence = 'The database of payments is out of reach.'
-    return new Problem(error.code, sentence, { cause: error, fields: named(error) })
+    const sentence = 'The database of payments cannot be reached.'
+    return new Problem(error.code, sentence, { cause: error, fields: idOf(error) })
   }
   if (error instanceof SchemaMismatch) {
     return new Problem(error.code, error.message, { cause: error })
@@ -35,6 +35,6 @@ export function asProblem(error: unknown): unknown {
   return error
 }
 
-/** The payment that is stored, so that whoever asked can look what becomes of it. */
-const named = ({ transactionId }: { transactionId: string | undefined }) =>
+/** The id of the stored payment, so that the client can look up its status. */
+const idOf = ({ transactionId }: { transactionId: string | undefined }) =>
   transactionId === undefined ? {} : { transactionId }

@@ -1,4 +1,4 @@
-// Payments over HTTP for the host application: charges, refunds, and what people settle.
+// The HTTP API of payments: charges, refunds, reads, alerts and deliveries.
 
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
@@ -9,9 +9,9 @@ import type { AskedCharge, RefundRequest } from './domain/transaction.ts'
 import type { Payments } from './payments.ts'
 import { asProblem } from './problems.ts'
 import { recordRoutes } from './queries/routes.ts'
-import { CORRELATION_ID, correlationIdOf } from './webhooks/correlation.ts'
+import { CORRELATION_ID, correlationIdOf } from './webhooks/middleware.ts'
 
-const BODY_BYTES = 64 << 10
+const MAX_BODY_BYTES = 64 << 10
 
 type PaymentsEnv = { Variables: ApiEnv['Variables'] & { correlationId: string } }
 
@@ -20,8 +20,8 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
   const { ledger } = payments
   const app = new Hono<PaymentsEnv>()
   app.use(async (c, next) => {
-    const reads = c.req.method === 'GET' || c.req.method === 'HEAD'
-    requireScope(c.get('grant'), reads ? 'payments:read' : 'payments:write')
+    const isRead = c.req.method === 'GET' || c.req.method === 'HEAD'
+    requireScope(c.get('grant'), isRead ? 'payments:read' : 'payments:write')
     const correlationId = correlationIdOf(c.req.header(CORRELATION_ID), now())
     c.set('correlationId', correlationId)
     c.header(CORRELATION_ID, correlationId)
@@ -30,9 +30,12 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
   })
   app.use(
     bodyLimit({
-      maxSize: BODY_BYTES,
+      maxSize: MAX_BODY_BYTES,
       onError: () => {
-        throw new Problem('payload_too_large', 'A request about payments ends at 64 KiB.')
+        throw new Problem(
+          'payload_too_large',
+          'A request of the payments API may have at most 64 KiB.',
+        )
       },
     }),
   )
@@ -54,13 +57,13 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
 
   app.post('/alerts/:id/acknowledge', async (c) => {
     const { subject } = c.get('grant')
-    const isThere = await ledger.acknowledge(c.req.param('id'), subject ?? 'unknown', now())
-    if (!isThere) throw new Problem('unknown_alert', 'There is no alert of this id.')
+    const isKnown = await ledger.acknowledge(c.req.param('id'), subject ?? 'unknown', now())
+    if (!isKnown) throw new Problem('unknown_alert', 'There is no alert with this id.')
     return c.json({ acknowledged: true })
   })
   app.post('/deliveries/:id/redeliver', async (c) => {
-    const isThere = await ledger.redeliver(c.req.param('id'), now())
-    if (!isThere) throw new Problem('unknown_delivery', 'There is no delivery of this id.')
+    const isKnown = await ledger.redeliver(c.req.param('id'), now())
+    if (!isKnown) throw new Problem('unknown_delivery', 'There is no delivery with this id.')
     payments.sweepLater()
     return c.json({ redelivering: true }, 202)
   })
@@ -68,10 +71,10 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
   return app
 }
 
-/** What it holds is checked by whoever is given it. */
+/** Its fields are checked by the operation that gets it. */
 async function bodyOf<Body>(c: Context): Promise<Body> {
   const body: unknown = await c.req.json().catch((error: unknown) => {
-    // Reading may also fail by the size limit, which has its own answer.
+    // The size limit fails here too, and has its own answer.
     if (!(error instanceof SyntaxError)) throw error
   })
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Body

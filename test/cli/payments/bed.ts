@@ -122,8 +122,8 @@ export async function fakeEdge(
     const body = await request.text()
     bodies.push(body)
     const webhook = { headers: request.headers, query, body, receivedAt: Date.now() }
-    const { status, word } = await receive(key, webhook, 'correlation-1')
-    return new Response(word, { status })
+    const answer = await receive(key, webhook, 'correlation-1')
+    return new Response(answer.body, { status: answer.status })
   }
   return { ...(await serve(0, handle)), records, bodies }
 }

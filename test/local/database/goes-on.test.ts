@@ -105,7 +105,7 @@ async function tell(of: Transaction, own: Partial<VerifiedWebhook> = {}): Promis
   }
   const body = JSON.stringify(webhook)
   const request = { headers: new Headers(), query: new URLSearchParams(), body, receivedAt: 0 }
-  return (await payments.receive(of.gateway, request, 'correlation')).word
+  return (await payments.receive(of.gateway, request, 'correlation')).body
 }
 
 /** The host application got this event of it. */

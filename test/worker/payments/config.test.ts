@@ -24,7 +24,7 @@ function faultOf(env: Record<string, string>, config: SignalboxFile): string {
 }
 
 describe('the configuration of payments', () => {
-  it('is none where neither a gateway nor a database is configured', () => {
+  it('is undefined when neither a gateway nor a database is configured', () => {
     expect(readConfig({}, file()).payments).toBeUndefined()
     expect(readConfig({}).payments).toBeUndefined()
   })
@@ -42,7 +42,7 @@ describe('the configuration of payments', () => {
     expect([...(payments?.gateways.keys() ?? [])]).toEqual(['redirect'])
   })
 
-  it('takes tolerance and mismatch policy from the environment, and the file before it', () => {
+  it('reads tolerance and mismatch policy from the file first, then from the environment', () => {
     const env = {
       ...DATABASE,
       ...REDIRECT,
@@ -57,13 +57,13 @@ describe('the configuration of payments', () => {
     expect(readConfig(env, own).payments).toMatchObject({ toleranceMs: 30_000, onMismatch: 'log' })
   })
 
-  it('leaves a gateway out of which nothing is set', () => {
+  it('leaves out a gateway without any required setting', () => {
     const config = file({ gateways: { redirect: { driver: 'redirect' }, fib: { driver: 'fib' } } })
     const { payments } = readConfig({ ...DATABASE, ...REDIRECT }, config)
     expect([...(payments?.gateways.keys() ?? [])]).toEqual(['redirect'])
   })
 
-  it('knows the driver of each gateway, and which is on this machine', () => {
+  it('knows the driver of each gateway, and which are on this machine', () => {
     const config = file({
       gateways: {
         own: { driver: 'redirect', base_url: 'http://127.0.0.1:8799' },
@@ -81,7 +81,7 @@ describe('the configuration of payments', () => {
     )
   })
 
-  it('takes a gateway for none of this machine where it is told that nothing simulates it', () => {
+  it('does not call a gateway local when SIMULATED says no', () => {
     const local = { ...DATABASE, ...REDIRECT, REDIRECT_GATEWAY_BASE_URL: 'http://127.0.0.1:8799' }
     const isLocal = (env: Record<string, string>) =>
       readConfig(env, file()).payments?.accounts.get('redirect')?.isLocal
@@ -89,7 +89,7 @@ describe('the configuration of payments', () => {
     expect(isLocal({ ...local, REDIRECT_GATEWAY_SIMULATED: 'no' })).toBe(false)
   })
 
-  it('holds several configurations of one driver side by side', () => {
+  it('supports several gateways with one driver', () => {
     const config = file({
       gateways: {
         redirect: { driver: 'redirect' },
@@ -103,7 +103,7 @@ describe('the configuration of payments', () => {
     expect(payments?.gateways.get('shop-b')?.key).toBe('shop-b')
   })
 
-  it('names in one error everything that is missing or malformed', () => {
+  it('names everything that is missing or malformed in one error', () => {
     const env = {
       REDIRECT_GATEWAY_CLIENT_ID: 'shop',
       PAYMENT_TOLERANCE_SECONDS: 'soon',
@@ -134,11 +134,11 @@ describe('the configuration of payments', () => {
     }
   })
 
-  it('asks for the database as soon as a gateway is configured', () => {
+  it('requires a database when a gateway is configured', () => {
     expect(faultOf(REDIRECT, file())).toContain('LIBSQL_URL is missing')
   })
 
-  it('refuses a signing secret that is none, without showing it', () => {
+  it('refuses an invalid signing secret without showing it', () => {
     const env = { ...DATABASE, PAYMENT_EVENTS_URL: 'https://shop.example' }
     const fault = faultOf({ ...env, PAYMENT_EVENTS_SECRET: `${WHSEC} hunter2` }, file())
     expect(fault).toContain('PAYMENT_EVENTS_SECRET')
@@ -147,7 +147,7 @@ describe('the configuration of payments', () => {
     expect(payments?.endpoint?.secrets).toHaveLength(2)
   })
 
-  it('takes the events that an endpoint wants, and refuses one that there is not', () => {
+  it('reads the events that an endpoint wants, and refuses unknown names', () => {
     const env = { ...DATABASE, PAYMENT_EVENTS_URL: 'https://shop.example' }
     const types = (names: string) => {
       const named = { ...env, PAYMENT_EVENTS_SECRET: WHSEC, PAYMENT_EVENTS_TYPES: names }
@@ -161,7 +161,7 @@ describe('the configuration of payments', () => {
     expect(faultOf(wrong, file())).toContain('PAYMENT_EVENTS_TYPES: there is no event PaymentSuc')
   })
 
-  it('refuses a listener of an event that there is not, and a setting that a driver lacks', () => {
+  it('refuses a listener of an unknown event, and a setting that the driver does not have', () => {
     const config = file({
       gateways: { redirect: { driver: 'redirect', colour: 'red' } },
       listeners: { PaymentSuceeded: () => undefined } as object,

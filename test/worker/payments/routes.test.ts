@@ -39,7 +39,7 @@ describe('payments over HTTP', () => {
   let current: Bed | undefined
   afterEach(() => current?.room.quiet())
 
-  it('charge for whoever may write, and echo the correlation id', async () => {
+  it('charge with the scope to write, and return the correlation id', async () => {
     current = await bed()
     const { call, room } = current
     const response = await call('POST', '/charges', order, { 'X-Correlation-Id': 'mine-1234' })
@@ -54,11 +54,11 @@ describe('payments over HTTP', () => {
       refunds: [],
       events: [{ type: 'PaymentInitiated', deliveries: [] }],
     })
-    // The gateway is told where to call back: where this request came to.
+    // The callback URL has the origin of this request.
     expect(room.charged[0]?.callbackUrl).toBe('https://edge.test/payments/webhooks/bank')
   })
 
-  it('are nobody’s without a token, and not everybody’s with one', async () => {
+  it('need a token with the right scope', async () => {
     current = await bed('payments:read')
     const { edge, call } = current
     expect((await edge.fetch('/api/payments/transactions')).status).toBe(401)
@@ -82,7 +82,7 @@ describe('payments over HTTP', () => {
     expect(current.room.charged).toEqual([])
   })
 
-  it('answer 200 for a payment that is there already, as it is now', async () => {
+  it('answer 200 for an existing payment, with its current state', async () => {
     current = await bed()
     const { call, room } = current
     const first = await call('POST', '/charges', order)
@@ -102,7 +102,7 @@ describe('payments over HTTP', () => {
     expect([third.status, await json(third)]).toEqual([200, { ...rest, ...now }])
   })
 
-  it('say when to come back while the gateway is away, and after how long', async () => {
+  it('answer 503 with Retry-After while the gateway is unavailable', async () => {
     current = await bed()
     const { call, room } = current
     room.script.charge = () => {
@@ -157,7 +157,7 @@ describe('payments over HTTP', () => {
     expect((await call('GET', '/transactions?limit=0')).status).toBe(422)
   })
 
-  it('answer 404 for what there is not', async () => {
+  it('answer 404 for an unknown id', async () => {
     current = await bed()
     const { call } = current
     for (const [method, path, code] of [
@@ -171,7 +171,7 @@ describe('payments over HTTP', () => {
     }
   })
 
-  it('answer 503 where none are configured, and leave the board alone', async () => {
+  it('answer 503 when none are configured, and the board still works', async () => {
     const edge = processEdge()
     const authorization = `Bearer ${await token({ repos: ['any'], scope: 'payments:read' })}`
     const response = await edge.fetch('/api/payments/alerts', { headers: { authorization } })
@@ -181,7 +181,7 @@ describe('payments over HTTP', () => {
 })
 
 describe('the host application in the same process', () => {
-  it('is asked for what is not ours, charges without HTTP, and is never asked under /api', async () => {
+  it('gets requests for other paths, never below /api, and charges without HTTP', async () => {
     const { payments } = openRoom()
     const asked: string[] = []
     const edge = processEdge({
@@ -217,14 +217,14 @@ describe('webhooks over HTTP', () => {
       expect([response.status, await response.text()]).toEqual([200, 'ignored'])
       expect(response.headers.get('Content-Type')).toMatch(/^text\/plain/)
       expect(response.headers.get('X-Correlation-Id')).toBe('mine-1234')
-      // Of the middleware `api`.
+      // Set by the middleware `api`.
       expect(response.headers.get('Cache-Control')).toBe('no-store')
     }
     const own = await post(edge, '/payments/webhooks/bank', '{}', { 'X-Correlation-Id': 'bad id' })
     expect(own.headers.get('X-Correlation-Id')).toMatch(/^[0-9A-Z]{26}$/)
   })
 
-  it('need no token, take no GET, and end at 256 KiB', async () => {
+  it('need no token, accept no GET, and have a limit of 256 KiB', async () => {
     const { edge } = await bed()
     expect((await post(edge, '/payments/webhooks/nope', '{}')).status).toBe(404)
     expect((await edge.fetch('/payments/webhooks/bank')).status).toBe(404)

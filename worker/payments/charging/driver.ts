@@ -3,7 +3,7 @@
 
 import { InvalidArgumentException } from '../domain/exceptions.ts'
 import type { Transaction } from '../domain/transaction.ts'
-import type { DriverFace, GatewayStatus } from '../facade.ts'
+import type { DriverFacade, GatewayStatus } from '../facade.ts'
 import {
   type AnyGateway,
   type Gateway,
@@ -23,7 +23,7 @@ export interface DriverDeps extends Pick<OperationDeps, 'caller' | 'ledger' | 'c
   refund: Refund
 }
 
-export function driverFace(deps: DriverDeps, gateway: AnyGateway): DriverFace {
+export function driverFace(deps: DriverDeps, gateway: AnyGateway): DriverFacade {
   const { key } = gateway
   return {
     key,

@@ -1,8 +1,8 @@
-// Card numbers and IBANs in free text, by their form and their check digits. Pure.
+// Finds card numbers and IBANs in free text, by their format and check digits. Pure.
 
 import { REDACTED } from '../../shared/secrets.ts'
 
-/** The shortest card. Most of what gateways send is shorter, and costs nothing so. */
+/** The shortest card number. Most texts of gateways are shorter and need no search. */
 const MIN_CHARS = 13
 
 export function hideAccountNumbers(text: string): string {
@@ -11,15 +11,15 @@ export function hideAccountNumbers(text: string): string {
   return withoutCards.replace(IBAN, (found) => (isIban(found) ? REDACTED : found))
 }
 
-/** Groups of digits, as people write long numbers. */
+/** Groups of digits, as in `4111 1111 1111 1111`. */
 const DIGITS = /\d+(?:[ \u00a0-]\d+)*/g
 const MAX_CARD_DIGITS = 19
 
-/** A card may stand beside other numbers, such as its expiry: groups are never taken apart. */
+/** Other numbers, such as the expiry, may be beside a card number. Groups are never split. */
 function hideCards(run: string): string {
   if (run.length < MIN_CHARS) return run
   const groups = [...run.matchAll(/\d+/g)]
-  let kept = ''
+  let result = ''
   let from = 0
   for (let at = 0; at < groups.length; at++) {
     let digits = ''
@@ -27,13 +27,13 @@ function hideCards(run: string): string {
       const { 0: group = '', index = 0 } = groups[to] ?? {}
       digits += group
       if (digits.length < MIN_CHARS || !isCard(digits)) continue
-      kept += run.slice(from, groups[at]?.index) + REDACTED
+      result += run.slice(from, groups[at]?.index) + REDACTED
       from = index + group.length
       at = to
       break
     }
   }
-  return kept + run.slice(from)
+  return result + run.slice(from)
 }
 
 const CARD = new RegExp(
@@ -46,7 +46,7 @@ const CARD = new RegExp(
     '35\\d{14}', // JCB
     '6\\d{15,18}', // Discover, UnionPay, Maestro
   ]
-    .map((form) => `^(?:${form})$`)
+    .map((pattern) => `^(?:${pattern})$`)
     .join('|'),
 )
 
@@ -62,7 +62,7 @@ function passesLuhn(digits: string): boolean {
   return sum % 10 === 0
 }
 
-/** How long an IBAN is depends on its country alone (the registry of ISO 13616). */
+/** The length of an IBAN for each country (the registry of ISO 13616). */
 const IBAN_LENGTHS = `
   AD24 AE23 AL28 AT20 AZ28 BA20 BE16 BG22 BH22 BI27 BR29 BY28 CH21 CR22 CY28 CZ24 DE22 DJ27 DK18
   DO28 EE20 EG29 ES24 FI18 FK18 FO18 FR27 GB22 GE22 GI23 GL18 GR27 GT28 HN28 HR21 HU28 IE22 IL23
@@ -81,13 +81,13 @@ const IBAN = new RegExp(
   'gi',
 )
 
-/** Its letters count from A = 10, its first four characters stand last: 1 remains of 97. */
+/** Letters count from A = 10 and the first four characters move to the end; modulo 97 it is 1. */
 function isIban(found: string): boolean {
   const compact = found.replace(/[^a-z0-9]/gi, '')
-  let rest = 0
+  let remainder = 0
   for (const character of compact.slice(4) + compact.slice(0, 4)) {
     const value = Number.parseInt(character, 36)
-    rest = (rest * (value > 9 ? 100 : 10) + value) % 97
+    remainder = (remainder * (value > 9 ? 100 : 10) + value) % 97
   }
-  return rest === 1
+  return remainder === 1
 }

@@ -1,18 +1,18 @@
-// What gateways send, without secrets and without what is the payer's own. It keeps the shape, so
-// that a person still sees what came. What the host application gave is never masked. Pure, and
-// never throws whatever came.
+// Masks secrets and personal data of the payer in what gateways send. The structure stays, so that
+// a person can still read it. Values of the host application are never masked. Pure; never throws,
+// for any input.
 
 import { hideTokens, isSecretName, nameMatcher, REDACTED } from '../../shared/secrets.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import { hideAccountNumbers } from './account-numbers.ts'
 
-/** Of JSON. Longer values are cut: they are kept for months, to be read by people. */
+/** As JSON. Longer values are cut: they are stored for months and read by people. */
 export const MAX_RAW_BYTES = 64 << 10
-/** Each takes three bytes at most when it is a text inside of JSON. */
+/** A character takes at most three bytes as text inside JSON. */
 const MAX_BEGINNING_CHARS = MAX_RAW_BYTES / 4
 
-/** Values inside of values, beyond any gateway's; then all is hidden. */
+/** More nesting than any gateway uses; deeper values are redacted. */
 const MAX_DEPTH = 32
 
 export type MaskedFields = Pick<Gateway, 'privateFields' | 'echoedFields'>
@@ -24,11 +24,12 @@ interface Names {
   isEchoed: TestName
 }
 
-const SECRETS_ALONE: Names = { isPrivate: isSecretName, isEchoed: () => false }
+const SECRETS_ONLY: Names = { isPrivate: isSecretName, isEchoed: () => false }
 
 /**
- * Of all names and values. Who forges a callback chooses its headers, and 200 KB of digits would
- * cost a hundred times what refusing it does. Of a value beyond it stands how long it is.
+ * For all names and values together. A stranger chooses the headers of a forged callback, and 200
+ * KB of digits would take a hundred times as long as its refusal. Longer values show only their
+ * length.
  */
 const MAX_HEADER_CHARS = 8 << 10
 
@@ -46,18 +47,18 @@ export function maskHeaders(headers: Headers): Record<string, string> {
 
 function maskHeader(name: string, value: string, room: number): string {
   if (isSecretName(name)) return REDACTED
-  return value.length > room ? `[${value.length} characters]` : maskText(value, SECRETS_ALONE, 0)
+  return value.length > room ? `[${value.length} characters]` : maskText(value, SECRETS_ONLY, 0)
 }
 
-/** A copy of what this gateway sent, cut where it is too long. */
+/** A masked copy of what this gateway sent, cut if it is too long. */
 export const maskRaw = (value: unknown, fields: MaskedFields): unknown =>
   cut(mask(value, namesOf(fields), 0))
 
-/** The texts of a failure are the gateway's own. */
+/** The texts of an error come from the gateway. */
 export const maskError = <E extends PaymentError>({ rawCode, message, ...rest }: E) => ({
   ...rest,
-  ...(rawCode !== undefined && { rawCode: maskText(rawCode, SECRETS_ALONE, 0) }),
-  message: maskText(message, SECRETS_ALONE, 0),
+  ...(rawCode !== undefined && { rawCode: maskText(rawCode, SECRETS_ONLY, 0) }),
+  message: maskText(message, SECRETS_ONLY, 0),
 })
 
 function mask(value: unknown, names: Names, depth: number): unknown {
@@ -73,7 +74,7 @@ function mask(value: unknown, names: Names, depth: number): unknown {
   )
 }
 
-/** It may be JSON, or hold `name=value` as forms and the queries of URLs do. */
+/** The text may be JSON, or have `name=value` pairs as in forms and URLs. */
 function maskText(text: string, names: Names, depth: number): string {
   if (/^\s*[{[]/.test(text)) {
     const parsed = parse(text)
@@ -108,21 +109,21 @@ function unescaped(text: string): string {
   }
 }
 
-/** Valid JSON again, that says how much there was. */
+/** A cut value is still valid JSON and says how long the whole was. */
 function cut(value: unknown): unknown {
   const text = JSON.stringify(value) ?? ''
-  // A UTF-16 unit is three bytes at most.
+  // A UTF-16 unit has at most three bytes.
   if (text.length * 3 <= MAX_RAW_BYTES) return value
   const bytes = new TextEncoder().encode(text).length
   if (bytes <= MAX_RAW_BYTES) return value
   return { isCut: true, bytes, beginning: text.slice(0, MAX_BEGINNING_CHARS).toWellFormed() }
 }
 
-/** A gateway's lists never change, and each webhook asks for them. */
-const known = new WeakMap<MaskedFields, Names>()
+/** Cached: a gateway's lists never change, and every webhook needs them. */
+const cache = new WeakMap<MaskedFields, Names>()
 
 function namesOf(fields: MaskedFields): Names {
-  const found = known.get(fields)
+  const found = cache.get(fields)
   if (found) return found
   const { privateFields, echoedFields } = fields
   const isListed = nameMatcher(privateFields)
@@ -131,6 +132,6 @@ function namesOf(fields: MaskedFields): Names {
     isPrivate: (name: string) => isSecretName(name) || isListed(name),
     isEchoed: (name: string) => echoed.has(name),
   }
-  known.set(fields, names)
+  cache.set(fields, names)
   return names
 }

@@ -1,4 +1,4 @@
-// A gateway's callback, in the seven steps of the contract, from its bytes to one short word.
+// Processes a gateway's webhook in the seven steps of the contract and returns a short answer.
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
@@ -26,7 +26,7 @@ export interface ReceiverDeps {
 
 export interface WebhookAnswer {
   status: 200 | 400 | 401 | 404 | 500 | 503
-  word: 'ok' | 'duplicate' | 'ignored' | 'stale' | 'invalid' | 'unknown' | 'error' | 'unavailable'
+  body: 'ok' | 'duplicate' | 'ignored' | 'stale' | 'invalid' | 'unknown' | 'error' | 'unavailable'
 }
 
 export type Receive = (
@@ -35,60 +35,60 @@ export type Receive = (
   correlationId: string,
 ) => Promise<WebhookAnswer>
 
-/** Of lines that say what strangers sent: each says how many there were besides. */
-const LINES_SPAN_MS = 60_000
-/** Callbacks that caused no question to their gateway. */
-const LIMITED_LINES = 1
-/** As many forged ones as listeners get. */
-const REFUSED_LINES = 60
+/** Log lines about requests of strangers are limited per span; each says how many were left out. */
+const LOG_SPAN_MS = 60_000
+/** For callbacks that were not checked with their gateway because of the limit. */
+const MAX_LIMITED_LINES = 1
+/** For forged callbacks: as many as listeners get events. */
+const MAX_REFUSED_LINES = 60
 
 export function createReceiver(deps: ReceiverDeps): Receive {
   const { gateways, ledger, background, clock, log } = deps
-  const limited = createRateLimit(LIMITED_LINES, LINES_SPAN_MS)
-  const refused = createRateLimit(REFUSED_LINES, LINES_SPAN_MS)
+  const limited = createRateLimit(MAX_LIMITED_LINES, LOG_SPAN_MS)
+  const refused = createRateLimit(MAX_REFUSED_LINES, LOG_SPAN_MS)
 
-  /** Whoever floods us must not flood the log too. */
-  function noteFew(lines: RateLimit, event: string, fields: Record<string, unknown>): void {
+  /** Logs within the limit, so that a flood of requests does not fill the log. */
+  function logLimited(lines: RateLimit, event: string, fields: Record<string, unknown>): void {
     const others = lines.takeMissed(clock.now())
     if (lines.admits(clock.now())) log('warn', event, { ...fields, others })
   }
 
   return async (key, request, correlationId) => {
     const gateway = gateways.get(key)
-    if (!gateway) return { status: 404, word: 'unknown' }
-    const said = { gateway: key, correlationId }
+    if (!gateway) return { status: 404, body: 'unknown' }
+    const fields = { gateway: key, correlationId }
 
     let verified: VerifiedWebhook
     try {
-      const told = await gateway.handleWebhook(request, lazyCall(deps, gateway, correlationId))
-      if ('ignored' in told) {
-        log('info', 'payments.webhook.ignored', { ...said, why: told.ignored })
-        return { status: 200, word: 'ignored' }
+      const result = await gateway.handleWebhook(request, limitedCall(deps, gateway, correlationId))
+      if ('ignored' in result) {
+        log('info', 'payments.webhook.ignored', { ...fields, why: result.ignored })
+        return { status: 200, body: 'ignored' }
       }
-      verified = told
+      verified = result
     } catch (error) {
       if (error instanceof TooManyCallbacks) {
-        noteFew(limited, 'payments.webhook.limited', { gateway: key })
-        return { status: 500, word: 'error' }
+        logLimited(limited, 'payments.webhook.limited', { gateway: key })
+        return { status: 500, body: 'error' }
       }
       if (!(error instanceof InvalidWebhookSignatureException)) {
-        log('error', 'payments.webhook.failed', { ...said, error: String(error) })
-        return { status: 500, word: 'error' }
+        log('error', 'payments.webhook.failed', { ...fields, error: String(error) })
+        return { status: 500, body: 'error' }
       }
       const headers = maskHeaders(request.headers)
       background.pass('WebhookVerificationFailed', { gateway: key, reason: error.message, headers })
-      noteFew(refused, 'payments.webhook.not_verified', { ...said, reason: error.message })
-      return { status: 401, word: 'invalid' }
+      logLimited(refused, 'payments.webhook.not_verified', { ...fields, reason: error.message })
+      return { status: 401, body: 'invalid' }
     }
 
     const now = clock.now()
-    const event = { ...said, eventId: verified.eventId, status: verified.status }
+    const event = { ...fields, eventId: verified.eventId, status: verified.status }
     const why = staleness(verified.occurredAt, now, deps.toleranceMs)
     if (why) {
       log('warn', 'payments.webhook.stale', { ...event, why, ageMs: now - verified.occurredAt })
-      // A retry of an old event can never become fresh: the gateway is asked instead.
+      // A retry of an old event is never fresh, so the payment is checked with the gateway instead.
       background.run(ledger.checkSoon(key, verified, now))
-      return { status: 400, word: 'stale' }
+      return { status: 400, body: 'stale' }
     }
     const payload = maskedPayload(verified, gateway)
     background.pass('WebhookReceived', { payload })
@@ -103,15 +103,18 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       })
     } catch (error) {
       log('error', 'payments.webhook.not_recorded', { ...event, error: String(error) })
-      return { status: 503, word: 'unavailable' }
+      return { status: 503, body: 'unavailable' }
     }
     logRecorded(log, event, payload, recorded)
-    return { status: 200, word: recorded.outcome === 'duplicate' ? 'duplicate' : 'ok' }
+    return { status: 200, body: recorded.outcome === 'duplicate' ? 'duplicate' : 'ok' }
   }
 }
 
-/** Only a driver that sends asks the breaker. Strangers can cause these calls: they are limited. */
-function lazyCall(deps: ReceiverDeps, gateway: AnyGateway, correlationId: string): GatewayCall {
+/**
+ * Asks the guard only when the driver sends a request. Strangers can cause these calls, so they are
+ * limited.
+ */
+function limitedCall(deps: ReceiverDeps, gateway: AnyGateway, correlationId: string): GatewayCall {
   return {
     send(request) {
       const { provenFor: proven } = request
@@ -134,6 +137,6 @@ function logRecorded(
     const { amount, currency } = payload
     log('warn', 'payments.webhook.amount_mismatch', { ...fields, amount, currency })
   }
-  const isNews = outcome === 'illegal' || outcome === 'late_payment' || outcome === 'parked'
-  log(isNews ? 'warn' : 'info', `payments.webhook.${outcome}`, fields)
+  const needsAttention = outcome === 'illegal' || outcome === 'late_payment' || outcome === 'parked'
+  log(needsAttention ? 'warn' : 'info', `payments.webhook.${outcome}`, fields)
 }

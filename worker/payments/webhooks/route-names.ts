@@ -1,9 +1,9 @@
-// The two routes that gateways call back, by name. Whatever needs one of their paths asks here: the
-// app, the addresses that gateways are given, the doctor, the documentation. Pure.
+// The two webhook routes, by name. Their paths are made only here: for the app, the callback URLs
+// that gateways get, the doctor and the documentation. Pure.
 
 import type { SignalboxFile } from '../define-config.ts'
 
-/** They do the same. */
+/** Both do the same. */
 export const WEBHOOK_ROUTES = {
   'payments.webhook': '/{route_prefix}/{gateway}',
   'payments.webhook.callback': '/{route_prefix}/{gateway}/callback',
@@ -13,11 +13,11 @@ export type WebhookRoute = keyof typeof WEBHOOK_ROUTES
 
 export const WEBHOOK_ROUTE_NAMES = Object.keys(WEBHOOK_ROUTES) as WebhookRoute[]
 
-/** As it is configured, without slashes around it. */
+/** The configured prefix, without slashes around it. */
 export const routePrefixOf = ({ payments }: SignalboxFile): string =>
   (payments?.webhooks?.route_prefix ?? 'payments/webhooks').replace(/^\/+|\/+$/g, '')
 
-/** `gateway`: its key, or a router's pattern for any. */
+/** `gateway`: its key, or a pattern of the router. */
 export const routePath = (name: WebhookRoute, routePrefix: string, gateway: string): string =>
   WEBHOOK_ROUTES[name]
     .replace('{route_prefix}', () => routePrefix)

@@ -50,7 +50,7 @@ describe('an IBAN in a text', () => {
     ['with other check digits', 'GB83WEST12345698765432'],
     ['of another length', 'GB82WEST123456987654321'],
     ['of no country', 'ZZ82WEST12345698765432'],
-    ['inside of a word', 'xGB82WEST12345698765432'],
+    ['inside a word', 'xGB82WEST12345698765432'],
   ])('is not one %s: %s', (_what, text) => {
     expect(hideAccountNumbers(text)).toBe(text)
   })

@@ -23,7 +23,7 @@ const privateNames = fc.constantFrom(
 )
 const plainNames = fc.constantFrom('data', 'a', 'items', '0', '', '__proto__', 'amount', 'tö"k{en')
 
-/** Values that hold the secret under a private name, at some depth. */
+/** Values with the secret under a private name, at any depth. */
 const withSecret: fc.Arbitrary<unknown> = fc.letrec<{ held: unknown; deeper: unknown }>((tie) => ({
   held: fc
     .tuple(
@@ -41,13 +41,13 @@ const withSecret: fc.Arbitrary<unknown> = fc.letrec<{ held: unknown; deeper: unk
       ]),
     ),
     fc.tuple(fc.jsonValue(), tie('deeper')).map(([other, inner]) => [other, inner]),
-    // JSON inside of JSON, as gateways that forward one another do it.
+    // JSON inside JSON, as some gateways forward it.
     tie('deeper').map((inner) => ({ body: JSON.stringify(inner) })),
   ),
 })).deeper
 
-describe('what a gateway sent', () => {
-  it('holds no value that stood under a private name, at any depth', () => {
+describe('a masked body of a gateway', () => {
+  it('has no value of a private name, at any depth', () => {
     fc.assert(
       fc.property(withSecret, (value) => {
         expect(JSON.stringify(masked(value))).not.toContain(SECRET)
@@ -55,7 +55,7 @@ describe('what a gateway sent', () => {
     )
   })
 
-  it('is a copy of the same shape that masking again does not change', () => {
+  it('is a copy of the same shape, and masking it again does not change it', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const once = masked(value)
@@ -76,11 +76,11 @@ describe('what a gateway sent', () => {
     ['company', 'Acme'],
     ['walletType', 'basic'],
     ['brand', 'visa'],
-  ])('keeps %s, whose name only contains a private one inside of a word', (name, value) => {
+  ])('keeps %s, whose name only contains a private one inside a word', (name, value) => {
     expect(masked({ [name]: value })).toEqual({ [name]: value })
   })
 
-  it('brings back what the host application gave as it was', () => {
+  it('keeps the values of the host application unchanged', () => {
     const given = {
       orderId: 'cart?ticket=42&token=7',
       metadata: { token: 'A-7', pin: 1, card: '4111111111111111', payer: { phone: '5' } },
@@ -108,7 +108,7 @@ describe('what a gateway sent', () => {
     expect(masked({ note: text })).toEqual({ note: kept })
   })
 
-  it('keeps a property that would otherwise become the prototype', () => {
+  it('keeps a property named __proto__', () => {
     expect(JSON.stringify(masked(JSON.parse('{"__proto__":{"a":1,"key":2}}')))).toBe(
       '{"__proto__":{"a":1,"key":"[redacted]"}}',
     )
@@ -133,7 +133,7 @@ describe('what a gateway sent', () => {
     expect(text).not.toContain(SECRET)
   })
 
-  it('is kept whole up to 64 KiB', () => {
+  it('is not cut up to 64 KiB', () => {
     const value = { text: 'x'.repeat(MAX_RAW_BYTES - '{"text":""}'.length) }
     expect(masked(value)).toEqual(value)
   })
@@ -152,20 +152,20 @@ describe('what a gateway sent', () => {
     ['beginnings of IBANs', 'DE89 '.repeat(50_000)],
     ['small letters and capitals', 'aA'.repeat(125_000)],
   ])('is masked quickly, though it is %s without end', (_what, text) => {
-    // Of the processor, since others may keep it busy. What looks back at each step takes minutes.
+    // CPU time, since the machine may be busy. A regular expression that backtracks takes minutes.
     const before = process.threadCpuUsage()
     masked({ text, [text]: text })
     expect(process.threadCpuUsage(before).user).toBeLessThan(2_000_000)
   })
 
-  it('is hidden where it is deeper than any gateway nests', () => {
+  it('is redacted below the depth that gateways use', () => {
     let value: unknown = SECRET
     for (let depth = 0; depth < 10_000; depth++) value = [value]
     expect(JSON.stringify(masked(value))).not.toContain(SECRET)
   })
 })
 
-describe('of the payer’s own nothing is left', () => {
+describe('no personal data of the payer is left', () => {
   const person = {
     email: 'sara@example.com',
     name: 'Sara Ahmed',
@@ -178,7 +178,7 @@ describe('of the payer’s own nothing is left', () => {
     expect(own.filter((each) => text.includes(each))).toEqual([])
   }
 
-  it('in an event of Stripe, and the brand of the card stays', () => {
+  it('in an event of Stripe, except for the card’s brand', () => {
     const gateway = stripe.create('shop', { secret_key: 'sk', webhook_secret: 'whsec_a' })
     const charge = {
       id: 'ch_1',
@@ -222,7 +222,7 @@ describe('of the payer’s own nothing is left', () => {
     })
   })
 
-  it('in a callback or an inquiry of redirect, and our names stay', () => {
+  it('in a callback or an inquiry of redirect, and our references stay', () => {
     const gateway = redirect.create('shop', { api_key: 'k', client_id: 'c', client_secret: 's' })
     const data = {
       transactionId: 'gt-1',
@@ -249,7 +249,7 @@ describe('of the payer’s own nothing is left', () => {
     })
   })
 
-  it('in what First Iraqi Bank says of a payment', () => {
+  it('in a reply of First Iraqi Bank', () => {
     const gateway = fib.create('shop', { client_id: 'c', client_secret: 's' })
     const payment = {
       paymentId: 'p-1',
@@ -265,7 +265,7 @@ describe('of the payer’s own nothing is left', () => {
 })
 
 describe('masked headers', () => {
-  it('keep their names, and the values of those that hold no secret', () => {
+  it('keep their names, and the values that are not secret', () => {
     const headers = {
       authorization: 'Bearer abc',
       'stripe-signature': 't=1,v1=abc',
@@ -290,7 +290,7 @@ describe('masked headers', () => {
     })
   })
 
-  it('cost little, however long a stranger makes them', () => {
+  it('take little time, even when they are very long', () => {
     const headers = new Headers({
       'a-short': 'one',
       'b-long': '4 '.repeat(100_000),
@@ -299,14 +299,14 @@ describe('masked headers', () => {
     headers.set(`d-${'a-'.repeat(60_000)}a`, 'three')
     const before = process.threadCpuUsage()
     for (let times = 0; times < 50; times++) maskHeaders(headers)
-    // 1 ms on a quiet machine; 7 s where all of them are read.
+    // 1 ms on an idle machine; 7 s if all of them were read.
     expect(process.threadCpuUsage(before).user).toBeLessThan(1_000_000)
     expect(maskHeaders(headers)).toEqual({ 'a-short': 'one', 'b-long': '[199999 characters]' })
   })
 })
 
 describe('a masked error', () => {
-  it('keeps its code, and no card of what the gateway says', () => {
+  it('keeps its code, and redacts a card number in the gateway’s message', () => {
     const error = { code: 'declined', rawCode: 'E51', message: `${CARD} was declined.` }
     expect(maskError(error)).toEqual({ ...error, message: '[redacted] was declined.' })
     expect(maskError({ code: 'a', message: 'b' })).toEqual({ code: 'a', message: 'b' })

@@ -44,10 +44,10 @@ const charge = (room: Room) => {
 const events = (room: Room) => room.payments.records.webhookEvents({}, { limit: 9 })
 
 describe('a webhook', () => {
-  it('moves its payment and tells it, after WebhookReceived, with the body masked', async () => {
+  it('changes its payment and fires its event after WebhookReceived, with the body masked', async () => {
     const room = openRoom()
     const { transactionId } = await charge(room)
-    expect(await send(room, payloadOf(room))).toEqual({ status: 200, word: 'ok' })
+    expect(await send(room, payloadOf(room))).toEqual({ status: 200, body: 'ok' })
     await room.quiet()
     expect(room.names()).toEqual(['PaymentInitiated', 'WebhookReceived', 'PaymentSucceeded'])
     expect(JSON.stringify(room.told)).not.toContain('hidden')
@@ -58,30 +58,30 @@ describe('a webhook', () => {
     expect(event?.raw).toEqual({ secret: '[redacted]', kept: 'seen' })
   })
 
-  it('that is told again is received again, and nothing else happens', async () => {
+  it('that is a duplicate fires WebhookReceived again, and nothing else happens', async () => {
     const room = openRoom()
     await charge(room)
     await send(room, payloadOf(room))
-    expect(await send(room, payloadOf(room))).toEqual({ status: 200, word: 'duplicate' })
+    expect(await send(room, payloadOf(room))).toEqual({ status: 200, body: 'duplicate' })
     await room.quiet()
     expect(room.names()).toEqual([
       ...['PaymentInitiated', 'WebhookReceived', 'PaymentSucceeded', 'WebhookReceived'],
     ])
   })
 
-  it('for a gateway that there is not is unknown, before anything is looked at', async () => {
+  it('for an unknown gateway gets 404 before anything is read', async () => {
     const room = openRoom()
-    expect(await send(room, 'anything', {}, 'nope')).toEqual({ status: 404, word: 'unknown' })
+    expect(await send(room, 'anything', {}, 'nope')).toEqual({ status: 404, body: 'unknown' })
     expect(room.told).toEqual([])
   })
 
-  it('that proves nothing is told without its secrets, and never stored', async () => {
+  it('without a valid signature is reported without its secrets, and never stored', async () => {
     const room = openRoom()
     room.script.webhook = () => {
       throw new InvalidWebhookSignatureException('The signature is of another key.')
     }
     const headers = { 'X-Signature': 'forged-one', 'User-Agent': 'curl', Cookie: 'a=b' }
-    expect(await send(room, {}, headers)).toEqual({ status: 401, word: 'invalid' })
+    expect(await send(room, {}, headers)).toEqual({ status: 401, body: 'invalid' })
     await room.quiet()
     expect(room.told).toMatchObject([
       {
@@ -97,7 +97,7 @@ describe('a webhook', () => {
     expect(await events(room)).toEqual([])
   })
 
-  it('that is forged again and again does not fill the log, which says how many there were', async () => {
+  it('that is forged many times does not fill the log, which says how many there were', async () => {
     const room = openRoom()
     room.script.webhook = () => {
       throw new InvalidWebhookSignatureException('The signature is of another key.')
@@ -111,23 +111,23 @@ describe('a webhook', () => {
     expect(lines().at(-1)).toMatchObject({ fields: { others: 40 } })
   })
 
-  it('that its driver cannot read asks to be sent again, and is not stored', async () => {
+  it('that its driver cannot read gets 500, so that it is sent again, and is not stored', async () => {
     const room = openRoom()
     room.script.webhook = () => {
       throw new Error('no such claim')
     }
-    expect(await send(room, {})).toEqual({ status: 500, word: 'error' })
+    expect(await send(room, {})).toEqual({ status: 500, body: 'error' })
     expect(await events(room)).toEqual([])
   })
 
-  it('that is about nothing we keep is taken, and not stored', async () => {
+  it('that its driver ignores gets 200, and is not stored', async () => {
     const room = openRoom()
     room.script.webhook = () => ({ ignored: 'a product was renamed' })
-    expect(await send(room, {})).toEqual({ status: 200, word: 'ignored' })
+    expect(await send(room, {})).toEqual({ status: 200, body: 'ignored' })
     expect(await events(room)).toEqual([])
   })
 
-  it('as old as the tolerance is taken, and a moment older is stale and asked about', async () => {
+  it('as old as the tolerance is accepted; an older one is stale and its payment is checked', async () => {
     const room = openRoom()
     const { transactionId } = await charge(room)
     const { clock, payments } = room
@@ -136,14 +136,14 @@ describe('a webhook', () => {
       ...{ known: true, status: 'Paid', amount: 25_000, currency: 'IQD', raw: {} },
     })
     const old = payloadOf(room, { occurredAt: clock.now() - 300_001 })
-    expect(await send(room, old)).toEqual({ status: 400, word: 'stale' })
+    expect(await send(room, old)).toEqual({ status: 400, body: 'stale' })
     await room.quiet()
     expect(room.names()).toEqual(['PaymentInitiated'])
     await payments.sweeper.sweep()
     await room.quiet()
     expect((await payments.records.story(transactionId))?.transaction.status).toBe('Paid')
     const just = payloadOf(room, { eventId: 'event-2', occurredAt: clock.now() - 300_000 })
-    expect(await send(room, just)).toEqual({ status: 200, word: 'ok' })
+    expect(await send(room, just)).toEqual({ status: 200, body: 'ok' })
   })
 
   it.each([
@@ -159,7 +159,7 @@ describe('a webhook', () => {
     room.script.status = () => ({
       ...{ known: true, status: 'Paid', amount: 25_000, currency: 'IQD', raw: '{}' },
     })
-    expect(await send(room, {})).toEqual({ status: 400, word: 'stale' })
+    expect(await send(room, {})).toEqual({ status: 400, body: 'stale' })
     await room.quiet()
     expect(room.names()).toEqual(['PaymentInitiated'])
     expect(await events(room)).toEqual([])
@@ -168,14 +168,14 @@ describe('a webhook', () => {
     expect((await payments.records.story(transactionId))?.transaction.status).toBe('Paid')
   })
 
-  it('of another amount moves the payment and is logged, or is refused, as configured', async () => {
+  it('with another amount is applied and logged, or refused, as configured', async () => {
     for (const [onMismatch, status] of [
       ['log', 'Paid'],
       ['reject', 'Pending'],
     ] as const) {
       const room = openRoom({ onMismatch })
       const { transactionId } = await charge(room)
-      expect(await send(room, payloadOf(room, { amount: 0 }))).toMatchObject({ word: 'ok' })
+      expect(await send(room, payloadOf(room, { amount: 0 }))).toMatchObject({ body: 'ok' })
       await room.quiet()
       const story = await room.payments.records.story(transactionId)
       expect(story?.transaction.status).toBe(status)
@@ -186,11 +186,11 @@ describe('a webhook', () => {
     }
   })
 
-  it('of a success after a failure moves nothing, and is an alert until somebody sees it', async () => {
+  it('of a success after a failure changes nothing, and is an alert until it is acknowledged', async () => {
     const room = openRoom()
     await charge(room)
     await send(room, payloadOf(room, { eventId: 'event-0', status: 'Expired' }))
-    expect(await send(room, payloadOf(room))).toEqual({ status: 200, word: 'ok' })
+    expect(await send(room, payloadOf(room))).toEqual({ status: 200, body: 'ok' })
     await room.quiet()
     expect(room.names().filter((name) => name.startsWith('Payment'))).toEqual([
       ...['PaymentInitiated', 'PaymentCancelled'],
@@ -202,7 +202,7 @@ describe('a webhook', () => {
     expect(await records.alerts({}, { limit: 9 })).toEqual([])
   })
 
-  it('of a refund that overtook its payment is not lost', async () => {
+  it('of a refund that arrives before its payment is not lost', async () => {
     const room = openRoom()
     const { transactionId } = await charge(room)
     await send(room, payloadOf(room, { status: 'Refunded' }))
@@ -219,7 +219,7 @@ describe('a webhook', () => {
     ])
   })
 
-  it('is told with its time in ISO 8601', async () => {
+  it('has its time in ISO 8601 in the event', async () => {
     const room = openRoom()
     await send(room, payloadOf(room))
     await room.quiet()
@@ -228,17 +228,17 @@ describe('a webhook', () => {
     expect(await events(room)).toMatchObject([{ occurredAt }])
   })
 
-  it('of a time that no date can have is stale', async () => {
+  it('with an impossible time is stale', async () => {
     const room = openRoom()
     for (const occurredAt of [8_900_000_000_000_000, Number.NaN]) {
       const impossible = payloadOf(room, { occurredAt })
       room.script.webhook = () => impossible
-      expect(await send(room, {})).toEqual({ status: 400, word: 'stale' })
+      expect(await send(room, {})).toEqual({ status: 400, body: 'stale' })
     }
     expect(await events(room)).toEqual([])
   })
 
-  it('leaves what the host application gave as it was, and in no line of the log', async () => {
+  it('keeps the values of the host application unchanged, and out of the log', async () => {
     const given = {
       reference: 'cart?ticket=42&seat=7',
       description: 'A monkey on a postcard, card 4111 1111 1111 1111',
@@ -290,10 +290,10 @@ describe('a webhook', () => {
     expect(log).not.toMatch(/cart\?|monkey|shop\.example|qwerty/)
   })
 
-  it('that no payment matches is parked, and applied when the payment appears', async () => {
+  it('without a matching payment is parked, and applied when the payment appears', async () => {
     const room = openRoom()
     const early = payloadOf(room, { reference: '', gatewayTransactionId: 'gateway-1' })
-    expect(await send(room, early)).toEqual({ status: 200, word: 'ok' })
+    expect(await send(room, early)).toEqual({ status: 200, body: 'ok' })
     expect(await events(room)).toMatchObject([{ outcome: 'parked' }])
     const { transactionId } = await charge(room)
     await room.quiet()

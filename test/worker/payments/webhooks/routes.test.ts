@@ -19,7 +19,7 @@ const post = (room: Room, path: string, body = '{}', id?: string) =>
   })
 const idOf = (answer: Response) => answer.headers.get('X-Correlation-Id')
 
-/** A room of one more middleware, in which every webhook is ignored. */
+/** Payments with one more middleware and a driver that ignores every webhook. */
 function roomWith(...middleware: Middleware[]): Room {
   const room = openRoom({ middleware })
   room.script.webhook = () => ({ ignored: 'nothing' })
@@ -47,7 +47,7 @@ describe('the correlation id', () => {
     expect([answer.status, await answer.text()]).toEqual([200, 'ignored'])
     expect(idOf(answer)).toMatch(expected)
     expect(read).toEqual([idOf(answer)])
-    // What the middleware was given is what is verified.
+    // The driver verifies the request that the middleware passed on.
     expect(bodies).toEqual(['{"a":1}'])
     const lines = room.lines.filter(({ event }) => event === 'payments.webhook.ignored')
     expect(lines).toMatchObject([{ fields: { correlationId: idOf(answer) } }])
@@ -55,12 +55,15 @@ describe('the correlation id', () => {
 
   it.each<[string, Middleware]>([
     ['answers itself', () => new Response('closed', { status: 418 })],
-    ['answers what nobody may change', () => Response.redirect('https://shop.example/', 302)],
+    [
+      'returns a response that cannot be changed',
+      () => Response.redirect('https://shop.example/', 302),
+    ],
   ])('is in the answer of a middleware that %s', async (_, middleware) => {
     const answer = await post(roomWith(middleware), BANK, '{}', 'mine-1234')
     expect([302, 418]).toContain(answer.status)
     expect(idOf(answer)).toBe('mine-1234')
-    // And what is around it has had its turn.
+    // The middleware around it ran too.
     expect(answer.headers.get('Cache-Control')).toBe('no-store')
   })
 
@@ -72,7 +75,7 @@ describe('the correlation id', () => {
         throw new Error('broken')
       },
     ],
-    ['answers nothing', (() => undefined) as unknown as Middleware],
+    ['returns no response', (() => undefined) as unknown as Middleware],
   ])('is in the 500 for a middleware that %s', async (_, middleware) => {
     const logged: string[] = []
     const room = roomWith(middleware)
@@ -86,7 +89,7 @@ describe('the correlation id', () => {
     expect(logged).toContain('payments.webhook.crashed')
   })
 
-  it('is in the answer to what is unknown, too large, broken and forged', async () => {
+  it('is in the answer to an unknown, too large, broken and forged webhook', async () => {
     for (const room of [openRoom(), roomWith((_request, next) => next())]) {
       const huge = 'x'.repeat((256 << 10) + 1)
       for (const [path, body, status] of [
@@ -105,7 +108,7 @@ describe('the correlation id', () => {
 })
 
 describe('the routes of webhooks', () => {
-  it('exist by name, wherever they are configured to be', async () => {
+  it('exist by name, with any configured prefix', async () => {
     const room = openRoom({ routePrefix: 'hooks/pay' })
     room.script.webhook = () => ({ ignored: 'nothing' })
     expect(WEBHOOK_ROUTE_NAMES).toEqual(['payments.webhook', 'payments.webhook.callback'])
@@ -118,7 +121,7 @@ describe('the routes of webhooks', () => {
     expect(() => room.payments.route('payments.webhook', 'nope')).toThrow('no gateway nope')
   })
 
-  it('are what gateways are told to call back', async () => {
+  it('are the callback URLs that gateways get', async () => {
     const room = openRoom({ routePrefix: 'hooks/pay' })
     const request = { gateway: 'bank', reference: 'order-1', amount: 1, currency: 'IQD' }
     const origin = 'https://edge.test'

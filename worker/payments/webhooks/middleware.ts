@@ -1,0 +1,49 @@
+// The middlewares of webhooks: the correlation id, the middleware named `api`, and the chain that
+// runs them.
+
+import type { Middleware } from '../define-config.ts'
+import { drawId } from '../domain/new-id.ts'
+
+export const CORRELATION_ID = 'X-Correlation-Id'
+const ID = /^[A-Za-z0-9_-]{8,64}$/
+
+/** The id of the request's header if it is valid, else a new one. `now` in ms. */
+export const correlationIdOf = (header: string | null | undefined, now: number): string =>
+  header && ID.test(header) ? header : drawId(now)
+
+/** The request with the id in its header. The body moves to it: do not read the old request. */
+export function withCorrelationId(request: Request, correlationId: string): Request {
+  if (request.headers.get(CORRELATION_ID) === correlationId) return request
+  const headers = new Headers(request.headers)
+  headers.set(CORRELATION_ID, correlationId)
+  return new Request(request, { headers })
+}
+
+/** The middleware named `api`: the headers of every answer to a machine. */
+export const apiMiddleware: Middleware = async (_request, next) =>
+  withHeaders(await next(), { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' })
+
+/** The headers of a fetched response cannot be changed, so such a response is copied. */
+export function withHeaders(response: Response, headers: Record<string, string>): Response {
+  try {
+    for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
+    return response
+  } catch {
+    const copy = new Headers(response.headers)
+    for (const [name, value] of Object.entries(headers)) copy.set(name, value)
+    const { status, statusText, body } = response
+    return new Response(body, { status, statusText, headers: copy })
+  }
+}
+
+/** Runs the middlewares, the outermost first, around `handler`. */
+export async function runMiddleware(
+  [first, ...rest]: readonly Middleware[],
+  request: Request,
+  handler: () => Promise<Response>,
+): Promise<Response> {
+  const next = () => runMiddleware(rest, request, handler)
+  const response = await (first ? first(request, next) : handler())
+  if (response instanceof Response) return response
+  throw new TypeError('a middleware of payments.webhooks returned no response')
+}
