@@ -1,7 +1,5 @@
 // What the checks of a doctor found, and how it is printed.
 
-import type { Io } from './command.ts'
-
 export interface Finding {
   level: 'ok' | 'warn' | 'error'
   /** What was checked: `board`, `edge`, `clock`, a gateway's key, … */
@@ -16,7 +14,11 @@ export const warn: Find = (about, sentence) => ({ level: 'warn', about, sentence
 export const error: Find = (about, sentence) => ({ level: 'error', about, sentence })
 
 /** Prints one line each, or one JSON object. Returns the exit code: 1 if there is an error. */
-export function report(findings: readonly Finding[], isJson: boolean, io: Io): number {
+export function report(
+  findings: readonly Finding[],
+  isJson: boolean,
+  io: { out(text: string): void },
+): number {
   const isHealthy = findings.every(({ level }) => level !== 'error')
   io.out(isJson ? `${JSON.stringify({ ok: isHealthy, findings })}\n` : lines(findings))
   return isHealthy ? 0 : 1

@@ -5,20 +5,12 @@ import { messageOf } from '../../sidecar/error-message.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import type { World } from '../command.ts'
 import { runningStart } from '../data-folder.ts'
-import { type Environment, type Settings, UsageError } from '../settings.ts'
-import { systemOf } from './running-system.ts'
+import { type Settings, UsageError } from '../settings.ts'
+import { type EdgeSettings, systemOf } from './running-system.ts'
 
-export interface Place {
+export interface Place extends EdgeSettings {
   /** signalbox.config.ts */
   file: SignalboxFile
-  /** Variables as the edge has them. */
-  env: Environment
-  /** Without a slash at its end. */
-  edge: string | undefined
-  /** For the edge. */
-  token: string | undefined
-  /** Gateways that the running system has other variables of than this shell. */
-  differing: readonly string[]
 }
 
 /** Throws UsageError for files that cannot be read. */

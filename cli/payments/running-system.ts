@@ -5,14 +5,24 @@ import { describeGateways, type LocalGateways } from '../../local/gateways.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import type { RunningStart } from '../data-folder.ts'
 import type { Environment } from '../settings.ts'
-import type { Place } from './place.ts'
+
+export interface EdgeSettings {
+  /** Variables as the edge has them. */
+  env: Environment
+  /** Without a slash at its end. */
+  edge: string | undefined
+  /** For the edge. */
+  token: string | undefined
+  /** Gateways that the running system has other variables of than this shell. */
+  differing: readonly string[]
+}
 
 /** `env`: of this shell, which may hold other variables than the system was started with. */
 export function systemOf(
   { local, secret }: RunningStart,
   file: SignalboxFile,
   env: Environment,
-): Omit<Place, 'file'> {
+): EdgeSettings {
   const { url: edge, database, databaseToken, simulator, tokens, gateways } = local
   const here = edgeVariables(env, file, { secret, edge, database, simulator, databaseToken })
   const expected: Readonly<Record<string, unknown>> = { ...describeGateways(here) }

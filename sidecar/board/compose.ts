@@ -1,11 +1,13 @@
-// Puts together what goes to the edge: what an entry says and what follows from other files.
-// Pure: no I/O, no clock.
+// Puts together what goes to the edge: what an entry says and what follows from other files; and
+// its hashes, which cover just that: two equal hashes are the same record. Pure.
 
+import { basename, dirname } from 'node:path'
 import type { DataRecord, Key, Live } from '../../worker/board/wire.ts'
 import { parseKey } from '../../worker/board/wire.ts'
+import { digest } from '../files/compact.ts'
+import type { Fact } from '../files/facts.ts'
 import type { Entry } from '../layouts/layout.ts'
 import type { DerivedTask, Health } from './derive.ts'
-import type { Hashes } from './hashes.ts'
 
 /** What follows from other files, beside the entry itself. */
 export interface Derived {
@@ -13,6 +15,13 @@ export interface Derived {
   health?: Health
   /** Why a record is not listed under its own id. */
   invalid?: string
+}
+
+export interface Hashes {
+  /** Of the whole record. */
+  hash: string
+  /** Of its own file. */
+  file: string
 }
 
 /** Undefined: the entry is no record of its own (a heartbeat). */
@@ -53,3 +62,20 @@ export function compose(
     return whys.length === 0 ? {} : { invalid: whys.join('; ') }
   }
 }
+
+/** `beat`: the heartbeat, which a session consists of too. */
+export function recordHash(
+  key: Key,
+  fact: Fact,
+  { task, health, invalid }: Derived,
+  beat: Fact | undefined,
+): string {
+  // The bytes too: a file that was saved counts as changed, whatever of it is published.
+  const own = [key, fact.hash, fact.sent, folderOf(fact)]
+  return digest(JSON.stringify([...own, task, health, beat?.hash, beat?.sent, invalid]))
+}
+
+export const fileHash = (fact: Fact): string => digest(JSON.stringify([fact.hash, folderOf(fact)]))
+
+/** The folder's name says something in some layouts (`completed`), even of the same bytes. */
+const folderOf = ({ path }: Fact): string => basename(dirname(path))

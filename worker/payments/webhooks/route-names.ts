@@ -1,8 +1,6 @@
 // The two webhook routes, by name. Their paths are made only here: for the app, the callback URLs
 // that gateways get, the doctor and the documentation. Pure.
 
-import type { SignalboxFile } from '../define-config.ts'
-
 /** Both do the same. */
 export const WEBHOOK_ROUTES = {
   'payments.webhook': '/{route_prefix}/{gateway}',
@@ -13,9 +11,12 @@ export type WebhookRoute = keyof typeof WEBHOOK_ROUTES
 
 export const WEBHOOK_ROUTE_NAMES = Object.keys(WEBHOOK_ROUTES) as WebhookRoute[]
 
-/** The configured prefix, without slashes around it. */
-export const routePrefixOf = ({ payments }: SignalboxFile): string =>
-  (payments?.webhooks?.route_prefix ?? 'payments/webhooks').replace(/^\/+|\/+$/g, '')
+/** The prefix that signalbox.config.ts has, without slashes around it. */
+export const routePrefixOf = ({
+  payments,
+}: {
+  payments?: { webhooks?: { route_prefix?: string } }
+}): string => (payments?.webhooks?.route_prefix ?? 'payments/webhooks').replace(/^\/+|\/+$/g, '')
 
 /** `gateway`: its key, or a pattern of the router. */
 export const routePath = (name: WebhookRoute, routePrefix: string, gateway: string): string =>
