@@ -2,9 +2,7 @@
 // properties, so that `direction` can be `rtl`.
 
 import type { LostReason } from '../client/index.ts'
-import type { AlertKind } from '../worker/payments/domain/alerts.ts'
-import type { DurableEvent } from '../worker/payments/domain/events.ts'
-import type { PaymentStatus } from '../worker/payments/domain/status.ts'
+import type { AlertKind, DurableEvent, PaymentStatus } from '../worker/payments/domain/status.ts'
 import type {
   DeliveryRecord,
   EventRecord,

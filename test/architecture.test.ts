@@ -88,6 +88,22 @@ function reachedFrom(entry: string, reached = new Set<string>()): string[] {
   return [...reached]
 }
 
+/** A walk that comes back to where it was, one for each import that closes one. */
+function circlesOf(files: Source[]): string[] {
+  const localOf = new Map(files.map(({ file, local }) => [file, local]))
+  const done = new Set<string>()
+  const found: string[] = []
+  function visit(file: string, way: string[]): void {
+    const from = way.indexOf(file)
+    if (from !== -1) found.push([...way.slice(from), file].join(' → '))
+    if (from !== -1 || done.has(file)) return
+    for (const next of localOf.get(file) ?? []) visit(next, [...way, file])
+    done.add(file)
+  }
+  for (const { file } of files) visit(file, [])
+  return found
+}
+
 /** `file → import` for every import that the rule forbids. */
 function offences(of: Source[], forbidden: (name: string, source: Source) => boolean): string[] {
   return of.flatMap((source) =>
@@ -116,6 +132,10 @@ describe('the house', () => {
     const localOf = (name: string) => sources.find(({ file }) => file === name)?.local
     expect(localOf('console/main.tsx')).toContain('console/style/style.css')
     expect(localOf('cli/checkout.ts')).toContain('cli/commands/start.ts')
+  })
+
+  it('has no circle of imports, types included', () => {
+    expect(circlesOf(sources)).toEqual([])
   })
 
   it('keeps every platform out of the worker’s core and ports', () => {

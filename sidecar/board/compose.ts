@@ -1,7 +1,6 @@
 // Puts together what goes to the edge: what an entry says and what follows from other files; and
 // its hashes, which cover just that: two equal hashes are the same record. Pure.
 
-import { basename, dirname } from 'node:path'
 import type { DataRecord, Key, Live } from '../../worker/board/wire.ts'
 import { parseKey } from '../../worker/board/wire.ts'
 import { digest } from '../files/compact.ts'
@@ -78,4 +77,4 @@ export function recordHash(
 export const fileHash = (fact: Fact): string => digest(JSON.stringify([fact.hash, folderOf(fact)]))
 
 /** The folder's name says something in some layouts (`completed`), even of the same bytes. */
-const folderOf = ({ path }: Fact): string => basename(dirname(path))
+const folderOf = ({ path }: Fact): string => path.split(/[\\/]/).at(-2) ?? ''

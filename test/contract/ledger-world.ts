@@ -3,18 +3,18 @@
 // adapter.
 
 import { monotonicFactory } from 'ulid'
-import type { AlertKind } from '../../worker/payments/domain/alerts.ts'
 import type { ChargeStart } from '../../worker/payments/domain/begin-charge.ts'
-import {
-  DURABLE_EVENTS,
-  type DurableEvent,
-  type PendingEvent,
-  type Subscribers,
-} from '../../worker/payments/domain/events.ts'
+import type { PendingEvent, Subscribers } from '../../worker/payments/domain/events.ts'
 import type { ChargeEnd } from '../../worker/payments/domain/finish-charge.ts'
 import type { WebhookPayload } from '../../worker/payments/domain/payload.ts'
 import type { RefundEnd, RefundStart } from '../../worker/payments/domain/refund.ts'
-import { LIFECYCLE_EVENTS, type PaymentStatus } from '../../worker/payments/domain/status.ts'
+import {
+  type AlertKind,
+  DURABLE_EVENTS,
+  type DurableEvent,
+  LIFECYCLE_EVENTS,
+  type PaymentStatus,
+} from '../../worker/payments/domain/status.ts'
 import type {
   ChargeRequest,
   OpenedPayment,

@@ -1,19 +1,8 @@
 // What only a person can settle. Pure.
 
-import type { DurableEvent } from './events.ts'
 import type { PaymentError } from './exceptions.ts'
 import type { AlertRow } from './rows.ts'
-import type { PaymentStatus } from './status.ts'
-
-export type AlertKind =
-  | 'late_payment'
-  | 'amount_mismatch'
-  | 'refund_failed'
-  | 'unsettled'
-  | 'refund_unsettled'
-  | 'unreadable'
-  | 'listener_dead'
-  | 'delivery_dead'
+import type { AlertKind, DurableEvent, PaymentStatus } from './status.ts'
 
 /** What happened, as far as it is known. Amounts are in minor units. */
 export interface AlertDetail {

@@ -2,7 +2,7 @@
 
 import type { RaisedAlert } from './alerts.ts'
 import type { WebhookPayload } from './payload.ts'
-import { LIFECYCLE_EVENTS, type LifecycleEvent } from './status.ts'
+import { DURABLE_EVENTS, type DurableEvent } from './status.ts'
 import type { ChargeRequest, Transaction } from './transaction.ts'
 
 export interface PaymentEvents {
@@ -30,9 +30,6 @@ export interface PaymentEvents {
 }
 
 export type EventName = keyof PaymentEvents
-/** Stored with what caused them, and delivered at least once. */
-export const DURABLE_EVENTS = [...LIFECYCLE_EVENTS, 'AlertRaised'] as const
-export type DurableEvent = LifecycleEvent | 'AlertRaised'
 /** Passed on as they happen, at most once. */
 export type PassingEvent = Exclude<EventName, DurableEvent>
 

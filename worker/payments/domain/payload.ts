@@ -1,6 +1,5 @@
 // What a gateway told: as its driver reads it, and as it is recorded and told.
 
-import { type MaskedFields, maskError, maskRaw } from '../masking/mask.ts'
 import type { PaymentError } from './exceptions.ts'
 import type { PaymentStatus } from './status.ts'
 
@@ -40,14 +39,3 @@ export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
   /** ms. NaN where the gateway tells something else for it: it is then asked instead. */
   readonly occurredAt: number
 }
-
-/** The one way from a driver to the ledger and to listeners. Throws for a time that no date has. */
-export const maskedPayload = (
-  { raw, error, ...verified }: VerifiedWebhook,
-  gateway: MaskedFields,
-): WebhookPayload => ({
-  ...verified,
-  occurredAt: new Date(verified.occurredAt).toISOString(),
-  ...(error && { error: maskError(error) }),
-  ...(raw !== undefined && { raw: maskRaw(raw, gateway) }),
-})

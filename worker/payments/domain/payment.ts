@@ -1,9 +1,8 @@
 // A payment with everything that its rules look at, and the questions that several rules ask. Pure.
 
 import type { Alert, RaisedAlert } from './alerts.ts'
-import type { DurableEvent } from './events.ts'
 import type { RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
-import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
+import { type DurableEvent, type PaymentStatus, UNPAID_ENDS } from './status.ts'
 
 export interface Payment {
   readonly transaction: TransactionRow

@@ -3,9 +3,7 @@
 //
 // JSON stays text here, so that a row whose JSON is broken fails only what reads that column.
 
-import type { AlertKind } from './alerts.ts'
-import type { DurableEvent } from './events.ts'
-import type { Outcome, PaymentStatus } from './status.ts'
+import type { AlertKind, DurableEvent, Outcome, PaymentStatus } from './status.ts'
 
 export interface TransactionRow {
   id: string

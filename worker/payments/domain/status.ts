@@ -1,5 +1,5 @@
-// The graph of a payment: which status may follow which. Everything else that knows of it, SQL
-// included, is derived from here. Pure.
+// The graph of a payment: which status may follow which. And the names of what comes of it:
+// outcomes, events, kinds of alerts. Pure.
 
 export const PAYMENT_STATUSES = [
   'Pending',
@@ -58,6 +58,21 @@ export const LIFECYCLE_EVENTS = [
   'PaymentRefunded',
 ] as const
 export type LifecycleEvent = (typeof LIFECYCLE_EVENTS)[number]
+
+/** Stored with what caused them, and delivered at least once. */
+export const DURABLE_EVENTS = [...LIFECYCLE_EVENTS, 'AlertRaised'] as const
+export type DurableEvent = (typeof DURABLE_EVENTS)[number]
+
+/** Why a person should look at a payment. */
+export type AlertKind =
+  | 'late_payment'
+  | 'amount_mismatch'
+  | 'refund_failed'
+  | 'unsettled'
+  | 'refund_unsettled'
+  | 'unreadable'
+  | 'listener_dead'
+  | 'delivery_dead'
 
 /** The event that a change to this status fires. */
 export function eventOf(to: Exclude<PaymentStatus, 'Pending'>): LifecycleEvent {

@@ -4,6 +4,7 @@
 
 import { hideTokens, isSecretName, nameMatcher, REDACTED } from '../../shared/secrets.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
+import type { VerifiedWebhook, WebhookPayload } from '../domain/payload.ts'
 import type { Gateway } from '../gateways/gateway.ts'
 import { hideAccountNumbers } from './account-numbers.ts'
 
@@ -135,3 +136,14 @@ function namesOf(fields: MaskedFields): Names {
   cache.set(fields, names)
   return names
 }
+
+/** The one way from a driver to the ledger and to listeners. Throws for a time that no date has. */
+export const maskedPayload = (
+  { raw, error, ...verified }: VerifiedWebhook,
+  gateway: MaskedFields,
+): WebhookPayload => ({
+  ...verified,
+  occurredAt: new Date(verified.occurredAt).toISOString(),
+  ...(error && { error: maskError(error) }),
+  ...(raw !== undefined && { raw: maskRaw(raw, gateway) }),
+})

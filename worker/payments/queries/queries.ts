@@ -1,9 +1,9 @@
 // The port of what is read back. Reads go straight to the database, never through the ledger.
 
 import type { RaisedAlert } from '../domain/alerts.ts'
-import type { DurableEvent, PaymentEvents } from '../domain/events.ts'
+import type { PaymentEvents } from '../domain/events.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
-import type { Outcome, PaymentStatus } from '../domain/status.ts'
+import type { DurableEvent, Outcome, PaymentStatus } from '../domain/status.ts'
 import type { Transaction } from '../domain/transaction.ts'
 
 export interface PaymentRecords {

@@ -1,9 +1,8 @@
 // Rows as the records that the API shows.
 
-import type { AlertDetail, AlertKind } from '../domain/alerts.ts'
-import type { DurableEvent } from '../domain/events.ts'
+import type { AlertDetail } from '../domain/alerts.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
-import type { Outcome, PaymentStatus } from '../domain/status.ts'
+import type { AlertKind, DurableEvent, Outcome, PaymentStatus } from '../domain/status.ts'
 import type { Row } from '../ledger/libsql/database-libsql.ts'
 import {
   isoTime,

@@ -4,10 +4,10 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { drawId } from '../domain/new-id.ts'
-import { maskedPayload } from '../domain/payload.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { maskedPayload } from '../masking/mask.ts'
 import { type KnownStatus, missedBefore, payloadOf } from './verdict.ts'
 
 export interface ApplyDeps {

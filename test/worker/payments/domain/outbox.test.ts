@@ -1,8 +1,8 @@
 // The way of durable events to their subscribers.
 
 import { describe, expect, it } from 'vitest'
-import type { AlertKind, RaisedAlert } from '../../../../worker/payments/domain/alerts.ts'
-import type { DurableEvent, Subscribers } from '../../../../worker/payments/domain/events.ts'
+import type { RaisedAlert } from '../../../../worker/payments/domain/alerts.ts'
+import type { Subscribers } from '../../../../worker/payments/domain/events.ts'
 import {
   alertRows,
   areListenersDue,
@@ -15,6 +15,7 @@ import {
   settleListeners,
 } from '../../../../worker/payments/domain/outbox.ts'
 import type { NewEvent } from '../../../../worker/payments/domain/payment.ts'
+import type { AlertKind, DurableEvent } from '../../../../worker/payments/domain/status.ts'
 import { came, NOW, transactionRow } from '../../../support/payment-rows.ts'
 
 const ENDPOINT = 'https://shop.example/events'
