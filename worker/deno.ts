@@ -17,7 +17,7 @@ import { openLibsqlLedger } from './payments/ledger/libsql/open-ledger-libsql.ts
 import type { Dispatch } from './payments/outbox/dispatch.ts'
 import { createDispatcher } from './payments/outbox/dispatcher.ts'
 import { createPayments, type Payments } from './payments/payments.ts'
-import { libsqlRecords } from './payments/queries/queries-libsql.ts'
+import { libsqlQueries } from './payments/queries/queries-libsql.ts'
 import { SWEEP_EVERY_MS } from './payments/reconciliation/schedule.ts'
 import { createAccess } from './shared/access.ts'
 import { hostClock, pause } from './shared/clock.ts'
@@ -78,7 +78,7 @@ function openPayments(settings: PaymentsConfig): Payments {
   return createPayments({
     config: settings,
     ledger: openLibsqlLedger({ config: settings, breakers: new Map(), dispatch, ...host }),
-    records: libsqlRecords(libsqlDatabase(settings.database, hostClock.now)),
+    queries: libsqlQueries(libsqlDatabase(settings.database, hostClock.now)),
     dispatcher,
     ...host,
     // The process goes on anyway.

@@ -17,7 +17,7 @@ import { libsqlDatabase } from './payments/ledger/libsql/database-libsql.ts'
 import { openLibsqlLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
 import { createDispatcher, type Dispatcher as Dispatching } from './payments/outbox/dispatcher.ts'
 import { createPayments, type Payments } from './payments/payments.ts'
-import { libsqlRecords } from './payments/queries/queries-libsql.ts'
+import { libsqlQueries } from './payments/queries/queries-libsql.ts'
 import { createAccess } from './shared/access.ts'
 import { hostClock } from './shared/clock.ts'
 import { consoleLog } from './shared/log.ts'
@@ -92,7 +92,7 @@ function openPayments(config: PaymentsConfig, env: Env): Payments {
   return createPayments({
     config,
     ledger: objectLedger({ ...reached, keepAlive: waitUntil }),
-    records: libsqlRecords(libsqlDatabase(config.database, hostClock.now)),
+    queries: libsqlQueries(libsqlDatabase(config.database, hostClock.now)),
     dispatcher: dispatcherFor(env),
     keepAlive: waitUntil,
     ...host,

@@ -28,7 +28,7 @@ export function alertContract(on: On): void {
         const transaction = await w.charged()
         const { pending } = await w.tell(transaction, { amount: 20_000, receivedAt: T0 + 10_000 })
         const after = await w.read(transaction)
-        const [raised] = await w.records.alerts({}, { limit: 9 })
+        const [raised] = await w.queries.alerts({}, { limit: 9 })
         const { acknowledgedAt: _, ...alert } = raised ?? {}
         expect(pending).toMatchObject([
           { type: 'PaymentSucceeded' },
@@ -92,7 +92,7 @@ export function alertContract(on: On): void {
         const [first] = await settle(T0 + HOUR)
         expect(alertsIn(first ? [first] : [])).toEqual(['unsettled'])
         expect(await settle(T0 + 2 * HOUR)).toEqual([])
-        const [raised] = await w.records.alerts({}, { limit: 9 })
+        const [raised] = await w.queries.alerts({}, { limit: 9 })
         await w.ledger.acknowledge(raised?.id ?? '', 'ada', T0 + 3 * HOUR)
         const [again] = await settle(T0 + 4 * HOUR)
         expect(alertsIn(again ? [again] : [])).toEqual(['unsettled'])

@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { externalReference } from '../../worker/payments/domain/external-reference.ts'
-import { read } from '../support/readable-records.ts'
+import { read } from '../support/readable-queries.ts'
 import type { On } from './ledger.ts'
 import { HOUR, iso, MINUTE, NOBODY, T0 } from './ledger-world.ts'
 
@@ -104,7 +104,7 @@ export function chargeContract(on: On): void {
       on(async (w) => {
         w.guard.retryAfterMs = 12_000
         expect(await w.begin()).toEqual({ state: 'circuit_open', retryAfterMs: 12_000 })
-        expect(await w.records.transactions({}, { limit: 9 })).toEqual([])
+        expect(await w.queries.transactions({}, { limit: 9 })).toEqual([])
         expect(await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })).toEqual([])
       }),
     )
@@ -118,7 +118,7 @@ export function chargeContract(on: On): void {
           const start = w.start({ ...key, request: { reference } })
           const first = await w.ledger.beginCharge(start)
           expect(await w.ledger.beginCharge(start)).toEqual(first)
-          expect(await w.records.transactions({ reference }, { limit: 9 })).toHaveLength(1)
+          expect(await w.queries.transactions({ reference }, { limit: 9 })).toHaveLength(1)
           expect((await w.story(start.id)).events).toHaveLength(1)
         }
       }),
@@ -162,7 +162,7 @@ export function chargeContract(on: On): void {
         const states = all.map(({ state }) => state)
         expect(states.filter((state) => state === 'begun')).toHaveLength(1)
         expect(states.filter((state) => state === 'in_progress')).toHaveLength(49)
-        expect(await w.records.transactions({}, { limit: 99 })).toHaveLength(1)
+        expect(await w.queries.transactions({}, { limit: 99 })).toHaveLength(1)
         // Whoever did not call the gateway gave its leave back.
         expect(w.guard.reported).toEqual(Array(49).fill(['redirect', 'neutral']))
       }),
@@ -294,7 +294,7 @@ export function chargeContract(on: On): void {
           state: 'answered',
           transaction: { id: start.id, status: 'Failed', error: declined },
         })
-        expect(await w.records.transactions({}, { limit: 9 })).toHaveLength(1)
+        expect(await w.queries.transactions({}, { limit: 9 })).toHaveLength(1)
         expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated', 'PaymentFailed'])
       }),
     )

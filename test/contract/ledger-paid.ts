@@ -16,7 +16,7 @@ async function paidWith(w: World, wish: EventWish = LESS): Promise<Transaction> 
 
 /** The details of the alerts of another amount, oldest first. */
 async function mismatches(w: World) {
-  const alerts = await w.records.alerts({}, { limit: 9 })
+  const alerts = await w.queries.alerts({}, { limit: 9 })
   return alerts
     .filter(({ kind }) => kind === 'amount_mismatch')
     .map(({ detail: { reference: _, eventId: __, ...told } }) => told)
@@ -40,7 +40,7 @@ export function paidContract(on: On): void {
           const { transaction: stored, events } = await w.story(transaction)
           expect(stored).toMatchObject({ status: 'Paid', amount: 25_000, currency: 'IQD', paid })
           expect(events.map(({ payload }) => payload.transaction.paid)).toEqual([undefined, paid])
-          const [listed] = await w.records.transactions({ status: 'Paid' }, { limit: 1 })
+          const [listed] = await w.queries.transactions({ status: 'Paid' }, { limit: 1 })
           expect(listed?.paid).toEqual(paid)
         }),
       )

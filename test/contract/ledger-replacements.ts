@@ -66,7 +66,7 @@ export function replacementContract(on: On): void {
         const again = await w.caused(w.ledger.beginCharge(start))
         expect(again).toEqual({ ...once, pending: [] })
         expect(await w.eventsOf(first)).toEqual(['PaymentInitiated', 'PaymentCancelled'])
-        expect(await w.records.transactions({}, { limit: 9 })).toHaveLength(2)
+        expect(await w.queries.transactions({}, { limit: 9 })).toHaveLength(2)
       }),
     )
 
@@ -78,7 +78,7 @@ export function replacementContract(on: On): void {
         const begun = await Promise.all(starts.map((start) => w.ledger.beginCharge(start)))
         const states = begun.map(({ state }) => state).sort()
         expect(states).toEqual(['begun', ...Array.from({ length: 4 }, () => 'in_progress')])
-        expect(await w.records.transactions({}, { limit: 9 })).toHaveLength(2)
+        expect(await w.queries.transactions({}, { limit: 9 })).toHaveLength(2)
       }),
     )
 

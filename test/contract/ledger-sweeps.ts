@@ -2,7 +2,7 @@
 
 import { describe, expect, it } from 'vitest'
 import { LEASE_MS } from '../../worker/payments/domain/outbox.ts'
-import { read } from '../support/readable-records.ts'
+import { read } from '../support/readable-queries.ts'
 import type { On } from './ledger.ts'
 import { BOTH, ENDPOINT, HOUR, iso, LISTENERS, MINUTE, POSTED, T0 } from './ledger-world.ts'
 
@@ -161,7 +161,7 @@ export function sweepContract(on: On): void {
         const alert = { kind: 'unsettled', detail: { said: 'Pending' } } as const
         await w.ledger.settleCheck({ transactionId, now: T0 + HOUR, alert })
         await w.ledger.settleCheck({ transactionId, now: T0 + 2 * HOUR, alert })
-        const [raised, ...more] = await w.records.alerts({}, { limit: 9 })
+        const [raised, ...more] = await w.queries.alerts({}, { limit: 9 })
         expect(more).toEqual([])
         expect(raised).toMatchObject({
           kind: 'unsettled',
@@ -346,7 +346,7 @@ export function sweepContract(on: On): void {
           T0 + 5,
         )
         expect(await w.outbox.claimPending({ now: T0 + 99 * HOUR, limit: 9 })).toEqual([])
-        expect(await w.records.alerts({}, { limit: 9 })).toMatchObject([
+        expect(await w.queries.alerts({}, { limit: 9 })).toMatchObject([
           {
             kind: 'listener_dead',
             transactionId: id,
@@ -389,7 +389,7 @@ export function sweepContract(on: On): void {
         const id = event?.delivery?.id ?? ''
         const told = [{ outboxId, delivery: { id, ok: false, status: 410 } }]
         await w.outbox.settleDispatched(told, T0 + 5)
-        const [alert] = await w.records.alerts({}, { limit: 9 })
+        const [alert] = await w.queries.alerts({}, { limit: 9 })
         expect(alert?.detail).toEqual({
           deliveryId: id,
           endpoint: ENDPOINT,
@@ -432,20 +432,20 @@ export function sweepContract(on: On): void {
     it(
       'is no while nothing is, and yes for a check, a pending event and a parked one',
       on(async (w) => {
-        expect(await w.records.anythingDue(T0 + 99 * HOUR)).toBe(false)
+        expect(await w.queries.anythingDue(T0 + 99 * HOUR)).toBe(false)
         const { id } = await w.pending()
         await w.outbox.settleDispatched([{ outboxId: id, listeners: { ok: true } }], T0)
-        expect(await w.records.anythingDue(T0 + MINUTE - 1)).toBe(false)
-        expect(await w.records.anythingDue(T0 + MINUTE)).toBe(true)
+        expect(await w.queries.anythingDue(T0 + MINUTE - 1)).toBe(false)
+        expect(await w.queries.anythingDue(T0 + MINUTE)).toBe(true)
         await w.ledger.settleCheck({ transactionId: id, now: T0 })
-        expect(await w.records.anythingDue(T0 + 99 * HOUR)).toBe(false)
+        expect(await w.queries.anythingDue(T0 + 99 * HOUR)).toBe(false)
 
         const other = w.start({ request: { reference: 'order-2' }, until: T0 + 99 * HOUR })
         await w.ledger.beginCharge(other)
-        expect(await w.records.anythingDue(T0 + LEASE_MS - 1)).toBe(false)
-        expect(await w.records.anythingDue(T0 + LEASE_MS)).toBe(true)
+        expect(await w.queries.anythingDue(T0 + LEASE_MS - 1)).toBe(false)
+        expect(await w.queries.anythingDue(T0 + LEASE_MS)).toBe(true)
         await w.outbox.settleDispatched([{ outboxId: other.id, listeners: { ok: true } }], T0)
-        expect(await w.records.anythingDue(T0 + LEASE_MS)).toBe(false)
+        expect(await w.queries.anythingDue(T0 + LEASE_MS)).toBe(false)
 
         const paid = w.arrival((await w.story(id)).transaction, {
           reference: 'order-3',
@@ -455,14 +455,14 @@ export function sweepContract(on: On): void {
         const third = w.start({ request: { reference: 'order-3' }, until: T0 + 99 * HOUR })
         await w.ledger.beginCharge(third)
         await w.outbox.settleDispatched([{ outboxId: third.id, listeners: { ok: true } }], T0)
-        expect(await w.records.anythingDue(T0 + LEASE_MS)).toBe(true)
+        expect(await w.queries.anythingDue(T0 + LEASE_MS)).toBe(true)
         w.dispatcher.take()
         await w.ledger.applyParked({ now: T0, limit: 9 })
         const told = w.dispatcher
           .take()
           .map(({ outboxId }) => ({ outboxId, listeners: { ok: true } }))
         await w.outbox.settleDispatched(told, T0)
-        expect(await w.records.anythingDue(T0 + LEASE_MS)).toBe(false)
+        expect(await w.queries.anythingDue(T0 + LEASE_MS)).toBe(false)
       }, LISTENERS),
     )
   })

@@ -76,7 +76,7 @@ export function webhookContract(on: On): void {
         }
         expect(await w.eventsOf(known)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
         expect((await w.story(known)).webhookEvents).toHaveLength(1)
-        const left = await w.records.webhookEvents({ outcome: 'parked' }, { limit: 9 })
+        const left = await w.queries.webhookEvents({ outcome: 'parked' }, { limit: 9 })
         expect(left).toHaveLength(1)
       }),
     )
@@ -164,7 +164,7 @@ export function webhookContract(on: On): void {
         const all = await Promise.all(charged.map((each) => w.tell(each)))
         expect(new Set(all.map(({ outcome }) => outcome))).toEqual(new Set(['applied']))
         expect(new Set(all.map(({ transactionId }) => transactionId)).size).toBe(40)
-        const paid = await w.records.transactions({ status: 'Paid' }, { limit: 100 })
+        const paid = await w.queries.transactions({ status: 'Paid' }, { limit: 100 })
         expect(paid).toHaveLength(40)
       }),
     )
@@ -279,7 +279,7 @@ export function webhookContract(on: On): void {
           expect(recorded.pending).toHaveLength(1)
           expect(await w.read(transaction)).toMatchObject({ status: 'Paid', amount: 25_000 })
           expect(await w.alerts()).toEqual(['amount_mismatch'])
-          const [alert] = await w.records.alerts({}, { limit: 9 })
+          const [alert] = await w.queries.alerts({}, { limit: 9 })
           expect(alert?.detail).toEqual({
             reference: 'order-1',
             eventId: expect.any(String),
@@ -472,7 +472,7 @@ export function webhookContract(on: On): void {
           })
           expect(await w.read(transaction)).toEqual(transaction)
           expect(await w.alerts()).toEqual(['late_payment'])
-          const late = await w.records.webhookEvents({ outcome: 'late_payment' }, { limit: 9 })
+          const late = await w.queries.webhookEvents({ outcome: 'late_payment' }, { limit: 9 })
           expect(late).toMatchObject([{ transactionId: transaction.id, fromStatus: end }])
         }),
       )
@@ -488,7 +488,7 @@ export function webhookContract(on: On): void {
         const parking = await w.ledger.webhook(arrival)
         expect(parking).toEqual({ outcome: 'parked', isMismatch: false })
         expect(w.dispatcher.take()).toEqual([])
-        const parked = await w.records.webhookEvents({ outcome: 'parked' }, { limit: 9 })
+        const parked = await w.queries.webhookEvents({ outcome: 'parked' }, { limit: 9 })
         expect(parked.map(({ id }) => id)).toEqual([arrival.id])
         expect(parked[0]?.transactionId).toBeUndefined()
         const finished = await w.finish(transaction, {
@@ -605,7 +605,7 @@ export function webhookContract(on: On): void {
         const nameless = { gatewayTransactionId: 'nobody', reference: 'nothing', eventId: 'e-1' }
         await w.tell(transaction, nameless)
         expect((await w.tell(transaction, nameless)).outcome).toBe('duplicate')
-        const parked = await w.records.webhookEvents({ outcome: 'parked' }, { limit: 9 })
+        const parked = await w.queries.webhookEvents({ outcome: 'parked' }, { limit: 9 })
         expect(parked).toHaveLength(1)
       }),
     )

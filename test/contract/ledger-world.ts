@@ -31,16 +31,16 @@ import type {
   RefundBegun,
 } from '../../worker/payments/ledger/ledger.ts'
 import type { Dispatch, Outbox } from '../../worker/payments/outbox/dispatch.ts'
-import type { PaymentRecords, Story } from '../../worker/payments/queries/queries.ts'
+import type { PaymentQueries, Story } from '../../worker/payments/queries/queries.ts'
 import type { Clock } from '../../worker/shared/clock.ts'
 import type { Fields, Log } from '../../worker/shared/log.ts'
-import { type ReadableRecords, readable } from '../support/readable-records.ts'
+import { type ReadableQueries, readable } from '../support/readable-queries.ts'
 
 /** A ledger over an empty store of its own. */
 export interface LedgerBed {
   ledger: Ledger
   outbox: Outbox
-  records: PaymentRecords
+  queries: PaymentQueries
   close(): Promise<void>
 }
 
@@ -136,7 +136,7 @@ export type EventWish = Payload & Partial<Omit<Arrival, 'payload'>>
 export class World {
   readonly ledger: Ledger
   readonly outbox: Outbox
-  readonly records: ReadableRecords
+  readonly queries: ReadableQueries
   readonly guard: FakeGuard
   readonly dispatcher: FakeDispatcher
   /** What was logged, as the names of the lines with their fields. */
@@ -145,7 +145,7 @@ export class World {
 
   /** With the same `random`, the same ids. */
   constructor(
-    { ledger, outbox, records }: LedgerBed,
+    { ledger, outbox, queries }: LedgerBed,
     { guard, dispatcher }: { guard: FakeGuard; dispatcher: FakeDispatcher },
     { random, logged = [] }: { random?: () => number; logged?: World['logged'] } = {},
   ) {
@@ -154,7 +154,7 @@ export class World {
     this.ledger = ledger
     this.outbox = outbox
     this.dispatcher = dispatcher
-    this.records = readable(records)
+    this.queries = readable(queries)
     this.guard = guard
   }
 
@@ -302,7 +302,7 @@ export class World {
 
   async story(of: Transaction | string): Promise<Story> {
     const id = typeof of === 'string' ? of : of.id
-    const story = await this.records.story(id)
+    const story = await this.queries.story(id)
     if (!story) throw new Error(`nothing is known of ${id}`)
     return story
   }
@@ -315,5 +315,5 @@ export class World {
 
   /** Kinds of the alerts that are open, newest first. */
   alerts = async (): Promise<AlertKind[]> =>
-    (await this.records.alerts({}, { limit: 100 })).map(({ kind }) => kind)
+    (await this.queries.alerts({}, { limit: 100 })).map(({ kind }) => kind)
 }

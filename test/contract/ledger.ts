@@ -7,7 +7,7 @@ import type { Log } from '../../worker/shared/log.ts'
 import { alertContract } from './ledger-alerts.ts'
 import { chargeContract } from './ledger-charges.ts'
 import { paidContract } from './ledger-paid.ts'
-import { recordsContract } from './ledger-records.ts'
+import { queriesContract } from './ledger-queries.ts'
 import { refundContract } from './ledger-refunds.ts'
 import { replacementContract } from './ledger-replacements.ts'
 import { sweepContract } from './ledger-sweeps.ts'
@@ -46,6 +46,6 @@ export function ledgerContract(name: string, make: MakeLedger): void {
     paidContract(on)
     sweepContract(on)
     alertContract(on)
-    recordsContract(on)
+    queriesContract(on)
   })
 }

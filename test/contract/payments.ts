@@ -9,7 +9,7 @@ import { chargesContract } from './payments-charges.ts'
 import { eventsContract } from './payments-events.ts'
 import { forgeriesContract } from './payments-forgeries.ts'
 import { outagesContract, type Silent, startSilent } from './payments-outages.ts'
-import { recordsContract } from './payments-records.ts'
+import { queriesContract } from './payments-queries.ts'
 import { refundsContract } from './payments-refunds.ts'
 import { transitionsContract } from './payments-transitions.ts'
 import { webhooksContract } from './payments-webhooks.ts'
@@ -37,7 +37,7 @@ export function paymentsContract(host: Host): void {
   chargesContract(payments)
   refundsContract(payments)
   accessContract(payments)
-  recordsContract(payments)
+  queriesContract(payments)
   outagesContract(payments, () => silent)
   // Last, because it counts what all the others caused.
   eventsContract(payments)

@@ -20,7 +20,7 @@ import { createPayments, type Payments } from '../../worker/payments/payments.ts
 import { apiMiddleware } from '../../worker/payments/webhooks/middleware.ts'
 import { FakeClock, settle } from './fake-clock.ts'
 import { keptLog, type Logged } from './payments.ts'
-import type { ReadableRecords } from './readable-records.ts'
+import type { ReadableQueries } from './readable-queries.ts'
 import { sqliteLedger } from './sqlite-ledger.ts'
 
 export interface Script {
@@ -32,7 +32,7 @@ export interface Script {
 }
 
 export interface Room {
-  payments: { records: ReadableRecords } & Payments
+  payments: { queries: ReadableQueries } & Payments
   script: Script
   clock: FakeClock
   /** Names and payloads, in their order. */
@@ -105,7 +105,7 @@ export function openRoom(own: RoomOptions = {}): Room {
   const guard = createGuard({ gateways, clock, store: new Map(), fetch, log })
   const dispatcher = createDispatcher({ listeners, clock, log, fetch })
   const { subscribers, dispatch } = dispatcher
-  const { ledger: real, records } = sqliteLedger({ guard, subscribers, dispatch, clock, log })
+  const { ledger: real, queries } = sqliteLedger({ guard, subscribers, dispatch, clock, log })
   const ledger = new Proxy(real, {
     get(target, method: keyof Ledger) {
       const call = target[method] as (...args: unknown[]) => unknown
@@ -131,7 +131,7 @@ export function openRoom(own: RoomOptions = {}): Room {
       ledgerLocation: undefined,
     },
     ledger,
-    records,
+    queries,
     dispatcher,
     clock,
     log,
@@ -139,7 +139,7 @@ export function openRoom(own: RoomOptions = {}): Room {
     keepAlive: (work) => void pending.push(work),
   })
   return {
-    payments: { ...made, records },
+    payments: { ...made, queries },
     script,
     clock,
     told,

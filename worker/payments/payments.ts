@@ -17,7 +17,7 @@ import { gatewayHealth } from './gateways/guard/health.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import { createBackground } from './outbox/background.ts'
 import type { Dispatcher } from './outbox/dispatcher.ts'
-import type { PaymentRecords } from './queries/queries.ts'
+import type { PaymentQueries } from './queries/queries.ts'
 import { createSweeper, type Sweeper } from './reconciliation/sweeper.ts'
 import { createReceiver, type Receive } from './webhooks/receive.ts'
 import { routePath, type WebhookRoute } from './webhooks/route-names.ts'
@@ -25,7 +25,7 @@ import { routePath, type WebhookRoute } from './webhooks/route-names.ts'
 export interface PaymentsDeps {
   config: PaymentsConfig
   ledger: Ledger
-  records: PaymentRecords
+  queries: PaymentQueries
   dispatcher: Dispatcher
   clock: Clock
   log: Log
@@ -42,7 +42,7 @@ export interface Payments extends PaymentsFacade {
   refund: Refund
   receive: Receive
   ledger: Ledger
-  records: PaymentRecords
+  queries: PaymentQueries
   /** In the order of the configuration. */
   gateways(): Promise<GatewayHealth[]>
   sweeper: Sweeper
@@ -51,7 +51,7 @@ export interface Payments extends PaymentsFacade {
 }
 
 export function createPayments(deps: PaymentsDeps): Payments {
-  const { config, ledger, records, clock, log } = deps
+  const { config, ledger, queries, clock, log } = deps
   const { gateways, accounts, onMismatch, toleranceMs } = config
   const background = createBackground(deps)
   const caller = createCaller({
@@ -75,7 +75,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const sweeper = createSweeper({
     gateways,
     ledger,
-    records,
+    queries,
     caller,
     onMismatch,
     callbackUrl,
@@ -91,7 +91,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     driver(key) {
       const gateway = gateways.get(key)
       if (!gateway) throw noGateway(key)
-      return driverFace({ ...calling, records, refund }, gateway)
+      return driverFace({ ...calling, queries, refund }, gateway)
     },
     config,
     charge,
@@ -99,7 +99,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     refund,
     receive: createReceiver({ ...calling, toleranceMs, onMismatch }),
     ledger,
-    records,
+    queries,
     gateways: () => gatewayHealth({ gateways, accounts, guard: ledger }),
     sweeper,
     sweepLater: () => background.run(sweeper.sweep()),

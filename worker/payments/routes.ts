@@ -8,7 +8,7 @@ import type { ChargeContext } from './charging/charge.ts'
 import type { AskedCharge, RefundRequest } from './domain/transaction.ts'
 import type { Payments } from './payments.ts'
 import { asProblem } from './problems.ts'
-import { recordRoutes } from './queries/routes.ts'
+import { queryRoutes } from './queries/routes.ts'
 import { CORRELATION_ID, correlationIdOf } from './webhooks/middleware.ts'
 
 const MAX_BODY_BYTES = 64 << 10
@@ -53,7 +53,7 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
     return c.json(await payments.refund(gateway, request, contextOf(c)))
   })
 
-  app.route('/', recordRoutes(payments, now))
+  app.route('/', queryRoutes(payments, now))
 
   app.post('/alerts/:id/acknowledge', async (c) => {
     const { subject } = c.get('grant')

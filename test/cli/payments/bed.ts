@@ -9,7 +9,7 @@ import { type Handler, type NodeServer, serve } from '../../../local/simulator/n
 import { readPayments } from '../../../worker/payments/config.ts'
 import { defineConfig, type SignalboxFile } from '../../../worker/payments/define-config.ts'
 import { DRIVERS } from '../../../worker/payments/gateways/registry.ts'
-import type { PaymentRecords } from '../../../worker/payments/queries/queries.ts'
+import type { PaymentQueries } from '../../../worker/payments/queries/queries.ts'
 import { createReceiver } from '../../../worker/payments/webhooks/receive.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
 import { FakeGuard, NOBODY } from '../../contract/ledger-world.ts'
@@ -80,7 +80,7 @@ export const grants = (id: string, secret: string) => (form: URLSearchParams) =>
     : Response.json({ error: 'invalid_client' }, { status: 401 })
 
 export interface FakeEdge extends NodeServer {
-  records: PaymentRecords
+  queries: PaymentQueries
   /** Bodies of the webhooks that came. */
   bodies: string[]
 }
@@ -95,7 +95,7 @@ export async function fakeEdge(
   const whole = { LIBSQL_URL: 'http://127.0.0.1', ...env }
   const payments = readPayments(whole, file, DRIVERS, wrong)
   if (!payments || wrong.length > 0) throw new Error(wrong.join())
-  const { ledger, records } = sqliteLedger({
+  const { ledger, queries } = sqliteLedger({
     ...{ guard: new FakeGuard(), subscribers: NOBODY, dispatch: async () => [] },
     ...{ clock: hostClock, log: () => undefined },
   })
@@ -125,5 +125,5 @@ export async function fakeEdge(
     const answer = await receive(key, webhook, 'correlation-1')
     return new Response(answer.body, { status: answer.status })
   }
-  return { ...(await serve(0, handle)), records, bodies }
+  return { ...(await serve(0, handle)), queries, bodies }
 }

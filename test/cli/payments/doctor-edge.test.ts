@@ -39,7 +39,7 @@ describe('the edge', () => {
     )
     expect(found).toContain('ok stripe: The edge verifies with the same STRIPE_WEBHOOK_SECRET.')
     // Not even a genuine one left anything behind.
-    expect(await edge.records.webhookEvents({}, { limit: 10 })).toEqual([])
+    expect(await edge.queries.webhookEvents({}, { limit: 10 })).toEqual([])
   })
 
   it('that knows other secrets is told from one that knows ours', async () => {

@@ -13,7 +13,7 @@ afterEach(async () => {
   edge = undefined
 })
 
-const received = async (at: FakeEdge) => await at.records.webhookEvents({}, { limit: 200 })
+const received = async (at: FakeEdge) => await at.queries.webhookEvents({}, { limit: 200 })
 
 describe('payments simulate', () => {
   it.each([

@@ -10,7 +10,7 @@ import type { AnyGateway } from '../../../worker/payments/gateways/gateway.ts'
 import { openLibsqlLedger } from '../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import { createDispatcher } from '../../../worker/payments/outbox/dispatcher.ts'
 import { createPayments, type Payments } from '../../../worker/payments/payments.ts'
-import { libsqlRecords } from '../../../worker/payments/queries/queries-libsql.ts'
+import { libsqlQueries } from '../../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
 import { EventReceiver } from '../../support/event-receiver.ts'
 import { type LibsqlServer, startLibsql } from '../../support/libsql.ts'
@@ -56,7 +56,7 @@ beforeAll(async () => {
       dispatch: (pending) => dispatcher.dispatch(pending),
     }),
     dispatcher,
-    records: libsqlRecords(libsql.database),
+    queries: libsqlQueries(libsql.database),
     keepAlive: (work) => void work.catch(() => undefined),
     ...host,
   })
@@ -86,7 +86,7 @@ const gatewayOf = (key: string): AnyGateway => ({
 
 /** The newest attempt. */
 async function read(reference: string): Promise<Transaction> {
-  const [found] = await payments.records.transactions({ reference }, { limit: 1 })
+  const [found] = await payments.queries.transactions({ reference }, { limit: 1 })
   if (!found || 'invalid' in found) throw new Error(`there is no ${reference}`)
   return found
 }
@@ -131,7 +131,7 @@ describe('after the upgrade', () => {
 
   it('a webhook that came before is a duplicate', async () => {
     const paid = await read('paid')
-    const story = await payments.records.story(paid.id)
+    const story = await payments.queries.story(paid.id)
     const [event] = story?.webhookEvents ?? []
     if (!event || 'invalid' in event) throw new Error('it has no event')
     expect(await tell(paid, { eventId: event.eventId })).toBe('duplicate')
@@ -204,7 +204,7 @@ describe('after the upgrade', () => {
       const open = await read(reference)
       expect(await tell(open, { status: 'Refunded', amount: paid })).toBe('ok')
       expect(await read(reference)).toMatchObject({ status: 'Refunded', refundedAmount: paid })
-      const story = await payments.records.story(open.id)
+      const story = await payments.queries.story(open.id)
       expect(story?.refunds).toMatchObject([{ status: 'succeeded' }])
       await isTold(open, 'PaymentRefunded')
     },
@@ -249,7 +249,7 @@ describe('after the upgrade', () => {
     'the dead deliveries of %s arrive when somebody sends them again',
     async (reference) => {
       const { id } = await read(reference)
-      const story = await payments.records.story(id)
+      const story = await payments.queries.story(id)
       const events = story?.events.flatMap((event) => ('invalid' in event ? [] : [event])) ?? []
       const deliveries = events.flatMap((event) => event.deliveries)
       expect(deliveries.map((delivery) => delivery.status)).toEqual(deliveries.map(() => 'dead'))
@@ -274,13 +274,13 @@ describe('after the upgrade', () => {
   })
 
   it('an open alert is acknowledged, and those that were stay so', async () => {
-    const open = await payments.records.alerts({}, { limit: 100 })
-    const all = await payments.records.alerts({ all: true }, { limit: 100 })
+    const open = await payments.queries.alerts({}, { limit: 100 })
+    const all = await payments.queries.alerts({ all: true }, { limit: 100 })
     expect(all.length - open.length).toBe(2)
     for (const { id } of open) {
       expect(await payments.ledger.acknowledge(id, 'somebody', clock.now())).toBe(true)
     }
-    expect(await payments.records.alerts({}, { limit: 100 })).toEqual([])
+    expect(await payments.queries.alerts({}, { limit: 100 })).toEqual([])
   })
 })
 

@@ -109,7 +109,7 @@ describe('payments over HTTP', () => {
       throw new TypeError('gone')
     }
     const response = await call('POST', '/charges', order)
-    const [open] = await room.payments.records.transactions({}, { limit: 9 })
+    const [open] = await room.payments.queries.transactions({}, { limit: 9 })
     expect([response.status, await json(response)]).toEqual([
       503,
       {

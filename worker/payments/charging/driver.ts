@@ -13,13 +13,13 @@ import {
   supportsRefund,
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
-import type { PaymentRecords } from '../queries/queries.ts'
-import { isNews } from '../reconciliation/verdict.ts'
+import type { PaymentQueries } from '../queries/queries.ts'
+import { mustApply } from '../reconciliation/verdict.ts'
 import type { OperationDeps } from './operation.ts'
 import type { Refund } from './refund.ts'
 
 export interface DriverDeps extends Pick<OperationDeps, 'caller' | 'ledger' | 'clock'> {
-  records: Pick<PaymentRecords, 'named'>
+  queries: Pick<PaymentQueries, 'find'>
   refund: Refund
 }
 
@@ -43,7 +43,7 @@ async function statusOf(
   const answer = await deps.caller.run(gateway, 'call', (call) => gateway.checkStatus(names, call))
   if (!answer.known) return undefined
   // The sweeper applies it, by the same rules as whatever else it finds out.
-  if (isNews(transaction, answer)) {
+  if (mustApply(transaction, answer)) {
     await deps.ledger.checkSoon(gateway.key, names, deps.clock.now())
   }
   const { status, amount, currency, error } = answer
@@ -66,8 +66,8 @@ async function cancel(
   await deps.ledger.checkSoon(gateway.key, names, deps.clock.now())
 }
 
-async function find({ records }: DriverDeps, { key }: Gateway, id: string): Promise<Transaction> {
-  const transaction = await records.named(key, id)
+async function find({ queries }: DriverDeps, { key }: Gateway, id: string): Promise<Transaction> {
+  const transaction = await queries.find(key, id)
   if (transaction) return transaction
   throw new InvalidArgumentException(`${key} has no such transaction here.`)
 }

@@ -1,39 +1,39 @@
-// What is read back, straight from libSQL.
+// The queries of payments on libSQL.
 
 import { type Database, type Row, statement, type Value } from '../ledger/libsql/database-libsql.ts'
 import { HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/due-libsql.ts'
 import { listed, toTransaction } from '../ledger/read-rows.ts'
-import type { Listed, Page, PaymentRecords } from './queries.ts'
+import type { Listed, Page, PaymentQueries } from './queries.ts'
 import { toAlert, toEventRecord, toRates, toRefund, toStoredEvent } from './query-rows-libsql.ts'
-import { otherThanPaid, searchUnit } from './search-libsql.ts'
-import { type Unit, unitReader } from './unit-libsql.ts'
+import { type Query, queryRunner } from './run-query-libsql.ts'
+import { notPaidCondition, searchQuery } from './search-libsql.ts'
 
-export function libsqlRecords(database: Database): PaymentRecords {
-  const read = unitReader(database)
+export function libsqlQueries(database: Database): PaymentQueries {
+  const run = queryRunner(database)
   const page = <Item>(
     table: string,
     where: Record<string, Value | undefined>,
     { before, limit }: Page,
     toItem: (row: Row) => Item,
     more = '',
-  ) => read(pageUnit(table, { where, more, before, limit }, toItem))
+  ) => run(pageQuery(table, { where, more, before, limit }, toItem))
 
   return {
     transactions: ({ startsWith, ...where }, at) =>
       startsWith === undefined
-        ? page('payment_transactions', where, at, toTransaction, otherThanPaid(where.status))
-        : read(searchUnit(startsWith, where, at)),
+        ? page('payment_transactions', where, at, toTransaction, notPaidCondition(where.status))
+        : run(searchQuery(startsWith, where, at)),
     webhookEvents: ({ outcome, gateway }, at) =>
       page('payment_webhook_events', { outcome, gateway }, at, toEventRecord),
     alerts: ({ all = false }, at) =>
       page('payment_alerts', {}, at, toAlert, all ? '' : 'AND acknowledged_at IS NULL'),
-    named: (gateway, transaction) =>
-      read({
-        statements: [statement(NAMED_TRANSACTION, { gateway, transaction })],
+    find: (gateway, transaction) =>
+      run({
+        statements: [statement(FIND_TRANSACTION, { gateway, transaction })],
         read: ([rows = []]) => rows.map(toTransaction)[0],
       }),
     story: (id) =>
-      read({
+      run({
         statements: STORY.map((sql) => statement(sql, { id })),
         read([rows = [], events = [], refunds = [], outbox = [], deliveries = [], alerts = []]) {
           const [row] = rows
@@ -42,26 +42,26 @@ export function libsqlRecords(database: Database): PaymentRecords {
             transaction: listed(toTransaction)(row),
             webhookEvents: events.map(listed(toEventRecord)),
             refunds: refunds.map(listed(toRefund)),
-            events: outbox.map(listed((told) => toStoredEvent(told, deliveries))),
+            events: outbox.map(listed((event) => toStoredEvent(event, deliveries))),
             alerts: alerts.map(listed(toAlert)),
           }
         },
       }),
     webhookRates: ({ from, to }) =>
-      read({
+      run({
         statements: [statement(RATES, { from, to })],
         read: ([rows = []]) => toRates(rows),
       }),
     anythingDue: (now) =>
-      read({
+      run({
         statements: [statement(IS_ANYTHING_DUE, { now })],
         read: ([rows = []]) => rows[0]?.due === 1,
       }),
-  } satisfies PaymentRecords
+  } satisfies PaymentQueries
 }
 
 /** Newest first: ids are ordered by time. */
-function pageUnit<Item>(
+function pageQuery<Item>(
   table: string,
   wanted: {
     where: Record<string, Value | undefined>
@@ -70,14 +70,15 @@ function pageUnit<Item>(
     limit: number
   },
   toItem: (row: Row) => Item,
-): Unit<Listed<Item>[]> {
+): Query<Listed<Item>[]> {
   const { before, limit, more } = wanted
   const given = Object.entries(wanted.where).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value] as const],
   )
-  // Many rows are of one gateway: found by that, all of them would be sorted for one page.
-  const isWayIn = (name: string) => name !== 'gateway' || wanted.where.reference !== undefined
-  const conditions = given.map(([name]) => `AND ${isWayIn(name) ? '' : '+'}${name} = :${name}`)
+  // Many rows have the same gateway. Its index would find all of them and sort them for one page;
+  // the `+` stops libSQL from using it.
+  const mayUseIndex = (name: string) => name !== 'gateway' || wanted.where.reference !== undefined
+  const conditions = given.map(([name]) => `AND ${mayUseIndex(name) ? '' : '+'}${name} = :${name}`)
   if (before !== undefined) conditions.push('AND id < :before')
   const sql = `SELECT * FROM ${table} WHERE true ${conditions.join(' ')} ${more}
     ORDER BY id DESC LIMIT :limit`
@@ -92,7 +93,7 @@ const RATES = `SELECT received_at / 60000 * 60000 AS minute, outcome, count(*) A
 const IS_ANYTHING_DUE = `SELECT EXISTS (SELECT 1 FROM payment_transactions
   WHERE next_check_at <= :now) OR ${HAS_DUE_EVENT} OR ${HAS_PARKED} AS due`
 
-const NAMED_TRANSACTION = `SELECT * FROM payment_transactions WHERE id = COALESCE(
+const FIND_TRANSACTION = `SELECT * FROM payment_transactions WHERE id = COALESCE(
   (SELECT id FROM payment_transactions WHERE id = :transaction AND gateway = :gateway),
   (SELECT id FROM payment_transactions
     WHERE gateway = :gateway AND gateway_transaction_id = :transaction))`
@@ -101,7 +102,7 @@ const STORY = [
   'SELECT * FROM payment_transactions WHERE id = :id',
   'SELECT * FROM payment_webhook_events WHERE transaction_id = :id ORDER BY rowid',
   'SELECT * FROM payment_refunds WHERE transaction_id = :id ORDER BY rowid',
-  // What was given up is done as well: only the alert tells it from what was delivered.
+  // A given-up event is done too: only its alert distinguishes it from a delivered one.
   `SELECT o.*, EXISTS (SELECT 1 FROM payment_alerts a
       WHERE a.kind = 'listener_dead' AND a.subject = o.id) AS was_given_up
     FROM payment_outbox o WHERE o.transaction_id = :id ORDER BY o.rowid`,

@@ -1,4 +1,4 @@
-// The port of what is read back. Reads go straight to the database, never through the ledger.
+// The port of the queries of payments. They read the database directly, not through the ledger.
 
 import type { RaisedAlert } from '../domain/alerts.ts'
 import type { PaymentEvents } from '../domain/events.ts'
@@ -6,11 +6,11 @@ import type { PaymentError } from '../domain/exceptions.ts'
 import type { DurableEvent, Outcome, PaymentStatus } from '../domain/status.ts'
 import type { Transaction } from '../domain/transaction.ts'
 
-export interface PaymentRecords {
+export interface PaymentQueries {
   /** Newest first. */
   transactions(filter: TransactionFilter, page: Page): Promise<Listed<Transaction>[]>
-  /** By our id or, within the gateway, by the gateway's. */
-  named(gateway: string, transactionId: string): Promise<Transaction | undefined>
+  /** By our id or the gateway's, among the gateway's payments. */
+  find(gateway: string, transactionId: string): Promise<Transaction | undefined>
   /** By our id. */
   story(transactionId: string): Promise<ListedStory | undefined>
   /** Newest first. */
@@ -18,11 +18,11 @@ export interface PaymentRecords {
     filter: { outcome?: Outcome; gateway?: string },
     page: Page,
   ): Promise<Listed<EventRecord>[]>
-  /** Newest first; without `all` only those that nobody has acknowledged. */
+  /** Newest first; without `all` only those that are not acknowledged. */
   alerts(filter: { all?: boolean }, page: Page): Promise<Listed<AlertRecord>[]>
   /** Events received from `from` and before `to`, both the start of a minute, in ms. */
   webhookRates(span: { from: number; to: number }): Promise<WebhookRate[]>
-  /** Whether anything is due now: the sweeper wakes the ledger only then. */
+  /** Whether anything is due now: the sweeper calls the ledger only then. */
   anythingDue(now: number): Promise<boolean>
 }
 
@@ -36,24 +36,24 @@ export interface TransactionFilter {
   status?: PaymentStatus
   gateway?: string
   reference?: string
-  /** What our id, the gateway's or the reference begins with; upper and lower case differ. */
+  /** The beginning of our id, the gateway's or the reference; case-sensitive. */
   startsWith?: string
 }
 
 /**
- * What a list shows for a row that cannot be read, such as one with a time that no date can have:
- * it fails alone, and whoever looks sees that there is something.
+ * What a list shows for an invalid row, such as one with an impossible time: only this row fails,
+ * and the list shows that it exists.
  */
 export interface Unreadable {
   id: string
   code: 'unreadable'
-  /** A sentence that says what cannot be read. */
+  /** A sentence that says what is invalid. */
   invalid: string
 }
 
 export type Listed<Item> = Item | Unreadable
 
-/** Everything that is known of one payment. Oldest first. */
+/** One payment with its webhook events, refunds, events and alerts. Oldest first. */
 export interface Story {
   transaction: Transaction
   webhookEvents: EventRecord[]
@@ -62,7 +62,7 @@ export interface Story {
   alerts: AlertRecord[]
 }
 
-/** A story in which any part may be a row that cannot be read. */
+/** A story in which any part may be an unreadable row. */
 export type ListedStory = {
   [Part in keyof Story]: Story[Part] extends (infer Item)[] ? Listed<Item>[] : Listed<Story[Part]>
 }
@@ -92,7 +92,7 @@ export interface EventRecord {
 export interface WebhookRates {
   /** The start of the first minute. */
   from: string
-  /** The end of the last one, which is under way. */
+  /** The end of the last minute, which is not over yet. */
   to: string
   /** Oldest first; a minute without an event is not listed. */
   minutes: WebhookRate[]
@@ -101,7 +101,7 @@ export interface WebhookRates {
 export interface WebhookRate {
   /** The start of the minute. */
   at: string
-  /** How many events came in it, by what became of them until now. */
+  /** The number of events in this minute, by their current outcome. */
   outcomes: Partial<Record<Outcome, number>>
 }
 
@@ -117,13 +117,13 @@ export interface RefundRecord {
   updatedAt: string
 }
 
-/** A durable event, and how its delivery goes. */
+/** A durable event with its deliveries. */
 export interface StoredEvent {
   id: string
   type: DurableEvent
   payload: PaymentEvents[DurableEvent]
   createdAt: string
-  /** When the listeners in process had taken it. */
+  /** When the listeners in process had accepted it. */
   toldAt?: string
   deliveries: DeliveryRecord[]
 }

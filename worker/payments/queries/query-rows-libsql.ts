@@ -1,4 +1,4 @@
-// Rows as the records that the API shows.
+// Turns rows into the records of the API.
 
 import type { AlertDetail } from '../domain/alerts.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
@@ -48,7 +48,7 @@ export const toEventRecord = (row: Row): EventRecord => ({
   ...(row.raw !== null && { raw: jsonOrText(text(row.raw)) }),
 })
 
-/** Bodies of earlier versions were kept as they came, and some of them as forms. */
+/** Earlier versions stored bodies unchanged, and some of them are forms. */
 function jsonOrText(stored: string): unknown {
   try {
     return JSON.parse(stored)
@@ -57,7 +57,7 @@ function jsonOrText(stored: string): unknown {
   }
 }
 
-/** Rows of one minute stand together. */
+/** The rows are ordered by minute. */
 export function toRates(rows: readonly Row[]): WebhookRate[] {
   const rates: WebhookRate[] = []
   for (const row of rows) {
@@ -84,7 +84,7 @@ export const toRefund = (row: Row): RefundRecord => ({
   ...presentJson<Failed>('error', row.error),
 })
 
-/** `deliveries`: of all events of the payment. */
+/** `deliveries`: those of all events of the payment. */
 export const toStoredEvent = (row: Row, deliveries: readonly Row[]): StoredEvent => ({
   id: text(row.id),
   type: text(row.type) as DurableEvent,

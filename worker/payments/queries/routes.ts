@@ -1,5 +1,5 @@
-// What is known of payments, over HTTP. Whoever watches asks every few seconds, and mostly nothing
-// is new: each answer has a tag, and the same again is a 304 without a body.
+// The read routes of payments. Pages poll them every few seconds and mostly nothing has changed, so
+// each answer has an ETag, and an unchanged one is a 304 without a body.
 
 import { type Context, Hono } from 'hono'
 import { etag, RETAINED_304_HEADERS } from 'hono/etag'
@@ -9,14 +9,14 @@ import { OUTCOMES, PAYMENT_STATUSES } from '../domain/status.ts'
 import type { Payments } from '../payments.ts'
 import type { Page, WebhookRates } from './queries.ts'
 
-const PAGE = 50
-const LONGEST_PAGE = 200
-const LONGEST_NAME = 255
+const DEFAULT_LIMIT = 50
+const MAX_LIMIT = 200
+const MAX_SEARCH_CHARS = 255
 const MINUTE_MS = 60_000
 const HOUR_MINUTES = 60
 const DAY_MINUTES = 24 * HOUR_MINUTES
 
-/** Without the first three a page of another origin may not read that nothing is new. */
+/** Without the first three, a page of another origin cannot read a 304. */
 const KEPT_ON_304 = [
   ...['Access-Control-Allow-Origin', 'Access-Control-Allow-Credentials'],
   'Access-Control-Expose-Headers',
@@ -24,8 +24,8 @@ const KEPT_ON_304 = [
   ...RETAINED_304_HEADERS,
 ]
 
-/** Mounted behind the check of the scope. */
-export function recordRoutes({ records, gateways }: Payments, now: () => number): Hono {
+/** Mounted after the check of the scope. */
+export function queryRoutes({ queries, gateways }: Payments, now: () => number): Hono {
   const app = new Hono()
   app.use(etag({ weak: true, retainedHeaders: KEPT_ON_304 }))
   app.use(async (c, next) => {
@@ -36,8 +36,8 @@ export function recordRoutes({ records, gateways }: Payments, now: () => number)
   app.get('/transactions', async (c) => {
     const page = pageOf(c, ['status', 'gateway', 'reference', 'q'])
     const { gateway, reference, q: startsWith = '' } = c.req.query()
-    if (startsWith.length > LONGEST_NAME) {
-      throw new Problem('invalid_argument', `q ends at ${LONGEST_NAME} characters.`)
+    if (startsWith.length > MAX_SEARCH_CHARS) {
+      throw new Problem('invalid_argument', `q may have at most ${MAX_SEARCH_CHARS} characters.`)
     }
     const status = choiceOf(c, 'status', PAYMENT_STATUSES)
     const filter = {
@@ -46,13 +46,13 @@ export function recordRoutes({ records, gateways }: Payments, now: () => number)
       ...(reference !== undefined && { reference }),
       ...(startsWith !== '' && { startsWith }),
     }
-    const transactions = await records.transactions(filter, page)
+    const transactions = await queries.transactions(filter, page)
     return c.json({ transactions, ...cursorOf(transactions, page) })
   })
   app.get('/transactions/:id', async (c) => {
     requireKnownQuery(c.req.url, [])
-    const story = await records.story(c.req.param('id'))
-    if (!story) throw new Problem('unknown_transaction', 'There is no transaction of this id.')
+    const story = await queries.story(c.req.param('id'))
+    if (!story) throw new Problem('unknown_transaction', 'There is no transaction with this id.')
     const { transaction, ...rest } = story
     return c.json({ ...transaction, ...rest })
   })
@@ -61,13 +61,13 @@ export function recordRoutes({ records, gateways }: Payments, now: () => number)
     const gateway = c.req.query('gateway')
     const outcome = choiceOf(c, 'outcome', OUTCOMES)
     const filter = { ...(outcome && { outcome }), ...(gateway !== undefined && { gateway }) }
-    const webhookEvents = await records.webhookEvents(filter, page)
+    const webhookEvents = await queries.webhookEvents(filter, page)
     return c.json({ webhookEvents, ...cursorOf(webhookEvents, page) })
   })
   app.get('/alerts', async (c) => {
     const page = pageOf(c, ['all'])
     const all = choiceOf(c, 'all', ['true', 'false']) === 'true'
-    const alerts = await records.alerts({ all }, page)
+    const alerts = await queries.alerts({ all }, page)
     return c.json({ alerts, ...cursorOf(alerts, page) })
   })
 
@@ -77,38 +77,38 @@ export function recordRoutes({ records, gateways }: Payments, now: () => number)
   })
   app.get('/webhook-rates', async (c) => {
     requireKnownQuery(c.req.url, ['minutes'])
-    const minutes = countOf(c, 'minutes', { unless: HOUR_MINUTES, most: DAY_MINUTES })
-    // Whole minutes, the one under way included: within a minute the tag then stays the same.
+    const minutes = countOf(c, 'minutes', { fallback: HOUR_MINUTES, max: DAY_MINUTES })
+    // Whole minutes, the current one included: within a minute the tag stays the same.
     const to = (Math.floor(now() / MINUTE_MS) + 1) * MINUTE_MS
     const from = to - minutes * MINUTE_MS
     const rates: WebhookRates = {
       from: new Date(from).toISOString(),
       to: new Date(to).toISOString(),
-      minutes: await records.webhookRates({ from, to }),
+      minutes: await queries.webhookRates({ from, to }),
     }
     return c.json(rates)
   })
   return app
 }
 
-/** `filters`: what the list may be asked for, beside its pages. */
+/** `filters`: the query parameters that the list accepts besides those of its pages. */
 function pageOf(c: Context, filters: readonly string[]): Page {
   requireKnownQuery(c.req.url, [...filters, 'cursor', 'limit'])
   const cursor = c.req.query('cursor')
-  const limit = countOf(c, 'limit', { unless: PAGE, most: LONGEST_PAGE })
+  const limit = countOf(c, 'limit', { fallback: DEFAULT_LIMIT, max: MAX_LIMIT })
   return { ...(cursor !== undefined && { before: cursor }), limit }
 }
 
-/** A page that is full may have another behind it. */
+/** After a full page there may be another. */
 function cursorOf(rows: readonly { id: string }[], { limit }: Page): { cursor?: string } {
   const last = rows.at(-1)
   return last && rows.length === limit ? { cursor: last.id } : {}
 }
 
-function countOf(c: Context, name: string, { unless, most }: { unless: number; most: number }) {
-  const count = Number(c.req.query(name) ?? unless)
-  if (!Number.isInteger(count) || count < 1 || count > most) {
-    throw new Problem('invalid_argument', `${name} must be a whole number from 1 to ${most}.`)
+function countOf(c: Context, name: string, { fallback, max }: { fallback: number; max: number }) {
+  const count = Number(c.req.query(name) ?? fallback)
+  if (!Number.isInteger(count) || count < 1 || count > max) {
+    throw new Problem('invalid_argument', `${name} must be a whole number from 1 to ${max}.`)
   }
   return count
 }

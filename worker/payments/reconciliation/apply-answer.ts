@@ -1,5 +1,4 @@
-// What a gateway says of a payment when it is asked: applied by the ledger, by the same graph and
-// the same rule of amounts as a webhook.
+// Applies a gateway's answer about a payment: the ledger uses the same rules as for a webhook.
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
@@ -8,7 +7,7 @@ import type { Transaction } from '../domain/transaction.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { maskedPayload } from '../masking/mask.ts'
-import { type KnownStatus, missedBefore, payloadOf } from './verdict.ts'
+import { type KnownStatus, missedPayment, payloadOf } from './verdict.ts'
 
 export interface ApplyDeps {
   ledger: Pick<Ledger, 'webhook'>
@@ -18,8 +17,8 @@ export interface ApplyDeps {
 }
 
 /**
- * Applies what is news of the payment, and before it what must have happened and was missed. True:
- * it moved. Rejects with what the ledger rejects with.
+ * Applies the answer, and first a missed payment that must have come before it. True: the payment
+ * changed. Rejects with the ledger's errors.
  */
 export async function applyAnswer(
   deps: ApplyDeps,
@@ -27,7 +26,7 @@ export async function applyAnswer(
   transaction: Transaction,
   answer: KnownStatus,
 ): Promise<boolean> {
-  const missed = missedBefore(transaction, answer)
+  const missed = missedPayment(transaction, answer)
   if (missed) await applyOne(deps, gateway, transaction, missed)
   return await applyOne(deps, gateway, transaction, answer)
 }
@@ -49,12 +48,12 @@ async function applyOne(
     ...(correlationId !== undefined && { correlationId }),
     receivedAt: now,
   })
-  const isDone = outcome === 'applied'
-  const about = { transactionId, gateway: transaction.gateway, correlationId }
-  const fields = { ...about, eventId: payload.eventId, status, outcome }
-  log(isDone ? 'info' : 'warn', `payments.check.${outcome}`, fields)
+  const isApplied = outcome === 'applied'
+  const ids = { transactionId, gateway: transaction.gateway, correlationId }
+  const fields = { ...ids, eventId: payload.eventId, status, outcome }
+  log(isApplied ? 'info' : 'warn', `payments.check.${outcome}`, fields)
   if (isMismatch && outcome !== 'duplicate') {
     log('warn', 'payments.webhook.amount_mismatch', { ...fields, amount, currency })
   }
-  return isDone
+  return isApplied
 }

@@ -1,5 +1,5 @@
-// One payment that should have been heard of: asks its gateway, and has the ledger apply what comes
-// of it, by the same graph and the same rule of amounts as a webhook.
+// Reconciles one payment whose result is overdue: asks its gateway, and the ledger applies the
+// answer by the same rules as a webhook.
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Fields, Log } from '../../shared/log.ts'
@@ -14,46 +14,46 @@ import type { Check, Ledger } from '../ledger/ledger.ts'
 import { reasonOf } from '../outbox/reason.ts'
 import { applyAnswer } from './apply-answer.ts'
 import { DAY_MS, unknownCheckAt } from './schedule.ts'
-import { isNews, type KnownStatus, letGo, settledAs } from './verdict.ts'
+import { expiredUnknown, type KnownStatus, mustApply, settledAs } from './verdict.ts'
 
-export interface RecheckDeps {
+export interface ReconcileDeps {
   ledger: Pick<Ledger, 'webhook' | 'settleCheck' | 'finishCharge'>
   gateways: ReadonlyMap<string, AnyGateway>
   caller: Pick<Caller, 'run'>
   onMismatch: 'log' | 'reject'
-  /** Where a gateway is to call back; without it, where it is configured to. */
+  /** The callback URL for a gateway; undefined: the gateway has one configured. */
   callbackUrl?: (gateway: string, origin: string | undefined) => string | undefined
   clock: Clock
   log: Log
 }
 
-export interface Rechecked {
+export interface Reconciled {
   /**
-   * `moved`: something was applied. `answered`, `refused`: a charge, asked for again. `waits`: it
-   * stays as it was. `unreachable`: the gateway did not say.
+   * `moved`: the payment changed. `answered`, `refused`: a charge was repeated. `waits`: no change.
+   * `unreachable`: the gateway did not answer.
    */
-  what: 'moved' | 'answered' | 'refused' | 'waits' | 'unreachable'
-  /** A person was told that it does not settle. */
-  alerted: boolean
+  result: 'moved' | 'answered' | 'refused' | 'waits' | 'unreachable'
+  /** An alert was raised. */
+  isAlerted: boolean
 }
 
-/** Rejects with what the ledger rejects with; what a gateway does is an answer. */
-export type Recheck = (check: Check) => Promise<Rechecked>
+/** Rejects with the ledger's errors only; a gateway's failure is a result. */
+export type Reconcile = (check: Check) => Promise<Reconciled>
 
-export function createRecheck(deps: RecheckDeps): Recheck {
+export function createReconcile(deps: ReconcileDeps): Reconcile {
   const { ledger, gateways, clock, log } = deps
 
   return async (check) => {
     const { transaction } = check
     const gateway = gateways.get(transaction.gateway)
     if (!gateway) {
-      log('warn', 'payments.check.unknown_gateway', about(transaction))
+      log('warn', 'payments.check.unknown_gateway', idsOf(transaction))
       return await settle(check, 'unreachable')
     }
     if (transaction.gatewayTransactionId !== undefined) {
       return await askStatus(gateway, check, transaction.gatewayTransactionId)
     }
-    // Paid by a webhook that named it by its reference alone: there is nothing to ask by.
+    // Paid by a webhook that had only its reference: without the gateway's id it cannot be asked.
     if (transaction.status !== 'Pending') return await settle(check)
     if (clock.now() - Date.parse(transaction.createdAt) >= DAY_MS)
       return await expire(gateway, check)
@@ -64,34 +64,41 @@ export function createRecheck(deps: RecheckDeps): Recheck {
     gateway: AnyGateway,
     check: Check,
     gatewayTransactionId: string,
-  ): Promise<Rechecked> {
-    // Without it only its webhook tells, or a person.
+  ): Promise<Reconciled> {
+    // Such a payment changes only by its webhook or by a person.
     if (!supportsStatusCheck(gateway)) return await settle(check)
     const { transaction } = check
     const { externalReferenceId, reference, amount, currency } = transaction
-    const names = { gatewayTransactionId, externalReferenceId, reference, amount, currency }
+    const stored = { gatewayTransactionId, externalReferenceId, reference, amount, currency }
     let answer: StatusAnswer
     try {
-      answer = await deps.caller.run(gateway, 'call', (call) => gateway.checkStatus(names, call))
+      answer = await deps.caller.run(gateway, 'call', (call) => gateway.checkStatus(stored, call))
     } catch (error) {
       return await unreachable(check, error)
     }
     if (!answer.known) {
-      log('warn', 'payments.check.unknown_to_gateway', about(transaction))
+      log('warn', 'payments.check.unknown_to_gateway', idsOf(transaction))
       return await settle(check)
     }
-    if (!isNews(transaction, answer)) return await settle(check, 'waits', answer)
+    if (!mustApply(transaction, answer)) return await settle(check, 'waits', answer)
     return await apply(gateway, check, answer)
   }
 
-  async function apply(gateway: AnyGateway, check: Check, answer: KnownStatus): Promise<Rechecked> {
-    const isMoved = await applyAnswer(deps, gateway, check.transaction, answer)
-    if (isMoved) return { what: 'moved', alerted: false }
+  async function apply(
+    gateway: AnyGateway,
+    check: Check,
+    answer: KnownStatus,
+  ): Promise<Reconciled> {
+    const hasMoved = await applyAnswer(deps, gateway, check.transaction, answer)
+    if (hasMoved) return { result: 'moved', isAlerted: false }
     return await settle(check, 'waits', answer)
   }
 
-  /** Its answer never came, and the same external reference can only ever be one payment. */
-  async function chargeAgain(gateway: AnyGateway, check: Check): Promise<Rechecked> {
+  /**
+   * Repeats a charge whose answer was lost. It is safe: the gateway makes only one payment for an
+   * external reference.
+   */
+  async function chargeAgain(gateway: AnyGateway, check: Check): Promise<Reconciled> {
     const { transaction, request } = check
     const { externalReferenceId, id: transactionId } = transaction
     const callbackUrl = deps.callbackUrl?.(gateway.key, undefined)
@@ -105,61 +112,62 @@ export function createRecheck(deps: RecheckDeps): Recheck {
       result = failedCharge(error, unknownCheckAt(clock.now()))
     }
     const now = clock.now()
-    // The breaker has heard from the caller how that went.
+    // `caller.run` has already reported the result to the breaker, so the verdict here is neutral.
     const end = { transactionId, eventId: drawId(now), now, verdict: 'neutral' as const, result }
     await ledger.finishCharge(end)
-    log('info', 'payments.check.charged_again', { ...about(transaction), result: result.kind })
-    return { what: result.kind === 'refused' ? 'refused' : 'answered', alerted: false }
+    log('info', 'payments.check.charged_again', { ...idsOf(transaction), result: result.kind })
+    return { result: result.kind === 'refused' ? 'refused' : 'answered', isAlerted: false }
   }
 
-  /** Nobody was ever sent to pay it: it never got to where it could be paid. */
-  async function expire(gateway: AnyGateway, check: Check): Promise<Rechecked> {
+  /** The payer never got a page or a code, so the payment can no longer be paid. */
+  async function expire(gateway: AnyGateway, check: Check): Promise<Reconciled> {
     const { amount, currency } = check.transaction
     const now = clock.now()
-    // First, so that a crash in between leaves the alert: nobody will ask about it again.
-    if (!check.isUnsent) await ledger.settleCheck(letGo(check, now))
+    // The alert comes first, so that a crash in between keeps it: an Expired payment is not
+    // checked.
+    if (!check.isUnsent) await ledger.settleCheck(expiredUnknown(check, now))
     const expired = await apply(gateway, check, {
       known: true,
       status: 'Expired',
       amount,
       currency,
     })
-    return { ...expired, alerted: expired.alerted || !check.isUnsent }
+    return { ...expired, isAlerted: expired.isAlerted || !check.isUnsent }
   }
 
-  async function unreachable(check: Check, error: unknown): Promise<Rechecked> {
-    // A driver that breaks is a fault of ours; a gateway that does not answer is everyday.
+  async function unreachable(check: Check, error: unknown): Promise<Reconciled> {
+    // A driver's own error is a bug; a gateway that does not answer is normal.
     const level = error instanceof GatewayUnavailableException ? 'warn' : 'error'
-    const fields = { ...about(check.transaction), error: reasonOf(error) }
+    const fields = { ...idsOf(check.transaction), error: reasonOf(error) }
     log(level, 'payments.check.no_answer', fields)
     return await settle(check, 'unreachable')
   }
 
   async function settle(
     check: Check,
-    what: 'waits' | 'unreachable' = 'waits',
+    result: 'waits' | 'unreachable' = 'waits',
     answer?: KnownStatus,
-  ): Promise<Rechecked> {
+  ): Promise<Reconciled> {
     const { status } = check.transaction
     const settled = {
       ...settledAs(check, clock.now(), answer),
-      ...(what === 'unreachable' && { whileStill: status }),
+      ...(result === 'unreachable' && { whileStill: status }),
     }
     await ledger.settleCheck(settled)
     const { alert, nextCheckAt: next } = settled
-    const fields = { ...about(check.transaction), nextCheckAt: next, status: answer?.status }
+    const fields = { ...idsOf(check.transaction), nextCheckAt: next, status: answer?.status }
     if (alert) log('error', `payments.check.${alert.kind}`, fields)
     else log('debug', 'payments.check.waits', fields)
-    return { what, alerted: alert !== undefined }
+    return { result, isAlerted: alert !== undefined }
   }
 }
 
-/** A no, or the gateway's name of a payment that it gives no page for. */
+/** A refusal, or a payment id without a page to pay on. */
 const isAnswer = (error: unknown): boolean =>
   error instanceof GatewayRefusedException ||
   (error instanceof GatewayUnavailableException && error.gatewayTransactionId !== undefined)
 
-const about = ({ id, gateway, correlationId }: Transaction): Fields => ({
+const idsOf = ({ id, gateway, correlationId }: Transaction): Fields => ({
   transactionId: id,
   gateway,
   correlationId,

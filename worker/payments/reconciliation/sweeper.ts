@@ -1,62 +1,67 @@
-// Finishes what did not finish by itself: events that were not delivered, webhooks that came before
-// their payment, payments whose end nobody told us. Bounded, so that it can run every minute.
+// The sweeper: delivers pending events, applies webhooks that arrived before their payment, and
+// reconciles payments whose webhook was lost. Its work is bounded, so that it can run every minute.
 
 import type { Ledger } from '../ledger/ledger.ts'
 import { reasonOf } from '../outbox/reason.ts'
-import type { PaymentRecords, Unreadable } from '../queries/queries.ts'
-import { createRecheck, type Recheck, type RecheckDeps, type Rechecked } from './reconcile.ts'
+import type { PaymentQueries, Unreadable } from '../queries/queries.ts'
+import {
+  createReconcile,
+  type Reconcile,
+  type ReconcileDeps,
+  type Reconciled,
+} from './reconcile.ts'
 import { DAY_MS } from './schedule.ts'
 
 export interface Sweeper {
-  /** Never rejects: what fails is logged, counted, and due again later. */
+  /** Never rejects: failures are logged and counted, and the work is due again later. */
   sweep(): Promise<SweepReport>
 }
 
-export interface SweeperDeps extends RecheckDeps {
-  ledger: RecheckDeps['ledger'] &
+export interface SweeperDeps extends ReconcileDeps {
+  ledger: ReconcileDeps['ledger'] &
     Pick<Ledger, 'dispatchDue' | 'applyParked' | 'claimChecks' | 'forget'>
-  records: Pick<PaymentRecords, 'anythingDue'>
+  queries: Pick<PaymentQueries, 'anythingDue'>
 }
 
 export interface SweepReport {
-  /** Nothing was due, and the ledger was left asleep. */
+  /** Nothing was due, and the ledger was not called. */
   isIdle: boolean
-  /** Stored events that all subscribers took, and those that one of them did not. */
+  /** Stored events that all subscribers accepted, and those that failed for at least one. */
   delivered: number
   undelivered: number
-  /** Checks that were made, and what came of them. */
+  /** The number of checks and their results. */
   checked: number
   moved: number
   chargedAgain: number
   unreachable: number
   alerts: number
-  /** Webhook events that were old enough to be deleted. */
+  /** Old webhook events that were deleted. */
   forgotten: number
-  /** Parts that did not succeed for a fault of ours or the database's. */
+  /** Parts that failed because of a bug or the database. */
   failed: number
 }
 
-/** An endpoint that takes its 15 s for each holds up no more of them than this. */
-const DISPATCHED_AT_ONCE = 60
-const PARKED_AT_ONCE = 100
-const CHECKS = 50
-const CHECKED_AT_ONCE = 8
-/** No check is begun after that, nor another round of dispatching. */
-const BEGINS_FOR_MS = 25_000
-/** Longer than a gateway takes with its retries: another sweep must not ask at the same time. */
-const CLAIMED_FOR_MS = 120_000
-const KEPT_FOR_MS = 90 * 24 * 3_600_000
-const FORGOTTEN_AT_ONCE = 1_000
+/** If an endpoint takes its full 15 s for each event, no more than these wait for it. */
+const DISPATCH_BATCH = 60
+const PARKED_BATCH = 100
+const MAX_CHECKS = 50
+const CONCURRENT_CHECKS = 8
+/** After this time no check and no dispatch round starts. */
+const MAX_START_MS = 25_000
+/** Longer than a call with its retries: another sweep must not check the payment as well. */
+const CLAIM_MS = 120_000
+const RETENTION_MS = 90 * 24 * 3_600_000
+const RETENTION_BATCH = 1_000
 
 export function createSweeper(deps: SweeperDeps): Sweeper {
-  const recheck = createRecheck(deps)
-  return { sweep: () => new Sweep(deps, recheck).run() }
+  const reconcile = createReconcile(deps)
+  return { sweep: () => new Sweep(deps, reconcile).run() }
 }
 
 class Sweep {
   readonly #deps: SweeperDeps
-  readonly #recheck: Recheck
-  readonly #begunAt: number
+  readonly #reconcile: Reconcile
+  readonly #startedAt: number
   readonly #report: SweepReport = {
     isIdle: false,
     delivered: 0,
@@ -70,30 +75,30 @@ class Sweep {
     failed: 0,
   }
 
-  constructor(deps: SweeperDeps, recheck: Recheck) {
+  constructor(deps: SweeperDeps, reconcile: Reconcile) {
     this.#deps = deps
-    this.#recheck = recheck
-    this.#begunAt = deps.clock.now()
+    this.#reconcile = reconcile
+    this.#startedAt = deps.clock.now()
   }
 
   async run(): Promise<SweepReport> {
-    const { records, log } = this.#deps
+    const { queries, log } = this.#deps
     await this.#attempt('due', {}, async () => {
-      this.#report.isIdle = !(await records.anythingDue(this.#begunAt))
+      this.#report.isIdle = !(await queries.anythingDue(this.#startedAt))
     })
     if (this.#report.isIdle || this.#report.failed > 0) return this.#report
     await this.#attempt('dispatch', {}, () => this.#dispatchDue())
     await this.#attempt('parked', {}, () => this.#applyParked())
     await this.#attempt('checks', {}, () => this.#check())
-    await this.#attempt('retention', {}, () => this.#forget())
+    await this.#attempt('retention', {}, () => this.#deleteOld())
     log('info', 'payments.swept', { ...this.#report })
     return this.#report
   }
 
-  /** Whatever fails here ends nothing but itself. */
+  /** A failure of one part does not stop the others. */
   async #attempt(
     part: string,
-    about: Record<string, unknown>,
+    fields: Record<string, unknown>,
     work: () => Promise<void>,
   ): Promise<void> {
     if (this.#isOver()) return
@@ -101,53 +106,53 @@ class Sweep {
       await work()
     } catch (error) {
       this.#report.failed++
-      this.#deps.log('error', 'payments.sweep_failed', { part, ...about, error: reasonOf(error) })
+      this.#deps.log('error', 'payments.sweep_failed', { part, ...fields, error: reasonOf(error) })
     }
   }
 
   #isOver(): boolean {
-    return this.#deps.clock.now() - this.#begunAt >= BEGINS_FOR_MS
+    return this.#deps.clock.now() - this.#startedAt >= MAX_START_MS
   }
 
   async #dispatchDue(): Promise<void> {
     const { ledger, clock } = this.#deps
     while (!this.#isOver()) {
-      const claim = { now: clock.now(), limit: DISPATCHED_AT_ONCE }
+      const claim = { now: clock.now(), limit: DISPATCH_BATCH }
       const { delivered, failed } = await ledger.dispatchDue(claim)
       this.#report.delivered += delivered
       this.#report.undelivered += failed
-      if (delivered + failed < DISPATCHED_AT_ONCE) return
+      if (delivered + failed < DISPATCH_BATCH) return
     }
   }
 
   async #applyParked(): Promise<void> {
     const { ledger, clock } = this.#deps
-    await ledger.applyParked({ now: clock.now(), limit: PARKED_AT_ONCE })
+    await ledger.applyParked({ now: clock.now(), limit: PARKED_BATCH })
   }
 
   async #check(): Promise<void> {
     const { ledger, clock } = this.#deps
     const now = clock.now()
-    const until = now + CLAIMED_FOR_MS
-    const checks = await ledger.claimChecks({ now, until, limit: CHECKS })
-    const left = checks.values()
+    const until = now + CLAIM_MS
+    const checks = await ledger.claimChecks({ now, until, limit: MAX_CHECKS })
+    const remaining = checks.values()
     const checkNext = async () => {
-      for (const check of left) {
+      for (const check of remaining) {
         if ('invalid' in check) {
-          await this.#attempt('check', { transactionId: check.id }, () => this.#putAside(check))
+          await this.#attempt('check', { transactionId: check.id }, () => this.#postpone(check))
           continue
         }
         const { id: transactionId, correlationId } = check.transaction
         await this.#attempt('check', { transactionId, correlationId }, async () => {
-          this.#count(await this.#recheck(check))
+          this.#count(await this.#reconcile(check))
         })
       }
     }
-    await Promise.all(Array.from({ length: CHECKED_AT_ONCE }, checkNext))
+    await Promise.all(Array.from({ length: CONCURRENT_CHECKS }, checkNext))
   }
 
-  /** Asked again a day later, when somebody may have repaired it; it takes no turn until then. */
-  async #putAside({ id: transactionId, invalid }: Unreadable): Promise<void> {
+  /** Raises an alert and checks again a day later, when the row may be repaired. */
+  async #postpone({ id: transactionId, invalid }: Unreadable): Promise<void> {
     const { ledger, clock, log } = this.#deps
     const now = clock.now()
     const alert = { kind: 'unreadable', detail: { error: invalid } } as const
@@ -156,17 +161,17 @@ class Sweep {
     log('error', 'payments.check.unreadable', { transactionId, error: invalid })
   }
 
-  #count({ what, alerted }: Rechecked): void {
+  #count({ result, isAlerted }: Reconciled): void {
     const report = this.#report
     report.checked++
-    if (alerted) report.alerts++
-    if (what === 'moved') report.moved++
-    if (what === 'answered' || what === 'refused') report.chargedAgain++
-    if (what === 'unreachable') report.unreachable++
+    if (isAlerted) report.alerts++
+    if (result === 'moved') report.moved++
+    if (result === 'answered' || result === 'refused') report.chargedAgain++
+    if (result === 'unreachable') report.unreachable++
   }
 
-  async #forget(): Promise<void> {
+  async #deleteOld(): Promise<void> {
     const { ledger } = this.#deps
-    this.#report.forgotten = await ledger.forget(this.#begunAt - KEPT_FOR_MS, FORGOTTEN_AT_ONCE)
+    this.#report.forgotten = await ledger.forget(this.#startedAt - RETENTION_MS, RETENTION_BATCH)
   }
 }

@@ -1,5 +1,5 @@
-// What an answer about a payment, or none, means for it: news for the ledger, another check, or an
-// alert. Pure.
+// Decides what follows from a gateway's answer, or from none: an event for the ledger, another
+// check or an alert. Pure.
 
 import type { CheckSettled } from '../domain/check.ts'
 import type { VerifiedWebhook } from '../domain/payload.ts'
@@ -11,8 +11,8 @@ import { DAY_MS, HOUR_MS, nextCheckAt } from './schedule.ts'
 
 export type KnownStatus = Extract<StatusAnswer, { known: true }>
 
-/** Whether the ledger should hear of it: also of what no payment in this status can become. */
-export function isNews(transaction: Transaction, { status, amount }: KnownStatus): boolean {
+/** Whether the ledger must apply it. Also for an illegal change, which the ledger records. */
+export function mustApply(transaction: Transaction, { status, amount }: KnownStatus): boolean {
   if (status === 'Pending') return false
   switch (judge(transaction.status, status)) {
     case 'applied':
@@ -20,7 +20,7 @@ export function isNews(transaction: Transaction, { status, amount }: KnownStatus
     case 'late_payment':
       return true
     case 'illegal':
-      // Some gateways call a payment paid whatever was given back of it.
+      // Some gateways report `Paid` also after a refund.
       return status !== 'Paid'
     case 'unchanged':
       return false
@@ -28,24 +28,24 @@ export function isNews(transaction: Transaction, { status, amount }: KnownStatus
 }
 
 /**
- * What must have happened before that, and was not heard of either: what is given back was paid.
- * Without it the graph would not let the refund in. All that was given back is what was paid, which
- * may be another amount than was asked for; of a part it is what the gateway tells, else what was
- * asked for.
+ * The payment that came before a refund and was missed too: a refunded payment was paid. Without it
+ * the refund would be an illegal change. The paid amount may differ from the charged one. After a
+ * full refund it is the refunded amount; after a partial one it is the amount that the gateway
+ * reports, else the charged one.
  */
-export function missedBefore(
-  { status, amount: asked, currency }: Transaction,
+export function missedPayment(
+  { status, amount: charged, currency }: Transaction,
   answer: KnownStatus,
 ): KnownStatus | undefined {
   const isAll = answer.status === 'Refunded'
   if (status !== 'Pending' || !(isAll || answer.status === 'PartiallyRefunded')) return undefined
-  const told = isAll ? answer.amount : answer.paidAmount
+  const amount = isAll ? answer.amount : answer.paidAmount
   const paid =
-    told === undefined ? { amount: asked, currency } : { amount: told, currency: answer.currency }
+    amount === undefined ? { amount: charged, currency } : { amount, currency: answer.currency }
   return { known: true, status: 'Paid', ...paid, raw: answer.raw }
 }
 
-/** As a webhook would have told it. The same answer, given again, is the same event. */
+/** The answer as a webhook. A repeated answer has the same event id, so it is a duplicate. */
 export function payloadOf(
   transaction: Transaction,
   { status, amount, currency, error, raw }: KnownStatus,
@@ -67,24 +67,24 @@ export function payloadOf(
   }
 }
 
-/** A payment that stays as it is. Without an answer its gateway could not be asked. */
+/** For a payment that does not change. No answer: its gateway could not be asked. */
 export function settledAs(check: Check, now: number, answer?: KnownStatus): CheckSettled {
   const { transaction, refund } = check
   const base = { transactionId: transaction.id, now }
   if (refund) return { ...base, ...refundSettledAs(check, refund, now, answer) }
   if (transaction.status !== 'Pending') {
-    // It was asked about because a refund came before its payment, or because an event was too old
-    // to be taken; with an answer that is settled.
+    // It was checked because a refund arrived before its payment, or because an event was stale.
+    // With an answer, that is settled.
     return answer ? base : { ...base, nextCheckAt: now + HOUR_MS }
   }
   const createdAt = Date.parse(transaction.createdAt)
-  const next = nextCheckAt(createdAt, now, givenUpAt(transaction, createdAt))
+  const next = nextCheckAt(createdAt, now, endOf(transaction, createdAt))
   if (next !== undefined) return { ...base, nextCheckAt: next }
   return { ...base, alert: unsettled(transaction, answer) }
 }
 
-/** A charge that ends without a word of its gateway, which may have made it all the same. */
-export const letGo = ({ transaction }: Check, now: number): CheckSettled => ({
+/** The alert for a charge that expires without an answer: the gateway may have made it. */
+export const expiredUnknown = ({ transaction }: Check, now: number): CheckSettled => ({
   ...{ transactionId: transaction.id, now, nextCheckAt: now },
   alert: unsettled(transaction),
 })
@@ -97,8 +97,8 @@ function unsettled(
   return { kind: 'unsettled', detail: { reference, amount, currency, since, said } }
 }
 
-/** A charge that its gateway never named is let go after a day. */
-const givenUpAt = ({ expiresAt, gatewayTransactionId }: Transaction, createdAt: number) => {
+/** The time after which it cannot be paid; without a gateway's id, a day after its creation. */
+const endOf = ({ expiresAt, gatewayTransactionId }: Transaction, createdAt: number) => {
   if (gatewayTransactionId === undefined) return createdAt + DAY_MS
   return expiresAt === undefined ? undefined : Date.parse(expiresAt)
 }
@@ -117,18 +117,18 @@ function refundSettledAs(
     kind: 'refund_unsettled',
     detail: { reference, amount, currency, refundId, since, said },
   }
-  // The gateway knows of no refund a day after it was asked for one. An accepted refund, or one on
-  // the gateway's list, is not given up so: it would be made twice, and by hand a bank may take
-  // days. Nor does a status that nobody here knows say that nothing was given back.
-  const isAsBefore = answer?.status === transaction.status && !answer.isRefundRequested
-  if (isAsBefore && !isAccepted && now - createdAt >= DAY_MS) {
-    const message = 'The gateway never told what became of this refund, and has not made it.'
+  // A day after the request, the gateway reports no refund: it is given up. Not so an accepted one,
+  // or one that the gateway lists as requested: a bank may take days, and a second refund would pay
+  // twice. An unknown status does not mean either that nothing was refunded.
+  const isUnchanged = answer?.status === transaction.status && !answer.isRefundRequested
+  if (isUnchanged && !isAccepted && now - createdAt >= DAY_MS) {
+    const message = 'The gateway did not report the outcome of this refund, and has not made it.'
     return { givenUp: { refundId, error: { code: 'outcome_unknown', message } }, alert }
   }
   const next = nextCheckAt(createdAt, now, createdAt + DAY_MS)
-  // A bank that took it, and lists it no longer, has dropped it and tells nobody.
-  const isDropped = isAsBefore && answer.isRefundRequested === false && now - createdAt >= HOUR_MS
-  // Somebody's money: it is asked about for as long as it is under way, though a person knows.
+  // A bank that accepted it and no longer lists it has dropped it without a report.
+  const isDropped = isUnchanged && answer.isRefundRequested === false && now - createdAt >= HOUR_MS
+  // It is the payer's money: checks go on while the refund is pending, even after the alert.
   return next === undefined || (isAccepted && isDropped)
     ? { nextCheckAt: next ?? now + DAY_MS, alert }
     : { nextCheckAt: next }

@@ -87,7 +87,7 @@ describe('a charge that is asked for again', () => {
     const error = { code: 'declined', rawCode: 'E7', message: 'No.' }
     script.charge = () => ({ ok: false, error })
     const refused = await payments.charge(order, keyed).catch((thrown: unknown) => thrown)
-    const [failed] = await payments.records.transactions({}, { limit: 9 })
+    const [failed] = await payments.queries.transactions({}, { limit: 9 })
     expect(refused).toMatchObject({ code: 'gateway_refused', error, transactionId: failed?.id })
     expect(refused).toBeInstanceOf(GatewayUnavailableException)
     expect(await payments.charge(order, keyed)).toStrictEqual({
@@ -117,7 +117,7 @@ describe('a charge that is asked for again', () => {
       expect(await failure()).toMatchObject({ transactionId, code: 'gateway_unavailable' })
     }
     expect(calls).toHaveLength(1)
-    const story = await payments.records.story(transactionId)
+    const story = await payments.queries.story(transactionId)
     expect(story?.transaction).toMatchObject({
       status: 'Pending',
       gatewayTransactionId: 'gateway-1',
@@ -131,7 +131,7 @@ describe('a charge that is asked for again', () => {
       await payments.sweeper.sweep()
     }
     await clock.advance(retryAfterMs % 60_000)
-    const settled = await payments.records.story(transactionId)
+    const settled = await payments.queries.story(transactionId)
     expect(settled?.transaction.status).toBe('Expired')
   })
 })

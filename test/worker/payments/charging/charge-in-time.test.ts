@@ -55,7 +55,7 @@ function slowRoom(slow: Slow, more: Parameters<typeof openRoom>[0] = {}) {
     )
     return { ...(await end(clock, ended)), tookMs: clock.now() - startedAt }
   }
-  const row = async () => (await room.payments.records.transactions({}, { limit: 1 }))[0]
+  const row = async () => (await room.payments.queries.transactions({}, { limit: 1 }))[0]
   return { ...room, sent, charged, row }
 }
 

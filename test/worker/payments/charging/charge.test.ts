@@ -21,7 +21,7 @@ describe('a charge', () => {
     const { charge } = script
     script.charge = async (asked) => {
       await room.quiet()
-      before.push(room.names(), await payments.records.transactions({}, { limit: 9 }))
+      before.push(room.names(), await payments.queries.transactions({}, { limit: 9 }))
       return charge(asked)
     }
     const response = await payments.charge(order, { correlationId: 'correlation-1' })
@@ -37,7 +37,7 @@ describe('a charge', () => {
       gatewayTransactionId: `gateway-${charged[0]?.externalReferenceId}`,
       redirectUrl: 'https://bank.example/pay',
     })
-    const story = await payments.records.story(response.transactionId)
+    const story = await payments.queries.story(response.transactionId)
     expect(story?.transaction).toMatchObject({
       gatewayTransactionId: response.gatewayTransactionId,
       redirectUrl: response.redirectUrl,
@@ -93,7 +93,7 @@ describe('a charge', () => {
     const { charge } = script
     script.charge = unavailable
     await expect(payments.charge(order)).rejects.toMatchObject({ code: 'gateway_unavailable' })
-    const [open] = await payments.records.transactions({}, { limit: 9 })
+    const [open] = await payments.queries.transactions({}, { limit: 9 })
     expect(open).toMatchObject({ status: 'Pending' })
     script.charge = charge
     const response = await payments.charge(order)
@@ -105,7 +105,7 @@ describe('a charge', () => {
     const { payments, script, charged } = openRoom({ gateway: { chargeIsIdempotent: false } })
     script.charge = unavailable
     await expect(payments.charge(order)).rejects.toMatchObject({ code: 'gateway_unavailable' })
-    const [open] = await payments.records.transactions({}, { limit: 9 })
+    const [open] = await payments.queries.transactions({}, { limit: 9 })
     await expect(payments.charge(order)).rejects.toMatchObject({
       code: 'gateway_unavailable',
       transactionId: open?.id,
@@ -129,7 +129,7 @@ describe('a charge', () => {
     await room.clock.advance(1)
     await payments.charge(order)
     expect(charged[1]?.externalReferenceId).not.toBe(charged[0]?.externalReferenceId)
-    const [second, first] = await payments.records.transactions({}, { limit: 9 })
+    const [second, first] = await payments.queries.transactions({}, { limit: 9 })
     expect([first?.status, first?.attempt]).toEqual(['Failed', 1])
     expect([second?.status, second?.attempt]).toEqual(['Pending', 2])
   })
@@ -140,7 +140,7 @@ describe('a charge', () => {
       throw new InvalidArgumentException('A return address is needed.')
     }
     await expect(payments.charge(order)).rejects.toMatchObject({ code: 'invalid_argument' })
-    const [failed] = await payments.records.transactions({}, { limit: 9 })
+    const [failed] = await payments.queries.transactions({}, { limit: 9 })
     expect(failed).toMatchObject({ status: 'Failed', error: { code: 'invalid_argument' } })
   })
 
@@ -161,7 +161,7 @@ describe('a charge', () => {
       throw new TypeError('undefined is not an answer')
     }
     await expect(payments.charge(order)).rejects.toMatchObject({ code: 'gateway_unavailable' })
-    const [open] = await payments.records.transactions({}, { limit: 9 })
+    const [open] = await payments.queries.transactions({}, { limit: 9 })
     expect(open?.status).toBe('Pending')
   })
 
@@ -189,7 +189,7 @@ describe('a charge', () => {
     }
     const { transactionId } = await payments.charge(order)
     await room.quiet()
-    const story = await payments.records.story(transactionId)
+    const story = await payments.queries.story(transactionId)
     expect(story?.transaction.status).toBe('Paid')
     expect(story?.webhookEvents).toMatchObject([{ outcome: 'applied' }])
     expect(room.names().filter((name) => name === 'PaymentSucceeded')).toHaveLength(1)

@@ -14,7 +14,7 @@ const order = {
 async function charged(gateway: object = {}) {
   const room = openRoom({ gateway })
   const { transactionId, gatewayTransactionId = '' } = await room.payments.charge(order)
-  const current = async () => (await room.payments.records.story(transactionId))?.transaction
+  const current = async () => (await room.payments.queries.story(transactionId))?.transaction
   const bank = room.payments.driver('bank')
   return { ...room, bank, transactionId, gatewayTransactionId, current }
 }

@@ -28,7 +28,7 @@ async function paid(own: Parameters<typeof openRoom>[0] = {}, amount = 25_000): 
 
 const refund = (amount: number, context = {}) =>
   room.payments.refund('bank', { transactionId, amount, reason: 'Broken' }, context)
-const current = async () => (await room.payments.records.story(transactionId))?.transaction
+const current = async () => (await room.payments.queries.story(transactionId))?.transaction
 
 describe('a refund', () => {
   beforeEach(() => paid())
@@ -104,7 +104,7 @@ describe('a refund', () => {
     await room.quiet()
     expect(await current()).toMatchObject({ status: 'Refunded', refundedAmount: 25_000 })
     expect(room.names()).toEqual(['PaymentRefunded'])
-    const story = await room.payments.records.story(transactionId)
+    const story = await room.payments.queries.story(transactionId)
     expect(story?.refunds).toMatchObject([{ status: 'succeeded' }])
   })
 

@@ -33,7 +33,7 @@ const answerOf = (room: Room, request: object, context = {}) =>
 
 /** All attempts, the oldest first, as far as a replacement touches them. */
 async function attemptsOf(room: Room) {
-  const rows = await room.payments.records.transactions({}, { limit: 99 })
+  const rows = await room.payments.queries.transactions({}, { limit: 99 })
   return rows
     .sort((a, b) => a.attempt - b.attempt)
     .map(({ id, attempt, status, error }) => ({
@@ -43,7 +43,7 @@ async function attemptsOf(room: Room) {
 }
 
 const alertsOf = async ({ payments }: Room) =>
-  (await payments.records.alerts({}, { limit: 99 })).map(({ kind, transactionId }) => ({
+  (await payments.queries.alerts({}, { limit: 99 })).map(({ kind, transactionId }) => ({
     ...{ kind, transactionId },
   }))
 

@@ -1,5 +1,5 @@
-// The ledger over SQLite in this process: as it is, and where saves go wrong in ways that nobody may
-// notice.
+// The ledger over SQLite in this process: as it is, and where saves go wrong in ways that nobody
+// may notice.
 
 import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
 import {
@@ -8,7 +8,7 @@ import {
 } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
-import { libsqlRecords } from '../../../../worker/payments/queries/queries-libsql.ts'
+import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { type Clock, hostClock } from '../../../../worker/shared/clock.ts'
 import { ledgerContract } from '../../../contract/ledger.ts'
 import { sqliteDatabase } from '../../../support/sqlite-database.ts'
@@ -27,8 +27,8 @@ function contractOver(name: string, over: (database: Database) => Database): voi
     }
     const store = libsqlStore(over(database))
     const ledger = createLedger({ ...options, log, clock: impatient, store })
-    const records = libsqlRecords(database)
-    return { ledger, outbox: ledger, records, close: async () => undefined }
+    const queries = libsqlQueries(database)
+    return { ledger, outbox: ledger, queries, close: async () => undefined }
   })
 }
 

@@ -14,7 +14,7 @@ import { sqliteLedger } from '../../../support/sqlite-ledger.ts'
 const quiet = () => undefined
 
 ledgerContract('behind an object', async (options) => {
-  const { ledger, records } = sqliteLedger(options)
+  const { ledger, queries } = sqliteLedger(options)
   const namespace: LedgerNamespace = {
     getByName: () => ({
       call: async (name, args) =>
@@ -25,5 +25,5 @@ ledgerContract('behind an object', async (options) => {
     }),
   }
   const behind = objectLedger({ namespace, name: 'main', clock: hostClock, keepAlive: quiet })
-  return { ledger: behind, outbox: ledger, records, close: async () => undefined }
+  return { ledger: behind, outbox: ledger, queries, close: async () => undefined }
 })

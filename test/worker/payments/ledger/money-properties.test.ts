@@ -22,11 +22,11 @@ const RANK: Record<PaymentStatus, number> = {
 /** Everything that is stored of all payments, but for who is telling it just now. */
 async function everything(w: World) {
   const page = { limit: 1_000 }
-  const transactions = await w.records.transactions({}, page)
+  const transactions = await w.queries.transactions({}, page)
   return {
     stories: await Promise.all(transactions.map(({ id }) => w.story(id))),
-    webhookEvents: await w.records.webhookEvents({}, page),
-    alerts: await w.records.alerts({ all: true }, page),
+    webhookEvents: await w.queries.webhookEvents({}, page),
+    alerts: await w.queries.alerts({ all: true }, page),
   }
 }
 
@@ -188,11 +188,11 @@ describe('money', () => {
       fc.asyncProperty(steps, async (life) => {
         const guard = new FakeGuard()
         const dispatcher = new FakeDispatcher()
-        const { ledger, records } = sqliteLedger({
+        const { ledger, queries } = sqliteLedger({
           ...{ guard, subscribers: ALERTED, dispatch: dispatcher.dispatch },
           ...{ clock: hostClock, log: () => undefined },
         })
-        const bed = { ledger, outbox: ledger, records, close: async () => undefined }
+        const bed = { ledger, outbox: ledger, queries, close: async () => undefined }
         const w = new World(bed, { guard, dispatcher })
         const told = await live(w, life, seen)
         const { stories } = await everything(w)

@@ -1,12 +1,12 @@
-// Steps of a random life of a few payments: charges, webhooks, refunds and sweeps in any order. Each
-// step draws its ids before its call, so that the call can be made again as it was.
+// Steps of a random life of a few payments: charges, webhooks, refunds and sweeps in any order.
+// Each step draws its ids before its call, so that the call can be made again as it was.
 
 import fc from 'fast-check'
 import type { PendingEvent } from '../../../../worker/payments/domain/events.ts'
 import type { Transaction } from '../../../../worker/payments/domain/transaction.ts'
 import type { Arrival } from '../../../../worker/payments/ledger/ledger.ts'
 import { MINUTE, type World } from '../../../contract/ledger-world.ts'
-import { read } from '../../../support/readable-records.ts'
+import { read } from '../../../support/readable-queries.ts'
 
 const AMOUNT = 1_000
 const ORDERS = ['order-0', 'order-1'] as const
@@ -32,7 +32,7 @@ const NOTHING = { pending: [] }
 const gatewayIdOf = (reference: string, attempt: number) => `gateway of ${reference}, ${attempt}`
 
 const newest = async (w: World, reference: string): Promise<Transaction | undefined> =>
-  (await w.records.transactions({ reference }, { limit: 1 }))[0]
+  (await w.queries.transactions({ reference }, { limit: 1 }))[0]
 
 const begin: fc.Arbitrary<Step> = fc
   .record({

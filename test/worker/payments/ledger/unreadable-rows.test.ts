@@ -7,8 +7,8 @@ import { createLedger } from '../../../../worker/payments/ledger/create-ledger.t
 import type { Arrival, Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { createDispatcher } from '../../../../worker/payments/outbox/dispatcher.ts'
-import type { PaymentRecords } from '../../../../worker/payments/queries/queries.ts'
-import { libsqlRecords } from '../../../../worker/payments/queries/queries-libsql.ts'
+import type { PaymentQueries } from '../../../../worker/payments/queries/queries.ts'
+import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { createSweeper, type Sweeper } from '../../../../worker/payments/reconciliation/sweeper.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { FakeGuard } from '../../../contract/ledger-world.ts'
@@ -22,7 +22,7 @@ const nextId = monotonicFactory()
 
 let libsql: LibsqlServer
 let ledger: Ledger
-let records: PaymentRecords
+let queries: PaymentQueries
 let sweeper: Sweeper
 /** Ids of the payments whose success the listener was told. */
 let told: string[]
@@ -52,7 +52,7 @@ beforeEach(async () => {
   const { database } = libsql
   const guard = new FakeGuard()
   ledger = createLedger({ store: libsqlStore(database), guard, subscribers, dispatch, clock, log })
-  records = libsqlRecords(database)
+  queries = libsqlQueries(database)
   const shop = {
     key: 'shop',
     privateFields: [],
@@ -67,7 +67,7 @@ beforeEach(async () => {
     },
   } as const
   sweeper = createSweeper({
-    ...{ ledger, records, clock, log, onMismatch: 'log' },
+    ...{ ledger, queries, clock, log, onMismatch: 'log' },
     gateways: new Map([['shop', shop]]),
     caller: {
       run: (_gateway, _purpose, work) =>
@@ -123,7 +123,7 @@ describe('a row that cannot be read', () => {
       await charged(3)
       await poison('t-1', column)
       for (const filter of [{}, { gateway: 'shop' }, { startsWith: 'order-' }]) {
-        const rows = await records.transactions(filter, PAGE)
+        const rows = await queries.transactions(filter, PAGE)
         expect(rows.map(idOf)).toEqual(['t-2', 't-1', 't-0'])
         expect(broken(rows)).toEqual([
           {
@@ -140,7 +140,7 @@ describe('a row that cannot be read', () => {
     await charged(3, 1)
     await libsql.query(`UPDATE payment_transactions SET amount = 1 << 60 WHERE id = 't-1'`)
     await libsql.query(`UPDATE payment_transactions SET created_at = 1 << 62 WHERE id = 't-2'`)
-    const rows = await records.transactions({}, PAGE)
+    const rows = await queries.transactions({}, PAGE)
     expect(rows).toMatchObject([
       {
         id: 't-2',
@@ -166,13 +166,13 @@ describe('a row that cannot be read', () => {
           ('a-2', 'late_payment', 's-2', 'shop', 't-0', :at)`,
       { at: IMPOSSIBLE },
     )
-    const listed = await records.webhookEvents({}, PAGE)
+    const listed = await queries.webhookEvents({}, PAGE)
     expect(listed.map(idOf)).toEqual([good, bad])
     expect(broken(listed).map((row) => row)).toMatchObject([{ id: bad }])
-    const alerts = await records.alerts({}, PAGE)
+    const alerts = await queries.alerts({}, PAGE)
     expect(alerts.map(idOf)).toEqual(['a-2', 'a-1'])
     expect(broken(alerts)).toMatchObject([{ id: 'a-2' }])
-    const story = await records.story('t-0')
+    const story = await queries.story('t-0')
     expect(story?.transaction).toMatchObject({ id: 't-0', status: 'Paid' })
     expect(broken(story?.webhookEvents ?? [])).toMatchObject([{ id: bad }])
     expect(broken(story?.alerts ?? [])).toMatchObject([{ id: 'a-2' }])
@@ -182,7 +182,7 @@ describe('a row that cannot be read', () => {
     await charged(1)
     await ledger.webhook(paid(0))
     await poison('t-0', 'paid_at')
-    const story = await records.story('t-0')
+    const story = await queries.story('t-0')
     expect(story?.transaction).toMatchObject({ id: 't-0', code: 'unreadable' })
     expect(story?.webhookEvents).toMatchObject([{ outcome: 'applied' }])
     expect(story?.events).toMatchObject([{ type: 'PaymentSucceeded' }])
@@ -196,12 +196,12 @@ describe('a row that cannot be read', () => {
     await isSettled()
     expect(told).toEqual(['t-0', 't-2'])
     // What cannot be told is an alert at once, and not tried again.
-    const alerts = await records.alerts({}, PAGE)
+    const alerts = await queries.alerts({}, PAGE)
     expect(alerts).toMatchObject([
       { transactionId: 't-1', kind: 'delivery_dead' },
       { transactionId: 't-1', kind: 'listener_dead', detail: { type: 'PaymentSucceeded' } },
     ])
-    expect(await records.anythingDue(Date.now() + 9e9)).toBe(false)
+    expect(await queries.anythingDue(Date.now() + 9e9)).toBe(false)
   })
 
   it('does not keep events that are due with it from their listeners', async () => {
@@ -223,7 +223,7 @@ describe('a row that cannot be read', () => {
     expect(await sweeper.sweep()).toMatchObject({ delivered: 6, undelivered: 3, failed: 0 })
     expect(told.toSorted()).toEqual(['t-1', 't-2', 't-3', 't-6', 't-7', 't-8'])
     expect(await sweeper.sweep()).toMatchObject({ isIdle: true })
-    const alerts = await records.alerts({}, PAGE)
+    const alerts = await queries.alerts({}, PAGE)
     const dead = new Set(alerts.map((alert) => 'kind' in alert && alert.transactionId))
     expect(dead).toEqual(new Set(['t-0', 't-4', 't-5']))
   })
@@ -233,7 +233,7 @@ describe('a row that cannot be read', () => {
     await poison('t-0', 'expires_at')
     expect(await sweeper.sweep()).toMatchObject({ checked: 3, alerts: 1, failed: 0 })
     expect(asked.toSorted()).toEqual(['g-1', 'g-2', 'g-3'])
-    expect(await records.alerts({}, PAGE)).toMatchObject([
+    expect(await queries.alerts({}, PAGE)).toMatchObject([
       { kind: 'unreadable', transactionId: 't-0', detail: { error: /no time/ } },
     ])
     const [row] = await libsql.query(`SELECT next_check_at FROM payment_transactions

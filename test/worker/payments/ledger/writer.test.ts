@@ -11,7 +11,7 @@ import {
 } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
-import { libsqlRecords } from '../../../../worker/payments/queries/queries-libsql.ts'
+import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { FakeDispatcher, FakeGuard, LISTENERS, World } from '../../../contract/ledger-world.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../support/sqlite-database.ts'
@@ -30,9 +30,9 @@ function worldOver(over: Database): World {
     ...{ store: libsqlStore(over), guard, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
     ...{ clock: hostClock, log: (_, event) => void logged.push(event) },
   })
-  const records = libsqlRecords(database)
+  const queries = libsqlQueries(database)
   const close = async () => undefined
-  return new World({ ledger, outbox: ledger, records, close }, { guard, dispatcher })
+  return new World({ ledger, outbox: ledger, queries, close }, { guard, dispatcher })
 }
 
 const never = new AbortController().signal

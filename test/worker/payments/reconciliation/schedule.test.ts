@@ -6,7 +6,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-/** Minutes after creation at which a payment that never settles is asked about. */
+/** Minutes after creation at which a payment that never settles is checked. */
 function checks(expiresAt?: number): number[] {
   const times: number[] = []
   let next: number | undefined = nextCheckAt(0, 0, expiresAt)
@@ -27,21 +27,21 @@ describe('the times of checks', () => {
     expect(checks(15 * MINUTE).slice(0, 5)).toEqual([5, 10, 16, 32, 64])
   })
 
-  it('do not wait for an expiry that is further away than the next check', () => {
+  it('do not wait for an expiry that is later than the next check', () => {
     expect(nextCheckAt(0, 0, HOUR)).toBe(5 * MINUTE)
   })
 
-  it('do not come back to an expiry that is past', () => {
+  it('ignore an expiry that is past', () => {
     expect(nextCheckAt(0, 2 * HOUR, HOUR)).toBe(4 * HOUR)
   })
 
-  it('go on until a day after a payment that can be paid for a week', () => {
+  it('go on until a day after the expiry of a payment that can be paid for a week', () => {
     const last = checks(7 * DAY).at(-1) ?? 0
     expect(last).toBeGreaterThan((7 * DAY) / MINUTE)
     expect(last).toBeLessThanOrEqual((8 * DAY) / MINUTE)
   })
 
-  it('always lie ahead, at most a day, and always end', () => {
+  it('are always in the future, at most a day ahead, and always end', () => {
     const times = fc.integer({ min: 0, max: 30 * DAY })
     fc.assert(
       fc.property(times, fc.option(times, { nil: undefined }), (now, expiresAt) => {

@@ -25,17 +25,17 @@ const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo='
 interface Options {
   gateway?: Partial<AnyGateway>
   listeners?: Listeners
-  /** What the endpoint answers; without it there is none. */
+  /** The endpoint's answer; undefined: there is no endpoint. */
   endpoint?: () => Response
   onMismatch?: 'log' | 'reject'
   isCircuitOpen?: () => boolean
-  /** Whether whoever dispatches dies at it. */
+  /** Whether the dispatcher dies during a dispatch. */
   isDispatcherDead?: () => boolean
-  /** Stands before the ledger, as the sweeper sees it. */
+  /** Replaces operations of the ledger, for the sweeper only. */
   intercept?: (method: string, args: readonly unknown[]) => void
 }
 
-/** Everything of the room that the sweeper uses, in memory, with one gateway called `bank`. */
+/** The sweeper and its dependencies in memory, with one gateway called `bank`. */
 function room(options: Options = {}) {
   const clock = new FakeClock()
   const { log, lines } = keptLog()
@@ -71,7 +71,7 @@ function room(options: Options = {}) {
     dispatches.push(dispatching.catch(() => undefined))
     return dispatching
   }
-  /** What was caused has been dispatched, and what came of it is stored. */
+  /** Waits until events are dispatched and their outcome is stored. */
   async function dispatched(): Promise<void> {
     while (dispatches.length > 0) {
       await Promise.all(dispatches.splice(0))
@@ -79,7 +79,7 @@ function room(options: Options = {}) {
     }
   }
   const { subscribers } = dispatcher
-  const { ledger, records } = sqliteLedger({ guard, subscribers, dispatch, clock, log })
+  const { ledger, queries } = sqliteLedger({ guard, subscribers, dispatch, clock, log })
   const asked: string[] = []
   const seen = new Proxy(ledger, {
     get(target, method: keyof Ledger) {
@@ -104,7 +104,7 @@ function room(options: Options = {}) {
   const nothing = () => undefined
   const sweeper = createSweeper({
     ledger: seen,
-    records,
+    queries,
     gateways: new Map([['bank', gateway]]),
     caller: createCaller({ guard, clock, log, fetch, onTimeout: nothing, onOpened: nothing }),
     onMismatch: options.onMismatch ?? 'log',
@@ -113,7 +113,7 @@ function room(options: Options = {}) {
   })
 
   let charges = 0
-  /** A charge that nobody has heard of since; with its gateway's name unless told otherwise. */
+  /** A charge whose webhook was lost; it has the gateway's id by default. */
   async function charge({ isAnswered = true, isSent = true, expiresAt = 0 } = {}): Promise<string> {
     const now = clock.now()
     const reference = `order-${++charges}`
@@ -142,11 +142,11 @@ function room(options: Options = {}) {
     return id
   }
   const story = async (id: string) => {
-    const found = await records.story(id)
+    const found = await queries.story(id)
     if (!found) throw new Error('there is none')
     return found
   }
-  /** A minute, and a sweep, as often as that takes. */
+  /** Advances the clock by minutes, with a sweep after each. */
   async function pass(ms: number): Promise<void> {
     for (let left = ms; left > 0; left -= MINUTE) {
       await clock.advance(Math.min(left, MINUTE))
@@ -154,7 +154,7 @@ function room(options: Options = {}) {
       await dispatched()
     }
   }
-  /** A webhook that was too old to be taken. */
+  /** A webhook that was stale. */
   const stale = (id: string) =>
     ledger.checkSoon('bank', { gatewayTransactionId: `g-${id}`, reference: '' }, clock.now())
   const webhook = (id: string, status: 'Paid' | 'Failed', reference = '') =>
@@ -178,7 +178,7 @@ function room(options: Options = {}) {
     clock,
     lines,
     ledger,
-    records,
+    queries,
     sweeper,
     asked,
     events,
@@ -200,21 +200,21 @@ const silent = {
 }
 
 describe('the sweeper', () => {
-  it('asks the ledger nothing when nothing is due', async () => {
+  it('does not call the ledger when nothing is due', async () => {
     const { sweeper, asked } = room()
     expect(await sweeper.sweep()).toMatchObject({ isIdle: true, checked: 0, failed: 0 })
     expect(asked).toEqual([])
   })
 
-  it('asks the ledger nothing when even that cannot be found out', async () => {
-    const { sweeper, asked, records, lines } = room()
-    records.anythingDue = () => Promise.reject(new Error('no database'))
+  it('does not call the ledger when the query for due work fails', async () => {
+    const { sweeper, asked, queries, lines } = room()
+    queries.anythingDue = () => Promise.reject(new Error('no database'))
     expect(await sweeper.sweep()).toMatchObject({ isIdle: false, failed: 1 })
     expect(asked).toEqual([])
     expect(lines).toMatchObject([{ level: 'error', fields: { part: 'due' } }])
   })
 
-  it('forgets webhook events after 90 days, and not before', async () => {
+  it('deletes webhook events after 90 days, and not before', async () => {
     const { pass, clock, charge, webhook, story, sweeper } = room({ gateway: says('Pending') })
     const id = await charge()
     await webhook(id, 'Paid')
@@ -227,11 +227,11 @@ describe('the sweeper', () => {
   })
 })
 
-describe('an event that was too old to be taken, about a payment that had ended', () => {
-  it('is a late payment all the same: the gateway is asked until it answers', async () => {
+describe('a stale event for a payment that had ended', () => {
+  it('is still a late payment: the gateway is asked until it answers', async () => {
     let checks = 0
     let isDown = true
-    const { charge, webhook, stale, pass, story, records } = room({
+    const { charge, webhook, stale, pass, story, queries } = room({
       gateway: {
         async checkStatus() {
           checks++
@@ -247,7 +247,7 @@ describe('an event that was too old to be taken, about a payment that had ended'
     expect(checks).toBe(1)
     isDown = false
     await pass(HOUR)
-    expect(await records.alerts({}, { limit: 9 })).toMatchObject([
+    expect(await queries.alerts({}, { limit: 9 })).toMatchObject([
       { kind: 'late_payment', transactionId: id, detail: { amount: 25_000 } },
     ])
     expect((await story(id)).transaction.status).toBe('Failed')
@@ -268,7 +268,7 @@ describe('an event that was too old to be taken, about a payment that had ended'
     expect(events).toContain('PaymentRefunded')
   })
 
-  it('is asked about once where the gateway says nothing new, or does not know it', async () => {
+  it('is checked once when the gateway reports no change, or does not know it', async () => {
     for (const checkStatus of [says('Paid').checkStatus, async () => ({ known: false }) as const]) {
       let checks = 0
       const counted = () => {
@@ -333,7 +333,7 @@ describe('an event that was not delivered', () => {
   it('is dead after a day, with an alert, until a person sends it again', async () => {
     let isDown = true
     let tries = 0
-    const { charge, pass, story, ledger, clock, records } = room({
+    const { charge, pass, story, ledger, clock, queries } = room({
       endpoint: () => {
         tries++
         return new Response(null, { status: isDown ? 500 : 200 })
@@ -345,11 +345,11 @@ describe('an event that was not delivered', () => {
     expect(dead).toMatchObject({ status: 'dead', attempts: tries, lastStatus: 500 })
     expect(tries).toBeGreaterThan(24)
     expect(tries).toBeLessThan(60)
-    expect(await records.alerts({}, { limit: 10 })).toMatchObject([{ kind: 'delivery_dead' }])
+    expect(await queries.alerts({}, { limit: 10 })).toMatchObject([{ kind: 'delivery_dead' }])
     await pass(DAY)
     expect((await story(id)).events[0]?.deliveries[0]?.attempts).toBe(dead?.attempts)
 
-    // It fails once more, and is not dead at once although it is two days old.
+    // It fails once more, and is not dead at once, although it is two days old.
     await ledger.redeliver(dead?.id ?? '', clock.now())
     await pass(MINUTE)
     expect((await story(id)).events[0]?.deliveries).toMatchObject([{ status: 'pending' }])
@@ -360,7 +360,7 @@ describe('an event that was not delivered', () => {
 })
 
 describe('a webhook that came before its payment', () => {
-  it('is applied and told once the payment is there', async () => {
+  it('is applied and delivered once the payment exists', async () => {
     const { charge, webhook, pass, events, story } = room()
     expect((await webhook('01TX1', 'Paid', 'order-1')).outcome).toBe('parked')
     const id = await charge({ isAnswered: false })
@@ -412,7 +412,7 @@ describe('a payment whose webhook was lost', () => {
     expect(transaction).toMatchObject({ status, refundedAmount: refunded })
   })
 
-  it('does not move twice when the webhook comes after all', async () => {
+  it('does not change twice when the webhook arrives later', async () => {
     const { charge, pass, events, webhook } = room({ gateway: says('Paid') })
     const id = await charge()
     await pass(5 * MINUTE)
@@ -420,7 +420,7 @@ describe('a payment whose webhook was lost', () => {
     expect(events).toEqual(['PaymentSucceeded'])
   })
 
-  it('keeps what the gateway said, masked', async () => {
+  it('stores the gateway’s answer, masked', async () => {
     const raw = { customerMsisdn: '9647801234567', status: 'SUCCESS' }
     const { charge, pass, story } = room({ gateway: says('Paid', { raw } as object) })
     const id = await charge()
@@ -429,7 +429,7 @@ describe('a payment whose webhook was lost', () => {
     expect(event?.raw).toEqual({ customerMsisdn: '[redacted]', status: 'SUCCESS' })
   })
 
-  it('is not moved by another amount when that is refused, and ends as an alert', async () => {
+  it('is not changed by another amount when the policy rejects it, and ends as an alert', async () => {
     const gateway = says('Paid', { amount: 1 } as object)
     const { charge, pass, events, story, lines } = room({ gateway, onMismatch: 'reject' })
     const id = await charge()
@@ -443,7 +443,7 @@ describe('a payment whose webhook was lost', () => {
     expect(logged).toMatchObject([{ fields: { transactionId: id, amount: 1, currency: 'IQD' } }])
   })
 
-  it('is asked about again soon after it expired', async () => {
+  it('is checked again soon after it expired', async () => {
     const times: number[] = []
     const { charge, pass, clock } = room({
       gateway: {
@@ -464,33 +464,30 @@ describe('a payment whose webhook was lost', () => {
     ['does not know it', { checkStatus: async () => ({ known: false }) }, false],
     ['cannot be asked', {}, false],
     ['breaks', { checkStatus: () => Promise.reject(new TypeError('oops')) }, false],
-  ])(
-    'alerts a person once, and only after days, when its gateway %s',
-    async (_why, gateway, opens) => {
-      let isOpen = false
-      const { charge, pass, story } = room({ gateway, isCircuitOpen: () => isOpen })
-      const id = await charge()
-      isOpen = opens
-      await pass(3 * DAY)
-      expect((await story(id)).alerts).toEqual([])
-      await pass(2 * DAY)
-      const { alerts, transaction } = await story(id)
-      expect(alerts).toMatchObject([
-        { kind: 'unsettled', transactionId: id, detail: { amount: 25_000, currency: 'IQD' } },
-      ])
-      expect(transaction.status).toBe('Pending')
-    },
-  )
+  ])('raises one alert, only after days, when its gateway %s', async (_why, gateway, opens) => {
+    let isOpen = false
+    const { charge, pass, story } = room({ gateway, isCircuitOpen: () => isOpen })
+    const id = await charge()
+    isOpen = opens
+    await pass(3 * DAY)
+    expect((await story(id)).alerts).toEqual([])
+    await pass(2 * DAY)
+    const { alerts, transaction } = await story(id)
+    expect(alerts).toMatchObject([
+      { kind: 'unsettled', transactionId: id, detail: { amount: 25_000, currency: 'IQD' } },
+    ])
+    expect(transaction.status).toBe('Pending')
+  })
 })
 
-describe('a charge that its gateway never named', () => {
+describe('a charge without an id of its gateway', () => {
   const answered: ChargeAnswer = {
     ok: true,
     gatewayTransactionId: 'g-9',
     redirectUrl: 'https://bank.example/9',
   }
 
-  it('is asked for again by the same external reference where that is harmless', async () => {
+  it('is repeated with the same external reference if that is safe', async () => {
     const charged: GatewayCharge[] = []
     const charge = async (asked: GatewayCharge) => {
       charged.push(asked)
@@ -508,7 +505,7 @@ describe('a charge that its gateway never named', () => {
     expect(charged).toMatchObject([same, same])
   })
 
-  it('is followed by its name once the gateway tells that, though it gives no page', async () => {
+  it('is checked by its id once the gateway returns that, even without a page', async () => {
     let charges = 0
     const charge = () => {
       charges++
@@ -530,7 +527,7 @@ describe('a charge that its gateway never named', () => {
     expect(made.events).toEqual(['PaymentCancelled'])
   })
 
-  it('is Failed when the gateway now refuses it, and tells so', async () => {
+  it('is Failed when the gateway now refuses it, and fires the event', async () => {
     const error = { code: 'declined', message: 'No.' }
     const charge = async (): Promise<ChargeAnswer> => ({ ok: false, error })
     const made = room({ gateway: { chargeIsIdempotent: true, charge } })
@@ -575,7 +572,7 @@ describe('a charge that its gateway never named', () => {
     expect(alerts).toEqual([])
   })
 
-  it('does not stand in the way of a second one', async () => {
+  it('does not block a second one', async () => {
     const made = room()
     const ids = [await made.charge({ isAnswered: false }), await made.charge({ isAnswered: false })]
     await made.pass(DAY + 2 * MINUTE)
@@ -585,7 +582,7 @@ describe('a charge that its gateway never named', () => {
 })
 
 describe('a refund under way', () => {
-  /** Paid, and refunded with an answer that never came, or that said: later. */
+  /** Paid, and refunded with a lost answer, or with an answer that it will follow later. */
   async function refunding(
     gateway: Partial<AnyGateway>,
     kind: 'unknown' | 'accepted',
@@ -614,7 +611,7 @@ describe('a refund under way', () => {
   }
 
   it.each(['unknown', 'accepted'] as const)(
-    'that is %s is done when the gateway says so',
+    'that is %s succeeds when the gateway reports it',
     async (kind) => {
       const { pass, story, id, refund, events } = await refunding(says('Refunded'), kind)
       await pass(6 * MINUTE)
@@ -627,7 +624,7 @@ describe('a refund under way', () => {
     },
   )
 
-  it('of a part is done when the gateway counts it', async () => {
+  it('of a part succeeds when the gateway reports it', async () => {
     const gateway = says('PartiallyRefunded', { amount: 10_000 } as object)
     const { pass, story, id, refund } = await refunding(gateway, 'unknown', 10_000)
     await pass(6 * MINUTE)
@@ -636,7 +633,7 @@ describe('a refund under way', () => {
     expect(await refund()).toMatchObject({ status: 'succeeded' })
   })
 
-  it('that is unknown is given up when the payment is still paid after a day', async () => {
+  it('with an unknown outcome is given up when the payment is still Paid after a day', async () => {
     const { pass, story, id, refund } = await refunding(says('Paid'), 'unknown')
     await pass(DAY - MINUTE)
     expect(await refund()).toMatchObject({ status: 'claimed' })
@@ -648,7 +645,7 @@ describe('a refund under way', () => {
     expect(transaction.status).toBe('Paid')
   })
 
-  it('that a bank took and lists no longer is told to a person within hours, and is not given up', async () => {
+  it('that a bank accepted and no longer lists raises an alert within hours, and is not given up', async () => {
     const dropped = says('Paid', { isRefundRequested: false } as object)
     const { pass, story, id, refund } = await refunding(dropped, 'accepted')
     await pass(HOUR - MINUTE)
@@ -675,7 +672,7 @@ describe('a refund under way', () => {
 })
 
 describe('a sweep', () => {
-  it('goes on when one payment cannot be checked or stored', async () => {
+  it('continues when one payment cannot be checked or stored', async () => {
     const { charge, clock, sweeper, story, lines } = room({
       gateway: says('Paid'),
       intercept(method, [arrival]) {
@@ -697,7 +694,7 @@ describe('a sweep', () => {
   })
 
   it.each(['dispatchDue', 'applyParked', 'claimChecks', 'forget'])(
-    'does the rest when %s fails',
+    'does the other parts when %s fails',
     async (broken) => {
       const { charge, clock, sweeper, asked } = room({
         gateway: says('Paid'),
@@ -714,7 +711,7 @@ describe('a sweep', () => {
     },
   )
 
-  it('checks eight at a time, and begins nothing after 25 seconds', async () => {
+  it('checks eight at a time, and starts nothing after 25 seconds', async () => {
     let atOnce = 0
     let most = 0
     const { charge, clock, sweeper } = room({
@@ -733,14 +730,14 @@ describe('a sweep', () => {
     await clock.advance(60_000)
     expect(await sweeping).toMatchObject({ checked: 24, moved: 24 })
     expect(most).toBe(8)
-    // What it did not get to is due again, in turn.
+    // The remaining checks are due again, in turn.
     await clock.advance(2 * MINUTE)
     const next = sweeper.sweep()
     await clock.advance(60_000)
     expect(await next).toMatchObject({ checked: 24 })
   })
 
-  it('takes fifty payments and leaves the others to the next', async () => {
+  it('checks fifty payments and leaves the others to the next sweep', async () => {
     const { charge, clock, sweeper } = room({ gateway: says('Paid') })
     for (let i = 0; i < 60; i++) await charge()
     await clock.advance(5 * MINUTE)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { PAYMENT_STATUSES, type PaymentStatus } from '../../../../worker/payments/domain/status.ts'
 import {
-  isNews,
   type KnownStatus,
-  missedBefore,
+  missedPayment,
+  mustApply,
   payloadOf,
 } from '../../../../worker/payments/reconciliation/verdict.ts'
 import { transaction } from '../../../support/payments.ts'
@@ -16,10 +16,10 @@ const answer = (status: PaymentStatus, amount = 25_000): KnownStatus => ({
   raw: { status: 'SUCCESS' },
 })
 
-describe('what a gateway says of a payment', () => {
+describe('a gateway’s answer about a payment', () => {
   const ends = ['Failed', 'Cancelled', 'Expired', 'Refunded', 'PartiallyRefunded'] as const
   const unlike = (...statuses: PaymentStatus[]) => ends.filter((end) => !statuses.includes(end))
-  /** By the status we have: those that the ledger hears of. */
+  /** By the stored status: the answers that the ledger must apply. */
   const heard: Record<PaymentStatus, readonly PaymentStatus[]> = {
     Pending: ['Paid', ...ends],
     Paid: ends,
@@ -30,31 +30,31 @@ describe('what a gateway says of a payment', () => {
     PartiallyRefunded: ends,
   }
 
-  it.each(PAYMENT_STATUSES)('is news for one that is %s when it differs', (from) => {
+  it.each(PAYMENT_STATUSES)('is applied to one that is %s when it differs', (from) => {
     const had = transaction({ status: from, refundedAmount: 10_000 })
-    const news = PAYMENT_STATUSES.filter((to) => isNews(had, answer(to)))
+    const news = PAYMENT_STATUSES.filter((to) => mustApply(had, answer(to)))
     expect(new Set(news)).toEqual(new Set(heard[from]))
   })
 
-  it('is no news when no more was given back than before', () => {
+  it('is not applied when no more was refunded than before', () => {
     const had = transaction({ status: 'PartiallyRefunded', refundedAmount: 10_000 })
-    expect(isNews(had, answer('PartiallyRefunded', 10_000))).toBe(false)
-    expect(isNews(had, answer('PartiallyRefunded', 10_001))).toBe(true)
+    expect(mustApply(had, answer('PartiallyRefunded', 10_000))).toBe(false)
+    expect(mustApply(had, answer('PartiallyRefunded', 10_001))).toBe(true)
   })
 
-  it('tells of the payment that was missed before a refund, in the amount that came back', () => {
+  it('includes the missed payment before a refund, with the refunded amount', () => {
     const had = transaction({ status: 'Pending' })
-    const missed = (status: PaymentStatus) => missedBefore(had, answer(status, 20_000))
-    // Else an amount that the policy rejects would be taken for the right one.
+    const missed = (status: PaymentStatus) => missedPayment(had, answer(status, 20_000))
+    // Otherwise an amount that the policy rejects would count as the right one.
     expect(missed('Refunded')).toMatchObject({ status: 'Paid', amount: 20_000, currency: 'IQD' })
     expect(missed('PartiallyRefunded')).toMatchObject({ status: 'Paid', amount: 25_000 })
     const part = { ...answer('PartiallyRefunded', 5_000), paidAmount: 20_000 }
-    expect(missedBefore(had, part)).toMatchObject({ status: 'Paid', amount: 20_000 })
+    expect(missedPayment(had, part)).toMatchObject({ status: 'Paid', amount: 20_000 })
     expect(missed('Paid')).toBeUndefined()
-    expect(missedBefore(transaction({ status: 'Paid' }), answer('Refunded'))).toBeUndefined()
+    expect(missedPayment(transaction({ status: 'Paid' }), answer('Refunded'))).toBeUndefined()
   })
 
-  it('is one event for one status and amount, whenever it is said', () => {
+  it('has one event id for one status and amount, at any time', () => {
     const had = transaction({ gatewayTransactionId: 'g-1' })
     const [first, later] = [payloadOf(had, answer('Paid'), 1), payloadOf(had, answer('Paid'), 2)]
     expect(first).toEqual({

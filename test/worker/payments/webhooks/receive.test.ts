@@ -41,7 +41,7 @@ const charge = (room: Room) => {
   })
 }
 
-const events = (room: Room) => room.payments.records.webhookEvents({}, { limit: 9 })
+const events = (room: Room) => room.payments.queries.webhookEvents({}, { limit: 9 })
 
 describe('a webhook', () => {
   it('changes its payment and fires its event after WebhookReceived, with the body masked', async () => {
@@ -51,7 +51,7 @@ describe('a webhook', () => {
     await room.quiet()
     expect(room.names()).toEqual(['PaymentInitiated', 'WebhookReceived', 'PaymentSucceeded'])
     expect(JSON.stringify(room.told)).not.toContain('hidden')
-    const story = await room.payments.records.story(transactionId)
+    const story = await room.payments.queries.story(transactionId)
     expect(story?.transaction.status).toBe('Paid')
     const [event] = story?.webhookEvents ?? []
     expect(event).toMatchObject({ outcome: 'applied', correlationId: CORRELATION })
@@ -141,7 +141,7 @@ describe('a webhook', () => {
     expect(room.names()).toEqual(['PaymentInitiated'])
     await payments.sweeper.sweep()
     await room.quiet()
-    expect((await payments.records.story(transactionId))?.transaction.status).toBe('Paid')
+    expect((await payments.queries.story(transactionId))?.transaction.status).toBe('Paid')
     const just = payloadOf(room, { eventId: 'event-2', occurredAt: clock.now() - 300_000 })
     expect(await send(room, just)).toEqual({ status: 200, body: 'ok' })
   })
@@ -165,7 +165,7 @@ describe('a webhook', () => {
     expect(await events(room)).toEqual([])
     await payments.sweeper.sweep()
     await room.quiet()
-    expect((await payments.records.story(transactionId))?.transaction.status).toBe('Paid')
+    expect((await payments.queries.story(transactionId))?.transaction.status).toBe('Paid')
   })
 
   it('with another amount is applied and logged, or refused, as configured', async () => {
@@ -177,7 +177,7 @@ describe('a webhook', () => {
       const { transactionId } = await charge(room)
       expect(await send(room, payloadOf(room, { amount: 0 }))).toMatchObject({ body: 'ok' })
       await room.quiet()
-      const story = await room.payments.records.story(transactionId)
+      const story = await room.payments.queries.story(transactionId)
       expect(story?.transaction.status).toBe(status)
       expect(story?.alerts).toMatchObject([{ kind: 'amount_mismatch' }])
       const logged = room.lines.filter(({ event }) => event === 'payments.webhook.amount_mismatch')
@@ -195,11 +195,11 @@ describe('a webhook', () => {
     expect(room.names().filter((name) => name.startsWith('Payment'))).toEqual([
       ...['PaymentInitiated', 'PaymentCancelled'],
     ])
-    const { records, ledger } = room.payments
-    const [alert] = await records.alerts({}, { limit: 9 })
+    const { queries, ledger } = room.payments
+    const [alert] = await queries.alerts({}, { limit: 9 })
     expect(alert).toMatchObject({ kind: 'late_payment', gateway: 'bank' })
     await ledger.acknowledge(alert?.id ?? '', 'somebody', room.clock.now())
-    expect(await records.alerts({}, { limit: 9 })).toEqual([])
+    expect(await queries.alerts({}, { limit: 9 })).toEqual([])
   })
 
   it('of a refund that arrives before its payment is not lost', async () => {
@@ -212,7 +212,7 @@ describe('a webhook', () => {
     })
     await room.payments.sweeper.sweep()
     await room.quiet()
-    const story = await room.payments.records.story(transactionId)
+    const story = await room.payments.queries.story(transactionId)
     expect(story?.transaction).toMatchObject({ status: 'Refunded', refundedAmount: 25_000 })
     expect(room.names().filter((name) => name.startsWith('Payment'))).toEqual([
       ...['PaymentInitiated', 'PaymentSucceeded', 'PaymentRefunded'],
@@ -266,7 +266,7 @@ describe('a webhook', () => {
     await payments.refund('bank', { transactionId, amount: 25_000, reason: 'Broken' })
     await room.quiet()
 
-    const story = await payments.records.story(transactionId)
+    const story = await payments.queries.story(transactionId)
     const { returnUrl: _, ...kept } = given
     expect(story?.transaction).toMatchObject({ ...kept, status: 'Refunded' })
     expect(story?.webhookEvents).toMatchObject([
@@ -297,7 +297,7 @@ describe('a webhook', () => {
     expect(await events(room)).toMatchObject([{ outcome: 'parked' }])
     const { transactionId } = await charge(room)
     await room.quiet()
-    const story = await room.payments.records.story(transactionId)
+    const story = await room.payments.queries.story(transactionId)
     expect(story?.transaction.status).toBe('Paid')
     expect(room.names().filter((name) => name === 'PaymentSucceeded')).toHaveLength(1)
   })

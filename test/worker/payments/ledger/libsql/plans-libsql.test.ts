@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Statement } from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import type { TransactionFilter } from '../../../../../worker/payments/queries/queries.ts'
-import { libsqlRecords } from '../../../../../worker/payments/queries/queries-libsql.ts'
+import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
 import { type LibsqlServer, startLibsql } from '../../../../support/libsql.ts'
 
 describe('a page of payments', () => {
@@ -20,7 +20,7 @@ describe('a page of payments', () => {
       asked.push(...statements)
       return database.read(statements)
     }
-    await libsqlRecords({ ...database, read }).transactions(filter, { limit: 50 })
+    await libsqlQueries({ ...database, read }).transactions(filter, { limit: 50 })
     const [page] = asked
     const rows = await libsql.query(`EXPLAIN QUERY PLAN ${page?.sql}`, page?.args)
     return rows.map(({ detail }) => detail).join('; ')

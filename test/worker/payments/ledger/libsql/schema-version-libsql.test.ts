@@ -7,7 +7,7 @@ import { createLedger } from '../../../../../worker/payments/ledger/create-ledge
 import { SCHEMA_VERSION } from '../../../../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import { libsqlStore } from '../../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { asProblem } from '../../../../../worker/payments/problems.ts'
-import { libsqlRecords } from '../../../../../worker/payments/queries/queries-libsql.ts'
+import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { type Problem, problemResponse } from '../../../../../worker/shared/problem.ts'
 import { FakeDispatcher, FakeGuard, LISTENERS, World } from '../../../../contract/ledger-world.ts'
@@ -34,7 +34,7 @@ function openWorld(over: SqliteDatabase): World {
     ...{ store, guard, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
     ...{ clock: hostClock, log: () => undefined },
   })
-  const bed = { ledger, outbox: ledger, records: libsqlRecords(over) }
+  const bed = { ledger, outbox: ledger, queries: libsqlQueries(over) }
   return new World({ ...bed, close: async () => undefined }, { guard, dispatcher })
 }
 
@@ -96,17 +96,17 @@ it('a database of the first schema is read, and not written', async () => {
     code: 'schema_mismatch',
     message: expect.stringContaining('has schema 1, and this version of Signalbox needs schema'),
   })
-  expect(await world.records.transactions({}, { limit: 1 })).toHaveLength(1)
+  expect(await world.queries.transactions({}, { limit: 1 })).toHaveLength(1)
 })
 
 it('a database without tables is neither read nor written', async () => {
-  const { ledger, records } = openWorld(sqliteDatabase('CREATE TABLE orders (id TEXT)'))
+  const { ledger, queries } = openWorld(sqliteDatabase('CREATE TABLE orders (id TEXT)'))
   const none = {
     code: 'schema_mismatch',
     message: 'The database of payments has no tables: run signalbox migrate.',
   }
   await expect(ledger.acknowledge('id', 'ada', 1)).rejects.toMatchObject(none)
-  await expect(records.alerts({}, { limit: 1 })).rejects.toMatchObject(none)
+  await expect(queries.alerts({}, { limit: 1 })).rejects.toMatchObject(none)
 })
 
 it('is told over HTTP as 503 with a code, what is wrong, and when to try again', async () => {

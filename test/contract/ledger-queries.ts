@@ -4,16 +4,16 @@ import { describe, expect, it } from 'vitest'
 import type { On } from './ledger.ts'
 import { type EventWish, HOUR, iso, MINUTE, T0 } from './ledger-world.ts'
 
-export function recordsContract(on: On): void {
+export function queriesContract(on: On): void {
   describe('what is read back', () => {
     it(
       'tells the story of a payment by our id, not by the gateway’s',
       on(async (w) => {
         const transaction = await w.charged()
         const named = transaction.gatewayTransactionId ?? ''
-        expect((await w.records.story(transaction.id))?.transaction).toEqual(transaction)
-        expect(await w.records.story(named)).toBeUndefined()
-        expect(await w.records.story('nobody')).toBeUndefined()
+        expect((await w.queries.story(transaction.id))?.transaction).toEqual(transaction)
+        expect(await w.queries.story(named)).toBeUndefined()
+        expect(await w.queries.story('nobody')).toBeUndefined()
       }),
     )
 
@@ -23,10 +23,10 @@ export function recordsContract(on: On): void {
         const transaction = await w.charged()
         const { id, gatewayTransactionId = '' } = transaction
         for (const name of [id, gatewayTransactionId]) {
-          expect(await w.records.named('redirect', name)).toEqual(transaction)
-          expect(await w.records.named('fib', name)).toBeUndefined()
+          expect(await w.queries.find('redirect', name)).toEqual(transaction)
+          expect(await w.queries.find('fib', name)).toBeUndefined()
         }
-        expect(await w.records.named('redirect', 'nobody')).toBeUndefined()
+        expect(await w.queries.find('redirect', 'nobody')).toBeUndefined()
       }),
     )
 
@@ -38,7 +38,7 @@ export function recordsContract(on: On): void {
         const c = await w.came('Paid', { request: { reference: 'a', gateway: 'fib' } })
         const d = await w.came('Failed', { request: { reference: 'd' } })
         const list = async (filter: object, page: object = {}) =>
-          (await w.records.transactions(filter, { limit: 9, ...page })).map(({ id }) => id)
+          (await w.queries.transactions(filter, { limit: 9, ...page })).map(({ id }) => id)
         expect(await list({})).toEqual([d.id, c.id, b.id, a.id])
         expect(await list({}, { limit: 2 })).toEqual([d.id, c.id])
         expect(await list({}, { limit: 2, before: c.id })).toEqual([b.id, a.id])
@@ -47,7 +47,7 @@ export function recordsContract(on: On): void {
         expect(await list({ status: 'Paid', gateway: 'fib' })).toEqual([c.id])
         expect(await list({ reference: 'a' })).toEqual([c.id, a.id])
         expect(await list({ reference: 'a', status: 'Failed' })).toEqual([])
-        const [first] = await w.records.transactions({ reference: 'b' }, { limit: 1 })
+        const [first] = await w.queries.transactions({ reference: 'b' }, { limit: 1 })
         expect(first).toEqual(b)
       }),
     )
@@ -61,7 +61,7 @@ export function recordsContract(on: On): void {
         const d = await w.pending({ request: { reference: 'غرفة-7', gateway: 'stripe' } })
         const find = async (startsWith: string, filter: object = {}, page: object = {}) => {
           const at = { limit: 9, ...page }
-          return (await w.records.transactions({ startsWith, ...filter }, at)).map(({ id }) => id)
+          return (await w.queries.transactions({ startsWith, ...filter }, at)).map(({ id }) => id)
         }
         expect(await find('ab-')).toEqual([b.id, a.id])
         expect(await find('ab-1')).toEqual([a.id])
@@ -100,7 +100,7 @@ export function recordsContract(on: On): void {
         for (const arrival of arrivals) await w.ledger.webhook(arrival)
         const ids = arrivals.map(({ id }) => id).toReversed()
         const list = async (filter: object, page: object = {}) =>
-          (await w.records.webhookEvents(filter, { limit: 9, ...page })).map(({ id }) => id)
+          (await w.queries.webhookEvents(filter, { limit: 9, ...page })).map(({ id }) => id)
         expect(await list({})).toEqual(ids)
         expect(await list({}, { limit: 2 })).toEqual(ids.slice(0, 2))
         expect(await list({}, { limit: 2, before: ids[1] })).toEqual(ids.slice(2))
@@ -126,12 +126,12 @@ export function recordsContract(on: On): void {
         await at(MINUTE - 1, parked)
         await at(3 * MINUTE, parked)
         const span = { from, to: from + 3 * MINUTE }
-        expect(await w.records.webhookRates(span)).toEqual([
+        expect(await w.queries.webhookRates(span)).toEqual([
           { at: iso(from), outcomes: { illegal: 1, parked: 2 } },
           { at: iso(from + 2 * MINUTE), outcomes: { applied: 1 } },
         ])
         const none = { from: from + HOUR, to: from + 2 * HOUR }
-        expect(await w.records.webhookRates(none)).toEqual([])
+        expect(await w.queries.webhookRates(none)).toEqual([])
       }),
     )
 
@@ -176,7 +176,7 @@ export function recordsContract(on: On): void {
         for (const reference of ['a', 'b', 'c']) {
           await w.tell(await w.charged({ request: { reference } }), { amount: 1 })
         }
-        const all = await w.records.alerts({}, { limit: 9 })
+        const all = await w.queries.alerts({}, { limit: 9 })
         expect(all).toHaveLength(3)
         const orders = await Promise.all(
           all.map(async ({ transactionId = '' }) => {
@@ -186,7 +186,7 @@ export function recordsContract(on: On): void {
         )
         expect(orders).toEqual(['c', 'b', 'a'])
         const before = all[0]?.id ?? ''
-        expect(await w.records.alerts({}, { limit: 1, before })).toEqual([all[1]])
+        expect(await w.queries.alerts({}, { limit: 1, before })).toEqual([all[1]])
       }),
     )
 
@@ -195,7 +195,7 @@ export function recordsContract(on: On): void {
       on(async (w) => {
         const transaction = await w.came('Expired')
         await w.tell(transaction)
-        const [alert] = await w.records.alerts({}, { limit: 9 })
+        const [alert] = await w.queries.alerts({}, { limit: 9 })
         expect(alert).toMatchObject({
           kind: 'late_payment',
           gateway: 'redirect',
@@ -207,9 +207,9 @@ export function recordsContract(on: On): void {
         expect(await w.ledger.acknowledge('nobody', 'ada', T0)).toBe(false)
         expect(await w.ledger.acknowledge(id, 'ada', T0 + HOUR)).toBe(true)
         expect(await w.ledger.acknowledge(id, 'bob', T0 + 2 * HOUR)).toBe(true)
-        expect(await w.records.alerts({}, { limit: 9 })).toEqual([])
+        expect(await w.queries.alerts({}, { limit: 9 })).toEqual([])
         const seen = { ...alert, acknowledgedAt: iso(T0 + HOUR), acknowledgedBy: 'ada' }
-        expect(await w.records.alerts({ all: true }, { limit: 9 })).toEqual([seen])
+        expect(await w.queries.alerts({ all: true }, { limit: 9 })).toEqual([seen])
         expect((await w.story(transaction)).alerts).toEqual([seen])
       }),
     )
@@ -227,7 +227,7 @@ export function recordsContract(on: On): void {
         expect(await w.ledger.forget(T0 + HOUR, 1)).toBe(1)
         expect(await w.ledger.forget(T0 + HOUR, 9)).toBe(1)
         expect(await w.ledger.forget(T0 + HOUR, 9)).toBe(0)
-        const left = await w.records.webhookEvents({}, { limit: 9 })
+        const left = await w.queries.webhookEvents({}, { limit: 9 })
         expect(left.map(({ outcome }) => outcome)).toEqual(['illegal', 'parked'])
         expect(await w.alerts()).toEqual(['late_payment'])
         expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated', 'PaymentCancelled'])

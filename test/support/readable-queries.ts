@@ -6,25 +6,25 @@ import type {
   EventRecord,
   Listed,
   ListedStory,
-  PaymentRecords,
+  PaymentQueries,
   Story,
 } from '../../worker/payments/queries/queries.ts'
 
-export interface ReadableRecords extends PaymentRecords {
-  transactions(...given: Parameters<PaymentRecords['transactions']>): Promise<Transaction[]>
+export interface ReadableQueries extends PaymentQueries {
+  transactions(...given: Parameters<PaymentQueries['transactions']>): Promise<Transaction[]>
   story(transactionId: string): Promise<Story | undefined>
-  webhookEvents(...given: Parameters<PaymentRecords['webhookEvents']>): Promise<EventRecord[]>
-  alerts(...given: Parameters<PaymentRecords['alerts']>): Promise<AlertRecord[]>
+  webhookEvents(...given: Parameters<PaymentQueries['webhookEvents']>): Promise<EventRecord[]>
+  alerts(...given: Parameters<PaymentQueries['alerts']>): Promise<AlertRecord[]>
 }
 
 /** Rejects when a row cannot be read. */
-export const readable = (records: PaymentRecords): ReadableRecords => ({
-  ...records,
-  transactions: async (...given) => (await records.transactions(...given)).map(read),
-  webhookEvents: async (...given) => (await records.webhookEvents(...given)).map(read),
-  alerts: async (...given) => (await records.alerts(...given)).map(read),
+export const readable = (queries: PaymentQueries): ReadableQueries => ({
+  ...queries,
+  transactions: async (...given) => (await queries.transactions(...given)).map(read),
+  webhookEvents: async (...given) => (await queries.webhookEvents(...given)).map(read),
+  alerts: async (...given) => (await queries.alerts(...given)).map(read),
   async story(id) {
-    const story = await records.story(id)
+    const story = await queries.story(id)
     return story && readStory(story)
   },
 })

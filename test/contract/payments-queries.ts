@@ -12,7 +12,7 @@ import { PATIENT } from '../support/patience.ts'
 import { byText, order } from '../support/payment-system.ts'
 import type { Payments } from './payments.ts'
 
-export function recordsContract({ host, system }: Payments): void {
+export function queriesContract({ host, system }: Payments): void {
   const walk = async <Row extends { id: string }>(path: string, name: string, limit: number) => {
     const rows: Row[] = []
     let cursor: string | undefined
@@ -27,7 +27,7 @@ export function recordsContract({ host, system }: Payments): void {
     return rows
   }
 
-  describe(`records of payments on ${host}`, () => {
+  describe(`the payments API reads on ${host}`, () => {
     it('list transactions newest first, by filter, in pages that neither repeat nor skip', async () => {
       const whole = await walk<Transaction>('/transactions?', 'transactions', 200)
       const ids = whole.map(({ id }) => id)
