@@ -1,5 +1,5 @@
-// Builds the npm package `signalbox` in dist/signalbox: the client as one bundled file without
-// dependencies, and its types.
+// Builds the npm package `signalbox` in dist/signalbox: the client and the receiver of events, each
+// one bundled file without dependencies, and their types.
 
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -10,19 +10,20 @@ import { build } from 'esbuild'
 import manifest from '../package.json' with { type: 'json' }
 
 const ROOT = join(import.meta.dirname, '..')
-const CLIENT = import.meta.dirname
+/** Of the product: each is a file of the package, and one of its exports. */
+const ENTRIES = ['client', 'events']
 
 /** Empties `outDir`, then writes the package into it. */
 export async function buildClient(outDir: string): Promise<void> {
   await rm(outDir, { recursive: true, force: true })
   await mkdir(outDir, { recursive: true })
   await build({
-    entryPoints: [join(CLIENT, 'index.ts')],
-    outfile: join(outDir, 'client.js'),
+    entryPoints: ENTRIES.map((name) => ({ in: join(ROOT, name, 'index.ts'), out: name })),
+    outdir: outDir,
     bundle: true,
     format: 'esm',
     target: 'es2022',
-    // Pages may serve this file directly, without a build step.
+    // Pages may serve client.js directly, without a build step.
     minify: true,
     sourcemap: true,
     logLevel: 'warning',
@@ -46,12 +47,14 @@ async function writeTypes(outDir: string): Promise<void> {
       outDir: allDir,
     },
     include: [],
-    files: [join(CLIENT, 'index.ts')],
+    files: ENTRIES.map((name) => join(ROOT, name, 'index.ts')),
   }
   const settingsFile = join(allDir, 'tsconfig.json')
   await writeFile(settingsFile, JSON.stringify(settings))
   await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), ['-p', settingsFile])
-  for (const [name, text] of await withImports(allDir, 'client/index')) {
+  const known = new Map<string, string>()
+  for (const name of ENTRIES) await withImports(allDir, `${name}/index`, known)
+  for (const [name, text] of known) {
     const file = join(outDir, 'types', `${name}.d.ts`)
     await mkdir(dirname(file), { recursive: true })
     // Every kind of module resolution understands `.js`.
@@ -60,15 +63,14 @@ async function writeTypes(outDir: string): Promise<void> {
   await rm(allDir, { recursive: true })
 }
 
-/** A declaration and everything that it imports: name → text. */
-async function withImports(dir: string, name: string, known = new Map<string, string>()) {
+/** Adds a declaration and everything that it imports: name → text. */
+async function withImports(dir: string, name: string, known: Map<string, string>): Promise<void> {
   const text = await readFile(join(dir, `${name}.d.ts`), 'utf8')
   known.set(name, text)
   for (const [, imported = ''] of text.matchAll(/from '(\..*)\.ts'/g)) {
     const next = join(dirname(name), imported)
     if (!known.has(next)) await withImports(dir, next, known)
   }
-  return known
 }
 
 /** The page of the documentation, without relative links, which would be dead in a package. */
@@ -82,14 +84,20 @@ function packageJson() {
   return {
     name: 'signalbox',
     version,
-    description: 'Keeps a page or a program up to date with a task board behind a Signalbox edge',
+    description: 'For pages, programs and shops behind a Signalbox edge: boards and payment events',
     license,
     type: 'module',
     sideEffects: false,
-    exports: {
-      './client': { types: './types/client/index.d.ts', default: './client.js' },
-    },
-    files: ['client.js', 'client.js.map', 'types', 'README.md', 'LICENSE'],
+    exports: Object.fromEntries(
+      ENTRIES.map((name) => [
+        `./${name}`,
+        { types: `./types/${name}/index.d.ts`, default: `./${name}.js` },
+      ]),
+    ),
+    files: [
+      ...ENTRIES.flatMap((name) => [`${name}.js`, `${name}.js.map`]),
+      ...['types', 'README.md', 'LICENSE'],
+    ],
     engines: { node: '>=20' },
   }
 }

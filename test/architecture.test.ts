@@ -44,6 +44,7 @@ interface Source {
 const sources: Source[] = [
   'worker',
   'client',
+  'events',
   'console',
   'sidecar',
   'local',
@@ -188,6 +189,22 @@ describe('the house', () => {
     expect(offences(client, (name, source) => !own(name) && !wire(name, source))).toEqual([])
   })
 
+  it('lets the receiver of events bring along the signatures alone, and the payloads’ types', () => {
+    expect(inside('events').length).toBeGreaterThan(3)
+    const own = (name: string) => name.startsWith('events/')
+    const signatures = 'worker/payments/outbox/standard-webhook.ts'
+    const type = (name: string, { values }: Source) =>
+      name.startsWith('worker/payments/domain/') && !values.includes(name)
+    const wrong = offences(
+      inside('events'),
+      (name, source) => !own(name) && name !== signatures && !type(name, source),
+    )
+    expect(wrong).toEqual([])
+    expect(sources.find(({ file }) => file === signatures)?.imports).toEqual([])
+    const others = sources.filter(({ file }) => !file.startsWith('events/'))
+    expect(offences(others, own)).toEqual([])
+  })
+
   it('lets the console know the edge by its types, and the client that everybody has', () => {
     const page = inside('console').filter(({ file }) => file !== 'console/build.ts')
     expect(page.length).toBeGreaterThan(10)
@@ -272,6 +289,7 @@ describe('the house', () => {
       ]),
       ...inside('worker/payments').filter(({ file }) => !file.endsWith('-object.ts')),
       ...inside('client').filter(({ file }) => !file.endsWith('/clock.ts')),
+      ...inside('events'),
     ]
     const clocks = core.filter(({ text }) =>
       /Date\.now\(|new Date\(\)|performance\.now|setTimeout\(|setInterval\(|Math\.random/.test(

@@ -1,4 +1,5 @@
-// Signs what is POSTed to the host application, as https://www.standardwebhooks.com has it.
+// Signs what is POSTed to the host application, and verifies it there (events/), as
+// https://www.standardwebhooks.com has it. Imports nothing, because it is in the package too.
 
 export interface WebhookSigner {
   /** The headers of one attempt to send `body`. `id` is the event's, `now` the attempt's, in ms. */
@@ -33,28 +34,68 @@ export function createWebhookSigner(secrets: readonly string[]): WebhookSigner {
     async sign(id, now, body) {
       // Only now, and only the keys are kept: workerd lets nothing happen before the first request,
       // and no request wait for a promise of another.
-      keys ??= await Promise.all(secrets.map(importKey))
-      const timestamp = Math.floor(now / 1_000)
-      const signed = new TextEncoder().encode(`${id}.${timestamp}.${body}`)
+      keys ??= await Promise.all(secrets.map((secret) => importKey(secret, 'sign')))
+      const timestamp = String(Math.floor(now / 1_000))
+      const signed = signedBytes(id, timestamp, body)
       const macs = keys.map((key) => crypto.subtle.sign('HMAC', key, signed))
       const signatures = (await Promise.all(macs)).map((mac) => `v1,${base64(new Uint8Array(mac))}`)
       return {
         'webhook-id': id,
-        'webhook-timestamp': String(timestamp),
+        'webhook-timestamp': timestamp,
         'webhook-signature': signatures.join(' '),
       }
     },
   }
 }
 
-type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>
-
-const importKey = (secret: string): Promise<Key> => {
-  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
-  return crypto.subtle.importKey('raw', bytesOf(secret), algorithm, false, ['sign'])
+export interface SignedWebhook {
+  /** The three headers, as they came. */
+  id: string
+  timestamp: string
+  signatures: string
+  body: string
 }
 
-const bytesOf = (secret: string): Uint8Array<ArrayBuffer> =>
-  Uint8Array.from(atob(secret.slice(PREFIX.length)), (char) => char.charCodeAt(0))
+/** Whether one of the secrets signed it. How old it is, is not decided here. */
+export type VerifyWebhook = (webhook: SignedWebhook) => Promise<boolean>
+
+/** While a secret is replaced there are two. A stranger can send many, and each costs a digest. */
+const MAX_SIGNATURES = 10
+
+/** The secrets have no problem. */
+export function createWebhookVerifier(secrets: readonly string[]): VerifyWebhook {
+  let keys: Key[] | undefined
+  return async ({ id, timestamp, signatures, body }) => {
+    const macs = signatures.split(' ').slice(0, MAX_SIGNATURES).flatMap(macOf)
+    if (macs.length === 0) return false
+    // As above: not before the first request, and no promise that requests share.
+    keys ??= await Promise.all(secrets.map((secret) => importKey(secret, 'verify')))
+    const signed = signedBytes(id, timestamp, body)
+    const pairs = keys.flatMap((key) => macs.map((mac) => ({ key, mac })))
+    const matches = pairs.map(({ key, mac }) => crypto.subtle.verify('HMAC', key, mac, signed))
+    return (await Promise.all(matches)).includes(true)
+  }
+}
+
+/** SHA-256 has 32 bytes. `v1a` and what may come later is another algorithm. */
+const macOf = (signature: string): Uint8Array<ArrayBuffer>[] => {
+  const [, encoded] = /^v1,([A-Za-z0-9+/]{43}=)$/.exec(signature) ?? []
+  return encoded === undefined ? [] : [fromBase64(encoded)]
+}
+
+const signedBytes = (id: string, timestamp: string, body: string) =>
+  new TextEncoder().encode(`${id}.${timestamp}.${body}`)
+
+type Key = Awaited<ReturnType<typeof crypto.subtle.importKey>>
+
+const importKey = (secret: string, use: 'sign' | 'verify'): Promise<Key> => {
+  const algorithm = { name: 'HMAC', hash: 'SHA-256' }
+  return crypto.subtle.importKey('raw', bytesOf(secret), algorithm, false, [use])
+}
+
+const bytesOf = (secret: string) => fromBase64(secret.slice(PREFIX.length))
+
+const fromBase64 = (text: string): Uint8Array<ArrayBuffer> =>
+  Uint8Array.from(atob(text), (char) => char.charCodeAt(0))
 
 const base64 = (bytes: Uint8Array): string => btoa(String.fromCharCode(...bytes))
