@@ -60,7 +60,7 @@ export function reachable(port: number, variables: Readonly<Record<string, strin
 }
 
 /** The binary itself: the package's own script would be a second process, and copies it first. */
-function denoBinary(): string {
+export function denoBinary(): string {
   const libc = process.platform === 'linux' ? '-glibc' : ''
   const name = `@deno/${process.platform}-${process.arch}${libc}`
   const require = createRequire(createRequire(import.meta.url).resolve('deno/package.json'))

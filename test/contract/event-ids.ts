@@ -3,14 +3,11 @@
 import { describe, expect, it } from 'vitest'
 import type { EventIds } from '../../events/event-ids.ts'
 
-export function eventIdsContract(
-  name: string,
-  make: (now: () => number, maxHandled: number) => EventIds,
-): void {
+export function eventIdsContract(name: string, make: (now: () => number) => EventIds): void {
   describe(`the ids of events ${name}`, () => {
-    const made = (maxHandled = 100) => {
+    const made = () => {
       const clock = { now: 1_000 }
-      return { clock, ids: make(() => clock.now, maxHandled) }
+      return { clock, ids: make(() => clock.now) }
     }
 
     it('are claimed by one of many at once', async () => {
@@ -40,17 +37,6 @@ export function eventIdsContract(
       expect(await ids.claim('a', 3_000)).toBe('new')
       clock.now = 2_999
       expect(await ids.claim('a', 4_000)).toBe('busy')
-    })
-
-    it('are forgotten, the oldest first, when there are too many', async () => {
-      const { ids } = made(2)
-      for (const id of ['a', 'b', 'c']) {
-        await ids.claim(id, 2_000)
-        await ids.complete(id)
-      }
-      expect(await ids.claim('c', 2_000)).toBe('handled')
-      expect(await ids.claim('b', 2_000)).toBe('handled')
-      expect(await ids.claim('a', 2_000)).toBe('new')
     })
   })
 }

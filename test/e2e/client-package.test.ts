@@ -1,4 +1,4 @@
-// The client as other people get it: packed, installed in an empty folder, type checked there, and
+// The package as other people get it: packed, installed in an empty folder, type checked there, and
 // run by the hosts that it says it runs on.
 
 import { execFile, spawn } from 'node:child_process'
@@ -43,6 +43,24 @@ const runs: Run[] | undefined = (await watch.task('A-1'))?.runs
 watchBoard({ onTaks: () => undefined })
 console.log(runs?.[0]?.exit.toFixed())
 await watch.close()
+`
+
+const TYPED_EVENTS = `import { EventsConfigError, handleEvents, type EventIds } from 'signalbox/events'
+declare const ids: EventIds
+const receive: (request: Request) => Promise<Response> = handleEvents({
+  secrets: 'whsec_…',
+  ids,
+  on: {
+    PaymentSucceeded({ transaction }, { id }) { console.log(id, transaction.paid?.amount.toFixed()) },
+    AlertRaised: async ({ alert }) => console.log(alert.kind === 'late_payment'),
+    GatewayTimeout({ durationMs }) { console.log(durationMs.toFixed()) },
+    // @ts-expect-error: no such event
+    PaymentSuceeded() {},
+  },
+  onUnknown: ({ type }) => console.log(type),
+  onError: (error) => console.log(error instanceof EventsConfigError && error.code === 'no_secret'),
+})
+void receive
 `
 
 /** Says what it sees, and ends by itself once it saw a change. */
@@ -102,12 +120,14 @@ describe('the package signalbox', () => {
       .poll(async () => (await repo.json<{ streams: number }>('/status')).streams, PATIENT)
       .toBe(1)
 
-  it('is one file under 8 KiB compressed, needs nothing, and brings its types and its page', async () => {
+  it('is a client under 8 KiB compressed and a receiver, needs nothing, and brings its types and its page', async () => {
     const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'))
     expect(manifest).not.toHaveProperty('dependencies')
     const script = await readFile(join(installed, 'client.js'))
     expect(gzipSync(script).length).toBeLessThan(8 << 10)
     expect(script.toString()).not.toMatch(/\bimport\b\s*[({"']|from\s*["']/)
+    const receiver = await readFile(join(installed, 'events.js'), 'utf8')
+    expect(receiver).not.toMatch(/\bimport\b\s*[({"']|from\s*["']/)
     const names = await readdir(installed)
     expect(names).toEqual(expect.arrayContaining(['README.md', 'LICENSE', 'types']))
   })
@@ -118,6 +138,8 @@ describe('the package signalbox', () => {
   ])('is typed for $host, strictly', async ({ lib, module, source }) => {
     const file = join(folder, `typed-${module}.ts`)
     await writeFile(file, TYPED.replace('HOST_EVENT_SOURCE', source))
+    const events = join(folder, `events-${module}.ts`)
+    await writeFile(events, TYPED_EVENTS)
     const compilerOptions = {
       ...{ strict: true, exactOptionalPropertyTypes: true, noEmit: true, target: 'es2022', lib },
       ...{ types: [], skipLibCheck: false },
@@ -125,7 +147,7 @@ describe('the package signalbox', () => {
       moduleResolution: module,
     }
     const settings = join(folder, `tsconfig-${module}.json`)
-    await writeFile(settings, JSON.stringify({ compilerOptions, files: [file] }))
+    await writeFile(settings, JSON.stringify({ compilerOptions, files: [file, events] }))
     await run(join(BIN, 'tsc'), ['-p', settings], { cwd: folder }).catch(({ stdout }) => {
       throw new Error(stdout)
     })

@@ -41,8 +41,15 @@ export class PaymentSystem implements AsyncDisposable {
     this.#stops = parts.stops
   }
 
-  /** `home`: of a shop of its own, as `shopHome` makes it. */
-  static async start(host: Host, home = process.cwd()): Promise<PaymentSystem> {
+  /**
+   * `home`: of a shop of its own, as `shopHome` makes it. `variables`: instead of those that every
+   * edge of it has.
+   */
+  static async start(
+    host: Host,
+    home = process.cwd(),
+    variables: Record<string, string> = {},
+  ): Promise<PaymentSystem> {
     const receiver = new EventReceiver(EVENTS_SECRET)
     const stripe = await startOutage()
     const claim = await findPort(0)
@@ -59,6 +66,7 @@ export class PaymentSystem implements AsyncDisposable {
           PAYMENT_PUBLIC_URL: origin,
           PAYMENT_EVENTS_URL: receiver.url,
           PAYMENT_EVENTS_SECRET: EVENTS_SECRET,
+          ...variables,
           ...more,
         }),
         { home },
