@@ -1,5 +1,5 @@
-// The gateways that signalbox.config.ts names, with the variables that each is set by. It says what
-// is there; whether that is right is worker/payments/config.ts' to say. Pure.
+// The gateways of signalbox.config.ts with their settings and variables. Whether these are valid is
+// decided in worker/payments/config.ts. Pure.
 
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import type { Driver, Setting } from '../../worker/payments/gateways/gateway.ts'
@@ -13,14 +13,14 @@ export interface ConfiguredGateway {
   settings: Readonly<Record<string, string>>
   /** The variable of each setting, by its name. */
   variables: Readonly<Record<string, string>>
-  /** Settings that somebody set, here or there. */
+  /** Settings with a value of the file or the environment. */
   given: readonly string[]
-  /** Settings that must be given, and which of them are not. */
+  /** The required settings, and those of them without a value. */
   required: readonly string[]
   missing: readonly string[]
 }
 
-/** Leaves out what names a driver that is none. */
+/** Leaves out gateways with an unknown driver. */
 export function configuredGateways(file: SignalboxFile, env: Environment): ConfiguredGateway[] {
   return Object.entries(file.payments?.gateways ?? {}).flatMap(([key, entry]) => {
     const { driver: name, env_prefix, ...own } = entry
@@ -36,8 +36,8 @@ export function configuredGateways(file: SignalboxFile, env: Environment): Confi
       variables[setting] = variable
       const value = own[setting] ?? (env[variable]?.trim() || undefined)
       if (value !== undefined) given.push(setting)
-      const told = value ?? ('default' in kind ? kind.default : undefined)
-      if (told !== undefined) settings[setting] = told
+      const effective = value ?? ('default' in kind ? kind.default : undefined)
+      if (effective !== undefined) settings[setting] = effective
     }
     const required = Object.entries<Setting>(driver.settings)
       .filter(([, kind]) => 'required' in kind)

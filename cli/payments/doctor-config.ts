@@ -1,5 +1,5 @@
-// The doctor's check of signalbox.config.ts and the variables. What is right is said by the very
-// function that the Worker reads them with. No I/O.
+// The doctor's check of signalbox.config.ts and the variables, with the function that the Worker
+// reads them with. No I/O.
 
 import { type PaymentsConfig, readPayments } from '../../worker/payments/config.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
@@ -13,7 +13,7 @@ import type { ConfiguredGateway } from './configured.ts'
 
 export interface Checked {
   findings: Finding[]
-  /** Only its parts that nothing was found wrong with may be used. */
+  /** Only parts without an error may be used. */
   payments: PaymentsConfig | undefined
 }
 
@@ -25,24 +25,24 @@ export function checkConfig(
   const wrong: string[] = []
   const payments = readPayments(env, file, DRIVERS, wrong)
   if (!payments) {
-    const sentence = 'No gateway and no LIBSQL_URL is set, so this edge takes no payments.'
+    const sentence = 'No gateway and no LIBSQL_URL is set, so this edge has no payments.'
     return { findings: [error('config', sentence)], payments }
   }
-  // Each is told once, with the gateway that it is about.
-  const told = new Set<string>()
+  // Each problem is reported once, with its gateway.
+  const reported = new Set<string>()
   const ofGateways = gateways.map((gateway) => {
     const problems = problemsOf(gateway, file, env).filter((problem) => wrong.includes(problem))
-    for (const problem of problems) told.add(problem)
+    for (const problem of problems) reported.add(problem)
     return checkOne(gateway, problems)
   })
-  const others = wrong.filter((problem) => !told.has(problem))
+  const others = wrong.filter((problem) => !reported.has(problem))
   return {
     payments,
     findings: [
       ...ofGateways,
       ...others.map((problem) => error('config', `${problem}.`)),
       ...(payments.gateways.size === 0
-        ? [error('config', 'No gateway can be used: nobody can be charged.')]
+        ? [error('config', 'No gateway can be used: no charge is possible.')]
         : []),
       ...checkEvents(env, payments),
       ...checkAccess(env),
@@ -51,14 +51,14 @@ export function checkConfig(
   }
 }
 
-/** What the Worker would say, were this the only gateway, and not without it. */
+/** The Worker's problems with this gateway alone, without those that it has with no gateway. */
 function problemsOf({ key }: ConfiguredGateway, file: SignalboxFile, env: Environment): string[] {
   const entry = file.payments?.gateways?.[key]
   const read = (gateways: NonNullable<SignalboxFile['payments']>['gateways'] & object) => {
     const wrong: string[] = []
-    // With a database it reads all else, whatever the gateways are.
-    const whole = { ...env, LIBSQL_URL: 'http://127.0.0.1' }
-    readPayments(whole, { payments: { ...file.payments, gateways } }, DRIVERS, wrong)
+    // With a database it reads all settings, even without a gateway.
+    const withDatabase = { ...env, LIBSQL_URL: 'http://127.0.0.1' }
+    readPayments(withDatabase, { payments: { ...file.payments, gateways } }, DRIVERS, wrong)
     return wrong
   }
   const without = read({})
@@ -76,7 +76,7 @@ function checkOne(gateway: ConfiguredGateway, problems: readonly string[]): Find
     return warn(key, `${sentence}, though ${names(given)} is.`)
   }
   if (missing.length > 0) {
-    const sentence = `It is half set: ${names(present)} is there, ${names(missing)} is missing.`
+    const sentence = `It is incomplete: ${names(present)} is set, ${names(missing)} is missing.`
     return error(key, sentence)
   }
   if (problems.length > 0) {
@@ -98,7 +98,12 @@ function checkEvents(env: Environment, { endpoint }: PaymentsConfig): Finding[] 
   if (secrets.length === 0 || !isValid || !URL.canParse(endpoint.url)) return []
   const { origin, protocol, hostname } = new URL(endpoint.url)
   if (protocol === 'http:' && !isLoopback(hostname)) {
-    return [warn('events', `They are sent to ${origin}, where anybody on the way can read them.`)]
+    return [
+      warn(
+        'events',
+        `They are sent to ${origin}, without TLS, so others on the network can read them.`,
+      ),
+    ]
   }
   const only = endpoint.types ? ` Only ${[...endpoint.types].join(', ')}.` : ''
   const sentence = `They are sent to ${origin}, signed with ${secrets.length} secret(s).${only}`
@@ -119,11 +124,11 @@ function checkPublicUrl({ publicUrl }: PaymentsConfig, gateways: readonly Config
   if (publicUrl === undefined || !URL.canParse(publicUrl)) return []
   const { hostname } = new URL(publicUrl)
   if (!isLoopback(hostname)) return []
-  const away = gateways.filter(({ settings, missing }) => {
+  const remote = gateways.filter(({ settings, missing }) => {
     const base = settings.base_url ?? ''
     return missing.length === 0 && URL.canParse(base) && !isLoopback(new URL(base).hostname)
   })
-  const keys = away.map(({ key }) => key).join(', ')
-  const sentence = `PAYMENT_PUBLIC_URL is this machine, where ${keys} cannot call back.`
-  return away.length > 0 ? [warn('config', sentence)] : []
+  const keys = remote.map(({ key }) => key).join(', ')
+  const sentence = `PAYMENT_PUBLIC_URL is this machine, so callbacks of ${keys} cannot reach it.`
+  return remote.length > 0 ? [warn('config', sentence)] : []
 }

@@ -1,4 +1,4 @@
-// The doctor's check of the database: it can be read, and has all that schema.sql makes. It writes
+// The doctor's check of the database: it can be read and has the schema of schema.sql. It writes
 // nothing.
 
 import { decodeJwt } from 'jose'
@@ -21,9 +21,9 @@ export async function checkDatabase(
   scripts: Scripts,
   now: number,
 ): Promise<Finding[]> {
-  // Any other has been refused with the configuration.
+  // Other URLs were already refused by the check of the configuration.
   if (!(URL.canParse(url) && /^(libsql|https?):$/.test(new URL(url).protocol))) return []
-  // The rest of it may hold a token.
+  // Only the host is shown: the rest may hold a token.
   const { host } = new URL(url)
   const findings = [...checkPlace(new URL(url)), ...checkToken(authToken, now)]
   const place = authToken === undefined ? { url } : { url, authToken }
@@ -40,18 +40,18 @@ export async function checkDatabase(
 }
 
 function checkPlace(url: URL): Finding[] {
-  // libsql: is TLS, unless it says otherwise.
+  // libsql: uses TLS by default.
   if (isPrivate(url) || url.protocol === 'libsql:') return []
-  return [warn('database', `${url.host} is not https: payments can be read on the way.`)]
+  return [warn('database', `${url.host} is not https: others on the network can read payments.`)]
 }
 
-/** What the token says of itself; whether it is good only the database can tell. */
+/** Checks the token's claims. Only the database knows whether the token is valid. */
 function checkToken(token: string | undefined, now: number): Finding[] {
   const { exp, a: access } = token === undefined ? {} : claimsOf(token)
   const leftMs = exp === undefined ? Number.POSITIVE_INFINITY : exp * 1_000 - now
   return [
     ...(access === 'ro'
-      ? [error('database', 'LIBSQL_AUTH_TOKEN may only read: no payment could be stored.')]
+      ? [error('database', 'LIBSQL_AUTH_TOKEN can only read: no payment can be stored.')]
       : []),
     ...(leftMs <= 0 ? [error('database', 'LIBSQL_AUTH_TOKEN has expired.')] : []),
     ...(leftMs > 0 && leftMs < SOON_MS
@@ -64,7 +64,7 @@ function claimsOf(token: string) {
   try {
     return decodeJwt<{ a?: unknown }>(token)
   } catch {
-    // Servers of one's own may take other tokens.
+    // A server of your own may use other tokens.
     return {}
   }
 }
@@ -81,17 +81,17 @@ function compare({ text, version }: Scripts, actual: Schema): Finding[] {
     const other = found(column)
     return other && (other.type !== column.type || other.isRequired !== column.isRequired)
   })
-  const does = new Set(actual.indexes.map((index) => index.does))
-  const indexes = inTables(expected.indexes).filter((index) => !does.has(index.does))
+  const definitions = new Set(actual.indexes.map((index) => index.definition))
+  const indexes = inTables(expected.indexes).filter((index) => !definitions.has(index.definition))
   const findings = [
-    ...(tables.length > 0 ? [lacking(tables.length === 1 ? 'table' : 'tables', tables)] : []),
-    ...(columns.length > 0 ? [lackingColumns(columns)] : []),
+    ...(tables.length > 0 ? [missing(tables.length === 1 ? 'table' : 'tables', tables)] : []),
+    ...(columns.length > 0 ? [missingColumns(columns)] : []),
     ...(changed.length > 0
-      ? [error('schema', `Of another type than schema.sql has them: ${some(named(changed))}.`)]
+      ? [error('schema', `Their type differs from schema.sql: ${some(named(changed))}.`)]
       : []),
     ...(indexes.length > 0
       ? [
-          lacking(
+          missing(
             indexes.length === 1 ? 'index' : 'indexes',
             indexes.map(({ name }) => name),
           ),
@@ -99,23 +99,26 @@ function compare({ text, version }: Scripts, actual: Schema): Finding[] {
       : []),
   ]
   if (findings.length > 0) return findings
-  return [ok('schema', `All ${expected.tables.size} tables of schema ${version} are there.`)]
+  return [ok('schema', `All ${expected.tables.size} tables of schema ${version} exist.`)]
 }
 
 const named = (columns: readonly Column[]) => columns.map(({ table, name }) => `${table}.${name}`)
 
-const lacking = (what: string, names: readonly string[]): Finding =>
-  error('schema', `The database lacks the ${what} ${some(names)}: run signalbox migrate.`)
+const missing = (what: string, names: readonly string[]): Finding =>
+  error('schema', `The database does not have the ${what} ${some(names)}: run signalbox migrate.`)
 
-/** The number of the schema is right: somebody took them away, and no migration adds them again. */
-function lackingColumns(columns: readonly Column[]): Finding {
-  const word = columns.length === 1 ? 'column' : 'columns'
+/** The schema number is right, so the columns were removed, and no migration adds them again. */
+function missingColumns(columns: readonly Column[]): Finding {
+  const noun = columns.length === 1 ? 'column' : 'columns'
   const alter = columns.map(({ table, name, type, isRequired, fallback }) => {
     const value = fallback === undefined ? '' : ` DEFAULT ${fallback}`
     return `ALTER TABLE ${table} ADD COLUMN ${name} ${type}${isRequired ? ' NOT NULL' : ''}${value}`
   })
-  const sentence = `The database lacks the ${word} ${some(named(columns))}`
-  return error('schema', `${sentence}, which schema.sql adds to no table: ${some(alter)}.`)
+  const sentence = `The database does not have the ${noun} ${some(named(columns))}`
+  return error(
+    'schema',
+    `${sentence}, and schema.sql does not add it to an existing table: ${some(alter)}.`,
+  )
 }
 
 function whyOf(thrown: unknown): string {

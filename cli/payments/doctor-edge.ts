@@ -1,11 +1,11 @@
-// The doctor's check of the edge: each gateway's webhook route is there, refuses what is not
-// signed, and verifies with the same secret as here. Nothing that it sends is ever stored.
+// The doctor's check of the edge: each gateway's webhook route exists, refuses unsigned webhooks,
+// and verifies with the same secret as here. The edge stores nothing that the doctor sends.
 
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { isPrivate } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
-import { type Answer, ask, wordOf } from './ask.ts'
+import { type Answer, ask, firstLineOf } from './ask.ts'
 import { CALLBACKS } from './callbacks/registry.ts'
 import type { ConfiguredGateway } from './configured.ts'
 
@@ -35,7 +35,7 @@ export async function checkEdge(
   }
   const exposed = isPrivate(new URL(url))
     ? []
-    : [warn('edge', `${origin} is not https: callbacks and tokens can be read on the way.`)]
+    : [warn('edge', `${origin} is not https: others on the network can read callbacks and tokens.`)]
   const prefix = routePrefixOf(file)
   const routes = await Promise.all(
     gateways.map((gateway) =>
@@ -51,14 +51,17 @@ function checkApi(origin: string, answer: Answer & { ok: true }, hasToken: boole
   const code = /"code"\s*:\s*"(\w+)"/.exec(answer.text)?.[1]
   switch (status) {
     case 200:
-      return ok('edge', `${origin} answers, and takes the token.`)
+      return ok('edge', `${origin} answers and accepts the token.`)
     case 401:
       if (hasToken) return error('edge', `${origin} refuses the token.`)
-      return ok('edge', `${origin} answers; without a token its payments are not read.`)
+      return ok('edge', `${origin} answers; its payments were not read, since no token was given.`)
     case 403:
       return error('edge', `The token for ${origin} lacks the scope payments:read.`)
     case 404:
-      return error('edge', `${origin} has no payments: it is no Signalbox, or has no gateway set.`)
+      return error(
+        'edge',
+        `${origin} has no payments: it is not Signalbox, or has no gateway configured.`,
+      )
     default:
       return error('edge', `${origin} answers ${status}${code === undefined ? '' : ` (${code})`}.`)
   }
@@ -70,29 +73,29 @@ async function checkRoute(url: string, gateway: ConfiguredGateway): Promise<Find
   const answer = await ask(url, { method: 'POST', headers, body: '{}' })
   const { pathname } = new URL(url)
   if (!answer.ok) return [error(key, `The edge does not answer at ${pathname}: ${answer.why}.`)]
-  const word = wordOf(answer.text)
-  if (answer.status === 401 && word === 'invalid') {
-    const refused = ok(key, 'The edge knows it, and refuses a webhook that is not signed.')
+  const body = firstLineOf(answer.text)
+  if (answer.status === 401 && body === 'invalid') {
+    const refused = ok(key, 'The edge knows it and refuses an unsigned webhook.')
     return [refused, ...(await checkSecret(url, gateway))]
   }
   if (answer.status === 404) {
-    const why = word === 'unknown' ? 'its variables are not set there' : 'there is no such route'
+    const why = body === 'unknown' ? 'its variables are not set there' : 'there is no such route'
     return [error(key, `The edge does not know it at ${pathname} (404): ${why}.`)]
   }
   if (answer.status === 200) {
-    return [error(key, `The edge takes a webhook that nobody signed (200 ${word}).`)]
+    return [error(key, `The edge accepts an unsigned webhook (200 ${body}).`)]
   }
-  return [error(key, `The edge answers an unsigned webhook with ${answer.status} ${word}.`)]
+  return [error(key, `The edge answers an unsigned webhook with ${answer.status} ${body}.`)]
 }
 
-/** A genuine callback about nothing: an edge that knows another secret calls it forged. */
+/** Sends a genuine callback that changes nothing. An edge with another secret refuses it. */
 async function checkSecret(url: string, gateway: ConfiguredGateway): Promise<Finding[]> {
   const maker = CALLBACKS[gateway.driver]
   const secret = maker?.signsWith === undefined ? undefined : gateway.settings[maker.signsWith]
-  if (secret === undefined || !maker?.idle) return []
+  if (secret === undefined || !maker?.probe) return []
   const { key, variables } = gateway
   const name = variables[maker.signsWith ?? ''] ?? maker.signsWith
-  const { headers, body } = await maker.idle(secret, Date.now())
+  const { headers, body } = await maker.probe(secret, Date.now())
   const answer = await ask(url, { method: 'POST', headers, body })
   if (answer.ok && answer.status === 401) {
     return [error(key, `The edge verifies with another ${name} than this one.`)]
@@ -100,6 +103,6 @@ async function checkSecret(url: string, gateway: ConfiguredGateway): Promise<Fin
   if (answer.ok && [200, 500].includes(answer.status)) {
     return [ok(key, `The edge verifies with the same ${name}.`)]
   }
-  const what = answer.ok ? `answers ${answer.status} ${wordOf(answer.text)}` : answer.why
-  return [warn(key, `Whether the edge has the same ${name} is not known: it ${what}.`)]
+  const what = answer.ok ? `it answers ${answer.status} ${firstLineOf(answer.text)}` : answer.why
+  return [warn(key, `It is not known whether the edge has the same ${name}: ${what}.`)]
 }

@@ -1,4 +1,4 @@
-// The doctor's check of one gateway over the network: it answers at all, and takes our credentials.
+// The doctor's check of one gateway over the network: it answers and accepts our credentials.
 // Nothing is charged.
 
 import type { AnyGateway, GatewayRequest } from '../../worker/payments/gateways/gateway.ts'
@@ -30,7 +30,7 @@ export async function checkGateway(
   }
   const { status, skewMs } = answer
   if (status >= 500) {
-    return { findings: [warn(key, `${origin} answers, with ${status}: it is failing.`)], skewMs }
+    return { findings: [warn(key, `${origin} answers with ${status}: it is failing.`)], skewMs }
   }
   const problem = gateway.refundProblem?.()
   const findings = [
@@ -56,13 +56,13 @@ async function checkCredentials(
   if (!answer.ok) return [error(key, `Stripe does not answer to ${name}: ${answer.why}.`)]
   switch (answer.status) {
     case 200:
-      return [ok(key, `Stripe takes ${name}.`)]
+      return [ok(key, `Stripe accepts ${name}.`)]
     case 401:
       return [error(key, `Stripe refuses ${name} (401).`)]
     case 403:
-      return [error(key, `${name} is restricted: it may not read checkout sessions (403).`)]
+      return [error(key, `${name} is restricted: it cannot read checkout sessions (403).`)]
     default:
-      return [warn(key, `This is not Stripe, which would not answer ${answer.status}.`)]
+      return [warn(key, `This may not be Stripe: it answers ${answer.status}.`)]
   }
 }
 
@@ -85,13 +85,14 @@ async function checkToken(
   if (answer.status < 400) {
     return error(key, `Its token endpoint answers ${answer.status} without a token.`)
   }
-  // The gateway knows both anyway; nobody else is to be shown the key that signs callbacks.
+  // Only over a private connection: the gateway knows the key that signs callbacks, others must
+  // not.
   const { api_key } = settings
   if (api_key !== undefined && isPrivate(new URL(request.url))) {
     const form = { ...request.form, client_secret: api_key }
     if (isGranted(await askForToken({ ...request, form }))) {
       const apiKey = variables.api_key ?? 'api_key'
-      return error(key, `${clientSecret} and ${apiKey} are swapped: it takes the latter.`)
+      return error(key, `${clientSecret} and ${apiKey} are swapped: it accepts the latter.`)
     }
   }
   return error(key, `It refuses ${names} (${answer.status}).`)
@@ -106,6 +107,6 @@ const askForToken = ({ url, form }: GatewayRequest): Promise<Answer> =>
 
 function isGranted(answer: Answer): boolean {
   if (!answer.ok || answer.status !== 200) return false
-  // Only whether there is one: the token itself is nobody's business.
+  // The token itself is not read.
   return /"access_token"\s*:\s*"[^"]/.test(answer.text)
 }

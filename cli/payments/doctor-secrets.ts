@@ -1,16 +1,16 @@
-// The doctor's look at each gateway's secrets: swapped, of the wrong kind, too short, for tests in
-// earnest. It names variables, never values. No I/O.
+// The doctor's check of each gateway's secrets: swapped, of the wrong kind, too short, or test keys
+// in production. It names variables, never values. No I/O.
 
 import { isPrivate } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 import type { ConfiguredGateway } from './configured.ts'
 import { mismatchOf } from './money-mode.ts'
 
-/** What HS256 asks for: as many bytes as its digest. */
+/** RFC 7518 requires a key as long as the digest. */
 const HS256_BYTES = 32
-/** Whoever sees one callback can try all shorter ones out at home. */
-const LEAST_BYTES = 16
-const LEAST_STRIPE_CHARS = 24
+/** With one callback, an attacker can find a shorter key by trying all keys. */
+const MIN_BYTES = 16
+const MIN_STRIPE_CHARS = 24
 
 export function checkSecrets(gateway: ConfiguredGateway): Finding[] {
   const { key, driver, missing } = gateway
@@ -26,13 +26,13 @@ export function checkSecrets(gateway: ConfiguredGateway): Finding[] {
   return [ok(key, 'Its secrets are of the right kind and length.')]
 }
 
-/** An env file, and a secret that was pasted, keep what stands around the value. */
+/** A pasted value or one of an env file may include its quotes. */
 function checkQuotes({ key, settings, variables, required }: ConfiguredGateway): Finding[] {
   return required.flatMap((name) => {
     const value = settings[name] ?? ''
     const variable = variables[name] ?? name
     if (/^(["'`]).*\1$/.test(value)) {
-      return error(key, `${variable} stands in quotes, which would count as part of it.`)
+      return error(key, `${variable} has quotes around it, which would be part of the value.`)
     }
     if (/^(<.*>|\.+|…|x{3,}|changeme|change-me|todo|your[-_ ].*)$/i.test(value)) {
       return error(key, `${variable} is a placeholder.`)
@@ -46,21 +46,21 @@ function checkRedirect({ key, settings, variables }: ConfiguredGateway): Finding
   const apiKey = variables.api_key ?? 'api_key'
   const clientSecret = variables.client_secret ?? 'client_secret'
   const bytes = new TextEncoder().encode(api_key).length
-  // Equal ones are refused with the configuration; these only look it.
+  // Equal keys are refused with the configuration; these differ only in case or punctuation.
   const bare = (text: string) => text.replace(/[^\w]|_/g, '').toLowerCase()
   const isAlike = api_key !== client_secret && bare(api_key) === bare(client_secret)
   return [
     ...(isAlike
-      ? [error(key, `${apiKey} is ${clientSecret} written otherwise; they are two things.`)]
+      ? [error(key, `${apiKey} is ${clientSecret} in another spelling; they must differ.`)]
       : []),
     ...(api_key === client_id || client_secret === client_id
       ? [error(key, `${api_key === client_id ? apiKey : clientSecret} is the client_id.`)]
       : []),
-    ...(bytes < LEAST_BYTES
-      ? [error(key, `${apiKey} has ${bytes} bytes: whoever sees a callback can find it out.`)]
+    ...(bytes < MIN_BYTES
+      ? [error(key, `${apiKey} has ${bytes} bytes: an attacker who sees a callback can find it.`)]
       : []),
-    ...(bytes >= LEAST_BYTES && bytes < HS256_BYTES
-      ? [warn(key, `${apiKey} has ${bytes} bytes, where HS256 asks for ${HS256_BYTES}.`)]
+    ...(bytes >= MIN_BYTES && bytes < HS256_BYTES
+      ? [warn(key, `${apiKey} has ${bytes} bytes; HS256 requires ${HS256_BYTES}.`)]
       : []),
   ]
 }
@@ -80,8 +80,8 @@ function checkStripe({ key, settings, variables }: ConfiguredGateway): Finding[]
     ...(secrets.every(isSigning)
       ? []
       : [error(key, `Each secret of ${webhookSecret} must begin with whsec_.`)]),
-    ...(secrets.some((secret) => isSigning(secret) && secret.length < LEAST_STRIPE_CHARS)
-      ? [error(key, `${webhookSecret} is too short to be one of Stripe's.`)]
+    ...(secrets.some((secret) => isSigning(secret) && secret.length < MIN_STRIPE_CHARS)
+      ? [error(key, `${webhookSecret} is too short for a secret of Stripe.`)]
       : []),
   ]
 }
@@ -90,5 +90,5 @@ function checkBaseUrl({ key, settings, variables }: ConfiguredGateway): Finding[
   const base = settings.base_url ?? ''
   if (!URL.canParse(base) || isPrivate(new URL(base))) return []
   const variable = variables.base_url ?? 'base_url'
-  return [error(key, `${variable} is not https: credentials can be read on the way.`)]
+  return [error(key, `${variable} is not https: others on the network can read credentials.`)]
 }

@@ -1,4 +1,4 @@
-// Says what would keep payments from working: one check a line, each with its reason.
+// Reports what stops payments from working: one check per line, each with its reason.
 
 import { join } from 'node:path'
 import { readScripts } from '../../local/database/scripts.ts'
@@ -30,12 +30,12 @@ export async function check(settings: Settings, world: World): Promise<Finding[]
   settings.check()
   const gateways = configuredGateways(file, env)
   const { findings, payments } = checkConfig(file, env, gateways)
-  const touched = gateways.filter(({ required, missing }) => missing.length < required.length)
-  findings.push(...touched.flatMap(checkSecrets))
+  const used = gateways.filter(({ required, missing }) => missing.length < required.length)
+  findings.push(...used.flatMap(checkSecrets))
   const mixture = mixtureOf(gateways)
   if (mixture !== undefined) findings.push(warn('config', mixture))
   for (const name of differing) {
-    const sentence = `The running system has other variables of ${name} than this shell.`
+    const sentence = `The variables of ${name} differ between the running system and this shell.`
     findings.push(warn('config', sentence))
   }
 
@@ -47,7 +47,7 @@ export async function check(settings: Settings, world: World): Promise<Finding[]
         return configured && { key: gateway.key, ...(await checkGateway(gateway, configured)) }
       }),
     ),
-    url === undefined ? undefined : checkEdge({ url, token }, file, touched),
+    url === undefined ? undefined : checkEdge({ url, token }, file, used),
   ])
   const reached = checked.filter((it) => it !== undefined)
   findings.push(...database, ...reached.flatMap((it) => it.findings))

@@ -1,14 +1,13 @@
-// The last step before a terminal: no value of a variable that is named like a secret passes,
-// whoever wrote the sentence. Pure.
+// The last step before output: hides the value of every variable with the name of a secret. Pure.
 
 import { hideTokens, isSecretName, REDACTED } from '../../worker/shared/secrets.ts'
 import type { Environment } from '../settings.ts'
 import type { ConfiguredGateway } from './configured.ts'
 
-/** Shorter ones stand in any sentence, and hidden they would tell what they are. */
-const LEAST_CHARS = 6
+/** Shorter values occur in ordinary text, and hiding them there would reveal them. */
+const MIN_CHARS = 6
 
-/** `gateways`: some of their secrets may stand in signalbox.config.ts. */
+/** `gateways`: some of their secrets may be in signalbox.config.ts. */
 export function secretValues(
   env: Environment,
   gateways: readonly Pick<ConfiguredGateway, 'settings'>[] = [],
@@ -17,13 +16,13 @@ export function secretValues(
     .flatMap((named) => Object.entries(named))
     .filter(([name]) => isSecretName(name))
     .flatMap(([, value = '']) => value.split(/\s+/))
-    .filter((value) => value.length >= LEAST_CHARS)
-  // One may be the beginning of another.
+    .filter((value) => value.length >= MIN_CHARS)
+  // The longest first, since one may be the beginning of another.
   return [...new Set(values)].sort((a, b) => b.length - a.length)
 }
 
-/** Hides the secrets, and whatever looks like a token. */
+/** Hides these secrets and everything that looks like a token. */
 export const hiding =
   (secrets: readonly string[]) =>
   (text: string): string =>
-    secrets.reduce((told, secret) => told.replaceAll(secret, REDACTED), hideTokens(text))
+    secrets.reduce((result, secret) => result.replaceAll(secret, REDACTED), hideTokens(text))

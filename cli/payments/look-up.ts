@@ -1,4 +1,4 @@
-// The names of a payment that the running system has already, by the order's own.
+// Reads the ids of a payment from the running system, by its reference.
 
 import * as z from 'zod'
 import { ask } from './ask.ts'
@@ -6,7 +6,7 @@ import { ask } from './ask.ts'
 export interface Found {
   transactionId?: string
   externalReference?: string
-  /** For whoever waits before the terminal. */
+  /** Shown to the user. */
   notice?: string
 }
 
@@ -24,7 +24,7 @@ const listed = z.object({
   ),
 })
 
-/** The newest payment of this reference. Without a token nobody is asked. */
+/** The newest payment with this reference. Without a token the edge is not asked. */
 export async function lookUp(
   edge: string,
   token: string | undefined,
@@ -41,7 +41,7 @@ export async function lookUp(
   }
   const [payment] = listed.safeParse(parse(answer.text)).data?.transactions ?? []
   if (!payment) {
-    return { notice: `There is no payment of ${reference} yet: a webhook of it is parked.` }
+    return { notice: `There is no payment of ${reference} yet: its webhook will be parked.` }
   }
   if ('invalid' in payment) {
     return { notice: `The payment of ${reference} is ${payment.id}. ${payment.invalid}` }
@@ -58,7 +58,7 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // Not from an edge: as good as no payment.
+    // Not the answer of an edge: treated as no payment.
     return undefined
   }
 }

@@ -1,5 +1,5 @@
-// Whether a gateway moves real money: by its address and its keys. A guess, so it never says more
-// than "look at this". Pure.
+// Guesses from a gateway's address and keys whether it moves real money. It is only a guess, so it
+// leads to warnings, never to errors. Pure.
 
 import { isLoopback } from '../../worker/shared/loopback.ts'
 import type { ConfiguredGateway } from './configured.ts'
@@ -29,11 +29,11 @@ function modeOfKey({ driver, settings }: ConfiguredGateway): Mode {
 
 function modeOf(gateway: ConfiguredGateway): Mode {
   const url = modeOfUrl(gateway.settings.base_url ?? '')
-  // Stripe has one address for both.
+  // Stripe has one address for tests and real money.
   return gateway.driver === 'stripe' && url === 'live' ? modeOfKey(gateway) : url
 }
 
-/** What does not go together in one gateway, a sentence each. */
+/** Contradictions in the settings of one gateway, one sentence each. */
 export function mismatchOf(gateway: ConfiguredGateway): string[] {
   const url = modeOfUrl(gateway.settings.base_url ?? '')
   const key = modeOfKey(gateway)
@@ -42,14 +42,14 @@ export function mismatchOf(gateway: ConfiguredGateway): string[] {
   const where = variables.base_url ?? 'base_url'
   if (key === 'test' && url === 'live') {
     if (driver === 'stripe') return [`${name} is a test key: no real money moves.`]
-    return [`${name} looks like one for tests, and ${where} is the live gateway.`]
+    return [`${name} looks like a test value, but ${where} is the live gateway.`]
   }
   if (key !== 'live' || url === 'live' || url === 'unknown') return []
   const place = url === 'local' ? 'this machine' : 'a test gateway'
-  return [`${name} looks like a live one, and ${where} is ${place}.`]
+  return [`${name} looks like a live value, but ${where} is ${place}.`]
 }
 
-/** Gateways of which some take real money and some do not; undefined when all are alike. */
+/** A sentence if some gateways use real money and others do not; else undefined. */
 export function mixtureOf(gateways: readonly ConfiguredGateway[]): string | undefined {
   const usable = gateways.filter(({ missing }) => missing.length === 0)
   const keys = (mode: Mode) =>
@@ -57,5 +57,5 @@ export function mixtureOf(gateways: readonly ConfiguredGateway[]): string | unde
   const live = keys('live')
   const test = [...keys('test'), ...keys('local')]
   if (live.length === 0 || test.length === 0) return undefined
-  return `Real money moves through ${live.join(', ')}, and none through ${test.join(', ')}.`
+  return `${live.join(', ')} uses real money, but ${test.join(', ')} does not.`
 }

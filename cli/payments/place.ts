@@ -1,5 +1,5 @@
-// What a command about payments works on: variables, an edge and a token, from a running
-// `signalbox start`, from a file, or from the environment.
+// The variables, edge and token of a payments command: from a running `signalbox start`, from a
+// file, or from the environment.
 
 import { messageOf } from '../../sidecar/error-message.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'

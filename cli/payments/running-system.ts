@@ -1,4 +1,4 @@
-// The variables that the Worker of a running `signalbox start` has. Pure.
+// The variables of the Worker in a running `signalbox start`. Pure.
 
 import { edgeVariables } from '../../local/edge-variables.ts'
 import { describeGateways, type LocalGateways } from '../../local/gateways.ts'
@@ -7,17 +7,17 @@ import type { RunningStart } from '../data-folder.ts'
 import type { Environment } from '../settings.ts'
 
 export interface EdgeSettings {
-  /** Variables as the edge has them. */
+  /** The edge's variables. */
   env: Environment
   /** Without a slash at its end. */
   edge: string | undefined
   /** For the edge. */
   token: string | undefined
-  /** Gateways that the running system has other variables of than this shell. */
+  /** Gateways whose variables differ between the running system and this shell. */
   differing: readonly string[]
 }
 
-/** `env`: of this shell, which may hold other variables than the system was started with. */
+/** `env`: the variables of this shell; those of the running system may differ. */
 export function systemOf(
   { local, secret }: RunningStart,
   file: SignalboxFile,
@@ -31,7 +31,7 @@ export function systemOf(
   const differing = [...names].filter(
     (name) => JSON.stringify(expected[name]) !== JSON.stringify(actual[name]),
   )
-  // What it was started with counts, not what this shell holds.
+  // The running system's values take precedence over those of this shell.
   const variables = { ...here, ...variablesOf(gateways, differing) }
   return { env: variables, edge, token: tokens.payments, differing }
 }

@@ -1,5 +1,5 @@
-// The tables that schema.sql makes, and those that a database has: both asked the same questions,
-// so that nothing of schema.sql is written down a second time.
+// Reads the tables of schema.sql and of a database with the same queries, so that schema.sql is not
+// repeated here.
 
 import { DatabaseSync } from 'node:sqlite'
 import {
@@ -12,7 +12,7 @@ const COLUMNS = `
   SELECT t.name AS "table", c.name, c.type, c."notnull" AS required, c.dflt_value AS fallback
   FROM sqlite_master t JOIN pragma_table_info(t.name) c
   WHERE t.type = 'table' ORDER BY t.name, c.cid`
-/** Those of UNIQUE and PRIMARY KEY too, which have no text of their own. */
+/** Indexes of UNIQUE and PRIMARY KEY too, which have no SQL text. */
 const INDEXES = `
   SELECT t.name AS "table", i.name, i."unique" AS is_unique, i.origin, m.sql,
     (SELECT group_concat(name) FROM (SELECT name FROM pragma_index_info(i.name) ORDER BY seqno))
@@ -30,10 +30,10 @@ export interface Column {
 
 export interface Index {
   table: string
-  /** As people call it. */
+  /** For messages. */
   name: string
-  /** The same for two that do the same. */
-  does: string
+  /** Equal for two indexes with the same effect. */
+  definition: string
 }
 
 export interface Schema {
@@ -42,7 +42,7 @@ export interface Schema {
   indexes: readonly Index[]
 }
 
-/** The schema that a script makes of an empty database. */
+/** The schema that a script creates in an empty database. */
 export function schemaOf(script: string): Schema {
   const database = new DatabaseSync(':memory:')
   try {
@@ -54,7 +54,7 @@ export function schemaOf(script: string): Schema {
   }
 }
 
-/** The schema of a database; rejects as its reads do. */
+/** The schema of a database. Rejects if it cannot be read. */
 export async function schemaIn(database: Database): Promise<Schema> {
   const [columns = [], indexes = []] = await database.read([statement(COLUMNS), statement(INDEXES)])
   return readSchema(columns, indexes)
@@ -73,10 +73,15 @@ function readSchema(columns: readonly Row[], indexes: readonly Row[]): Schema {
     indexes: indexes.map((row) => {
       const table = String(row.table)
       const what = `${table} (${row.columns})`
-      if (row.origin !== 'c') return { table, name: `the unique ${what}`, does: `unique ${what}` }
+      if (row.origin !== 'c')
+        return { table, name: `the unique ${what}`, definition: `unique ${what}` }
       const [, where = ''] = /\bWHERE\b(.*)$/is.exec(String(row.sql)) ?? []
-      const does = [Number(row.is_unique) === 1 ? 'unique' : 'index', what, normal(where)].join(' ')
-      return { table, name: String(row.name), does }
+      const definition = [
+        Number(row.is_unique) === 1 ? 'unique' : 'index',
+        what,
+        normal(where),
+      ].join(' ')
+      return { table, name: String(row.name), definition }
     }),
   }
 }

@@ -1,4 +1,4 @@
-// Sends one webhook to a running system, signed as its gateway would sign it.
+// Sends one webhook to a running system, with a signature like its gateway's.
 
 import { ulid } from 'ulid'
 import { isAmount, isCurrency } from '../../worker/payments/domain/money.ts'
@@ -6,8 +6,12 @@ import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-n
 import type { Io, World } from '../command.ts'
 import { nameOf, OPTIONS, type OptionName } from '../options.ts'
 import { type Settings, UsageError } from '../settings.ts'
-import { ask, wordOf } from './ask.ts'
-import { type CallbackMaker, TOLD_STATUSES, type Told } from './callbacks/callback.ts'
+import { ask, firstLineOf } from './ask.ts'
+import {
+  type CallbackMaker,
+  SIMULATED_STATUSES,
+  type SimulatedEvent,
+} from './callbacks/callback.ts'
 import { CALLBACKS } from './callbacks/registry.ts'
 import { configuredGateways } from './configured.ts'
 import { hiding, secretValues } from './hide.ts'
@@ -19,14 +23,14 @@ const MAX_TIMES = 1_000
 export async function run(settings: Settings, world: World): Promise<number> {
   const { io } = world
   const place = await readPlace(settings, world)
-  const { maker, secret, url, told, times } = await readRequest(settings, io, place)
-  const { headers, body } = await maker.make(told, secret)
+  const { maker, secret, url, event, times } = await readRequest(settings, io, place)
+  const { headers, body } = await maker.make(event, secret)
   const hide = hiding(secretValues({ ...place.env, secret }))
   const answers = await Promise.all(
     Array.from({ length: times }, () => ask(url, { method: 'POST', headers, body })),
   )
   for (const answer of answers) {
-    if (answer.ok) io.out(hide(`${answer.status} ${wordOf(answer.text)}\n`))
+    if (answer.ok) io.out(hide(`${answer.status} ${firstLineOf(answer.text)}\n`))
     else io.err(hide(`No answer from ${new URL(url).origin}: ${answer.why}.\n`))
   }
   return answers.every((answer) => answer.ok && answer.status === 200) ? 0 : 1
@@ -34,10 +38,10 @@ export async function run(settings: Settings, world: World): Promise<number> {
 
 interface Request {
   maker: CallbackMaker
-  /** Empty where nothing is signed. */
+  /** Empty if the gateway does not sign. */
   secret: string
   url: string
-  told: Told
+  event: SimulatedEvent
   times: number
 }
 
@@ -51,17 +55,19 @@ async function readRequest(settings: Settings, io: Io, place: Place): Promise<Re
     throw new UsageError(`signalbox.config.ts has no gateway ${key}; it has ${keys}.`)
   }
   const maker = gateway && CALLBACKS[gateway.driver]
-  if (gateway && !maker) throw new UsageError(`Nobody can sign for the driver ${gateway.driver}.`)
+  if (gateway && !maker) {
+    throw new UsageError(`The driver ${gateway.driver} has no simulated webhook.`)
+  }
   if (edge === undefined) settings.missing(`${nameOf('edge')} or --data DIR`)
-  const given = readTold(settings, maker)
+  const given = readEvent(settings, maker)
   const times = settings.whole('times', [1, MAX_TIMES]) ?? 1
   const secret = maker?.signsWith && gateway ? gateway.settings[maker.signsWith] : ''
   if (secret === undefined)
     settings.missing(gateway?.variables[maker?.signsWith ?? ''] ?? 'a secret')
   const transaction = settings.text('transaction')
-  // Also the one that is looked up needs a name to be found by.
-  const isFound = transaction !== undefined || given.reference !== ''
-  if (maker?.needs.includes('transaction') && !isFound) settings.missing(describe('transaction'))
+  // Without --transaction the payment is looked up by its reference.
+  const canBeFound = transaction !== undefined || given.reference !== ''
+  if (maker?.needs.includes('transaction') && !canBeFound) settings.missing(describe('transaction'))
   settings.check()
   if (!maker || edge === undefined) throw new UsageError('There is nothing to send.')
 
@@ -72,7 +78,7 @@ async function readRequest(settings: Settings, io: Io, place: Place): Promise<Re
     throw new UsageError(`missing: ${describe('transaction')}.`)
   }
   const now = Date.now()
-  const told = {
+  const event = {
     ...given,
     transactionId: transactionId ?? `simulated-${ulid(now)}`,
     externalReference: found.externalReference,
@@ -83,12 +89,12 @@ async function readRequest(settings: Settings, io: Io, place: Place): Promise<Re
     maker,
     secret: secret ?? '',
     url: `${edge}${routePath('payments.webhook', routePrefixOf(file), key)}`,
-    told,
+    event,
     times,
   }
 }
 
-function readTold(settings: Settings, maker: CallbackMaker | undefined) {
+function readEvent(settings: Settings, maker: CallbackMaker | undefined) {
   const needs = maker?.needs ?? ['reference', 'amount', 'currency']
   const read = (name: 'reference' | 'amount' | 'currency') =>
     needs.includes(name) ? settings.required(name) : (settings.text(name) ?? '')
@@ -101,11 +107,11 @@ function readTold(settings: Settings, maker: CallbackMaker | undefined) {
   if (currency !== '' && !isCurrency(currency)) {
     settings.malformed('--currency must be three capital letters')
   }
-  const word = settings.text('status') ?? 'Paid'
-  const status = TOLD_STATUSES.find((it) => it === word)
-  const known = maker?.statuses ?? TOLD_STATUSES
+  const given = settings.text('status') ?? 'Paid'
+  const status = SIMULATED_STATUSES.find((it) => it === given)
+  const known = maker?.statuses ?? SIMULATED_STATUSES
   if (!status || !known.includes(status)) {
-    settings.malformed(`--status must be one of ${known.join(', ')}, not ${word}`)
+    settings.malformed(`--status must be one of ${known.join(', ')}, not ${given}`)
   }
   return { reference, amount: Number(amount), currency, status: status ?? 'Paid' }
 }

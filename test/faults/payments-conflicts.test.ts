@@ -3,7 +3,7 @@
 // that the graph allows, and each change is one event.
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { TOLD_STATUSES } from '../../cli/payments/callbacks/callback.ts'
+import { SIMULATED_STATUSES } from '../../cli/payments/callbacks/callback.ts'
 import {
   eventOf,
   judge,
@@ -16,7 +16,7 @@ import { PATIENT } from '../support/patience.ts'
 import { atATime, seed, send, signed } from '../support/payment-faults.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
 
-const SAID = TOLD_STATUSES.filter((status) => status !== 'Cancelled')
+const SAID = SIMULATED_STATUSES.filter((status) => status !== 'Cancelled')
 
 let system: PaymentSystem
 let edges: readonly Edge[]

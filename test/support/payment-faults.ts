@@ -2,7 +2,7 @@
 // not give up.
 
 import { ulid } from 'ulid'
-import type { Callback, ToldStatus } from '../../cli/payments/callbacks/callback.ts'
+import type { Callback, SimulatedStatus } from '../../cli/payments/callbacks/callback.ts'
 import { redirect } from '../../cli/payments/callbacks/redirect.ts'
 import type { Edge } from './edge.ts'
 import type { LibsqlServer } from './libsql.ts'
@@ -36,7 +36,7 @@ export async function seed(database: LibsqlServer, count: number): Promise<Seede
 /** A webhook as the gateway signs it; an event of its own. */
 export const signed = (
   { reference, gatewayTransactionId }: Pick<Seeded, 'reference' | 'gatewayTransactionId'>,
-  status: ToldStatus = 'Paid',
+  status: SimulatedStatus = 'Paid',
 ): Promise<Callback> =>
   redirect.make(
     {
@@ -136,7 +136,9 @@ export const once = ({ length: n }: readonly Seeded[]) => ({
   ...{ outboxed: n, succeeded: n },
 })
 
-/** Of the events of these payments: what became of their delivery, and whether listeners are done. */
+/**
+ * Of the events of these payments: what became of their delivery, and whether listeners are done.
+ */
 export async function delivered(database: LibsqlServer, transactionIds: readonly string[]) {
   const rows = await database.query(
     `SELECT d.status, o.done_at IS NOT NULL AS is_done, COUNT(*) AS n

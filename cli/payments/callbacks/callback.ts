@@ -1,23 +1,23 @@
-// The port of what stands in for a gateway: it makes and signs one webhook. Never used by the
-// Worker, which must not be able to sign what it verifies.
+// The port of a simulated gateway's webhook: makes and signs one. The Worker never uses it, since
+// it must not be able to sign what it verifies.
 
 import type { OptionName } from '../../options.ts'
 
-export const TOLD_STATUSES = ['Paid', 'Failed', 'Expired', 'Cancelled', 'Refunded'] as const
-export type ToldStatus = (typeof TOLD_STATUSES)[number]
+export const SIMULATED_STATUSES = ['Paid', 'Failed', 'Expired', 'Cancelled', 'Refunded'] as const
+export type SimulatedStatus = (typeof SIMULATED_STATUSES)[number]
 
-export interface Told {
-  status: ToldStatus
-  /** The gateway's name for the payment. */
+export interface SimulatedEvent {
+  status: SimulatedStatus
+  /** The gateway's id of the payment. */
   transactionId: string
-  /** Ours at the gateway; undefined when nobody knows it here. */
+  /** Our external reference at the gateway; undefined when it is not known here. */
   externalReference: string | undefined
   reference: string
   /** Minor units. */
   amount: number
   currency: string
   eventId: string
-  /** When it is told, in ms. */
+  /** The time at which it is sent, in ms. */
   now: number
 }
 
@@ -27,17 +27,17 @@ export interface Callback {
 }
 
 export interface CallbackMaker {
-  /** The setting that it signs with; undefined: these callbacks are not signed. */
+  /** The setting with the signing secret; undefined: these callbacks are not signed. */
   signsWith: string | undefined
-  /** What must be known of a payment. */
+  /** The options that are required. */
   needs: readonly OptionName[]
-  /** What the gateway has words for. */
-  statuses: readonly ToldStatus[]
+  /** The statuses that the gateway has. */
+  statuses: readonly SimulatedStatus[]
   /** `secret` is the value of `signsWith`. */
-  make(told: Told, secret: string): Promise<Callback>
+  make(event: SimulatedEvent, secret: string): Promise<Callback>
   /**
-   * Genuine, and about nothing: whoever takes it knows the same secret. It must be one that is
-   * answered before anything is stored.
+   * A genuine callback that changes nothing: a receiver that verifies it has the same secret. It
+   * must be answered before anything is stored.
    */
-  idle?(secret: string, now: number): Promise<Callback>
+  probe?(secret: string, now: number): Promise<Callback>
 }

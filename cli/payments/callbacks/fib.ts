@@ -1,9 +1,9 @@
-// Callbacks of First Iraqi Bank: not signed, so that whoever takes one asks the bank itself, and
-// what the bank says counts.
+// Callbacks of First Iraqi Bank. They are not signed, so the receiver reads the payment from the
+// bank.
 
-import type { CallbackMaker, ToldStatus } from './callback.ts'
+import type { CallbackMaker, SimulatedStatus } from './callback.ts'
 
-const WORDS: Record<ToldStatus, string> = {
+const STATUSES: Record<SimulatedStatus, string> = {
   Paid: 'PAID',
   Failed: 'DECLINED',
   Expired: 'DECLINED',
@@ -16,7 +16,7 @@ export const fib = {
   needs: ['transaction'],
   statuses: ['Paid', 'Failed', 'Expired', 'Cancelled', 'Refunded'],
   async make({ transactionId: id, status }) {
-    const body = JSON.stringify({ id, status: WORDS[status] })
+    const body = JSON.stringify({ id, status: STATUSES[status] })
     return { headers: { 'content-type': 'application/json' }, body }
   },
 } satisfies CallbackMaker

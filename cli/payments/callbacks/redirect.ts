@@ -2,9 +2,9 @@
 
 import { SignJWT } from 'jose'
 import { fromMinor } from '../../../worker/payments/domain/money.ts'
-import type { Callback, CallbackMaker, Told, ToldStatus } from './callback.ts'
+import type { Callback, CallbackMaker, SimulatedEvent, SimulatedStatus } from './callback.ts'
 
-const WORDS: Partial<Record<ToldStatus, string>> = {
+const STATUSES: Partial<Record<SimulatedStatus, string>> = {
   Paid: 'SUCCESS',
   Failed: 'FAILED',
   Expired: 'EXPIRED',
@@ -15,9 +15,9 @@ export const redirect = {
   signsWith: 'api_key',
   needs: ['reference', 'amount', 'currency'],
   statuses: ['Paid', 'Failed', 'Expired', 'Refunded'],
-  make: (told, apiKey) => signed(claimsOf(told), apiKey),
-  // Without what every event has: it can be verified, and not read.
-  idle: (apiKey, now) => signed({ timestamp: new Date(now).toISOString() }, apiKey),
+  make: (event, apiKey) => signed(claimsOf(event), apiKey),
+  // Without the fields of an event: its signature is valid, but it cannot be read.
+  probe: (apiKey, now) => signed({ timestamp: new Date(now).toISOString() }, apiKey),
 } satisfies CallbackMaker
 
 async function signed(claims: Record<string, unknown>, apiKey: string): Promise<Callback> {
@@ -28,20 +28,22 @@ async function signed(claims: Record<string, unknown>, apiKey: string): Promise<
   return { headers, body: JSON.stringify({ webhook_token: token }) }
 }
 
-function claimsOf({ status, amount, currency, ...told }: Told): Record<string, unknown> {
+function claimsOf({ status, amount, currency, ...event }: SimulatedEvent): Record<string, unknown> {
   const isRefund = status === 'Refunded'
   return {
     eventType: isRefund ? 'REFUND_COMPLETED' : 'STATUS_CHANGED',
-    eventId: told.eventId,
-    timestamp: new Date(told.now).toISOString(),
+    eventId: event.eventId,
+    timestamp: new Date(event.now).toISOString(),
     data: {
-      transactionId: told.transactionId,
-      ...(told.externalReference !== undefined && { merchantReferenceId: told.externalReference }),
-      orderId: told.reference,
+      transactionId: event.transactionId,
+      ...(event.externalReference !== undefined && {
+        merchantReferenceId: event.externalReference,
+      }),
+      orderId: event.reference,
       customerMsisdn: null,
       errorMessage: status === 'Failed' ? 'Simulated.' : null,
       previousStatus: isRefund ? 'SUCCESS' : 'PENDING',
-      currentStatus: WORDS[status],
+      currentStatus: STATUSES[status],
       amount: { currency, value: fromMinor(amount, currency) },
     },
   }

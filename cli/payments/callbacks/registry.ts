@@ -1,5 +1,4 @@
-// What stands in for a gateway, by the driver's name. Another driver that is to be simulated is a
-// file and a line here.
+// The simulated webhooks, by driver. A new one needs its file and a line here.
 
 import type { CallbackMaker } from './callback.ts'
 import { fib } from './fib.ts'

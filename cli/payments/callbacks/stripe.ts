@@ -1,18 +1,18 @@
 // Stripe's events, signed as `Stripe-Signature: t=…,v1=…`.
 
 import { createHmac } from 'node:crypto'
-import type { Callback, CallbackMaker, Told } from './callback.ts'
+import type { Callback, CallbackMaker, SimulatedEvent } from './callback.ts'
 
 export const stripe = {
   signsWith: 'webhook_secret',
   needs: ['reference', 'amount', 'currency'],
   statuses: ['Paid', 'Failed', 'Expired', 'Refunded'],
-  async make(told, secret) {
-    const { type, object } = eventOf(told)
-    return signed({ id: told.eventId, type, object }, secret, told.now)
+  async make(event, secret) {
+    const { type, object } = eventOf(event)
+    return signed({ id: event.eventId, type, object }, secret, event.now)
   },
-  // Of a type that nobody makes: it is verified, and ignored.
-  async idle(secret, now) {
+  // Stripe has no such event type: it is verified, and then ignored.
+  async probe(secret, now) {
     return signed({ id: `evt_${now}`, type: 'signalbox.doctor', object: {} }, secret, now)
   },
 } satisfies CallbackMaker
@@ -27,7 +27,7 @@ function signed({ id, type, object }: Event, secrets: string, now: number): Call
   const seconds = Math.floor(now / 1_000)
   const event = { id, object: 'event', type, created: seconds, data: { object } }
   const body = JSON.stringify(event)
-  // Several while they are changed; the first one signs as well as any.
+  // There are several while they rotate, and each of them is valid.
   const [secret = ''] = secrets.split(/\s+/)
   const mac = createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')
   const headers = {
@@ -37,26 +37,26 @@ function signed({ id, type, object }: Event, secrets: string, now: number): Call
   return { headers, body }
 }
 
-function eventOf(told: Told): { type: string; object: Record<string, unknown> } {
-  const currency = told.currency.toLowerCase()
-  // What lacks our name was made by somebody else in the account, and would be ignored.
-  const external_reference_id = told.externalReference ?? told.transactionId
-  const metadata = { external_reference_id, reference: told.reference }
-  if (told.status === 'Refunded') {
-    const { amount } = told
+function eventOf(event: SimulatedEvent): { type: string; object: Record<string, unknown> } {
+  const currency = event.currency.toLowerCase()
+  // Without our external reference, it would be ignored as a payment of others in the account.
+  const external_reference_id = event.externalReference ?? event.transactionId
+  const metadata = { external_reference_id, reference: event.reference }
+  if (event.status === 'Refunded') {
+    const { amount } = event
     const charge = { object: 'charge', amount, amount_refunded: amount, currency, metadata }
-    return { type: 'charge.refunded', object: { ...charge, payment_intent: told.transactionId } }
+    return { type: 'charge.refunded', object: { ...charge, payment_intent: event.transactionId } }
   }
   const session = {
-    id: told.transactionId,
+    id: event.transactionId,
     object: 'checkout.session',
-    client_reference_id: told.reference,
-    amount_total: told.amount,
+    client_reference_id: event.reference,
+    amount_total: event.amount,
     currency,
     metadata,
     payment_intent: null,
   }
-  switch (told.status) {
+  switch (event.status) {
     case 'Failed':
       return outcome('async_payment_failed', { ...session, status: 'complete' }, 'unpaid')
     case 'Expired':

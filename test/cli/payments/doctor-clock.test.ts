@@ -20,11 +20,11 @@ describe('clocks', () => {
     expect(gateway(skewMs)).toMatch(new RegExp(`^${level} clock: `))
   })
 
-  it('are held to a small tolerance earlier', () => {
+  it('must be closer with a small tolerance', () => {
     expect(gateway(3_000, undefined, 4_000)).toMatch(/^error /)
   })
 
-  it('say on which side, and what comes of it', () => {
+  it('that differ are reported with direction and effect', () => {
     expect(gateway(-10_000)).toBe(
       "warn clock: The clock of redirect's gateway is 10 s behind that of this machine: callbacks " +
         'look older than they are, and the tolerance is 300 s.',
@@ -32,7 +32,7 @@ describe('clocks', () => {
     expect(gateway(10_000)).toContain('10 s ahead of')
   })
 
-  it('of gateways are compared with the edge, which judges, not with this machine', () => {
+  it('of gateways are compared with the edge, whose clock decides, not with this machine', () => {
     expect(gateway(60_000, 60_000)).toBe(
       "ok clock: The clocks of redirect's gateway and of the edge agree.",
     )
@@ -57,7 +57,7 @@ describe('Date headers', () => {
     return findings.filter((finding) => finding.includes(' clock: '))
   }
 
-  it('of a gateway and the edge tell how far they are apart', async () => {
+  it('of a gateway and the edge show the difference', async () => {
     const [ofGateway, ofEdge] = await clocks(200_000)
     expect(ofGateway).toMatch(/^error clock: .* (199|200|201) s ahead of that of the edge/)
     expect(ofEdge).toBe('ok clock: The clocks of the edge and of this machine agree.')

@@ -43,13 +43,13 @@ const withoutBase = (env: Record<string, string>) => ({
 })
 
 describe('the configuration', () => {
-  it('is told gateway by gateway: configured, left out, half set with what is missing', async () => {
+  it('is reported for each gateway: configured, left out, or incomplete with what is missing', async () => {
     const { FIB_CLIENT_SECRET: _, ...half } = FIB
     const { code, findings } = await diagnose('', { ...base, ...REDIRECT, ...half })
     expect(code).toBe(1)
     expect(findings).toContain('ok redirect: It is configured (driver redirect).')
     expect(findings).toContain(
-      'error fib: It is half set: FIB_CLIENT_ID is there, FIB_CLIENT_SECRET is missing.',
+      'error fib: It is incomplete: FIB_CLIENT_ID is set, FIB_CLIENT_SECRET is missing.',
     )
     expect(findings).toContain(
       'warn stripe: It is left out: none of STRIPE_SECRET_KEY, STRIPE_WEBHOOK_SECRET is set, ' +
@@ -59,14 +59,14 @@ describe('the configuration', () => {
     expect(findings.filter((finding) => finding.includes('FIB_CLIENT_SECRET'))).toHaveLength(1)
   })
 
-  it('of a gateway that nobody uses is no fault', async () => {
+  it('of an unused gateway is not an error', async () => {
     const { findings } = await diagnose('', withoutBase({ ...REDIRECT, ...base }))
     const left = 'ok fib: It is left out: none of FIB_CLIENT_ID, FIB_CLIENT_SECRET is set'
     expect(findings.some((finding) => finding.replace('warn', 'ok').startsWith(left))).toBe(true)
     expect(findings.filter((finding) => finding.startsWith('error fib'))).toEqual([])
   })
 
-  it('names a missing database, and variables that are none of a gateway', async () => {
+  it('names a missing database, and variables that belong to no gateway', async () => {
     const env = {
       ...{ ...base, LIBSQL_URL: '' },
       ...REDIRECT,
@@ -82,20 +82,20 @@ describe('the configuration', () => {
     }
   })
 
-  it('of nothing at all is an error', async () => {
+  it('is an error when it is empty', async () => {
     const { code, findings } = await diagnose('', {})
     expect(code).toBe(1)
-    expect(findings.join()).toContain('takes no payments')
+    expect(findings.join()).toContain('has no payments')
   })
 
-  it('warns where nobody can be let in, and not where somebody can', async () => {
+  it('warns if no access token can be valid', async () => {
     const text = 'AUTH_JWKS_URL'
     const { AUTH_SECRETS: _, ...without } = base
     expect((await diagnose('', { ...without, ...REDIRECT })).findings.join()).toContain(text)
     expect((await diagnose('', { ...base, ...REDIRECT })).findings.join()).not.toContain(text)
   })
 
-  it('says what is missing beside the keys of somebody else', async () => {
+  it('names what is missing beside AUTH_JWKS_URL', async () => {
     const env = { ...base, ...REDIRECT, AUTH_JWKS_URL: 'https://issuer.test/keys' }
     const { code, findings } = await diagnose('', env)
     expect(code).toBe(1)
@@ -104,7 +104,7 @@ describe('the configuration', () => {
     expect(whole.findings.join()).not.toContain('AUTH_')
   })
 
-  it('says whose driver is none', async () => {
+  it('names a gateway with an unknown driver', async () => {
     const file: SignalboxFile = { payments: { gateways: { shop: { driver: 'paypal' } } } }
     const { code, findings } = await diagnose('', base, file)
     expect(code).toBe(1)
@@ -139,7 +139,7 @@ describe('events', () => {
     }
   })
 
-  it('are the named ones, and one that there is not is an error', async () => {
+  it('are the named ones, and an unknown name is an error', async () => {
     const sent = { PAYMENT_EVENTS_URL: 'https://shop.example', PAYMENT_EVENTS_SECRET: WHSEC }
     const named = { ...sent, PAYMENT_EVENTS_TYPES: 'PaymentSucceeded, CircuitOpened' }
     expect(await events(named)).toEqual([
@@ -149,7 +149,7 @@ describe('events', () => {
     expect(fault).toBe('error config: PAYMENT_EVENTS_TYPES: there is no event PaymentSuceeded.')
   })
 
-  it('are a warning with a secret and no address, or where others can read them', async () => {
+  it('are a warning with a secret and no URL, or without TLS', async () => {
     expect(await events({})).toEqual([])
     expect(await events({ PAYMENT_EVENTS_SECRET: WHSEC })).toEqual([
       expect.stringMatching(/^warn events: .*PAYMENT_EVENTS_URL is not/),
@@ -158,12 +158,12 @@ describe('events', () => {
       expect.stringMatching(/^warn events: PAYMENT_EVENTS_TYPES is set/),
     ])
     const open = { PAYMENT_EVENTS_URL: 'http://shop.example', PAYMENT_EVENTS_SECRET: WHSEC }
-    expect(await events(open)).toEqual([expect.stringMatching(/^warn events: .*anybody/)])
+    expect(await events(open)).toEqual([expect.stringMatching(/^warn events: .*without TLS/)])
   })
 })
 
-describe('where it reads from', () => {
-  it('takes an env file in place of the environment', async () => {
+describe('the sources of variables', () => {
+  it('include an env file instead of the environment', async () => {
     const dir = await mkdtemp(join(tmpdir(), 'signalbox-env-'))
     try {
       const file = join(dir, '.dev.vars')
@@ -177,14 +177,14 @@ describe('where it reads from', () => {
     }
   })
 
-  it('refuses files that are not there, and folders in which nothing runs, with 2', async () => {
+  it('exit with 2 for a missing file, or a folder in which nothing runs', async () => {
     expect((await run('payments doctor --env-file /nowhere')).code).toBe(2)
     expect((await run('payments doctor --token-file /nowhere')).code).toBe(2)
     expect((await run('payments doctor --data /nowhere')).code).toBe(2)
   })
 })
 
-it('prints a line a check, and no secret in any of them', async () => {
+it('prints one line for each check, and no secret in any of them', async () => {
   const { out } = await run('payments doctor', { ...base, ...REDIRECT, ...FIB, ...STRIPE })
   expect(out.trim().split('\n').length).toBeGreaterThan(8)
   for (const line of out.trim().split('\n')) expect(line).toMatch(/^(ok|warn|error) +\w+ +\S.*\.$/)

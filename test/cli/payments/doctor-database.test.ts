@@ -57,7 +57,7 @@ const check = async (authToken = token, where = url): Promise<string[]> => {
   return found.map(told).map((finding) => finding.replaceAll(new URL(where).host, 'HOST'))
 }
 
-describe('what stands in the database', () => {
+describe('the schema of the database', () => {
   beforeEach(async () => {
     const tables = await libsqlDatabase({ url, authToken: token }, Date.now).read([
       statement(`SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'payment%'`),
@@ -73,34 +73,36 @@ describe('what stands in the database', () => {
 
   const READ = 'ok database: HOST can be read.'
 
-  it('is all there after schema.sql has run, once or again', async () => {
+  it('is complete after schema.sql has run, once or twice', async () => {
     await sql(...statementsOf(script))
-    const fine = [READ, 'ok schema: All 8 tables of schema 4 are there.']
+    const fine = [READ, 'ok schema: All 8 tables of schema 4 exist.']
     expect(await check()).toEqual(fine)
     await sql(...statementsOf(script))
     expect(await check()).toEqual(fine)
   })
 
-  it('is nothing before, and it says how to make the tables', async () => {
+  it('is missing before that, and the finding says how to create the tables', async () => {
     const none = 'The database of payments has no tables: run signalbox migrate.'
     expect(await check()).toEqual([READ, `error schema: ${none}`])
   })
 
-  it('lacks a table, alone', async () => {
+  it('has a missing table, and only that is reported', async () => {
     await sql(...statementsOf(script))
     await sql('DROP TABLE payment_alerts')
     expect((await check()).slice(1)).toEqual([
-      expect.stringMatching(/^error schema: The database lacks the table payment_alerts: run /),
+      expect.stringMatching(
+        /^error schema: The database does not have the table payment_alerts: run /,
+      ),
     ])
   })
 
-  it('lacks a column, which schema.sql would not add', async () => {
+  it('has a missing column, which schema.sql does not add', async () => {
     await sql(...statementsOf(script))
     await sql('ALTER TABLE payment_transactions DROP COLUMN charge_answer')
-    const [, lacking] = await check()
-    expect(lacking).toMatch(/lacks the column payment_transactions\.charge_answer, which/)
+    const [, missing] = await check()
+    expect(missing).toMatch(/does not have the column payment_transactions\.charge_answer, and/)
     const alter = 'ALTER TABLE payment_transactions ADD COLUMN charge_answer TEXT'
-    expect(lacking).toContain(alter)
+    expect(missing).toContain(alter)
     await sql(alter)
     expect(await check()).toHaveLength(2)
     expect((await check())[1]).toMatch(/^ok schema/)
@@ -117,14 +119,14 @@ describe('what stands in the database', () => {
     expect(more).toEqual([])
   })
 
-  it('lacks an index, or has another one under its name', async () => {
+  it('has a missing index, or another one with its name', async () => {
     await sql(...statementsOf(script))
     await sql('DROP INDEX payment_refunds_under_way')
-    const lacking = /lacks the index payment_refunds_under_way: run signalbox migrate/
-    expect((await check())[1]).toMatch(lacking)
+    const missing = /does not have the index payment_refunds_under_way: run signalbox migrate/
+    expect((await check())[1]).toMatch(missing)
     // Not unique, and over all refunds: a second one could be made meanwhile.
     await sql('CREATE INDEX payment_refunds_under_way ON payment_refunds (transaction_id)')
-    expect((await check())[1]).toMatch(lacking)
+    expect((await check())[1]).toMatch(missing)
     const where = `WHERE status IN ('claimed', 'accepted')`
     await sql(
       'DROP INDEX payment_refunds_under_way',
@@ -133,17 +135,17 @@ describe('what stands in the database', () => {
     expect((await check())[1]).toMatch(/^ok schema/)
   })
 
-  it('holds columns of another type, and a table without its UNIQUE', async () => {
+  it('has columns of another type, and a table without its UNIQUE', async () => {
     const other = script
       .replace('amount INTEGER NOT NULL CHECK (amount > 0)', 'amount TEXT NOT NULL')
       .replace(',\n  UNIQUE (gateway, event_id)', '')
     await sql(...statementsOf(other))
     const found = await check()
-    expect(found[1]).toMatch(/^error schema: Of another type .* payment_transactions\.amount\.$/)
+    expect(found[1]).toMatch(/^error schema: Their type differs .* payment_transactions\.amount\.$/)
     expect(found[2]).toContain('payment_webhook_events (gateway,event_id)')
   })
 
-  it('may be more than is ours', async () => {
+  it('may have other tables besides ours', async () => {
     await sql(...statementsOf(script))
     await sql('CREATE TABLE IF NOT EXISTS orders (id TEXT)')
     expect((await check())[1]).toMatch(/^ok schema/)
@@ -151,7 +153,7 @@ describe('what stands in the database', () => {
 })
 
 describe('a database', () => {
-  it('where nobody listens is told without its tables', async () => {
+  it('that does not answer is reported without its tables', async () => {
     const claim = await findPort(0)
     if (!claim.ok) throw new Error(claim.code)
     const [found, ...more] = await check(undefined, databaseUrl(claim.port))
@@ -159,7 +161,7 @@ describe('a database', () => {
     expect(more).toEqual([])
   })
 
-  it('that refuses its token is told so', async () => {
+  it('that refuses its token is reported', async () => {
     const refusing = await serve(0, () => new Response('{"error":"no"}', { status: 401 }))
     try {
       const [found] = await check('a-token', refusing.url)
@@ -170,7 +172,7 @@ describe('a database', () => {
   })
 
   it.each([
-    ['may only read', { a: 'ro' }, /^error database: .* may only read/],
+    ['can only read', { a: 'ro' }, /^error database: .* can only read/],
     ['has expired', { exp: NOW / 1_000 - 1 }, /^error database: .* has expired/],
     ['expires soon', { exp: (NOW + DAY_MS) / 1_000 }, /^warn database: .* expires at 2026-03-02T/],
   ])('whose token %s is told before it is used', async (_, claims, why) => {
@@ -179,7 +181,7 @@ describe('a database', () => {
     expect(found).toMatch(why)
   })
 
-  it('is fine with a token for long, or one of another kind', async () => {
+  it('is fine with a token that is valid for long, or one of another kind', async () => {
     await sql(...statementsOf(script))
     // A server that takes any token.
     const open = await serve(0, async (request) => {

@@ -25,14 +25,14 @@ const findings = async (edge: FakeEdge, more: Record<string, string> = {}): Prom
 }
 
 describe('the edge', () => {
-  it('is fine where each route refuses what is not signed, and knows our secrets', async () => {
+  it('is fine when each route refuses unsigned webhooks and has our secrets', async () => {
     const edge = await fakeEdge(OWN)
     const found = await findings(edge)
-    expect(found).toContain('ok edge: URL answers; without a token its payments are not read.')
+    expect(found).toContain(
+      'ok edge: URL answers; its payments were not read, since no token was given.',
+    )
     for (const key of ['redirect', 'fib', 'stripe']) {
-      expect(found).toContain(
-        `ok ${key}: The edge knows it, and refuses a webhook that is not signed.`,
-      )
+      expect(found).toContain(`ok ${key}: The edge knows it and refuses an unsigned webhook.`)
     }
     expect(found).toContain(
       'ok redirect: The edge verifies with the same REDIRECT_GATEWAY_API_KEY.',
@@ -42,7 +42,7 @@ describe('the edge', () => {
     expect(await edge.queries.webhookEvents({}, { limit: 10 })).toEqual([])
   })
 
-  it('that knows other secrets is told from one that knows ours', async () => {
+  it('with other secrets is an error', async () => {
     const other = {
       REDIRECT_GATEWAY_API_KEY: 'another-api-key-of-the-merchant-32-bytes',
       STRIPE_WEBHOOK_SECRET: 'whsec_another-one-of-some-length',
@@ -56,7 +56,7 @@ describe('the edge', () => {
     )
   })
 
-  it('that was not given a gateway’s variables is an error', async () => {
+  it('without a gateway’s variables is an error', async () => {
     const found = await findings(await fakeEdge({ ...REDIRECT, ...STRIPE }))
     expect(found).toContain(
       'error fib: The edge does not know it at /payments/webhooks/fib (404): ' +
@@ -64,18 +64,18 @@ describe('the edge', () => {
     )
   })
 
-  it('that takes what nobody signed is an error', async () => {
+  it('that accepts an unsigned webhook is an error', async () => {
     const careless = (request: Request) =>
       request.method === 'POST' ? new Response('ok') : undefined
     const found = await findings(await fakeEdge(OWN, careless))
-    expect(found).toContain('error fib: The edge takes a webhook that nobody signed (200 ok).')
+    expect(found).toContain('error fib: The edge accepts an unsigned webhook (200 ok).')
   })
 
   it.each([
-    [200, 'ok edge: URL answers, and takes the token.'],
+    [200, 'ok edge: URL answers and accepts the token.'],
     [401, 'error edge: URL refuses the token.'],
     [403, 'error edge: The token for URL lacks the scope payments:read.'],
-    [404, 'error edge: URL has no payments: it is no Signalbox, or has no gateway set.'],
+    [404, 'error edge: URL has no payments: it is not Signalbox, or has no gateway configured.'],
     [503, 'error edge: URL answers 503 (not_configured).'],
   ])('that answers a token with %i is told', async (status, sentence) => {
     const api = (request: Request) =>
@@ -86,7 +86,7 @@ describe('the edge', () => {
     expect(await findings(await fakeEdge(OWN, api), env)).toContain(sentence)
   })
 
-  it('that nobody named is a warning, one that is away an error', async () => {
+  it('that is not given is a warning, and one that does not answer is an error', async () => {
     expect((await diagnose('', ENV)).findings).toContain(
       'warn edge: Not checked: no --edge was given.',
     )

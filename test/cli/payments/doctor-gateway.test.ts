@@ -30,28 +30,28 @@ describe('the redirect gateway', () => {
   const redirect = (answers: Answers, more: Record<string, string> = {}) =>
     asked(answers, { ...REDIRECT, ...more }, 'redirect')
 
-  it('answers, and gives a token', async () => {
+  it('answers and gives a token', async () => {
     expect(await redirect({ [TOKEN]: grants(ID, SECRET) })).toEqual([
       'ok redirect: URL answers.',
       `ok redirect: It gives an access token for ${NAMES}.`,
     ])
   })
 
-  it('refuses credentials that are wrong', async () => {
+  it('refuses wrong credentials', async () => {
     expect(await redirect({ [TOKEN]: grants(ID, 'another') })).toContain(
       `error redirect: It refuses ${NAMES} (401).`,
     )
   })
 
-  it('shows that client secret and API key are swapped, by taking the other', async () => {
+  it('shows that client secret and API key are swapped, by accepting the other', async () => {
     const { REDIRECT_GATEWAY_API_KEY: key } = REDIRECT
     expect(await redirect({ [TOKEN]: grants(ID, key) })).toContain(
       'error redirect: REDIRECT_GATEWAY_CLIENT_SECRET and REDIRECT_GATEWAY_API_KEY are swapped: ' +
-        'it takes the latter.',
+        'it accepts the latter.',
     )
   })
 
-  it('is not what stands at a wrong address', async () => {
+  it('is not found at a wrong address', async () => {
     expect(await redirect({})).toContain(
       'error redirect: It has no token endpoint (404): is REDIRECT_GATEWAY_BASE_URL right?',
     )
@@ -59,22 +59,22 @@ describe('the redirect gateway', () => {
     expect((await redirect({ [TOKEN]: page })).join()).toContain('answers 200 without a token')
   })
 
-  it('is a warning while it fails: that is not the configuration’s fault', async () => {
+  it('is a warning while it fails, since the configuration may be right', async () => {
     const failing = () => new Response('<html>', { status: 503 })
     expect(await redirect({ '/': failing })).toEqual([
-      'warn redirect: URL answers, with 503: it is failing.',
+      'warn redirect: URL answers with 503: it is failing.',
     ])
     expect((await redirect({ [TOKEN]: failing })).join()).toContain('warn redirect: Its token')
   })
 
-  it('cannot give money back without the scope for it', async () => {
+  it('cannot refund without the scope for it', async () => {
     const scope = { REDIRECT_GATEWAY_SCOPE: 'payment:read payment:write' }
     expect((await redirect({ [TOKEN]: grants(ID, SECRET) }, scope)).join()).toMatch(
       /warn redirect: .*reverse:write/,
     )
   })
 
-  it('is an error where nobody listens', async () => {
+  it('is an error when it does not answer', async () => {
     const server = await fakeGateway({})
     await server.close()
     const env = { ...REDIRECT, LIBSQL_URL: server.url, REDIRECT_GATEWAY_BASE_URL: server.url }
@@ -85,7 +85,7 @@ describe('the redirect gateway', () => {
 })
 
 describe('other gateways', () => {
-  it('the bank gives a token or refuses', async () => {
+  it('the bank gives a token, or refuses', async () => {
     const path = '/auth/realms/fib-online-shop/protocol/openid-connect/token'
     const { FIB_CLIENT_ID: id, FIB_CLIENT_SECRET: secret } = FIB
     expect((await asked({ [path]: grants(id, secret) }, FIB, 'fib')).join()).toContain('ok fib: It')
@@ -95,13 +95,10 @@ describe('other gateways', () => {
   })
 
   it.each([
-    [200, 'ok stripe: Stripe takes STRIPE_SECRET_KEY.'],
+    [200, 'ok stripe: Stripe accepts STRIPE_SECRET_KEY.'],
     [401, 'error stripe: Stripe refuses STRIPE_SECRET_KEY (401).'],
-    [
-      403,
-      'error stripe: STRIPE_SECRET_KEY is restricted: it may not read checkout sessions (403).',
-    ],
-    [404, 'warn stripe: This is not Stripe, which would not answer 404.'],
+    [403, 'error stripe: STRIPE_SECRET_KEY is restricted: it cannot read checkout sessions (403).'],
+    [404, 'warn stripe: This may not be Stripe: it answers 404.'],
   ])('a %i of Stripe’s is told as %s', async (status, sentence) => {
     const sessions = (_: URLSearchParams, request: Request) =>
       Response.json(

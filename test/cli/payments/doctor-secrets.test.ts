@@ -16,15 +16,15 @@ const findings = (env: Record<string, string>): string[] =>
 const fine = (key: string) => [`ok ${key}: Its secrets are of the right kind and length.`]
 
 describe('secrets of the redirect gateway', () => {
-  it('are right when they are long, and two', () => {
+  it('are right when they are long and different', () => {
     expect(findings(LIVE)).toEqual(fine('redirect'))
   })
 
   it.each([
     [
-      'the client secret written otherwise',
+      'the client secret in another spelling',
       { REDIRECT_GATEWAY_API_KEY: 'THE-CLIENT-SECRET-OF-THE-MERCHANT=' },
-      /^error redirect: REDIRECT_GATEWAY_API_KEY is REDIRECT_GATEWAY_CLIENT_SECRET written/,
+      /^error redirect: REDIRECT_GATEWAY_API_KEY is REDIRECT_GATEWAY_CLIENT_SECRET in another/,
     ],
     [
       'the client id',
@@ -44,7 +44,7 @@ describe('secrets of the redirect gateway', () => {
     [
       'in quotes',
       { REDIRECT_GATEWAY_CLIENT_SECRET: '"the-client-secret-in-quotes"' },
-      /^error redirect: REDIRECT_GATEWAY_CLIENT_SECRET stands in quotes/,
+      /^error redirect: REDIRECT_GATEWAY_CLIENT_SECRET has quotes around it/,
     ],
     [
       'a placeholder',
@@ -57,7 +57,7 @@ describe('secrets of the redirect gateway', () => {
 })
 
 describe('secrets of Stripe', () => {
-  it('are right when each begins as its kind does', () => {
+  it('are right when each has the prefix of its kind', () => {
     expect(findings(STRIPE)).toEqual(fine('stripe'))
     const two = `${STRIPE.STRIPE_WEBHOOK_SECRET} whsec_another-one-of-some-length`
     expect(findings({ ...STRIPE, STRIPE_WEBHOOK_SECRET: two })).toEqual(fine('stripe'))
@@ -84,25 +84,25 @@ describe('secrets of Stripe', () => {
   })
 })
 
-describe('keys and the gateways they are for', () => {
+describe('keys and their gateways', () => {
   const TEST_KEY = { STRIPE_SECRET_KEY: 'sk_test_4eC39HqLyjWDarjtT1zdp7dc' }
 
   it('warns of a test key at the live gateway', () => {
     const why = /^warn stripe: STRIPE_SECRET_KEY is a test key: no real money moves/
     expect(findings({ ...STRIPE, ...TEST_KEY })).toEqual([expect.stringMatching(why)])
     const client = { ...LIVE, REDIRECT_GATEWAY_CLIENT_ID: 'merchant-uat' }
-    expect(findings(client)).toEqual([expect.stringMatching(/^warn .* looks like one for tests/)])
+    expect(findings(client)).toEqual([expect.stringMatching(/^warn .* looks like a test value/)])
   })
 
   it('warns of a live key at a test gateway or a simulator', () => {
-    const why = /^warn .* looks like a live one/
+    const why = /^warn .* looks like a live value/
     const here = { ...STRIPE, STRIPE_BASE_URL: 'http://127.0.0.1:9000' }
     expect(findings(here)).toEqual([expect.stringMatching(why)])
     const client = { ...REDIRECT, REDIRECT_GATEWAY_CLIENT_ID: 'prod-merchant' }
     expect(findings(client)).toEqual([expect.stringMatching(why)])
   })
 
-  it('says nothing of test keys at test gateways', () => {
+  it('does not warn of test keys at test gateways', () => {
     expect(findings({ ...STRIPE, ...TEST_KEY, STRIPE_BASE_URL: 'http://127.0.0.1:9000' })).toEqual(
       fine('stripe'),
     )
@@ -111,7 +111,7 @@ describe('keys and the gateways they are for', () => {
     )
   })
 
-  it('is an error to send credentials in the clear, unless to this machine', () => {
+  it('are an error without TLS, unless on this machine', () => {
     const why = /^error fib: FIB_BASE_URL is not https/
     expect(findings({ ...FIB, FIB_BASE_URL: 'http://bank.example' })).toEqual([
       expect.stringMatching(why),
@@ -119,12 +119,12 @@ describe('keys and the gateways they are for', () => {
     expect(findings({ ...FIB, FIB_BASE_URL: 'http://127.0.0.1:9000' })).toEqual(fine('fib'))
   })
 
-  it('tells a mixture of gateways for tests and in earnest', () => {
+  it('warns if only some gateways use real money', () => {
     const mixture = (env: Record<string, string>) => mixtureOf(configuredGateways(FILE, env))
     expect(mixture({ ...LIVE, ...FIB, ...STRIPE })).toBeUndefined()
     expect(mixture({ ...REDIRECT, ...STRIPE, ...TEST_KEY })).toBeUndefined()
     expect(mixture({ ...REDIRECT, ...STRIPE })).toBe(
-      'Real money moves through stripe, and none through redirect.',
+      'stripe uses real money, but redirect does not.',
     )
   })
 })

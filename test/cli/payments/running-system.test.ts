@@ -45,20 +45,20 @@ afterEach(async () => {
 })
 
 describe('a running system', () => {
-  it('tells the doctor its edge, its token and its variables', async () => {
+  it('gives the doctor its edge, its token and its variables', async () => {
     await start()
     const { findings } = await diagnose(`--data ${dir}`, {})
     for (const key of ['redirect', 'fib', 'stripe']) {
       expect(findings).toContain(`ok ${key}: It is configured (driver ${key}).`)
     }
-    expect(findings).toContain(`ok edge: ${edge.url} answers, and takes the token.`)
+    expect(findings).toContain(`ok edge: ${edge.url} answers and accepts the token.`)
     expect(findings).toContain(
       'ok redirect: The edge verifies with the same REDIRECT_GATEWAY_API_KEY.',
     )
     expect(findings.join()).not.toContain('other variables')
   })
 
-  it('tells simulate what its webhooks are signed with', async () => {
+  it('gives simulate its signing secrets', async () => {
     await start()
     for (const key of ['redirect', 'stripe']) {
       const { code, out } = await run(`payments simulate ${key} --data ${dir} ${PAYMENT}`)
@@ -66,7 +66,7 @@ describe('a running system', () => {
     }
   })
 
-  it('counts with what it was started with, where this shell holds other variables', async () => {
+  it('uses the variables of its start, not those of this shell', async () => {
     const given = {
       REDIRECT_GATEWAY_CLIENT_ID: 'merchant',
       REDIRECT_GATEWAY_CLIENT_SECRET: 'the-client-secret-of-the-merchant',
@@ -77,12 +77,12 @@ describe('a running system', () => {
     const argv = `payments simulate redirect --data ${dir} ${PAYMENT}`
     expect((await run(argv)).out).toBe('200 ok\n')
     const warning =
-      'warn config: The running system has other variables of redirect than this shell.'
+      'warn config: The variables of redirect differ between the running system and this shell.'
     expect((await diagnose(`--data ${dir}`, {})).findings).toContain(warning)
     expect((await diagnose(`--data ${dir}`, given)).findings).not.toContain(warning)
   })
 
-  it('is not started, and leaves nothing behind, by being looked at', async () => {
+  it('is not started or changed by the doctor', async () => {
     await start()
     const empty = join(dir, 'empty')
     await mkdir(empty)
@@ -92,7 +92,7 @@ describe('a running system', () => {
     expect(await readdir(empty)).toEqual([])
   })
 
-  it('of another version is refused without a word of what it holds', async () => {
+  it('of another version is refused, and its values are not shown', async () => {
     await start()
     await writeFile(join(dir, 'local.json'), '{"tokens":{"payments":"a-token-of-somebody"')
     const { code, err } = await run(`payments doctor --data ${dir}`)

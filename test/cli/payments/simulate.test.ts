@@ -35,7 +35,7 @@ describe('payments simulate', () => {
   })
 
   it.each(['Paid', 'Failed', 'Expired', 'Refunded'])(
-    'makes %s an event of Stripe’s that the edge reads so',
+    'sends %s as an event of Stripe that the edge reads as such',
     async (status) => {
       edge = await fakeEdge(OWN)
       const names = `--status ${status} --transaction cs_1 --event-id evt_1`
@@ -47,7 +47,7 @@ describe('payments simulate', () => {
     },
   )
 
-  it('signs for Stripe as Stripe’s own package verifies', async () => {
+  it('signs for Stripe so that Stripe’s own package verifies it', async () => {
     const seen: [string, string | null][] = []
     edge = await fakeEdge(OWN)
     const other = await fakeEdge(OWN, (request) => {
@@ -66,7 +66,7 @@ describe('payments simulate', () => {
     )
   })
 
-  it('sends one event fifty times at once, which counts once', async () => {
+  it('sends one event fifty times at once, which is applied once', async () => {
     edge = await fakeEdge(OWN)
     const argv = `payments simulate redirect --edge ${edge.url} ${PAYMENT} --times 50`
     const { code, out } = await run(argv, OWN)
@@ -76,7 +76,7 @@ describe('payments simulate', () => {
     expect(lines.filter((line) => line === '200 duplicate')).toHaveLength(49)
   })
 
-  it('draws a new event each time, so that it is no duplicate of the last one', async () => {
+  it('makes a new event each time, so that it is not a duplicate of the last one', async () => {
     edge = await fakeEdge(OWN)
     const argv = `payments simulate redirect --edge ${edge.url} ${PAYMENT}`
     expect([(await run(argv, OWN)).out, (await run(argv, OWN)).out]).toEqual([
@@ -85,7 +85,7 @@ describe('payments simulate', () => {
     ])
   })
 
-  it('ends with 1 and the word where the edge knows another key', async () => {
+  it('exits with 1 and shows the answer when the edge has another key', async () => {
     edge = await fakeEdge({
       ...OWN,
       REDIRECT_GATEWAY_API_KEY: 'another-key-of-thirty-two-bytes-at-least',
@@ -94,7 +94,7 @@ describe('payments simulate', () => {
     expect(await run(argv, OWN)).toEqual({ code: 1, out: '401 invalid\n', err: '' })
   })
 
-  it('ends with 1 where nobody listens', async () => {
+  it('exits with 1 when there is no answer', async () => {
     edge = await fakeEdge(OWN)
     await edge.close()
     const { code, err } = await run(`payments simulate redirect --edge ${edge.url} ${PAYMENT}`, OWN)
@@ -109,7 +109,7 @@ describe('payments simulate', () => {
     expect(edge.bodies).toEqual(['{"id":"pay-1","status":"DECLINED"}'])
   })
 
-  it('uses the names that the edge has of the order’s newest payment', async () => {
+  it('uses the ids of the order’s newest payment', async () => {
     const asked: string[] = []
     edge = await fakeEdge(OWN, (request) => {
       const { pathname, search } = new URL(request.url)
@@ -125,7 +125,7 @@ describe('payments simulate', () => {
     expect(await received(edge)).toMatchObject([{ gatewayTransactionId: 'tx-1' }])
   })
 
-  it('says that it will be parked where the edge knows no payment of the order', async () => {
+  it('says that it will be parked when the order has no payment', async () => {
     edge = await fakeEdge(OWN, (request) =>
       request.method === 'GET' ? Response.json({ transactions: [] }) : undefined,
     )
@@ -154,8 +154,8 @@ describe('payments simulate', () => {
   })
 })
 
-describe('what it is not told', () => {
-  it('is asked for in one sentence that names all of it', async () => {
+describe('missing options', () => {
+  it('are named in one sentence', async () => {
     const { code, out, err } = await run('payments simulate redirect')
     expect([code, out]).toEqual([2, ''])
     expect(err.trim().split('\n')).toHaveLength(1)
@@ -175,10 +175,10 @@ describe('what it is not told', () => {
     ['an amount that is no number', 'redirect --amount 1e3', '--amount'],
     ['a currency in small letters', 'redirect --currency iqd', '--currency'],
     ['a status that is none', 'stripe --status Done', '--status'],
-    ['a status that the gateway has no word for', 'redirect --status Cancelled', '--status'],
+    ['a status that the gateway does not have', 'redirect --status Cancelled', '--status'],
     ['no times', 'redirect --times 0', '--times'],
     ['more times than any test needs', 'redirect --times 1001', '--times'],
-    ['an edge that is no URL', 'redirect --edge shop', '--edge'],
+    ['an edge that is not a URL', 'redirect --edge shop', '--edge'],
     ['a flag that it does not have', 'redirect --api-key x', '--api-key'],
     ['a second gateway', 'redirect stripe', 'unexpected stripe'],
     ['two places at once', 'redirect --data . --edge http://127.0.0.1:1', '--data'],

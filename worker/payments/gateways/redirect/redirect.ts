@@ -37,9 +37,7 @@ export const redirect = {
     failure_url: { optional: true },
   },
   check: ({ client_secret, api_key, ...settings }) => [
-    ...(client_secret === api_key
-      ? ['api_key must not be the client_secret: the gateway gives both']
-      : []),
+    ...(client_secret === api_key ? ['api_key and client_secret are equal; they must differ'] : []),
     ...['base_url', 'success_url', 'failure_url'].flatMap((name) => {
       const url = settings[name]
       return url === undefined || /^https?:$/.test(URL.parse(url)?.protocol ?? '')
