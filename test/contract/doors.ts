@@ -59,6 +59,7 @@ export const DOORS: Record<string, Door> = {
   'GET /api/payments/gateways': reads('/api/payments/gateways'),
   'POST /api/payments/charges': writes('/api/payments/charges', 422),
   'POST /api/payments/refunds': writes('/api/payments/refunds', 422),
+  'POST /api/payments/transactions/:id/check': writes('/api/payments/transactions/01J/check', 404),
   'POST /api/payments/sweep': writes('/api/payments/sweep', 200),
   'POST /api/payments/alerts/:id/acknowledge': writes('/api/payments/alerts/01J/acknowledge', 404),
   'POST /api/payments/deliveries/:id/redeliver': writes(

@@ -27,6 +27,48 @@ export function sweepContract(on: On): void {
     )
 
     it(
+      'of one payment is handed out before it is due, and the sweeper leaves it alone meanwhile',
+      on(async (w) => {
+        const transaction = await w.charged()
+        const now = T0 + 1_000
+        const claim = { transactionId: transaction.id, now, until: T0 + HOUR }
+        expect(await w.ledger.claimCheck(claim)).toEqual({
+          state: 'claimed',
+          check: { transaction, request: w.start().request, isUnsent: false },
+        })
+        const due = { until: T0 + 9 * HOUR, limit: 9 }
+        expect(await w.ledger.claimChecks({ ...due, now: T0 + HOUR - 1 })).toEqual([])
+        expect(await w.ledger.claimChecks({ ...due, now: T0 + HOUR })).toHaveLength(1)
+      }),
+    )
+
+    it(
+      'of one payment that ended is handed out, and none is due afterwards',
+      on(async (w) => {
+        const transaction = await w.came('Failed')
+        const claim = { transactionId: transaction.id, now: T0 + HOUR, until: T0 + 2 * HOUR }
+        expect(await w.ledger.claimCheck(claim)).toMatchObject({ state: 'claimed' })
+        expect(await w.ledger.claimChecks({ now: T0 + 9 * HOUR, until: 0, limit: 9 })).toEqual([])
+      }),
+    )
+
+    it(
+      'of one payment is refused while its charge is under way, and where there is none',
+      on(async (w) => {
+        const until = T0 + MINUTE
+        const { id: transactionId } = await w.pending({ until })
+        const claim = { transactionId, now: until - 1, until: T0 + HOUR }
+        expect(await w.ledger.claimCheck(claim)).toEqual({ state: 'in_progress' })
+        expect(await w.ledger.claimCheck({ ...claim, now: until })).toMatchObject({
+          state: 'claimed',
+        })
+        expect(await w.ledger.claimCheck({ ...claim, transactionId: '01NOBODY' })).toEqual({
+          state: 'unknown_transaction',
+        })
+      }),
+    )
+
+    it(
       'is handed out no more often than asked for',
       on(async (w) => {
         for (const reference of ['a', 'b', 'c']) await w.charged({ request: { reference } })

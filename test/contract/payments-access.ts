@@ -17,6 +17,7 @@ const WRITES = [
   '/charges',
   '/refunds',
   '/sweep',
+  '/transactions/01J/check',
   '/alerts/01J/acknowledge',
   '/deliveries/01J/redeliver',
 ]

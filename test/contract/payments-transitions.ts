@@ -4,8 +4,9 @@ import { describe, expect, it, vi } from 'vitest'
 import type { OpenedPayment } from '../../worker/payments/domain/transaction.ts'
 import type { AlertRecord, EventRecord } from '../../worker/payments/queries/queries.ts'
 import { type Claimed, claimsOf, fibCallback, redirectCallback } from '../support/callbacks.ts'
+import { jsonOf } from '../support/json-of.ts'
 import { PATIENT } from '../support/patience.ts'
-import { byText, order } from '../support/payment-system.ts'
+import { byText, order, type TransactionStory } from '../support/payment-system.ts'
 import type { Payments } from './payments.ts'
 
 export function transitionsContract({ host, system }: Payments): void {
@@ -74,6 +75,22 @@ export function transitionsContract({ host, system }: Payments): void {
       expect(await tell(charge)).toEqual([200, 'ok'])
       expect(await outcomes(charge.transactionId)).toEqual(['applied', 'unchanged'])
       await told(charge.transactionId, ['PaymentInitiated', 'PaymentSucceeded'])
+    })
+
+    it('whose webhook was lost move at once when they are checked', async () => {
+      for (const gateway of ['redirect', 'fib']) {
+        const charge = await system().charged({ gateway })
+        const check = async () =>
+          jsonOf<TransactionStory>(
+            await system().post(`/transactions/${charge.transactionId}/check`),
+          )
+        expect(await check()).toMatchObject({ id: charge.transactionId, status: 'Pending' })
+        await system().simulator.faults(charge.reference, { lost: true })
+        await system().simulator.act(charge.gatewayTransactionId, 'pay')
+        const paid = { amount: 25_000, currency: 'IQD' }
+        expect(await check()).toMatchObject({ status: 'Paid', paid })
+        await told(charge.transactionId, ['PaymentInitiated', 'PaymentSucceeded'])
+      }
     })
 
     it('take no illegal move: a state of before, or a failure after a success', async () => {

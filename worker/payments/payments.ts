@@ -18,6 +18,7 @@ import type { Ledger } from './ledger/ledger.ts'
 import { createBackground } from './outbox/background.ts'
 import type { Dispatcher } from './outbox/dispatcher.ts'
 import type { PaymentQueries } from './queries/queries.ts'
+import { type CheckNow, createCheckNow } from './reconciliation/check-now.ts'
 import { createSweeper, type Sweeper } from './reconciliation/sweeper.ts'
 import { createReceiver, type Receive } from './webhooks/receive.ts'
 import { routePath, type WebhookRoute } from './webhooks/route-names.ts'
@@ -45,6 +46,7 @@ export interface Payments extends PaymentsFacade {
   queries: PaymentQueries
   /** In the order of the configuration. */
   gateways(): Promise<GatewayHealth[]>
+  checkNow: CheckNow
   sweeper: Sweeper
   /** Starts a sweep and does not wait for it. */
   sweepLater(): void
@@ -72,16 +74,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const charge: Payments['charge'] = async (request, context) =>
     (await chargeOrFind(request, context)).response
   const refund = createRefund(calling)
-  const sweeper = createSweeper({
-    gateways,
-    ledger,
-    queries,
-    caller,
-    onMismatch,
-    callbackUrl,
-    clock,
-    log,
-  })
+  const sweeper = createSweeper({ ...calling, queries })
   return {
     for: (order) => chargeBuilder(order, charge),
     route(name, gateway) {
@@ -101,6 +94,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     ledger,
     queries,
     gateways: () => gatewayHealth({ gateways, accounts, guard: ledger }),
+    checkNow: createCheckNow(calling),
     sweeper,
     sweepLater: () => background.run(sweeper.sweep()),
   }

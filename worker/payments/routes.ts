@@ -8,7 +8,7 @@ import type { ChargeContext } from './charging/charge.ts'
 import type { AskedCharge, RefundRequest } from './domain/transaction.ts'
 import type { Payments } from './payments.ts'
 import { asProblem } from './problems.ts'
-import { queryRoutes } from './queries/routes.ts'
+import { queryRoutes, storyOf } from './queries/routes.ts'
 import { CORRELATION_ID, correlationIdOf } from './webhooks/middleware.ts'
 
 const MAX_BODY_BYTES = 64 << 10
@@ -51,6 +51,12 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
   app.post('/refunds', async (c) => {
     const { gateway, ...request } = await bodyOf<RefundRequest & { gateway: string }>(c)
     return c.json(await payments.refund(gateway, request, contextOf(c)))
+  })
+
+  app.post('/transactions/:id/check', async (c) => {
+    const id = c.req.param('id')
+    await payments.checkNow(id)
+    return c.json(await storyOf(payments.queries, id))
   })
 
   app.route('/', queryRoutes(payments, now))

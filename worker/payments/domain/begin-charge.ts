@@ -86,16 +86,19 @@ const findTransaction = ({ own, byKey, attempts }: KnownCharges): TransactionRow
 
 function foundAs(transaction: TransactionRow, start: ChargeStart): FoundCharge {
   const { request_hash, idempotency_key, status, charge_answer } = transaction
-  const { called_by, called_until } = transaction
   if (request_hash !== start.requestHash) {
     const isKey = start.idempotencyKey !== undefined && idempotency_key === start.idempotencyKey
     return { state: 'conflict', over: isKey ? 'key' : 'reference' }
   }
   if (charge_answer !== null || status !== 'Pending') return { state: 'answered', transaction }
-  const isCalled = called_until !== null && called_until > start.now
-  if (isCalled && called_by !== start.id) return { state: 'in_progress' }
+  if (isCalled(transaction, start.now) && transaction.called_by !== start.id)
+    return { state: 'in_progress' }
   return { state: 'unknown', transaction }
 }
+
+/** Its gateway is being called to charge it. */
+export const isCalled = ({ called_until: until }: TransactionRow, now: number): boolean =>
+  until !== null && until > now
 
 /** Its outcome is unknown, nobody is calling, and asking again cannot make a second payment. */
 function mayCallAgain(transaction: TransactionRow, start: ChargeStart): boolean {

@@ -18,6 +18,7 @@ import type { Store } from './store.ts'
 import {
   acknowledge,
   checkSoon,
+  claimCheck,
   claimChecks,
   claimEvents,
   redeliver,
@@ -157,6 +158,13 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
       return claimed.map(
         (payment): Listed<Check> => readable(payment.transaction.id, () => toCheck(payment)),
       )
+    },
+    async claimCheck(claim) {
+      const claimed = await run(claimCheck(claim))
+      if (claimed === undefined) return { state: 'unknown_transaction' }
+      if (claimed === 'in_progress') return { state: 'in_progress' }
+      const check = readable(claimed.transaction.id, () => toCheck(claimed))
+      return { state: 'claimed', check }
     },
     settleCheck: (settled) => run(settleCheck(settled, subscribers)),
     async applyParked({ now, limit }) {

@@ -36,6 +36,8 @@ export interface Ledger extends GatewayGuard {
 
   /** Transactions whose check is due. They are due again at `until` if nothing comes of it. */
   claimChecks(claim: { now: number; until: number; limit: number }): Promise<Listed<Check>[]>
+  /** One of them, due or not. The sweeper leaves it alone until `until`. */
+  claimCheck(claim: CheckClaim): Promise<CheckClaimed>
   settleCheck(settled: CheckSettled): Promise<void>
   /** Applies parked events whose transaction has appeared. */
   applyParked(claim: { now: number; limit: number }): Promise<void>
@@ -141,6 +143,19 @@ export type RefundBegun =
   | { state: 'begun'; transaction: Transaction; amount: number; accessToken?: string }
   | RefundRefusal<Transaction>
   | { state: 'circuit_open'; retryAfterMs: number }
+
+export interface CheckClaim {
+  /** Ours. */
+  transactionId: string
+  now: number
+  until: number
+}
+
+export type CheckClaimed =
+  | { state: 'claimed'; check: Listed<Check> }
+  /** Its gateway is being called to charge it. */
+  | { state: 'in_progress' }
+  | { state: 'unknown_transaction' }
 
 /** One transaction to ask the gateway about. */
 export interface Check {

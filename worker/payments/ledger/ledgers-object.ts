@@ -28,6 +28,7 @@ const METHODS: Readonly<Record<LedgerMethod, true>> = {
   beginRefund: true,
   finishRefund: true,
   claimChecks: true,
+  claimCheck: true,
   settleCheck: true,
   applyParked: true,
   dispatchDue: true,

@@ -2,6 +2,7 @@
 // And what a person does: sends a delivery again, acknowledges an alert.
 
 import { acknowledgeAlert } from '../domain/alerts.ts'
+import { isCalled } from '../domain/begin-charge.ts'
 import {
   type CheckSettled,
   checkSoon as decideCheckSoon,
@@ -21,6 +22,7 @@ import {
 } from '../domain/outbox.ts'
 import { type Payment, unchanged } from '../domain/payment.ts'
 import type { DeliveryRow, OutboxRow } from '../domain/rows.ts'
+import type { CheckClaim } from './ledger.ts'
 import { changesOf, type Due, type Operation } from './operation.ts'
 import type { Changes, WorkingSet } from './working-set.ts'
 
@@ -49,6 +51,26 @@ export function claimChecks({ now, until, limit }: Due & { until: number }): Ope
         answer: due.flatMap(({ id }) => rows.payment(id) ?? []),
         changes: { transactions: due.map((row) => ({ ...row, next_check_at: until })) },
       }
+    },
+  }
+}
+
+/** One of them, due or not. Undefined: there is none of this id. */
+export function claimCheck({
+  transactionId: id,
+  now,
+  until,
+}: CheckClaim): Operation<Payment | 'in_progress' | undefined> {
+  return {
+    keys: { payments: [{ id }] },
+    decide(rows) {
+      const payment = rows.payment(id)
+      if (!payment) return { answer: undefined }
+      const { transaction } = payment
+      if (isCalled(transaction, now)) return { answer: 'in_progress' }
+      // Where no check is left there is none to put off.
+      const next_check_at = transaction.next_check_at === null ? null : until
+      return { answer: payment, changes: { transactions: [{ ...transaction, next_check_at }] } }
     },
   }
 }

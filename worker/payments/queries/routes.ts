@@ -7,7 +7,7 @@ import { Problem } from '../../shared/problem.ts'
 import { oneOf, requireKnownQuery } from '../../shared/query.ts'
 import { OUTCOMES, PAYMENT_STATUSES } from '../domain/status.ts'
 import type { Payments } from '../payments.ts'
-import type { Page, WebhookRates } from './queries.ts'
+import type { Page, PaymentQueries, WebhookRates } from './queries.ts'
 
 const DEFAULT_LIMIT = 50
 const MAX_LIMIT = 200
@@ -51,10 +51,7 @@ export function queryRoutes({ queries, gateways }: Payments, now: () => number):
   })
   app.get('/transactions/:id', async (c) => {
     requireKnownQuery(c.req.url, [])
-    const story = await queries.story(c.req.param('id'))
-    if (!story) throw new Problem('unknown_transaction', 'There is no transaction with this id.')
-    const { transaction, ...rest } = story
-    return c.json({ ...transaction, ...rest })
+    return c.json(await storyOf(queries, c.req.param('id')))
   })
   app.get('/webhook-events', async (c) => {
     const page = pageOf(c, ['outcome', 'gateway'])
@@ -89,6 +86,14 @@ export function queryRoutes({ queries, gateways }: Payments, now: () => number):
     return c.json(rates)
   })
   return app
+}
+
+/** Everything that is known of one payment, as one object. */
+export async function storyOf(queries: PaymentQueries, transactionId: string) {
+  const story = await queries.story(transactionId)
+  if (!story) throw new Problem('unknown_transaction', 'There is no transaction with this id.')
+  const { transaction, ...rest } = story
+  return { ...transaction, ...rest }
 }
 
 /** `filters`: the query parameters that the list accepts besides those of its pages. */

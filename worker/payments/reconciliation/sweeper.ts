@@ -10,7 +10,7 @@ import {
   type ReconcileDeps,
   type Reconciled,
 } from './reconcile.ts'
-import { DAY_MS } from './schedule.ts'
+import { CHECK_CLAIM_MS, DAY_MS } from './schedule.ts'
 
 export interface Sweeper {
   /** Never rejects: failures are logged and counted, and the work is due again later. */
@@ -48,8 +48,6 @@ const MAX_CHECKS = 50
 const CONCURRENT_CHECKS = 8
 /** After this time no check and no dispatch round starts. */
 const MAX_START_MS = 25_000
-/** Longer than a call with its retries: another sweep must not check the payment as well. */
-const CLAIM_MS = 120_000
 const RETENTION_MS = 90 * 24 * 3_600_000
 const RETENTION_BATCH = 1_000
 
@@ -133,7 +131,7 @@ class Sweep {
   async #check(): Promise<void> {
     const { ledger, clock } = this.#deps
     const now = clock.now()
-    const until = now + CLAIM_MS
+    const until = now + CHECK_CLAIM_MS
     const checks = await ledger.claimChecks({ now, until, limit: MAX_CHECKS })
     const remaining = checks.values()
     const checkNext = async () => {

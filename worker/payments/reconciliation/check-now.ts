@@ -1,0 +1,50 @@
+// Checks one payment with its gateway at once, for a host application that does not want to wait
+// for the next sweep.
+
+import {
+  GatewayUnavailableException,
+  InvalidArgumentException,
+  PaymentConflictException,
+} from '../domain/exceptions.ts'
+import { supportsStatusCheck } from '../gateways/gateway.ts'
+import type { Ledger } from '../ledger/ledger.ts'
+import { createReconcile, type ReconcileDeps } from './reconcile.ts'
+import { CHECK_CLAIM_MS } from './schedule.ts'
+
+/**
+ * By our id. Applies what the gateway says as a webhook would; does nothing for an unknown id.
+ * Throws GatewayUnavailableException when the gateway does not answer, PaymentConflictException
+ * while the payment is being charged, InvalidArgumentException when its gateway cannot be asked.
+ */
+export type CheckNow = (transactionId: string) => Promise<void>
+
+export interface CheckNowDeps extends ReconcileDeps {
+  ledger: ReconcileDeps['ledger'] & Pick<Ledger, 'claimCheck'>
+}
+
+export function createCheckNow(deps: CheckNowDeps): CheckNow {
+  const { ledger, gateways, clock } = deps
+  const reconcile = createReconcile(deps)
+  return async (transactionId) => {
+    const now = clock.now()
+    const claimed = await ledger.claimCheck({ transactionId, now, until: now + CHECK_CLAIM_MS })
+    if (claimed.state === 'unknown_transaction') return
+    if (claimed.state === 'in_progress') {
+      throw new PaymentConflictException('in_progress', 'This payment is being charged.')
+    }
+    const { check } = claimed
+    // Its row cannot be read: there is nothing to ask by.
+    if ('invalid' in check) throw new InvalidArgumentException(check.invalid)
+    const { gateway: key } = check.transaction
+    const gateway = gateways.get(key)
+    if (!gateway) throw new InvalidArgumentException(`There is no gateway ${key}.`)
+    if (!supportsStatusCheck(gateway)) {
+      throw new InvalidArgumentException(`${key} does not tell the status of a payment.`)
+    }
+    const { result } = await reconcile(check)
+    if (result === 'unreachable') {
+      const message = `${key} did not say what became of this payment.`
+      throw new GatewayUnavailableException(message, { transactionId })
+    }
+  }
+}
