@@ -463,6 +463,16 @@ export const words = {
       see: 'Show the payment',
     },
 
+    stranded: {
+      title: 'Nobody can pay this',
+      lead: 'The charge was sent, but its payment page or code never came back.',
+      explanation: (gateway: string) =>
+        `${gateway} is asked once more. Only if this payment is certainly not paid, it is ` +
+        'cancelled, and the order gets a new payment. Money that comes for the old one after ' +
+        'that is shown as a late payment.',
+      replace: 'Replace this payment',
+    },
+
     refund: {
       open: 'Refund…',
       title: (reference: string) => `Refund ${reference}`,

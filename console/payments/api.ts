@@ -21,6 +21,13 @@ export const redeliver = (deliveryId: string): Promise<void> =>
 export const charge = (request: ChargeRequest, key: string): Promise<PaymentResponse> =>
   send(`${API}/charges`, { method: 'POST', body: request, headers: { 'Idempotency-Key': key } })
 
+/**
+ * Without a key: it means the open payment of this order, whose own key goes over to the new one.
+ * Repeating it is safe: what was replaced is not stranded any more.
+ */
+export const replace = (request: ChargeRequest): Promise<PaymentResponse> =>
+  send(`${API}/charges`, { method: 'POST', body: { ...request, replace: true } })
+
 export const refund = (
   request: RefundRequest & { gateway: string },
   key: string,

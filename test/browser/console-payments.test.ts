@@ -171,6 +171,11 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     const [newest] = await transactions()
     expect(newest?.status).toBe('Pending')
     expect(page.url()).toContain(newest?.id)
+    // The gateway gives the page when it is asked again, so nothing is replaced.
+    await page.getByRole('button', { name: 'Replace this payment' }).press('Enter')
+    await page.getByRole('link', { name: 'Open the payment page' }).waitFor()
+    await page.getByRole('heading', { name: 'Nobody can pay this' }).waitFor({ state: 'detached' })
+    expect((await transactions())[0]).toMatchObject({ id: newest?.id, attempt: 1 })
     await toList()
   })
 
@@ -239,10 +244,38 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByText('As a table').click()
   })
 
+  it('replaces a payment that nobody can pay, and says before what that does', async () => {
+    await simulator.everywhere({ outage: 502, endpoints: ['create'] })
+    await page.getByRole('button', { name: 'Make a test charge' }).press('Enter')
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Gateway').selectOption('fib')
+    await page.getByRole('button', { name: 'Charge', exact: true }).press('Enter')
+    await dialog.getByRole('link', { name: 'Show the payment' }).press('Enter')
+    await page.getByRole('heading', { name: 'Nobody can pay this' }).waitFor()
+    await page.getByText(/^fib is asked once more. Only if this payment is certainly/).waitFor()
+    expect(await seriousFaults(page, 'main')).toEqual([])
+    const [first] = await transactions()
+    await simulator.everywhere({})
+    const replace = page.getByRole('button', { name: 'Replace this payment' })
+    await replace.dblclick()
+    await page.getByRole('definition').getByText('2', { exact: true }).waitFor()
+    const [second, replaced] = await transactions()
+    expect(page.url()).toContain(second?.id)
+    expect(await replace.isVisible()).toBe(false)
+    expect(await isFocused('h1')).toBe(true)
+    expect([second, replaced]).toMatchObject([
+      { status: 'Pending', attempt: 2, reference: first?.reference },
+      { id: first?.id, status: 'Cancelled', error: { code: 'replaced' } },
+    ])
+    await toList()
+    await page.getByRole('button', { name: /^Acknowledge: A payment has no final/ }).click()
+    await page.getByText('Nothing needs a person.').waitFor()
+  })
+
   it('fits a phone, and its cards are still a table for screen readers', async () => {
     await page.setViewportSize({ width: 390, height: 844 })
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)
-    expect(await page.getByRole('rowheader').count()).toBe(6)
+    expect(await page.getByRole('rowheader').count()).toBe(8)
     await row('order-1').getByRole('link').click()
     await page.getByRole('heading', { name: 'What happened' }).waitFor()
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390)

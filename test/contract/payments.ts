@@ -11,6 +11,7 @@ import { forgeriesContract } from './payments-forgeries.ts'
 import { outagesContract, type Silent, startSilent } from './payments-outages.ts'
 import { queriesContract } from './payments-queries.ts'
 import { refundsContract } from './payments-refunds.ts'
+import { replacementsContract, type Stranded, startStranded } from './payments-replacements.ts'
 import { transitionsContract } from './payments-transitions.ts'
 import { webhooksContract } from './payments-webhooks.ts'
 
@@ -23,10 +24,12 @@ export interface Payments {
 export function paymentsContract(host: Host): void {
   let system: PaymentSystem
   let silent: Silent
+  let stranded: Stranded
   beforeAll(async () => {
     system = await PaymentSystem.start(host)
     // A gateway is waited for for 15 s: meanwhile the other tests run.
     silent = await startSilent(system)
+    stranded = await startStranded(system)
   })
   afterAll(() => system?.[Symbol.asyncDispose]())
 
@@ -39,6 +42,7 @@ export function paymentsContract(host: Host): void {
   accessContract(payments)
   queriesContract(payments)
   outagesContract(payments, () => silent)
+  replacementsContract(payments, () => stranded)
   // Last, because it counts what all the others caused.
   eventsContract(payments)
 }

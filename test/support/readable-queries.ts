@@ -12,7 +12,7 @@ import type {
 
 export interface ReadableQueries extends PaymentQueries {
   transactions(...given: Parameters<PaymentQueries['transactions']>): Promise<Transaction[]>
-  story(transactionId: string): Promise<Story | undefined>
+  story(transactionId: string, now?: number): Promise<Story | undefined>
   webhookEvents(...given: Parameters<PaymentQueries['webhookEvents']>): Promise<EventRecord[]>
   alerts(...given: Parameters<PaymentQueries['alerts']>): Promise<AlertRecord[]>
 }
@@ -23,14 +23,15 @@ export const readable = (queries: PaymentQueries): ReadableQueries => ({
   transactions: async (...given) => (await queries.transactions(...given)).map(read),
   webhookEvents: async (...given) => (await queries.webhookEvents(...given)).map(read),
   alerts: async (...given) => (await queries.alerts(...given)).map(read),
-  async story(id) {
-    const story = await queries.story(id)
+  async story(id, now = Date.now()) {
+    const story = await queries.story(id, now)
     return story && readStory(story)
   },
 })
 
 const readStory = (story: ListedStory): Story => ({
   transaction: read(story.transaction),
+  isStranded: story.isStranded,
   webhookEvents: story.webhookEvents.map(read),
   refunds: story.refunds.map(read),
   events: story.events.map(read),

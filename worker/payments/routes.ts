@@ -56,7 +56,7 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
   app.post('/transactions/:id/check', async (c) => {
     const id = c.req.param('id')
     await payments.checkNow(id)
-    return c.json(await storyOf(payments.queries, id))
+    return c.json(await storyOf(payments.queries, id, now()))
   })
 
   app.route('/', queryRoutes(payments, now))

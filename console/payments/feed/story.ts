@@ -23,6 +23,8 @@ export type StoryAnswer = Listed<Transaction> & Omit<ListedStory, 'transaction'>
 
 /** A story with readable rows only, and the unreadable ones apart. */
 export interface Story {
+  /** The payment is open and nobody can pay it. */
+  isStranded: boolean
   /** Undefined: the row of the payment itself is unreadable, and `invalid` says why. */
   transaction: Transaction | undefined
   invalid: string | undefined
@@ -37,9 +39,10 @@ export interface Story {
 }
 
 export function storyOf(answer: StoryAnswer): Story {
-  const { webhookEvents, refunds, events, alerts, ...row } = answer
+  const { isStranded, webhookEvents, refunds, events, alerts, ...row } = answer
   const transaction = row as Listed<Transaction>
   return {
+    isStranded,
     transaction: isReadable(transaction) ? transaction : undefined,
     invalid: isUnreadable(transaction) ? transaction.invalid : undefined,
     webhookEvents: webhookEvents.filter(isReadable),

@@ -12,6 +12,7 @@ import type { Feed } from '../feed/feed.ts'
 import type { Story } from '../feed/story.ts'
 import { RefundForm } from '../refund/refund-form.tsx'
 import { Facts } from './facts.tsx'
+import { Stranded } from './stranded.tsx'
 import { refundable, timeline } from './timeline.ts'
 import { TimelineEntry } from './timeline-entry.tsx'
 
@@ -54,6 +55,9 @@ export function StoryView({ feed }: { feed: Feed }) {
       </div>
       {shown?.name === 'unknown' && <p>{texts.unknownHint}</p>}
       {story?.invalid !== undefined && <p class="invalid-line">{story.invalid}</p>}
+      {story?.isStranded && transaction && (
+        <Stranded key={transaction.id} story={story} transaction={transaction} feed={feed} />
+      )}
       {story && <StoryBody story={story} feed={feed} />}
     </article>
   )

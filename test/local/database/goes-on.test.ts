@@ -131,7 +131,7 @@ describe('after the upgrade', () => {
 
   it('a webhook that came before is a duplicate', async () => {
     const paid = await read('paid')
-    const story = await payments.queries.story(paid.id)
+    const story = await payments.queries.story(paid.id, Date.now())
     const [event] = story?.webhookEvents ?? []
     if (!event || 'invalid' in event) throw new Error('it has no event')
     expect(await tell(paid, { eventId: event.eventId })).toBe('duplicate')
@@ -204,7 +204,7 @@ describe('after the upgrade', () => {
       const open = await read(reference)
       expect(await tell(open, { status: 'Refunded', amount: paid })).toBe('ok')
       expect(await read(reference)).toMatchObject({ status: 'Refunded', refundedAmount: paid })
-      const story = await payments.queries.story(open.id)
+      const story = await payments.queries.story(open.id, Date.now())
       expect(story?.refunds).toMatchObject([{ status: 'succeeded' }])
       await isTold(open, 'PaymentRefunded')
     },
@@ -249,7 +249,7 @@ describe('after the upgrade', () => {
     'the dead deliveries of %s arrive when somebody sends them again',
     async (reference) => {
       const { id } = await read(reference)
-      const story = await payments.queries.story(id)
+      const story = await payments.queries.story(id, Date.now())
       const events = story?.events.flatMap((event) => ('invalid' in event ? [] : [event])) ?? []
       const deliveries = events.flatMap((event) => event.deliveries)
       expect(deliveries.map((delivery) => delivery.status)).toEqual(deliveries.map(() => 'dead'))

@@ -1,8 +1,10 @@
 // The queries of payments on libSQL.
 
+import { isStranded } from '../domain/replace-charge.ts'
+import type { PaymentStatus } from '../domain/status.ts'
 import { type Database, type Row, statement, type Value } from '../ledger/libsql/database-libsql.ts'
 import { HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/due-libsql.ts'
-import { listed, toTransaction } from '../ledger/read-rows.ts'
+import { listed, text, toTransaction } from '../ledger/read-rows.ts'
 import type { Listed, Page, PaymentQueries } from './queries.ts'
 import { toAlert, toEventRecord, toRates, toRefund, toStoredEvent } from './query-rows-libsql.ts'
 import { type Query, queryRunner } from './run-query-libsql.ts'
@@ -32,7 +34,7 @@ export function libsqlQueries(database: Database): PaymentQueries {
         statements: [statement(FIND_TRANSACTION, { gateway, transaction })],
         read: ([rows = []]) => rows.map(toTransaction)[0],
       }),
-    story: (id) =>
+    story: (id, now) =>
       run({
         statements: STORY.map((sql) => statement(sql, { id })),
         read([rows = [], events = [], refunds = [], outbox = [], deliveries = [], alerts = []]) {
@@ -40,6 +42,7 @@ export function libsqlQueries(database: Database): PaymentQueries {
           if (!row) return undefined
           return {
             transaction: listed(toTransaction)(row),
+            isStranded: isStranded(chargeOf(row), now),
             webhookEvents: events.map(listed(toEventRecord)),
             refunds: refunds.map(listed(toRefund)),
             events: outbox.map(listed((event) => toStoredEvent(event, deliveries))),
@@ -59,6 +62,12 @@ export function libsqlQueries(database: Database): PaymentQueries {
       }),
   } satisfies PaymentQueries
 }
+
+const chargeOf = ({ status, charge_answer: answer, called_until: until }: Row) => ({
+  status: text(status) as PaymentStatus,
+  charge_answer: answer == null ? null : text(answer),
+  called_until: until == null ? null : Number(until),
+})
 
 /** Newest first: ids are ordered by time. */
 function pageQuery<Item>(

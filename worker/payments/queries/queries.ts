@@ -11,8 +11,8 @@ export interface PaymentQueries {
   transactions(filter: TransactionFilter, page: Page): Promise<Listed<Transaction>[]>
   /** By our id or the gateway's, among the gateway's payments. */
   find(gateway: string, transactionId: string): Promise<Transaction | undefined>
-  /** By our id. */
-  story(transactionId: string): Promise<ListedStory | undefined>
+  /** By our id. `now`, in ms: a charge that is still in progress is not stranded. */
+  story(transactionId: string, now: number): Promise<ListedStory | undefined>
   /** Newest first. */
   webhookEvents(
     filter: { outcome?: Outcome; gateway?: string },
@@ -56,6 +56,8 @@ export type Listed<Item> = Item | Unreadable
 /** One payment with its webhook events, refunds, events and alerts. Oldest first. */
 export interface Story {
   transaction: Transaction
+  /** It is open and nobody can pay it: a charge with `replace` is the way out. */
+  isStranded: boolean
   webhookEvents: EventRecord[]
   refunds: RefundRecord[]
   events: StoredEvent[]
@@ -64,7 +66,11 @@ export interface Story {
 
 /** A story in which any part may be an unreadable row. */
 export type ListedStory = {
-  [Part in keyof Story]: Story[Part] extends (infer Item)[] ? Listed<Item>[] : Listed<Story[Part]>
+  [Part in keyof Story]: Story[Part] extends (infer Item)[]
+    ? Listed<Item>[]
+    : Story[Part] extends boolean
+      ? boolean
+      : Listed<Story[Part]>
 }
 
 export interface EventRecord {

@@ -51,7 +51,7 @@ export function queryRoutes({ queries, gateways }: Payments, now: () => number):
   })
   app.get('/transactions/:id', async (c) => {
     requireKnownQuery(c.req.url, [])
-    return c.json(await storyOf(queries, c.req.param('id')))
+    return c.json(await storyOf(queries, c.req.param('id'), now()))
   })
   app.get('/webhook-events', async (c) => {
     const page = pageOf(c, ['outcome', 'gateway'])
@@ -89,8 +89,8 @@ export function queryRoutes({ queries, gateways }: Payments, now: () => number):
 }
 
 /** Everything that is known of one payment, as one object. */
-export async function storyOf(queries: PaymentQueries, transactionId: string) {
-  const story = await queries.story(transactionId)
+export async function storyOf(queries: PaymentQueries, transactionId: string, now: number) {
+  const story = await queries.story(transactionId, now)
   if (!story) throw new Problem('unknown_transaction', 'There is no transaction with this id.')
   const { transaction, ...rest } = story
   return { ...transaction, ...rest }

@@ -20,6 +20,7 @@ function answer(more: Partial<Answer> = {}): Answer {
     refundedAmount: 0,
     createdAt: at(0),
     updatedAt: at(9),
+    isStranded: false,
     webhookEvents: [],
     refunds: [],
     events: [],
@@ -60,7 +61,7 @@ describe('the story of a payment', () => {
     expect(whole.unreadable.map(({ id }) => id)).toEqual(['w0', 'r1', 'e1', 'a1'])
     // The unreadable refund may be in progress.
     expect(refundable(whole)).toBe(0)
-    const own = storyOf({ ...row('01'), ...parts, webhookEvents })
+    const own = storyOf({ ...row('01'), isStranded: false, ...parts, webhookEvents })
     expect(own).toMatchObject({ transaction: undefined, invalid: 'It is no time.' })
     expect(timeline(own).map(({ key }) => key)).toEqual(['w1'])
   })

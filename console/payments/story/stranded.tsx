@@ -1,0 +1,51 @@
+// What to do about a payment that is open and that nobody can pay: one button, and what it does.
+
+import type { PaymentEvents } from '../../../worker/payments/domain/events.ts'
+import type { ChargeRequest, Transaction } from '../../../worker/payments/domain/transaction.ts'
+import { may } from '../../data/session.ts'
+import { go, route } from '../../router.ts'
+import { words } from '../../words.ts'
+import { ActionButton } from '../actions.tsx'
+import { replace } from '../api.ts'
+import type { Feed } from '../feed/feed.ts'
+import type { Story } from '../feed/story.ts'
+
+interface StrandedProps {
+  story: Story
+  transaction: Transaction
+  feed: Feed
+}
+
+export function Stranded({ story, transaction, feed }: StrandedProps) {
+  const { stranded: texts } = words.payments
+  const { id, gateway } = transaction
+  const request = requestOf(story)
+  const act = async () => {
+    if (!request) return
+    const { transactionId } = await replace(request)
+    feed.refresh()
+    const { query } = route.value
+    if (transactionId !== id) go({ view: 'payments', id: transactionId, query })
+  }
+  return (
+    <section class="stranded panel" aria-labelledby="stranded">
+      <h2 id="stranded">{texts.title}</h2>
+      <p>{texts.lead}</p>
+      {request && may('payments:write') && (
+        <>
+          <p class="hint">{texts.explanation(gateway)}</p>
+          <ActionButton label={texts.replace} act={act}>
+            {texts.replace}
+          </ActionButton>
+        </>
+      )}
+    </section>
+  )
+}
+
+/** As the host application sent it, but for the phone of the payer, which is stored nowhere. */
+function requestOf({ events }: Story): ChargeRequest | undefined {
+  const initiated = events.find(({ type }) => type === 'PaymentInitiated')
+  const payload = initiated?.payload as PaymentEvents['PaymentInitiated'] | undefined
+  return payload?.request
+}
