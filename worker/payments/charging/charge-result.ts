@@ -1,6 +1,10 @@
 // What a gateway's answer to a charge comes to, and what the payment is for whoever asks. Pure.
 
-import { GatewayUnavailableException } from '../domain/exceptions.ts'
+import {
+  GatewayUnavailableException,
+  InvalidArgumentException,
+  PaymentConflictException,
+} from '../domain/exceptions.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
 import { possibleTime } from '../domain/time.ts'
 import type {
@@ -10,9 +14,10 @@ import type {
   Transaction,
 } from '../domain/transaction.ts'
 import type { ChargeAnswer } from '../gateways/gateway.ts'
+import type { ChargeBegun } from '../ledger/ledger.ts'
 import { maskError } from '../masking/mask.ts'
-import { nextCheckAt } from '../reconciliation/schedule.ts'
-import { failedResult } from './operation.ts'
+import { checkedInMs, nextCheckAt } from '../reconciliation/schedule.ts'
+import { circuitOpen, failedResult } from './operation.ts'
 
 /** A charge that is answered days late has no check left, and yet somebody may pay it now. */
 const LATE_CHECK_MS = 5 * 60_000
@@ -71,5 +76,43 @@ export function responseNow(
     ...(name !== undefined && { gatewayTransactionId: name }),
     ...(paid && { paid }),
     ...(error && { error }),
+  }
+}
+
+/** What is answered where the gateway is not called. Throws as `Charge` does. */
+export function answerAtOnce(
+  begun: Exclude<ChargeBegun, { state: 'begun' }>,
+  { gateway, reference }: ChargeRequest,
+  now: number,
+): PaymentResponse {
+  switch (begun.state) {
+    case 'answered': {
+      const { error } = begun.transaction
+      // A request that cannot be is as wrong now as it was the first time.
+      if (error?.code === 'invalid_argument') throw new InvalidArgumentException(error.message)
+      return responseNow(begun.transaction, begun.opened, now)
+    }
+    case 'in_progress':
+      throw new PaymentConflictException('in_progress', 'The same charge is under way.')
+    case 'unknown':
+      throw new GatewayUnavailableException(
+        `${gateway} has given no way to pay this charge; what became of it is being found out.`,
+        {
+          transactionId: begun.transaction.id,
+          retryAfterMs: checkedInMs(begun.nextCheckAt, now),
+        },
+      )
+    case 'conflict':
+      throw begun.over === 'key'
+        ? new PaymentConflictException(
+            'idempotency_conflict',
+            'This Idempotency-Key belongs to another request.',
+          )
+        : new PaymentConflictException(
+            'reference_conflict',
+            `${reference} has a payment that is open or paid, asked for in another way.`,
+          )
+    case 'circuit_open':
+      throw circuitOpen(gateway, begun.retryAfterMs)
   }
 }

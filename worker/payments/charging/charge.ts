@@ -1,12 +1,7 @@
 // A charge: stored first, then asked of the gateway, then stored as answered. A crash or a timeout
 // between leaves a row that says so, and the sweeper finds out.
 
-import {
-  GatewayRefusedException,
-  GatewayUnavailableException,
-  InvalidArgumentException,
-  PaymentConflictException,
-} from '../domain/exceptions.ts'
+import { GatewayRefusedException, InvalidArgumentException } from '../domain/exceptions.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
 import { drawId } from '../domain/new-id.ts'
 import type { Replacement } from '../domain/replace-charge.ts'
@@ -21,11 +16,10 @@ import type { AnyGateway, ChargeAnswer } from '../gateways/gateway.ts'
 import type { ChargeBegun } from '../ledger/ledger.ts'
 import { checkedInMs, DAY_MS, unknownCheckAt } from '../reconciliation/schedule.ts'
 import { type AskDeps, askAgain } from './ask-again.ts'
-import { chargeResult, failedCharge, responseNow } from './charge-result.ts'
+import { answerAtOnce, chargeResult, failedCharge, responseNow } from './charge-result.ts'
 import { checkCharge } from './check-charge.ts'
 import {
   CALL_PATIENCE_MS,
-  circuitOpen,
   type Deadlines,
   deadlinesOf,
   finish,
@@ -68,7 +62,8 @@ export function createCharge(deps: ChargeDeps): Charge {
     const first = await tryOnce(deps, order)
     const { stranded } = first
     if (!isReplacing || !stranded) return first.answer()
-    switch (await askAgain(deps, gateway, stranded, deadlines.askedBy)) {
+    const asking = askAgain(deps, gateway, stranded, deadlines.askedBy)
+    switch (await inTime(deps, deadlines.begunBy, asking)) {
       case 'wait':
         return first.answer()
       case 'apply':
@@ -153,43 +148,6 @@ async function abandon({ ledger, clock }: ChargeDeps, begun: ChargeBegun): Promi
     verdict: 'neutral',
     result: { kind: 'unsent', nextCheckAt: unknownCheckAt(now) },
   })
-}
-
-function answerAtOnce(
-  begun: Exclude<ChargeBegun, { state: 'begun' }>,
-  { gateway, reference }: ChargeRequest,
-  now: number,
-): PaymentResponse {
-  switch (begun.state) {
-    case 'answered': {
-      const { error } = begun.transaction
-      // A request that cannot be is as wrong now as it was the first time.
-      if (error?.code === 'invalid_argument') throw new InvalidArgumentException(error.message)
-      return responseNow(begun.transaction, begun.opened, now)
-    }
-    case 'in_progress':
-      throw new PaymentConflictException('in_progress', 'The same charge is under way.')
-    case 'unknown':
-      throw new GatewayUnavailableException(
-        `${gateway} has given no way to pay this charge; what became of it is being found out.`,
-        {
-          transactionId: begun.transaction.id,
-          retryAfterMs: checkedInMs(begun.nextCheckAt, now),
-        },
-      )
-    case 'conflict':
-      throw begun.over === 'key'
-        ? new PaymentConflictException(
-            'idempotency_conflict',
-            'This Idempotency-Key belongs to another request.',
-          )
-        : new PaymentConflictException(
-            'reference_conflict',
-            `${reference} has a payment that is open or paid, asked for in another way.`,
-          )
-    case 'circuit_open':
-      throw circuitOpen(gateway, begun.retryAfterMs)
-  }
 }
 
 interface Called {

@@ -170,6 +170,10 @@ function failRefund(
   return isAsked ? failed : withTransaction(failed, { next_check_at: null })
 }
 
+/** An attempt is one payment at its gateway: told again, by a check say, it is the same money. */
+const isLate = ({ webhookEvents }: Payment): boolean =>
+  webhookEvents.some(({ outcome }) => outcome === 'late_payment')
+
 /** One event may raise two: a late payment, and another amount. */
 function alertsOf(
   before: Payment,
@@ -197,7 +201,7 @@ function alertsOf(
   })
   return [
     ...(event.alert !== null ? [raise(event.alert)] : []),
-    ...(event.outcome === 'late_payment' ? [raise('late_payment')] : []),
+    ...(event.outcome === 'late_payment' && !isLate(before) ? [raise('late_payment')] : []),
     ...(event.mismatch === 1 ? [raise('amount_mismatch')] : []),
   ]
 }

@@ -7,6 +7,8 @@ import {
 } from '../../../../worker/payments/domain/exceptions.ts'
 import type { PaymentStatus } from '../../../../worker/payments/domain/status.ts'
 import type { StatusAnswer } from '../../../../worker/payments/gateways/gateway.ts'
+import { pause } from '../../../../worker/shared/clock.ts'
+import { end } from '../../../support/fake-clock.ts'
 import { openRoom, type Room, unavailable } from '../../../support/payments-room.ts'
 
 const order = {
@@ -306,6 +308,19 @@ describe('money and a replaced charge', () => {
     await payments.sweeper.sweep()
     expect(await alertsOf(room)).toEqual([{ kind: 'late_payment', transactionId: first }])
     expect(await payments.sweeper.sweep()).toMatchObject({ checked: 0 })
+    // Its webhook comes in the end: it is the same money.
+    await tell(room, { gatewayTransactionId: 'gateway-1' })
+    expect(await alertsOf(room)).toHaveLength(1)
+  })
+
+  it('paid on its old page is one alert, though a day later the gateway says so again', async () => {
+    const { room, first, payments, clock, script } = await pageLost()
+    await answerOf(room, again, keyed)
+    await tell(room, { gatewayTransactionId: 'gateway-1' })
+    script.status = () => says('Paid')
+    await clock.advance(DAY_MS)
+    expect(await payments.sweeper.sweep()).toHaveProperty('checked', 2)
+    expect(await alertsOf(room)).toEqual([{ kind: 'late_payment', transactionId: first }])
   })
 
   it('of another amount that is rejected replaces nothing: a person has to look', async () => {
@@ -358,6 +373,22 @@ describe('replacements that meet', () => {
       { attempt: 2, status: 'Cancelled' },
       { attempt: 3, status: 'Pending' },
     ])
+  })
+
+  it('are given up where the ledger takes longer than a payer waits', async () => {
+    const lost = await pageLost()
+    const { room, first, script, clock } = lost
+    script.status = () => says('Paid')
+    const { webhook } = room.payments.ledger
+    room.payments.ledger.webhook = async (arrival) => {
+      await pause(clock, 60_000)
+      return await webhook(arrival)
+    }
+    const startedAt = clock.now()
+    const answer = await end(clock, answerOf(room, again, keyed))
+    expect(answer).toMatchObject({ code: 'ledger_unavailable' })
+    expect(clock.now() - startedAt).toBeLessThanOrEqual(20_000)
+    expect(await attemptsOf(room)).toMatchObject([{ id: first, status: 'Pending' }])
   })
 
   it('wait for a charge that is still under way', async () => {

@@ -171,6 +171,21 @@ describe('a payment that is told to be paid', () => {
   })
 })
 
+describe('a late payment', () => {
+  it.each(['Failed', 'Cancelled', 'Expired'] as const)(
+    'of one that is %s is one alert, however often it is told',
+    (status) => {
+      const first = apply(status, {})
+      const again = applyEvent(first.payment, webhookEventRow({ id: '02EVENT' }), NOW + 9)
+      expect([first, again].map(({ event }) => event.outcome)).toEqual([
+        'late_payment',
+        'late_payment',
+      ])
+      expect([first, again].map(({ alerts }) => alerts.length)).toEqual([1, 0])
+    },
+  )
+})
+
 describe('a refund that is told', () => {
   const part = (amount: number, refunds = [refundRow()], from: PaymentStatus = 'Paid') =>
     apply(from, { to_status: 'PartiallyRefunded', amount }, { refunds })

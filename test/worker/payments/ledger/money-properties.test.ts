@@ -2,7 +2,12 @@
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { eventOf, judge, type PaymentStatus } from '../../../../worker/payments/domain/status.ts'
+import {
+  eventOf,
+  judge,
+  type PaymentStatus,
+  UNPAID_ENDS,
+} from '../../../../worker/payments/domain/status.ts'
 import type { Story } from '../../../../worker/payments/queries/queries.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { ALERTED, FakeDispatcher, FakeGuard, T0, World } from '../../../contract/ledger-world.ts'
@@ -61,6 +66,7 @@ function checkStory(story: Story): void {
     const refund = refunds.find((each) => each.id === id)
     if (webhook) expect(webhook).toMatchObject({ outcome: 'applied', toStatus: status })
     else if (refund) expect(refund.status).toBe('succeeded')
+    else if (payload.transaction.error?.code === 'replaced') expect(status).toBe('Cancelled')
     else expect(status).toBe(type === 'PaymentInitiated' ? 'Pending' : 'Failed')
   }
   for (const each of webhookEvents) {
@@ -90,6 +96,14 @@ function checkAlerts({ stories, alerts }: Everything): void {
   const raised = events.flatMap(({ payload }) => ('alert' in payload ? [payload.alert] : []))
   const byId = (a: { id: string }, b: { id: string }) => byText(a.id, b.id)
   expect(raised.toSorted(byId)).toEqual(alerts.toSorted(byId))
+}
+
+/** Whatever was replaced: an order has one attempt at most that is open or was paid. */
+function checkOrders({ stories }: Everything): void {
+  const live = stories
+    .map(({ transaction }) => transaction)
+    .filter(({ status }) => !UNPAID_ENDS.includes(status))
+  expect(new Set(live.map(({ reference }) => reference)).size).toBe(live.length)
 }
 
 /** One step of one payment. */
@@ -156,6 +170,7 @@ async function live(w: World, life: Life, seen: Set<string>): Promise<string[]> 
       checkStory(story)
     }
     checkAlerts(after)
+    checkOrders(after)
     if (call.event) checkWebhook(call.event, answer, before, after)
     note(after, seen)
 
@@ -174,6 +189,7 @@ async function live(w: World, life: Life, seen: Set<string>): Promise<string[]> 
 
 function note({ stories, alerts, webhookEvents }: Everything, seen: Set<string>): void {
   for (const { transaction, refunds } of stories) {
+    if (transaction.error) seen.add(transaction.error.code)
     seen.add(transaction.status)
     for (const { status } of refunds) seen.add(`refund ${status}`)
   }
@@ -206,7 +222,7 @@ describe('money', () => {
     const dull = [
       ...['Pending', 'Paid', 'Failed', 'Cancelled', 'Expired', 'Refunded', 'PartiallyRefunded'],
       ...['applied', 'unchanged', 'illegal', 'rejected', 'parked', 'late_payment'],
-      ...['amount_mismatch', 'refund_failed'],
+      ...['amount_mismatch', 'refund_failed', 'unsettled', 'replaced'],
       ...['refund claimed', 'refund accepted', 'refund succeeded', 'refund failed'],
     ].filter((each) => !seen.has(each))
     expect(dull).toEqual([])

@@ -40,11 +40,20 @@ const begin: fc.Arbitrary<Step> = fc
     key: fc.constantFrom(undefined, 'key-1', 'key-2'),
     amount: fc.constantFrom(AMOUNT, AMOUNT, AMOUNT, 5),
     chargeIsIdempotent: fc.boolean(),
+    replaces: fc.constantFrom('nothing', 'nothing', 'asked', 'unasked'),
   })
-  .map(({ reference, key, amount, chargeIsIdempotent }) => async (w, now) => {
+  .map(({ reference, key, amount, chargeIsIdempotent, replaces }) => async (w, now) => {
     const idempotencyKey = key === undefined ? {} : { idempotencyKey: `${key} of ${reference}` }
     const request = { reference, amount }
-    const start = w.start({ ...idempotencyKey, request, chargeIsIdempotent, now })
+    const before = replaces === 'nothing' ? undefined : await newest(w, reference)
+    const replacement = before && {
+      replaces: {
+        ...{ transactionId: before.id, eventId: w.id() },
+        ...(replaces === 'asked' && { nextCheckAt: now + 5 * MINUTE }),
+      },
+    }
+    const wish = { ...idempotencyKey, request, chargeIsIdempotent, now, ...replacement }
+    const start = w.start(wish)
     const call: Call = {
       async make() {
         const begun = await w.ledger.beginCharge(start)
