@@ -25,16 +25,18 @@ export const startSilent = async (system: PaymentSystem): Promise<Silent> => ({
   fib: await startSilentCharge(system, 'fib'),
 })
 
-/** Answers when the gateway has made it; its own answer stays out. */
+/** Answers when the gateway has made it; its own answer stays out, for `times` requests. */
 export async function startSilentCharge(
   system: PaymentSystem,
   gateway: 'redirect' | 'fib',
+  times?: number,
 ): Promise<SilentCharge> {
   const request = order({ gateway })
   const reference = String(request.reference)
   const { simulator } = system
+  const limit = times === undefined ? {} : { times }
   const endpoints = ['init', 'create']
-  await simulator.faults(reference, { timeout: true, endpoints })
+  await simulator.faults(reference, { timeout: true, endpoints, ...limit })
   const startedAt = performance.now()
   const answer = system.post('/charges', request)
   const tookMs = answer.then(() => performance.now() - startedAt)

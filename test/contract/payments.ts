@@ -42,7 +42,11 @@ export function paymentsContract(host: Host): void {
   accessContract(payments)
   queriesContract(payments)
   outagesContract(payments, () => silent)
-  replacementsContract(payments, () => stranded)
+  replacementsContract(
+    payments,
+    () => stranded,
+    () => silent,
+  )
   // Last, because it counts what all the others caused.
   eventsContract(payments)
 }
