@@ -2,7 +2,7 @@
 
 import { externalReference } from './external-reference.ts'
 import { newest } from './match.ts'
-import type { Decision, NewEvent } from './payment.ts'
+import { type Decision, isCalled, type NewEvent } from './payment.ts'
 import { type Replacement, replaceCharge } from './replace-charge.ts'
 import type { TransactionRow } from './rows.ts'
 import { UNPAID_ENDS } from './status.ts'
@@ -95,10 +95,6 @@ function foundAs(transaction: TransactionRow, start: ChargeStart): FoundCharge {
     return { state: 'in_progress' }
   return { state: 'unknown', transaction }
 }
-
-/** Its gateway is being called to charge it. */
-export const isCalled = ({ called_until: until }: TransactionRow, now: number): boolean =>
-  until !== null && until > now
 
 /** Its outcome is unknown, nobody is calling, and asking again cannot make a second payment. */
 function mayCallAgain(transaction: TransactionRow, start: ChargeStart): boolean {

@@ -78,3 +78,9 @@ export const isOpen = (payment: Payment): boolean => {
     (status === 'Paid' && hasEarlyRefund(payment))
   )
 }
+
+/** Its gateway is being called to charge it. */
+export const isCalled = (
+  { called_until: until }: Pick<TransactionRow, 'called_until'>,
+  now: number,
+): boolean => until !== null && until > now

@@ -1,7 +1,7 @@
 // The way out for a stranded charge: it is open, and nobody can pay it, because its page or its
 // code never came. It becomes Cancelled, and the order gets another attempt. Pure.
 
-import { type Decision, type NewEvent, withTransaction } from './payment.ts'
+import { type Decision, isCalled, type NewEvent, withTransaction } from './payment.ts'
 import type { TransactionRow } from './rows.ts'
 import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
 
@@ -53,14 +53,9 @@ export interface Replacement {
 
 /** Nobody can pay it: it has no page and no code, and nobody is waiting for one. */
 export const isStranded = (
-  {
-    status,
-    charge_answer,
-    called_until,
-  }: Pick<TransactionRow, 'status' | 'charge_answer' | 'called_until'>,
+  row: Pick<TransactionRow, 'status' | 'charge_answer' | 'called_until'>,
   now: number,
-): boolean =>
-  status === 'Pending' && charge_answer === null && (called_until === null || called_until <= now)
+): boolean => row.status === 'Pending' && row.charge_answer === null && !isCalled(row, now)
 
 /** `by`: our id of the attempt that replaces it, and the key that goes over to it. */
 export function replaceCharge(

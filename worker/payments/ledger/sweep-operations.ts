@@ -2,7 +2,6 @@
 // And what a person does: sends a delivery again, acknowledges an alert.
 
 import { acknowledgeAlert } from '../domain/alerts.ts'
-import { isCalled } from '../domain/begin-charge.ts'
 import {
   type CheckSettled,
   checkSoon as decideCheckSoon,
@@ -20,7 +19,7 @@ import {
   settleDelivery,
   settleListeners,
 } from '../domain/outbox.ts'
-import { type Payment, unchanged } from '../domain/payment.ts'
+import { isCalled, type Payment, unchanged } from '../domain/payment.ts'
 import type { DeliveryRow, OutboxRow } from '../domain/rows.ts'
 import type { CheckClaim } from './ledger.ts'
 import { changesOf, type Due, type Operation } from './operation.ts'
