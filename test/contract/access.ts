@@ -1,4 +1,5 @@
-// Who gets in, over any host of the app: 400, 401, 403, 404 and 413, in the order of the contract.
+// Access control, for every host of the app: 400, 401, 403, 404 and 413, in the order of the
+// contract.
 
 import { SignJWT } from 'jose'
 import { describe, expect, it } from 'vitest'
@@ -27,7 +28,7 @@ export function accessContract(name: string, host: { edge(): Edge }): void {
       }
     })
 
-    it('takes no forged, expired, unsigned, endless or foreign token', async () => {
+    it('refuses a forged, expired or unsigned token, one without expiry, and one for another audience', async () => {
       const exp = Math.floor(Date.now() / 1_000) + 600
       const claims = { aud: 'signalbox', scope: 'board:read', repos: ['*'], exp }
       const good = await token({})
@@ -49,7 +50,7 @@ export function accessContract(name: string, host: { edge(): Edge }): void {
       }
     })
 
-    it('answers 400 to a path that is missing, empty, too long or holds control characters', async () => {
+    it('answers 400 to a path that is missing, empty, too long or has control characters', async () => {
       const wide = bearer(await token({ repos: ['*'] }))
       const long = 'ä'.repeat(257)
       for (const query of [
@@ -77,7 +78,7 @@ export function accessContract(name: string, host: { edge(): Edge }): void {
       expect(publishing).toMatchObject({ status: 403, code: 'forbidden' })
     })
 
-    it('answers 404 to what is unknown: a route, a repository, a task, a session', async () => {
+    it('answers 404 to an unknown route, repository, task or session', async () => {
       const repo = await publishedRepo(host.edge(), [taskRecord('A-1')])
       const code = async (route: string) => {
         const response = await repo.request(route)
@@ -91,13 +92,13 @@ export function accessContract(name: string, host: { edge(): Edge }): void {
       expect((await unknown.request('/status')).status).toBe(404)
     })
 
-    it('needs no path where the token names exactly one repository', async () => {
+    it('needs no path if the token names exactly one repository', async () => {
       const path = freshPath()
       const refused = await answer('/api/tasks', bearer(await token({ repos: [path] })))
       expect(refused).toMatchObject({ status: 404, code: 'unknown_repository' })
     })
 
-    it('does not treat hostile paths as anything but names', async () => {
+    it('treats hostile paths as names only', async () => {
       const wide = bearer(await token({ repos: ['*'] }))
       for (const path of ['../../etc/passwd', "'; DROP TABLE tasks; --", '/', '%2e%2e%2f']) {
         const refused = await answer(`/api/tasks?path=${encodeURIComponent(path)}`, wide)
@@ -105,7 +106,7 @@ export function accessContract(name: string, host: { edge(): Edge }): void {
       }
     })
 
-    it('opens the stream of one path by a ticket, and nothing else', async () => {
+    it('opens the stream of one path with a ticket, and nothing else', async () => {
       const repo = await publishedRepo(host.edge(), [taskRecord('A-1')])
       const issued = await repo.post('tickets', {})
       expect(issued.status).toBe(201)
@@ -124,7 +125,7 @@ export function accessContract(name: string, host: { edge(): Edge }): void {
       expect(asBearer).toMatchObject({ status: 401 })
     })
 
-    it('takes the cookie for reads, and for writes from known origins only', async () => {
+    it('accepts the cookie for reads, and for writes only from known origins', async () => {
       const repo = await publishedRepo(host.edge(), [taskRecord('A-1')])
       const value = await token({ repos: [repo.path] })
       const { origin } = host.edge()
@@ -140,7 +141,7 @@ export function accessContract(name: string, host: { edge(): Edge }): void {
       expect(await write({ Origin: origin })).toMatchObject({ status: 201 })
     })
 
-    it('refuses what is malformed with the place that is wrong, and what is too large', async () => {
+    it('names the place of the fault in a malformed request, and refuses one that is too large', async () => {
       const repo = await publishedRepo(host.edge(), [taskRecord('A-1')])
       const post = async (body: string) => {
         const response = await repo.request('/changes', { method: 'POST', body })

@@ -1,5 +1,5 @@
-// A small board in a temporary folder, and one who listens to a watcher of it as the sidecar does:
-// hints are kept; after a gap, and after many hints, it scans.
+// A small board in a temporary folder, and a listener to its watcher that works like the sidecar:
+// it records hints, and scans after a gap or after many hints.
 
 import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promises'
@@ -13,7 +13,9 @@ import { ReadingScan } from '../support/reading-scan.ts'
 
 export const run = promisify(execFile)
 
-/** The folder of a test, which holds the board, so that the board itself can come and go. */
+/**
+ * The folder of a test. The board is inside it, so that the board can be removed and made again.
+ */
 export class BoardBed {
   readonly home: string
   readonly root: string
@@ -50,7 +52,7 @@ export class BoardBed {
   async fill(count: number): Promise<string[]> {
     await mkdir(this.tasks, { recursive: true })
     await mkdir(this.sessions)
-    // Not of the layout; git keeps no empty folder.
+    // Not part of the layout; git does not keep empty folders.
     await writeFile(join(this.sessions, 'keep'), '')
     await writeFile(join(this.root, 'config.yaml'), 'prefix: T\n')
     const paths = Array.from({ length: count }, (_, i) => this.task(`T-${i}`))
@@ -58,7 +60,7 @@ export class BoardBed {
     return paths
   }
 
-  /** Saves as cairn does: temp and rename in the same folder. */
+  /** Saves like cairn: a temporary file and a rename in the same folder. */
   async save(path: string, text: string): Promise<void> {
     const temp = join(dirname(path), `.tmp-${basename(path)}`)
     await writeFile(temp, text)
@@ -88,7 +90,7 @@ export class BoardBed {
   }
 }
 
-/** Listens to a watcher: what it knows to be changed, by hint or by a scan after a gap. */
+/** Listens to a watcher and collects changed paths, from hints and from scans after a gap. */
 export class Listener {
   readonly hinted = new Set<string>()
   readonly scanned = new Set<string>()

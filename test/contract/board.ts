@@ -48,7 +48,7 @@ export function boardContract(name: string, host: Host): void {
       expect(await repo.json('/status')).toMatchObject({ streams: 0 })
     })
 
-    it('waits on a repository that nobody has published, and gets its first message', async () => {
+    it('opens for a repository that was never published, and gets its first message', async () => {
       const repo = new Repo(host.edge())
       const stream = await (await repo.stream()).joined()
       expect((await repo.request('/tasks')).status).toBe(404)
@@ -59,7 +59,7 @@ export function boardContract(name: string, host: Host): void {
       await stream.close()
     })
 
-    it('starts over with who waited for the first message and was away when it came', async () => {
+    it('resets a client that was disconnected during the first message', async () => {
       const repo = new Repo(host.edge())
       const waiting = await (await repo.stream()).joined()
       await waiting.close()
@@ -73,14 +73,14 @@ export function boardContract(name: string, host: Host): void {
       await back.close()
     })
 
-    it('starts over with who comes with a place in a log that is gone', async () => {
+    it('resets a client with an id of a deleted log', async () => {
       const repo = new Repo(host.edge())
       const stream = await (await repo.stream('2482c276d570-41')).joined()
       expect(stream.messages).toEqual([{ type: 'tasks-changed' }])
       await stream.close()
     })
 
-    it('tells both clients of one repository, and no client of another', async () => {
+    it('sends a message to both clients of a repository, and to no client of another', async () => {
       const repo = await published()
       const other = await published()
       const streams = await Promise.all(
@@ -98,7 +98,7 @@ export function boardContract(name: string, host: Host): void {
       await Promise.all(streams.map((stream) => stream.close()))
     })
 
-    it('sends nothing of a record that is published again unchanged', async () => {
+    it('sends nothing for a record that is published again unchanged', async () => {
       const task = taskRecord('A-1')
       const repo = await published(task)
       const stream = await (await repo.stream()).joined()
@@ -136,7 +136,7 @@ export function boardContract(name: string, host: Host): void {
       await stream.close()
     })
 
-    it('a task was saved that others wait for: that task alone, and the list has the others', async () => {
+    it('a saved task on which others depend: only that task, and the list has the others', async () => {
       const [saved, waiting] = [taskRecord('A-1'), taskRecord('A-2', { ready: false })]
       const repo = await published(saved, waiting)
       const before = (await repo.request('/tasks')).headers.get('ETag') ?? ''
@@ -147,7 +147,7 @@ export function boardContract(name: string, host: Host): void {
       expect(await after.json()).toMatchObject({ tasks: [{ status: 'done' }, { ready: true }] })
     })
 
-    it('a task was deleted that others wait for: that task alone', async () => {
+    it('a deleted task on which others depend: only that task', async () => {
       const waiting = taskRecord('A-2', { ready: true })
       const repo = await published(taskRecord('A-1'), waiting)
       const { message } = await repo.changes({
@@ -157,7 +157,7 @@ export function boardContract(name: string, host: Host): void {
       expect(message).toEqual({ type: 'task-changed', id: 'A-1' })
     })
 
-    it('a session turned the state of its task: session-changed', async () => {
+    it('a session that changes the state of its task: session-changed', async () => {
       const task = taskRecord('A-1')
       const repo = await published(task)
       const { message } = await repo.changes({
@@ -167,14 +167,14 @@ export function boardContract(name: string, host: Host): void {
       expect(await repo.json('/tasks?execution=active')).toMatchObject({ tasks: [{ id: 'A-1' }] })
     })
 
-    it('a run and another task than its own: tasks-changed', async () => {
+    it('a run and another task: tasks-changed', async () => {
       const repo = await published(taskRecord('A-1'))
       const run = runRecord('A-9', '20260101-100000.000')
       const { message } = await repo.changes({ upserts: [run, taskRecord('A-1')] })
       expect(message).toEqual({ type: 'tasks-changed' })
     })
 
-    it('a task follows from what was told before: tasks-changed, so that nobody misses it', async () => {
+    it('a task that changes because of an earlier message: tasks-changed, so that no client misses it', async () => {
       const waiting = taskRecord('A-2', { ready: false })
       const repo = await published(taskRecord('A-1'), waiting)
       const done = taskRecord('A-1', { status: 'done' })
@@ -183,7 +183,7 @@ export function boardContract(name: string, host: Host): void {
       expect((await repo.changes({ upserts: late })).message).toEqual({ type: 'tasks-changed' })
     })
 
-    it('the parts of one change are one window, in whatever order they come', async () => {
+    it('the parts of one change are one window, in any order', async () => {
       const waiting = taskRecord('A-2', { ready: false })
       const repo = await published(taskRecord('A-1'), waiting)
       await repo.changes({ upserts: [following(waiting, { ready: true })], more: true })
@@ -205,14 +205,14 @@ export function boardContract(name: string, host: Host): void {
       })
     })
 
-    it('a deleted task counts as changed, and is gone before it is told', async () => {
+    it('a deleted task counts as changed, and is gone before the message', async () => {
       const repo = await published(taskRecord('A-1'))
       const { message } = await repo.changes({ deletes: ['task:A-1'] })
       expect(message).toEqual({ type: 'task-changed', id: 'A-1' })
       expect((await repo.request('/tasks/A-1')).status).toBe(404)
     })
 
-    it('what was merely touched is told too', async () => {
+    it('a task that was only touched is sent too', async () => {
       const repo = await published(taskRecord('A-1'))
       const { message } = await repo.changes({ touched: ['task:A-1'] })
       expect(message).toEqual({ type: 'task-changed', id: 'A-1' })
@@ -237,7 +237,7 @@ export function boardContract(name: string, host: Host): void {
       for (const [route, body] of [
         ['sync', ROOT],
         ['changes', part],
-        // Whatever else of it would be malformed here.
+        // Even if the rest of the message would be malformed here.
         ['changes', { upserts: 'all' }],
       ] as const) {
         const answer = await repo.post(route, { ...body, ...(wire !== undefined && { wire }) })
@@ -284,7 +284,7 @@ export function boardContract(name: string, host: Host): void {
       await again.close()
     })
 
-    it('lets the header beat the query parameter', async () => {
+    it('prefers the header to the query parameter', async () => {
       const repo = await published(taskRecord('A-1'))
       const stream = await (await repo.stream()).joined()
       await stream.close()
@@ -304,7 +304,7 @@ export function boardContract(name: string, host: Host): void {
       await both.close()
     })
 
-    it('tells many missed messages as one window', async () => {
+    it('sends many missed messages as one window', async () => {
       const repo = await published(taskRecord('A-1'))
       const before = await (await repo.stream()).joined()
       await before.close()
@@ -317,7 +317,7 @@ export function boardContract(name: string, host: Host): void {
       await resumed.close()
     })
 
-    it('tells many missed saves of one task as that task, whatever followed from each', async () => {
+    it('sends many missed saves of one task as that task only', async () => {
       const [saved, waiting] = [taskRecord('A-1'), taskRecord('A-2')]
       const repo = await published(saved, waiting)
       const before = await (await repo.stream()).joined()
@@ -335,7 +335,7 @@ export function boardContract(name: string, host: Host): void {
     })
 
     it.each(['0000-5', 'nonsense', '-', '-1'])(
-      'starts a client over whose id %j is of no log',
+      'resets a client whose id %j belongs to no log',
       async (id) => {
         const repo = await published(taskRecord('A-1'), sessionRecord('ses_7'))
         const stream = await repo.stream(id)
@@ -379,7 +379,7 @@ export function boardContract(name: string, host: Host): void {
       })
     })
 
-    it('lists a task that several people share for each of them, and names them all', async () => {
+    it('lists a shared task for each of its assignees, and names them all', async () => {
       const shared = { assignee: 'ann', assignees: ['ann', 'bob'] }
       const repo = await published(
         taskRecord('A-1', shared),
@@ -397,7 +397,7 @@ export function boardContract(name: string, host: Host): void {
       expect(await repo.json('/tasks/A-1')).toMatchObject(shared)
     })
 
-    it('answers a whole task with its runs and sessions, by a percent-encoded id', async () => {
+    it('returns a whole task with its runs and sessions, by a percent-encoded id', async () => {
       const id = 'tag:5.2/ä'
       const repo = await published(
         taskRecord(id, { body: 'The body.', extra: { kept: null } }),
@@ -451,7 +451,7 @@ export function boardContract(name: string, host: Host): void {
       ['/tasks?execution=running', 'invalid_request', /active, stalled, awaiting_review/],
       ['/sessions?health=dead', 'invalid_request', /active, stalled, finished, canceled/],
     ])(
-      'refuses %s with %s, instead of finding everything or nothing',
+      'refuses %s with %s, instead of returning everything or nothing',
       async (route, code, says) => {
         const repo = await published(taskRecord('A-1'), sessionRecord('ses_1'))
         const response = await repo.request(route)
@@ -492,7 +492,7 @@ export function boardContract(name: string, host: Host): void {
       expect(await response.text()).toBe('')
     })
 
-    it('changes the tag of a task when only a run of it appeared', async () => {
+    it('changes the ETag of a task when only a run of it appears', async () => {
       const repo = await published(taskRecord('A-1'))
       const before = (await repo.request('/tasks/A-1')).headers.get('ETag') ?? ''
       await repo.changes({ upserts: [runRecord('A-1', '20260101-100000.000')] })
@@ -502,7 +502,7 @@ export function boardContract(name: string, host: Host): void {
   })
 
   describe(`the board's contract on ${name}: syncing`, () => {
-    it('narrows a difference down, drops what is gone, names what it lacks, and tells once', async () => {
+    it('finds the difference, drops deleted records, requests missing ones, and sends one message', async () => {
       const kept = taskRecord('A-1')
       const gone = taskRecord('A-2')
       const fresh = taskRecord('A-3')
@@ -532,7 +532,7 @@ export function boardContract(name: string, host: Host): void {
       await stream.close()
     })
 
-    it('is not readable before what a sync of several messages lacks has come', async () => {
+    it('is not readable until all messages of a sync have arrived', async () => {
       const records = Array.from({ length: 40 }, (_, i) => taskRecord(`A-${i}`))
       const repo = new Repo(host.edge())
       await repo.begin(sums(records).root)
@@ -557,7 +557,7 @@ export function boardContract(name: string, host: Host): void {
       expect((await repo.json<{ tasks: unknown[] }>('/tasks')).tasks).toHaveLength(40)
     })
 
-    it('gives no run again that another sidecar may believe to hold', async () => {
+    it('never gives the same run number to two sidecars', async () => {
       const repo = new Repo(host.edge())
       const root = (run: number): SyncRequest & { step: 'root' } => ({
         step: 'root',
@@ -584,7 +584,7 @@ export function boardContract(name: string, host: Host): void {
       expect((await repo.request('/tasks/A-1')).status).toBe(200)
     })
 
-    it('tells with the next sync what a sidecar applied before it died between two parts', async () => {
+    it('sends with the next sync what a sidecar applied before it died between two parts', async () => {
       const first = taskRecord('A-1')
       const repo = await published(first)
       const stream = await (await repo.stream()).joined()
@@ -597,7 +597,7 @@ export function boardContract(name: string, host: Host): void {
       await stream.close()
     })
 
-    it('refuses a record larger than a row may be, so that its publisher sends less of it', async () => {
+    it('refuses a record that is too large for a row, so that its publisher cuts it', async () => {
       const repo = await published()
       const body = '\u0001'.repeat(400_000)
       const large = repo.part({ upserts: [taskRecord('A-1', { body })] })
@@ -609,7 +609,7 @@ export function boardContract(name: string, host: Host): void {
       expect(await repo.json('/tasks/A-1')).toMatchObject({ id: 'A-1' })
     })
 
-    it('tells of sessions too when it is published for the first time, and of tasks alone later', async () => {
+    it('sends sessions too when it is published for the first time, and later only tasks', async () => {
       const repo = new Repo(host.edge())
       const stream = await (await repo.stream('anotherepoch-7')).joined()
       const [task, other] = [taskRecord('A-1'), taskRecord('A-2')]

@@ -1,5 +1,5 @@
-// The console's page over any host of the app. It is a small one: what stands in the real page is
-// not the edge's to say.
+// Serving the console's page, for every host of the app. A small page is enough: the edge does not
+// depend on its content.
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,13 +15,13 @@ const FILES: Record<string, { text: string; type: string }> = {
   'icon-ABCDEFGH.svg': { text: '<svg xmlns="http://www.w3.org/2000/svg"/>', type: 'image/svg+xml' },
 }
 
-/** What an edge with the page must be given: the folder that holds it. */
+/** The folder of the page, which the edge needs. */
 export async function writePage(dir: string): Promise<void> {
   await mkdir(dir, { recursive: true })
   await writeFile(join(dir, 'index.html'), INDEX)
   for (const [name, { text }] of Object.entries(FILES)) await writeFile(join(dir, name), text)
   await writeFile(join(dir, '.hidden'), 'not for anybody')
-  // Beside the folder: out of reach.
+  // Outside the folder: must not be served.
   await writeFile(join(dir, '../secret.txt'), 'not for anybody')
 }
 
@@ -47,7 +47,7 @@ export function consolePageContract(name: string, host: { edge(): Edge }): void 
     host.edge().fetch(path, { method, headers })
 
   describe(`the console's page on ${name}`, () => {
-    it('is sent at / with every header that keeps strangers out, and is asked for again', async () => {
+    it('is served at / with all security headers, and is revalidated each time', async () => {
       const response = await get('/')
       expect(response.status).toBe(200)
       const type = { 'Content-Type': 'text/html; charset=utf-8' }
@@ -56,7 +56,7 @@ export function consolePageContract(name: string, host: { edge(): Edge }): void 
       expect(await response.text()).toBe(INDEX)
     })
 
-    it.each(Object.entries(FILES))('loads %s once and for ever', async (file, { text, type }) => {
+    it.each(Object.entries(FILES))('serves %s as immutable', async (file, { text, type }) => {
       const response = await get(`/console/${file}`)
       expect(response.status).toBe(200)
       const caching = { 'Cache-Control': 'public, max-age=31536000, immutable' }
@@ -64,7 +64,7 @@ export function consolePageContract(name: string, host: { edge(): Edge }): void 
       expect(await response.text()).toBe(text)
     })
 
-    it.each(['/', `/console/${SCRIPT}`])('does not send %s again to who has it', async (path) => {
+    it.each(['/', `/console/${SCRIPT}`])('answers 304 for a cached %s', async (path) => {
       const first = await get(path)
       await first.text()
       const tag = first.headers.get('ETag') ?? ''
@@ -91,7 +91,7 @@ export function consolePageContract(name: string, host: { edge(): Edge }): void 
       '/console/',
       '/console',
       '/index.html',
-      // Its name does not change with its content.
+      // Its name does not depend on its content.
       '/console/index.html',
       '/console/.hidden',
       '/console/%2e%2e%2fsecret.txt',
@@ -109,7 +109,7 @@ export function consolePageContract(name: string, host: { edge(): Edge }): void 
       expect(response.headers.get('Content-Security-Policy')).toBeNull()
     })
 
-    it('takes nothing but GET and HEAD', async () => {
+    it('accepts only GET and HEAD', async () => {
       for (const path of ['/', `/console/${SCRIPT}`]) {
         const response = await get(path, {}, 'POST')
         expect(response.status, path).toBe(404)

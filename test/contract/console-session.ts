@@ -13,7 +13,7 @@ const tokens = createTokens(readAuth({ AUTH_SECRETS: SECRET }), { clock: hostClo
 const SCOPE = 'board:read payments:read payments:write'
 const DAY_S = 24 * 60 * 60
 
-/** As `npm start` prints it. */
+/** Like the one that `npm start` prints. */
 export const codeFor = (repos: string[], scope = SCOPE): Promise<string> =>
   issueCode(tokens, { scope, repos }, Date.now())
 
@@ -31,7 +31,7 @@ interface Answered {
   json: Record<string, unknown>
 }
 
-/** Asks for a session as the page does. */
+/** Requests a session like the page. */
 export async function signIn(
   edge: Edge,
   body: unknown,
@@ -61,11 +61,11 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
     const text = await response.text()
     return { status: response.status, cookies: response.headers.getSetCookie(), text }
   }
-  /** Name and value, as a browser sends it back. */
+  /** Name and value, as a browser sends them. */
   const pair = ({ cookies }: Answered): string => cookies[0]?.split(';')[0] ?? 'none'
 
   describe(`signing in on ${name}`, () => {
-    it('lets nobody read anything before', async () => {
+    it('is required for every read', async () => {
       for (const path of [
         ...['/api', '/api/', '/api/session', '/api/events', '/api/status', '/api/nothing'],
         ...['/api/tasks', '/api/tasks/A-1', '/api/tasks/A-1/runs', '/api/tasks/A-1/sessions'],
@@ -80,7 +80,7 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
       expect((await send('DELETE', '/api/session', { Origin })).status).toBe(401)
     })
 
-    it('keeps a pasted token as a cookie that no script can read, as long as the token is', async () => {
+    it('stores a pasted token in an HttpOnly cookie until the token expires', async () => {
       const repo = await publishedRepo(edge())
       const exp = Math.floor(Date.now() / 1_000) + 3_600
       const value = await token({ repos: [repo.path], exp, scope: 'board:read' })
@@ -105,7 +105,7 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
       expect((await send('GET', '/api/tasks', { Cookie })).status).toBe(200)
     })
 
-    it('sets nothing for a token that is forged, expired or for something else', async () => {
+    it('sets no cookie for a token that is forged, expired or for another audience', async () => {
       const exp = Math.floor(Date.now() / 1_000) - 5
       for (const value of [
         await token({}, 'another secret of thirty-two bytes or more'),
@@ -118,7 +118,7 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
       }
     })
 
-    it('takes no request that another page could make', async () => {
+    it('refuses requests that another page could make', async () => {
       const body = { token: await token({}) }
       for (const Origin of [undefined, 'null', 'https://evil.test', `${edge().origin}.evil.test`]) {
         const outcome = await signIn(edge(), body, { Origin })
@@ -130,7 +130,7 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
       }
     })
 
-    it('says what it wants when it is asked with something else', async () => {
+    it('refuses a body without exactly one valid token or code', async () => {
       const value = await token({})
       for (const body of [
         ...['', '{', '[]', '"x"', {}, { token: 7 }, { token: '' }, { code: 'a b' }],
@@ -142,14 +142,14 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
       }
     })
 
-    it('refuses a token that browsers would drop as a cookie, and a body that is no token', async () => {
+    it('refuses a token that is too long for a cookie, and a body that is too large', async () => {
       const long = await token({ repos: Array.from({ length: 400 }, (_, i) => `repository/${i}`) })
       expect(await signIn(edge(), { token: long })).toEqual(refused(413, 'payload_too_large'))
       const huge = { token: 'x'.repeat(1 << 16) }
       expect(await signIn(edge(), huge)).toEqual(refused(413, 'payload_too_large'))
     })
 
-    it('signs out: the cookie is taken back, from the own page only', async () => {
+    it('signs out: deletes the cookie, for requests of its own page only', async () => {
       const answered = await signIn(edge(), { token: await token({}) })
       const Cookie = pair(answered)
       const foreign = await send('DELETE', '/api/session', { Cookie, Origin: 'https://evil.test' })
@@ -165,7 +165,7 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
   })
 
   describe(`the one-time link on ${name}`, () => {
-    it('is worth a session of its scopes and repositories, for 30 days', async () => {
+    it('creates a session with its scopes and repositories, for 30 days', async () => {
       const repo = await publishedRepo(edge())
       const answered = await signIn(edge(), { code: await codeFor([repo.path, 'other/*']) })
       expect(answered).toMatchObject({
@@ -188,7 +188,7 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
       expect(again.json.error).toContain('signalbox sign-in')
     })
 
-    it('lets exactly one of many in who come at the same moment', async () => {
+    it('works for exactly one of many concurrent requests', async () => {
       const code = await codeFor([freshPath()])
       const all = await Promise.all(Array.from({ length: 8 }, () => signIn(edge(), { code })))
       const statuses = all.map(({ status }) => status).toSorted((a, b) => a - b)
@@ -196,13 +196,13 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
       expect(all.flatMap(({ cookies }) => cookies)).toHaveLength(1)
     })
 
-    it('is not spent by a request that is refused', async () => {
+    it('is not used up by a refused request', async () => {
       const code = await codeFor([freshPath()])
       expect((await signIn(edge(), { code }, { Origin: 'https://evil.test' })).status).toBe(403)
       expect((await signIn(edge(), { code })).status).toBe(201)
     })
 
-    it('does not make a board that nobody has published', async () => {
+    it('does not create a board that was never published', async () => {
       const repo = new Repo(edge())
       expect((await signIn(edge(), { code: await codeFor([repo.path]) })).status).toBe(201)
       for (const route of ['/tasks', '/status', '/sessions']) {
@@ -212,7 +212,7 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
       expect((await repo.request('/tasks')).status).toBe(200)
     })
 
-    it('never makes a session of more than 30 days', async () => {
+    it('never creates a session of more than 30 days', async () => {
       const code = await oddCode({ session_s: 400 * DAY_S, repos: [freshPath()] })
       const { json } = await signIn(edge(), { code })
       expect(Date.parse(String(json.expiresAt)) - Date.now()).toBeLessThanOrEqual(
@@ -220,7 +220,7 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
       )
     })
 
-    it('says what to do when it is forged, expired, malformed or no link at all', async () => {
+    it('answers with advice when it is forged, expired, malformed or missing', async () => {
       const spent = 'npx signalbox sign-in'
       for (const code of [
         await oddCode({}, 'another secret of thirty-two bytes or more'),
@@ -237,7 +237,7 @@ export function consoleSessionContract(name: string, host: { edge(): Edge }): vo
       }
     })
 
-    it('is no key to the API', async () => {
+    it('is not valid as a token for the API', async () => {
       const Authorization = `Bearer ${await codeFor(['r'])}`
       expect((await send('GET', '/api/tasks', { Authorization })).status).toBe(401)
     })

@@ -1,4 +1,4 @@
-// What every driver of a gateway keeps, whatever its gateway does.
+// The contract of every gateway driver, in the presence of any fault of its gateway.
 
 import { describe, expect, it } from 'vitest'
 import type { VerifiedWebhook } from '../../worker/payments/domain/payload.ts'
@@ -24,33 +24,33 @@ import {
 export interface GatewayFixtures {
   driver: Driver
   settings: Settings
-  /** One that the gateway takes. */
+  /** A charge that the gateway accepts. */
   charge: GatewayCharge
-  /** Of the whole charge; missing where the driver gives nothing back. */
+  /** A refund of the whole charge; missing if the driver does not support refunds. */
   refund?: GatewayRefund
-  /** Missing: it takes any. */
+  /** Missing: the driver takes any currency. */
   unsupportedCurrency?: string
-  /** The gateway in health, its token included. */
+  /** The healthy gateway, its token endpoint included. */
   healthy: Answer
-  /** What a request has to be to make a payment, or to give one back. */
+  /** Recognizes the requests that make a payment or a refund. */
   isMoney: (sent: Sent) => boolean
-  /** Two deliveries of one event, what the gateway said with the first, and another event. */
+  /** Two deliveries of one event, the raw body of the first, and another event. */
   genuine: () => Promise<{
     first: WebhookRequest
     raw: unknown
     again: WebhookRequest
     other: WebhookRequest
   }>
-  /** By what is wrong with each. */
+  /** By their fault. */
   forged: () => Promise<Record<string, WebhookRequest>>
-  /** Callbacks prove by themselves where they come from; others are re-read from the gateway. */
+  /** Callbacks are signed; otherwise the payment is read from the gateway. */
   isSigned: boolean
 }
 
 const UNAVAILABLE = { code: 'gateway_unavailable' }
 const INVALID = { code: 'invalid_argument' }
 
-/** Ways of not answering as itself, to everything that is asked. */
+/** Faults of a gateway, for every request. */
 const OUTAGES: Record<string, Answer> = {
   'an HTML page with 200': () => page('Maintenance'),
   'an HTML page with 403': () => page('Forbidden', 403),
@@ -68,7 +68,7 @@ export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
   const { driver, settings, charge, refund, unsupportedCurrency, healthy, isMoney } = fixtures
   const gateway = driver.create('shop', settings)
   const bedOf = (answer: Answer = healthy) => new GatewayBed(gateway, answer)
-  /** Healthy until it comes to money: an access token is given. */
+  /** The token endpoint works; the others have the fault. */
   const failingAtMoney =
     (answer: Answer): Answer =>
     async (request) => {
@@ -86,8 +86,8 @@ export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
     return payload
   }
 
-  describe(`the contract of a gateway, kept by ${name}`, () => {
-    it('works with its fixtures, and names what is required', () => {
+  describe(`the contract of a gateway, for ${name}`, () => {
+    it('works with its fixtures, and names the required settings', () => {
       expect(driver.check?.(settings) ?? []).toEqual([])
       expect(driver.envPrefix).toMatch(/^[A-Z][A-Z_]*_$/)
       for (const setting of Object.keys(settings)) expect(driver.settings).toHaveProperty(setting)
@@ -111,7 +111,7 @@ export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
     })
 
     describe.each(Object.entries(OUTAGES))('when the answer is %s', (_, outage) => {
-      it('does not know what became of a charge', async () => {
+      it('reports an unknown outcome of a charge', async () => {
         for (const answer of [outage, failingAtMoney(outage)]) {
           const bed = bedOf(answer)
           const call = bed.call()
@@ -120,34 +120,34 @@ export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
         }
       })
 
-      it('asks for a charge again only where the gateway makes one of it', async () => {
+      it('repeats a charge only if the gateway makes one payment of it', async () => {
         const bed = bedOf(failingAtMoney(outage))
         await expect(bed.end(gateway.charge(charge, bed.call()))).rejects.toThrow()
-        // One that is silent leaves time for two.
+        // With a gateway that does not answer, there is time for two tries.
         const most = outage === silence ? 2 : 3
         expect(bed.sent.filter(isMoney)).toHaveLength(gateway.chargeIsIdempotent ? most : 1)
       })
 
-      it.runIf(gateway.checkStatus)('does not know the status', async () => {
+      it.runIf(gateway.checkStatus)('reports an unknown status', async () => {
         const bed = bedOf(outage)
         const names = { ...charge, gatewayTransactionId: 'gt-1' }
         const checked = async () => gateway.checkStatus?.(names, bed.call())
         await expect(bed.end(checked())).rejects.toMatchObject(UNAVAILABLE)
       })
 
-      it.runIf(refund)('does not know what became of a refund', async () => {
+      it.runIf(refund)('reports an unknown outcome of a refund', async () => {
         const bed = bedOf(failingAtMoney(outage))
         const refunded = async () => refund && gateway.refund?.(refund, bed.call())
         await expect(bed.end(refunded())).rejects.toMatchObject(UNAVAILABLE)
       })
 
-      it.skipIf(fixtures.isSigned)('asks for an unsigned callback to come again', async () => {
+      it.skipIf(fixtures.isSigned)('asks the gateway to repeat an unsigned callback', async () => {
         const { first } = await fixtures.genuine()
         await expect(receive(bedOf(outage), first)).rejects.toMatchObject(UNAVAILABLE)
       })
     })
 
-    it('tells of each attempt that ran out of time', async () => {
+    it('fires GatewayTimeout for each attempt that times out', async () => {
       const bed = bedOf(failingAtMoney(silence))
       await expect(bed.end(gateway.charge(charge, bed.call()))).rejects.toThrow()
       const attempts = gateway.chargeIsIdempotent ? 2 : 1
@@ -155,13 +155,13 @@ export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
       expect(bed.timeouts[0]).toMatchObject({ gateway: 'shop', durationMs: 15_000 })
     })
 
-    it('does not take an answer for a payment that names none', async () => {
+    it('does not accept an answer without a payment id', async () => {
       const bed = bedOf(failingAtMoney(() => json({})))
       const charged = bed.end(gateway.charge(charge, bed.call()))
       await expect(charged).rejects.toMatchObject(UNAVAILABLE)
     })
 
-    it.runIf(refund && gateway.refunds === 'full')('gives back all or nothing', async () => {
+    it.runIf(refund && gateway.refunds === 'full')('supports full refunds only', async () => {
       const bed = bedOf()
       const half = refund && { ...refund, refundAmount: Math.floor(refund.amount / 2) }
       const refunded = half && gateway.refund?.(half, bed.call())
@@ -181,7 +181,7 @@ export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
       }
     })
 
-    it('reads a callback into a payload, with what the gateway said as it was', async () => {
+    it('turns a callback into a payload, with the gateway’s body unchanged', async () => {
       const { first, raw } = await fixtures.genuine()
       const payload = await payloadOf(first)
       expect(payload.gateway).toBe('shop')
@@ -193,7 +193,7 @@ export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
       expect(payload.occurredAt).toBeGreaterThan(Date.UTC(2000))
     })
 
-    it('gives an event the same id at every delivery, and another one another', async () => {
+    it('gives one event the same id at every delivery, and other events other ids', async () => {
       const { first, again, other } = await fixtures.genuine()
       const id = (await payloadOf(first)).eventId
       expect(id).not.toBe('')
@@ -201,7 +201,7 @@ export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
       expect((await payloadOf(other)).eventId).not.toBe(id)
     })
 
-    it('tells no secret, even when the gateway repeats what it was sent', async () => {
+    it('reveals no secret, even when the gateway repeats the request', async () => {
       const secrets = Object.entries(settings)
         .filter(([setting]) => isSecretName(setting))
         .flatMap(([, value]) => value.split(/\s+/))
@@ -229,7 +229,7 @@ export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
 
 const asIs = (error: unknown): unknown => error
 
-/** All that somebody could read of it, the causes of errors too. */
+/** All text of a value, with the causes of errors. */
 function spelled(value: unknown): string {
   if (!(value instanceof Error)) return JSON.stringify(value)
   return `${value.stack}\n${JSON.stringify(value)}\n${spelled(value.cause ?? null)}`

@@ -1,4 +1,4 @@
-// What `npm start` promises, whichever runtime holds the edge.
+// The contract of `npm start`, for each runtime of the edge.
 
 import { readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
@@ -13,7 +13,7 @@ import { signIn } from './console-session.ts'
 const STRIPE = { STRIPE_SECRET_KEY: 'sk_test_hidden', STRIPE_WEBHOOK_SECRET: 'whsec_hidden' }
 const EXAMPLE = ['LAMP-1', 'LAMP-2', 'LAMP-3', 'LAMP-4', 'LAMP-5', 'LAMP-6', 'LAMP-7']
 
-/** Saves a task as its tools do: written beside, then renamed. */
+/** Saves a task like its tools: a temporary file, then a rename. */
 async function saveTitle(start: Start, id: string, title: string): Promise<void> {
   const file = join(start.storeDir, '.cairn/tasks', `${id}.md`)
   const text = await readFile(file, 'utf8')
@@ -52,7 +52,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
     })
     afterAll(() => starts.clear())
 
-    it('says so in one line, and by then everything answers', async () => {
+    it('prints one line when it is ready, and then everything answers', async () => {
       const local = await start.local()
       const { url, path, simulator, tokens } = local
       expect(start.readyLines).toEqual([`signalbox ready ${url}`])
@@ -86,7 +86,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       expect(await signIn(edge, { code })).toMatchObject({ status: 401 })
     })
 
-    it('keeps all that it and its processes write to its owner', async () => {
+    it('writes files that only their owner can read', async () => {
       const names = await readdir(start.dataDir, { recursive: true })
       expect(names).toContain('local.json')
       const open = await Promise.all(
@@ -113,21 +113,21 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       }
     })
 
-    it('lets nobody into the database without its token', async () => {
+    it('refuses access to the database without its token', async () => {
       const { database } = await start.local()
       const answer = await query({ database, databaseToken: '' }, 'SELECT 1')
       expect(answer).toContain('Unauthorized')
       expect((await fetch(`${database}/dump`)).status).toBe(401)
     })
 
-    it('simulates the gateways that the environment does not name', async () => {
+    it('simulates the gateways that the environment does not configure', async () => {
       const { url, simulator, gateways } = await start.local()
       expect(gateways).toEqual({
         redirect: { api_key: expect.stringMatching(/^[\w-]{43}$/) },
         fib: { client_id: 'signalbox-local' },
         stripe: { webhook_secret: 'whsec_hidden' },
       })
-      // Nobody but its own system has its credentials.
+      // Only its own system has its credentials.
       const granted = await fetch(`${simulator}/oauth2/token`, {
         method: 'POST',
         body: new URLSearchParams({ grant_type: 'client_credentials', client_id: 'x' }),
@@ -136,7 +136,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       expect(new URL(simulator).hostname).toBe(new URL(url).hostname)
     })
 
-    it('brings the simulator back at the same place', async () => {
+    it('restarts the simulator on the same port', async () => {
       const { simulator } = await start.local()
       await start.killAndWait('simulator')
       const health = () =>
@@ -147,7 +147,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       await expect.poll(health, PATIENT).toBe(200)
     })
 
-    it('tells a client of a saved task', async () => {
+    it('sends a saved task to a client', async () => {
       const stream = await (await start.stream()).joined()
       await saveTitle(start, 'LAMP-4', 'Wake up to a lamp')
       await stream.until(({ messages }) => messages.length === 1)
@@ -184,7 +184,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       await resumed.close()
     })
 
-    it('says when the board goes away and when it is back, one line each', async () => {
+    it('prints one line when the board disappears and one when it is back', async () => {
       const lines = () => start.stderr.split('\n').filter((line) => line.includes('board'))
       const folder = join(start.storeDir, '.cairn')
       await rename(folder, join(start.storeDir, 'elsewhere'))
@@ -199,7 +199,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       await expect.poll(() => titleOf(start, 'LAMP-7'), PATIENT).toBe('Saved after all')
     })
 
-    it('brings the database back at the same place, with what was in it', async () => {
+    it('restarts the database on the same port, with its data', async () => {
       const local = await start.local()
       const alert = `INSERT INTO payment_alerts (id, kind, subject, gateway, created_at)
         VALUES ('a1', 'test', 's', 'g', 1)`
@@ -230,7 +230,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       await stream.close()
     })
 
-    it('comes by SIGINT with exit code 0, and once more does no harm', async () => {
+    it('comes by SIGINT with exit code 0, and a second SIGINT is harmless', async () => {
       const start = await (await starts.start({ args })).ready()
       start.process.kill('SIGINT')
       start.process.kill('SIGINT')
@@ -238,7 +238,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       expect(await start.survivors()).toEqual([])
     })
 
-    it('comes to a start that is not ready yet just the same', async () => {
+    it('comes in the same way before the start is ready', async () => {
       const start = await starts.start({ args })
       await expect.poll(async () => (await start.children()).length > 0, PATIENT).toBe(true)
       start.process.kill('SIGTERM')
@@ -267,11 +267,11 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
     })
   })
 
-  describe(`a start that cannot be (${host})`, () => {
+  describe(`a start that fails (${host})`, () => {
     const starts = new Starts()
     afterEach(() => starts.clear())
 
-    it('says that its port is taken, ends with 2 and leaves nothing', async () => {
+    it('reports a port that is in use, exits with 2 and leaves nothing behind', async () => {
       const server = createServer().listen(0, '127.0.0.1')
       await new Promise((resolve) => server.once('listening', resolve))
       const address = server.address()
@@ -286,7 +286,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       server.close()
     })
 
-    it('says that another start uses its data folder, and does not harm that one', async () => {
+    it('reports that another start uses its data folder, and does not disturb that one', async () => {
       const first = await (await starts.start({ args })).ready()
       const second = await starts.start({ args, dataDir: first.dataDir })
       expect(await second.ended).toEqual({ code: 2, signal: null })

@@ -1,4 +1,4 @@
-// Who may do what with payments over HTTP.
+// Access control of payments over HTTP.
 
 import { describe, expect, it } from 'vitest'
 import { token } from '../support/edge.ts'
@@ -37,7 +37,7 @@ export function accessContract({ host, system }: Payments): void {
   })
 
   describe(`access to payments on ${host}`, () => {
-    it('is 401 without a token, or with one that is none', async () => {
+    it('is 401 without a token, or with an invalid one', async () => {
       for (const { path, method } of all) {
         for (const headers of [{}, { Authorization: 'Bearer x.y.z' }]) {
           const refused = await ask(path, { method, headers })
@@ -46,7 +46,7 @@ export function accessContract({ host, system }: Payments): void {
       }
     })
 
-    it('is 403 without the scope: reading does not write, writing does not read', async () => {
+    it('is 403 without the scope: neither scope includes the other', async () => {
       const others = {
         GET: await bearer('payments:write board:read board:write'),
         POST: await bearer('payments:read board:read board:write'),
@@ -58,7 +58,7 @@ export function accessContract({ host, system }: Payments): void {
       }
     })
 
-    it('is decided before the request is looked at, and stores nothing', async () => {
+    it('is checked before the request is read, and stores nothing', async () => {
       const before = await system().rows()
       const headers = await bearer('payments:read')
       for (const body of [JSON.stringify(order()), '{', 'x'.repeat(100 << 10)]) {
@@ -68,7 +68,7 @@ export function accessContract({ host, system }: Payments): void {
       expect(await system().rows()).toEqual(before)
     })
 
-    it('opens what each scope is for', async () => {
+    it('is granted for the routes of each scope', async () => {
       const read = await ask('/transactions', { headers: await bearer('payments:read') })
       expect(read.status).toBe(200)
       const looked = await system().edge.fetch('/api/payments/transactions', {
@@ -85,7 +85,7 @@ export function accessContract({ host, system }: Payments): void {
       expect(write.status).toBe(201)
     })
 
-    it('needs no token for webhooks, and no token helps them', async () => {
+    it('needs no token for webhooks, and a token does not replace a signature', async () => {
       const headers = await bearer('payments:read payments:write')
       const answer = await system().edge.fetch('/payments/webhooks/redirect', {
         method: 'POST',

@@ -1,4 +1,4 @@
-// Charges over HTTP: once for each key and order, refused before anything is asked, never twice.
+// Charges over HTTP: once for each key and order; invalid ones are refused before any call.
 
 import { describe, expect, it, vi } from 'vitest'
 import { externalReference } from '../../worker/payments/domain/external-reference.ts'
@@ -19,7 +19,7 @@ export function chargesContract({ host, system }: Payments): void {
   }
 
   describe(`charges on ${host}`, () => {
-    it('are 201 with where to send the payer, and are stored with what was asked for', async () => {
+    it('are 201 with the payment page, and are stored with their request', async () => {
       const request = order({
         returnUrl: 'https://shop.test/thanks',
         customerPhone: '9647801234567',
@@ -63,11 +63,11 @@ export function chargesContract({ host, system }: Payments): void {
         type: 'PaymentInitiated',
         data: { gateway: 'redirect', request: { reference: request.reference, amount: 25_000 } },
       })
-      // The payer's own is neither stored nor told.
+      // Personal data of the payer is neither stored nor sent.
       expect(JSON.stringify([story, initiated])).not.toContain('9647801234567')
     })
 
-    it('at the bank come with a code, a QR code and a link, and without a page', async () => {
+    it('at the bank have a code, a QR code and a link, and no page', async () => {
       const answer = await system().charged({ gateway: 'fib' })
       expect(answer).toMatchObject({
         readableCode: expect.any(String),
@@ -78,7 +78,7 @@ export function chargesContract({ host, system }: Payments): void {
     })
 
     it.each([true, false])(
-      'asked for again are 200 with the payment as it is, and a page while it can be paid (with a key: %s)',
+      'that are repeated are 200 with the current payment, and a page while it can be paid (with a key: %s)',
       async (withKey) => {
         const request = order()
         const headers: Record<string, string> = withKey
@@ -101,7 +101,7 @@ export function chargesContract({ host, system }: Payments): void {
       },
     )
 
-    it('asked for ten times at once are one charge', async () => {
+    it('sent ten times at once are one charge', async () => {
       const request = order()
       const answers = await Promise.all(Array.from({ length: 10 }, () => charge(request)))
       const charged = answers.filter(({ status }) => status < 300)
@@ -114,7 +114,7 @@ export function chargesContract({ host, system }: Payments): void {
       expect(await of(request.reference)).toHaveLength(1)
     })
 
-    it('asked for in another way are 409, by key and by order', async () => {
+    it('repeated with other values are 409, by key and by order', async () => {
       const headers = { 'Idempotency-Key': crypto.randomUUID() }
       const request = order()
       await charge(request, headers)
@@ -125,7 +125,7 @@ export function chargesContract({ host, system }: Payments): void {
       expect(await of(request.reference)).toHaveLength(1)
     })
 
-    it('asked for again while the first is under way are 409 in_progress', async () => {
+    it('repeated while the first is running are 409 in_progress', async () => {
       const request = order()
       await system().simulator.faults(String(request.reference), { slowMs: 800 })
       const slow = charge(request)
@@ -162,7 +162,7 @@ export function chargesContract({ host, system }: Payments): void {
       expect(await system().rows()).toEqual(before)
     })
 
-    it('that are no JSON object are 422, as is an Idempotency-Key that is none', async () => {
+    it('that are not a JSON object are 422, and so is an invalid Idempotency-Key', async () => {
       for (const body of ['', '{', '[]', 'null', '"x"', 'amount=1']) {
         const answer = await system().api('/charges', { method: 'POST', body })
         expect([answer.status, await answer.json()], body).toEqual([
@@ -180,7 +180,7 @@ export function chargesContract({ host, system }: Payments): void {
     })
 
     it('that the gateway refuses are 422 and Failed, and the order can be paid again', async () => {
-      // Somebody else has made a payment of this name already, of other money.
+      // A payment with this external reference and another amount exists already.
       const reference = freshReference()
       await initAtGateway({
         orderId: reference,
@@ -211,7 +211,7 @@ export function chargesContract({ host, system }: Payments): void {
     })
 
     it.each(['fail', 'expire'] as const)(
-      'of an order whose payment did %s can be made again, as another payment',
+      'of an order can be made again after its payment did %s, as another payment',
       async (action) => {
         const request = order()
         const key = { 'Idempotency-Key': crypto.randomUUID() }

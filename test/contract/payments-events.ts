@@ -1,4 +1,4 @@
-// All events that came while everything else was tested: signed, and as often as they should be.
+// All events of the tests before: signed, and delivered as often as they should be.
 
 import { describe, expect, it, vi } from 'vitest'
 import { EVENT_NAMES } from '../../worker/payments/domain/events.ts'
@@ -16,7 +16,7 @@ export function eventsContract({ host, system }: Payments): void {
       for (const { timestamp } of events) expect(new Date(timestamp).toISOString()).toBe(timestamp)
     })
 
-    it('that tell of a payment’s life were each taken once, as often as it moved', async () => {
+    it('of the lifecycle were each accepted once, one for each change of a payment', async () => {
       const expected = await system().database.query(
         `SELECT transaction_id || ' ' || type AS told FROM payment_outbox
           WHERE type <> 'AlertRaised' ORDER BY told`,
@@ -32,7 +32,7 @@ export function eventsContract({ host, system }: Payments): void {
       expect(taken()).toEqual(wanted)
       expect(new Set(wanted).size).toBe(wanted.length)
 
-      // Every row began once, and every move that a row shows was told of.
+      // Every row has one PaymentInitiated, and an event for each of its changes.
       const [row] = await system().database.query(
         `SELECT (SELECT COUNT(*) FROM payment_transactions) AS rows,
           (SELECT COUNT(*) FROM payment_transactions WHERE status <> 'Pending')
@@ -41,10 +41,10 @@ export function eventsContract({ host, system }: Payments): void {
       expect(wanted).toHaveLength(Number(row?.rows) + Number(row?.moves))
     })
 
-    it('are each alert as well, with what the API shows of it', async () => {
+    it('include each alert, with the data of the API', async () => {
       const { alerts } = await system().get<{ alerts: AlertRecord[] }>('/alerts?all=true&limit=200')
       const raised = alerts
-        // That a delivery died reaches the listeners alone.
+        // A dead delivery is reported to the listeners only.
         .filter(({ kind }) => kind !== 'delivery_dead')
         .map(({ acknowledgedAt: _, acknowledgedBy: __, ...alert }) => alert)
       const taken = () =>
@@ -57,8 +57,8 @@ export function eventsContract({ host, system }: Payments): void {
       expect(raised.length).toBeGreaterThan(1)
     })
 
-    it('tell the listener of signalbox.config.ts of each alert too', async () => {
-      // The edge that rejects other amounts has a log of its own.
+    it('of each alert reach the listener of signalbox.config.ts too', async () => {
+      // The edge that rejects other amounts has its own log.
       const raised = await system().database.query(
         `SELECT a.kind || ': ' || t.reference AS line FROM payment_alerts a
           JOIN payment_transactions t ON t.id = a.transaction_id
@@ -73,7 +73,7 @@ export function eventsContract({ host, system }: Payments): void {
       expect(wanted.length).toBeGreaterThan(1)
     })
 
-    it('reach the listener of signalbox.config.ts as well, once each', async () => {
+    it('reach the listener of signalbox.config.ts too, once each', async () => {
       const paid = await system().database.query(
         `SELECT t.reference FROM payment_outbox o JOIN payment_transactions t
           ON t.id = o.transaction_id WHERE o.type = 'PaymentSucceeded' ORDER BY t.reference`,
@@ -84,7 +84,7 @@ export function eventsContract({ host, system }: Payments): void {
       expect(printed.length).toBeGreaterThan(10)
     })
 
-    it('leave none to be delivered, and nothing secret in the log or the database', async () => {
+    it('are all delivered, and no secret is in the log or the database', async () => {
       expect(await system().sweep()).toMatchObject({ delivered: 0, undelivered: 0, failed: 0 })
       const raw = await system().database.query('SELECT raw, error FROM payment_webhook_events')
       const { events } = system().receiver

@@ -1,4 +1,4 @@
-// Webhooks that nothing proves: 401, no row anywhere, and told with their secrets taken out.
+// Forged webhooks: 401, no row anywhere, and an event without their secrets.
 
 import { UnsecuredJWT } from 'jose'
 import { describe, expect, it, vi } from 'vitest'
@@ -33,7 +33,7 @@ export function forgeriesContract({ host, system }: Payments): void {
       const forged: Record<string, Callback> = {
         'no token': { ...good, body: '{}' },
         'no body': { ...good, body: '' },
-        'a token that is no text': tokenCallback({ alg: 'none' }),
+        'a token that is not a string': tokenCallback({ alg: 'none' }),
         'cut off': tokenCallback(token.slice(0, -10)),
         'another signature': tokenCallback(
           `${head}.${claims}.${signature?.split('').reverse().join('')}`,
@@ -76,7 +76,7 @@ export function forgeriesContract({ host, system }: Payments): void {
       expect({ status, webhookEvents }).toEqual({ status: 'Pending', webhookEvents: [] })
     })
 
-    it('are told with their sensitive headers redacted', async () => {
+    it('fire an event with their sensitive headers redacted', async () => {
       const marker = crypto.randomUUID()
       const secrets = {
         Authorization: 'Bearer a-secret',

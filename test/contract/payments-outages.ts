@@ -1,5 +1,5 @@
-// Gateways that fail: out for a while, out for good, and the worst, those that did what they were
-// asked and never said so.
+// Gateways that fail: for a while, permanently, and, worst, those that carry out a request without
+// an answer.
 
 import { describe, expect, it, vi } from 'vitest'
 import type { Transaction } from '../../worker/payments/domain/transaction.ts'
@@ -14,7 +14,7 @@ export interface SilentCharge {
   tookMs: Promise<number>
 }
 
-/** Charges whose answers never come. They take as long as a gateway is waited for. */
+/** Charges without an answer. Each takes as long as the timeout of a gateway call. */
 export interface Silent {
   redirect: SilentCharge
   fib: SilentCharge
@@ -65,14 +65,14 @@ export function outagesContract({ host, system }: Payments, silent: () => Silent
     )
 
   describe(`silent gateways on ${host}`, () => {
-    it('leave a charge to the sweeper, which finds it and charges nobody twice', async () => {
+    it('leave a charge to the sweeper, which finds it and does not charge twice', async () => {
       const { reference, request, answer, tookMs } = silent().redirect
       const { simulator, receiver } = system()
       const silence = await answer
       expect(silence.status).toBe(503)
-      // One try alone takes 15 s; how it keeps to 20 s in all is shown without a clock elsewhere.
+      // One try takes 15 s. The limit of 20 s in all is tested elsewhere, with a fake clock.
       expect(await tookMs).toBeLessThan(40_000)
-      // By then our own check has asked: it comes each minute, and is due in half of one.
+      // By then the sweeper has checked it: it runs each minute, and the check is due in 30 s.
       expect(Number(silence.headers.get('Retry-After'))).toBeGreaterThan(90)
       const pending = await rowOf(reference)
       expect(pending).toMatchObject({ status: 'Pending', attempt: 1 })
@@ -97,7 +97,7 @@ export function outagesContract({ host, system }: Payments, silent: () => Silent
         status: 'Pending',
         gatewayTransactionId: payment?.id,
       })
-      // The gateway tells the page once, and that answer is lost.
+      // The gateway returns the page once, and that answer is lost.
       for (let times = 0; times < 2; times++) {
         const again = await system().post('/charges', request)
         expect(again.headers.get('Retry-After')).toMatch(/^[1-9]\d*$/)
@@ -117,7 +117,7 @@ export function outagesContract({ host, system }: Payments, silent: () => Silent
       expect(receiver.typesOf(id)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
     })
 
-    it('are never asked again for a charge that they would make twice', async () => {
+    it('never get a charge again that they would make twice', async () => {
       const { reference, request, answer } = silent().fib
       const { simulator } = system()
       expect((await answer).status).toBe(503)
@@ -156,7 +156,7 @@ export function outagesContract({ host, system }: Payments, silent: () => Silent
       expect(await rowsOf(reference)).toHaveLength(1)
     })
 
-    it('of a gateway that fails five times are not even stored, and that is told once', async () => {
+    it('of a gateway that fails five times are not stored, and CircuitOpened fires once', async () => {
       const stripe = (reference = freshReference()) =>
         order({ gateway: 'stripe', reference, currency: 'USD', returnUrl: 'https://shop.test/' })
       await Promise.all(Array.from({ length: 6 }, () => charge(stripe())))

@@ -1,4 +1,4 @@
-// What is read back: lists in pages, the story of one payment, and how it was told.
+// The read routes: lists in pages, the story of one payment, and its deliveries.
 
 import { describe, expect, it, vi } from 'vitest'
 import type { Transaction } from '../../worker/payments/domain/transaction.ts'
@@ -27,7 +27,7 @@ export function queriesContract({ host, system }: Payments): void {
     return rows
   }
 
-  describe(`the payments API reads on ${host}`, () => {
+  describe(`reads of payments on ${host}`, () => {
     it('list transactions newest first, by filter, in pages that neither repeat nor skip', async () => {
       const whole = await walk<Transaction>('/transactions?', 'transactions', 200)
       const ids = whole.map(({ id }) => id)
@@ -53,13 +53,13 @@ export function queriesContract({ host, system }: Payments): void {
       }
       const all = await walk<EventRecord>('/webhook-events?gateway=stripe&', 'webhookEvents', 50)
       expect(new Set(all.map(({ gateway }) => gateway))).toEqual(new Set(['stripe']))
-      // The token in it would be as good as the callback itself.
+      // With the token in it, the callback could be sent again.
       expect(JSON.stringify(await walk('/webhook-events?', 'webhookEvents', 200))).not.toMatch(
         /eyJ/,
       )
     })
 
-    it('find a payment by the beginning of any of its names', async () => {
+    it('find a payment by the beginning of its reference or an id', async () => {
       const { transactionId, gatewayTransactionId, reference } = await system().charged()
       for (const name of [transactionId, gatewayTransactionId, reference]) {
         const query = `/transactions?q=${encodeURIComponent(name.slice(0, -1))}&`
@@ -68,9 +68,9 @@ export function queriesContract({ host, system }: Payments): void {
       }
     })
 
-    it('say in few bytes that nothing is new', async () => {
+    it('answer 304 when nothing has changed', async () => {
       const { transactionId } = await system().charged()
-      // Of this payment alone: others may move meanwhile.
+      // Only this payment: others may change meanwhile.
       const path = `/transactions?q=${transactionId}`
       const first = await system().api(path)
       const tag = first.headers.get('ETag') ?? ''
@@ -133,7 +133,7 @@ export function queriesContract({ host, system }: Payments): void {
       ])
     })
 
-    it('answer 404 to ids that are of nothing', async () => {
+    it('answer 404 to unknown ids', async () => {
       const gone = await system().api('/transactions/01JZZZZZZZZZZZZZZZZZZZZZZZ')
       expect([gone.status, await gone.json()]).toMatchObject([404, { code: 'unknown_transaction' }])
       const nothing = await system().post('/deliveries/01JZZZZZZZZZZZZZZZZZZZZZZZ/redeliver')
@@ -143,7 +143,7 @@ export function queriesContract({ host, system }: Payments): void {
       ])
     })
 
-    it('tell the whole story of one payment', async () => {
+    it('show the whole story of one payment', async () => {
       const { transactionId, gatewayTransactionId, reference } = await system().paid()
       const request = { gateway: 'redirect', transactionId, amount: 25_000, reason: 'Broken' }
       await system().post('/refunds', request, { 'X-Correlation-Id': 'refund-0001' })
@@ -169,7 +169,7 @@ export function queriesContract({ host, system }: Payments): void {
             toStatus: 'Paid',
             raw: { eventType: 'STATUS_CHANGED' },
           },
-          // Before the refund's answer or after it: whichever comes first moves the payment.
+          // It arrives before or after the refund's answer; the first of them changes the payment.
           { outcome: expect.stringMatching(/^(applied|unchanged)$/), toStatus: 'Refunded' },
         ],
         refunds: [{ status: 'succeeded', correlationId: 'refund-0001' }],
@@ -184,7 +184,7 @@ export function queriesContract({ host, system }: Payments): void {
   })
 
   describe(`deliveries on ${host}`, () => {
-    it('that are refused are tried again by the sweeper, with the same id', async () => {
+    it('that are refused are repeated by the sweeper, with the same id', async () => {
       const { receiver } = system()
       const request = order()
       receiver.refuse(({ data }) =>
@@ -205,7 +205,7 @@ export function queriesContract({ host, system }: Payments): void {
       expect(second?.timestamp).toBe(first?.timestamp)
     })
 
-    it('that are given up are dead with an alert, until somebody sends them again', async () => {
+    it('that are given up are dead with an alert, until a person sends them again', async () => {
       const { receiver } = system()
       const request = order()
       receiver.refuse(({ data }) =>

@@ -1,4 +1,4 @@
-// Refunds over HTTP: claimed once, full only where the gateway gives all or nothing, and told once.
+// Refunds over HTTP: claimed once, full only where the gateway requires it, with one event.
 
 import { describe, expect, it, vi } from 'vitest'
 import type { AlertRecord } from '../../worker/payments/queries/queries.ts'
@@ -28,10 +28,10 @@ export function refundsContract({ host, system }: Payments): void {
   const REFUNDED = ['PaymentInitiated', 'PaymentSucceeded', 'PaymentRefunded']
 
   describe(`refunds on ${host}`, () => {
-    it('give all back once, though answer and webhook both tell of it', async () => {
+    it('refund all once, although answer and webhook both report it', async () => {
       const { transactionId, gatewayTransactionId } = await system().paid()
       const key = crypto.randomUUID()
-      // By the gateway's own name.
+      // By the gateway's id.
       const { status, body } = await refund('redirect', gatewayTransactionId, { key })
       const { refundId } = await system().simulator.payment(gatewayTransactionId)
       expect({ status, body }).toEqual({
@@ -56,14 +56,14 @@ export function refundsContract({ host, system }: Payments): void {
       expect(other).toMatchObject({ status: 409, body: { code: 'idempotency_conflict' } })
     })
 
-    it('asked for five times at once are one refund', async () => {
+    it('sent five times at once are one refund', async () => {
       const { transactionId } = await system().paid()
       const answers = await Promise.all(
         Array.from({ length: 5 }, () => refund('redirect', transactionId)),
       )
       expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
       for (const { status } of answers.filter((each) => each.status !== 200)) {
-        // While it is under way, and when all is back.
+        // While it is pending, and after it succeeded.
         expect([409, 422]).toContain(status)
       }
       expect(await system().story(transactionId)).toMatchObject({
@@ -89,7 +89,7 @@ export function refundsContract({ host, system }: Payments): void {
       })
     })
 
-    it('of what is not paid, not known, or another gateway’s are 422', async () => {
+    it('of an unpaid or unknown payment, or of another gateway’s, are 422', async () => {
       const pending = await system().charged()
       const paid = await system().paid()
       for (const [gateway, id] of [
@@ -107,7 +107,7 @@ export function refundsContract({ host, system }: Payments): void {
       }
     })
 
-    it('by hand are accepted, under way for all others, and told when the bank made them', async () => {
+    it('by hand are accepted, pending for others, and reported when the bank made them', async () => {
       const { transactionId } = await system().paid({ gateway: 'fib' })
       const { status, body } = await refund('fib', transactionId)
       expect({ status, body }).toEqual({
@@ -125,7 +125,7 @@ export function refundsContract({ host, system }: Payments): void {
     })
 
     it.each(['redirect', 'fib'])(
-      'through %s give back what was paid of another amount',
+      'through %s return the paid amount when it differs from the charged one',
       async (gateway) => {
         const charge = await system().charged({ gateway })
         const { transactionId, reference } = charge
@@ -133,7 +133,7 @@ export function refundsContract({ host, system }: Payments): void {
         await system().simulator.act(charge.gatewayTransactionId, 'pay')
         const paid = { amount: 20_000, currency: 'IQD' }
         expect(await system().story(transactionId)).toMatchObject({ status: 'Paid', paid })
-        // The shop's own listener is told what came in, not what was asked for.
+        // The shop's listener gets the paid amount, not the charged one.
         const isPrinted = async () =>
           (await system().log()).includes(`PaymentSucceeded ${reference}: 20000 IQD\n`)
         await vi.waitUntil(isPrinted, PATIENT)
@@ -149,7 +149,7 @@ export function refundsContract({ host, system }: Payments): void {
         const story = await system().story(transactionId)
         expect(story).toMatchObject({ amount: 25_000, paid, refundedAmount: 20_000 })
         expect(story.refunds).toMatchObject([{ status: 'succeeded', amount: 20_000 }])
-        // The one of the payment: the gateway tells the refund as it was paid.
+        // Only the mismatch of the payment: the gateway reports the refund with the paid amount.
         expect(story.alerts).toMatchObject([{ kind: 'amount_mismatch', detail: paid }])
         const payload = system().receiver.of(transactionId).at(-1)
         expect(payload).toMatchObject({ data: { transaction: { paid, refundedAmount: 20_000 } } })

@@ -1,4 +1,4 @@
-// What verified webhooks do to a payment: each outcome of the contract, and how often it is told.
+// The effect of verified webhooks on a payment: each outcome of the contract, and its events.
 
 import { describe, expect, it, vi } from 'vitest'
 import type { OpenedPayment } from '../../worker/payments/domain/transaction.ts'
@@ -27,8 +27,8 @@ export function transitionsContract({ host, system }: Payments): void {
     expect(receiver.typesOf(transactionId)).toEqual(types)
   }
 
-  describe(`payments on ${host}, told by webhooks`, () => {
-    it('move once, though the same event comes fifty times at once', async () => {
+  describe(`payments on ${host}, after webhooks`, () => {
+    it('change once, although the same event arrives fifty times at once', async () => {
       const charge = await system().charged()
       const { simulator, receiver } = system()
       await simulator.faults(charge.reference, { copies: 50 })
@@ -38,7 +38,7 @@ export function transitionsContract({ host, system }: Payments): void {
       expect(answers).toEqual([...Array.from({ length: 49 }, () => '200 duplicate'), '200 ok'])
       expect(await outcomes(charge.transactionId)).toEqual(['applied'])
       await told(charge.transactionId, ['PaymentInitiated', 'PaymentSucceeded'])
-      // Each of the fifty was received.
+      // WebhookReceived fired for each of the fifty.
       const received = () =>
         receiver.events.filter(
           ({ type, data }) =>
@@ -70,7 +70,7 @@ export function transitionsContract({ host, system }: Payments): void {
       expect(last?.data.transaction).toMatchObject({ status, reference: charge.reference })
     })
 
-    it('stay where they are when they are there already, and say so', async () => {
+    it('do not change when the status is the same, with outcome unchanged', async () => {
       const charge = await system().paid()
       expect(await tell(charge)).toEqual([200, 'ok'])
       expect(await outcomes(charge.transactionId)).toEqual(['applied', 'unchanged'])
@@ -93,7 +93,7 @@ export function transitionsContract({ host, system }: Payments): void {
       }
     })
 
-    it('take no illegal move: a state of before, or a failure after a success', async () => {
+    it('make no illegal change: an earlier status, or a failure after a success', async () => {
       const charge = await system().charged()
       await system().simulator.faults(charge.reference, { outOfOrder: true })
       await system().simulator.act(charge.gatewayTransactionId, 'pay')
@@ -104,7 +104,7 @@ export function transitionsContract({ host, system }: Payments): void {
       await told(charge.transactionId, ['PaymentInitiated', 'PaymentSucceeded'])
     })
 
-    it('that come late, after a failure, move nothing and alert until somebody has seen it', async () => {
+    it('that are paid late, after a failure, do not change and raise an alert until it is acknowledged', async () => {
       const charge = await system().charged()
       await system().simulator.act(charge.gatewayTransactionId, 'fail')
       expect(await tell(charge)).toEqual([200, 'ok'])
@@ -129,7 +129,7 @@ export function transitionsContract({ host, system }: Payments): void {
       expect(again.status).toBe(404)
     })
 
-    it('of a refund that failed raise an alert, which is told with what the gateway wrote masked', async () => {
+    it('with a failed refund raise an alert, with the gateway’s text masked', async () => {
       const charge = await system().paid()
       const claims = claimsOf(charge, { eventType: 'REFUND_FAILED', status: 'FAILED' })
       const errorMessage = 'The card 4111 1111 1111 1111 takes nothing back'
@@ -150,7 +150,7 @@ export function transitionsContract({ host, system }: Payments): void {
       })
     })
 
-    it('paid with another amount are paid, logged and alerted of', async () => {
+    it('paid with another amount are Paid, logged, and raise an alert', async () => {
       const charge = await system().charged()
       await system().simulator.faults(charge.reference, { amount: 24_000 })
       await system().simulator.act(charge.gatewayTransactionId, 'pay')
@@ -176,9 +176,9 @@ export function transitionsContract({ host, system }: Payments): void {
       expect(await alertsOf(charge.transactionId)).toMatchObject([{ kind: 'amount_mismatch' }])
     })
 
-    it('paid with another amount stay Pending where the policy is to reject', async () => {
+    it('paid with another amount stay Pending if the policy is reject', async () => {
       const strict = await system().anotherEdge({ PAYMENT_ON_AMOUNT_MISMATCH: 'reject' })
-      // The bank calls back where it was told to: this other edge.
+      // The bank calls the callback URL of the charge: this other edge.
       const request = order({ gateway: 'fib' })
       const answer = await system().post('/charges', request, {}, strict)
       const charge = (await answer.json()) as OpenedPayment
@@ -189,7 +189,7 @@ export function transitionsContract({ host, system }: Payments): void {
       expect(story.webhookEvents).toMatchObject([{ outcome: 'rejected', isMismatch: true }])
       expect(await alertsOf(charge.transactionId)).toMatchObject([{ kind: 'amount_mismatch' }])
       expect(await system().log(strict)).toContain('payments.webhook.amount_mismatch')
-      // It was processed: sent again it is known, and nothing happens.
+      // It was processed: a repeated webhook is a duplicate, and nothing happens.
       const { path, headers, body } = fibCallback(charge.gatewayTransactionId)
       const second = await strict.fetch(path, { method: 'POST', headers, body })
       expect([second.status, await second.text()]).toEqual([200, 'duplicate'])
@@ -212,7 +212,7 @@ export function transitionsContract({ host, system }: Payments): void {
       await told(charge.transactionId, ['PaymentInitiated', 'PaymentSucceeded'])
     })
 
-    it('that are nobody’s are kept as parked, and never meet another gateway’s payment', async () => {
+    it('that do not exist yet get parked webhooks, which never match another gateway’s payment', async () => {
       const charge = await system().charged({ gateway: 'fib' })
       const { gatewayTransactionId: transactionId, reference: orderId } = charge
       const eventId = crypto.randomUUID()

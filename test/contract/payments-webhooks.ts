@@ -1,4 +1,4 @@
-// Webhooks from their bytes to one short word: verified, fresh, known, recorded, in this order.
+// Webhooks over HTTP: verified, checked for age and duplicates, and recorded, in this order.
 
 import { describe, expect, it, vi } from 'vitest'
 import {
@@ -25,13 +25,13 @@ export function webhooksContract({ host, system }: Payments): void {
   }
 
   describe(`webhooks on ${host}`, () => {
-    it('are answered by one word of text, on both routes, and the second is a duplicate', async () => {
+    it('get a one-word text answer, on both routes, and the second is a duplicate', async () => {
       const charge = await system().charged()
       const callback = await redirectCallback(claimsOf(charge))
       const answer = await send({ ...callback, path: `${callback.path}/callback` })
       expect([answer.status, await answer.text()]).toEqual([200, 'ok'])
       expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain/)
-      // By the middleware that signalbox.config.ts names.
+      // Set by the middleware of signalbox.config.ts.
       expect(answer.headers.get('Cache-Control')).toBe('no-store')
       expect(await word(callback)).toEqual([200, 'duplicate'])
       const story = await system().story(charge.transactionId)
@@ -39,7 +39,7 @@ export function webhooksContract({ host, system }: Payments): void {
       expect(story.webhookEvents).toHaveLength(1)
     })
 
-    it('bring their token in the body under either name, as a form, or in the query', async () => {
+    it('may have their token in the body under either name, as a form, or in the query', async () => {
       const claims = () => claimsOf(charge, { eventId: crypto.randomUUID() })
       const charge = await system().paid()
       const token = async () => tokenOf(await redirectCallback(claims()))
@@ -54,7 +54,7 @@ export function webhooksContract({ host, system }: Payments): void {
       }
     })
 
-    it('are kept and told as their claims, without the payer’s own, beside what the host gave', async () => {
+    it('are stored and sent with their claims, without personal data of the payer', async () => {
       const given = {
         reference: `cart?ticket=42&seat=7#${crypto.randomUUID()}`,
         metadata: { ticket: 'A-7', keyboard: 'qwerty' },
@@ -95,7 +95,7 @@ export function webhooksContract({ host, system }: Payments): void {
       expect(ofIt('PaymentSucceeded')()?.data).toMatchObject({ transaction: given })
     })
 
-    it('of a time that no date can have are stale, and spoil no list', async () => {
+    it('with an impossible time are stale, and break no list', async () => {
       const charge = await system().charged()
       for (const timestamp of [8_900_000_000_000_000, Date.now() + 48 * HOUR_MS]) {
         const callback = await redirectCallback({ ...claimsOf(charge), timestamp })
@@ -104,7 +104,7 @@ export function webhooksContract({ host, system }: Payments): void {
       expect((await system().story(charge.transactionId)).webhookEvents).toEqual([])
     })
 
-    it('of an unknown gateway are 404 before anything is looked at', async () => {
+    it('of an unknown gateway are 404 before anything is read', async () => {
       const { body } = await redirectCallback(claimsOf({}))
       const before = await system().rows()
       const large = 'x'.repeat(300 << 10)
@@ -116,7 +116,7 @@ export function webhooksContract({ host, system }: Payments): void {
       expect(await system().rows()).toEqual(before)
     })
 
-    it('are 500 when they are genuine and cannot be read, so that the gateway tries again', async () => {
+    it('are 500 when they are genuine but cannot be read, so that the gateway repeats them', async () => {
       const before = await system().rows()
       const { data, ...claims } = claimsOf({})
       const unreadable = await redirectCallback({ ...claims, data: { ...data, amount: 'much' } })
@@ -124,7 +124,7 @@ export function webhooksContract({ host, system }: Payments): void {
       expect(await system().rows()).toEqual(before)
     })
 
-    it('of the bank are 500 while it cannot be read again, and taken when it can', async () => {
+    it('of the bank are 500 while the payment cannot be read, and accepted later', async () => {
       const charge = await system().charged({ gateway: 'fib' })
       const { simulator } = system()
       await simulator.faults(charge.reference, { outage: 502, endpoints: ['status'] })
@@ -141,7 +141,7 @@ export function webhooksContract({ host, system }: Payments): void {
       expect(await system().story(charge.transactionId)).toMatchObject({ status: 'Paid' })
     })
 
-    it('that are too old are 400 and not recorded, and the sweeper asks the gateway instead', async () => {
+    it('that are too old are 400 and not recorded, and the sweeper checks the payment', async () => {
       const charge = await system().charged()
       const { simulator } = system()
       await simulator.faults(charge.reference, { ageMs: HOUR_MS })
@@ -169,8 +169,8 @@ export function webhooksContract({ host, system }: Payments): void {
       ])
     })
 
-    it('of Stripe, signed by its own package, pay what was charged, and others are ignored', async () => {
-      // Its outcome is unknown: this gateway is out.
+    it('of Stripe, signed by its own package, are applied to our payments, and others are ignored', async () => {
+      // Its outcome is unknown: this gateway does not answer.
       const reference = `stripe-${crypto.randomUUID()}`
       const charge = { gateway: 'stripe', reference, amount: 1_250, currency: 'USD' }
       const more = { description: 'A lamp', returnUrl: 'https://shop.test/thanks' }
@@ -211,7 +211,7 @@ export function webhooksContract({ host, system }: Payments): void {
       expect(await word({ path, headers, body: 'x'.repeat(256 << 10) })).toEqual([401, 'invalid'])
     })
 
-    it('echo and store the correlation id that they bring, and get one where it is none', async () => {
+    it('keep and return a valid correlation id, and get a new one otherwise', async () => {
       const charge = await system().charged()
       const callback = await redirectCallback(claimsOf(charge))
       const answer = await send(callback, { 'X-Correlation-Id': 'the-gateways-own_1' })

@@ -48,7 +48,7 @@ const paid = (eventId: string, more: Partial<VerifiedWebhook> = {}) =>
 describe('the gateways', () => {
   const health = async () => (await read<{ gateways: GatewayHealth[] }>('/gateways')).gateways
 
-  it('are told with their driver, what they can do, and how their circuits stand', async () => {
+  it('are listed with their driver, capabilities and circuits', async () => {
     expect(await health()).toEqual([
       {
         key: 'bank',
@@ -71,7 +71,7 @@ describe('the gateways', () => {
     expect((await health())[0]?.breaker).toEqual({ state: 'probing', failures: 5 })
   })
 
-  it('that cannot refund as they are configured say so, and so does a driver for any currency', async () => {
+  it('show if their configuration cannot refund, and if they take any currency', async () => {
     const refundProblem = () => 'The scope is missing.'
     room = openRoom({ gateway: { refundProblem, currencies: 'any' } })
     edge = processEdge({ payments: room.payments })
@@ -81,7 +81,7 @@ describe('the gateways', () => {
     expect(gateway).not.toHaveProperty('currencies')
   })
 
-  it('are 503 while the ledger is out of reach', async () => {
+  it('are 503 while the ledger is unavailable', async () => {
     room.payments.ledger.health = () => Promise.reject(new LedgerUnavailable('gone'))
     const response = await get('/gateways')
     expect([response.status, await response.json()]).toMatchObject([
@@ -92,7 +92,7 @@ describe('the gateways', () => {
 })
 
 describe('the rate of webhooks', () => {
-  it('is that of whole minutes, and includes the one under way', async () => {
+  it('is given for whole minutes, including the current one', async () => {
     // 16 minutes and 40 seconds since 1970.
     await paid('event-1')
     await room.clock.advance(20_000)
@@ -110,7 +110,7 @@ describe('the rate of webhooks', () => {
     expect(minutes).toEqual([{ at: '1970-01-01T00:17:00.000Z', outcomes: { parked: 2 } }])
   })
 
-  it('is that of an hour unless asked for up to a day', async () => {
+  it('covers an hour by default and a day at most', async () => {
     const spanOf = async (query: string) => {
       const { from, to } = await read<WebhookRates>(`/webhook-rates${query}`)
       return (Date.parse(to) - Date.parse(from)) / 60_000
@@ -132,7 +132,7 @@ describe('a search', () => {
   const found = async (query: string) =>
     (await read<{ transactions: { reference: string }[] }>(`/transactions?${query}`)).transactions
 
-  it('finds payments by the beginning of a name, and all of them by none', async () => {
+  it('finds payments by the beginning of an id or reference, and all with an empty text', async () => {
     const { transactionId } = await charge('order-1')
     await room.clock.advance(1)
     await charge('other-2')
@@ -144,14 +144,14 @@ describe('a search', () => {
     expect(await found('q=rder')).toEqual([])
   })
 
-  it('for more than any name is refused', async () => {
+  it('for a text that is too long is refused', async () => {
     expect((await get(`/transactions?q=${'x'.repeat(256)}`)).status).toBe(422)
   })
 })
 
-describe('whoever asks again', () => {
+describe('a repeated request', () => {
   it.each(['/transactions', '/webhook-events', '/alerts', '/gateways', '/webhook-rates'])(
-    'for %s is told in few bytes that nothing is new, and otherwise gets what is',
+    'for %s gets 304 when nothing has changed, and otherwise the new state',
     async (path) => {
       const first = await get(path)
       const tag = first.headers.get('ETag') ?? ''
@@ -172,7 +172,7 @@ describe('whoever asks again', () => {
     },
   )
 
-  it('for one payment is told so too, until something happens to it', async () => {
+  it('for one payment gets 304 too, until the payment changes', async () => {
     const { transactionId, gatewayTransactionId = '' } = await charge()
     const path = `/transactions/${transactionId}`
     await room.quiet()
@@ -182,7 +182,7 @@ describe('whoever asks again', () => {
     expect((await get(path, { 'If-None-Match': tag })).status).toBe(200)
   })
 
-  it('from a page of another origin may read the tag and that nothing is new', async () => {
+  it('from a page of another origin can read the ETag and the 304', async () => {
     const first = await get('/alerts', { Origin: ELSEWHERE })
     expect(first.headers.get('Access-Control-Expose-Headers')).toContain('ETag')
     const tag = first.headers.get('ETag') ?? ''
@@ -194,7 +194,7 @@ describe('whoever asks again', () => {
     expect(same.headers.get('X-Correlation-Id')).toMatch(/^[0-9A-Z]{26}$/)
   })
 
-  it('for what is not there, or without leave, gets no tag and nothing to keep', async () => {
+  it('for an unknown id, or without the scope, gets no ETag and is not cached', async () => {
     const none = await get('/transactions/nope')
     const refused = await edge.fetch('/api/payments/alerts')
     const nowhere = await get('/nope')

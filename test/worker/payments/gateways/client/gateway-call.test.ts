@@ -23,7 +23,7 @@ const ASK: GatewayRequest = {
 }
 const ONCE: GatewayRequest = { ...ASK, method: 'POST', json: { a: 1 }, isIdempotent: false }
 
-/** Answers in this order, the last one for ever. */
+/** Answers in this order, and then always with the last one. */
 function bedOf(...answers: Answer[]): GatewayBed {
   let count = 0
   const last = answers.at(-1) ?? (() => json({}))
@@ -31,7 +31,7 @@ function bedOf(...answers: Answer[]): GatewayBed {
 }
 
 describe('a call to a gateway', () => {
-  it('sends JSON and answers JSON', async () => {
+  it('sends JSON and returns JSON', async () => {
     const bed = bedOf(() => json({ id: 1 }, 201))
     const call = bed.call()
     expect(call.verdict()).toBe('neutral')
@@ -54,12 +54,12 @@ describe('a call to a gateway', () => {
     expect(bed.sent[0]?.headers.get('content-type')).toContain('application/x-www-form-urlencoded')
   })
 
-  it('answers an empty body as undefined', async () => {
+  it('returns undefined for an empty body', async () => {
     const bed = bedOf(() => new Response(null, { status: 204 }))
     expect(await bed.end(bed.call().send(ASK))).toEqual({ status: 204, body: undefined })
   })
 
-  it('hands a refusal over, without a retry, and counts it neither way', async () => {
+  it('returns a refusal without a retry, with a neutral verdict', async () => {
     const bed = bedOf(() => json({ code: 'NO' }, 422))
     const call = bed.call()
     expect(await bed.end(call.send(ASK))).toEqual({ status: 422, body: { code: 'NO' } })
@@ -106,7 +106,7 @@ describe('a call to a gateway', () => {
   })
 
   it.each([408, 425, 429, 500, 501, 503, 599])(
-    'takes JSON with %i for no answer',
+    'does not accept JSON with %i as an answer',
     async (status) => {
       const bed = bedOf(() => json({ code: 'BUSY' }, status))
       await expect(bed.end(bed.call().send(ASK))).rejects.toMatchObject(UNAVAILABLE)
@@ -132,7 +132,7 @@ describe('a call to a gateway', () => {
     expect(took).toBe(1_000)
   })
 
-  it('does not wait for long, but says when to come back', async () => {
+  it('does not wait for long, but returns the Retry-After', async () => {
     const headers = { 'retry-after': '120' }
     const bed = bedOf(() => Response.json({}, { status: 503, headers }))
     const sent = bed.end(bed.call().send(ASK))
@@ -140,7 +140,7 @@ describe('a call to a gateway', () => {
     expect(bed.sent).toHaveLength(1)
   })
 
-  it('gives an attempt 15 s, all of them 17, and tells of each that had no answer by then', async () => {
+  it('gives an attempt 15 s and all of them 17 s, and reports each timeout', async () => {
     const bed = bedOf(silence)
     const startedAt = bed.clock.now()
     await expect(bed.end(bed.call().send(ASK))).rejects.toMatchObject(UNAVAILABLE)
@@ -152,7 +152,7 @@ describe('a call to a gateway', () => {
     expect(bed.clock.now() - startedAt).toBe(17_000)
   })
 
-  it('does not ask what nobody has the time to hear, and blames nobody for that', async () => {
+  it('sends nothing when no time is left, with a neutral verdict', async () => {
     const bed = bedOf(() => json({}))
     const call = bed.caller.startCall(shop, undefined, bed.clock.now() + 999)
     const unsent = { ...UNAVAILABLE, isUnsent: true }
@@ -161,7 +161,7 @@ describe('a call to a gateway', () => {
     expect(call.verdict()).toBe('neutral')
   })
 
-  it('does not wait for another try that would have no time', async () => {
+  it('does not wait for a retry that would have no time', async () => {
     const bed = bedOf(noConnection)
     const call = bed.caller.startCall(shop, undefined, bed.clock.now() + 1_100)
     await expect(bed.end(call.send(ASK))).rejects.toMatchObject({ ...UNAVAILABLE, isUnsent: false })
@@ -180,7 +180,7 @@ describe('a call to a gateway', () => {
     expect(bed.clock.pending).toBe(0)
   })
 
-  it('reads a mebibyte and no more', async () => {
+  it('reads at most one MiB', async () => {
     const fits = `"${'x'.repeat(1024 * 1024 - 2)}"`
     const bed = bedOf(() => new Response(fits))
     expect((await bed.end(bed.call().send(ASK))).status).toBe(200)
@@ -188,7 +188,7 @@ describe('a call to a gateway', () => {
     await expect(more.end(more.call().send(ONCE))).rejects.toMatchObject(UNAVAILABLE)
   })
 
-  it('does not read for ever what never ends', async () => {
+  it('stops reading an endless body', async () => {
     let pulled = 0
     const endless = () =>
       new Response(
@@ -211,7 +211,7 @@ describe('a call to a gateway', () => {
     expect(bed.sent).toHaveLength(1)
   })
 
-  it('keeps a failure as its verdict, whatever comes after it', async () => {
+  it('keeps a failure as its verdict, even after a later success', async () => {
     const bed = bedOf(noConnection, () => json({}))
     const call = bed.call()
     await expect(bed.end(call.send(ONCE))).rejects.toThrow()
@@ -219,7 +219,7 @@ describe('a call to a gateway', () => {
     expect(call.verdict()).toBe('failure')
   })
 
-  it('names its gateway in what the driver warns of', () => {
+  it('adds the gateway to warnings of the driver', () => {
     const bed = bedOf()
     bed.call().warn('payments.redirect_gateway.unknown_status', { status: 'X' })
     expect(bed.lines).toEqual([
@@ -233,7 +233,7 @@ describe('a call to a gateway', () => {
 
 describe('a call with an access token', () => {
   const WITH = { ...ASK, withToken: true }
-  /** Tokens `t1`, `t2`, …; of the rest only what is accepted gets an answer. */
+  /** Gives tokens `t1`, `t2`, …; other requests need an accepted token. */
   function tokenBed(
     accepts: (token: string) => boolean,
     refusal = () => json({}, 401),
@@ -247,14 +247,14 @@ describe('a call with an access token', () => {
     })
   }
 
-  it('takes the one it was given, without asking the guard', async () => {
+  it('uses the given token without asking the guard', async () => {
     const bed = tokenBed((token) => token === 'given')
     const call = bed.caller.startCall(shop, 'given')
     expect((await bed.end(call.send(WITH))).body).toEqual({ token: 'given' })
     expect(bed.sent).toHaveLength(1)
   })
 
-  it('asks the guard for one, and keeps it for the next request', async () => {
+  it('asks the guard for a token, and uses it for the next request too', async () => {
     const bed = tokenBed(() => true)
     const call = bed.call()
     await bed.end(call.send(WITH))
@@ -267,7 +267,7 @@ describe('a call with an access token', () => {
     ['an empty body', () => new Response(null, { status: 401 })],
     ['a page', () => page('Unauthorized', 401)],
   ])(
-    'gets a fresh one after a 401 with %s, even for what must not be repeated',
+    'gets a new token after a 401 with %s, even for a request that must not be repeated',
     async (_, refusal) => {
       const bed = tokenBed((token) => token === 't1', refusal)
       const call = bed.caller.startCall(shop, 'expired')
@@ -277,13 +277,13 @@ describe('a call with an access token', () => {
     },
   )
 
-  it('hands a second 401 over: it is not the token then', async () => {
+  it('returns a second 401, since the token is not the cause', async () => {
     const bed = tokenBed(() => false)
     expect(await bed.end(bed.call().send(WITH))).toEqual({ status: 401, body: {} })
     expect(bed.asked).toHaveLength(4)
   })
 
-  it('is unavailable without one, and tells when its time ran out', async () => {
+  it('is unavailable without a token, and reports its timeout', async () => {
     const bed = new GatewayBed(shop, silence)
     const call = bed.call()
     const unsent = { ...UNAVAILABLE, isUnsent: true }
@@ -293,7 +293,7 @@ describe('a call with an access token', () => {
     expect(bed.asked).toEqual(['POST /oauth2/token'])
   })
 
-  it('has sent nothing when its token is refused and no other can be had', async () => {
+  it('is unsent when its token is refused and there is no new one', async () => {
     const bed = new GatewayBed(shop, ({ url }) =>
       url.endsWith('/oauth2/token') ? page('Sorry', 502) : json({}, 401),
     )
@@ -304,7 +304,7 @@ describe('a call with an access token', () => {
     expect(call.verdict()).toBe('failure')
   })
 
-  it('may have sent something when an earlier try of it was not answered', async () => {
+  it('is not unsent when an earlier try had no answer', async () => {
     let tries = 0
     const bed = new GatewayBed(shop, ({ url }) => {
       if (url.endsWith('/oauth2/token')) return page('Sorry', 502)
@@ -315,7 +315,7 @@ describe('a call with an access token', () => {
     expect(tries).toBe(2)
   })
 
-  it('has the time of one call for all of it, however slow each part is', async () => {
+  it('has the time of one call for all parts, even if each is slow', async () => {
     const bed = new GatewayBed(shop, async (request) => {
       const isToken = request.url.endsWith('/oauth2/token')
       await pause(bed.clock, isToken ? 10_000 : 14_000)
@@ -326,8 +326,8 @@ describe('a call with an access token', () => {
     expect(bed.clock.now() - startedAt).toBe(17_000)
   })
 
-  it('does not wait longer for its token, whatever the guard does', async () => {
-    // One try after the other that fails just before its time is over.
+  it('does not wait longer than its deadline for a token', async () => {
+    // Each try fails just before its timeout.
     const bed = new GatewayBed(shop, async () => {
       await pause(bed.clock, 7_000)
       return json({}, 500)
@@ -337,7 +337,7 @@ describe('a call with an access token', () => {
     expect(bed.clock.now() - startedAt).toBeLessThanOrEqual(15_000)
   })
 
-  it('says nothing of a token that cannot be sent', async () => {
+  it('does not reveal a token that cannot be sent', async () => {
     const bed = tokenBed(() => true)
     const call = bed.caller.startCall(shop, 'bad\ntoken')
     const error = await bed.end(call.send(WITH)).catch((thrown: unknown) => thrown)

@@ -1,5 +1,4 @@
-// FIB keeps the contract. Its callbacks prove nothing, so a forged one is one that names no
-// payment.
+// The contract for FIB. Its callbacks are unsigned, so a forged one has an unknown payment id.
 
 import { fib } from '../../../../../worker/payments/gateways/fib/fib.ts'
 import { gatewayContract } from '../../../../contract/gateway.ts'
@@ -64,7 +63,7 @@ gatewayContract('fib', {
   isMoney: ({ method, path }) =>
     method === 'POST' && (path.endsWith(PAYMENTS) || path.endsWith('/refund')),
   isSigned: false,
-  // Whatever a callback claims, the event is what the bank says.
+  // The event has the bank's status, not that of the callback.
   genuine: async () => ({
     first: told(ONE),
     raw: { paymentId: ONE, status: 'PAID', amount: { amount: 25_000, currency: 'IQD' } },

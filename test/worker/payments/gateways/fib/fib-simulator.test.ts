@@ -1,5 +1,5 @@
-// The driver against the bank's simulator, which the bank's own client works with unchanged: over
-// HTTP, with real tokens and real callbacks.
+// The driver with the bank's simulator over HTTP, with real tokens and callbacks. The bank's own
+// client works with this simulator too.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import {
@@ -72,7 +72,7 @@ async function callbackOf(id: string, action: string): Promise<string> {
 }
 
 describe('FIB, simulated', () => {
-  it('is charged, paid, told of, and read', async () => {
+  it('makes a charge, is paid, sends a callback, and returns the status', async () => {
     const { bank, run, charged, told } = open()
     const { answer, names } = await charged()
     expect(answer).toMatchObject({
@@ -92,7 +92,7 @@ describe('FIB, simulated', () => {
     expect(await run((call) => bank.checkStatus(names, call))).toMatchObject({ status: 'Paid' })
   })
 
-  it('takes a refund, and tells when the money went', async () => {
+  it('accepts a refund, and reports when the money was sent', async () => {
     const { bank, run, charged, told } = open()
     const { names } = await charged()
     await callbackOf(names.gatewayTransactionId, 'pay')
@@ -120,7 +120,7 @@ describe('FIB, simulated', () => {
     expect(await told(body)).toMatchObject({ status })
   })
 
-  it('cancels what is open', async () => {
+  it('cancels an open payment', async () => {
     const { bank, run, charged } = open()
     const { names } = await charged()
     await run((call) => bank.cancel(names, call))
@@ -129,13 +129,13 @@ describe('FIB, simulated', () => {
     })
   })
 
-  it('knows no payment that a stranger made up', async () => {
+  it('does not know an invented payment', async () => {
     const { told } = open()
     const body = JSON.stringify({ id: '00000000-0000-4000-8000-000000000000', status: 'PAID' })
     await expect(told(body)).rejects.toThrow(InvalidWebhookSignatureException)
   })
 
-  it('is unavailable, and calls nobody forged, while our client is refused', async () => {
+  it('is unavailable while our client is refused, and no callback counts as forged', async () => {
     const { names } = await open().charged()
     const body = JSON.stringify({ id: names.gatewayTransactionId, status: 'PAID' })
     await expect(open('another secret').told(body)).rejects.toThrow(GatewayUnavailableException)

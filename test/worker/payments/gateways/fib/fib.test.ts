@@ -67,7 +67,7 @@ afterEach(() => {
 })
 
 describe('a charge at FIB', () => {
-  it('makes a payment, and answers with its codes and link', async () => {
+  it('makes a payment, and returns its codes and link', async () => {
     const call = new FakeGatewayCall({ status: 201, body: created })
     expect(await bank.charge(charge, call)).toEqual({
       ok: true,
@@ -96,21 +96,21 @@ describe('a charge at FIB', () => {
     ])
   })
 
-  it('is never asked for twice, because the bank would make two payments', async () => {
+  it('is never repeated, because the bank would make two payments', async () => {
     const call = new FakeGatewayCall({ status: 201, body: created })
     await bank.charge(charge, call)
     expect(bank.chargeIsIdempotent).toBe(false)
     expect(call.requests[0]?.isIdempotent).toBe(false)
   })
 
-  it('cuts the description to 50 characters, and never through one', async () => {
+  it('cuts the description to 50 characters, and never inside a character', async () => {
     const call = new FakeGatewayCall({ status: 201, body: created })
     // As the bank's server counts, 😀 is two.
     await bank.charge({ ...charge, description: `${'x'.repeat(49)}😀 and more` }, call)
     expect(call.requests[0]?.json).toMatchObject({ description: 'x'.repeat(49) })
   })
 
-  it('leaves out the addresses that nobody knows', async () => {
+  it('leaves out unknown URLs', async () => {
     const call = new FakeGatewayCall({ status: 201, body: created })
     const { returnUrl: _, ...rest } = charge
     await bank.charge({ ...rest, callbackUrl: undefined }, call)
@@ -122,7 +122,7 @@ describe('a charge at FIB', () => {
     ])
   })
 
-  it('takes no other currency, and then asks the bank nothing', async () => {
+  it('refuses another currency without a call', async () => {
     const call = new FakeGatewayCall()
     await expect(bank.charge({ ...charge, currency: 'USD' }, call)).rejects.toThrow(
       InvalidArgumentException,
@@ -130,7 +130,7 @@ describe('a charge at FIB', () => {
     expect(call.requests).toEqual([])
   })
 
-  it("tells the bank's refusal as a refusal", async () => {
+  it("returns the bank's refusal as a refusal", async () => {
     const errors = [{ code: 'AMOUNT_TOO_SMALL', title: 'Amount', detail: 'At least 250 IQD' }]
     const call = new FakeGatewayCall({ status: 400, body: { traceId: 't', errors } })
     expect(await bank.charge(charge, call)).toEqual({
@@ -154,7 +154,7 @@ describe('a charge at FIB', () => {
     )
   })
 
-  it('is charged although a code is missing or the time is unreadable', async () => {
+  it('succeeds without a code or with an invalid time', async () => {
     const body = { ...created, qrCode: null, readableCode: '', validUntil: 'soon' }
     const answer = await bank.charge(charge, new FakeGatewayCall({ status: 201, body }))
     expect(answer).toEqual({
@@ -202,14 +202,14 @@ describe('a callback of FIB', () => {
     return new URL(json?.statusCallbackUrl ?? '').searchParams
   }
 
-  it('carries our own name from the address that the bank was given', async () => {
+  it('has our external reference from the callback URL', async () => {
     const request = { ...told(ID), query: await givenTo(bank) }
     const read = await bank.handleWebhook(request, new FakeGatewayCall(stored('PAID')))
     const { externalReferenceId } = charge
     expect(read).toMatchObject({ externalReferenceId, gatewayTransactionId: ID })
   })
 
-  it('asks the bank in the name of the payment that its address proves, or of nobody', async () => {
+  it('uses the limit of the payment that its URL proves, or that of unproven callbacks', async () => {
     const query = await givenTo(bank)
     const proven = new FakeGatewayCall(stored('PAID'))
     await bank.handleWebhook({ ...told(ID), query }, proven)
@@ -239,14 +239,14 @@ describe('a callback of FIB', () => {
     expect(read).not.toHaveProperty('externalReferenceId')
   })
 
-  it("carries no name from another gateway's address in the same account", async () => {
+  it('has no external reference with the URL of another gateway in the same account', async () => {
     const query = await givenTo(fib.create('fib-b', SETTINGS))
     const call = new FakeGatewayCall(stored('PAID'))
     const read = await bank.handleWebhook({ ...told(ID), query }, call)
     expect(read).not.toHaveProperty('externalReferenceId')
   })
 
-  it('is a failure with the reason when the bank declined for another one', async () => {
+  it('is a failure with the bank’s reason when it declined', async () => {
     const call = new FakeGatewayCall(stored('DECLINED', { decliningReason: 'LIMIT' }))
     expect(await bank.handleWebhook(told(ID), call)).toMatchObject({
       status: 'Failed',
@@ -255,7 +255,7 @@ describe('a callback of FIB', () => {
     })
   })
 
-  it('is pending and noted when its status is unknown', async () => {
+  it('is Pending and logged when its status is unknown', async () => {
     const call = new FakeGatewayCall(stored('ON_HOLD'))
     expect(await bank.handleWebhook(told(ID), call)).toMatchObject({ status: 'Pending' })
     expect(call.warnings).toEqual([
@@ -269,7 +269,7 @@ describe('a callback of FIB', () => {
     ['an array', callback('[]')],
     ['null', callback('null')],
     ['no id', callback('{"status":"PAID"}')],
-    ['an id that is no text', told(7)],
+    ['an id that is not a string', told(7)],
     ['an empty id', told('')],
     ['an id that climbs the path', told('../../admin')],
     ['an id with a slash', told('a/b')],
@@ -302,7 +302,7 @@ describe('a callback of FIB', () => {
     )
   })
 
-  it("names the payment as the bank does, not as the callback's sender spells it", async () => {
+  it('has the payment id of the bank, not the spelling of the callback', async () => {
     const call = new FakeGatewayCall(stored('PAID'))
     expect(await bank.handleWebhook(told(ID.toUpperCase()), call)).toMatchObject({
       gatewayTransactionId: ID,
@@ -325,7 +325,7 @@ describe('a payment at FIB', () => {
     })
   })
 
-  it('is still paid while its refund is on the list of the bank, and says so', async () => {
+  it('is still Paid while its refund is requested, and reports that', async () => {
     const call = new FakeGatewayCall(stored('REFUND_REQUESTED'))
     expect(await bank.checkStatus(names, call)).toMatchObject({
       status: 'Paid',
@@ -333,7 +333,7 @@ describe('a payment at FIB', () => {
     })
   })
 
-  it('is unknown when the bank does not know it, and not when the bank is away', async () => {
+  it('is unknown when the bank does not know it, but not when the bank does not answer', async () => {
     const gone = new FakeGatewayCall({ status: 404, body: {} })
     expect(await bank.checkStatus(names, gone)).toEqual({ known: false })
     await expect(bank.checkStatus(names, new FakeGatewayCall())).rejects.toThrow(
@@ -349,7 +349,7 @@ describe('a payment at FIB', () => {
     await expect(bank.cancel(names, late)).rejects.toThrow(GatewayRefusedException)
   })
 
-  it('is given back by hand: taken now, done when the bank tells so', async () => {
+  it('is refunded by hand: accepted now, done when the bank reports it', async () => {
     const call = new FakeGatewayCall({ status: 202, body: undefined })
     expect(await bank.refund(refund, call)).toEqual({ ok: true, isDone: false })
     expect(asked(call)).toEqual([`POST ${BASE}/protected/v1/payments/${ID}/refund`])
@@ -357,14 +357,14 @@ describe('a payment at FIB', () => {
     expect(call.requests[0]?.isIdempotent).toBe(false)
   })
 
-  it('is given back whole or not at all, and then the bank is asked nothing', async () => {
+  it('supports full refunds only, and refuses others without a call', async () => {
     const call = new FakeGatewayCall()
     const part = { ...refund, refundAmount: 24_999 }
     await expect(bank.refund(part, call)).rejects.toThrow(InvalidArgumentException)
     expect(call.requests).toEqual([])
   })
 
-  it('is not given back when the bank refuses', async () => {
+  it('is not refunded when the bank refuses', async () => {
     const call = new FakeGatewayCall({ status: 406, body: { errors: [{ code: 'TOO_LATE' }] } })
     expect(await bank.refund(refund, call)).toMatchObject({
       ok: false,
@@ -386,7 +386,7 @@ describe("the driver's wire, beside the bank's own client", () => {
     return sent[0]
   }
 
-  it('asks for a token with the same form', async () => {
+  it('requests a token with the same form', async () => {
     const theirs = await official((sdk) => sdk.authenticate())
     const ours = bank.tokenRequest()
     expect(`${ours.method} ${ours.url}`).toBe(`${theirs?.method} ${theirs?.url}`)
@@ -418,7 +418,7 @@ describe("the driver's wire, beside the bank's own client", () => {
     }
   })
 
-  it('reads, cancels and refunds at the same addresses', async () => {
+  it('reads, cancels and refunds at the same URLs', async () => {
     const call = new FakeGatewayCall(
       stored('PAID'),
       { status: 204, body: undefined },
@@ -452,7 +452,7 @@ describe("the driver's settings", () => {
     expect(fib.check({ ...SETTINGS, [name]: value })).toHaveLength(1)
   })
 
-  it('may name a host below a path, as a simulator has it', async () => {
+  it('may have a base URL with a path, as a simulator has', async () => {
     const below = fib.create('fib', { ...SETTINGS, base_url: 'http://127.0.0.1:1/fib/' })
     expect(below.tokenRequest().url).toMatch(/^http:\/\/127\.0\.0\.1:1\/fib\/auth\/realms\//)
   })

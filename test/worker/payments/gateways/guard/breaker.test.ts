@@ -10,7 +10,7 @@ import {
 } from '../../../../../worker/payments/gateways/guard/breaker.ts'
 import type { Verdict } from '../../../../../worker/payments/gateways/guard/guard.ts'
 
-/** Plays calls that were admitted, one after the other. */
+/** Reports the results of admitted calls, one after the other. */
 const play = (state: BreakerState, now: number, ...verdicts: Verdict[]) =>
   verdicts.map((verdict) => {
     const reported = report(state, verdict, now)
@@ -22,7 +22,7 @@ const last = (...args: Parameters<typeof play>): BreakerState =>
 const FIVE: Verdict[] = ['failure', 'failure', 'failure', 'failure', 'failure']
 const OPEN = last(CLOSED, 0, ...FIVE)
 
-/** A state in which a probe is out since `now`. */
+/** A state in which a probe runs since `now`. */
 function probing(now = OPEN_MS): BreakerState {
   const decision = admit(OPEN, now)
   if (!decision.ok) throw new Error('No probe was let through')
@@ -30,7 +30,7 @@ function probing(now = OPEN_MS): BreakerState {
 }
 
 describe('the circuit breaker', () => {
-  it('opens at the fifth failure in a row, and says so once', () => {
+  it('opens at the fifth failure in a row, and reports that once', () => {
     const opened = play(CLOSED, 0, ...FIVE, 'failure', 'failure').map((each) => each.opened)
     expect(opened).toEqual([false, false, false, false, true, false, false])
   })
@@ -46,13 +46,13 @@ describe('the circuit breaker', () => {
     expect(reported.at(-1)).toEqual({ state: { failures: 4 }, opened: false })
   })
 
-  it('leaves the gateway alone for 30 seconds, and tells how much of them is left', () => {
+  it('admits no call for 30 seconds, and returns the remaining time', () => {
     expect(admit(OPEN, 0)).toEqual({ ok: false, retryAfterMs: 30_000 })
     expect(admit(OPEN, 29_999)).toEqual({ ok: false, retryAfterMs: 1 })
     expect(admit(OPEN, 30_000).ok).toBe(true)
   })
 
-  it('lets one probe through, and nobody else while it is out', () => {
+  it('admits one probe, and no other call while it runs', () => {
     expect(admit(probing(), OPEN_MS)).toEqual({ ok: false, retryAfterMs: 30_000 })
     expect(admit(probing(), OPEN_MS + 15_000).ok).toBe(false)
   })
@@ -61,19 +61,19 @@ describe('the circuit breaker', () => {
     expect(report(probing(), 'success', 40_000)).toEqual({ state: CLOSED, opened: false })
   })
 
-  it('stays open for as long again when the probe fails, which is not another opening', () => {
+  it('stays open for the same time when the probe fails, which is not a new opening', () => {
     const { state, opened } = report(probing(), 'failure', 40_000)
     expect(opened).toBe(false)
     expect(admit(state, 69_999).ok).toBe(false)
     expect(admit(state, 70_000).ok).toBe(true)
   })
 
-  it('gives the slot of a probe back that ended neutrally', () => {
+  it('admits a new probe after a neutral one', () => {
     const { state } = report(probing(), 'neutral', 40_000)
     expect(admit(state, 40_000).ok).toBe(true)
   })
 
-  it('frees the slot of a probe that never reports', () => {
+  it('admits a new probe if one never reports', () => {
     const state = probing()
     expect(admit(state, OPEN_MS + PROBE_TIMEOUT_MS - 1).ok).toBe(false)
     expect(admit(state, OPEN_MS + PROBE_TIMEOUT_MS).ok).toBe(true)
@@ -84,12 +84,12 @@ describe('the circuit breaker', () => {
     expect(admit(state, 30_000).ok).toBe(true)
   })
 
-  it('opens anew, and says so, after it was closed again', () => {
+  it('opens again, and reports it, after it was closed', () => {
     const closed = report(probing(), 'success', 40_000).state
     expect(play(closed, 50_000, ...FIVE).at(-1)?.opened).toBe(true)
   })
 
-  it('is shown as open for as long as nobody calls, and then as probing until a call decides', () => {
+  it('is shown as open while no call is admitted, and then as probing until a call decides', () => {
     expect(health(last(CLOSED, 0, 'failure'), 0)).toEqual({ state: 'closed', failures: 1 })
     const openUntil = new Date(OPEN_MS).toISOString()
     expect(health(OPEN, OPEN_MS - 1)).toEqual({ state: 'open', failures: 5, openUntil })

@@ -16,7 +16,7 @@ function opened() {
 }
 
 describe('callbacks without a proof', () => {
-  it('cause ten questions at once and then one a second, all of a gateway together', () => {
+  it('cause ten calls at once and then one per second, for all of a gateway together', () => {
     const { limit, through } = opened()
     expect(through('unproven', 1_000)).toBe(10)
     expect(limit.take('fib', 'unproven', NOW)).toEqual({ ok: false, retryAfterMs: 1_000 })
@@ -24,7 +24,7 @@ describe('callbacks without a proof', () => {
     expect(through('unproven', 1_000, NOW + 1_000, 'another')).toBe(10)
   })
 
-  it('take nothing from those with one', () => {
+  it('do not use up the limit of those with a proof', () => {
     const { through } = opened()
     through('unproven', 1_000)
     for (let payment = 0; payment < 100; payment++) {
@@ -34,21 +34,21 @@ describe('callbacks without a proof', () => {
 })
 
 describe('callbacks with the proof of a payment', () => {
-  it('cause ten questions and then one in five seconds, however often they are sent again', () => {
+  it('cause ten calls and then one in five seconds, for any number of repetitions', () => {
     const { through } = opened()
     expect(through({ proven: 'a' }, 1_000)).toBe(10)
     expect(through({ proven: 'a' }, 1_000, NOW + 4_999)).toBe(0)
     expect(through({ proven: 'a' }, 1_000, NOW + 10_000)).toBe(2)
   })
 
-  it('of other payments, and of other gateways, are counted apart', () => {
+  it('of other payments and gateways have their own limits', () => {
     const { through } = opened()
     through({ proven: 'a' }, 1_000)
     expect(through({ proven: 'b' }, 1_000)).toBe(10)
     expect(through({ proven: 'a' }, 1_000, NOW, 'another')).toBe(10)
   })
 
-  it('are still counted when those of many others came between', () => {
+  it('are still counted after those of many other payments', () => {
     const { through } = opened()
     through({ proven: 'a' }, 1_000)
     for (let other = 0; other < 1_000; other++) through({ proven: `b-${other}` }, 1, NOW + other)

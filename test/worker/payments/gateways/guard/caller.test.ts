@@ -15,7 +15,7 @@ const shop = redirect.create('shop', SETTINGS)
 const ask = (call: GatewayCall) =>
   call.send({ endpoint: 'x', method: 'POST', url: 'https://gateway.test/x', isIdempotent: false })
 
-/** A guard that says `admission`, and keeps what is reported. */
+/** A guard that returns `admission` and records reports. */
 function guardWith(
   admission: Admission,
   opened: () => Promise<boolean> = async () => false,
@@ -46,7 +46,7 @@ function guardWith(
 }
 
 describe('the caller', () => {
-  it('works with a call, and reports how it went, once', async () => {
+  it('runs the work with a call, and reports its result once', async () => {
     const { caller, reports } = guardWith({ ok: true })
     const two = async (call: GatewayCall) => {
       await ask(call)
@@ -57,7 +57,7 @@ describe('the caller', () => {
     expect(reports).toEqual(['success'])
   })
 
-  it('reports once when the work throws, and lets the error through', async () => {
+  it('reports once when the work throws, and rethrows the error', async () => {
     const { caller, reports } = guardWith({ ok: true })
     const broken = caller.run(shop, 'call', async () => {
       throw new Error('driver')
@@ -66,7 +66,7 @@ describe('the caller', () => {
     expect(reports).toEqual(['neutral'])
   })
 
-  it('reports once when the work throws before it is a promise', async () => {
+  it('reports once when the work throws synchronously', async () => {
     const { caller, reports } = guardWith({ ok: true })
     const broken = caller.run(shop, 'call', () => {
       throw new Error('driver')
@@ -76,7 +76,7 @@ describe('the caller', () => {
   })
 
   it.each(['circuit_open', 'rate_limited'] as const)(
-    'neither works nor reports when the guard says %s, and tells when to come back',
+    'neither runs the work nor reports when the guard returns %s, and has its Retry-After',
     async (reason) => {
       const { caller, reports } = guardWith({ ok: false, reason, retryAfterMs: 1_234 })
       let works = 0
@@ -89,7 +89,7 @@ describe('the caller', () => {
     },
   )
 
-  it('asks the guard no more often for callbacks than the guard would admit', async () => {
+  it('asks the guard for callbacks no more often than the guard would admit', async () => {
     let asked = 0
     const { caller } = guardWith({ ok: true }, undefined, () => asked++)
     const run = (purpose: Purpose) => caller.run(shop, purpose, async () => undefined)
@@ -100,19 +100,19 @@ describe('the caller', () => {
     for (let call = 0; call < 20; call++) await run('call')
   })
 
-  it('tells when its report opened the circuit', async () => {
+  it('fires CircuitOpened when its report opened the circuit', async () => {
     const { caller, openings } = guardWith({ ok: true }, async () => true)
     await caller.run(shop, 'call', ask)
     expect(openings).toEqual(['shop'])
   })
 
-  it('keeps what the work came to when it cannot be reported', async () => {
+  it('returns the result of the work when the report fails', async () => {
     const unreachable = () => Promise.reject(new Error('away'))
     const { caller } = guardWith({ ok: true }, unreachable)
     expect(await caller.run(shop, 'call', async () => 'done')).toBe('done')
   })
 
-  it('opens no circuit by what strangers cause, and closes one that a charge opened', async () => {
+  it('does not open a circuit because of callbacks, but closes one that a charge opened', async () => {
     const bed = new GatewayBed(shop, noConnection)
     const run = (purpose: Purpose) => bed.end(bed.caller.run(shop, purpose, ask))
     const proven = { proven: 'payment-1' }
@@ -128,7 +128,7 @@ describe('the caller', () => {
     await run('call')
   })
 
-  it('opens the circuit of the real guard after five failures, once, and heals', async () => {
+  it('opens the circuit of the real guard once after five failures, and closes it later', async () => {
     const bed = new GatewayBed(shop, noConnection)
     const run = () => bed.end(bed.caller.run(shop, 'call', ask))
     for (let call = 0; call < 8; call++) await expect(run()).rejects.toThrow()

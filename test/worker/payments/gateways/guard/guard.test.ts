@@ -23,7 +23,7 @@ const bedOf = (token: Answer = tokens()) =>
 const fetched = ({ asked }: GatewayBed) => asked.filter((each) => each === TOKEN).length
 
 describe('the guard', () => {
-  it('closes a gateway after five failures, and half a minute later tries one call', async () => {
+  it('opens the circuit after five failures, and 30 seconds later admits one call', async () => {
     const { guard, clock } = bedOf()
     const opened: boolean[] = []
     for (let call = 0; call < 6; call++) {
@@ -42,14 +42,14 @@ describe('the guard', () => {
     expect((await guard.admit('shop', 'call')).ok).toBe(true)
   })
 
-  it('keeps each gateway’s circuit apart', async () => {
+  it('has a separate circuit for each gateway', async () => {
     const { guard } = bedOf()
     for (let call = 0; call < 5; call++) await guard.report('shop', 'failure')
     expect((await guard.admit('shop', 'call')).ok).toBe(false)
     expect((await guard.admit('other', 'call')).ok).toBe(true)
   })
 
-  it('knows after a restart what its store kept', async () => {
+  it('keeps its state after a restart', async () => {
     const bed = bedOf()
     for (let call = 0; call < 5; call++) await bed.guard.report('shop', 'failure')
     const { breakers: store, clock, fetch } = bed
@@ -57,7 +57,7 @@ describe('the guard', () => {
     expect((await again.admit('shop', 'call')).ok).toBe(false)
   })
 
-  it('does not write for a success after a success', async () => {
+  it('does not write to the store for a success after a success', async () => {
     let writes = 0
     const { clock, fetch } = bedOf()
     const kept = new Map<string, BreakerState>()
@@ -76,7 +76,7 @@ describe('the guard', () => {
     expect(writes).toBe(1)
   })
 
-  it('shows how the circuits stand that it is asked about, without letting a probe out', async () => {
+  it('shows the state of circuits without starting a probe', async () => {
     const { guard, clock } = bedOf()
     for (let call = 0; call < 5; call++) await guard.report('shop', 'failure')
     expect(await guard.health(['other', 'shop'])).toMatchObject({
@@ -88,7 +88,7 @@ describe('the guard', () => {
     expect((await guard.admit('shop', 'call')).ok).toBe(true)
   })
 
-  it('limits what callbacks cause, and leaves calls and callbacks with a proof alone', async () => {
+  it('limits unproven callbacks, and not calls or callbacks with a proof', async () => {
     const { guard } = bedOf()
     const answers = []
     for (let time = 0; time < 100; time++) answers.push(await guard.admit('shop', 'unproven'))
@@ -99,7 +99,7 @@ describe('the guard', () => {
     for (let time = 0; time < 100; time++) expect((await guard.admit('shop', 'call')).ok).toBe(true)
   })
 
-  it('lets no callback without a proof be the one that tries an open circuit', async () => {
+  it('never uses an unproven callback as the probe of an open circuit', async () => {
     const { guard, clock } = bedOf()
     for (let call = 0; call < 5; call++) await guard.report('shop', 'failure')
     await clock.advance(30_000)
@@ -112,7 +112,7 @@ describe('the guard', () => {
 })
 
 describe('an access token', () => {
-  it('is fetched once for all who ask at once, with the client’s credentials', async () => {
+  it('is fetched once for concurrent callers, with the client’s credentials', async () => {
     const bed = bedOf()
     const asked = Array.from({ length: 20 }, () => bed.guard.accessToken('shop'))
     const answers = await bed.end(Promise.all(asked))
@@ -147,7 +147,7 @@ describe('an access token', () => {
     expect(await bed.end(bed.guard.accessToken('shop'))).toEqual({ ok: true, token: 'token-2' })
   })
 
-  it('is fetched anew when it was refused, once for all whom it was refused', async () => {
+  it('is fetched again when it was refused, once for all callers', async () => {
     const bed = bedOf()
     await bed.end(bed.guard.accessToken('shop'))
     const refused = Array.from({ length: 5 }, () => bed.guard.accessToken('shop', 'token-1'))
@@ -156,7 +156,7 @@ describe('an access token', () => {
     expect(fetched(bed)).toBe(2)
   })
 
-  it('is not fetched anew for one that was refused an older one', async () => {
+  it('is not fetched again for a caller whose refused token is older', async () => {
     const bed = bedOf()
     await bed.end(bed.guard.accessToken('shop'))
     await bed.end(bed.guard.accessToken('shop', 'token-1'))
@@ -165,7 +165,7 @@ describe('an access token', () => {
     expect(fetched(bed)).toBe(2)
   })
 
-  it('is not handed out with an admission while the one that was refused is replaced', async () => {
+  it('is not part of an admission while a refused one is replaced', async () => {
     let isSlow = false
     const give = tokens()
     const bed = bedOf((request) => (isSlow ? silence(request) : give(request)))
@@ -176,7 +176,7 @@ describe('an access token', () => {
     await bed.end(replacing)
   })
 
-  it('is given up after 15 s of silence, and asked for again next time', async () => {
+  it('is given up after 15 s without an answer, and fetched again next time', async () => {
     let isSilent = true
     const give = tokens()
     const bed = bedOf((request) => (isSilent ? silence(request) : give(request)))
@@ -190,7 +190,7 @@ describe('an access token', () => {
     expect(await bed.end(bed.guard.accessToken('shop'))).toEqual({ ok: true, token: 'token-1' })
   })
 
-  it('is tried for three times when the gateway stumbles', async () => {
+  it('is tried three times when the gateway fails', async () => {
     const stumbles: Answer[] = [noConnection, () => page('Sorry', 502)]
     const give = tokens()
     const bed = bedOf((request) => (stumbles.shift() ?? give)(request))
@@ -198,7 +198,7 @@ describe('an access token', () => {
     expect(fetched(bed)).toBe(3)
   })
 
-  it('is not tried for again when the credentials are refused, and no secret is told', async () => {
+  it('is not tried again when the credentials are refused, and no secret is revealed', async () => {
     const bed = bedOf(() => json({ error: 'invalid_client', secret: SETTINGS.client_secret }, 401))
     const answer = await bed.end(bed.guard.accessToken('shop'))
     expect(answer).toEqual({ ok: false, message: 'token answered 401 without a token' })
@@ -213,7 +213,7 @@ describe('an access token', () => {
     },
   )
 
-  it('is not there for a gateway that takes none, or that is not configured', async () => {
+  it('does not exist for a gateway without tokens, or an unknown gateway', async () => {
     const keys = { secret_key: 'sk_test_1', webhook_secret: 'whsec_1' }
     const bed = new GatewayBed(stripe.create('stripe', keys), () => json({}))
     expect(await bed.guard.accessToken('stripe')).toMatchObject({ ok: false })

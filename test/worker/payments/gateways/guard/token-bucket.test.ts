@@ -6,7 +6,7 @@ import {
 
 const RULE = { burst: 3, perSecond: 2 }
 
-/** How many of `times` are let through at `now`, and what is left. */
+/** How many of `times` are allowed at `now`, and the state after them. */
 function drain(state: BucketState | undefined, times: number, now: number) {
   let through = 0
   for (let time = 0; time < times; time++) {
@@ -19,18 +19,18 @@ function drain(state: BucketState | undefined, times: number, now: number) {
 }
 
 describe('the token bucket', () => {
-  it('lets a burst through and then nothing', () => {
+  it('allows a burst and then nothing', () => {
     expect(drain(undefined, 10, 0).through).toBe(3)
   })
 
-  it('tells when the next one may come, and lets it through then', () => {
+  it('returns when the next one is allowed, and allows it then', () => {
     const { state } = drain(undefined, 3, 0)
     expect(take(state, RULE, 0)).toEqual({ ok: false, retryAfterMs: 500 })
     expect(take(state, RULE, 499).ok).toBe(false)
     expect(take(state, RULE, 500).ok).toBe(true)
   })
 
-  it('lets through as many as its rate says, however often it is asked', () => {
+  it('allows as many as its rate, for any number of requests', () => {
     let { state } = drain(undefined, 3, 0)
     let through = 0
     for (let now = 10; now <= 10_000; now += 10) {
@@ -41,12 +41,12 @@ describe('the token bucket', () => {
     expect(through).toBe(20)
   })
 
-  it('never gathers more than a burst', () => {
+  it('never holds more than a burst', () => {
     const { state } = drain(undefined, 1, 0)
     expect(drain(state, 10, 1_000_000).through).toBe(3)
   })
 
-  it('gives nothing away when the clock is set back', () => {
+  it('adds nothing when the clock is set back', () => {
     const { state } = drain(undefined, 3, 1_000)
     expect(take(state, RULE, 0).ok).toBe(false)
   })

@@ -25,7 +25,7 @@ const told = async (what: unknown) => receive(inBody(await sign(what)))
 const payloadOf = async (what: unknown) => await (await told(what)).payload
 
 describe('a callback of redirect', () => {
-  it('is read out of its claims, and nobody is asked', async () => {
+  it('is read from its claims, without a call', async () => {
     const request = inBody(await sign(claims()))
     const { payload, bed } = receive(request)
     expect(await payload).toEqual({
@@ -43,7 +43,7 @@ describe('a callback of redirect', () => {
     expect([bed.sent, bed.lines]).toEqual([[], []])
   })
 
-  it('brings its token wherever the gateway puts it', async () => {
+  it('may have its token in each place that the gateway uses', async () => {
     const token = await sign(claims())
     const requests = [
       inBody(token),
@@ -95,7 +95,7 @@ describe('a callback of redirect', () => {
     },
   )
 
-  it('of a failure tells why', async () => {
+  it('of a failure has the reason', async () => {
     const data = { currentStatus: 'FAILED', errorMessage: 'Insufficient balance.' }
     expect(await payloadOf(claims({ data }))).toMatchObject({
       status: 'Failed',
@@ -105,7 +105,7 @@ describe('a callback of redirect', () => {
     expect(silent).toHaveProperty('error.code', 'payment_failed')
   })
 
-  it('has an error on a failure alone', async () => {
+  it('has an error only for a failure', async () => {
     const payload = await payloadOf(claims({ data: { errorMessage: 'Left over' } }))
     expect(payload).not.toHaveProperty('error')
   })
@@ -132,7 +132,7 @@ describe('a callback of redirect', () => {
     },
   )
 
-  it('keeps the amount and currency that it tells, however wrong', async () => {
+  it('keeps its amount and currency, even if they are wrong', async () => {
     const paid = { value: '0.99', currency: 'USD' }
     const payload = await payloadOf(claims({ data: { amount: paid } }))
     expect(payload).toMatchObject({ amount: 99, currency: 'USD' })
@@ -140,13 +140,13 @@ describe('a callback of redirect', () => {
     expect(await payloadOf(claims({ data: { amount: zero } }))).toHaveProperty('amount', 0)
   })
 
-  it('is as old as it says: an old one that is replayed does not look new', async () => {
+  it('has the age of its timestamp: a replayed old one does not look new', async () => {
     const old = claims({ timestamp: '2020-01-01T00:00:00Z' })
     const payload = await payloadOf(old)
     expect(payload).toHaveProperty('occurredAt', Date.UTC(2020, 0, 1))
   })
 
-  it('whose token has run out is late, not forged', async () => {
+  it('with an expired token is late, not forged', async () => {
     const payload = await payloadOf({ ...claims(), exp: 1_500_000_000, nbf: 4_000_000_000 })
     expect(payload).toHaveProperty('eventId', 'ev-1')
   })
@@ -158,7 +158,7 @@ describe('a callback of redirect', () => {
     expect(payload).not.toHaveProperty('externalReferenceId')
   })
 
-  it('may have numbers for ids', async () => {
+  it('may have numbers as ids', async () => {
     const data = { transactionId: 17, orderId: 7 }
     expect(await payloadOf(claims({ eventId: 12, data }))).toMatchObject({
       gatewayTransactionId: '17',
@@ -186,13 +186,13 @@ describe('a callback of redirect', () => {
     await expect(failed).rejects.not.toHaveProperty('code')
   })
 
-  it('that is genuine and tells a time that cannot be is not believed to be of now', async () => {
+  it('that is genuine with an impossible time does not count as current', async () => {
     for (const timestamp of ['yesterday', -1, null, '+999999-01-01T00:00:00Z']) {
       expect((await payloadOf(claims({ timestamp }))).occurredAt).toBeNaN()
     }
   })
 
-  it('does not quote what it cannot read', async () => {
+  it('is not quoted in an error when it cannot be read', async () => {
     const data = { customerMsisdn: '9647811111111', amount: { value: 'x', currency: 'IQD' } }
     const error = await payloadOf(claims({ data })).catch((thrown: unknown) => thrown)
     expect(String(error)).not.toContain('9647811111111')

@@ -28,7 +28,7 @@ async function charged(bed: SimulatorBed) {
 }
 
 describe('redirect and the simulator', () => {
-  it('charge, tell that it is paid, and give it back', async () => {
+  it('charge, report the payment, and refund it', async () => {
     await using bed = await openBed()
     const { shop, call, answer, names } = await charged(bed)
     expect(answer.redirectUrl).toContain(bed.url)
@@ -52,7 +52,7 @@ describe('redirect and the simulator', () => {
     expect(await shop.handleWebhook(received(told), call())).toMatchObject({ status: 'Refunded' })
   })
 
-  it('make one transaction of a charge that is repeated', async () => {
+  it('make one transaction of a repeated charge', async () => {
     await using bed = await openBed()
     const { shop, call, names } = await charged(bed)
     await expect(shop.charge(CHARGE, call())).rejects.toMatchObject({
@@ -61,7 +61,7 @@ describe('redirect and the simulator', () => {
     })
   })
 
-  it('agree that nobody knows a payment that was never made', async () => {
+  it('agree that a payment that was never made is unknown', async () => {
     await using bed = await openBed()
     const { shop, call } = shopAt(bed)
     expect(await shop.checkStatus(NAMES, call())).toEqual({ known: false })

@@ -17,7 +17,7 @@ import {
 } from '../../../../support/redirect-fixtures.ts'
 
 const UNAVAILABLE = { code: 'gateway_unavailable' }
-/** The gateway has made it, and does not say again where to pay it. */
+/** The gateway has made it, and does not return the page again. */
 const WITHOUT_PAGE = { ...UNAVAILABLE, gatewayTransactionId: 'gt-1' }
 const INVALID = { code: 'invalid_argument' }
 const DUPLICATE = 'EXTERNAL_REFERENCE_ALREADY_EXISTS'
@@ -62,7 +62,7 @@ describe('the settings of redirect', () => {
     })
   })
 
-  it('are refused when the client secret is the key of callbacks', () => {
+  it('are refused when client secret and API key are equal', () => {
     const problems = redirect.check({ ...SETTINGS, api_key: SETTINGS.client_secret })
     expect(problems).toHaveLength(1)
     expect(problems.join()).not.toContain(SETTINGS.client_secret)
@@ -79,7 +79,7 @@ describe('the settings of redirect', () => {
 })
 
 describe('a charge by redirect', () => {
-  it('opens a transaction, and answers where to send the payer', async () => {
+  it('opens a transaction, and returns its page', async () => {
     const { charge, bed } = shop()
     expect(await charge()).toEqual({
       ok: true,
@@ -91,7 +91,7 @@ describe('a charge by redirect', () => {
     expect(bed.sent[1]?.headers.get('authorization')).toBe('Bearer a-token-of-the-gateway')
   })
 
-  it('leaves out of its request what is not set', async () => {
+  it('leaves settings without a value out of its request', async () => {
     expect(await shop().opening()).toEqual({
       language: 'En',
       externalReferenceId: CHARGE.externalReferenceId,
@@ -101,7 +101,7 @@ describe('a charge by redirect', () => {
     })
   })
 
-  it('sends the phone and both ways back when they are set', async () => {
+  it('sends the phone and both return URLs when they are set', async () => {
     const urls = { success_url: 'https://shop.test/yes', failure_url: 'https://shop.test/no' }
     const own = shop({}, { ...SETTINGS, ...urls })
     expect(await own.opening({ customerPhone: '9647800000000' })).toMatchObject({
@@ -110,7 +110,7 @@ describe('a charge by redirect', () => {
     })
   })
 
-  it('goes back to the order’s returnUrl rather than to the configured one', async () => {
+  it('uses the order’s returnUrl before the configured one', async () => {
     const returnUrl = 'https://shop.test/order-7'
     const configured = { ...SETTINGS, success_url: 'https://shop.test/yes' }
     for (const settings of [SETTINGS, configured]) {
@@ -132,7 +132,7 @@ describe('a charge by redirect', () => {
     expect(await shop({}, { ...SETTINGS, lang }).opening()).toHaveProperty('language', sent)
   })
 
-  it('takes the service type of the order rather than the configured one', async () => {
+  it('uses the service type of the order before the configured one', async () => {
     const settings = { ...SETTINGS, service_type: 'Books' }
     const of = (metadata?: GatewayCharge['metadata']) =>
       shop({}, settings).opening(metadata && { metadata })
@@ -142,7 +142,7 @@ describe('a charge by redirect', () => {
     expect(await of({ other: 'x' })).toHaveProperty('serviceType', 'Books')
   })
 
-  it.each(['USD', 'EUR', 'iqd', ''])('takes no %s, and asks nobody', async (currency) => {
+  it.each(['USD', 'EUR', 'iqd', ''])('refuses %s without a call', async (currency) => {
     const { charge, bed } = shop()
     await expect(charge({ currency })).rejects.toMatchObject(INVALID)
     expect(bed.sent).toEqual([])
@@ -161,7 +161,7 @@ describe('a charge by redirect', () => {
     await expect(shop({ init }).charge()).rejects.toMatchObject(UNAVAILABLE)
   })
 
-  it('is refused as the gateway says, without another try', async () => {
+  it('is refused with the gateway’s error, without a retry', async () => {
     const body = { timestamp: 'x', error: { code: 'AMOUNT_TOO_LOW', message: 'At least 250.' } }
     const { charge, bed } = shop({ init: answering(body, 400) })
     expect(await charge()).toEqual({
@@ -189,7 +189,7 @@ describe('a charge by redirect', () => {
     },
   )
 
-  it('asks again after a lost answer, and takes up what the first request made', async () => {
+  it('repeats after a lost answer, and returns the transaction of the first request', async () => {
     const answers: Answer[] = [
       () => {
         throw new TypeError('reset')
@@ -202,7 +202,7 @@ describe('a charge by redirect', () => {
   })
 })
 
-describe('a charge whose external reference the gateway knows already', () => {
+describe('a charge whose external reference exists at the gateway', () => {
   it.each([
     ['beside its code', { code: DUPLICATE, transactionId: 'gt-1' }],
     ['in the error', { error: { code: DUPLICATE, details: { transactionId: 'gt-1' } } }],
@@ -214,7 +214,7 @@ describe('a charge whose external reference the gateway knows already', () => {
     expect(bed.asked).toEqual([TOKEN, INIT, `${INQUIRY}/gt-1`])
   })
 
-  it('answers with the redirectUrl if the gateway tells it', async () => {
+  it('returns the redirectUrl if the gateway does', async () => {
     const redirectUrl = 'https://gateway.test/pay/gt-1'
     const body = { code: DUPLICATE, transactionId: 'gt-1', redirectUrl }
     expect(await shop({ init: answering(body, 400) }).charge()).toHaveProperty(
@@ -223,19 +223,19 @@ describe('a charge whose external reference the gateway knows already', () => {
     )
   })
 
-  it('has an unknown outcome when it is not told which, and is not made twice', async () => {
+  it('has an unknown outcome without the transaction’s id, and is not made twice', async () => {
     const { charge, bed } = shop({ init: answering({ code: DUPLICATE }, 400) })
     await expect(charge()).rejects.toMatchObject(UNAVAILABLE)
     expect(bed.asked).toEqual([TOKEN, INIT])
   })
 
-  it.each([404, 400, 401])('has an unknown outcome when the inquiry says %i', async (status) => {
+  it.each([404, 400, 401])('has an unknown outcome when the inquiry returns %i', async (status) => {
     const init = answering({ code: DUPLICATE, transactionId: 'gt-1' }, 400)
     const { charge } = shop({ init, inquiry: answering({}, status) })
     await expect(charge()).rejects.toMatchObject(UNAVAILABLE)
   })
 
-  it('does not take up a payment of another amount', async () => {
+  it('does not use a payment with another amount', async () => {
     const init = answering({ code: DUPLICATE, transactionId: 'gt-1' }, 400)
     const amount = { value: 250, currency: 'IQD' }
     const other = inquiry('SUCCESS', { transactionDetails: { transactionId: 'gt-1', amount } })
@@ -245,7 +245,7 @@ describe('a charge whose external reference the gateway knows already', () => {
     })
   })
 
-  it('asks about an id as one part of a path, whatever it is', async () => {
+  it('encodes any id as one segment of the path', async () => {
     const id = '../../oauth2/token?x'
     const { charge, bed } = shop({ init: answering({ code: DUPLICATE, transactionId: id }, 400) })
     await expect(charge()).rejects.toMatchObject({ gatewayTransactionId: id })
@@ -276,21 +276,21 @@ describe('the status of a payment by redirect', () => {
     expect(bed.lines).toEqual([])
   })
 
-  it('is Pending when its word is unknown, which is logged', async () => {
+  it('is Pending when the status is unknown, which is logged', async () => {
     const { check, bed } = shop({ inquiry: answering(inquiry('ON_HOLD')) })
     expect(await check()).toMatchObject({ known: true, status: 'Pending' })
     const event = 'payments.redirect_gateway.unknown_status'
     expect(bed.lines).toEqual([{ event, fields: { gateway: 'shop', status: 'ON_HOLD' } }])
   })
 
-  it('tells why a payment failed', async () => {
+  it('has the reason why a payment failed', async () => {
     const { check } = shop({ inquiry: answering(inquiry('FAILED', { errorMessage: 'No money' })) })
     expect(await check()).toMatchObject({
       error: { code: 'payment_failed', rawCode: 'FAILED', message: 'No money' },
     })
   })
 
-  it('is unknown where the gateway knows no such payment', async () => {
+  it('is unknown when the gateway does not know the payment', async () => {
     const { check } = shop({ inquiry: answering({ code: 'TRANSACTION_NOT_FOUND' }, 404) })
     expect(await check()).toEqual({ known: false })
   })
@@ -362,7 +362,7 @@ describe('a refund by redirect', () => {
     },
   )
 
-  it('is never asked for twice when its answer is lost', async () => {
+  it('is never repeated when its answer is lost', async () => {
     const { refund, bed } = shop({ reverse: answering({}, 502) })
     await expect(refund()).rejects.toMatchObject(UNAVAILABLE)
     expect(bed.asked.filter((each) => each === REVERSE)).toHaveLength(1)

@@ -1,4 +1,4 @@
-// Stripe keeps the contract; its own package signs.
+// The contract for Stripe, with signatures of its own package.
 
 import Stripe from 'stripe'
 import { stripe } from '../../../../../worker/payments/gateways/stripe/stripe.ts'
@@ -77,7 +77,7 @@ gatewayContract('stripe', {
     return {
       first: received(body),
       raw: JSON.parse(body),
-      // A later attempt, signed anew, by the secret that is being replaced.
+      // A later attempt with a new signature, by the old secret during a rotation.
       again: received(body, sign(body, 'whsec_the-old-one', 1_700_003_600)),
       other: received(event('evt_2')),
     }

@@ -1,4 +1,4 @@
-// Stripe's own package signs everything here: never our code.
+// Stripe's own package signs everything here, not our code.
 
 import Stripe from 'stripe'
 import { describe, expect, it } from 'vitest'
@@ -59,14 +59,14 @@ const charge = {
 }
 const PAID = eventOf('checkout.session.completed', session)
 
-/** What becomes of a signed event of this kind. */
+/** The result of a signed event of this type. */
 const told = (type: string, object: unknown, call = new FakeGatewayCall()) => {
   const body = eventOf(type, object)
   return gateway.handleWebhook(request(body, sign(body)), call)
 }
 
 describe("Stripe's signature", () => {
-  it('proves the body it stands beside', async () => {
+  it('is valid for its body only', async () => {
     expect(await gateway.handleWebhook(request(PAID, sign(PAID)), new FakeGatewayCall())).toEqual({
       gateway: 'stripe',
       gatewayTransactionId: 'cs_test_1',
@@ -81,7 +81,7 @@ describe("Stripe's signature", () => {
     })
   })
 
-  it('proves it however Stripe computed it, and with letters beyond ASCII', async () => {
+  it('is valid for each way in which Stripe computes it, and for non-ASCII text', async () => {
     const body = eventOf('checkout.session.completed', {
       ...session,
       metadata: { ...NAMES, reference: 'پسوولە-٧ 💡' },
@@ -95,7 +95,7 @@ describe("Stripe's signature", () => {
     expect(payload).toMatchObject({ reference: 'پسوولە-٧ 💡' })
   })
 
-  it('may stand among several: of other schemes, of other secrets, with spaces', async () => {
+  it('may be one of several: with other schemes, other secrets, or spaces', async () => {
     const v1 = sign(PAID).split('v1=')[1]
     const other = sign(PAID, 'whsec_another').split('v1=')[1]
     for (const header of [
@@ -109,7 +109,7 @@ describe("Stripe's signature", () => {
     }
   })
 
-  it('is checked with both secrets while they rotate, and with no third', async () => {
+  it('is checked with both secrets during a rotation, and with no other', async () => {
     const rotating = gatewayOf(` ${NEW}  ${OLD} `)
     for (const secret of [NEW, OLD]) {
       const payload = rotating.handleWebhook(
@@ -124,7 +124,7 @@ describe("Stripe's signature", () => {
     )
   })
 
-  it('proves an old attempt too, with its own time, so that it can be called stale', async () => {
+  it('is valid for an old attempt too, with its time, so that it can be stale', async () => {
     const old = NOW_S - 86_400
     const payload = await gateway.handleWebhook(
       request(PAID, sign(PAID, NEW, old)),
@@ -175,7 +175,7 @@ describe("Stripe's signature", () => {
     await expect(gateway.handleWebhook(request(body, good), new FakeGatewayCall())).rejects.toThrow(
       InvalidWebhookSignatureException,
     )
-    // Signed by Stripe, it is not forged: it is to be sent again.
+    // It is signed, so it is not forged: Stripe should send it again.
     await expect(
       gateway.handleWebhook(request(body, sign(body)), new FakeGatewayCall()),
     ).rejects.not.toThrow(InvalidWebhookSignatureException)
@@ -196,7 +196,7 @@ describe("Stripe's events", () => {
     expect('error' in payload).toBe(status === 'Failed')
   })
 
-  it('of refunds tell all that was refunded so far', async () => {
+  it('of refunds have the total that was refunded so far', async () => {
     const part = { ...charge, amount_refunded: 400, refunded: false }
     expect(await told('charge.refunded', part)).toMatchObject({
       status: 'PartiallyRefunded',
@@ -248,13 +248,13 @@ describe("Stripe's events", () => {
     },
   )
 
-  it('of a failed refund carry the name that we gave it', async () => {
+  it('of a failed refund have our refund id', async () => {
     const ours = { ...failed, metadata: { refund_id: '01REFUND' } }
     const call = new FakeGatewayCall({ status: 200, body: intent })
     expect(await told('refund.failed', ours, call)).toMatchObject({ refundId: '01REFUND' })
   })
 
-  it('of a failed refund are to be sent again while Stripe cannot be asked', async () => {
+  it('of a failed refund are to be sent again while Stripe does not answer', async () => {
     await expect(told('refund.failed', failed)).rejects.toThrow(GatewayUnavailableException)
   })
 
@@ -268,12 +268,12 @@ describe("Stripe's events", () => {
     expect(await told(type, object)).toEqual({ ignored: expect.any(String) })
   })
 
-  it('about a payment that is not ours are ignored, though its refund failed', async () => {
+  it('of a payment that is not ours are ignored, even if its refund failed', async () => {
     const call = new FakeGatewayCall({ status: 200, body: { ...intent, metadata: {} } })
     expect(await told('refund.failed', failed, call)).toEqual({ ignored: expect.any(String) })
   })
 
-  it('about a payment of ours that lack its amount are to be sent again', async () => {
+  it('of our payment without its amount are to be sent again', async () => {
     await expect(
       told('checkout.session.completed', { ...session, amount_total: null }),
     ).rejects.toThrow(GatewayUnavailableException)

@@ -58,7 +58,7 @@ const intent = (more: Record<string, unknown>) => ({
 })
 
 describe('a charge at Stripe', () => {
-  it('makes a Checkout Session, and answers with its page', async () => {
+  it('makes a Checkout Session, and returns its page', async () => {
     const call = new FakeGatewayCall(ok(made))
     expect(await gateway.charge(charge, call)).toEqual({
       ok: true,
@@ -68,18 +68,18 @@ describe('a charge at Stripe', () => {
     })
   })
 
-  it('is the same charge however often it is asked for', async () => {
+  it('is the same charge when it is repeated', async () => {
     const call = new FakeGatewayCall(ok(made), ok(made))
     await gateway.charge(charge, call)
     await gateway.charge({ ...charge, now: charge.now + 60_000 }, call)
     const [first, second] = call.requests
     expect(gateway.chargeIsIdempotent).toBe(true)
     expect(first).toMatchObject({ isIdempotent: true, headers: { 'idempotency-key': 'ext-7' } })
-    // Stripe refuses a key that comes back with other parameters.
+    // Stripe refuses a repeated key with other parameters.
     expect(second).toEqual(first)
   })
 
-  it("is written as Stripe's own client writes it", async () => {
+  it("has the same form as a request of Stripe's own client", async () => {
     const sent: { method: string; url: string; body: string; headers: Headers }[] = []
     const theirs = new Stripe('sk_test_1', {
       httpClient: Stripe.createFetchHttpClient((url, { method = 'GET', body, headers } = {}) => {
@@ -121,7 +121,7 @@ describe('a charge at Stripe', () => {
     expect(API_VERSION).toBe(Stripe.API_VERSION)
   })
 
-  it('comes back to the configured page where no other is asked for', async () => {
+  it('uses the configured return page if the order has none', async () => {
     const urls = { success_url: 'https://shop.test/paid', cancel_url: 'https://shop.test/cart' }
     const configured = stripe.create('stripe', { ...SETTINGS, ...urls })
     const { returnUrl: _, ...rest } = charge
@@ -132,7 +132,7 @@ describe('a charge at Stripe', () => {
     expect(call.requests[1]?.form).toMatchObject({ success_url: 'https://shop.test/back' })
   })
 
-  it('keeps a long reference in the metadata, and cuts a long name for the page', async () => {
+  it('puts a long reference into the metadata, and cuts a long product name', async () => {
     const call = new FakeGatewayCall(ok(made))
     const reference = 'r'.repeat(201)
     await gateway.charge({ ...charge, reference, description: '😀'.repeat(300) }, call)
@@ -154,15 +154,15 @@ describe('a charge at Stripe', () => {
     expect(call.requests).toEqual([])
   })
 
-  it('needs a page to come back to, and then asks Stripe nothing', async () => {
+  it('needs a return page, and without one does not call Stripe', async () => {
     const call = new FakeGatewayCall()
     const { returnUrl: _, ...rest } = charge
     await expect(gateway.charge(rest, call)).rejects.toThrow(InvalidArgumentException)
     expect(call.requests).toEqual([])
   })
 
-  it('takes only currencies that money.ts counts as Stripe does', () => {
-    // From Stripe's page on currencies.
+  it('supports only currencies with the same minor units in money.ts and at Stripe', () => {
+    // From Stripe's documentation of currencies.
     const whole = 'BIF CLP DJF GNF JPY KMF KRW MGA PYG RWF UGX VND VUV XAF XOF XPF'.split(' ')
     const thousandths = 'BHD JOD KWD OMR TND'.split(' ')
     for (const currency of gateway.currencies) {
@@ -171,7 +171,7 @@ describe('a charge at Stripe', () => {
     }
   })
 
-  it("tells Stripe's refusal as a refusal", async () => {
+  it("returns Stripe's refusal as a refusal", async () => {
     const error = {
       type: 'invalid_request_error',
       code: 'amount_too_small',
@@ -230,20 +230,20 @@ describe('a payment at Stripe', () => {
     ])
   })
 
-  it('tells what was paid beside the part that went back', async () => {
+  it('has the paid amount beside the refunded part', async () => {
     const body = { ...paid, payment_intent: withRefunded(400) }
     const answer = await gateway.checkStatus(names, new FakeGatewayCall(ok(body)))
     expect(answer).toMatchObject({ amount: 400, paidAmount: 1_250 })
   })
 
-  it('failed for the reason that its bank gave', async () => {
+  it('fails with the reason of the bank', async () => {
     const call = new FakeGatewayCall(ok(unpaid('requires_payment_method')))
     expect(await gateway.checkStatus(names, call)).toMatchObject({
       error: { code: 'payment_failed', rawCode: 'debit_not_authorized', message: 'No.' },
     })
   })
 
-  it('is unknown when Stripe does not know it, and not when its key is refused', async () => {
+  it('is unknown when Stripe does not know it, but not when our key is refused', async () => {
     const missing = no(404, { type: 'invalid_request_error', code: 'resource_missing' })
     expect(await gateway.checkStatus(names, new FakeGatewayCall(missing))).toEqual({ known: false })
     const denied = no(401, { type: 'invalid_request_error' })
@@ -252,7 +252,7 @@ describe('a payment at Stripe', () => {
     )
   })
 
-  it('is cancelled by letting its session expire', async () => {
+  it('is cancelled by expiring its session', async () => {
     const call = new FakeGatewayCall(ok({ ...made, status: 'expired' }))
     await gateway.cancel(names, call)
     expect(asked(call)).toEqual([`POST ${BASE}/v1/checkout/sessions/cs_test_1/expire`])
@@ -281,7 +281,7 @@ describe('a payment at Stripe', () => {
 describe('a refund at Stripe', () => {
   const session = ok({ ...paid, payment_intent: 'pi_1' })
 
-  it('gives back a part of the payment behind the session, once for each refund', async () => {
+  it('refunds a part of the session’s payment, once for each refund id', async () => {
     const call = new FakeGatewayCall(session, ok({ id: 're_1', status: 'succeeded' }))
     expect(await gateway.refund(refund, call)).toEqual({
       ok: true,
@@ -299,7 +299,7 @@ describe('a refund at Stripe', () => {
     })
   })
 
-  it.each(['pending', 'requires_action'])('is on its way while %s', async (status) => {
+  it.each(['pending', 'requires_action'])('is pending while %s', async (status) => {
     const call = new FakeGatewayCall(session, ok({ id: 're_1', status }))
     expect(await gateway.refund(refund, call)).toMatchObject({ ok: true, isDone: false })
   })
@@ -313,7 +313,7 @@ describe('a refund at Stripe', () => {
     })
   })
 
-  it('is refused when nothing was paid, and none is asked for', async () => {
+  it('is refused without a call when nothing was paid', async () => {
     const call = new FakeGatewayCall(ok(made))
     expect(await gateway.refund(refund, call)).toMatchObject({ ok: false })
     expect(call.requests).toHaveLength(1)
@@ -327,7 +327,7 @@ describe('a refund at Stripe', () => {
 })
 
 describe("the driver's settings", () => {
-  it('are right as Stripe hands them out', () => {
+  it('are right with Stripe’s own keys', () => {
     expect(stripe.check(SETTINGS)).toEqual([])
     expect(stripe.check({ ...SETTINGS, webhook_secret: 'whsec_1 whsec_2' })).toEqual([])
   })
