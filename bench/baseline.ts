@@ -2,9 +2,9 @@
 // Node process. It answers the same three routes, so that both are asked by the same client.
 // Where a choice was open it was made in its favour: front matter is split by lines, not parsed.
 //
-// `node baseline.ts DIR [--ignore-temporary]`: the flag tells chokidar of the temporary files of a
-// save. That looks like housekeeping and decides how quick it is: a name it does not know makes it
-// read the whole folder again, and every save brings one.
+// `node baseline.ts DIR [--ignore-temporary]`: the flag makes chokidar ignore the temporary files
+// of a save. That looks like housekeeping and decides how quick it is: a name it does not know
+// makes it read the whole folder again, and every save brings one.
 
 import { readFileSync } from 'node:fs'
 import { createServer, type ServerResponse } from 'node:http'
@@ -39,7 +39,7 @@ watcher.on('change', read)
 watcher.on('unlink', (path) => {
   if (isTemporary(path)) return
   tasks.delete(basename(path, '.md'))
-  tell(basename(path, '.md'))
+  send(basename(path, '.md'))
 })
 watcher.on('error', (error) => process.stderr.write(`baseline: ${String(error)}\n`))
 watcher.once('ready', () => {
@@ -56,7 +56,7 @@ function read(path: string): void {
   try {
     const task = parse(basename(path, '.md'), readFileSync(path, 'utf8'))
     tasks.set(task.id, task)
-    tell(task.id)
+    send(task.id)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error
   }
@@ -79,7 +79,7 @@ function parse(id: string, text: string): BaselineTask {
   }
 }
 
-function tell(id: string): void {
+function send(id: string): void {
   revision++
   if (!isReady) return
   changed.add(id)

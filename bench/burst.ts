@@ -11,9 +11,9 @@ import type { Replaced, ReplaceOrder } from './replace.ts'
 import { rounded } from './statistics.ts'
 import type { System, Target } from './target.ts'
 
-/** A client that was told nothing looks all the same: a lost signal must not pass as a lost id. */
+/** The client also reads without a message, so that a lost message does not count as a lost id. */
 const LOOK_MS = 250
-/** Quiet after a run: what a system still has to say belongs to this run and not to the next. */
+/** A pause after a run, so that late messages do not count for the next run. */
 const SETTLE_MS = 1_500
 /** Every run begins elsewhere in the board. */
 const STRIDE = 1_237
@@ -112,9 +112,9 @@ async function measureBurst(
     let ms: number | null = null
     for (let seen = 0; performance.now() - startedAt < plan.longestRunMs; ) {
       if (seen === signals) {
-        const told = Promise.withResolvers<void>()
-        wake = told.resolve
-        await Promise.race([told.promise, sleep(LOOK_MS), broken.promise])
+        const signalled = Promise.withResolvers<void>()
+        wake = signalled.resolve
+        await Promise.race([signalled.promise, sleep(LOOK_MS), broken.promise])
       }
       seen = signals
       if (!(await model.isRight())) continue

@@ -1,5 +1,6 @@
-// From a saved file to a client: one task is saved now and then, and the time is taken until the
-// client is told. The window of 100 ms, which both systems wait on purpose, is taken off.
+// The latency from a saved file to a client: saves one task at intervals and measures the time
+// until the message arrives. The window of 100 ms, which both systems wait on purpose, is
+// subtracted.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type BenchBoard, idOf, nextRank, saveTask } from './board.ts'
@@ -8,11 +9,11 @@ import { randomFrom, rounded, type Summary, summarize } from './statistics.ts'
 import type { System, Target } from './target.ts'
 
 export const WINDOW_MS = 100
-/** A message that took longer counts as lost: nobody looks at a board that long without reloading. */
+/** A later message counts as lost: people reload a board sooner than that. */
 const LOST_MS = 5_000
 const PAUSE_MS = 300
 const PAUSE_JITTER_MS = 100
-/** The first saves find cold code on both sides; nobody watches a board for three saves. */
+/** The first saves run cold code on both sides, which is not typical of a board. */
 const WARM_UP_SAVES = 5
 const SEED = 20_260_101
 
@@ -27,7 +28,7 @@ export interface LatencyRow {
   tasks: number
   saves: number
   lost: number
-  /** The client was told, and read the task as it was before the save. */
+  /** The client got the message, but read the task as it was before the save. */
   stale: number
   /** Beyond the window, in ms. */
   latency: Summary

@@ -1,5 +1,5 @@
-// The other process of the burst: replaces many tasks of a board as fast as one process can, when it
-// is told to. Forked by burst.ts, which it talks to by messages.
+// The writer process of the burst: replaces many tasks of a board as fast as one process can.
+// Forked by burst.ts, which starts each burst by a message.
 
 import { boardIn, saveTask } from './board.ts'
 

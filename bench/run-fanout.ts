@@ -26,7 +26,7 @@ export async function runFanout(run: BenchRun): Promise<Verdict[]> {
   )
   const samples: FanoutSample[] = []
   for (let round = 0; round < plan.rounds; round++) {
-    // Every other round in the other order: whoever comes first finds a cold machine.
+    // Every second round has the other order, since the first system runs on a cold machine.
     for (const { system, streams } of round % 2 === 0 ? turn : turn.toReversed()) {
       const dir = join(run.workDir, `fanout-${samples.length}`)
       const target = await startFanout(system, dir)

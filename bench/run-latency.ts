@@ -24,7 +24,7 @@ export async function runLatency(run: BenchRun): Promise<Verdict[]> {
   const rows: LatencyRow[] = []
   for (const [n, { tasks }] of targets.entries()) {
     const board = makeBoard(join(run.workDir, `board-${tasks}`), tasks)
-    // Every other size in the other order: whoever comes first finds a cold machine.
+    // Every second size has the other order, since the first system runs on a cold machine.
     const order = n % 2 === 0 ? SYSTEMS : SYSTEMS.toReversed()
     const found = new Map<System, LatencyRow>()
     for (const system of order) {

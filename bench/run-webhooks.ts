@@ -15,7 +15,9 @@ const FULL = {
   levels: [64, 256],
   /** Where the naive handler may be at its best. */
   naiveLevels: [1, 2, 4, 8],
-  /** Of the naive handler at `levels`, where it breaks down: it is shown, and held against nobody. */
+  /**
+   * Rounds of the naive handler at `levels`, where it fails. Shown, but not part of the comparison.
+   */
   overloadRounds: 3,
   warmUpMs: 2_000,
   countedMs: 4_000,
@@ -59,7 +61,7 @@ export async function runWebhooks(run: BenchRun): Promise<Verdict[]> {
   }
   for (let round = 0; round < plan.rounds; round++) {
     const turn = plansOf(plan)
-    // Every other round in the other order: whoever comes first finds a cold machine.
+    // Every second round has the other order, since the first system runs on a cold machine.
     for (const wanted of round % 2 === 0 ? turn : turn.toReversed()) await measured(wanted)
   }
   const pace: PaceRun[] = []
@@ -68,7 +70,7 @@ export async function runWebhooks(run: BenchRun): Promise<Verdict[]> {
     pace.push(paced)
     run.say(paceInWords(paced))
   }
-  // Last, because what it leaves of the machine's disk is nobody else's business.
+  // Last, because its load on the disk would affect the other measurements.
   for (let round = 0; round < plan.overloadRounds; round++) {
     for (const connections of plan.levels) {
       await measured({ ...planOf(plan, 'naive', connections), countedMs: plan.overloadMs })

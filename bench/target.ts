@@ -67,7 +67,7 @@ async function sidecarReadyMs(logFile: string): Promise<number> {
     const { event, ms } = JSON.parse(line)
     if (event === 'sidecar.ready') return Number(ms)
   }
-  throw new Error(`${logFile} does not tell when the sidecar was ready.`)
+  throw new Error(`${logFile} does not say when the sidecar was ready.`)
 }
 
 async function startBaseline(system: System, boardDir: string): Promise<Target> {

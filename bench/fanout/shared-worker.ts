@@ -1,6 +1,6 @@
 // The smallest Worker that fans out: an object with hibernating sockets, and streams of an isolate
-// that share one of them. It resumes nothing, checks nobody and hands nothing over: when its leader
-// goes, its streams are silent.
+// that share one of them. It has no resume, no access control and no handover: when the leading
+// stream closes, the others get no more messages.
 
 import { DurableObject } from 'cloudflare:workers'
 

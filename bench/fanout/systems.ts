@@ -19,7 +19,7 @@ export interface FanoutTarget {
   port: number
   /** Path and headers of stream number `n`. */
   stream(n: number): { path: string; headers: Readonly<Record<string, string>> }
-  /** What a stream's text holds once it hears everything. */
+  /** Text that a stream contains once it is subscribed. */
   joined: string
   /** What a message holds. */
   message: string

@@ -1,4 +1,4 @@
-// libSQL's own server with the tables of schema.sql, in a folder that nobody used before.
+// libSQL's own server with the tables of schema.sql, in a new folder.
 
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'

@@ -29,7 +29,7 @@ export interface ClosedPlan {
   drainMs: number
 }
 
-/** Spreads out tries where nobody listens: each would otherwise fail at once. */
+/** A pause after a refused connection: without it each retry would fail at once. */
 const AFTER_ERROR_MS = 20
 
 export async function closedLoad(supply: Supply, plan: ClosedPlan): Promise<ClosedLoad> {

@@ -108,7 +108,9 @@ function shuffle(list: unknown[]): void {
   }
 }
 
-/** What is dispatched behind the answers counts as well, as far as it is done when the load ends. */
+/**
+ * What is dispatched behind the answers counts as well, as far as it is done when the load ends.
+ */
 async function withCpu<L extends Load>(
   { pid, database }: Handler,
   run: () => Promise<L>,
@@ -143,7 +145,7 @@ async function checked(
     return { ...base, faults: faultsIn(stored, load, OUTBOX[name]) }
   } catch (error) {
     if (!(error instanceof DatabaseUnreachable)) throw error
-    // Too many writers do that to it. What is stored then shows nobody.
+    // Too many concurrent writers cause this. Then the stored rows cannot be checked.
     return { ...base, faults: ['the database did not answer after the load'] }
   }
 }

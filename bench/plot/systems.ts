@@ -11,7 +11,7 @@ export const LOOKS: Record<System, { label: string; color: string }> = {
 
 /** Every picture explains `tuned`, since the name does not. */
 export const TUNED =
-  'chokidar + SSE: one Node process. Tuned: told to ignore the temporary files of a save, which it reads the folder for.'
+  'chokidar + SSE: one Node process. Tuned: ignores the temporary files of a save, for which it would read the folder.'
 
 export function heading(title: string, lines: readonly string[]): string[] {
   return [

@@ -1,5 +1,5 @@
-// A gateway's driver over the real guard and the real call, with a gateway of the test's own on the
-// other side of fetch and a clock that only moves when told to.
+// A gateway's driver with the real guard and the real call. `fetch` is a gateway of the test, and
+// the test moves the clock.
 
 import type { PaymentEvents } from '../../worker/payments/domain/events.ts'
 import type { AnyGateway } from '../../worker/payments/gateways/gateway.ts'

@@ -71,7 +71,7 @@ export async function send(edge: Edge, callback: Callback, key = 'redirect'): Pr
     const word = await response.text()
     return { status: response.status, word, headers: response.headers, tookMs: since() }
   } catch {
-    // Nobody listens, or whoever did is dead: a gateway learns no more than that either.
+    // No connection, or the process died: a gateway does not know more either.
     return { status: undefined, word: '', headers: new Headers(), tookMs: since() }
   }
 }
@@ -110,7 +110,7 @@ export async function atATime<Item, Result>(
   return results
 }
 
-/** `503 unavailable` and the like, each once; `none` where nobody answered. */
+/** Such as `503 unavailable`, each once; `none` without an answer. */
 export const answersOf = (attempts: readonly Attempt[]): string[] =>
   [...new Set(attempts.map(({ status, word }) => `${status ?? 'none'} ${word}`.trim()))].sort()
 
@@ -151,17 +151,17 @@ export async function delivered(database: LibsqlServer, transactionIds: readonly
 
 export const allDelivered = (count: number) => [{ status: 'delivered', isDone: true, n: count }]
 
-/** Payments of whose success the host application has no genuine word. */
+/** Payments whose success was not delivered to the host application with a valid signature. */
 export function undelivered({ receiver }: PaymentSystem, payments: readonly Seeded[]): string[] {
-  const told = new Set(
+  const delivered = new Set(
     receiver.events
       .filter(({ type, forged, status }) => type === 'PaymentSucceeded' && !forged && status < 300)
       .map(({ data }) => data.transaction?.id),
   )
-  return payments.map(({ id }) => id).filter((id) => !told.has(id))
+  return payments.map(({ id }) => id).filter((id) => !delivered.has(id))
 }
 
-/** What a dead Worker held is free at once, and not in a minute. */
+/** Ends the leases of a dead Worker now, not in a minute. */
 export async function endLeases(database: LibsqlServer): Promise<void> {
   for (const table of ['payment_outbox', 'payment_deliveries']) {
     await database.query(`UPDATE ${table} SET leased_until = 0 WHERE leased_until IS NOT NULL`)

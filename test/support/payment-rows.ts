@@ -1,5 +1,5 @@
-// Rows of the payment tables as tests of decisions need them: made up in one line, with what matters
-// said by the test.
+// Rows of the payment tables as tests of decisions need them: made up in one line, with what
+// matters said by the test.
 
 import type { NewEvent, Payment } from '../../worker/payments/domain/payment.ts'
 import type {
@@ -44,7 +44,9 @@ export const transactionRow = (own: Partial<TransactionRow> = {}): TransactionRo
   ...own,
 })
 
-/** As a payment of this status is when 25,000 IQD were paid, and 5,000 of them went back in part. */
+/**
+ * As a payment of this status is when 25,000 IQD were paid, and 5,000 of them went back in part.
+ */
 export const came = (status: TransactionRow['status']): Partial<TransactionRow> => {
   const isPaid = status === 'Paid' || status === 'Refunded' || status === 'PartiallyRefunded'
   const back = { Refunded: 25_000, PartiallyRefunded: 5_000 } as Partial<Record<string, number>>
@@ -60,7 +62,7 @@ export const paymentOf = (
   more: Partial<Omit<Payment, 'transaction'>> = {},
 ): Payment => ({ transaction: transactionRow(own), refunds: [], webhookEvents: [], ...more })
 
-/** An event that tells of 25,000 IQD. */
+/** An event with 25,000 IQD. */
 export const webhookEventRow = (own: Partial<WebhookEventRow> = {}): WebhookEventRow => ({
   id: '01EVENT',
   gateway: 'bank',

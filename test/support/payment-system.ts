@@ -1,5 +1,5 @@
-// Payments as they run in earnest: libSQL's server, the simulator and an edge, each a process of
-// its own, and a host application that is told by Standard Webhooks.
+// Payments as in production: libSQL's server, the simulator and an edge, each in its own process,
+// and a host application that gets Standard Webhooks.
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -135,16 +135,16 @@ export class PaymentSystem implements AsyncDisposable {
     return (await (await this.post('/sweep', undefined, {}, edge)).json()) as Record<string, number>
   }
 
-  /** Makes what would be asked about or told later due now: nobody waits for an hour in a test. */
+  /** Makes later checks and deliveries due now, so that a test does not wait for an hour. */
   async passTime(transactionId: string): Promise<void> {
     const args = { id: transactionId }
     const due = 'SET next_attempt_at = 0, leased_until = NULL'
-    const told = 'SELECT id FROM payment_outbox WHERE transaction_id = :id'
+    const events = 'SELECT id FROM payment_outbox WHERE transaction_id = :id'
     for (const sql of [
       `UPDATE payment_transactions SET next_check_at = 0, called_until = NULL
         WHERE id = :id AND next_check_at IS NOT NULL`,
       `UPDATE payment_outbox ${due} WHERE transaction_id = :id`,
-      `UPDATE payment_deliveries ${due} WHERE outbox_id IN (${told})`,
+      `UPDATE payment_deliveries ${due} WHERE outbox_id IN (${events})`,
     ]) {
       await this.database.query(sql, args)
     }
@@ -182,7 +182,7 @@ let orders = 0
 /** An order that no other test has. */
 export const freshReference = (): string => `order-${++orders}-${crypto.randomUUID().slice(0, 8)}`
 
-/** A request that the simulated gateways take. FIB is told the description alone. */
+/** A request that the simulated gateways accept. FIB gets only the description. */
 export function order(own: Record<string, unknown> = {}): Record<string, unknown> {
   const reference = own.reference ?? freshReference()
   return {

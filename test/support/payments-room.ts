@@ -1,5 +1,5 @@
-// The payments room in this process: over the memory ledger, a gateway that does as it is told, and
-// a clock that a test moves. Everything that is told to the host application is kept.
+// Payments in this process: the ledger on SQLite in memory, a scripted gateway, and a clock that
+// the test moves. All events for the host application are recorded.
 
 import type { Middleware } from '../../worker/payments/define-config.ts'
 import { EVENT_NAMES, type EventName, type Listeners } from '../../worker/payments/domain/events.ts'
@@ -35,30 +35,30 @@ export interface Room {
   payments: { queries: ReadableQueries } & Payments
   script: Script
   clock: FakeClock
-  /** Names and payloads, in their order. */
+  /** The events that were fired, in their order. */
   told: { name: EventName; payload: unknown }[]
   names(): EventName[]
   lines: Logged[]
   charged: GatewayCharge[]
   refunded: GatewayRefund[]
-  /** Lets everything in the background go as far as it can. */
+  /** Waits until background work is done or waits for the clock. */
   quiet(): Promise<void>
 }
 
 interface RoomOptions {
   onMismatch?: 'log' | 'reject'
   gateway?: object
-  /** What is on the other side of the network; without it nothing may be fetched. */
+  /** The network; without it any fetch fails. */
   fetch?: typeof fetch
-  /** Stands before the ledger, as charges and refunds see it. */
+  /** Runs before each ledger operation of charges and refunds. */
   wait?: (method: string, clock: FakeClock) => Promise<void>
   routePrefix?: string
-  /** Beside `api`, and within it. */
+  /** Added inside `api`. */
   middleware?: readonly Middleware[]
 }
 
 export const unavailable = (): never => {
-  throw new GatewayUnavailableException('Nobody answers.')
+  throw new GatewayUnavailableException('There is no answer.')
 }
 
 export function openRoom(own: RoomOptions = {}): Room {

@@ -44,7 +44,7 @@ export interface Logged {
   fields: Record<string, unknown>
 }
 
-/** A log that keeps what it is told. */
+/** A log that records its lines. */
 export function keptLog(): { log: Log; lines: Logged[] } {
   const lines: Logged[] = []
   return { lines, log: (level, event, fields) => lines.push({ level, event, fields }) }

@@ -23,7 +23,7 @@ export type StoryAnswer = Listed<Transaction> & Omit<ListedStory, 'transaction'>
 
 /** A story with readable rows only, and the unreadable ones apart. */
 export interface Story {
-  /** The payment is open and nobody can pay it. */
+  /** The payment is open but cannot be paid. */
   isStranded: boolean
   /** Undefined: the row of the payment itself is unreadable, and `invalid` says why. */
   transaction: Transaction | undefined

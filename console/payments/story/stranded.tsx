@@ -1,4 +1,4 @@
-// What to do about a payment that is open and that nobody can pay: one button, and what it does.
+// Shown for a payment that is open but cannot be paid: a button to replace it, with an explanation.
 
 import type { PaymentEvents } from '../../../worker/payments/domain/events.ts'
 import type { ChargeRequest, Transaction } from '../../../worker/payments/domain/transaction.ts'
@@ -43,7 +43,7 @@ export function Stranded({ story, transaction, feed }: StrandedProps) {
   )
 }
 
-/** As the host application sent it, but for the phone of the payer, which is stored nowhere. */
+/** The request of the host application, without the payer's phone, which is not stored. */
 function requestOf({ events }: Story): ChargeRequest | undefined {
   const initiated = events.find(({ type }) => type === 'PaymentInitiated')
   const payload = initiated?.payload as PaymentEvents['PaymentInitiated'] | undefined

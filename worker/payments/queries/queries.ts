@@ -56,7 +56,7 @@ export type Listed<Item> = Item | Unreadable
 /** One payment with its webhook events, refunds, events and alerts. Oldest first. */
 export interface Story {
   transaction: Transaction
-  /** It is open and nobody can pay it: a charge with `replace` is the way out. */
+  /** It is open but cannot be paid: a charge with `replace` resolves it. */
   isStranded: boolean
   webhookEvents: EventRecord[]
   refunds: RefundRecord[]

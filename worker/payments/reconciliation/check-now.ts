@@ -12,7 +12,7 @@ import { createReconcile, type ReconcileDeps } from './reconcile.ts'
 import { CHECK_CLAIM_MS } from './schedule.ts'
 
 /**
- * By our id. Applies what the gateway says as a webhook would; does nothing for an unknown id.
+ * By our id. Applies the gateway's answer like a webhook; does nothing for an unknown id.
  * Throws GatewayUnavailableException when the gateway does not answer, PaymentConflictException
  * while the payment is being charged, InvalidArgumentException when its gateway cannot be asked.
  */
@@ -33,17 +33,17 @@ export function createCheckNow(deps: CheckNowDeps): CheckNow {
       throw new PaymentConflictException('in_progress', 'This payment is being charged.')
     }
     const { check } = claimed
-    // Its row cannot be read: there is nothing to ask by.
+    // The row is unreadable, so the gateway cannot be asked.
     if ('invalid' in check) throw new InvalidArgumentException(check.invalid)
     const { gateway: key } = check.transaction
     const gateway = gateways.get(key)
     if (!gateway) throw new InvalidArgumentException(`There is no gateway ${key}.`)
     if (!supportsStatusCheck(gateway)) {
-      throw new InvalidArgumentException(`${key} does not tell the status of a payment.`)
+      throw new InvalidArgumentException(`${key} does not support status checks.`)
     }
     const { result } = await reconcile(check)
     if (result === 'unreachable') {
-      const message = `${key} did not say what became of this payment.`
+      const message = `${key} did not return the status of this payment.`
       throw new GatewayUnavailableException(message, { transactionId })
     }
   }

@@ -8,7 +8,7 @@ export const DAY_MS = 24 * HOUR_MS
 export const SWEEP_EVERY_MS = MINUTE_MS
 /** The longest time that a check takes; a call to a gateway has less. */
 const MAX_CHECK_MS = 20_000
-/** Longer than a call with its retries: nobody else must check the payment meanwhile. */
+/** Longer than a call with its retries, so that no other check runs at the same time. */
 export const CHECK_CLAIM_MS = 120_000
 /** For a charge without an answer. A circuit that it opened admits a probe by then. */
 const UNKNOWN_CHECK_MS = 30_000
