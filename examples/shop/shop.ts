@@ -1,0 +1,50 @@
+import express from 'express'
+import { handleEvents } from 'signalbox/events'
+
+const { SIGNALBOX_URL, SIGNALBOX_TOKEN, PAYMENT_EVENTS_SECRET, PORT = '3000' } = process.env
+const LAMP = { amount: 25_000, currency: 'IQD', description: 'A lamp' } // IQD has no minor units
+const orders = new Map<string, string>() // the state of each; a real shop has a database
+const isOpen = (id: string) => !/^(paid|in question)$/.test(orders.get(id) ?? '')
+/** Events come in any order, and before the answer to the charge too: what was paid stays so. */
+const settle = (id: string, state: string) => isOpen(id) && orders.set(id, state)
+
+const receive = handleEvents({
+  secrets: PAYMENT_EVENTS_SECRET,
+  on: {
+    PaymentSucceeded({ transaction: { reference, paid } }) {
+      const isAll = paid?.amount === LAMP.amount && paid.currency === LAMP.currency
+      settle(reference, isAll ? 'paid' : 'in question')
+    },
+    PaymentFailed: ({ transaction }) => settle(transaction.reference, 'not paid'),
+    PaymentCancelled: ({ transaction }) => settle(transaction.reference, 'not paid'),
+    AlertRaised: ({ alert }) => console.error('Somebody has to look:', alert.kind, alert.detail),
+  },
+})
+
+const shop = express()
+const form = (text: string) => `<form method="post"><button>${text}</button></form>`
+shop.param('id', (_req, res, next, id) => (orders.has(id) ? next() : res.sendStatus(404)))
+shop.get('/', (_req, res) => res.send(form('Buy a lamp for IQD 25,000')))
+shop.post(['/', '/orders/:id'], async ({ params, protocol, host }, res) => {
+  const id = String(params.id ?? crypto.randomUUID())
+  settle(id, 'waiting for the payment')
+  const returnUrl = `${protocol}://${host}/orders/${id}`
+  const answer = await fetch(`${SIGNALBOX_URL}/api/payments/charges`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${SIGNALBOX_TOKEN}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ gateway: 'redirect', reference: id, ...LAMP, returnUrl }),
+  })
+  if (!answer.ok) settle(id, 'not paid')
+  const { redirectUrl = `/orders/${id}` } = (await answer.json()) as { redirectUrl?: string }
+  res.redirect(303, redirectUrl)
+})
+shop.get('/orders/:id', ({ params: { id } }, res) => {
+  if (isOpen(id)) res.set('Refresh', '2') // the event decides, and comes soon
+  res.send(`Your order is ${orders.get(id)}. ${isOpen(id) ? form('Pay') : ''}`)
+})
+shop.post('/events', express.raw({ type: '*/*' }), async ({ headers, body }, res) => {
+  const init = { method: 'POST', headers: headers as Record<string, string>, body }
+  const answer = await receive(new Request('http://shop/events', init))
+  res.status(answer.status).send(await answer.text())
+})
+shop.listen(Number(PORT), '127.0.0.1')

@@ -1,0 +1,85 @@
+// What docs/shop.md says is what the code does.
+
+import { execFile } from 'node:child_process'
+import { readFile } from 'node:fs/promises'
+import { promisify } from 'node:util'
+import { beforeAll, expect, it } from 'vitest'
+import { minorUnits } from '../../worker/payments/domain/money.ts'
+import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
+import { whsecProblem } from '../../worker/payments/outbox/standard-webhook.ts'
+import { Problem, problemResponse, type Reason } from '../../worker/shared/problem.ts'
+
+let page: string
+beforeAll(async () => {
+  page = await readFile('docs/shop.md', 'utf8')
+})
+
+/** The cells of each row whose first cell matches. */
+const rows = (text: string, first: RegExp): string[][] =>
+  text
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .split('|')
+        .map((cell) => cell.trim())
+        .slice(1, -1),
+    )
+    .filter(([cell = '']) => first.test(cell))
+
+const codesIn = (text = ''): string[] =>
+  Array.from(text.matchAll(/`(\w+)`/g), ([, code = '']) => code)
+
+it('It shows the shop that is tested', async () => {
+  const shop = await readFile('examples/shop/shop.ts', 'utf8')
+  expect(page).toContain(`\n\`\`\`ts\n${shop}\`\`\`\n`)
+  expect(shop.split('\n').length).toBeLessThan(55)
+})
+
+it('It names the scale of every currency as the code has it', () => {
+  const scales = rows(page, /^`[A-Z]{3}`/)
+  const told = new Map(
+    scales.flatMap(([currencies, times]) =>
+      codesIn(currencies).map((code) => [code, Number(times)]),
+    ),
+  )
+  for (const [currency, times] of told)
+    expect([currency, times]).toEqual([currency, minorUnits(currency)])
+  const others = Intl.supportedValuesOf('currency').filter((code) => minorUnits(code) !== 100)
+  expect(others.filter((code) => !told.has(code))).toEqual([])
+  expect(page).toContain('| any other, such as `USD`, `EUR` | 100 |')
+})
+
+it('It says what to do for each code of payments, with the status that it has', async () => {
+  const told = rows(page, /^`[45]\d\d`$/).flatMap(([status = '', codes]) =>
+    codesIn(codes).map((code) => ({ code, status: Number(status.slice(1, -1)) })),
+  )
+  for (const { code, status } of told) {
+    expect([code, problemResponse(new Problem(code as Reason, '')).status]).toEqual([code, status])
+  }
+  const payments = await readFile('docs/payments.md', 'utf8')
+  const [, table = ''] = payments.split('| code | status | |')
+  const all = rows(table, /^`\w+`/).flatMap(([codes]) => codesIn(codes))
+  const elsewhere = ['unknown_alert', 'unknown_delivery']
+  expect(all.length).toBeGreaterThan(7)
+  expect(
+    all.filter((code) => !elsewhere.includes(code) && !told.some((row) => row.code === code)),
+  ).toEqual([])
+})
+
+it('It says of each gateway how much of a payment it gives back at once', () => {
+  const [, ...cells] = rows(page, /^`refunds` in/)[0] ?? []
+  const settings = {
+    ...{ base_url: 'https://gateway.example', client_id: 'a', client_secret: 'b', api_key: 'c' },
+    ...{ secret_key: 'd', webhook_secret: 'e', scope: 'reverse:write' },
+  }
+  const refunds = Object.values(DRIVERS).map(({ create }) => create('key', settings).refunds)
+  expect(cells).toEqual(refunds.map((how) => `\`${how}\``))
+})
+
+it.each(['docs/shop.md', 'docs/events.md'])('The command of %s makes a secret', async (name) => {
+  const [, program = ''] =
+    /node -p "([^"]+randomBytes[^"]+)"/.exec(await readFile(name, 'utf8')) ?? []
+  const { stdout } = await promisify(execFile)(process.execPath, ['-p', program])
+  expect(whsecProblem(stdout.trim())).toBeUndefined()
+})
