@@ -90,7 +90,7 @@ function reachedFrom(entry: string, reached = new Set<string>()): string[] {
 }
 
 /** A walk that comes back to where it was, one for each import that closes one. */
-function circlesOf(files: Source[]): string[] {
+function circlesOf(files: Pick<Source, 'file' | 'local'>[]): string[] {
   const localOf = new Map(files.map(({ file, local }) => [file, local]))
   const done = new Set<string>()
   const found: string[] = []
@@ -137,6 +137,22 @@ describe('the house', () => {
 
   it('has no circle of imports, types included', () => {
     expect(circlesOf(sources)).toEqual([])
+  })
+
+  it('has no circle of rooms in payments, nor in the sidecar', () => {
+    for (const top of ['worker/payments', 'sidecar']) {
+      const rooms = readdirSync(top, { withFileTypes: true })
+        .filter((entry) => entry.isDirectory())
+        .map(({ name }) => `${top}/${name}`)
+      expect(rooms.length).toBeGreaterThan(4)
+      const roomOf = (file: string) => rooms.find((room) => file.startsWith(`${room}/`))
+      const arrows = rooms.map((room) => {
+        const others = inside(room).flatMap(({ local }) => local.map(roomOf))
+        const local = [...new Set(others)].filter((other) => other !== undefined && other !== room)
+        return { file: room, local: local as string[] }
+      })
+      expect(circlesOf(arrows)).toEqual([])
+    }
   })
 
   it('keeps every platform out of the worker’s core and ports', () => {

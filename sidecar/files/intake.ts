@@ -2,8 +2,8 @@
 // done, or for a second; what cannot be read now is left as it was.
 
 import { setImmediate as otherTurns } from 'node:timers/promises'
-import type { Board } from '../board/board.ts'
 import type { Log } from '../log.ts'
+import type { ParsedFile } from './facts.ts'
 import { type FileReader, type FileState, HALF_WRITTEN_MS } from './file-reader.ts'
 import type { FileTable } from './file-table.ts'
 
@@ -18,7 +18,11 @@ export interface Taken {
 }
 
 export interface IntakeDeps {
-  board: Board
+  board: {
+    hashOf(path: string): string | undefined
+    /** null: the file is gone. */
+    ingest(path: string, file: ParsedFile | null): void
+  }
   read: FileReader
   files: FileTable
   log: Log

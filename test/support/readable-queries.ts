@@ -1,10 +1,10 @@
 // Records in which no row is unreadable, as nearly every test wants them.
 
+import type { Listed } from '../../worker/payments/domain/listed.ts'
 import type { Transaction } from '../../worker/payments/domain/transaction.ts'
 import type {
   AlertRecord,
   EventRecord,
-  Listed,
   ListedStory,
   PaymentQueries,
   Story,

@@ -1,7 +1,8 @@
 // Texts for what needs a person: open alerts, and webhook events that wait for their payment. Pure.
 
+import type { Listed } from '../../../worker/payments/domain/listed.ts'
 import type { PaymentStatus } from '../../../worker/payments/domain/status.ts'
-import type { AlertRecord, EventRecord, Listed } from '../../../worker/payments/queries/queries.ts'
+import type { AlertRecord, EventRecord } from '../../../worker/payments/queries/queries.ts'
 import { timeOf } from '../../ui/time-text.ts'
 import { words } from '../../words.ts'
 import { isUnreadable } from '../feed/story.ts'

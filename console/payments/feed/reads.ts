@@ -1,11 +1,11 @@
 // The reads of one polling round. Their results are signals.
 
 import { type Signal, signal } from '@preact/signals'
+import type { Listed } from '../../../worker/payments/domain/listed.ts'
 import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
 import type {
   AlertRecord,
   EventRecord,
-  Listed,
   WebhookRates,
 } from '../../../worker/payments/queries/queries.ts'
 import { ApiProblem, type ConditionalRead, conditionalRead } from '../../data/http.ts'

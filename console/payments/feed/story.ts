@@ -1,15 +1,14 @@
 // Rows that the edge could not read, and the story of a payment sorted by readable and unreadable
 // rows. Pure.
 
+import type { Listed, Unreadable } from '../../../worker/payments/domain/listed.ts'
 import type { Transaction } from '../../../worker/payments/domain/transaction.ts'
 import type {
   AlertRecord,
   EventRecord,
-  Listed,
   ListedStory,
   RefundRecord,
   StoredEvent,
-  Unreadable,
 } from '../../../worker/payments/queries/queries.ts'
 
 export const isUnreadable = <Item extends object>(row: Listed<Item>): row is Unreadable =>

@@ -1,6 +1,7 @@
 // A charge: stored first, then asked of the gateway, then stored as answered. A crash or a timeout
 // between leaves a row that says so, and the sweeper finds out.
 
+import { checkedInMs, DAY_MS, unknownCheckAt } from '../domain/check-schedule.ts'
 import { GatewayRefusedException, InvalidArgumentException } from '../domain/exceptions.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
 import { drawId } from '../domain/new-id.ts'
@@ -13,10 +14,10 @@ import type {
   Transaction,
 } from '../domain/transaction.ts'
 import type { AnyGateway, ChargeAnswer } from '../gateways/gateway.ts'
+import { chargeResult, failedCharge } from '../gateways/outcome.ts'
 import type { ChargeBegun } from '../ledger/ledger.ts'
-import { checkedInMs, DAY_MS, unknownCheckAt } from '../reconciliation/schedule.ts'
 import { type AskDeps, askAgain } from './ask-again.ts'
-import { answerAtOnce, chargeResult, failedCharge, responseNow } from './charge-result.ts'
+import { answerAtOnce, responseNow } from './charge-response.ts'
 import { checkCharge } from './check-charge.ts'
 import {
   CALL_PATIENCE_MS,

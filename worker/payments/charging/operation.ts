@@ -15,7 +15,6 @@ import type { Transaction } from '../domain/transaction.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
 import { CALL_TIMEOUT_MS, type Caller } from '../gateways/guard/caller.ts'
 import { type Finished, type Ledger, LedgerUnavailable } from '../ledger/ledger.ts'
-import { maskError } from '../masking/mask.ts'
 import type { Background } from '../outbox/background.ts'
 
 export interface OperationDeps {
@@ -114,20 +113,6 @@ export const circuitOpen = (gateway: string, retryAfterMs: number): GatewayUnava
   new GatewayUnavailableException(`${gateway} is failing and is left alone for now.`, {
     retryAfterMs,
   })
-
-/** For the ledger: what a driver threw. Only a no, or what was never sent, is a refusal. */
-export const failedResult = (
-  error: unknown,
-  nextCheckAt: number,
-): { kind: 'refused'; error: PaymentError } | { kind: 'unknown'; nextCheckAt: number } => {
-  if (error instanceof GatewayRefusedException) {
-    return { kind: 'refused', error: maskError(error.error) }
-  }
-  if (error instanceof InvalidArgumentException) {
-    return { kind: 'refused', error: { code: error.code, message: error.message } }
-  }
-  return { kind: 'unknown', nextCheckAt }
-}
 
 /** For whoever asks the same again: as the first was told. */
 export const refusedBefore = (error: PaymentError): Error =>

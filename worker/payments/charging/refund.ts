@@ -1,6 +1,7 @@
 // A refund: claimed first, so that it can never be made twice, then asked of the gateway.
 
 import { z } from 'zod'
+import { checkedInMs } from '../domain/check-schedule.ts'
 import {
   GatewayRefusedException,
   InvalidArgumentException,
@@ -10,21 +11,14 @@ import { drawId } from '../domain/new-id.ts'
 import type { RefundEnd } from '../domain/refund.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { Paid, RefundRequest, RefundResult } from '../domain/transaction.ts'
-import {
-  type Gateway,
-  type RefundAnswer,
-  type SupportsRefund,
-  supportsRefund,
-} from '../gateways/gateway.ts'
+import { type Gateway, type SupportsRefund, supportsRefund } from '../gateways/gateway.ts'
+import { failedRefund, refundResult } from '../gateways/outcome.ts'
 import type { RefundBegun } from '../ledger/ledger.ts'
-import { maskError } from '../masking/mask.ts'
-import { checkedInMs } from '../reconciliation/schedule.ts'
 import {
   CALL_PATIENCE_MS,
   circuitOpen,
   type Deadlines,
   deadlinesOf,
-  failedResult,
   faultsOf,
   finish,
   inTime,
@@ -42,8 +36,6 @@ export type Refund = (
   request: RefundRequest,
   context?: OperationContext,
 ) => Promise<RefundResult>
-
-const FIRST_CHECK_MS = 5 * 60_000
 
 const refundSchema = z.strictObject({
   transactionId: wellFormed(255),
@@ -178,7 +170,7 @@ async function callGateway(
     result = refundResult(await gateway.refund(refund, call), clock.now())
   } catch (error) {
     failure = error
-    result = failedResult(error, clock.now() + FIRST_CHECK_MS)
+    result = failedRefund(error, clock.now())
     const about = { gateway: gateway.key, transactionId, refundId, correlationId }
     log('warn', `payments.refund.${result.kind}`, { ...about, error: String(error) })
   }
@@ -200,12 +192,4 @@ async function callGateway(
         checkedInMs: checkedInMs(result.nextCheckAt, end.now),
       })
   }
-}
-
-function refundResult(answer: RefundAnswer, now: number): RefundEnd['result'] {
-  if (!answer.ok) return { kind: 'refused', error: maskError(answer.error) }
-  const { gatewayRefundId, isDone } = answer
-  const named = gatewayRefundId !== undefined && { gatewayRefundId }
-  if (isDone) return { kind: 'done', ...named }
-  return { kind: 'accepted', ...named, nextCheckAt: now + FIRST_CHECK_MS }
 }

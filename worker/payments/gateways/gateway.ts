@@ -5,6 +5,7 @@ import type { PaymentError } from '../domain/exceptions.ts'
 import type { VerifiedWebhook } from '../domain/payload.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { ChargeRequest } from '../domain/transaction.ts'
+import type { MaskedFields } from '../masking/mask.ts'
 
 /** How a driver reaches its gateway. */
 export interface GatewayCall {
@@ -87,17 +88,9 @@ export interface IgnoredWebhook {
   ignored: string
 }
 
-export interface Gateway {
+export interface Gateway extends MaskedFields {
   /** Key of the configuration. */
   readonly key: string
-  /**
-   * Fields in the gateway's data that hold personal data of the payer: `wallet number` matches
-   * `walletNumber`, `wallet_number` and `payerWalletNumber`. They are masked before anything is
-   * stored or sent. Secrets, phone numbers, card numbers and IBANs are always masked.
-   */
-  readonly privateFields: readonly string[]
-  /** Fields, spelled exactly, that return values of the host application: never masked. */
-  readonly echoedFields: readonly string[]
   /** Three capital letters each. */
   readonly currencies: readonly string[] | 'any'
   /** For the gateway, a repeated charge with the same external reference is the same charge. */

@@ -10,6 +10,7 @@
 import type { ChargeStart } from '../domain/begin-charge.ts'
 import type { CheckSettled } from '../domain/check.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
+import type { Listed } from '../domain/listed.ts'
 import type { WebhookPayload } from '../domain/payload.ts'
 import type { RefundEnd, RefundRefusal, RefundStart } from '../domain/refund.ts'
 import type { Outcome } from '../domain/status.ts'
@@ -17,7 +18,6 @@ import { isTime } from '../domain/time.ts'
 import type { ChargeRequest, OpenedPayment, Transaction } from '../domain/transaction.ts'
 import type { GatewayGuard, Verdict } from '../gateways/guard/guard.ts'
 import type { DispatchReport, DueClaim } from '../outbox/dispatch.ts'
-import type { Listed } from '../queries/queries.ts'
 
 export interface Ledger extends GatewayGuard {
   /** Records a verified event and applies it to its transaction. */

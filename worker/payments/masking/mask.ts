@@ -5,7 +5,6 @@
 import { hideTokens, isSecretName, nameMatcher, REDACTED } from '../../shared/secrets.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
 import type { VerifiedWebhook, WebhookPayload } from '../domain/payload.ts'
-import type { Gateway } from '../gateways/gateway.ts'
 import { hideAccountNumbers } from './account-numbers.ts'
 
 /** As JSON. Longer values are cut: they are stored for months and read by people. */
@@ -16,7 +15,16 @@ const MAX_BEGINNING_CHARS = MAX_RAW_BYTES / 4
 /** More nesting than any gateway uses; deeper values are redacted. */
 const MAX_DEPTH = 32
 
-export type MaskedFields = Pick<Gateway, 'privateFields' | 'echoedFields'>
+export interface MaskedFields {
+  /**
+   * Fields in the gateway's data that hold personal data of the payer: `wallet number` matches
+   * `walletNumber`, `wallet_number` and `payerWalletNumber`. They are masked before anything is
+   * stored or sent. Secrets, phone numbers, card numbers and IBANs are always masked.
+   */
+  readonly privateFields: readonly string[]
+  /** Fields, spelled exactly, that return values of the host application: never masked. */
+  readonly echoedFields: readonly string[]
+}
 
 type TestName = (name: string) => boolean
 

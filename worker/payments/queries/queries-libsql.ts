@@ -1,11 +1,12 @@
 // The queries of payments on libSQL.
 
+import type { Listed } from '../domain/listed.ts'
 import { isStranded } from '../domain/replace-charge.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import { type Database, type Row, statement, type Value } from '../ledger/libsql/database-libsql.ts'
 import { HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/due-libsql.ts'
 import { listed, text, toTransaction } from '../ledger/read-rows.ts'
-import type { Listed, Page, PaymentQueries } from './queries.ts'
+import type { Page, PaymentQueries } from './queries.ts'
 import { toAlert, toEventRecord, toRates, toRefund, toStoredEvent } from './query-rows-libsql.ts'
 import { type Query, queryRunner } from './run-query-libsql.ts'
 import { notPaidCondition, searchQuery } from './search-libsql.ts'

@@ -3,6 +3,7 @@
 import type { RaisedAlert } from '../domain/alerts.ts'
 import type { PaymentEvents } from '../domain/events.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
+import type { Listed } from '../domain/listed.ts'
 import type { DurableEvent, Outcome, PaymentStatus } from '../domain/status.ts'
 import type { Transaction } from '../domain/transaction.ts'
 
@@ -39,19 +40,6 @@ export interface TransactionFilter {
   /** The beginning of our id, the gateway's or the reference; case-sensitive. */
   startsWith?: string
 }
-
-/**
- * What a list shows for an invalid row, such as one with an impossible time: only this row fails,
- * and the list shows that it exists.
- */
-export interface Unreadable {
-  id: string
-  code: 'unreadable'
-  /** A sentence that says what is invalid. */
-  invalid: string
-}
-
-export type Listed<Item> = Item | Unreadable
 
 /** One payment with its webhook events, refunds, events and alerts. Oldest first. */
 export interface Story {

@@ -1,11 +1,12 @@
 // Finds payments by the beginning of an id or a reference. Each has an index with equal beginnings
 // side by side, so only matching rows are read, among any number of payments.
 
+import type { Listed } from '../domain/listed.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import { statement } from '../ledger/libsql/database-libsql.ts'
 import { listed, toTransaction } from '../ledger/read-rows.ts'
-import type { Listed, Page, TransactionFilter } from './queries.ts'
+import type { Page, TransactionFilter } from './queries.ts'
 import type { Query } from './run-query-libsql.ts'
 
 /** Sorts after every other character, so that nothing needs to be escaped. */

@@ -1,6 +1,7 @@
 // Checks one payment with its gateway at once, for a host application that does not want to wait
 // for the next sweep.
 
+import { CHECK_CLAIM_MS } from '../domain/check-schedule.ts'
 import {
   GatewayUnavailableException,
   InvalidArgumentException,
@@ -9,7 +10,6 @@ import {
 import { supportsStatusCheck } from '../gateways/gateway.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { createReconcile, type ReconcileDeps } from './reconcile.ts'
-import { CHECK_CLAIM_MS } from './schedule.ts'
 
 /**
  * By our id. Applies the gateway's answer like a webhook; does nothing for an unknown id.

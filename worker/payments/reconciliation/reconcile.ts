@@ -3,17 +3,17 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Fields, Log } from '../../shared/log.ts'
-import { chargeResult, failedCharge } from '../charging/charge-result.ts'
+import { DAY_MS, unknownCheckAt } from '../domain/check-schedule.ts'
 import { GatewayRefusedException, GatewayUnavailableException } from '../domain/exceptions.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
 import { drawId } from '../domain/new-id.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import { type AnyGateway, type StatusAnswer, supportsStatusCheck } from '../gateways/gateway.ts'
 import type { Caller } from '../gateways/guard/caller.ts'
+import { chargeResult, failedCharge } from '../gateways/outcome.ts'
 import type { Check, Ledger } from '../ledger/ledger.ts'
 import { reasonOf } from '../outbox/reason.ts'
 import { applyAnswer } from './apply-answer.ts'
-import { DAY_MS, unknownCheckAt } from './schedule.ts'
 import { expiredUnknown, type KnownStatus, mustApply, settledAs } from './verdict.ts'
 
 export interface ReconcileDeps {

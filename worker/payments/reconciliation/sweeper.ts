@@ -1,16 +1,17 @@
 // The sweeper: delivers pending events, applies webhooks that arrived before their payment, and
 // reconciles payments whose webhook was lost. Its work is bounded, so that it can run every minute.
 
+import { CHECK_CLAIM_MS, DAY_MS } from '../domain/check-schedule.ts'
+import type { Unreadable } from '../domain/listed.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { reasonOf } from '../outbox/reason.ts'
-import type { PaymentQueries, Unreadable } from '../queries/queries.ts'
+import type { PaymentQueries } from '../queries/queries.ts'
 import {
   createReconcile,
   type Reconcile,
   type ReconcileDeps,
   type Reconciled,
 } from './reconcile.ts'
-import { CHECK_CLAIM_MS, DAY_MS } from './schedule.ts'
 
 export interface Sweeper {
   /** Never rejects: failures are logged and counted, and the work is due again later. */

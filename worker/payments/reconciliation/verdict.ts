@@ -2,12 +2,12 @@
 // check or an alert. Pure.
 
 import type { CheckSettled } from '../domain/check.ts'
+import { DAY_MS, HOUR_MS, nextCheckAt } from '../domain/check-schedule.ts'
 import type { VerifiedWebhook } from '../domain/payload.ts'
 import { judge } from '../domain/status.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { StatusAnswer } from '../gateways/gateway.ts'
 import type { Check } from '../ledger/ledger.ts'
-import { DAY_MS, HOUR_MS, nextCheckAt } from './schedule.ts'
 
 export type KnownStatus = Extract<StatusAnswer, { known: true }>
 

@@ -1,0 +1,84 @@
+// What a gateway's answer to a charge or a refund comes to, or what its driver threw. Pure.
+
+import { nextCheckAt } from '../domain/check-schedule.ts'
+import {
+  GatewayRefusedException,
+  GatewayUnavailableException,
+  InvalidArgumentException,
+  type PaymentError,
+} from '../domain/exceptions.ts'
+import type { ChargeEnd } from '../domain/finish-charge.ts'
+import type { RefundEnd } from '../domain/refund.ts'
+import { possibleTime } from '../domain/time.ts'
+import type { ChargeRequest, OpenedPayment, Transaction } from '../domain/transaction.ts'
+import { maskError } from '../masking/mask.ts'
+import type { ChargeAnswer, RefundAnswer } from './gateway.ts'
+
+/** A refund that is under way, or whose outcome is unknown, is checked first after this. */
+const REFUND_CHECK_MS = 5 * 60_000
+/** A charge that is answered days late has no check left, and yet somebody may pay it now. */
+const LATE_CHECK_MS = 5 * 60_000
+
+/** `now` in ms. */
+export function chargeResult(
+  request: ChargeRequest,
+  transaction: Transaction,
+  answer: ChargeAnswer,
+  now: number,
+): ChargeEnd['result'] {
+  if (!answer.ok) return { kind: 'refused', error: maskError(answer.error) }
+  const { redirectUrl, qrCode, readableCode, deepLink } = answer
+  // One that no date can have is left out: the payer must get the page all the same.
+  const expiresAt = possibleTime(answer.expiresAt)
+  const opened: OpenedPayment = {
+    // An answer only opens the payment; that it is paid is told by a webhook or a check.
+    status: 'Pending',
+    gateway: request.gateway,
+    reference: request.reference,
+    transactionId: transaction.id,
+    gatewayTransactionId: answer.gatewayTransactionId,
+    ...(redirectUrl !== undefined && { redirectUrl }),
+    ...(expiresAt !== undefined && { expiresAt: new Date(expiresAt).toISOString() }),
+    ...(qrCode !== undefined && { qrCode }),
+    ...(readableCode !== undefined && { readableCode }),
+    ...(deepLink !== undefined && { deepLink }),
+  }
+  const next = nextCheckAt(Date.parse(transaction.createdAt), now, expiresAt)
+  return { kind: 'answered', answer: opened, nextCheckAt: next ?? now + LATE_CHECK_MS }
+}
+
+/** Of what a driver threw. A payment that was made without a page keeps its id at the gateway. */
+export function failedCharge(error: unknown, nextCheckAt: number): ChargeEnd['result'] {
+  const result = failedResult(error, nextCheckAt)
+  if (result.kind === 'refused' || !(error instanceof GatewayUnavailableException)) return result
+  const { gatewayTransactionId, isUnsent } = error
+  if (isUnsent) return { kind: 'unsent', nextCheckAt }
+  return { ...result, ...(gatewayTransactionId !== undefined && { gatewayTransactionId }) }
+}
+
+/** `now` in ms. */
+export function refundResult(answer: RefundAnswer, now: number): RefundEnd['result'] {
+  if (!answer.ok) return { kind: 'refused', error: maskError(answer.error) }
+  const { gatewayRefundId, isDone } = answer
+  const named = gatewayRefundId !== undefined && { gatewayRefundId }
+  if (isDone) return { kind: 'done', ...named }
+  return { kind: 'accepted', ...named, nextCheckAt: now + REFUND_CHECK_MS }
+}
+
+/** Of what a driver threw. */
+export const failedRefund = (error: unknown, now: number): RefundEnd['result'] =>
+  failedResult(error, now + REFUND_CHECK_MS)
+
+/** For the ledger: what a driver threw. Only a no, or what was never sent, is a refusal. */
+const failedResult = (
+  error: unknown,
+  nextCheckAt: number,
+): { kind: 'refused'; error: PaymentError } | { kind: 'unknown'; nextCheckAt: number } => {
+  if (error instanceof GatewayRefusedException) {
+    return { kind: 'refused', error: maskError(error.error) }
+  }
+  if (error instanceof InvalidArgumentException) {
+    return { kind: 'refused', error: { code: error.code, message: error.message } }
+  }
+  return { kind: 'unknown', nextCheckAt }
+}
