@@ -18,7 +18,7 @@ export interface EventIds {
 
 export type Claim = 'new' | 'busy' | 'handled'
 
-/** About 1 MB. At an event a second for a whole day nine of ten events are forgotten too early. */
+/** About 1 MB. A shop that gets more events in a day, while they are sent again, needs a store. */
 const MAX_HANDLED = 10_000
 
 /** The ids of one process: they are lost when it ends, and other processes do not know them. */

@@ -7,8 +7,8 @@ const receive = handleEvents({
   secrets: process.env.PAYMENT_EVENTS_SECRET,
   on: { PaymentSucceeded: ({ transaction }) => markPaid(transaction) },
 })
-app.post('/events', express.raw({ type: '*/*' }), async ({ headers, body }, res) => {
-  const init = { method: 'POST', headers: headers as Record<string, string>, body }
+app.post('/events', express.raw({ type: '*/*', limit: '256kb' }), async (req, res) => {
+  const init = { method: 'POST', headers: req.headers as Record<string, string>, body: req.body }
   const answer = await receive(new Request('http://shop/events', init))
   res.status(answer.status).send(await answer.text())
 })

@@ -42,8 +42,8 @@ shop.get('/orders/:id', ({ params: { id } }, res) => {
   if (isOpen(id)) res.set('Refresh', '2') // the event decides, and comes soon
   res.send(`Your order is ${orders.get(id)}. ${isOpen(id) ? form('Pay') : ''}`)
 })
-shop.post('/events', express.raw({ type: '*/*' }), async ({ headers, body }, res) => {
-  const init = { method: 'POST', headers: headers as Record<string, string>, body }
+shop.post('/events', express.raw({ type: '*/*', limit: '256kb' }), async (req, res) => {
+  const init = { method: 'POST', headers: req.headers as Record<string, string>, body: req.body }
   const answer = await receive(new Request('http://shop/events', init))
   res.status(answer.status).send(await answer.text())
 })

@@ -1,4 +1,4 @@
-// What docs/shop.md says is what the code does.
+// What docs/shop.md and docs/events.md say is what the code does.
 
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -33,8 +33,16 @@ const codesIn = (text = ''): string[] =>
 it('It shows the shop that is tested', async () => {
   const shop = await readFile('examples/shop/shop.ts', 'utf8')
   expect(page).toContain(`\n\`\`\`ts\n${shop}\`\`\`\n`)
-  expect(shop.split('\n').length).toBeLessThan(55)
+  expect(shop.split('\n').length).toBeLessThanOrEqual(51)
 })
+
+it.each(['express', 'hono', 'workers'])(
+  'The receiver for %s has 15 lines at most',
+  async (name) => {
+    const receiver = await readFile(`examples/receivers/${name}.ts`, 'utf8')
+    expect(receiver.trimEnd().split('\n').length).toBeLessThanOrEqual(15)
+  },
+)
 
 it('It names the scale of every currency as the code has it', () => {
   const scales = rows(page, /^`[A-Z]{3}`/)
