@@ -66,12 +66,13 @@ async function expectOneWay(id: string, said: number): Promise<void> {
   expect(types).toHaveLength(caused.length)
   expect(new Set(types)).toEqual(new Set(caused))
   expect(story.refundedAmount).toBe(at === 'Refunded' ? story.amount : 0)
-  const late = story.webhookEvents.filter(({ outcome }) => outcome === 'late_payment')
-  expect(story.alerts.map(({ kind }) => kind)).toEqual(late.map(() => 'late_payment'))
+  // However many events say so, it is one payment that came late.
+  const isLate = story.webhookEvents.some(({ outcome }) => outcome === 'late_payment')
+  expect(story.alerts.map(({ kind }) => kind)).toEqual(isLate ? ['late_payment'] : [])
   const heard = () => new Set(system.receiver.typesOf(id))
   await expect.poll(heard, PATIENT).toEqual(new Set(caused))
   const raised = () => system.receiver.alertsOf(id).length
-  await expect.poll(raised, PATIENT).toBe(late.length)
+  await expect.poll(raised, PATIENT).toBe(isLate ? 1 : 0)
 }
 
 it.each([
