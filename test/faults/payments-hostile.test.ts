@@ -17,6 +17,7 @@ import {
   type Seeded,
   seed,
   send,
+  sendAgain,
   sendUntilTaken,
   signed,
   stored,
@@ -131,12 +132,16 @@ it('2,000 forged webhooks with huge and slow bodies among them leave no row, and
   })
   expect((await system.story(victim.id)).status).toBe('Pending')
 
-  await expect
-    .poll(
-      () => system.receiver.events.filter(({ type }) => type === 'PaymentSucceeded').length,
-      PATIENT,
-    )
-    .toBe(payments.length)
+  const succeeded = () => {
+    const events = system.receiver.events.filter(({ type }) => type === 'PaymentSucceeded')
+    return new Set(events.map(({ id }) => id)).size
+  }
+  const areAllDelivered = async () => {
+    if (succeeded() === payments.length) return true
+    await sendAgain(system)
+    return false
+  }
+  await expect.poll(areAllDelivered, PATIENT).toBe(true)
   const failures = system.receiver.events.filter(({ type }) => type === 'WebhookVerificationFailed')
   expect(failures.length).toBeGreaterThan(0)
   expect(failures.length).toBeLessThanOrEqual(60 * Math.ceil(tookMs / 60_000))

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type NodeServer, serve } from '../../local/simulator/node-server.ts'
 import { PATIENT } from '../support/patience.ts'
-import { atATime, endLeases, once, seed, send, signed, stored } from '../support/payment-faults.ts'
+import { atATime, once, seed, send, sendAgain, signed, stored } from '../support/payment-faults.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
 import { shopHome } from '../support/shop-home.ts'
 
@@ -93,11 +93,7 @@ describe.each(['workerd', 'deno'] as const)('on %s', (host) => {
         { ids: JSON.stringify([...ids]) },
       )
       if (row?.n === payments.length) return true
-      // What was given up meanwhile is tried again at once, and not in some seconds.
-      await system.database.query('UPDATE payment_outbox SET next_attempt_at = 0')
-      await system.database.query('UPDATE payment_deliveries SET next_attempt_at = 0')
-      await endLeases(system.database)
-      await system.sweep(edge)
+      await sendAgain(system, edge)
       return false
     }
     await expect.poll(isDelivered, PATIENT).toBe(true)

@@ -161,6 +161,15 @@ export function undelivered({ receiver }: PaymentSystem, payments: readonly Seed
   return payments.map(({ id }) => id).filter((id) => !delivered.has(id))
 }
 
+/** Sends again at once, and not in some seconds, what a busy machine took no answer for. */
+export async function sendAgain(system: PaymentSystem, edge = system.edge): Promise<void> {
+  for (const table of ['payment_outbox', 'payment_deliveries']) {
+    await system.database.query(`UPDATE ${table} SET next_attempt_at = 0`)
+  }
+  await endLeases(system.database)
+  await system.sweep(edge)
+}
+
 /** Ends the leases of a dead Worker now, not in a minute. */
 export async function endLeases(database: LibsqlServer): Promise<void> {
   for (const table of ['payment_outbox', 'payment_deliveries']) {
