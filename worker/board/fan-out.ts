@@ -3,6 +3,7 @@
 
 import { BlockRing } from './block-ring.ts'
 import { REPLAY_MOST } from './message.ts'
+import { PING_MS } from './repositories.ts'
 import { idBlock } from './sse.ts'
 import { NO_STREAMS, type StreamCounts, type StreamRoom, StreamTally } from './stream-room.ts'
 
@@ -12,7 +13,6 @@ const PULSE_MS = 2_000
 const SILENT_MS = 3 * PULSE_MS
 /** Followers look together about four times a second, but each at least at its ping. */
 const LOOK_MS_A_STREAM = 250
-const PING_MS = 15_000
 /** A stream that did not look four times in a row has vanished: it must not fill the repository. */
 const LOST_MS = 4 * PING_MS
 

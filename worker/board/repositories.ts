@@ -51,6 +51,9 @@ export interface StreamSink {
   end(reason: 'full' | 'failed'): void
 }
 
+/** How often a stream pings. */
+export const PING_MS = 15_000
+
 export interface Subscribed {
   /** Called at each ping: the subscription looks after itself in the time of its own stream. */
   look(): void

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
-import type { RepositoryHandle, Subscribed } from './repositories.ts'
+import { PING_MS, type RepositoryHandle, type Subscribed } from './repositories.ts'
 import { comment, retry } from './sse.ts'
 
 /** All times in ms. */
@@ -19,7 +19,7 @@ export interface StreamLimits {
 }
 
 export const STREAM_LIMITS: StreamLimits = {
-  pingMs: 15_000,
+  pingMs: PING_MS,
   ageMs: 30 * 60_000,
   backlogBytes: 256 << 10,
   retryMs: 1_000,
