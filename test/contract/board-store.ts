@@ -1,10 +1,9 @@
 // The read model and the change log, over any embedded SQLite.
 
 import { describe, expect, it } from 'vitest'
-import { createBoardTables } from '../../worker/board/board-schema-sqlite.ts'
-import type { BoardStore } from '../../worker/board/board-store-sqlite.ts'
-import { sqliteBoardStore } from '../../worker/board/board-store-sqlite.ts'
+import { type BoardStore, sqliteBoardStore } from '../../worker/board/board-store-sqlite.ts'
 import { type ChangeLog, LOG_ROWS, sqliteChangeLog } from '../../worker/board/change-log-sqlite.ts'
+import { createBoardTables } from '../../worker/board/open-repository-sqlite.ts'
 import { sqliteSpentIds } from '../../worker/board/spent-ids-sqlite.ts'
 import type { Sql } from '../../worker/board/sql.ts'
 import { bucketOf, EMPTY_HASH, keyOf } from '../../worker/board/wire.ts'

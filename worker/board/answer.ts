@@ -1,6 +1,6 @@
-// Turns what was found in a repository into what travels to the Worker. No I/O of its own.
+// Turns what was found in a repository into what travels to the Worker: a stream, or `unchanged`
+// where the client has it already. No I/O of its own.
 
-import { matchesTag } from './etag.ts'
 import type { Found } from './reads.ts'
 import type { ReadAnswer } from './repositories.ts'
 
@@ -38,3 +38,13 @@ function byteStream(pieces: Iterable<string>): ReadableStream<Uint8Array> {
     },
   })
 }
+
+/** Whether `If-None-Match` names this tag; compared weakly (RFC 9110, 13.1.2). */
+export function matchesTag(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  if (ifNoneMatch.trim() === '*') return true
+  const opaque = strip(etag)
+  return ifNoneMatch.split(',').some((tag) => strip(tag.trim()) === opaque)
+}
+
+const strip = (tag: string): string => (tag.startsWith('W/') ? tag.slice(2) : tag)

@@ -5,8 +5,7 @@
 // block, two leaders, a stream that slept): a stream whose place does not fit has to ask the
 // repository what it missed.
 
-import { parseEventId } from './event-id.ts'
-import { frameId } from './sse.ts'
+import { frameId, parseEventId } from './sse.ts'
 
 /** Entries kept. A stream that lags further behind asks the repository. */
 const SIZE = 256

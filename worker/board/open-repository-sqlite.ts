@@ -1,12 +1,10 @@
-// One repository over its SQLite: the core and its reads, ready to be asked.
+// One repository's SQLite: its tables, and what is opened over them.
 
-import { createBoardTables } from './board-schema-sqlite.ts'
 import { sqliteBoardStore } from './board-store-sqlite.ts'
 import { sqliteChangeLog } from './change-log-sqlite.ts'
 import { Reads } from './reads.ts'
 import { Repository } from './repository.ts'
-import type { SpentIds } from './spent-ids-sqlite.ts'
-import { sqliteSpentIds } from './spent-ids-sqlite.ts'
+import { type SpentIds, sqliteSpentIds } from './spent-ids-sqlite.ts'
 import type { Sql } from './sql.ts'
 
 export interface OpenRepository {
@@ -17,7 +15,7 @@ export interface OpenRepository {
 
 export function openRepository(sql: Sql): OpenRepository {
   createBoardTables(sql)
-  // Drawn for a new database only; an old one keeps the epoch that its clients' ids name.
+  // For a new database only: an old one keeps the epoch that its clients' ids name.
   const epoch = crypto.randomUUID().replaceAll('-', '').slice(0, 12)
   const store = sqliteBoardStore(sql, epoch)
   const log = sqliteChangeLog(sql)
@@ -26,4 +24,65 @@ export function openRepository(sql: Sql): OpenRepository {
     reads: new Reads(store, log),
     spentIds: sqliteSpentIds(sql),
   }
+}
+
+/**
+ * Raise it with every change of the tables. On another number the board's tables are dropped: what
+ * they hold is a copy of files, and the sidecar sends it again. Schema 1 had no number.
+ */
+export const BOARD_SCHEMA = 2
+
+// `light` is what lists show, `rest` what only the whole task holds: a list of 100,000 tasks must
+// not read their bodies, and SQLite leaves the pages of a last, large column alone.
+// The indexes stand in the order of the lists: without them every page sorts all rows again.
+const TABLES = [
+  `CREATE TABLE IF NOT EXISTS repository (
+    one INTEGER PRIMARY KEY CHECK (one = 1), state TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS buckets (n INTEGER PRIMARY KEY, sum TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS tasks (
+    id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, file TEXT NOT NULL,
+    status TEXT NOT NULL, assignee TEXT, ready INTEGER NOT NULL, execution TEXT,
+    invalid INTEGER NOT NULL, light TEXT NOT NULL, rest TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS sessions (
+    id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, task TEXT NOT NULL,
+    actor TEXT NOT NULL, status TEXT NOT NULL, health TEXT NOT NULL, started_at REAL NOT NULL,
+    json TEXT NOT NULL)`,
+  `CREATE INDEX IF NOT EXISTS sessions_newest ON sessions (started_at DESC, id DESC)`,
+  `CREATE INDEX IF NOT EXISTS sessions_of_task ON sessions (task, started_at DESC, id DESC)`,
+  `CREATE TABLE IF NOT EXISTS runs (
+    id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, task TEXT NOT NULL,
+    at REAL NOT NULL, json TEXT NOT NULL)`,
+  `CREATE INDEX IF NOT EXISTS runs_of_task ON runs (task, at DESC, id DESC)`,
+  `CREATE TABLE IF NOT EXISTS boards (
+    id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, json TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS changes (
+    seq INTEGER PRIMARY KEY, at REAL NOT NULL, message TEXT NOT NULL)`,
+]
+
+/**
+ * What spent a one-time link or a ticket stays: dropped, it could be spent again. It is in no file,
+ * so a change of this table has to carry its rows over.
+ */
+const KEPT = [
+  `CREATE TABLE IF NOT EXISTS spent_ids (id TEXT PRIMARY KEY, expires_at REAL NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS board_schema (
+    one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)`,
+]
+
+const BOARD = ['repository', 'buckets', 'tasks', 'sessions', 'runs', 'boards', 'changes']
+
+/** Whether the tables were made: where not, nothing was ever published or subscribed to. */
+export const hasBoardTables = (sql: Sql): boolean =>
+  sql.all(`SELECT 1 AS found FROM sqlite_master WHERE name = 'repository'`).length > 0
+
+export function createBoardTables(sql: Sql): void {
+  sql.transaction(() => {
+    for (const table of KEPT) sql.all(table)
+    const [known] = sql.all<{ version: number }>('SELECT version FROM board_schema')
+    if (known?.version !== BOARD_SCHEMA) {
+      for (const table of BOARD) sql.all(`DROP TABLE IF EXISTS ${table}`)
+    }
+    for (const table of TABLES) sql.all(table)
+    sql.all('INSERT OR REPLACE INTO board_schema (one, version) VALUES (1, ?)', BOARD_SCHEMA)
+  })
 }

@@ -4,7 +4,7 @@
 import type { PlacedRow, Row, SessionFilter, TaskFilter } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import type { ChangeLog } from './change-log-sqlite.ts'
-import { formatEventId } from './event-id.ts'
+import { formatEventId } from './sse.ts'
 import { type BoardConfig, EMPTY_HASH, toggleHash } from './wire.ts'
 
 export type Query =

@@ -4,7 +4,6 @@
 import type { PutResult, RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import type { ChangeLog } from './change-log-sqlite.ts'
-import { type EventId, formatEventId, parseEventId } from './event-id.ts'
 import {
   messageOf,
   NOTHING,
@@ -14,7 +13,7 @@ import {
   touch,
   touchFollowing,
 } from './message.ts'
-import { idOnly, messageFrame } from './sse.ts'
+import { type EventId, formatEventId, idOnly, messageFrame, parseEventId } from './sse.ts'
 import {
   type ChangesAnswer,
   type ChangesRequest,

@@ -1,8 +1,27 @@
-// Server-sent events as text. Pure. The format is the HTML standard's: a block ends with an empty
-// line, and CR, LF and CRLF all end a line, so none of them may come from data.
+// The event stream as text: its ids, and blocks of server-sent events. Pure. The format is the HTML
+// standard's: a block ends with an empty line, and CR, LF and CRLF all end a line, so none of them
+// may come from data.
 
-import { type EventId, formatEventId } from './event-id.ts'
 import type { Message } from './wire.ts'
+
+/**
+ * `<epoch>-<seq>`. The epoch names one life of a repository's change log: a new log has a new one,
+ * so that an old id is never taken for a place in it. The seq names a message of the log.
+ */
+export interface EventId {
+  epoch: string
+  seq: number
+}
+
+export const formatEventId = (id: EventId): string => `${id.epoch}-${id.seq}`
+
+/** Undefined for a text that Signalbox never sent: its reader is treated as too old. */
+export function parseEventId(text: string): EventId | undefined {
+  const match = /^([0-9a-z]{1,32})-(0|[1-9][0-9]{0,15})$/.exec(text)
+  if (!match?.[1] || !match[2]) return undefined
+  const seq = Number(match[2])
+  return Number.isSafeInteger(seq) ? { epoch: match[1], seq } : undefined
+}
 
 const LINE_END = /\r\n|\r|\n/
 
@@ -19,7 +38,7 @@ export const retry = (ms: number): string => `retry: ${Math.round(ms)}\n\n`
 /** A block with an id alone: moves the client's place in the log and fires no event. */
 export const idOnly = (id: EventId): string => idBlock(formatEventId(id))
 
-/** The same of an id as it was sent. */
+/** The same, of an id that is text already. */
 export const idBlock = (id: string): string => `id: ${safeId(id)}\n\n`
 
 /** One change message; without an id the client's place in the log stays where it was. */

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { BOARD_SCHEMA, createBoardTables } from '../../../worker/board/board-schema-sqlite.ts'
+import { BOARD_SCHEMA, createBoardTables } from '../../../worker/board/open-repository-sqlite.ts'
 import { openSql } from '../../../worker/board/sql-node.ts'
 import { boardStoreContract } from '../../contract/board-store.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createBoardTables } from '../../../worker/board/board-schema-sqlite.ts'
+import { createBoardTables } from '../../../worker/board/open-repository-sqlite.ts'
 import { sqliteSpentIds } from '../../../worker/board/spent-ids-sqlite.ts'
 import { openSql } from '../../../worker/board/sql-node.ts'
 

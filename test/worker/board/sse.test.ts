@@ -1,8 +1,16 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { formatEventId, parseEventId } from '../../../worker/board/event-id.ts'
-import { comment, frame, frameId, idOnly, messageFrame, retry } from '../../../worker/board/sse.ts'
+import {
+  comment,
+  formatEventId,
+  frame,
+  frameId,
+  idOnly,
+  messageFrame,
+  parseEventId,
+  retry,
+} from '../../../worker/board/sse.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 

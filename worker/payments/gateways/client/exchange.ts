@@ -1,14 +1,15 @@
-// One request to a gateway and its result, as data: no retries, no breaker, no tokens of its own.
-// A failure repeats nothing of the request, so it may be logged.
+// One request to a gateway and its result, as data, and whether it is sent again: no breaker, no
+// tokens of its own. A failure repeats nothing of the request, so it may be logged.
 
-import type { Clock } from '../../../shared/clock.ts'
+import { type Backoff, backoffMs } from '../../../shared/backoff.ts'
+import { type Clock, pause } from '../../../shared/clock.ts'
 import { DeadlineExceeded, within } from '../../../shared/deadline.ts'
 import type { GatewayReply, GatewayRequest } from '../gateway.ts'
 
 /** For one try. A payer waits for it; in practice, what takes longer never answers. */
 export const TIMEOUT_MS = 15_000
 /** With less time than this a try is hardly ever answered, and may still be carried out. */
-export const MIN_TRY_MS = 1_000
+const MIN_TRY_MS = 1_000
 /**
  * Gateways answer with a few KiB. More than this is not a real answer and would fill the memory.
  */
@@ -148,4 +149,40 @@ function codeOf(error: unknown): string | undefined {
   const { cause } = error instanceof Error ? error : { cause: undefined }
   const code = typeof cause === 'object' && cause !== null && 'code' in cause && cause.code
   return typeof code === 'string' && /^[A-Z_]{1,40}$/.test(code) ? code : undefined
+}
+
+const MAX_ATTEMPTS = 3
+/** A payer is waiting: there is no wait between tries that is longer than this. */
+const BACKOFF: Backoff = { firstMs: 200, maxMs: 2_000 }
+
+/** Repeats until there is an answer, three tries are used, it must not repeat, or time is up. */
+export async function withRetries(
+  once: () => Promise<Exchanged>,
+  {
+    clock,
+    deadlineAt,
+    mayRepeat,
+    onFailure,
+  }: {
+    clock: Clock
+    /** ms: for all tries and waits together. */
+    deadlineAt: number
+    mayRepeat: (failure: ExchangeFailure) => boolean
+    onFailure: (failure: ExchangeFailure, attempt: number) => void
+  },
+): Promise<Exchanged> {
+  for (let attempt = 1; ; attempt++) {
+    const exchanged = await once()
+    if (exchanged.ok) return exchanged
+    onFailure(exchanged, attempt)
+    const waitMs = Math.max(
+      backoffMs(attempt, BACKOFF, clock.random()),
+      exchanged.retryAfterMs ?? 0,
+    )
+    // A gateway that asks for a longer wait than ours is not called again before that time.
+    const leftMs = deadlineAt - clock.now() - waitMs
+    const isTooLong = waitMs > BACKOFF.maxMs || leftMs < MIN_TRY_MS
+    if (attempt === MAX_ATTEMPTS || isTooLong || !mayRepeat(exchanged)) return exchanged
+    await pause(clock, waitMs)
+  }
 }

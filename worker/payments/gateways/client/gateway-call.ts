@@ -8,8 +8,7 @@ import type { PaymentEvents } from '../../domain/events.ts'
 import { GatewayUnavailableException } from '../../domain/exceptions.ts'
 import type { Gateway, GatewayCall, GatewayReply, GatewayRequest } from '../gateway.ts'
 import type { GatewayGuard, TokenAnswer, Verdict } from '../guard/guard.ts'
-import { createExchange, type Exchanged, type ExchangeFailure } from './exchange.ts'
-import { withRetries } from './retries.ts'
+import { createExchange, type Exchanged, type ExchangeFailure, withRetries } from './exchange.ts'
 
 export interface GatewayCallDeps {
   gateway: Pick<Gateway, 'key'>

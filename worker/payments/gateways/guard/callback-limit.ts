@@ -1,8 +1,6 @@
 // Limits how many calls to a gateway its callbacks may cause: a callback without a proof may come
 // from anybody. Pure; times are in ms.
 
-import { type BucketRule, type BucketState, take } from './token-bucket.ts'
-
 /** Why a gateway is called. */
 export type Purpose =
   /** For an authorized request, or for the sweeper. */
@@ -59,4 +57,28 @@ export function callbackLimit(): CallbackLimit {
       return { ok: true }
     },
   }
+}
+
+export interface BucketState {
+  left: number
+  /** ms: the time at which `left` was counted. */
+  at: number
+}
+
+export interface BucketRule {
+  burst: number
+  perSecond: number
+}
+
+/** Takes one token, if there is one. `state` is undefined before the first. */
+export function take(
+  state: BucketState | undefined,
+  { burst, perSecond }: BucketRule,
+  now: number,
+): { ok: true; state: BucketState } | { ok: false; retryAfterMs: number } {
+  // If the clock was set back, the bucket keeps its count.
+  const elapsedMs = state ? Math.max(now - state.at, 0) : 0
+  const left = state ? Math.min(state.left + (elapsedMs * perSecond) / 1_000, burst) : burst
+  if (left >= 1) return { ok: true, state: { left: left - 1, at: now } }
+  return { ok: false, retryAfterMs: Math.ceil(((1 - left) / perSecond) * 1_000) }
 }
