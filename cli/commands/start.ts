@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { isOwnersAlone } from '../../local/data-folder.ts'
 import { DATA_DIR, type Host, type StartOptions } from '../../local/options.ts'
 import { StartError } from '../../local/start-error.ts'
-import { pathProblem } from '../../worker/board/repository-path.ts'
+import { pathProblem } from '../../worker/shared/repos.ts'
 import type { World } from '../command.ts'
 import { type Settings, UsageError } from '../settings.ts'
 

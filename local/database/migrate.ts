@@ -14,8 +14,7 @@ import {
   readSchemaState,
   type SchemaState,
 } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
-import { backoffMs } from '../../worker/shared/backoff.ts'
-import { type Clock, pause } from '../../worker/shared/clock.ts'
+import { backoffMs, type Clock, pause } from '../../worker/shared/clock.ts'
 import { requestHashes } from './request-hashes.ts'
 import type { Scripts } from './scripts.ts'
 

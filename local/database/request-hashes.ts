@@ -1,11 +1,11 @@
 // What SQL cannot compute for the migration to schema 2.
 
-import { requestHash } from '../../worker/payments/charging/request-hash.ts'
 import {
   type Row,
   type Statement,
   statement,
 } from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import { requestHash } from '../../worker/shared/sha256.ts'
 
 /** The hashes that differ from the stored ones, by the transactions' ids, as JSON. */
 export async function requestHashes(

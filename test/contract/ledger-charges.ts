@@ -1,10 +1,10 @@
 // What the ledger keeps of a charge: begun once, answered the same, never made twice.
 
 import { describe, expect, it } from 'vitest'
-import { externalReference } from '../../worker/payments/domain/external-reference.ts'
+import { externalReference } from '../../worker/payments/domain/begin-charge.ts'
 import { read } from '../support/readable-queries.ts'
-import type { On } from './ledger.ts'
 import { HOUR, iso, MINUTE, NOBODY, T0 } from './ledger-world.ts'
+import type { On } from './ledger.ts'
 
 const declined = { code: 'declined', rawCode: 'E51', message: 'Not enough money.' }
 

@@ -1,7 +1,7 @@
 // Charges over HTTP: once for each key and order; invalid ones are refused before any call.
 
 import { describe, expect, it, vi } from 'vitest'
-import { externalReference } from '../../worker/payments/domain/external-reference.ts'
+import { externalReference } from '../../worker/payments/domain/begin-charge.ts'
 import type { OpenedPayment, Transaction } from '../../worker/payments/domain/transaction.ts'
 import { PATIENT } from '../support/patience.ts'
 import { byText, freshReference, order, SECRETS } from '../support/payment-system.ts'

@@ -7,13 +7,13 @@ import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import { Problem } from '../shared/problem.ts'
 import { oneOf, requireKnownQuery } from '../shared/query.ts'
-import { coversPath, onlyPath } from '../shared/repos.ts'
+import { coversPath, onlyPath, pathProblem } from '../shared/repos.ts'
 import type { SessionFilter, TaskFilter } from './board-rows.ts'
 import type { Query } from './reads.ts'
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
 import type { PublishRefusal } from './repository.ts'
-import { pathProblem } from './repository-path.ts'
 import { openStream, type StreamLimits } from './stream.ts'
+import { checkChanges, type Checked, checkSync, wireOf } from './wire-schema.ts'
 import {
   type DataRecord,
   RECORD_BYTES,
@@ -22,7 +22,6 @@ import {
   WIRE,
   wireProblem,
 } from './wire.ts'
-import { type Checked, checkChanges, checkSync, wireOf } from './wire-schema.ts'
 
 export interface BoardDeps {
   repositories: Repositories

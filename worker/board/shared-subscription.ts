@@ -5,8 +5,7 @@
 // opened. So every stream has its own loop, its own timers and its own promise to wait for; the
 // leader resolves those, and each loop goes on in its own request.
 
-import { backoffMs } from '../shared/backoff.ts'
-import type { Clock } from '../shared/clock.ts'
+import { backoffMs, type Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import { FanOut, type From, type Member, type Step } from './fan-out.ts'
 import {

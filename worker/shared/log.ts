@@ -20,3 +20,14 @@ function redact(name: string, value: unknown): unknown {
   if (isSecretName(name)) return REDACTED
   return typeof value === 'string' ? hideTokens(value) : value
 }
+
+const MAX_REASON_CHARS = 500
+
+/**
+ * Why something failed, in a line that can be logged and stored. Its cause is named too: it says
+ * more than "fetch failed" does.
+ */
+export function reasonOf(error: unknown): string {
+  const cause = error instanceof Error && error.cause !== undefined ? `: ${error.cause}` : ''
+  return hideTokens(`${error}${cause}`).slice(0, MAX_REASON_CHARS)
+}

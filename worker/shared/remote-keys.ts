@@ -3,8 +3,7 @@
 // issuer, and every request would wait.
 
 import { createLocalJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
-import type { Clock } from './clock.ts'
-import { within } from './deadline.ts'
+import { type Clock, within } from './clock.ts'
 import { Problem } from './problem.ts'
 
 export interface RemoteKeysDeps {

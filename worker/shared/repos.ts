@@ -1,4 +1,5 @@
-// Which repositories the `repos` claim of a token covers. Pure; the edge and the console use it.
+// Repositories by their paths: what one may be called, and which of them a token covers. Pure. The
+// edge, the console and the local system use it.
 
 /** Paths of repositories: exact, or a prefix followed by `*`. */
 export type Repos = readonly string[]
@@ -15,3 +16,19 @@ export function onlyPath(repos: Repos): string | undefined {
 export const exactPaths = (repos: Repos): string[] => repos.filter((repo) => !isPrefix(repo))
 
 const isPrefix = (repo: string): boolean => repo.endsWith('*')
+
+const MAX_BYTES = 512
+
+/** Why no repository may have this path, in one sentence; undefined: one may. */
+export function pathProblem(path: string): string | undefined {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused
+  if (path === '' || /[\u0000-\u001f\u007f-\u009f]/.test(path)) {
+    return 'The path is empty or holds control characters.'
+  }
+  if (new TextEncoder().encode(path).length > MAX_BYTES) {
+    return `The path is longer than ${MAX_BYTES} bytes.`
+  }
+  // In a token's repos a final * makes a prefix: no grant could ever name this repository alone.
+  if (path.endsWith('*')) return 'The path ends in *.'
+  return undefined
+}

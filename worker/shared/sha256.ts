@@ -1,4 +1,4 @@
-// SHA-256 of a text, and bytes as hex.
+// SHA-256 of a text or of a request, and bytes as hex.
 
 /** 64 hex digits. */
 export async function sha256Hex(text: string): Promise<string> {
@@ -7,3 +7,16 @@ export async function sha256Hex(text: string): Promise<string> {
 
 export const toHex = (buffer: ArrayBuffer): string =>
   Array.from(new Uint8Array(buffer), (byte) => byte.toString(16).padStart(2, '0')).join('')
+
+/** The same for two requests that differ only in the order of their fields. */
+export async function requestHash(request: object): Promise<string> {
+  return await sha256Hex(JSON.stringify(sorted(request)))
+}
+
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted)
+  if (typeof value !== 'object' || value === null) return value
+  const entries = Object.entries(value).filter(([, inner]) => inner !== undefined)
+  entries.sort(([a], [b]) => (a < b ? -1 : 1))
+  return Object.fromEntries(entries.map(([name, inner]) => [name, sorted(inner)]))
+}

@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { migrate } from '../../../local/database/migrate.ts'
 import { readScripts, type Scripts } from '../../../local/database/scripts.ts'
-import { requestHash } from '../../../worker/payments/charging/request-hash.ts'
 import type { Row } from '../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { DatabaseUnreachable } from '../../../worker/payments/ledger/libsql/request-libsql.ts'
 import { SCHEMA_VERSION } from '../../../worker/payments/ledger/libsql/schema-version-libsql.ts'
+import { requestHash } from '../../../worker/shared/sha256.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../support/sqlite-database.ts'
 
 const FIXTURE = readFileSync('test/fixtures/payments-schema-1.sql', 'utf8')

@@ -1,6 +1,7 @@
 // A charge: stored first, then asked of the gateway, then stored as answered. A crash or a timeout
 // between leaves a row that says so, and the sweeper finds out.
 
+import { requestHash } from '../../shared/sha256.ts'
 import { checkedInMs, DAY_MS, unknownCheckAt } from '../domain/check-schedule.ts'
 import { GatewayRefusedException, InvalidArgumentException } from '../domain/exceptions.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
@@ -16,7 +17,7 @@ import type {
 import type { AnyGateway, ChargeAnswer } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge } from '../gateways/outcome.ts'
 import type { ChargeBegun } from '../ledger/ledger.ts'
-import { type AskDeps, askAgain } from './ask-again.ts'
+import { askAgain, type AskDeps } from './ask-again.ts'
 import { answerAtOnce, responseNow } from './charge-response.ts'
 import { checkCharge } from './check-charge.ts'
 import {
@@ -29,7 +30,6 @@ import {
   type OperationDeps,
   unknownOutcome,
 } from './operation.ts'
-import { requestHash } from './request-hash.ts'
 
 export interface ChargeDeps extends OperationDeps, Pick<AskDeps, 'onMismatch'> {
   /** Where a gateway is to call back, given the address that this request came to. */

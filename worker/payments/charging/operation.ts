@@ -2,8 +2,7 @@
 // becomes of one whose gateway did not answer.
 
 import * as z from 'zod'
-import type { Clock } from '../../shared/clock.ts'
-import { DeadlineExceeded, within } from '../../shared/deadline.ts'
+import { type Clock, DeadlineExceeded, within } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import {
   GatewayRefusedException,

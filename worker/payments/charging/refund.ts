@@ -1,6 +1,7 @@
 // A refund: claimed first, so that it can never be made twice, then asked of the gateway.
 
 import { z } from 'zod'
+import { requestHash } from '../../shared/sha256.ts'
 import { checkedInMs } from '../domain/check-schedule.ts'
 import {
   GatewayRefusedException,
@@ -28,7 +29,6 @@ import {
   unknownOutcome,
   wellFormed,
 } from './operation.ts'
-import { requestHash } from './request-hash.ts'
 
 /** `gateway` is the configuration's key. Throws as a charge does. */
 export type Refund = (

@@ -1,9 +1,9 @@
 // The beginning of a charge: a new payment, or the one that the same request made before. Pure.
 
-import { externalReference } from './external-reference.ts'
+import { v5 } from 'uuid'
 import { newest } from './match.ts'
 import { type Decision, isCalled, type NewEvent } from './payment.ts'
-import { type Replacement, replaceCharge } from './replace-charge.ts'
+import { replaceCharge, type Replacement } from './replace-charge.ts'
 import type { TransactionRow } from './rows.ts'
 import { UNPAID_ENDS } from './status.ts'
 import type { ChargeRequest } from './transaction.ts'
@@ -176,4 +176,23 @@ function newCharge({ attempts }: KnownCharges, start: ChargeStart): NewCharge {
     createdAt: now,
   } as const
   return { state: 'begun', transaction, events: [event] }
+}
+
+/** Generated once. Another one would rename payments that a gateway may still be asked about. */
+const NAMESPACE = '2b06684f-c0f2-441b-923c-5be583813473'
+
+/**
+ * Our name for a payment at its gateway, a UUIDv5 of the gateway, the caller's key or else the
+ * order, and the attempt. It is derived, so that a repeated charge names the same payment, whoever
+ * repeats it.
+ */
+export function externalReference(
+  charge: { gateway: string; reference: string; idempotencyKey?: string },
+  attempt: number,
+): string {
+  const { gateway, reference, idempotencyKey } = charge
+  // As JSON, so that no key can be written that reads like somebody's order, nor two orders alike.
+  const key = idempotencyKey === undefined ? reference : { key: idempotencyKey }
+  // Two gateways may share an account: without the gateway one payment there would pay two here.
+  return v5(JSON.stringify([gateway, key, attempt]), NAMESPACE)
 }

@@ -1,9 +1,14 @@
 // Group commit: while one batch is in flight, the next group gathers. A pure algorithm; it knows
 // neither SQL nor a database.
 
-import { type Backoff, backoffMs } from '../../shared/backoff.ts'
-import { type Clock, pause } from '../../shared/clock.ts'
-import { DeadlineExceeded, within } from '../../shared/deadline.ts'
+import {
+  type Backoff,
+  backoffMs,
+  type Clock,
+  DeadlineExceeded,
+  pause,
+  within,
+} from '../../shared/clock.ts'
 import { LedgerUnavailable } from './ledger.ts'
 
 export interface GroupCommitDeps<Unit, Result> {

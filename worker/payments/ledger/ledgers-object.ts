@@ -1,8 +1,7 @@
 // The two ends of the way to the ledger's Durable Object. Failures cross as data, because an error
 // loses its class on the way.
 
-import { type Backoff, backoffMs } from '../../shared/backoff.ts'
-import { type Clock, pause } from '../../shared/clock.ts'
+import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import type { LocationHint } from '../config.ts'
 import {

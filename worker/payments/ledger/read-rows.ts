@@ -1,11 +1,11 @@
 // Rows of the payment tables as what the ports speak of.
 
+import { reasonOf } from '../../shared/log.ts'
 import type { PendingEvent, ReadablePendingEvent } from '../domain/events.ts'
 import type { Listed } from '../domain/listed.ts'
 import type { DeliveryRow, OutboxRow } from '../domain/rows.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { Metadata, Transaction } from '../domain/transaction.ts'
-import { reasonOf } from '../outbox/reason.ts'
 
 /** Columns by name. A whole number past 2^53 is text, so that it fails only who reads it. */
 export type Row = Readonly<Record<string, string | number | null>>

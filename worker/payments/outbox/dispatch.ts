@@ -2,10 +2,9 @@
 // the ledger runs, and nobody who is answered waits for it.
 
 import { type Clock, pause } from '../../shared/clock.ts'
-import type { Log } from '../../shared/log.ts'
+import { type Log, reasonOf } from '../../shared/log.ts'
 import type { Dispatched, PendingEvent } from '../domain/events.ts'
 import { LEASE_MS } from '../domain/outbox.ts'
-import { reasonOf } from './reason.ts'
 
 /** The stored events: which are due, and what came of them. */
 export interface Outbox {

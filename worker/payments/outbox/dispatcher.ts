@@ -1,9 +1,8 @@
 // Brings events to the host application: to its listeners in process and to its endpoint. Which
 // stored events are pending, and what came of them, is the ledger's.
 
-import type { Clock } from '../../shared/clock.ts'
-import { within } from '../../shared/deadline.ts'
-import type { Fields, Log } from '../../shared/log.ts'
+import { type Clock, within } from '../../shared/clock.ts'
+import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
 import type {
   Dispatched,
   EventName,
@@ -18,7 +17,6 @@ import type {
 import { drawId } from '../domain/new-id.ts'
 import { createSend, type Send } from './endpoint.ts'
 import { createRateLimit } from './rate-limit.ts'
-import { reasonOf } from './reason.ts'
 import { nextAttemptAt } from './retry-schedule.ts'
 import { type Endpoint, listenersOf, subscribersOf, wants } from './subscribers.ts'
 

@@ -1,9 +1,8 @@
 // POSTs one event to the host application's endpoint, once. Whether it is tried again is not
 // decided here.
 
-import type { Clock } from '../../shared/clock.ts'
-import { within } from '../../shared/deadline.ts'
-import { reasonOf } from './reason.ts'
+import { type Clock, within } from '../../shared/clock.ts'
+import { reasonOf } from '../../shared/log.ts'
 import { createWebhookSigner } from './standard-webhook.ts'
 import type { Endpoint } from './subscribers.ts'
 

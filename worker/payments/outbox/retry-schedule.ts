@@ -1,6 +1,6 @@
 // When an event that was not delivered is tried again, and when it is given up. Pure.
 
-import { backoffMs } from '../../shared/backoff.ts'
+import { backoffMs } from '../../shared/clock.ts'
 
 const BACKOFF = { firstMs: 5_000, maxMs: 3_600_000 }
 const TRIED_FOR_MS = 24 * 3_600_000

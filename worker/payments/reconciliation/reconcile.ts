@@ -2,7 +2,7 @@
 // answer by the same rules as a webhook.
 
 import type { Clock } from '../../shared/clock.ts'
-import type { Fields, Log } from '../../shared/log.ts'
+import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
 import { DAY_MS, unknownCheckAt } from '../domain/check-schedule.ts'
 import { GatewayRefusedException, GatewayUnavailableException } from '../domain/exceptions.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
@@ -12,7 +12,6 @@ import { type AnyGateway, type StatusAnswer, supportsStatusCheck } from '../gate
 import type { Caller } from '../gateways/guard/caller.ts'
 import { chargeResult, failedCharge } from '../gateways/outcome.ts'
 import type { Check, Ledger } from '../ledger/ledger.ts'
-import { reasonOf } from '../outbox/reason.ts'
 import { applyAnswer } from './apply-answer.ts'
 import { expiredUnknown, type KnownStatus, mustApply, settledAs } from './verdict.ts'
 

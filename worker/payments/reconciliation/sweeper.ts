@@ -1,16 +1,16 @@
 // The sweeper: delivers pending events, applies webhooks that arrived before their payment, and
 // reconciles payments whose webhook was lost. Its work is bounded, so that it can run every minute.
 
+import { reasonOf } from '../../shared/log.ts'
 import { CHECK_CLAIM_MS, DAY_MS } from '../domain/check-schedule.ts'
 import type { Unreadable } from '../domain/listed.ts'
 import type { Ledger } from '../ledger/ledger.ts'
-import { reasonOf } from '../outbox/reason.ts'
 import type { PaymentQueries } from '../queries/queries.ts'
 import {
   createReconcile,
   type Reconcile,
-  type ReconcileDeps,
   type Reconciled,
+  type ReconcileDeps,
 } from './reconcile.ts'
 
 export interface Sweeper {

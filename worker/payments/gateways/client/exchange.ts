@@ -1,9 +1,14 @@
 // One request to a gateway and its result, as data, and whether it is sent again: no breaker, no
 // tokens of its own. A failure repeats nothing of the request, so it may be logged.
 
-import { type Backoff, backoffMs } from '../../../shared/backoff.ts'
-import { type Clock, pause } from '../../../shared/clock.ts'
-import { DeadlineExceeded, within } from '../../../shared/deadline.ts'
+import {
+  type Backoff,
+  backoffMs,
+  type Clock,
+  DeadlineExceeded,
+  pause,
+  within,
+} from '../../../shared/clock.ts'
 import type { GatewayReply, GatewayRequest } from '../gateway.ts'
 
 /** For one try. A payer waits for it; in practice, what takes longer never answers. */

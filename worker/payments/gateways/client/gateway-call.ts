@@ -1,8 +1,7 @@
 // The call that a driver gets to reach its gateway. It adds the access token and retries, throws
 // one exception when there is no usable answer, and has a verdict for the breaker at the end.
 
-import type { Clock } from '../../../shared/clock.ts'
-import { DeadlineExceeded, within } from '../../../shared/deadline.ts'
+import { type Clock, DeadlineExceeded, within } from '../../../shared/clock.ts'
 import type { Log } from '../../../shared/log.ts'
 import type { PaymentEvents } from '../../domain/events.ts'
 import { GatewayUnavailableException } from '../../domain/exceptions.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { backoffMs } from '../../../worker/shared/backoff.ts'
+import { backoffMs } from '../../../worker/shared/clock.ts'
 
 const minute = { firstMs: 1_000, maxMs: 60_000 }
 
