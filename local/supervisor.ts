@@ -2,7 +2,6 @@
 // of them in order. Owns no clock and starts no process by itself: both come in.
 
 import type { Child, ChildSpec, Ending, SpawnChild } from './child.ts'
-import { RESTART_LIMITS, type RestartLimits, RestartPolicy } from './restart-policy.ts'
 
 export interface SupervisorDeps {
   spawn: SpawnChild
@@ -104,4 +103,41 @@ export class Supervisor {
 
 function endingText({ code, signal }: Ending): string {
   return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`
+}
+
+export interface RestartLimits {
+  firstDelayMs: number
+  maxDelayMs: number
+  /** This many deaths within the window are a fault that starting again does not heal. */
+  maxDeaths: number
+  windowMs: number
+}
+
+export const RESTART_LIMITS: RestartLimits = {
+  firstDelayMs: 250,
+  maxDelayMs: 5_000,
+  maxDeaths: 5,
+  windowMs: 60_000,
+}
+
+export type Verdict = { again: true; delayMs: number } | { again: false; deaths: number }
+
+/** Whether a process that died is started again, and when. Pure. */
+export class RestartPolicy {
+  readonly #limits: RestartLimits
+  #deaths: number[] = []
+
+  constructor(limits = RESTART_LIMITS) {
+    this.#limits = limits
+  }
+
+  /** `now` in ms, of any clock that does not run backwards. */
+  onDeath(now: number): Verdict {
+    const { firstDelayMs, maxDelayMs, maxDeaths, windowMs } = this.#limits
+    this.#deaths = this.#deaths.filter((at) => now - at < windowMs)
+    this.#deaths.push(now)
+    const deaths = this.#deaths.length
+    if (deaths >= maxDeaths) return { again: false, deaths }
+    return { again: true, delayMs: Math.min(firstDelayMs * 2 ** (deaths - 1), maxDelayMs) }
+  }
 }

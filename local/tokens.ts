@@ -1,8 +1,13 @@
-// The secret of one data folder, and the tokens signed with it or with what is derived from it.
+// The secret of one data folder, and what is signed with it or with what is derived from it: tokens
+// and the link that signs a browser in.
 
 import { createPrivateKey, createPublicKey, hkdfSync, randomBytes } from 'node:crypto'
 import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { SignJWT } from 'jose'
+import { issueCode } from '../worker/session/code.ts'
+import { readAuth } from '../worker/shared/auth-config.ts'
+import { hostClock } from '../worker/shared/clock.ts'
+import { createTokens } from '../worker/shared/tokens.ts'
 import { StartError } from './start-error.ts'
 
 export interface LocalTokens {
@@ -96,4 +101,21 @@ export async function databaseAccess(secret: string): Promise<DatabaseAccess> {
     .setSubject('local:database')
     .sign(key)
   return { publicKey, token }
+}
+
+const SCOPE = 'board:read payments:read payments:write'
+
+/**
+ * The link that signs a browser in to a running system, once. The code is in the fragment, so that
+ * no server's log and no Referer ever holds it, and a preview of the link does not spend it.
+ * `secret`: of the data folder; `now` in ms.
+ */
+export async function signInLink(
+  secret: string,
+  { url, path }: { url: string; path: string },
+  now: number,
+): Promise<string> {
+  const tokens = createTokens(readAuth({ AUTH_SECRETS: secret }), { clock: hostClock, fetch })
+  const code = await issueCode(tokens, { scope: SCOPE, repos: [path] }, now)
+  return `${url}/#/sign-in/${code}`
 }

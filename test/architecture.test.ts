@@ -13,14 +13,13 @@ const WORKER_ADAPTERS = [
 ]
 const SIDECAR_CORE = [
   'watch/watch',
-  'watch/window',
+  'watch/hints',
   'files/file-stat',
   'board/records',
   'board/derive',
   'board/hash-tree',
   'board/compose',
   'board/claims',
-  'board/multimap',
   'files/parsed-cache',
   'files/file-table',
   'files/cache-line',

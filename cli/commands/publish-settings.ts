@@ -1,6 +1,6 @@
 // What `watch` and `sync` have in common: their settings, and what stands before a sidecar.
 
-import { RUN_OUTPUTS, type RunOutput } from '../../sidecar/files/published-run.ts'
+import { RUN_OUTPUTS, type RunOutput } from '../../sidecar/files/file-reader.ts'
 import type { Store } from '../../sidecar/layouts/layout.ts'
 import { openStore, StoreError } from '../../sidecar/layouts/registry.ts'
 import { createLog, type Log, type LogFormat } from '../../sidecar/log.ts'

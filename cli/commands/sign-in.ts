@@ -1,7 +1,7 @@
 // Prints a fresh link to the console: the one that a start printed works once.
 
 import { DATA_DIR } from '../../local/options.ts'
-import { signInLink } from '../../local/sign-in-link.ts'
+import { signInLink } from '../../local/tokens.ts'
 import type { World } from '../command.ts'
 import { readDataFolder } from '../data-folder.ts'
 import type { Settings } from '../settings.ts'

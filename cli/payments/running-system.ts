@@ -1,6 +1,6 @@
 // The variables of the Worker in a running `signalbox start`. Pure.
 
-import { edgeVariables } from '../../local/edge-variables.ts'
+import { edgeVariables } from '../../local/environment.ts'
 import { describeGateways, type LocalGateways } from '../../local/gateways.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import type { RunningStart } from '../data-folder.ts'

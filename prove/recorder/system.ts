@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { prepareDeno } from '../../local/deno.ts'
 import { edgeReady, edgeUrl } from '../../local/edge.ts'
-import { edgeVariables } from '../../local/edge-variables.ts'
+import { edgeVariables } from '../../local/environment.ts'
 import { gatewaySecrets } from '../../local/gateways.ts'
 import {
   databaseReady,

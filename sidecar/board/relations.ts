@@ -14,9 +14,14 @@ import {
 import type { Store } from '../layouts/layout.ts'
 import { Claims } from './claims.ts'
 import type { Derived } from './compose.ts'
-import type { Health, NewestSession } from './derive.ts'
-import { deriveTask, healthOf, newerFirst, staleAt } from './derive.ts'
-import { Multimap } from './multimap.ts'
+import {
+  deriveTask,
+  type Health,
+  healthOf,
+  newerFirst,
+  type NewestSession,
+  staleAt,
+} from './derive.ts'
 
 const NO_RULES: Rules = { closed: [], staleAfterMs: STALE_AFTER_MS }
 
@@ -180,4 +185,31 @@ export class Relations {
 function twinOf(fact: Fact, holder: Fact): string {
   if (holder.path === fact.path) return `an earlier entry of this file has the id ${holder.id}`
   return `another file has the id ${holder.id}: ${basename(holder.path)}`
+}
+
+/**
+ * A map from one key to several values. A key with one value, which is nearly every key of a board,
+ * holds the value itself and no set: at 100,000 keys the sets alone would take 20 MiB.
+ */
+export class Multimap<V extends object> {
+  readonly #map = new Map<string, V | Set<V>>()
+
+  add(key: string, value: V): void {
+    const held = this.#map.get(key)
+    if (held === undefined) this.#map.set(key, value)
+    else if (held instanceof Set) held.add(value)
+    else if (held !== value) this.#map.set(key, new Set([held, value]))
+  }
+
+  remove(key: string, value: V): void {
+    const held = this.#map.get(key)
+    if (held === value) this.#map.delete(key)
+    else if (held instanceof Set && held.delete(value) && held.size === 0) this.#map.delete(key)
+  }
+
+  of(key: string): Iterable<V> {
+    const held = this.#map.get(key)
+    if (held === undefined) return []
+    return held instanceof Set ? held : [held]
+  }
 }

@@ -1,14 +1,17 @@
 // Reads and parses one file, and says how much that can be trusted. A file that is caught
-// half-written, or a store that went away as a whole, is neither a change nor a removal.
+// half-written, or a store that went away as a whole, is neither a change nor a removal. Of a run,
+// only what may leave this machine is kept.
 
 import { lstatSync } from 'node:fs'
 import { dirname } from 'node:path'
+import type { Run } from '../../worker/board/wire.ts'
 import type { Clock } from '../clock.ts'
-import type { Store } from '../layouts/layout.ts'
+import type { Entry, Store } from '../layouts/layout.ts'
+import { limitText } from '../layouts/text-limit.ts'
 import { digest } from './compact.ts'
 import type { ParsedFile } from './facts.ts'
 import { type FileStat, isRacy, type SeenStat, youngest } from './file-stat.ts'
-import { publishedEntry, type RunOutput } from './published-run.ts'
+import { maskSecrets } from './mask-secrets.ts'
 import type { Source } from './read-source.ts'
 
 /** A writer that takes longer over one file is not writing it any more. */
@@ -106,5 +109,22 @@ function statOf(path: string) {
   } catch {
     // Whatever forbids to look: reading says so in its own words.
     return undefined
+  }
+}
+
+/** The output without what looks like a secret, or no output at all. */
+export const RUN_OUTPUTS = ['masked', 'none'] as const
+export type RunOutput = (typeof RUN_OUTPUTS)[number]
+
+/** The entry as it is kept and published; only runs are another. */
+export const publishedEntry = (entry: Entry, output: RunOutput): Entry =>
+  entry.kind === 'run' ? { ...entry, run: publishedRun(entry.run, output) } : entry
+
+function publishedRun({ cmd, output, ...rest }: Run, kind: RunOutput): Run {
+  return {
+    ...rest,
+    ...(cmd !== undefined && { cmd: maskSecrets(cmd) }),
+    // A mask may be longer than what it hides.
+    ...(output !== undefined && kind === 'masked' && { output: limitText(maskSecrets(output)) }),
   }
 }

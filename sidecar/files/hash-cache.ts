@@ -10,7 +10,7 @@ import type { Log } from '../log.ts'
 import { type CachedLine, fromLine, toLine } from './cache-line.ts'
 import { compact } from './compact.ts'
 import type { FileFacts } from './facts.ts'
-import type { RunOutput } from './published-run.ts'
+import type { RunOutput } from './file-reader.ts'
 
 const FORMAT = 2
 /** Lines made in one go: under a millisecond, so a save elsewhere does not wait for this one. */

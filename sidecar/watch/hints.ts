@@ -5,7 +5,6 @@ import { messageOf } from '../error-message.ts'
 import type { Store } from '../layouts/layout.ts'
 import type { Log } from '../log.ts'
 import type { Watch, Watcher } from './watch.ts'
-import { Window } from './window.ts'
 
 /** A hint may come this much after a scan saw its file; later, the watcher has gone deaf. */
 const LATE_HINT_MS = 5_000
@@ -155,5 +154,57 @@ export class Hints {
     const wasOpen = this.isOpen
     this.#window.hint(this.#deps.clock.now())
     if (!wasOpen) this.#deps.onOpen()
+  }
+}
+
+/** Changes within this long are one message: an agent's save touches several files. */
+export const QUIET_MS = 100
+/** Longest wait from the first hint: a writer that never pauses must not starve the clients. */
+export const MAX_WINDOW_MS = 500
+
+/**
+ * The window in which hints gather before they are acted on. Pure: the caller sleeps until the
+ * deadline that it gets.
+ */
+export class Window {
+  readonly #quietMs: number
+  readonly #maxMs: number
+  #first: number | undefined
+  #last = 0
+
+  constructor(quietMs = QUIET_MS, maxMs = MAX_WINDOW_MS) {
+    this.#quietMs = quietMs
+    this.#maxMs = maxMs
+  }
+
+  /** Opens the window or keeps it open. Returns when to `close` it, in ms of the caller's clock. */
+  hint(now: number): number {
+    if (this.#first === undefined) {
+      this.#first = now
+      this.#last = now
+    }
+    // A clock that was set back must not move the deadline to before an earlier hint.
+    this.#last = Math.max(this.#last, now)
+    return Math.min(this.#last + this.#quietMs, this.#first + this.#maxMs)
+  }
+
+  /** When the open window ends; undefined when none is open. */
+  get deadline(): number | undefined {
+    if (this.#first === undefined) return undefined
+    return Math.min(this.#last + this.#quietMs, this.#first + this.#maxMs)
+  }
+
+  due(now: number): boolean {
+    return this.deadline !== undefined && now >= this.deadline
+  }
+
+  /**
+   * True once per window, when it is over: act on what gathered. False: a later hint moved the
+   * deadline, or none is open; ask again at `deadline`.
+   */
+  close(now: number): boolean {
+    if (!this.due(now)) return false
+    this.#first = undefined
+    return true
   }
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Block, SseParser } from '../../client/sse-parser.ts'
+import { type Block, SseParser } from '../../client/stream-fetch.ts'
 import { comment, frame, idOnly, retry } from '../../worker/board/sse.ts'
 
 /** All blocks that these chunks complete. */

@@ -31,8 +31,8 @@ export class DeadlineExceeded extends Error {
 
 /**
  * A deadline for work that others control: a gateway, a database, a listener, an endpoint. Rejects
- * with DeadlineExceeded after `ms`, and aborts the signal. Work that ignores the signal goes on, but
- * nothing waits for it.
+ * with DeadlineExceeded after `ms`, and aborts the signal. Work that ignores the signal goes on,
+ * but nothing waits for it.
  */
 export async function within<Result>(
   clock: Clock,

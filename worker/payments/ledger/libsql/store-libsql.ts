@@ -8,8 +8,8 @@ import { type Database, type Row, type Statement, statement } from './database-l
 import { PARKED_WITH_PAYMENT } from './due-libsql.ts'
 import { loadOf } from './load-libsql.ts'
 import { isTransient, reachable } from './request-libsql.ts'
-import { saveOf } from './save-libsql.ts'
 import { SCHEMA_VERSION, schemaMismatch } from './schema-version-libsql.ts'
+import { saveOf } from './tables-libsql.ts'
 
 /** NULL while a migration is under way. */
 const SCHEMA = '(SELECT version FROM payment_schema WHERE step = 0)'

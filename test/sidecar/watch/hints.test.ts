@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { MAX_MS, QUIET_MS, Window } from '../../../sidecar/watch/window.ts'
+import { MAX_WINDOW_MS, QUIET_MS, Window } from '../../../sidecar/watch/hints.ts'
 
 /** Plays hints against a window as a timer would, and returns when each window closed. */
 function play(
@@ -66,7 +66,7 @@ describe('Window', () => {
     const hints = Array.from({ length: (10 * 60_000) / 50 }, (_, i) => i * 50)
     const closed = play(hints)
     expect(closed.length).toBe(10 * 60 * 2)
-    expect(closed.every((w) => w.closedAt - w.firstHint === MAX_MS)).toBe(true)
+    expect(closed.every((w) => w.closedAt - w.firstHint === MAX_WINDOW_MS)).toBe(true)
   })
 
   it('never closes late, and never early unless the longest wait cut it', () => {
@@ -78,8 +78,8 @@ describe('Window', () => {
         const closed = play(hints)
         expect(closed.length).toBeGreaterThan(0)
         for (const { firstHint, lastHint, closedAt } of closed) {
-          expect(closedAt).toBeLessThanOrEqual(firstHint + MAX_MS)
-          const cut = closedAt === firstHint + MAX_MS
+          expect(closedAt).toBeLessThanOrEqual(firstHint + MAX_WINDOW_MS)
+          const cut = closedAt === firstHint + MAX_WINDOW_MS
           if (!cut) expect(closedAt).toBe(lastHint + QUIET_MS)
         }
       }),
