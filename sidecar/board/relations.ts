@@ -18,8 +18,8 @@ import {
   deriveTask,
   type Health,
   healthOf,
-  newerFirst,
   type NewestSession,
+  newerFirst,
   staleAt,
 } from './derive.ts'
 

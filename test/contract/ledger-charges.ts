@@ -3,8 +3,8 @@
 import { describe, expect, it } from 'vitest'
 import { externalReference } from '../../worker/payments/domain/begin-charge.ts'
 import { read } from '../support/readable-queries.ts'
-import { HOUR, iso, MINUTE, NOBODY, T0 } from './ledger-world.ts'
 import type { On } from './ledger.ts'
+import { HOUR, iso, MINUTE, NOBODY, T0 } from './ledger-world.ts'
 
 const declined = { code: 'declined', rawCode: 'E51', message: 'Not enough money.' }
 

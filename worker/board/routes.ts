@@ -13,7 +13,6 @@ import type { Query } from './reads.ts'
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
 import type { PublishRefusal } from './repository.ts'
 import { openStream, type StreamLimits } from './stream.ts'
-import { checkChanges, type Checked, checkSync, wireOf } from './wire-schema.ts'
 import {
   type DataRecord,
   RECORD_BYTES,
@@ -22,6 +21,7 @@ import {
   WIRE,
   wireProblem,
 } from './wire.ts'
+import { type Checked, checkChanges, checkSync, wireOf } from './wire-schema.ts'
 
 export interface BoardDeps {
   repositories: Repositories

@@ -17,7 +17,7 @@ import type {
 import type { AnyGateway, ChargeAnswer } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge } from '../gateways/outcome.ts'
 import type { ChargeBegun } from '../ledger/ledger.ts'
-import { askAgain, type AskDeps } from './ask-again.ts'
+import { type AskDeps, askAgain } from './ask-again.ts'
 import { answerAtOnce, responseNow } from './charge-response.ts'
 import { checkCharge } from './check-charge.ts'
 import {

@@ -3,7 +3,7 @@
 import { v5 } from 'uuid'
 import { newest } from './match.ts'
 import { type Decision, isCalled, type NewEvent } from './payment.ts'
-import { replaceCharge, type Replacement } from './replace-charge.ts'
+import { type Replacement, replaceCharge } from './replace-charge.ts'
 import type { TransactionRow } from './rows.ts'
 import { UNPAID_ENDS } from './status.ts'
 import type { ChargeRequest } from './transaction.ts'

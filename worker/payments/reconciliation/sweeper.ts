@@ -9,8 +9,8 @@ import type { PaymentQueries } from '../queries/queries.ts'
 import {
   createReconcile,
   type Reconcile,
-  type Reconciled,
   type ReconcileDeps,
+  type Reconciled,
 } from './reconcile.ts'
 
 export interface Sweeper {

@@ -6,9 +6,9 @@
 
 import {
   type Rows,
+  TABLES,
   type TableName,
   type TableRow,
-  TABLES,
   type WorkingSet,
 } from '../working-set.ts'
 import { type Statement, statement } from './database-libsql.ts'
