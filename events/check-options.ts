@@ -1,6 +1,6 @@
 // What is wrong with the options is thrown at once, when the application starts. Pure.
 
-import type { EventName } from '../worker/payments/domain/events.ts'
+import { EVENT_NAMES, isEventName } from '../worker/payments/domain/status.ts'
 import { whsecProblem } from '../worker/payments/outbox/standard-webhook.ts'
 
 export type EventsConfigCode = 'no_secret' | 'invalid_secret' | 'unknown_event' | 'invalid_handler'
@@ -15,22 +15,6 @@ export class EventsConfigError extends Error {
     this.code = code
   }
 }
-
-/** A name more or less in the product does not compile here. */
-const NAMES = {
-  PaymentInitiated: true,
-  PaymentSucceeded: true,
-  PaymentFailed: true,
-  PaymentCancelled: true,
-  PaymentRefunded: true,
-  AlertRaised: true,
-  WebhookReceived: true,
-  WebhookVerificationFailed: true,
-  GatewayTimeout: true,
-  CircuitOpened: true,
-} as const satisfies Record<EventName, true>
-
-export const isEventName = (name: string): name is EventName => Object.hasOwn(NAMES, name)
 
 export function secretsOf(secrets: string | readonly string[] | undefined): readonly string[] {
   const list = typeof secrets === 'string' ? secrets.split(/\s+/) : (secrets ?? [])
@@ -48,7 +32,7 @@ export function secretsOf(secrets: string | readonly string[] | undefined): read
 export function checkHandlers(on: object): void {
   for (const [name, handler] of Object.entries(on ?? {})) {
     if (!isEventName(name)) {
-      const known = Object.keys(NAMES).join(', ')
+      const known = EVENT_NAMES.join(', ')
       throw new EventsConfigError('unknown_event', `on: there is no ${name}. There are ${known}.`)
     }
     if (handler !== undefined && typeof handler !== 'function') {

@@ -1,8 +1,9 @@
 // The host application's endpoint for events: one function from a request to its answer.
 
-import type { EventName, PaymentEvents } from '../worker/payments/domain/events.ts'
+import type { PaymentEvents } from '../worker/payments/domain/events.ts'
+import { type EventName, isEventName } from '../worker/payments/domain/status.ts'
 import { createWebhookVerifier } from '../worker/payments/outbox/standard-webhook.ts'
-import { checkHandlers, isEventName, secretsOf } from './check-options.ts'
+import { checkHandlers, secretsOf } from './check-options.ts'
 import { type EventIds, eventIdsInMemory } from './event-ids.ts'
 import { type ReceivedEvent, type Refusal, readEvent } from './read-event.ts'
 

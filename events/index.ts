@@ -7,9 +7,9 @@ import {
 } from './handle-events.ts'
 
 export type { RaisedAlert } from '../worker/payments/domain/alerts.ts'
-export type { EventName, PaymentEvents } from '../worker/payments/domain/events.ts'
+export type { PaymentEvents } from '../worker/payments/domain/events.ts'
 export type { WebhookPayload } from '../worker/payments/domain/payload.ts'
-export type { AlertKind, PaymentStatus } from '../worker/payments/domain/status.ts'
+export type { AlertKind, EventName, PaymentStatus } from '../worker/payments/domain/status.ts'
 export type { ChargeRequest, Paid, Transaction } from '../worker/payments/domain/transaction.ts'
 export { type EventsConfigCode, EventsConfigError } from './check-options.ts'
 export type { Claim, EventIds } from './event-ids.ts'

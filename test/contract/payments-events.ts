@@ -1,7 +1,7 @@
 // All events of the tests before: signed, and delivered as often as they should be.
 
 import { describe, expect, it, vi } from 'vitest'
-import { EVENT_NAMES } from '../../worker/payments/domain/events.ts'
+import { EVENT_NAMES } from '../../worker/payments/domain/status.ts'
 import type { AlertRecord } from '../../worker/payments/queries/queries.ts'
 import { PATIENT } from '../support/patience.ts'
 import { byText, SECRETS } from '../support/payment-system.ts'

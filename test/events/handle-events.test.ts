@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { EventIds } from '../../events/event-ids.ts'
 import { createEventReceiver, type HandleEventsOptions } from '../../events/handle-events.ts'
 import { type EventsConfigError, handleEvents } from '../../events/index.ts'
-import { EVENT_NAMES } from '../../worker/payments/domain/events.ts'
+import { EVENT_NAMES } from '../../worker/payments/domain/status.ts'
 import { transaction } from '../support/payments.ts'
 
 const secret = () => `whsec_${randomBytes(32).toString('base64')}`

@@ -2,9 +2,10 @@
 // the test moves. All events for the host application are recorded.
 
 import type { Middleware } from '../../worker/payments/define-config.ts'
-import { EVENT_NAMES, type EventName, type Listeners } from '../../worker/payments/domain/events.ts'
+import type { Listeners } from '../../worker/payments/domain/events.ts'
 import { GatewayUnavailableException } from '../../worker/payments/domain/exceptions.ts'
 import type { VerifiedWebhook } from '../../worker/payments/domain/payload.ts'
+import { EVENT_NAMES, type EventName } from '../../worker/payments/domain/status.ts'
 import type {
   AnyGateway,
   ChargeAnswer,

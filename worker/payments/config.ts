@@ -3,7 +3,8 @@
 
 import { isLoopback } from '../shared/loopback.ts'
 import type { Middleware, SignalboxFile } from './define-config.ts'
-import { EVENT_NAMES, type EventName, type Listeners } from './domain/events.ts'
+import type { Listeners } from './domain/events.ts'
+import { isEventName } from './domain/status.ts'
 import type { AnyGateway, Driver, Settings } from './gateways/gateway.ts'
 import { whsecProblem } from './outbox/standard-webhook.ts'
 import type { Endpoint } from './outbox/subscribers.ts'
@@ -202,8 +203,6 @@ function readListeners(listeners: Listeners, wrong: string[]): Listeners {
   }
   return listeners
 }
-
-const isEventName = (name: string): name is EventName => EVENT_NAMES.some((known) => known === name)
 
 function readEndpoint(text: Text, wrong: string[]): Endpoint | undefined {
   const url = httpUrl('PAYMENT_EVENTS_URL', text, wrong)

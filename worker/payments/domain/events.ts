@@ -2,10 +2,10 @@
 
 import type { RaisedAlert } from './alerts.ts'
 import type { WebhookPayload } from './payload.ts'
-import { DURABLE_EVENTS, type DurableEvent } from './status.ts'
+import type { DurableEvent, EventName } from './status.ts'
 import type { ChargeRequest, Transaction } from './transaction.ts'
 
-export interface PaymentEvents {
+interface Payloads {
   /** Stored before the gateway is called. */
   PaymentInitiated: { gateway: string; request: ChargeRequest; transaction: Transaction }
   PaymentSucceeded: { transaction: Transaction }
@@ -29,17 +29,8 @@ export interface PaymentEvents {
   CircuitOpened: { gateway: string }
 }
 
-export type EventName = keyof PaymentEvents
-/** Passed on as they happen, at most once. */
-export type PassingEvent = Exclude<EventName, DurableEvent>
-
-export const EVENT_NAMES = [
-  ...DURABLE_EVENTS,
-  'WebhookReceived',
-  'WebhookVerificationFailed',
-  'GatewayTimeout',
-  'CircuitOpened',
-] as const satisfies readonly EventName[]
+/** A name without a payload does not compile here. */
+export type PaymentEvents = { [Name in EventName]: Payloads[Name] }
 
 /** A listener that throws or rejects is called again later, like a delivery that failed. */
 export type Listener<Name extends EventName> = (payload: PaymentEvents[Name]) => unknown

@@ -1,5 +1,6 @@
 // The graph of a payment: which status may follow which. And the names of what comes of it:
-// outcomes, events, kinds of alerts. Pure.
+// outcomes, events, kinds of alerts. Pure. Imports nothing, because the package for receivers of
+// events has it too.
 
 export const PAYMENT_STATUSES = [
   'Pending',
@@ -62,6 +63,21 @@ export type LifecycleEvent = (typeof LIFECYCLE_EVENTS)[number]
 /** Stored with what caused them, and delivered at least once. */
 export const DURABLE_EVENTS = [...LIFECYCLE_EVENTS, 'AlertRaised'] as const
 export type DurableEvent = (typeof DURABLE_EVENTS)[number]
+
+/** Passed on as they happen, at most once. */
+const PASSING_EVENTS = [
+  'WebhookReceived',
+  'WebhookVerificationFailed',
+  'GatewayTimeout',
+  'CircuitOpened',
+] as const
+export type PassingEvent = (typeof PASSING_EVENTS)[number]
+
+export const EVENT_NAMES = [...DURABLE_EVENTS, ...PASSING_EVENTS] as const
+export type EventName = (typeof EVENT_NAMES)[number]
+
+export const isEventName = (name: string): name is EventName =>
+  EVENT_NAMES.some((known) => known === name)
 
 /** Why a person should look at a payment. */
 export type AlertKind =

@@ -1,7 +1,8 @@
 // What goes on behind an answer: passing events, and other work that no caller waits for.
 
 import type { Log } from '../../shared/log.ts'
-import type { PassingEvent, PaymentEvents } from '../domain/events.ts'
+import type { PaymentEvents } from '../domain/events.ts'
+import type { PassingEvent } from '../domain/status.ts'
 import type { Dispatcher } from './dispatcher.ts'
 
 export interface Background {

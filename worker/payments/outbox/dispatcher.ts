@@ -5,9 +5,7 @@ import { type Clock, within } from '../../shared/clock.ts'
 import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
 import type {
   Dispatched,
-  EventName,
   Listeners,
-  PassingEvent,
   PaymentEvents,
   PendingEvent,
   ReadablePendingEvent,
@@ -15,6 +13,7 @@ import type {
   UnreadablePendingEvent,
 } from '../domain/events.ts'
 import { drawId } from '../domain/new-id.ts'
+import type { EventName, PassingEvent } from '../domain/status.ts'
 import { createSend, type Send } from './endpoint.ts'
 import { createRateLimit } from './rate-limit.ts'
 import { nextAttemptAt } from './retry-schedule.ts'

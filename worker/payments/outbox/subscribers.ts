@@ -1,6 +1,7 @@
 // Who gets which events, as configured. Pure.
 
-import type { EventName, Listeners, Subscribers } from '../domain/events.ts'
+import type { Listeners, Subscribers } from '../domain/events.ts'
+import type { EventName } from '../domain/status.ts'
 
 /** The host application's HTTP endpoint. */
 export interface Endpoint {

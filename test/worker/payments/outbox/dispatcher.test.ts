@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
-import type { Dispatched, EventName, Listeners } from '../../../../worker/payments/domain/events.ts'
+import type { Dispatched, Listeners } from '../../../../worker/payments/domain/events.ts'
+import type { EventName } from '../../../../worker/payments/domain/status.ts'
 import { createDispatcher } from '../../../../worker/payments/outbox/dispatcher.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 import { PATIENT } from '../../../support/patience.ts'
