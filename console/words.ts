@@ -2,6 +2,7 @@
 // properties, so that `direction` can be `rtl`.
 
 import type { LostReason } from '../client/index.ts'
+import type { Execution } from '../worker/board/wire.ts'
 import type { AlertKind, DurableEvent, PaymentStatus } from '../worker/payments/domain/status.ts'
 import type {
   DeliveryRecord,
@@ -10,6 +11,24 @@ import type {
 } from '../worker/payments/queries/queries.ts'
 
 export const locale = 'en'
+
+/** What the sentence of an alert names, as texts. */
+export interface AlertFacts {
+  amount: string
+  expected: string
+  /** A time. */
+  since: string
+  /** What the gateway reported last. */
+  reported: string
+  event: string
+  endpoint: string
+}
+
+interface AlertTexts {
+  title: string
+  sentence(facts: AlertFacts): string
+  todo: string
+}
 export const direction: 'ltr' | 'rtl' = 'ltr'
 
 const plural = new Intl.PluralRules(locale)
@@ -113,7 +132,11 @@ export const words = {
       priority: (name: string) => `priority ${name}`,
       labels: (names: readonly string[]) => `labels ${names.join(', ')}`,
       invalid: (sentence: string) => `Cannot be read: ${sentence}`,
-      execution: { active: 'Working', stalled: 'Stalled', awaiting_review: 'Awaiting review' },
+      execution: {
+        active: 'Working',
+        stalled: 'Stalled',
+        awaiting_review: 'Awaiting review',
+      } satisfies Record<Execution, string>,
       by: (state: string, actor: string) => `${state}: ${actor}`,
     },
 
@@ -255,50 +278,66 @@ export const words = {
       sentAgain: 'It is being sent again.',
       story: 'Details',
       storyOf: (reference: string) => `Details of ${reference}`,
-      kinds: {
-        late_payment: 'Late payment',
-        amount_mismatch: 'A different amount was paid',
-        refund_mismatch: 'A different amount was refunded',
-        refund_failed: 'A refund failed',
-        unsettled: 'A payment has no final status',
-        refund_unsettled: 'A refund has no final status',
-        unreadable: 'A payment cannot be read',
-        listener_dead: 'A listener failed',
-        delivery_dead: 'An event was not delivered',
-      } satisfies Record<AlertKind | 'refund_mismatch', string>,
-      latePayment: (amount: string) =>
-        `${amount} arrived for a payment that had already failed, expired or been cancelled.`,
-      mismatch: (paid: string, asked: string) => `${paid} was paid instead of ${asked}.`,
-      refundMismatch: (refunded: string, expected: string) =>
-        `The gateway reports a refund of ${refunded} instead of ${expected}.`,
-      refundFailed: (amount: string) => `The gateway could not refund ${amount}.`,
-      unsettled: (amount: string, since: string, said: string) =>
-        `${amount} has been open since ${since}. The gateway last reported ${said}.`,
-      refundUnsettled: (amount: string, since: string, said: string) =>
-        `A refund of ${amount} has been open since ${since}. The gateway last reported ${said}.`,
-      unreadable: 'Its database row cannot be read, so its status is not checked with the gateway.',
+      alerts: {
+        late_payment: {
+          title: 'Late payment',
+          sentence: ({ amount }) =>
+            `${amount} arrived for a payment that had already failed, expired or been cancelled.`,
+          todo: 'Deliver the order, or refund the payment at the gateway.',
+        },
+        amount_mismatch: {
+          title: 'A different amount was paid',
+          sentence: ({ amount, expected }) => `${amount} was paid instead of ${expected}.`,
+          todo: 'Compare it with the order. Then collect the rest, or refund the payment.',
+        },
+        refund_mismatch: {
+          title: 'A different amount was refunded',
+          sentence: ({ amount, expected }) =>
+            `The gateway reports a refund of ${amount} instead of ${expected}.`,
+          todo: 'Check the refund at the gateway, and settle the difference by hand.',
+        },
+        refund_failed: {
+          title: 'A refund failed',
+          sentence: ({ amount }) => `The gateway could not refund ${amount}.`,
+          todo: 'Try the refund again, or refund by hand.',
+        },
+        unsettled: {
+          title: 'A payment has no final status',
+          sentence: ({ amount, since, reported }) =>
+            `${amount} has been open since ${since}. The gateway last reported ${reported}.`,
+          todo: 'Check it at the gateway.',
+        },
+        refund_unsettled: {
+          title: 'A refund has no final status',
+          sentence: ({ amount, since, reported }) =>
+            `A refund of ${amount} has been open since ${since}. ` +
+            `The gateway last reported ${reported}.`,
+          todo: 'Check it at the gateway. Do not refund again before you know the result.',
+        },
+        unreadable: {
+          title: 'A payment cannot be read',
+          sentence: () =>
+            'Its database row cannot be read, so its status is not checked with the gateway.',
+          todo: 'Repair its database row. Until then, check the payment at the gateway.',
+        },
+        listener_dead: {
+          title: 'A listener failed',
+          sentence: ({ event }) => `The listeners have failed to process ${event} for a day.`,
+          todo: 'Fix the listener, and do its work for this order by hand.',
+        },
+        delivery_dead: {
+          title: 'An event was not delivered',
+          sentence: ({ event, endpoint }) => `${endpoint} has not accepted ${event} for a day.`,
+          todo: 'Fix the endpoint, then send the event again.',
+        },
+      } satisfies Record<AlertKind | 'refund_mismatch', AlertTexts>,
       unreadableAlert: 'An alert cannot be read',
       unreadableEvent: 'A webhook event cannot be read',
       unreadableTodo: 'Repair its database row.',
       nothing: 'nothing',
-      listenerDead: (event: string) => `The listeners have failed to process ${event} for a day.`,
-      deliveryDead: (event: string, endpoint: string) =>
-        `${endpoint} has not accepted ${event} for a day.`,
       anEvent: 'an event',
       anEndpoint: 'An endpoint',
       someMoney: 'An amount',
-      todo: {
-        late_payment: 'Deliver the order, or refund the payment at the gateway.',
-        amount_mismatch: 'Compare it with the order. Then collect the rest, or refund the payment.',
-        refund_mismatch: 'Check the refund at the gateway, and settle the difference by hand.',
-        refund_failed: 'Try the refund again, or refund by hand.',
-        unsettled: 'Check it at the gateway.',
-        unreadable: 'Repair its database row. Until then, check the payment at the gateway.',
-        refund_unsettled:
-          'Check it at the gateway. Do not refund again before you know the result.',
-        listener_dead: 'Fix the listener, and do its work for this order by hand.',
-        delivery_dead: 'Fix the endpoint, then send the event again.',
-      } satisfies Record<AlertKind | 'refund_mismatch', string>,
       lastStatus: (status: number) => `It last answered ${status}.`,
       error: (sentence: string) => `“${sentence}”`,
       parked: (n: number, isMore: boolean) =>

@@ -14,13 +14,9 @@ interface FilterBarProps {
   total: number
 }
 
-const EXECUTIONS = ['active', 'stalled', 'awaiting_review'] as const
-
 export function FilterBar({ filters, choices, shown, total }: FilterBarProps) {
   const texts = words.board.filters
-  const executions = Object.fromEntries(
-    EXECUTIONS.map((state) => [state, words.board.card.execution[state]]),
-  )
+  const executions = words.board.card.execution
   return (
     <search class="board-filters" aria-label={texts.label}>
       <Search q={filters.q} />
@@ -28,7 +24,12 @@ export function FilterBar({ filters, choices, shown, total }: FilterBarProps) {
         <Choice name="assignee" filters={filters} values={choices.assignee} />
         <Choice name="label" filters={filters} values={choices.label} />
         <Choice name="priority" filters={filters} values={choices.priority} />
-        <Choice name="execution" filters={filters} values={EXECUTIONS} labels={executions} />
+        <Choice
+          name="execution"
+          filters={filters}
+          values={Object.keys(executions)}
+          labels={executions}
+        />
         <button
           type="button"
           class="quiet toggle"

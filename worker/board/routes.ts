@@ -13,14 +13,7 @@ import type { Query } from './reads.ts'
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
 import type { PublishRefusal } from './repository.ts'
 import { openStream, type StreamLimits } from './stream.ts'
-import {
-  type DataRecord,
-  RECORD_BYTES,
-  type Session,
-  type Task,
-  WIRE,
-  wireProblem,
-} from './wire.ts'
+import { type DataRecord, EXECUTIONS, HEALTHS, RECORD_BYTES, WIRE, wireProblem } from './wire.ts'
 import { type Checked, checkChanges, checkSync, wireOf } from './wire-schema.ts'
 
 export interface BoardDeps {
@@ -184,7 +177,6 @@ async function answerRead(
 }
 
 const TASK_FILTERS = ['status', 'assignee', 'ready', 'execution', 'label']
-const EXECUTIONS = ['active', 'stalled', 'awaiting_review'] satisfies Task['executionState'][]
 
 function taskFilter(c: Context<ApiEnv>): TaskFilter {
   const { status, assignee, label } = c.req.query()
@@ -194,7 +186,6 @@ function taskFilter(c: Context<ApiEnv>): TaskFilter {
 }
 
 const SESSION_FILTERS = ['task', 'actor', 'status', 'health']
-const HEALTHS = ['active', 'stalled', 'finished', 'canceled'] satisfies Session['health'][]
 
 function sessionFilter(c: Context<ApiEnv>): SessionFilter {
   const { task, actor, status } = c.req.query()

@@ -1,7 +1,15 @@
 // Checks what a publisher sent, before anything of it is believed. Shapes are wire.ts's.
 
 import * as z from 'zod'
-import { BUCKETS, type ChangesRequest, type Probe, type SyncRequest, WIRE } from './wire.ts'
+import {
+  BUCKETS,
+  type ChangesRequest,
+  EXECUTIONS,
+  HEALTHS,
+  type Probe,
+  type SyncRequest,
+  WIRE,
+} from './wire.ts'
 
 const hash = z.string().regex(/^[0-9a-f]{32}$/)
 const idText = z.string().min(1).max(1_024)
@@ -25,7 +33,7 @@ const task = z.looseObject({
   assignee: text.optional(),
   assignees: z.array(text).optional(),
   labels: z.array(text).optional(),
-  executionState: z.enum(['active', 'stalled', 'awaiting_review']).optional(),
+  executionState: z.enum(EXECUTIONS).optional(),
 })
 const session = z.looseObject({
   id,
@@ -33,7 +41,7 @@ const session = z.looseObject({
   actor: text,
   status: text,
   startedAt: text,
-  health: z.enum(['active', 'stalled', 'finished', 'canceled']),
+  health: z.enum(HEALTHS),
 })
 const run = z.looseObject({
   file: id,

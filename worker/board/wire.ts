@@ -20,7 +20,7 @@ export interface Task {
   priority?: string
   parent?: string
   activeAttempt?: string
-  executionState?: 'active' | 'stalled' | 'awaiting_review'
+  executionState?: Execution
   sessionId?: string
   checks?: Check[]
   provenance?: Provenance[]
@@ -31,6 +31,12 @@ export interface Task {
   /** Why the file could not be read whole, in one sentence. The task stays listed. */
   invalid?: string
 }
+
+export const EXECUTIONS = ['active', 'stalled', 'awaiting_review'] as const
+export type Execution = (typeof EXECUTIONS)[number]
+
+export const HEALTHS = ['active', 'stalled', 'finished', 'canceled'] as const
+export type Health = (typeof HEALTHS)[number]
 
 export interface Check {
   desc: string
@@ -63,7 +69,7 @@ export interface Session {
   headFinished?: string
   summary?: string
   cancelReason?: string
-  health: 'active' | 'stalled' | 'finished' | 'canceled'
+  health: Health
   live?: Live
   invalid?: string
 }

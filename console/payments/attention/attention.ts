@@ -4,7 +4,7 @@ import type { Listed } from '../../../worker/payments/domain/listed.ts'
 import type { PaymentStatus } from '../../../worker/payments/domain/status.ts'
 import type { AlertRecord, EventRecord } from '../../../worker/payments/queries/queries.ts'
 import { timeOf } from '../../ui/time-text.ts'
-import { words } from '../../words.ts'
+import { type AlertFacts, words } from '../../words.ts'
 import { isUnreadable } from '../feed/story.ts'
 import { money } from '../money-text.ts'
 
@@ -19,55 +19,33 @@ export interface AlertText {
 /** `now` in ms. */
 export function alertText({ kind, detail }: AlertRecord, now: number): AlertText {
   const { attention: texts } = words.payments
-  const of = kind === 'amount_mismatch' && isRefund(detail.said) ? 'refund_mismatch' : kind
-  const { error } = detail
+  const { error, lastStatus } = detail
+  // A mismatch of a refund has other texts than one of a payment.
+  const isOfRefund = kind === 'amount_mismatch' && isRefund(detail.said)
+  const { title, sentence, todo } = texts.alerts[isOfRefund ? 'refund_mismatch' : kind]
   const errorText = typeof error === 'string' ? error : error?.message
+  const said = sentence(factsOf(detail, now))
   return {
-    title: texts.kinds[of],
-    sentence: sentenceOf(of, detail, now),
+    title,
+    // The error, if there is one, contains the status as well.
+    sentence: lastStatus === undefined || error ? said : `${said} ${texts.lastStatus(lastStatus)}`,
     ...(errorText && { error: errorText }),
-    todo: texts.todo[of],
+    todo,
   }
 }
-
-/** A mismatch of a refund has other texts than one of a payment. */
-type AlertTextKind = AlertRecord['kind'] | 'refund_mismatch'
 
 const isRefund = (said: AlertRecord['detail']['said']): boolean =>
   said === 'Refunded' || said === 'PartiallyRefunded'
 
-function sentenceOf(kind: AlertTextKind, detail: AlertRecord['detail'], now: number): string {
+function factsOf(detail: AlertRecord['detail'], now: number): AlertFacts {
   const { attention: texts } = words.payments
-  const amount = amountOf(detail.amount, detail.currency)
-  const since = detail.since === undefined ? '' : timeOf(Date.parse(detail.since), now)
-  switch (kind) {
-    case 'late_payment':
-      return texts.latePayment(amount)
-    case 'amount_mismatch':
-      return texts.mismatch(amount, amountOf(detail.expectedAmount, detail.expectedCurrency))
-    case 'refund_mismatch':
-      return texts.refundMismatch(amount, amountOf(detail.expectedAmount, detail.expectedCurrency))
-    case 'refund_failed':
-      return texts.refundFailed(amount)
-    case 'unsettled':
-      return texts.unsettled(amount, since, statusOf(detail.said))
-    case 'unreadable':
-      return texts.unreadable
-    case 'refund_unsettled':
-      return texts.refundUnsettled(amount, since, statusOf(detail.said))
-    case 'listener_dead':
-      return texts.listenerDead(detail.type ?? texts.anEvent)
-    case 'delivery_dead': {
-      const sentence = texts.deliveryDead(
-        detail.type ?? texts.anEvent,
-        detail.endpoint ?? texts.anEndpoint,
-      )
-      const { lastStatus } = detail
-      // The error, if there is one, contains the status as well.
-      return lastStatus === undefined || detail.error
-        ? sentence
-        : `${sentence} ${texts.lastStatus(lastStatus)}`
-    }
+  return {
+    amount: amountOf(detail.amount, detail.currency),
+    expected: amountOf(detail.expectedAmount, detail.expectedCurrency),
+    since: detail.since === undefined ? '' : timeOf(Date.parse(detail.since), now),
+    reported: statusOf(detail.said),
+    event: detail.type ?? texts.anEvent,
+    endpoint: detail.endpoint ?? texts.anEndpoint,
   }
 }
 

@@ -6,7 +6,7 @@ import type { AlertKind } from '../../../../worker/payments/domain/status.ts'
 import type { EventRecord } from '../../../../worker/payments/queries/queries.ts'
 
 const NOW = Date.parse('2026-03-02T10:00:00Z')
-const KINDS = Object.keys(words.payments.attention.kinds) as AlertKind[]
+const KINDS = Object.keys(words.payments.attention.alerts) as AlertKind[]
 
 const textOf = (kind: AlertKind, detail: AlertDetail) => {
   const alert = { id: 'a', kind, gateway: 'redirect', detail, createdAt: '2026-03-02T09:00:00Z' }
