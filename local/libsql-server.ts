@@ -3,10 +3,8 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { libsqlDatabase } from '../worker/payments/ledger/libsql/database-libsql.ts'
-import { hostClock } from '../worker/shared/clock.ts'
 import type { ChildSpec } from './child.ts'
-import { MigrationError, migrate } from './database/migrate.ts'
-import { readScripts } from './database/scripts.ts'
+import { type Preparing, schemaFrom } from './database/prepare.ts'
 import { LOOPBACK } from './ports.ts'
 import { StartError } from './start-error.ts'
 import { type Patience, tryFetch, until } from './until.ts'
@@ -57,25 +55,9 @@ export function databaseReady(url: string, patience: Patience): Promise<void> {
   }, patience)
 }
 
-/**
- * Makes the tables, or brings those of an older version up to schema.sql. `home` holds it, and
- * migrations/. Throws StartError.
- */
-export async function prepareDatabase(
+/** As `schemaFrom` does. Throws StartError. */
+export const prepareDatabase = (
   { url, token }: { url: string; token: string },
   home: string,
-  { notice, signal }: { notice?: (sentence: string) => void; signal: AbortSignal },
-): Promise<void> {
-  const database = libsqlDatabase({ url, authToken: token }, Date.now)
-  const scripts = await readScripts(home)
-  const told = notice ?? (() => undefined)
-  try {
-    await migrate({ database, scripts, notice: told, clock: hostClock, signal })
-  } catch (cause) {
-    if (cause instanceof MigrationError) {
-      throw new StartError('bad_configuration', cause.message, { cause })
-    }
-    const why = cause instanceof Error ? cause.message : String(cause)
-    throw new StartError('bad_configuration', `The database refused its schema: ${why}.`, { cause })
-  }
-}
+  preparing: Preparing,
+): Promise<void> => schemaFrom(home, preparing)(libsqlDatabase({ url, authToken: token }, Date.now))

@@ -8,7 +8,7 @@ const PLATFORM = /^(cloudflare:|node:|hono|@libsql\/|chokidar|@parcel\/watcher)/
 /** Files that may know a platform: adapters (`noun-tech.ts`), and what mounts or wires the parts. */
 const WORKER_ADAPTERS = [
   /-(object|sqlite|libsql|node|process|deno)\.ts$/,
-  /^worker\/(app|index|deno)\.ts$/,
+  /^worker\/(app|index|deno|node)\.ts$/,
   /(^|\/)routes\.ts$/,
 ]
 const SIDECAR_CORE = [

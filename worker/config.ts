@@ -1,6 +1,6 @@
 // Environment to Config: the only place of the worker where it is read.
 
-import { type PaymentsConfig, readPayments } from './payments/config.ts'
+import { type HostAbilities, type PaymentsConfig, readPayments } from './payments/config.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
 import { DRIVERS } from './payments/gateways/registry.ts'
 import { type AuthConfig, readAuth } from './shared/auth-config.ts'
@@ -28,7 +28,11 @@ const DEFAULT_MAX_STREAMS = 10_000
 const MOST_STREAMS = 32_768
 
 /** `file` is signalbox.config.ts. */
-export function readConfig(env: Environment, file: SignalboxFile = {}): Config {
+export function readConfig(
+  env: Environment,
+  file: SignalboxFile = {},
+  host: HostAbilities = {},
+): Config {
   const wrong: string[] = []
   const words = (name: string) => {
     const value = env[name]
@@ -51,12 +55,12 @@ export function readConfig(env: Environment, file: SignalboxFile = {}): Config {
   if (!Number.isInteger(maxStreams) || maxStreams < 1 || maxStreams > MOST_STREAMS) {
     wrong.push(`MAX_STREAMS must be a whole number from 1 to ${MOST_STREAMS}`)
   }
-  const payments = readPayments(env, file, DRIVERS, wrong)
+  const payments = readPayments(env, file, DRIVERS, wrong, host)
   if (wrong.length > 0) throw new ConfigError(`${wrong.join('; ')}.`)
   return { auth: readAuth(env), allowedOrigins, maxStreams, payments }
 }
 
-/** What a host that is a process of its own (Deno) needs besides. */
+/** What a host that is a process of its own (Deno, Node) needs besides. */
 export interface HostConfig {
   hostname: string
   /** 0: any free port. */
@@ -67,7 +71,8 @@ export interface HostConfig {
   consoleDir: string
 }
 
-export function readHostConfig(env: Environment): HostConfig {
+/** `name`: of the default folder, so that two hosts do not open the same files. */
+export function readHostConfig(env: Environment, name: 'deno' | 'node'): HostConfig {
   const port = Number(env.PORT ?? 8787)
   if (!Number.isInteger(port) || port < 0 || port > 65_535) {
     throw new ConfigError('PORT must be a whole number from 0 to 65535.')
@@ -79,7 +84,7 @@ export function readHostConfig(env: Environment): HostConfig {
   return {
     hostname: text('HOST', '127.0.0.1'),
     port,
-    dataDir: text('DATA_DIR', '.signalbox/deno'),
+    dataDir: text('DATA_DIR', `.signalbox/${name}`),
     consoleDir: text('CONSOLE_DIR', 'dist/console'),
   }
 }

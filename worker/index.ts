@@ -50,8 +50,10 @@ export class LedgerObject extends ledgerObject<Env>((env, { storage, exports }) 
     get: (gateway: string) => storage.kv.get<BreakerState>(`breaker:${gateway}`),
     set: (gateway: string, state: BreakerState) => storage.kv.put(`breaker:${gateway}`, state),
   }
+  const config = paymentsConfig(env)
   return openLibsqlLedger({
-    config: paymentsConfig(env),
+    config,
+    database: libsqlDatabase(config.database, hostClock.now),
     breakers,
     dispatch: async (pending) => JSON.parse(await Dispatcher.dispatch(JSON.stringify(pending))),
     ...host,

@@ -1,11 +1,12 @@
-// An edge in its own process, on a real port: workerd or Deno, started as `npm start` does.
+// An edge in its own process, on a real port: workerd, Deno or Node.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { spawnChild } from '../../local/child.ts'
 import { prepareDeno } from '../../local/deno.ts'
-import { edgeReady, edgeUrl } from '../../local/edge.ts'
+import { edgeReady, edgeUrl, type PrepareEdge } from '../../local/edge.ts'
+import { prepareNode } from '../../local/node.ts'
 import { findPort } from '../../local/ports.ts'
 import { prepareWorkerd } from '../../local/workerd.ts'
 import { type Edge, SECRET } from './edge.ts'
@@ -20,7 +21,12 @@ export interface EdgeProcess extends Edge {
   close(): Promise<void>
 }
 
-export type Host = 'workerd' | 'deno'
+export type Host = 'workerd' | 'deno' | 'node'
+const PREPARE: Readonly<Record<Host, PrepareEdge>> = {
+  workerd: prepareWorkerd,
+  deno: prepareDeno,
+  node: prepareNode,
+}
 type Variables = Readonly<Record<string, string>>
 
 /** Some variables contain the URL of the edge, which is known only now. */
@@ -33,10 +39,9 @@ export async function startEdge(
   const dir = await mkdtemp(join(tmpdir(), `signalbox-${host}-`))
   const claim = await findPort(0)
   if (!claim.ok) throw new Error(`no free port: ${claim.code}`)
-  const prepare = host === 'deno' ? prepareDeno : prepareWorkerd
   const url = edgeUrl(claim.port)
   const given = typeof variables === 'function' ? variables(url) : variables
-  const spec = await prepare({
+  const spec = await PREPARE[host]({
     port: claim.port,
     dir,
     ...(consoleDir !== undefined && { consoleDir }),

@@ -19,5 +19,5 @@ it('reads an empty environment as closed, not as broken', () => {
 })
 
 it('refuses a port that is none', () => {
-  expect(() => readHostConfig({ PORT: 'http' })).toThrow(ConfigError)
+  expect(() => readHostConfig({ PORT: 'http' }, 'node')).toThrow(ConfigError)
 })

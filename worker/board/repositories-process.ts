@@ -31,7 +31,13 @@ interface Opened extends OpenRepository {
 /** Of one repository: each stream's holder. */
 type Streams = Map<StreamSink, string>
 
-export function processRepositories(host: ProcessHost): Repositories {
+export interface ProcessRepositories extends Repositories {
+  /** Ends all streams, and every one that is opened later. */
+  endStreams(): void
+}
+
+export function processRepositories(host: ProcessHost): ProcessRepositories {
+  let isEnding = false
   const opened = new Map<string, Opened>()
   const streams = new Map<string, Streams>()
 
@@ -44,12 +50,30 @@ export function processRepositories(host: ProcessHost): Repositories {
     opened.set(path, fresh)
     return fresh
   }
-  return { open: (path) => handle(host, streams, path, (make) => find(path, make)) }
+  const subscribers = {
+    streams,
+    isEnding: () => isEnding,
+  }
+  return {
+    open: (path) => handle(host, subscribers, path, (make) => find(path, make)),
+    endStreams() {
+      isEnding = true
+      for (const joined of [...streams.values()]) {
+        for (const sink of [...joined.keys()]) sink.end('closed')
+      }
+    },
+  }
+}
+
+interface Subscribers {
+  /** By repository. */
+  streams: Map<string, Streams>
+  isEnding(): boolean
 }
 
 function handle(
   host: ProcessHost,
-  streams: Map<string, Streams>,
+  { streams, isEnding }: Subscribers,
   path: string,
   find: (make: boolean) => Opened | undefined,
 ): RepositoryHandle {
@@ -86,6 +110,10 @@ function handle(
       return make().spentIds.spend(id, expiresAt, host.now())
     },
     subscribe(from, sink) {
+      if (isEnding()) {
+        sink.end('closed')
+        return NOT_SUBSCRIBED
+      }
       const joined: Streams = streams.get(path) ?? new Map()
       if (!hasRoom(countStreams(joined.values()), host.room, from.holder)) {
         sink.end('full')

@@ -47,8 +47,8 @@ export interface Subscription {
 export interface StreamSink {
   /** Whole blocks of the stream, encoded. */
   send(bytes: Uint8Array): void
-  /** `full`: the repository, or the holder, has as many streams as they may. */
-  end(reason: 'full' | 'failed'): void
+  /** `full`: the repository, or the holder, has as many as they may. `closed`: the host ends. */
+  end(reason: 'full' | 'failed' | 'closed'): void
 }
 
 /** How often a stream pings. */

@@ -64,6 +64,7 @@ export function openStream(options: StreamOptions): ReadableStream<Uint8Array> {
 type EndReason =
   | 'aborted'
   | 'cancelled'
+  | 'closed'
   | 'expired'
   | 'aged'
   | 'full'

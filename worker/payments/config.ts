@@ -47,6 +47,12 @@ export type LocationHint = (typeof LOCATION_HINTS)[number]
 const DEFAULT_TOLERANCE_SECONDS = 300
 const KEY = /^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$/
 
+/** What only some hosts can do. */
+export interface HostAbilities {
+  /** A database in a file, as `file:PATH`. */
+  embeds?: boolean
+}
+
 /**
  * Undefined: no gateway and no database is configured, so there are no payments here. Faults are
  * pushed into `wrong`, one clause each; if there are any, the result must not be used.
@@ -56,6 +62,7 @@ export function readPayments(
   file: SignalboxFile,
   drivers: Readonly<Record<string, Driver>>,
   wrong: string[],
+  { embeds = false }: HostAbilities = {},
 ): PaymentsConfig | undefined {
   const text = (name: string): string | undefined => {
     const value = env[name]
@@ -73,8 +80,10 @@ export function readPayments(
   const url = text('LIBSQL_URL')
   if (url === undefined && gatewayMap.size === 0) return undefined
   if (url === undefined) wrong.push('LIBSQL_URL is missing: payments are kept in a database')
-  else if (!/^(libsql|https?):\/\//.test(url))
-    wrong.push('LIBSQL_URL is not a libsql: or http(s): URL')
+  else if (!/^(libsql|https?):\/\//.test(url) && !(embeds && /^file:./.test(url))) {
+    const kinds = embeds ? 'libsql:, http(s): or file:' : 'libsql: or http(s):'
+    wrong.push(`LIBSQL_URL is not a ${kinds} URL`)
+  }
   const authToken = text('LIBSQL_AUTH_TOKEN')
   const publicUrl = httpUrl('PAYMENT_PUBLIC_URL', text, wrong)
 

@@ -7,14 +7,19 @@ export type Level = 'debug' | 'info' | 'warn' | 'error'
 export type Fields = Record<string, unknown>
 export type Log = (level: Level, event: string, fields: Fields) => void
 
-/** Writes every event except debug to the console, where the platform collects it. */
-export const consoleLog: Log = (level, event, fields) => {
-  if (level === 'debug') return
-  const line = JSON.stringify({ level, event, ...fields }, redact)
+/** Writes every event except debug, as one line without its end. */
+export const lineLog =
+  (write: (line: string, level: Level) => void): Log =>
+  (level, event, fields) => {
+    if (level !== 'debug') write(JSON.stringify({ level, event, ...fields }, redact), level)
+  }
+
+/** To the console, where the platform collects it. */
+export const consoleLog: Log = lineLog((line, level) => {
   if (level === 'error') console.error(line)
   else if (level === 'warn') console.warn(line)
   else console.log(line)
-}
+})
 
 function redact(name: string, value: unknown): unknown {
   if (isSecretName(name)) return REDACTED

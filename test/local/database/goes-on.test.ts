@@ -52,7 +52,7 @@ beforeAll(async () => {
   payments = createPayments({
     config,
     ledger: openLibsqlLedger({
-      ...{ config, breakers: new Map(), ...host },
+      ...{ config, database: libsql.database, breakers: new Map(), ...host },
       dispatch: (pending) => dispatcher.dispatch(pending),
     }),
     dispatcher,

@@ -181,11 +181,18 @@ describe('a migration', () => {
   it('finds the rows of each part by their keys, so that a large table takes no longer a row', async () => {
     const plans: string[] = []
     const { write } = database
+    // One of its own: libSQL counts a write that was only explained as one that still runs.
+    const planner = () => {
+      const made = database.all('SELECT sql FROM sqlite_master WHERE sql IS NOT NULL')
+      return sqliteDatabase(made.map(({ sql }) => `${sql};`).join('\n'))
+    }
     database.write = (statements, signal) => {
       // Asked when they are run: the tables of a part may be there for it alone.
       for (const { sql } of statements.filter(({ args }) => 'upto' in args)) {
         // A parameter without a value is NULL.
-        const details = database.all(`EXPLAIN QUERY PLAN ${sql}`).map(({ detail }) => detail)
+        const details = planner()
+          .all(`EXPLAIN QUERY PLAN ${sql}`)
+          .map(({ detail }) => detail)
         plans.push(...details.map(String))
       }
       return write(statements, signal)

@@ -31,6 +31,8 @@ export interface Database {
   load(statements: readonly Statement[], signal: AbortSignal): Promise<Row[][]>
   /** Only reads, beside whatever is being written. */
   read(statements: readonly Statement[]): Promise<Row[][]>
+  /** Resolves when what has arrived is in, where a group would otherwise begin without it. */
+  gather?(): Promise<void>
 }
 
 /** Reads wait for no writer, so one that takes this long has lost its answer. */
@@ -121,7 +123,7 @@ function namesIn(sql: string): readonly string[] {
  * For a whole number past 2^53 the client would throw, and take all that was read with it. As text
  * it fails only whoever reads it for a number.
  */
-function toRows(read: readonly object[]): Row[] {
+export function toRows(read: readonly object[]): Row[] {
   const rows = read as Record<string, Row[string] | bigint>[]
   for (const row of rows) {
     for (const [name, value] of Object.entries(row)) {
@@ -137,7 +139,7 @@ const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value))
  * The client sends every number as a float; only a bigint arrives as an integer. Half a surrogate
  * pair has no UTF-8: for one of them the server refuses the whole batch, whoever else is in it.
  */
-function bind({ sql, args }: Statement): BoundStatement {
+export function bind({ sql, args }: Statement): BoundStatement {
   const values = Object.fromEntries(
     Object.entries(args).map(([name, value]) => {
       if (typeof value === 'string') return [name, value.toWellFormed()]

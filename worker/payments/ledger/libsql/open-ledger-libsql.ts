@@ -8,11 +8,12 @@ import type { Dispatch } from '../../outbox/dispatch.ts'
 import { subscribersOf } from '../../outbox/subscribers.ts'
 import { createLedger } from '../create-ledger.ts'
 import type { Ledger } from '../ledger.ts'
-import { libsqlDatabase } from './database-libsql.ts'
+import type { Database } from './database-libsql.ts'
 import { libsqlStore } from './store-libsql.ts'
 
 export interface OpenLedgerDeps {
   config: PaymentsConfig
+  database: Database
   breakers: BreakerStore
   /** Where the runtime dispatches what was committed. */
   dispatch: Dispatch
@@ -22,10 +23,10 @@ export interface OpenLedgerDeps {
 }
 
 export function openLibsqlLedger(deps: OpenLedgerDeps): Ledger {
-  const { config, breakers, dispatch, clock, log, fetch } = deps
+  const { config, database, breakers, dispatch, clock, log, fetch } = deps
   const { gateways, listeners, endpoint } = config
   return createLedger({
-    store: libsqlStore(libsqlDatabase(config.database, clock.now)),
+    store: libsqlStore(database),
     guard: createGuard({ gateways, store: breakers, clock, log, fetch }),
     subscribers: subscribersOf(listeners, endpoint),
     dispatch,

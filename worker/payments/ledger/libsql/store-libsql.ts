@@ -27,6 +27,7 @@ const ADVANCE = `UPDATE payment_ledger SET epoch = :next_epoch, batch = CASE
 export function libsqlStore(database: Database): Store {
   return {
     isTransient,
+    ...(database.gather && { gather: database.gather }),
     async load(keys, signal) {
       const { statements, read } = loadOf(keys)
       const [positions, ...results] = await loadRows(database, [POSITION, ...statements], signal)

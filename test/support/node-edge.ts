@@ -1,0 +1,57 @@
+// The edge of the Node host in this process, on a real port, with its payments in a file.
+
+import { appendFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { schemaFrom } from '../../local/database/prepare.ts'
+import { findPort } from '../../local/ports.ts'
+import signalbox from '../../signalbox.config.ts'
+import { type NodeEdge, openNodeEdge } from '../../worker/node.ts'
+import type { SignalboxFile } from '../../worker/payments/define-config.ts'
+import { lineLog } from '../../worker/shared/log.ts'
+import { type Edge, SECRET } from './edge.ts'
+
+export interface NodeEdgeInTest extends Edge {
+  /** Its data and log. */
+  dir: string
+  edge(): NodeEdge
+  /** Ends it gracefully, and opens it again on the same port and files. */
+  restart(): Promise<void>
+  close(): Promise<void>
+}
+
+type Variables = Readonly<Record<string, string>>
+
+/** Some variables contain the URL of the edge, which is known only now. */
+export async function startNodeEdge(
+  variables: Variables | ((origin: string) => Variables) = {},
+  { file = signalbox, consoleDir }: { file?: SignalboxFile; consoleDir?: string } = {},
+): Promise<NodeEdgeInTest> {
+  const dir = await mkdtemp(join(tmpdir(), 'signalbox-node-'))
+  const claim = await findPort(0)
+  if (!claim.ok) throw new Error(`no free port: ${claim.code}`)
+  const origin = `http://127.0.0.1:${claim.port}`
+  const env = {
+    ...{ AUTH_SECRETS: SECRET, LIBSQL_URL: `file:${join(dir, 'payments.db')}` },
+    ...(typeof variables === 'function' ? variables(origin) : variables),
+    ...{ PORT: String(claim.port), DATA_DIR: dir, CONSOLE_DIR: consoleDir ?? join(dir, 'console') },
+  }
+  const log = lineLog((line) => appendFileSync(join(dir, 'edge.log'), `${line}\n`))
+  const open = () => openNodeEdge({ env, file, log, schema: schemaFrom(process.cwd(), {}) })
+  let edge = await open()
+  return {
+    origin,
+    dir,
+    edge: () => edge,
+    fetch: (path, init) => fetch(`${origin}${path}`, init),
+    async restart() {
+      await edge.close()
+      edge = await open()
+    },
+    async close() {
+      await edge.close()
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,13 @@
+import { afterAll, beforeAll } from 'vitest'
+import { accessContract } from '../contract/access.ts'
+import { boardContract } from '../contract/board.ts'
+import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
+
+let edge: NodeEdgeInTest
+beforeAll(async () => {
+  edge = await startNodeEdge()
+})
+afterAll(() => edge.close())
+
+boardContract('Node, over HTTP', { edge: () => edge, sendsConnection: true })
+accessContract('Node, over HTTP', { edge: () => edge })

@@ -1,0 +1,215 @@
+// The Node host as whoever embeds it uses it: one process, one file for the payments.
+
+import { readFile } from 'node:fs/promises'
+import { request as httpRequest } from 'node:http'
+import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { CLIENT_ID, gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
+import { findPort } from '../../local/ports.ts'
+import { readSettings } from '../../local/simulator/config.ts'
+import { type OpenSimulator, openSimulator } from '../../local/simulator/open-simulator.ts'
+import { simulatorUrl } from '../../local/simulator-process.ts'
+import { openNodeEdge } from '../../worker/node.ts'
+import type { OpenedPayment, Transaction } from '../../worker/payments/domain/transaction.ts'
+import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { publishedRepo, Repo, SECRET, taskRecord, token } from '../support/edge.ts'
+import { jsonOf } from '../support/json-of.ts'
+import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
+import { PATIENT } from '../support/patience.ts'
+import { order } from '../support/payment-system.ts'
+
+const NEW_SECRET = 'another-secret-for-tests-of-32-bytes'
+const SECRETS = gatewaySecrets(SECRET)
+
+const paymentsToken = (secret?: string) =>
+  token({ scope: 'payments:read payments:write', repos: [] }, secret)
+
+describe('a payment on embedded libSQL', () => {
+  const delivered: string[] = []
+  let edge: NodeEdgeInTest
+  let simulator: OpenSimulator
+  beforeAll(async () => {
+    const claim = await findPort(0)
+    if (!claim.ok) throw new Error(claim.code)
+    edge = await startNodeEdge(
+      (origin) => ({
+        ...simulatedGateways({}, SECRETS, simulatorUrl(claim.port)),
+        PAYMENT_PUBLIC_URL: origin,
+      }),
+      {
+        file: {
+          payments: {
+            gateways: { redirect: { driver: 'redirect' } },
+            listeners: {
+              PaymentSucceeded: ({ transaction }) => void delivered.push(transaction.reference),
+            },
+          },
+        },
+      },
+    )
+    simulator = await openSimulator(
+      readSettings({
+        SIMULATOR_PORT: String(claim.port),
+        SIMULATOR_REDIRECT_CALLBACK_URL: `${edge.origin}/payments/webhooks/redirect`,
+        SIMULATOR_REDIRECT_CLIENT_ID: CLIENT_ID,
+        SIMULATOR_REDIRECT_CLIENT_SECRET: SECRETS.redirect.clientSecret,
+        SIMULATOR_REDIRECT_API_KEY: SECRETS.redirect.apiKey,
+      }),
+    )
+  })
+  afterAll(async () => {
+    await edge?.close()
+    await simulator?.close()
+  })
+
+  const api = async (path: string, init: RequestInit = {}) =>
+    edge.fetch(`/api/payments${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${await paymentsToken()}` },
+    })
+  const charged = async (reference: string) => {
+    const body = JSON.stringify(order({ reference }))
+    return jsonOf<OpenedPayment>(await api('/charges', { method: 'POST', body }), 201)
+  }
+  const paymentOf = async ({ transactionId }: OpenedPayment) =>
+    jsonOf<Transaction>(await api(`/transactions/${transactionId}`))
+  const pays = ({ gatewayTransactionId }: OpenedPayment) =>
+    fetch(`${simulator.url}/_control/payments/${gatewayTransactionId}/pay?wait`, { method: 'POST' })
+
+  it('is charged, paid by a webhook, and told to the listener', async () => {
+    const charge = await charged('node-1')
+    expect(await paymentOf(charge)).toMatchObject({ status: 'Pending' })
+    await pays(charge)
+    expect(await paymentOf(charge)).toMatchObject({ status: 'Paid' })
+    await vi.waitUntil(() => delivered.includes('node-1'), PATIENT)
+  })
+
+  it('is in the file when the process comes back, and goes on', async () => {
+    const charge = await charged('node-2')
+    await edge.restart()
+    expect(await paymentOf(charge)).toMatchObject({ status: 'Pending' })
+    await pays(charge)
+    expect(await paymentOf(charge)).toMatchObject({ status: 'Paid' })
+  })
+
+  it('has its event stored as delivered before the edge has closed', async () => {
+    const charge = await charged('node-3')
+    await pays(charge)
+    await edge.restart()
+    const database = embeddedDatabase(join(edge.dir, 'payments.db'))
+    const sql = `SELECT type, done_at IS NOT NULL AS is_done FROM payment_outbox
+      WHERE transaction_id = '${charge.transactionId}' AND type = 'PaymentSucceeded'`
+    expect(await database.read([{ sql, args: {} }])).toEqual([
+      [{ type: 'PaymentSucceeded', is_done: 1 }],
+    ])
+    database.close()
+  })
+})
+
+describe('an edge in this process', () => {
+  let edge: NodeEdgeInTest
+  beforeAll(async () => {
+    edge = await startNodeEdge()
+  })
+  afterEach(() => edge.edge().reload({ AUTH_SECRETS: SECRET }))
+  afterAll(() => edge.close())
+
+  const statusWith = async (secret: string) => {
+    const headers = { authorization: `Bearer ${await paymentsToken(secret)}` }
+    return (await edge.fetch('/api/payments/alerts', { headers })).status
+  }
+
+  it('answers without a socket what it answers over HTTP', async () => {
+    const path = `/api/payments/alerts`
+    const headers = { authorization: `Bearer ${await paymentsToken()}` }
+    const inProcess = await edge.edge().fetch(new Request(`${edge.origin}${path}`, { headers }))
+    expect(await inProcess.json()).toEqual(await (await edge.fetch(path, { headers })).json())
+  })
+
+  it('takes tokens of a new secret after a reload, and keeps its streams', async () => {
+    const repo = await publishedRepo(edge)
+    const stream = await (await repo.stream()).joined()
+    expect([await statusWith(SECRET), await statusWith(NEW_SECRET)]).toEqual([200, 401])
+    edge.edge().reload({ AUTH_SECRETS: `${NEW_SECRET} ${SECRET}` })
+    expect([await statusWith(SECRET), await statusWith(NEW_SECRET)]).toEqual([200, 200])
+    edge.edge().reload({ AUTH_SECRETS: NEW_SECRET })
+    expect([await statusWith(SECRET), await statusWith(NEW_SECRET)]).toEqual([401, 200])
+    edge.edge().reload({ AUTH_SECRETS: SECRET })
+    await repo.changes({ upserts: [taskRecord('A-1')] })
+    await stream.until((s) => s.messages.length === 1)
+    await stream.close()
+  })
+
+  it.each([
+    ['a secret that is too short', { AUTH_SECRETS: 'short' }],
+    ['no key at all', {}],
+    ['keys of an issuer without its name', { AUTH_JWKS_URL: 'https://issuer.example/keys' }],
+  ])('refuses to reload %s, and changes nothing', async (_, env) => {
+    expect(() => edge.edge().reload(env)).toThrow(
+      expect.objectContaining({ code: 'misconfigured' }),
+    )
+    expect(await statusWith(SECRET)).toBe(200)
+  })
+
+  it('answers a Host header that names no host with an error of the API', async () => {
+    const { port } = new URL(edge.origin)
+    const answer = await new Promise<{ status: number | undefined; body: unknown }>(
+      (resolve, reject) => {
+        const headers = { host: 'a b' }
+        httpRequest({ host: '127.0.0.1', port, path: '/api/status', headers }, (response) => {
+          text(response).then(
+            (body) => resolve({ status: response.statusCode, body: JSON.parse(body) }),
+            reject,
+          )
+        })
+          .on('error', reject)
+          .end()
+      },
+    )
+    expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
+  })
+
+  it('is refused the port of another one, and leaves nothing open', async () => {
+    const { port } = new URL(edge.origin)
+    const env = { AUTH_SECRETS: SECRET, PORT: port, DATA_DIR: edge.dir }
+    const opening = openNodeEdge({ env, file: {}, log: () => undefined })
+    await expect(opening).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  })
+})
+
+describe('an edge that closes', () => {
+  it('ends its streams, answers what is under way, and takes no connection any more', async () => {
+    const [asked, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const edge = await startNodeEdge(
+      {},
+      {
+        file: {
+          async fetch() {
+            asked.resolve()
+            await answered.promise
+            return new Response('late')
+          },
+        },
+      },
+    )
+    const stream = await (await new Repo(edge).stream()).joined()
+    const late = edge.fetch('/shop')
+    await asked.promise
+    const closed = edge.edge().close()
+    await stream.until(({ ended }) => ended)
+    answered.resolve()
+    expect(await (await late).text()).toBe('late')
+    await closed
+    await expect(edge.fetch('/')).rejects.toThrow()
+    await edge.close()
+  })
+
+  it('logs where it listens, and no secret', async () => {
+    const edge = await startNodeEdge()
+    const log = await readFile(join(edge.dir, 'edge.log'), 'utf8')
+    expect(log).toContain(`"url":"${edge.origin}"`)
+    expect(log).not.toContain(SECRET)
+    await edge.close()
+  })
+})

@@ -1,0 +1,146 @@
+// The app of a host that is one process (Deno, Node), with its repositories, its ledger and its
+// dispatcher. Wiring only; the entry of each host brings HTTP and the databases.
+
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { createApp } from './app.ts'
+import { processRepositories } from './board/repositories-process.ts'
+import type { Sql } from './board/sql.ts'
+import { STREAM_LIMITS } from './board/stream.ts'
+import { streamRoom } from './board/stream-room.ts'
+import type { Config, HostConfig } from './config.ts'
+import { folderAssets } from './console/assets-node.ts'
+import type { PaymentsConfig } from './payments/config.ts'
+import type { SignalboxFile } from './payments/define-config.ts'
+import { SWEEP_EVERY_MS } from './payments/domain/check-schedule.ts'
+import type { Database } from './payments/ledger/libsql/database-libsql.ts'
+import { openLibsqlLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
+import type { Dispatch } from './payments/outbox/dispatch.ts'
+import { createDispatcher } from './payments/outbox/dispatcher.ts'
+import { createPayments, type Payments } from './payments/payments.ts'
+import { libsqlQueries } from './payments/queries/queries-libsql.ts'
+import { createAccess } from './shared/access.ts'
+import type { AuthConfig } from './shared/auth-config.ts'
+import { hostClock, pause } from './shared/clock.ts'
+import type { Log } from './shared/log.ts'
+
+export interface ProcessEdgeDeps {
+  config: Config
+  host: HostConfig
+  /** signalbox.config.ts. */
+  file: SignalboxFile
+  /** The SQLite file of a repository. */
+  openSql(file: string): Sql & { close(): void }
+  /** Of the payments, where they are configured. */
+  openDatabase(place: PaymentsConfig['database']): Database
+  log: Log
+}
+
+export interface ProcessEdge {
+  fetch(request: Request): Response | Promise<Response>
+  /** These keys verify and sign from now on. Streams that are open stay open. */
+  reload(auth: AuthConfig): void
+  /** Streams never end by themselves; their clients resume by id. */
+  endStreams(): void
+  /**
+   * When no request is under way any more: sweeps no more, waits for what goes on behind answers,
+   * and closes the databases of repositories.
+   */
+  close(): Promise<void>
+}
+
+export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
+  const { config, host, file, openDatabase, log } = deps
+  mkdirSync(host.dataDir, { recursive: true })
+  const work = underWay()
+  const settings = config.payments
+  const payments = settings && openPayments(settings, openDatabase(settings.database), work, log)
+
+  const opened: { close(): void }[] = []
+  const repositories = processRepositories({
+    // A path may hold anything; its file's name must not.
+    openSql: (path, make) => {
+      const name = createHash('sha256').update(path).digest('hex').slice(0, 32)
+      const file = join(host.dataDir, `${name}.sqlite`)
+      if (!make && !existsSync(file)) return undefined
+      const sql = deps.openSql(file)
+      opened.push(sql)
+      return sql
+    },
+    now: hostClock.now,
+    room: streamRoom(config.maxStreams),
+  })
+  const appOf = (auth: AuthConfig) =>
+    createApp({
+      config: { ...config, auth },
+      payments,
+      hostFetch: file.fetch,
+      assets: folderAssets(host.consoleDir),
+      repositories,
+      access: createAccess(auth, { clock: hostClock, fetch }),
+      clock: hostClock,
+      log,
+      limits: STREAM_LIMITS,
+    })
+  let app = appOf(config.auth)
+  // What the cron trigger does on Cloudflare.
+  const sweeping = payments && setInterval(() => payments.sweepLater(), SWEEP_EVERY_MS)
+
+  return {
+    fetch: (request) => app.fetch(request),
+    reload(auth) {
+      app = appOf(auth)
+    },
+    endStreams: () => repositories.endStreams(),
+    async close() {
+      clearInterval(sweeping)
+      await work.ended()
+      for (const sql of opened) sql.close()
+    },
+  }
+}
+
+function openPayments(config: PaymentsConfig, database: Database, work: Work, log: Log): Payments {
+  const host = { clock: hostClock, log, fetch }
+  const dispatcher = createDispatcher({ ...config, ...host })
+  const dispatch: Dispatch = async (pending) => {
+    // Behind the answers of what caused them: listeners run on the same thread.
+    await pause(hostClock, 0)
+    return await dispatcher.dispatch(pending)
+  }
+  return createPayments({
+    config,
+    ledger: openLibsqlLedger({
+      ...{ config, database, breakers: new Map(), ...host },
+      dispatch: (pending) => work.add(dispatch(pending)),
+    }),
+    queries: libsqlQueries(database),
+    dispatcher,
+    ...host,
+    keepAlive: (background) => void work.add(background),
+  })
+}
+
+interface Work {
+  add<Result>(work: Promise<Result>): Promise<Result>
+  /** Resolves when all of it is over, failures included. */
+  ended(): Promise<void>
+}
+
+function underWay(): Work {
+  const all = new Set<Promise<unknown>>()
+  return {
+    add(work) {
+      all.add(work)
+      const over = () => void all.delete(work)
+      work.then(over, over)
+      return work
+    },
+    async ended() {
+      while (all.size > 0) await Promise.allSettled(all)
+      // What came of the last dispatch is stored behind it, as a group of its own.
+      await pause(hostClock, 0)
+    },
+  }
+}

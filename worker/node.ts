@@ -1,0 +1,110 @@
+// The Node entry: the app of one process over Node's HTTP server, on embedded libSQL or a remote
+// one. It starts nothing by itself: the process around it has the signals and the lock.
+
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { ConfigError, type Environment, readConfig, readHostConfig } from './config.ts'
+import { openProcessEdge } from './edge-process.ts'
+import type { SignalboxFile } from './payments/define-config.ts'
+import { type Database, libsqlDatabase } from './payments/ledger/libsql/database-libsql.ts'
+import {
+  type EmbeddedDatabase,
+  embeddedDatabase,
+  fileOf,
+  isEmbedded,
+} from './payments/ledger/libsql/embedded-libsql.ts'
+import { serveNode } from './serve-node.ts'
+import { type AuthConfig, readAuth } from './shared/auth-config.ts'
+import { hostClock, within } from './shared/clock.ts'
+import type { Log } from './shared/log.ts'
+import { openSqlite } from './shared/sqlite-libsql.ts'
+
+/** The edge in this process: HTTP server, repositories, ledger, dispatcher, sweeper. */
+export interface NodeEdge {
+  /** Such as http://127.0.0.1:8787. */
+  url: string
+  /** The same app without a socket. */
+  fetch(request: Request): Promise<Response>
+  /**
+   * Takes the AUTH_ variables anew; all others stay as they were. Throws ConfigError, and changes
+   * nothing, where they are wrong or missing.
+   */
+  reload(env: Environment): void
+  /**
+   * Takes no connections any more, ends the streams, answers what is under way, finishes the
+   * ledger's group and closes the databases. Again: the same end.
+   */
+  close(): Promise<void>
+}
+
+export interface NodeEdgeOptions {
+  /** HOST, PORT (0: any), DATA_DIR, CONSOLE_DIR and all that readConfig reads. */
+  env: Environment
+  /** signalbox.config.ts. */
+  file: SignalboxFile
+  log: Log
+  /** Makes or upgrades the tables of an embedded database. A remote one is somebody else's. */
+  schema?: (database: Database) => Promise<void>
+}
+
+/** The ledger answers every caller within 25 s, and a call of a gateway takes 20 at most. */
+const ANSWERS_WITHIN_MS = 25_000
+/** Listeners and endpoints get so long after that. What is lost then, the next process delivers. */
+const BACKGROUND_MS = 5_000
+
+/** Throws ConfigError. Rejects where the port or a file cannot be used; nothing is open then. */
+export async function openNodeEdge({ env, file, log, schema }: NodeEdgeOptions): Promise<NodeEdge> {
+  const config = readConfig(env, file, { embeds: true })
+  const host = readHostConfig(env, 'node')
+  const url = config.payments?.database.url ?? ''
+  const embedded = isEmbedded(url) ? openEmbedded(fileOf(url)) : undefined
+  try {
+    if (embedded) await schema?.(embedded)
+    const edge = openProcessEdge({
+      ...{ config, host, file, log },
+      openSql: (path) => openSqlite(path),
+      openDatabase: (place) => embedded ?? libsqlDatabase(place, hostClock.now),
+    })
+    const server = await serveNode(edge.fetch, host).catch(async (error: unknown) => {
+      await edge.close()
+      throw error
+    })
+    const end = async () => {
+      const answered = server.close(ANSWERS_WITHIN_MS)
+      edge.endStreams()
+      await answered
+      await within(hostClock, BACKGROUND_MS, () => edge.close()).catch((error: unknown) =>
+        log('warn', 'edge.closed_early', { error: String(error) }),
+      )
+      embedded?.close()
+    }
+    let ended: Promise<void> | undefined
+    log('info', 'edge.listening', { url: server.url })
+    return {
+      url: server.url,
+      fetch: async (request) => await edge.fetch(request),
+      reload: (changed) => edge.reload(keysIn(changed)),
+      close() {
+        ended ??= end()
+        return ended
+      },
+    }
+  } catch (error) {
+    embedded?.close()
+    throw error
+  }
+}
+
+function openEmbedded(path: string): EmbeddedDatabase {
+  if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
+  return embeddedDatabase(path)
+}
+
+function keysIn(env: Environment): AuthConfig {
+  const auth = readAuth(env)
+  if (auth.problem !== undefined) throw new ConfigError(auth.problem)
+  if (auth.secrets.length === 0 && auth.issuer === undefined) {
+    throw new ConfigError('AUTH_SECRETS and AUTH_JWKS_URL are missing.')
+  }
+  return auth
+}

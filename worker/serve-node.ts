@@ -1,0 +1,58 @@
+// Node's HTTP server under a fetch handler, and its graceful end.
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { Problem, problemResponse } from './shared/problem.ts'
+
+export interface NodeServer {
+  /** For this machine: of an address that means all of them, the loopback. */
+  url: string
+  /**
+   * Takes no connections any more. Resolves when what is under way is answered; after `graceMs` the
+   * rest is cut off.
+   */
+  close(graceMs: number): Promise<void>
+}
+
+/** `port` 0: any free port. Rejects as Node does when the port is taken. */
+export async function serveNode(
+  handle: (request: Request) => Response | Promise<Response>,
+  { hostname, port }: { hostname: string; port: number },
+): Promise<NodeServer> {
+  let isClosing = false
+  const answer = getRequestListener(handle, {
+    // The global Request and Response belong to the host application too.
+    overrideGlobalObjects: false,
+    errorHandler: () =>
+      problemResponse(new Problem('invalid_request', 'The Host header names no host.')),
+  })
+  const server = createServer((incoming, outgoing) => {
+    // A connection that is kept alive would keep the server from closing.
+    outgoing.once('close', () => {
+      if (isClosing) incoming.socket.end()
+    })
+    void answer(incoming, outgoing)
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, hostname, resolve)
+  })
+  return {
+    url: urlOf(server.address() as AddressInfo),
+    close: (graceMs) =>
+      new Promise((resolve) => {
+        isClosing = true
+        const cut = setTimeout(() => server.closeAllConnections(), graceMs)
+        server.close(() => {
+          clearTimeout(cut)
+          resolve()
+        })
+      }),
+  }
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  if (address === '0.0.0.0' || address === '::') return `http://127.0.0.1:${port}`
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+}
