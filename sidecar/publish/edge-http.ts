@@ -1,16 +1,9 @@
-// The edge over HTTP. Not fetch: it closes a connection after 4 s of quiet unless the server says
-// otherwise, so almost every save would pay for a new TCP and TLS handshake, several round trips to
-// a far edge; and a call through it takes twice as long (0.58 ms against 0.26 ms on one machine).
+// The edge over HTTP: what is sent, and what an answer means. How it gets there: a Transport.
 
-import * as http from 'node:http'
-import * as https from 'node:https'
 import { type ChangesAnswer, WIRE, wireProblem } from '../../worker/board/wire.ts'
 import { redactText } from '../log.ts'
 import type { Edge, Failure, FailureReason, Reply, StepAnswer } from './edge.ts'
-
-const TIMEOUT_MS = 15_000
-/** An answer is a list of keys at most; whatever sends more than this is not the edge. */
-const MAX_ANSWER_BYTES = 32 << 20
+import { type Answer, socketTransport, type Transport } from './transport.ts'
 
 export interface EdgeHttpOptions {
   /** Base URL; a path in it stays in front of `api/`. */
@@ -19,26 +12,20 @@ export interface EdgeHttpOptions {
   /** Asked at the first request and again after a 401 or 403, since tokens are rotated. */
   token: () => Promise<string>
   timeoutMs?: number
+  /** Absent: over a socket. */
+  transport?: Transport
   /** Told at every answer with a `Date`: how far the edge's clock is ahead of this one, ±1 s. */
   onSkew?: (skewMs: number) => void
 }
 
-interface Answer {
-  status: number
-  headers: http.IncomingHttpHeaders
-  text: string
-}
-
 export class EdgeHttp implements Edge {
   readonly #options: EdgeHttpOptions
-  readonly #agent: http.Agent
-  readonly #abort = new AbortController()
+  readonly #transport: Transport
   #token: string | undefined
 
   constructor(options: EdgeHttpOptions) {
     this.#options = options
-    const { Agent } = options.url.protocol === 'https:' ? https : http
-    this.#agent = new Agent({ keepAlive: true, maxSockets: 1 })
+    this.#transport = options.transport ?? socketTransport(options.url, options.timeoutMs)
   }
 
   root = (request: object): Promise<Reply<StepAnswer<'root'>>> =>
@@ -61,8 +48,7 @@ export class EdgeHttp implements Edge {
   }
 
   close(): void {
-    this.#abort.abort()
-    this.#agent.destroy()
+    this.#transport.close()
   }
 
   async #send<T>(
@@ -81,7 +67,7 @@ export class EdgeHttp implements Edge {
     const body = Buffer.from(JSON.stringify({ wire: WIRE, ...request }))
     let answer: Answer
     try {
-      answer = await this.#post(target, body, true)
+      answer = await this.#transport.post(target, `Bearer ${this.#token}`, body)
     } catch (error) {
       if (isTimeout(error)) return fail('timeout', `${target.origin} did not answer in time.`)
       return fail('network', `${target.origin} cannot be reached: ${messageOf(error)}`)
@@ -91,56 +77,11 @@ export class EdgeHttp implements Edge {
     return understand<T>(answer, isAnswer)
   }
 
-  #post(target: URL, body: Buffer, isFirst: boolean): Promise<Answer> {
-    const timeout = AbortSignal.timeout(this.#options.timeoutMs ?? TIMEOUT_MS)
-    const { request } = target.protocol === 'https:' ? https : http
-    return new Promise((resolve, reject) => {
-      const sent = request(target, {
-        method: 'POST',
-        agent: this.#agent,
-        signal: AbortSignal.any([timeout, this.#abort.signal]),
-        headers: {
-          authorization: `Bearer ${this.#token}`,
-          'content-type': 'application/json',
-          'content-length': body.length,
-        },
-      })
-      const onError = (error: unknown): void => {
-        if (timeout.aborted) reject(timeout.reason)
-        // The edge closed a kept connection just as this was written to it. That is no outage, and
-        // a repeat is harmless: the edge applies each (run, batch) once.
-        else if (isFirst && sent.reusedSocket && !this.#abort.signal.aborted)
-          resolve(this.#post(target, body, false))
-        else reject(error)
-      }
-      sent.on('response', (response) => void whole(response).then(resolve, onError))
-      sent.on('error', onError)
-      sent.end(body)
-    })
-  }
-
   #noteSkew(answer: Answer): void {
     const date = Date.parse(answer.headers.date ?? '')
     // The header has whole seconds: half of one is the best guess for the rest.
     if (!Number.isNaN(date)) this.#options.onSkew?.(date + 500 - Date.now())
   }
-}
-
-function whole(response: http.IncomingMessage): Promise<Answer> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  return new Promise((resolve, reject) => {
-    response.on('data', (chunk: Buffer) => {
-      bytes += chunk.length
-      if (bytes > MAX_ANSWER_BYTES) response.destroy(new Error('The answer never ends.'))
-      else chunks.push(chunk)
-    })
-    response.on('error', reject)
-    response.on('end', () => {
-      const text = Buffer.concat(chunks).toString('utf8')
-      resolve({ status: response.statusCode ?? 0, headers: response.headers, text })
-    })
-  })
 }
 
 function understand<T>(
