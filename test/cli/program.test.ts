@@ -56,11 +56,12 @@ describe('help', () => {
   })
 
   it('goes to standard error, with exit code 2, where no command is named', async () => {
-    for (const argv of [[], ['payments']]) {
-      const { code, out, err } = await run(argv)
-      expect([code, out]).toEqual([2, ''])
-      expect(err).toContain('payments simulate')
-    }
+    const bare = await run([], {}, { commands: BESIDE_BOARDS })
+    expect([bare.code, bare.out]).toEqual([2, ''])
+    expect(bare.err).toContain('publishes a board once')
+    const group = await run(['payments'])
+    expect([group.code, group.out]).toEqual([2, ''])
+    expect(group.err).toContain('payments simulate')
   })
 })
 
@@ -119,6 +120,17 @@ describe('signalbox in a checkout', () => {
     } finally {
       await rm(cache, { recursive: true })
     }
+  })
+
+  it('says in one sentence that Node is too old, before it loads anything', async () => {
+    const old = '{value:{...process.versions,node:"22.21.9"}}'
+    const pretend = `data:text/javascript,Object.defineProperty(process,"versions",${old})`
+    const argv = ['--import', pretend, 'cli/bin.js', '--help']
+    await expect(promisify(execFile)(process.execPath, argv)).rejects.toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'signalbox: Node 22.21.9 is too old: Signalbox needs Node 22.22 or newer.\n',
+    })
   })
 
   it('says in one line that signalbox.config.ts throws', async () => {
