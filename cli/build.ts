@@ -88,7 +88,8 @@ async function helpOf(name: string): Promise<string> {
     help += text
   }
   const io = { out, err: out, isTerminal: false, ended: () => Promise.resolve('') }
-  const loadFile = () => Promise.reject(new Error('No help needs it.'))
-  await main([name, '--help'], { io, env: {}, commands: BESIDE_BOARDS, loadFile })
+  const load = () => Promise.reject(new Error('No help needs it.'))
+  const world = { io, env: {}, loadFile: load, loadHome: load }
+  await main([name, '--help'], { ...world, commands: BESIDE_BOARDS })
   return help
 }

@@ -1,9 +1,10 @@
 // What a command is given, and what it must have.
 
+import type { Home } from '../local/home.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import type { CommandName } from './commands.ts'
 import type { Finding } from './findings.ts'
-import type { Environment, Settings } from './settings.ts'
+import { type Environment, type Settings, UsageError } from './settings.ts'
 
 export interface Io {
   /** Results only: a token, a report. */
@@ -33,4 +34,13 @@ export interface World {
   commands: Commands
   /** Runs signalbox.config.ts, which is the operator's own program and may throw. */
   loadFile(): Promise<SignalboxFile>
+  /** The files that are not code. Rejects where there are none, as in the sidecar's package. */
+  loadHome(): Promise<Home>
+}
+
+/** signalbox.config.ts. Throws UsageError. */
+export function loadConfig({ loadFile }: Pick<World, 'loadFile'>): Promise<SignalboxFile> {
+  return loadFile().catch((error: unknown) => {
+    throw new UsageError(`signalbox.config.ts cannot be loaded: ${String(error)}`)
+  })
 }

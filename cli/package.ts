@@ -5,4 +5,6 @@ import './node-20.ts'
 import { BESIDE_BOARDS } from './beside-boards.ts'
 import { runProcess } from './process.ts'
 
-await runProcess(BESIDE_BOARDS, () => Promise.reject(new Error('There is no checkout.')))
+const noCheckout = () => Promise.reject(new Error('There is no checkout.'))
+
+await runProcess({ commands: BESIDE_BOARDS, loadFile: noCheckout, loadHome: noCheckout })

@@ -1,16 +1,14 @@
 // The real process around a command line: its streams, its signals and its exit code.
 
-import type { Commands, Io, World } from './command.ts'
+import type { Io, World } from './command.ts'
 import { main } from './program.ts'
 
 /** Ends the process. */
 export async function runProcess(
-  commands: Commands,
-  loadFile: World['loadFile'],
+  world: Pick<World, 'commands' | 'loadFile' | 'loadHome'>,
 ): Promise<undefined> {
   const io = processIo()
-  const world = { io, env: process.env, commands, loadFile }
-  const code = await main(process.argv.slice(2), world)
+  const code = await main(process.argv.slice(2), { ...world, io, env: process.env })
   // A pipe takes all that was written first. A handle that a watcher left open must not keep us.
   process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))
 }

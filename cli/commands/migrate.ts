@@ -1,6 +1,5 @@
 // Brings the database of payments to the schema of this version.
 
-import { join } from 'node:path'
 import { MigrationError, migrate } from '../../local/database/migrate.ts'
 import { readScripts } from '../../local/database/scripts.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/database-libsql.ts'
@@ -9,9 +8,7 @@ import type { World } from '../command.ts'
 import { hiding, secretValues } from '../payments/hide.ts'
 import type { Settings } from '../settings.ts'
 
-const HOME = join(import.meta.dirname, '../..')
-
-export async function run(settings: Settings, { io }: World): Promise<number> {
+export async function run(settings: Settings, { io, loadHome }: World): Promise<number> {
   settings.noPositionals()
   const env = await settings.variables()
   const { LIBSQL_URL: url = '', LIBSQL_AUTH_TOKEN: authToken } = env
@@ -24,7 +21,7 @@ export async function run(settings: Settings, { io }: World): Promise<number> {
   const database = libsqlDatabase({ url, ...(authToken && { authToken }) }, Date.now)
   const { signal } = new AbortController()
   try {
-    const scripts = await readScripts(HOME)
+    const scripts = await readScripts((await loadHome()).dir)
     const { from, to } = await migrate({ database, scripts, notice, clock: hostClock, signal })
     io.out(
       from === to ? `The database has schema ${to} already.\n` : `The database has schema ${to}.\n`,

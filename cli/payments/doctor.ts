@@ -1,6 +1,5 @@
 // Reports what stops payments from working: one check per line, each with its reason.
 
-import { join } from 'node:path'
 import { readScripts } from '../../local/database/scripts.ts'
 import type { World } from '../command.ts'
 import { type Finding, report, warn } from '../findings.ts'
@@ -16,7 +15,6 @@ import { hiding, secretValues } from './hide.ts'
 import { mixtureOf } from './money-mode.ts'
 import { readPlace } from './place.ts'
 
-const HOME = join(import.meta.dirname, '../..')
 const DEFAULT_TOLERANCE_MS = 300_000
 
 export async function run(settings: Settings, world: World): Promise<number> {
@@ -39,8 +37,9 @@ export async function check(settings: Settings, world: World): Promise<Finding[]
     findings.push(warn('config', sentence))
   }
 
+  const readHome = async () => readScripts((await world.loadHome()).dir)
   const [database, checked, edge] = await Promise.all([
-    payments ? checkDatabase(payments.database, await readScripts(HOME), Date.now()) : [],
+    payments ? checkDatabase(payments.database, await readHome(), Date.now()) : [],
     Promise.all(
       [...(payments?.gateways.values() ?? [])].map(async (gateway) => {
         const configured = gateways.find(({ key }) => key === gateway.key)

@@ -3,7 +3,7 @@
 
 import { messageOf } from '../../sidecar/error-message.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
-import type { World } from '../command.ts'
+import { loadConfig, type World } from '../command.ts'
 import { runningStart } from '../data-folder.ts'
 import { type Settings, UsageError } from '../settings.ts'
 import { type EdgeSettings, systemOf } from './running-system.ts'
@@ -14,12 +14,10 @@ export interface Place extends EdgeSettings {
 }
 
 /** Throws UsageError for files that cannot be read. */
-export async function readPlace(settings: Settings, { env, loadFile }: World): Promise<Place> {
-  const file = await loadFile().catch((error: unknown) => {
-    throw new UsageError(`signalbox.config.ts cannot be loaded: ${String(error)}`)
-  })
+export async function readPlace(settings: Settings, world: World): Promise<Place> {
+  const file = await loadConfig(world)
   const start = await runningStart(settings)
-  if (start) return { file, ...systemOf(start, file, env) }
+  if (start) return { file, ...systemOf(start, file, world.env) }
   return {
     file,
     env: await settings.variables(),

@@ -4,6 +4,7 @@ import { CHECKOUT } from '../../cli/checkout.ts'
 import type { World } from '../../cli/command.ts'
 import { main } from '../../cli/program.ts'
 import { type Environment, Settings } from '../../cli/settings.ts'
+import { checkoutHome } from '../../local/checkout-home.ts'
 import { defineConfig } from '../../worker/payments/define-config.ts'
 
 export interface Run {
@@ -30,7 +31,8 @@ export async function run(
     ended: () => new Promise<never>(() => undefined),
   }
   const loadFile = async () => defineConfig({})
-  const code = await main(argv, { io, env, commands: CHECKOUT, loadFile, ...world })
+  const loadHome = async () => checkoutHome
+  const code = await main(argv, { io, env, commands: CHECKOUT, loadFile, loadHome, ...world })
   return { code, ...said }
 }
 

@@ -1,0 +1,11 @@
+// The files of a checkout, which builds the console's page anew at each start: it may have changed.
+
+import { resolve } from 'node:path'
+import { buildConsole } from '../console/build.ts'
+import { bundling } from './bundling.ts'
+import type { Home } from './home.ts'
+
+export const checkoutHome: Home = {
+  dir: resolve(import.meta.dirname, '..'),
+  console: (dir) => ({ dir, ready: bundling('The console', () => buildConsole(dir)) }),
+}

@@ -1,0 +1,11 @@
+// Where the files stand that are not code. A checkout and a package differ in this alone.
+
+export interface Home {
+  /** Holds schema.sql, migrations/ and examples/. */
+  readonly dir: string
+  /**
+   * The console's page. A checkout builds it into `dir`; a package brings it along. The folder can
+   * be named before it is filled.
+   */
+  console(dir: string): { dir: string; ready: Promise<void> }
+}
