@@ -1,7 +1,7 @@
 // The folder that holds all a local system writes: databases, logs, the secret, local.json.
 
 import type { Stats } from 'node:fs'
-import { access, chmod, constants, mkdir, readdir, rename, stat } from 'node:fs/promises'
+import { access, chmod, constants, mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { takeLock } from './process-lock.ts'
 import { StartError } from './start-error.ts'
@@ -45,7 +45,7 @@ export async function openDataFolder(
   })
   const lock = await orRefused(dir, () => claim(dir, [logs, edgeDir]))
   if (!lock.ok) {
-    const holder = `the running start with pid ${lock.pid}`
+    const holder = `the running signalbox with pid ${lock.pid}`
     throw new StartError('data_folder_in_use', `The data folder ${dir} is in use by ${holder}.`)
   }
   for (const name of await readdir(logs)) {
@@ -93,6 +93,11 @@ async function closeToOthers(dir: string): Promise<void> {
 async function claim(dir: string, folders: string[]) {
   for (const folder of folders) await mkdir(folder, { recursive: true, mode: 0o700 })
   await access(dir, constants.W_OK)
+  // It stands in somebody's project, whose git must not show it.
+  const ignore = { mode: 0o600, flag: 'wx' } as const
+  await writeFile(join(dir, '.gitignore'), '*\n', ignore).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
   return await takeLock(join(dir, 'lock'))
 }
 

@@ -1,7 +1,7 @@
 // The edge of a local system, whichever runtime holds it.
 
-import signalbox from '../signalbox.config.ts'
 import { ConfigError, readConfig } from '../worker/config.ts'
+import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import type { ChildSpec } from './child.ts'
 import { LOOPBACK } from './ports.ts'
 import { StartError } from './start-error.ts'
@@ -31,9 +31,12 @@ export const edgeUrl = (port: number): string => `http://${LOOPBACK}:${port}`
 export const EDGE_GRACE_MS = 1_000
 
 /** Refuses here what the Worker would refuse at every request. Throws StartError. */
-export function checkVariables(variables: Readonly<Record<string, string>>): void {
+export function checkVariables(
+  variables: Readonly<Record<string, string | undefined>>,
+  file: SignalboxFile,
+): void {
   try {
-    const { auth } = readConfig(variables, signalbox)
+    const { auth } = readConfig(variables, file)
     if (auth.problem !== undefined) throw new ConfigError(auth.problem)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

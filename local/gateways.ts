@@ -75,6 +75,22 @@ export function simulatedGateways(
   return Object.fromEntries(entries)
 }
 
+/** Variables of the simulator. `callback`: of the redirect gateway; others are told each time. */
+export function simulatorVariables(
+  { redirect, fib }: GatewaySecrets,
+  { port, callback }: { port: number; callback: string },
+): Record<string, string> {
+  return {
+    SIMULATOR_PORT: String(port),
+    SIMULATOR_REDIRECT_CALLBACK_URL: callback,
+    SIMULATOR_REDIRECT_CLIENT_ID: CLIENT_ID,
+    SIMULATOR_REDIRECT_CLIENT_SECRET: redirect.clientSecret,
+    SIMULATOR_REDIRECT_API_KEY: redirect.apiKey,
+    SIMULATOR_FIB_CLIENT_ID: CLIENT_ID,
+    SIMULATOR_FIB_CLIENT_SECRET: fib.clientSecret,
+  }
+}
+
 /** `variables`: all that the Worker gets, whoever gave it. */
 export function describeGateways(variables: Variables): LocalGateways {
   const { REDIRECT_GATEWAY_API_KEY: api_key, FIB_CLIENT_ID: client_id } = variables

@@ -2,11 +2,14 @@
 
 import { relative } from 'node:path'
 import type { LocalJson } from './local-json.ts'
-import { DATA_DIR, type StartOptions } from './options.ts'
+import { DATA_DIR } from './options.ts'
 
 export interface Greeting {
-  options: StartOptions
-  layout: string
+  /** `tasks`: absent where another process counts them. */
+  board: { dir: string; layout: string; tasks?: number }
+  dataDir: string
+  /** What the edge runs on. */
+  host: string
   local: LocalJson
   /** Signs one browser in. */
   link: string
@@ -29,22 +32,26 @@ const LAMP = {
   description: 'A lamp',
 }
 
-export const beforeReady = ({ options, layout, local, cwd }: Greeting): string => `\
-board       ${near(options.storeDir, cwd)} (${layout})
+export const beforeReady = ({ board, dataDir, host, local, cwd }: Greeting): string => `\
+board       ${near(board.dir, cwd)} (${board.layout}${countOf(board.tasks)})
 repository  ${local.path}
-edge        ${local.url} (${options.host})
+edge        ${local.url} (${host})
 database    ${local.database}
 gateways    ${local.simulator} (simulated)
-logs        ${near(options.dataDir, cwd)}/logs
+logs        ${near(dataDir, cwd)}/logs
 `
 
-export function afterReady({ options, local, link, isExample, platform, cwd }: Greeting): string {
-  const dir = near(options.dataDir, cwd)
+const countOf = (tasks: number | undefined): string =>
+  tasks === undefined ? '' : `, ${tasks} ${tasks === 1 ? 'task' : 'tasks'}`
+
+export function afterReady(greeting: Greeting): string {
+  const { board, dataDir, local, link, isExample, platform, cwd } = greeting
+  const dir = near(dataDir, cwd)
   // To `require`, a path without a dot in front is a package.
   const module = dir.startsWith('/') ? dir : `./${dir}`
   const tokenOf = (name: string) => `$(node -p 'require("${module}/local.json").tokens.${name}')`
   const inPlace = platform === 'darwin' ? "-i ''" : '-i'
-  const task = quote(`${near(options.storeDir, cwd)}/.cairn/tasks/LAMP-4.md`)
+  const task = quote(`${near(board.dir, cwd)}/.cairn/tasks/LAMP-4.md`)
   const change = isExample
     ? `and change a task in another:
 

@@ -1,6 +1,8 @@
 // Ports of 127.0.0.1.
 
 import { createServer, type Server } from 'node:net'
+import { StartError } from './start-error.ts'
+import { until } from './until.ts'
 
 export const LOOPBACK = '127.0.0.1'
 
@@ -34,6 +36,37 @@ function hold(wanted: number): Promise<{ claim: Claim; server?: Server }> {
       resolve({ claim: { ok: true, port }, server })
     })
   })
+}
+
+/** What a run that was killed leaves behind has ended by itself after this. */
+const INHERITED_WAIT_MS = 5_000
+
+export interface WantedPort {
+  /** 0: any free port. */
+  port: number
+  /** The run before was killed, and what it left may still listen there. */
+  inherited: boolean
+  signal: AbortSignal
+}
+
+/** The port that a system will listen on. Throws StartError. */
+export async function claimPort({ port, inherited, signal }: WantedPort): Promise<number> {
+  let claim = await findPort(port)
+  if (!claim.ok && inherited) {
+    const patience = { what: 'The port', waitMs: INHERITED_WAIT_MS, signal }
+    await until(async () => {
+      claim = await findPort(port)
+      return claim.ok
+    }, patience).catch(() => signal.throwIfAborted())
+  }
+  if (claim.ok) return claim.port
+  throw portRefused(LOOPBACK, port, claim.code)
+}
+
+/** `code`: of the system's error. */
+export function portRefused(host: string, port: number, code: string): StartError {
+  const why = code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${code})`
+  return new StartError('port_taken', `Port ${port} of ${host} ${why}; choose another with --port.`)
 }
 
 const release = (server: Server): Promise<void> =>

@@ -2,7 +2,7 @@
 
 import { join } from 'node:path'
 import type { ChildSpec } from './child.ts'
-import { CLIENT_ID, type GatewaySecrets } from './gateways.ts'
+import { type GatewaySecrets, simulatorVariables } from './gateways.ts'
 import { LOOPBACK } from './ports.ts'
 import { type Patience, tryFetch, until } from './until.ts'
 
@@ -22,20 +22,13 @@ export interface SimulatorPlan {
 export const simulatorUrl = (port: number): string => `http://${LOOPBACK}:${port}`
 
 export function simulatorProcess(plan: SimulatorPlan): ChildSpec {
-  const { redirect, fib } = plan.secrets
   return {
     name: 'simulator',
     command: process.execPath,
     args: [`--diagnostic-dir=${plan.logsDir}`, join(plan.home, 'local/simulator/main.ts')],
     env: {
       ...plan.env,
-      SIMULATOR_PORT: String(plan.port),
-      SIMULATOR_REDIRECT_CALLBACK_URL: plan.callback,
-      SIMULATOR_REDIRECT_CLIENT_ID: CLIENT_ID,
-      SIMULATOR_REDIRECT_CLIENT_SECRET: redirect.clientSecret,
-      SIMULATOR_REDIRECT_API_KEY: redirect.apiKey,
-      SIMULATOR_FIB_CLIENT_ID: CLIENT_ID,
-      SIMULATOR_FIB_CLIENT_SECRET: fib.clientSecret,
+      ...simulatorVariables(plan.secrets, plan),
       NODE_COMPILE_CACHE: join(plan.cacheDir, 'compiled'),
     },
     logFile: plan.logFile,

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { openStore, StoreError } from '../sidecar/layouts/registry.ts'
 import { spawnChild } from './child.ts'
 import { openDataFolder } from './data-folder.ts'
+import { listenForEnd } from './end-requests.ts'
 import type { Environment } from './environment.ts'
 import { afterReady, beforeReady, readyLine } from './greeting.ts'
 import { removeLocalJson, writeLocalJson } from './local-json.ts'
@@ -73,7 +74,9 @@ async function run(plan: StartPlan & SystemPlan, layout: string): Promise<number
   const isExample = options.storeDir === join(home, 'examples/board')
   const here = { platform: process.platform, cwd: process.cwd() }
   const link = await signInLink(await readSecret(data.secretFile), first, Date.now())
-  const greeting = { options, layout, local: first, link, isExample, ...here }
+  const { storeDir, dataDir, host } = options
+  const board = { dir: storeDir, layout }
+  const greeting = { board, dataDir, host, local: first, link, isExample, ...here }
   out(`${beforeReady(greeting)}${readyLine(first.url)}\n${afterReady(greeting)}`)
 
   await followStore({ logFile: data.logFile('sidecar'), notice, after: unrefAfter, signal })
@@ -81,40 +84,4 @@ async function run(plan: StartPlan & SystemPlan, layout: string): Promise<number
   if (last === 'asked') return 0
   notice(`${last.sentence} Everything is ended.`)
   return 1
-}
-
-/**
- * npm passes on a Ctrl-C that the terminal gave us already, so a second signal that follows this
- * closely is the first one again.
- */
-const SAME_SIGNAL_MS = 500
-const LOOK_FOR_NPM_MS = 1_000
-
-export interface EndRequests {
-  /** The first request. */
-  ask(): void
-  /** A further one: whoever sends it does not want to wait. */
-  insist(): void
-}
-
-/** A terminal that closes (SIGHUP) asks too. `script`: the name under which npm runs us, if any. */
-export function listenForEnd({ ask, insist }: EndRequests, script: string | undefined): void {
-  let first: number | undefined
-  const onRequest = () => {
-    first ??= performance.now()
-    if (performance.now() - first > SAME_SIGNAL_MS) insist()
-    else ask()
-  }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onRequest)
-
-  if (!script?.startsWith('start')) return
-  // Killed hard, npm passes nothing on, and nobody who knows our pid would be left. Only under npm:
-  // a start that somebody put into the background may well outlive its shell.
-  const npm = process.ppid
-  const look = setInterval(() => {
-    if (process.ppid === npm) return
-    clearInterval(look)
-    onRequest()
-  }, LOOK_FOR_NPM_MS)
-  look.unref()
 }

@@ -20,17 +20,15 @@ export const LOOK_EVERY_MS = 500
 /** Follows what is logged from now on; resolves when it has begun. */
 export async function followStore({ logFile, notice, after, signal }: StoreNotices): Promise<void> {
   let at = (await stat(logFile)).size
-  let isThere = true
+  const onEvent = storeNotices(notice)
   const look = async () => {
     const fresh = await readFrom(logFile, at)
     const lines = fresh.subarray(0, fresh.lastIndexOf('\n') + 1)
     at += lines.length
     for (const line of lines.toString('utf8').split('\n')) {
-      const said = storeSentence(line)
-      // A sidecar that was started again says once more what is known.
-      if (said === undefined || said.isThere === isThere) continue
-      isThere = said.isThere
-      notice(said.sentence)
+      if (!line.includes('"event":"store.')) continue
+      const { event, ...fields } = JSON.parse(line) as Record<string, unknown>
+      onEvent(String(event), fields)
     }
   }
   const next = () => {
@@ -56,10 +54,25 @@ async function readFrom(path: string, at: number): Promise<Buffer> {
   }
 }
 
-/** What a line of the sidecar's log says of the board's folder; undefined: nothing. */
-function storeSentence(line: string): { isThere: boolean; sentence: string } | undefined {
-  if (!line.includes('"event":"store.')) return undefined
-  const { event, root, dir, why } = JSON.parse(line) as Record<string, unknown>
+/** Takes the events of a sidecar's log, and tells what a person at the terminal should know. */
+export function storeNotices(
+  notice: (sentence: string) => void,
+): (event: string, fields: Readonly<Record<string, unknown>>) => void {
+  let isThere = true
+  return (event, fields) => {
+    const said = storeSentence(event, fields)
+    // A sidecar that was started again says once more what is known.
+    if (said === undefined || said.isThere === isThere) return
+    isThere = said.isThere
+    notice(said.sentence)
+  }
+}
+
+/** What an event says of the board's folder; undefined: nothing. */
+function storeSentence(
+  event: string,
+  { root, dir, why }: Readonly<Record<string, unknown>>,
+): { isThere: boolean; sentence: string } | undefined {
   const board = `The board in ${root ?? dir}`
   switch (event) {
     case 'store.missing':

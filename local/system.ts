@@ -13,14 +13,13 @@ import { describeGateways, gatewaySecrets } from './gateways.ts'
 import { databaseReady, databaseUrl, libsqlServer, prepareDatabase } from './libsql-server.ts'
 import type { LocalJson } from './local-json.ts'
 import type { StartOptions } from './options.ts'
-import { findPort, findPorts, LOOPBACK } from './ports.ts'
+import { claimPort, findPorts, LOOPBACK } from './ports.ts'
 import { boardReady, sidecarProcess } from './sidecar-process.ts'
 import { simulatorProcess, simulatorReady, simulatorUrl } from './simulator-process.ts'
 import { StartError } from './start-error.ts'
 import type { Supervisor } from './supervisor.ts'
 import { startSweeping, unrefAfter } from './sweeping.ts'
 import { databaseAccess, mintTokens, readSecret } from './tokens.ts'
-import { until } from './until.ts'
 import { prepareWorkerd } from './workerd.ts'
 
 export interface SystemPlan {
@@ -39,8 +38,6 @@ export interface SystemPlan {
 /** Generous: a store of 100,000 tasks is read and published before the board is there. */
 const BOARD_WAIT_MS = 120_000
 const PROCESS_WAIT_MS = 20_000
-/** What a run that was killed leaves behind has ended by itself after this. */
-const INHERITED_WAIT_MS = 5_000
 
 /** Resolves when all of it is up. Throws StartError; what was started then still runs. */
 export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
@@ -54,7 +51,7 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
   const { publicKey, token: databaseToken } = await databaseAccess(secret)
   const places = { edge, database, simulator }
   const variables = edgeVariables(env, signalbox, { secret, ...places, databaseToken })
-  checkVariables(variables)
+  checkVariables(variables, signalbox)
   const tokens = await mintTokens(secret, repo, Date.now())
 
   const bringDatabaseUp = async () => {
@@ -103,25 +100,10 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
 }
 
 /** The edge is told of the others when it starts, so all are found before anything is started. */
-async function claimPorts(plan: SystemPlan) {
-  const edge = await claimPort(plan)
+async function claimPorts({ options, data, signal }: SystemPlan) {
+  const edge = await claimPort({ port: options.port, inherited: data.inherited, signal })
   const [database, simulator] = await freePorts(edge)
   return { edge, database, simulator }
-}
-
-async function claimPort({ options, data, signal }: SystemPlan): Promise<number> {
-  let claim = await findPort(options.port)
-  if (!claim.ok && data.inherited) {
-    const patience = { what: 'The port', waitMs: INHERITED_WAIT_MS, signal }
-    await until(async () => {
-      claim = await findPort(options.port)
-      return claim.ok
-    }, patience).catch(() => signal.throwIfAborted())
-  }
-  if (claim.ok) return claim.port
-  const where = `Port ${options.port} of ${LOOPBACK}`
-  const why = claim.code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${claim.code})`
-  throw new StartError('port_taken', `${where} ${why}; choose another with --port.`)
 }
 
 /** `taken`: nobody listens there yet, and somebody will. */

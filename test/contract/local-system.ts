@@ -291,7 +291,7 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
       const second = await starts.start({ args, dataDir: first.dataDir })
       expect(await second.ended).toEqual({ code: 2, signal: null })
       expect(second.stderr).toBe(
-        `signalbox: The data folder ${first.dataDir} is in use by the running start with pid ${first.process.pid}.\n`,
+        `signalbox: The data folder ${first.dataDir} is in use by the running signalbox with pid ${first.process.pid}.\n`,
       )
       expect((await first.fetch('/status')).status).toBe(200)
     })

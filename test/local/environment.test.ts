@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkVariables } from '../../local/edge.ts'
 import { machineVariables, sidecarVariables, workerVariables } from '../../local/environment.ts'
+import signalbox from '../../signalbox.config.ts'
 import { gatewayPrefixes } from '../../worker/payments/config.ts'
 import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
 
@@ -48,18 +49,22 @@ describe('the environment of each process', () => {
 describe('a broken configuration', () => {
   it('is refused before anything starts, in the words of the Worker', () => {
     const variables = { AUTH_SECRETS: 's'.repeat(43), ALLOWED_ORIGINS: 'example.org' }
-    expect(() => checkVariables(variables)).toThrow(/ALLOWED_ORIGINS is not a URL/)
-    expect(() => checkVariables({ ...variables, ALLOWED_ORIGINS: 'https://a.org' })).not.toThrow()
+    expect(() => checkVariables(variables, signalbox)).toThrow(/ALLOWED_ORIGINS is not a URL/)
+    expect(() =>
+      checkVariables({ ...variables, ALLOWED_ORIGINS: 'https://a.org' }, signalbox),
+    ).not.toThrow()
   })
 
   it('of the keys of somebody else is refused without their name', () => {
     const variables = { AUTH_SECRETS: 's'.repeat(43), AUTH_JWKS_URL: 'https://a.org/keys' }
-    expect(() => checkVariables(variables)).toThrow(/AUTH_JWKS_URL needs AUTH_ISSUER/)
-    expect(() => checkVariables({ ...variables, AUTH_ISSUER: 'https://a.org/' })).not.toThrow()
+    expect(() => checkVariables(variables, signalbox)).toThrow(/AUTH_JWKS_URL needs AUTH_ISSUER/)
+    expect(() =>
+      checkVariables({ ...variables, AUTH_ISSUER: 'https://a.org/' }, signalbox),
+    ).not.toThrow()
   })
 
   it('of a gateway that the environment names by half is refused just the same', () => {
     const variables = { LIBSQL_URL: 'http://127.0.0.1:1', STRIPE_SECRET_KEY: 'sk_test_half' }
-    expect(() => checkVariables(variables)).toThrow(/STRIPE_WEBHOOK_SECRET is missing/)
+    expect(() => checkVariables(variables, signalbox)).toThrow(/STRIPE_WEBHOOK_SECRET is missing/)
   })
 })
