@@ -20,7 +20,6 @@ import type {
 } from '../../worker/payments/gateways/gateway.ts'
 
 const PAYMENTS = '/v1/payments'
-const CURRENCIES = ['IQD', 'USD']
 
 // What must be in an answer before it is believed. Acme counts in minor units, as we do.
 const created = z.object({ id: z.string().min(1), page: z.string().min(1) })
@@ -34,7 +33,7 @@ const payment = z.object({
 const callback = z.object({ event: z.string().min(1), payment })
 const failure = z.object({ code: z.string(), message: z.string() })
 
-/** Acme's words in ours. */
+/** Acme's states as ours. */
 const STATUSES: ReadonlyMap<string, PaymentStatus> = new Map([
   ['open', 'Pending'],
   ['paid', 'Paid'],
@@ -56,10 +55,10 @@ export const acme = {
 
     return {
       key,
-      // Acme tells who paid; the order is ours and comes back as it was.
+      // Acme names the payer. The order is ours, and Acme sends it back.
       privateFields: ['payer', 'email'],
       echoedFields: ['order'],
-      currencies: CURRENCIES,
+      currencies: ['IQD', 'USD'],
       // Acme makes one payment for each Idempotency-Key, however often it is sent.
       chargeIsIdempotent: true,
 
@@ -67,9 +66,6 @@ export const acme = {
         { externalReferenceId, reference, amount, currency, description, returnUrl },
         call,
       ) {
-        if (!CURRENCIES.includes(currency)) {
-          throw new InvalidArgumentException(`${key} does not take ${currency}.`)
-        }
         if (returnUrl === undefined) throw new InvalidArgumentException(`${key} needs a returnUrl.`)
         const reply = await call.send({
           endpoint: 'payments',
@@ -79,10 +75,10 @@ export const acme = {
           json: { order: reference, amount, currency, description, back: returnUrl },
           isIdempotent: true,
         })
-        // A plain no, so the charge is Failed. Anything else that is no yes leaves it open.
-        const no = failure.safeParse(reply.body)
-        if (reply.status === 422 && no.success) {
-          return { ok: false, error: refusal(no.data.code, no.data.message) }
+        // A definite refusal: the charge is Failed. Any other failure leaves it open.
+        const refused = failure.safeParse(reply.body)
+        if (reply.status === 422 && refused.success) {
+          return { ok: false, error: refusal(refused.data.code, refused.data.message) }
         }
         if (!isSuccess(reply)) throw unexpectedReply('payments', reply)
         const { id, page } = parseReply(created, reply.body, 'payments')
@@ -99,14 +95,14 @@ export const acme = {
         // Only what is proven is parsed.
         if (!isGenuine) throw new InvalidWebhookSignatureException('The signature does not match')
         const raw: unknown = JSON.parse(body)
-        const { event, payment: told } = parseReply(callback, raw, 'the callback')
+        const { event, payment: reported } = parseReply(callback, raw, 'the callback')
         return {
           gateway: key,
-          gatewayTransactionId: told.id,
-          reference: told.order,
-          status: statusOf(told.state, call),
-          amount: told.amount,
-          currency: told.currency,
+          gatewayTransactionId: reported.id,
+          reference: reported.order,
+          status: statusOf(reported.state, call),
+          amount: reported.amount,
+          currency: reported.currency,
           eventId: event,
           occurredAt: Number(time) * 1_000,
           raw,

@@ -167,7 +167,6 @@ gatewayContract('the driver in docs/drivers.md', {
   driver: acme,
   settings,
   charge,
-  unsupportedCurrency: 'EUR',
   healthy,
   isMoney: ({ method }) => method === 'POST',
   isSigned: true,

@@ -91,7 +91,10 @@ export interface IgnoredWebhook {
 export interface Gateway extends MaskedFields {
   /** Key of the configuration. */
   readonly key: string
-  /** Three capital letters each. */
+  /**
+   * Three capital letters each. A charge in another currency is refused before the driver is asked,
+   * by `check-charge.ts`.
+   */
   readonly currencies: readonly string[] | 'any'
   /** For the gateway, a repeated charge with the same external reference is the same charge. */
   readonly chargeIsIdempotent: boolean

@@ -106,9 +106,6 @@ export const fib = {
       }),
 
       async charge(charge, call): Promise<ChargeAnswer> {
-        if (charge.currency !== 'IQD') {
-          throw new InvalidArgumentException(`${key} takes IQD, not ${charge.currency}.`)
-        }
         const { externalReferenceId } = charge
         const callbackUrl =
           charge.callbackUrl && (await address.sign(charge.callbackUrl, externalReferenceId))

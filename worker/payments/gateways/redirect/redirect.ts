@@ -123,9 +123,6 @@ export const redirect = {
       }),
 
       async charge(charge, call): Promise<ChargeAnswer> {
-        if (charge.currency !== 'IQD') {
-          throw new InvalidArgumentException(`${key} takes IQD, not ${charge.currency}.`)
-        }
         const reply = await call.send(post('init', wire.transactionOf(charge, settings)))
         const duplicate = wire.duplicateIn(reply)
         if (duplicate) return await existing(duplicate, charge, call)

@@ -58,7 +58,6 @@ gatewayContract('fib', {
     refundAmount: 25_000,
     reason: 'Broken',
   },
-  unsupportedCurrency: 'USD',
   healthy,
   isMoney: ({ method, path }) =>
     method === 'POST' && (path.endsWith(PAYMENTS) || path.endsWith('/refund')),

@@ -122,12 +122,8 @@ describe('a charge at FIB', () => {
     ])
   })
 
-  it('refuses another currency without a call', async () => {
-    const call = new FakeGatewayCall()
-    await expect(bank.charge({ ...charge, currency: 'USD' }, call)).rejects.toThrow(
-      InvalidArgumentException,
-    )
-    expect(call.requests).toEqual([])
+  it('takes dinars only', () => {
+    expect(bank.currencies).toEqual(['IQD'])
   })
 
   it("returns the bank's refusal as a refusal", async () => {

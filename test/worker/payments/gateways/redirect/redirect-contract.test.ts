@@ -26,7 +26,6 @@ gatewayContract('redirect', {
   settings: SETTINGS,
   charge: CHARGE,
   refund: REFUND,
-  unsupportedCurrency: 'USD',
   healthy: gateway(),
   isMoney: ({ method, path }) => [INIT, REVERSE].includes(`${method} ${path}`),
   isSigned: true,

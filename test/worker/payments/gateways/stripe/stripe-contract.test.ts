@@ -67,7 +67,6 @@ gatewayContract('stripe', {
     refundAmount: 1_250,
     reason: 'Broken',
   },
-  unsupportedCurrency: 'IQD',
   healthy,
   isMoney: ({ method, path }) =>
     [`POST ${SESSIONS}`, 'POST /v1/refunds'].includes(`${method} ${path}`),

@@ -142,16 +142,17 @@ describe('a charge at Stripe', () => {
     expect(form['line_items[0][price_data][product_data][name]']).toBe('😀'.repeat(125))
   })
 
-  it.each<[string, Partial<GatewayCharge>]>([
-    ['dinars of Iraq, which Stripe does not take', { currency: 'IQD' }],
-    ['francs that are counted in another way', { currency: 'XAF' }],
-    ['fils that do not end in a zero', { currency: 'KWD', amount: 1_255 }],
-  ])('takes no %s, and then asks Stripe nothing', async (_, changes) => {
+  it('refuses fils that do not end in a zero, without a call', async () => {
     const call = new FakeGatewayCall()
-    await expect(gateway.charge({ ...charge, ...changes }, call)).rejects.toThrow(
-      InvalidArgumentException,
-    )
+    await expect(
+      gateway.charge({ ...charge, currency: 'KWD', amount: 1_255 }, call),
+    ).rejects.toThrow(InvalidArgumentException)
     expect(call.requests).toEqual([])
+  })
+
+  it('takes neither dinars of Iraq nor francs that are counted in another way', () => {
+    expect(gateway.currencies).not.toContain('IQD')
+    expect(gateway.currencies).not.toContain('XAF')
   })
 
   it('needs a return page, and without one does not call Stripe', async () => {
