@@ -2,8 +2,7 @@
 // between leaves a row that says so, and the sweeper finds out.
 
 import { requestHash } from '../../shared/sha256.ts'
-import { checkedInMs, DAY_MS, unknownCheckAt } from '../domain/check-schedule.ts'
-import { GatewayRefusedException, InvalidArgumentException } from '../domain/exceptions.ts'
+import { DAY_MS, unknownCheckAt } from '../domain/check-schedule.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
 import { drawId } from '../domain/new-id.ts'
 import type { Replacement } from '../domain/replace-charge.ts'
@@ -14,21 +13,22 @@ import type {
   PaymentResponse,
   Transaction,
 } from '../domain/transaction.ts'
-import type { AnyGateway, ChargeAnswer } from '../gateways/gateway.ts'
+import type { AnyGateway } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge } from '../gateways/outcome.ts'
 import type { ChargeBegun } from '../ledger/ledger.ts'
 import { type AskDeps, askAgain } from './ask-again.ts'
 import { answerAtOnce, responseNow } from './charge-response.ts'
 import { checkCharge } from './check-charge.ts'
 import {
+  type Answered,
   CALL_PATIENCE_MS,
+  callGateway,
   type Deadlines,
   deadlinesOf,
-  finish,
+  failureOf,
   inTime,
   type OperationContext,
   type OperationDeps,
-  unknownOutcome,
 } from './operation.ts'
 
 export interface ChargeDeps extends OperationDeps, Pick<AskDeps, 'onMismatch'> {
@@ -108,11 +108,11 @@ async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): 
       ...(begun.state === 'unknown' && { stranded: begun.transaction }),
     }
   }
-  const called = await callGateway(deps, order, begun)
+  const called = await call(deps, order, begun)
   const { result, transaction } = called
   const isPageLost = result.kind === 'unknown' && result.gatewayTransactionId !== undefined
   return {
-    answer: () => ({ response: answerOf(called), isNew: true }),
+    answer: () => ({ response: responseOf(order.gateway, called), isNew: true }),
     ...(isPageLost && { stranded: transaction }),
   }
 }
@@ -151,59 +151,31 @@ async function abandon({ ledger, clock }: ChargeDeps, begun: ChargeBegun): Promi
   })
 }
 
-interface Called {
-  gateway: AnyGateway
-  result: ChargeEnd['result']
-  failure: unknown
-  /** As it is stored. */
-  transaction: Transaction
-  now: number
-}
-
-async function callGateway(
+async function call(
   deps: ChargeDeps,
   { request, gateway, context, deadlines }: Order,
   begun: Extract<ChargeBegun, { state: 'begun' }>,
-): Promise<Called> {
-  const { ledger, caller, clock, log } = deps
-  const { id: transactionId, externalReferenceId, correlationId } = begun.transaction
+): Promise<Answered<ChargeEnd['result']>> {
+  const { ledger, clock } = deps
+  const { id: transactionId, externalReferenceId } = begun.transaction
   const callbackUrl = deps.callbackUrl(gateway.key, context.origin)
-  const call = caller.startCall(gateway, begun.accessToken, deadlines.calledBy)
-  let result: ChargeEnd['result']
-  let failure: unknown
-  try {
-    const charge = { ...request, externalReferenceId, callbackUrl, now: clock.now() }
-    const answer: ChargeAnswer = await gateway.charge(charge, call)
-    result = chargeResult(request, begun.transaction, answer, clock.now())
-  } catch (error) {
-    failure = error
-    result = failedCharge(error, unknownCheckAt(clock.now()))
-    const about = { gateway: gateway.key, transactionId, correlationId }
-    log('warn', `payments.charge.${result.kind}`, { ...about, error: String(error) })
-  }
-  const now = clock.now()
-  const end = { transactionId, eventId: drawId(now), now, verdict: call.verdict(), result }
-  const { answeredBy } = deadlines
-  const ending = ledger.finishCharge(end)
-  const transaction = await finish(deps, { transactionId, answeredBy }, ending)
-  return { gateway, result, failure, transaction, now }
+  return await callGateway<ChargeEnd['result']>(deps, gateway, {
+    ...{ name: 'charge', begun, deadlines },
+    async ask(gatewayCall) {
+      const charge = { ...request, externalReferenceId, callbackUrl, now: clock.now() }
+      const answer = await gateway.charge(charge, gatewayCall)
+      return chargeResult(request, begun.transaction, answer, clock.now())
+    },
+    failed: (error) => failedCharge(error, unknownCheckAt(clock.now())),
+    store: (result, called) =>
+      ledger.finishCharge({ transactionId, eventId: drawId(called.now), ...called, result }),
+  })
 }
 
-function answerOf({ gateway, result, failure, transaction, now }: Called): PaymentResponse {
-  const { id: transactionId, status } = transaction
-  switch (result.kind) {
-    case 'answered':
-      // It came so late that another attempt has replaced this one: two pages could both be paid.
-      if (UNPAID_ENDS.includes(status)) return responseNow(transaction, result.answer, now)
-      return result.answer
-    case 'refused':
-      if (failure instanceof InvalidArgumentException) throw failure
-      throw new GatewayRefusedException(result.error, { transactionId })
-    case 'unknown':
-    case 'unsent':
-      throw unknownOutcome(failure, gateway.key, {
-        transactionId,
-        checkedInMs: checkedInMs(result.nextCheckAt, now),
-      })
-  }
+function responseOf(gateway: AnyGateway, called: Answered<ChargeEnd['result']>): PaymentResponse {
+  const { result, transaction, now } = called
+  if (result.kind !== 'answered') throw failureOf(gateway, { ...called, result })
+  // It came so late that another attempt has replaced this one: two pages could both be paid.
+  if (UNPAID_ENDS.includes(transaction.status)) return responseNow(transaction, result.answer, now)
+  return result.answer
 }

@@ -1,9 +1,10 @@
-// What a charge and a refund have in common: what they are made with, who asks for them, and what
-// becomes of one whose gateway did not answer.
+// What a charge and a refund have in common: what they are made with, who asks for them, how the
+// gateway is called, and what becomes of an operation that it refused or did not answer.
 
 import * as z from 'zod'
 import { type Clock, DeadlineExceeded, within } from '../../shared/clock.ts'
-import type { Log } from '../../shared/log.ts'
+import type { Fields, Log } from '../../shared/log.ts'
+import { checkedInMs } from '../domain/check-schedule.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
@@ -11,9 +12,9 @@ import {
   type PaymentError,
 } from '../domain/exceptions.ts'
 import type { Transaction } from '../domain/transaction.ts'
-import type { AnyGateway } from '../gateways/gateway.ts'
+import type { AnyGateway, GatewayCall } from '../gateways/gateway.ts'
 import { CALL_TIMEOUT_MS, type Caller } from '../gateways/guard/caller.ts'
-import { type Finished, type Ledger, LedgerUnavailable } from '../ledger/ledger.ts'
+import { type Called, type Finished, type Ledger, LedgerUnavailable } from '../ledger/ledger.ts'
 import type { Background } from '../outbox/background.ts'
 
 export interface OperationDeps {
@@ -77,7 +78,7 @@ export async function inTime<Answer>(
  * The payment as `storing` leaves it. A circuit that it opened is passed on even when the caller's
  * time is over.
  */
-export async function finish(
+async function finish(
   deps: Pick<OperationDeps, 'clock' | 'background'>,
   { transactionId, answeredBy }: { transactionId: string; answeredBy: number },
   storing: Promise<Finished>,
@@ -92,6 +93,74 @@ export async function finish(
     if (!(error instanceof LedgerUnavailable)) throw error
     throw new LedgerUnavailable(error.message, { cause: error, transactionId })
   }
+}
+
+/** What is particular to a charge, or to a refund, when its gateway is called. */
+export interface GatewayWork<Result extends { kind: string }> {
+  name: 'charge' | 'refund'
+  /** As the ledger has begun it. */
+  begun: { transaction: Transaction; accessToken?: string }
+  deadlines: Deadlines
+  /** For the log. */
+  fields?: Fields
+  ask(call: GatewayCall): Promise<Result>
+  /** Of what the driver threw. */
+  failed(error: unknown): Result
+  store(result: Result, called: Called & { now: number }): Promise<Finished>
+}
+
+export interface Answered<Result> {
+  result: Result
+  /** What the driver threw, if it did. */
+  failure: unknown
+  /** As it is stored. */
+  transaction: Transaction
+  /** When the gateway had answered, ms. */
+  now: number
+}
+
+/** Calls the gateway for an operation that the ledger has begun, and stores how it ended. */
+export async function callGateway<Result extends { kind: string }>(
+  deps: OperationDeps,
+  gateway: AnyGateway,
+  { name, begun, deadlines, fields, ...work }: GatewayWork<Result>,
+): Promise<Answered<Result>> {
+  const { caller, clock, log } = deps
+  const { id: transactionId, correlationId } = begun.transaction
+  const call = caller.startCall(gateway, begun.accessToken, deadlines.calledBy)
+  let result: Result
+  let failure: unknown
+  try {
+    result = await work.ask(call)
+  } catch (error) {
+    failure = error
+    result = work.failed(error)
+    const about = { gateway: gateway.key, transactionId, ...fields, correlationId }
+    log('warn', `payments.${name}.${result.kind}`, { ...about, error: String(error) })
+  }
+  const now = clock.now()
+  const storing = work.store(result, { verdict: call.verdict(), now })
+  const { answeredBy } = deadlines
+  const transaction = await finish(deps, { transactionId, answeredBy }, storing)
+  return { result, failure, transaction, now }
+}
+
+type Failed =
+  | { kind: 'refused'; error: PaymentError }
+  | { kind: 'unknown' | 'unsent'; nextCheckAt?: number }
+
+/** For the caller of an operation that the gateway refused, or whose outcome is unknown. */
+export function failureOf(
+  gateway: AnyGateway,
+  { result, failure, transaction, now }: Answered<Failed>,
+): Error {
+  const { id: transactionId } = transaction
+  if (result.kind !== 'refused') {
+    const checked = checkedInMs(result.nextCheckAt, now)
+    return unknownOutcome(failure, gateway.key, { transactionId, checkedInMs: checked })
+  }
+  if (failure instanceof InvalidArgumentException) return failure
+  return new GatewayRefusedException(result.error, { transactionId })
 }
 
 /** Half a surrogate pair has no UTF-8: neither the database nor a gateway could take it. */
@@ -123,7 +192,7 @@ export const refusedBefore = (error: PaymentError): Error =>
  * For whoever asked, about a payment whose outcome is unknown: a driver that breaks in an
  * unforeseen way leaves that too. `checkedInMs`: then our own check knows more.
  */
-export function unknownOutcome(
+function unknownOutcome(
   error: unknown,
   gateway: string,
   known: { transactionId: string; checkedInMs: number },

@@ -2,12 +2,7 @@
 
 import { z } from 'zod'
 import { requestHash } from '../../shared/sha256.ts'
-import { checkedInMs } from '../domain/check-schedule.ts'
-import {
-  GatewayRefusedException,
-  InvalidArgumentException,
-  PaymentConflictException,
-} from '../domain/exceptions.ts'
+import { InvalidArgumentException, PaymentConflictException } from '../domain/exceptions.ts'
 import { drawId } from '../domain/new-id.ts'
 import type { RefundEnd } from '../domain/refund.ts'
 import type { PaymentStatus } from '../domain/status.ts'
@@ -17,16 +12,16 @@ import { failedRefund, refundResult } from '../gateways/outcome.ts'
 import type { RefundBegun } from '../ledger/ledger.ts'
 import {
   CALL_PATIENCE_MS,
+  callGateway,
   circuitOpen,
   type Deadlines,
   deadlinesOf,
+  failureOf,
   faultsOf,
-  finish,
   inTime,
   type OperationContext,
   type OperationDeps,
   refusedBefore,
-  unknownOutcome,
   wellFormed,
 } from './operation.ts'
 
@@ -67,22 +62,22 @@ export function createRefund(deps: OperationDeps): Refund {
       abandon(deps, id, late),
     )
     if (begun.state !== 'begun') return answerAtOnce(begun, key)
-    return await callGateway(deps, gateway, begun, { refundId: id, request, deadlines })
+    return await call(deps, gateway, begun, { refundId: id, request, deadlines })
   }
 }
 
-/** Claimed too late for its caller. The gateway was not asked, so it may be asked for anew. */
+/** Begun too late for its caller. The gateway was not called, so the same request may call it. */
 async function abandon({ ledger, clock }: OperationDeps, refundId: string, begun: RefundBegun) {
   if (begun.state !== 'begun') return
-  const message = 'The gateway was not asked: the database took too long.'
-  const result = { kind: 'refused' as const, error: { code: 'not_sent', message } }
+  const result = { kind: 'unsent' } as const
   await ledger.finishRefund({ refundId, now: clock.now(), verdict: 'neutral', result })
 }
 
 function refunderOf({ gateways }: OperationDeps, key: string): Gateway & SupportsRefund {
   const gateway = gateways.get(key)
   if (!gateway) throw new InvalidArgumentException(`There is no gateway ${key}.`)
-  if (!supportsRefund(gateway)) throw new InvalidArgumentException(`${key} gives nothing back.`)
+  if (!supportsRefund(gateway))
+    throw new InvalidArgumentException(`${key} does not support refunds.`)
   const problem = gateway.refundProblem?.()
   if (problem !== undefined) throw new InvalidArgumentException(problem)
   return gateway
@@ -140,56 +135,35 @@ function notRefundable(status: PaymentStatus): string {
 
 const amountOf = ({ amount, currency }: Paid) => `${amount} ${currency} (minor units)`
 
-async function callGateway(
+async function call(
   deps: OperationDeps,
   gateway: Gateway & SupportsRefund,
   begun: Extract<RefundBegun, { state: 'begun' }>,
-  asking: {
-    refundId: string
-    request: RefundRequest
-    deadlines: Deadlines
-  },
+  asked: { refundId: string; request: RefundRequest; deadlines: Deadlines },
 ): Promise<RefundResult> {
-  const { ledger, caller, clock, log } = deps
-  const { refundId, request, deadlines } = asking
-  const { amount, reason } = request
+  const { ledger, clock } = deps
+  const { refundId, request, deadlines } = asked
   const { transaction } = begun
-  const { id: transactionId, correlationId } = transaction
-  const call = caller.startCall(gateway, begun.accessToken, deadlines.calledBy)
-  let result: RefundEnd['result']
-  let failure: unknown
-  try {
-    const { gatewayTransactionId } = transaction
-    if (gatewayTransactionId === undefined) {
-      throw new InvalidArgumentException('The gateway never named this payment.')
-    }
-    const { externalReferenceId, reference, currency } = transaction
-    const names = { gatewayTransactionId, externalReferenceId, reference }
-    const paid = { amount: transaction.amount, currency }
-    const refund = { ...names, ...paid, refundId, refundAmount: amount, reason }
-    result = refundResult(await gateway.refund(refund, call), clock.now())
-  } catch (error) {
-    failure = error
-    result = failedRefund(error, clock.now())
-    const about = { gateway: gateway.key, transactionId, refundId, correlationId }
-    log('warn', `payments.refund.${result.kind}`, { ...about, error: String(error) })
+  const called = await callGateway<RefundEnd['result']>(deps, gateway, {
+    ...{ name: 'refund', begun, deadlines, fields: { refundId } },
+    async ask(gatewayCall) {
+      const { gatewayTransactionId } = transaction
+      if (gatewayTransactionId === undefined) {
+        throw new InvalidArgumentException('The gateway never named this payment.')
+      }
+      const { externalReferenceId, reference, amount, currency } = transaction
+      const payment = { gatewayTransactionId, externalReferenceId, reference, amount, currency }
+      const { amount: refundAmount, reason } = request
+      const refund = { ...payment, refundId, refundAmount, reason }
+      return refundResult(await gateway.refund(refund, gatewayCall), clock.now())
+    },
+    failed: (error) => failedRefund(error, clock.now()),
+    store: (result, end) => ledger.finishRefund({ refundId, ...end, result }),
+  })
+  const { result } = called
+  if (result.kind !== 'done' && result.kind !== 'accepted') {
+    throw failureOf(gateway, { ...called, result })
   }
-  const end = { refundId, now: clock.now(), verdict: call.verdict(), result }
-  const { answeredBy } = deadlines
-  await finish(deps, { transactionId, answeredBy }, ledger.finishRefund(end))
-  switch (result.kind) {
-    case 'done':
-    case 'accepted': {
-      const { gatewayRefundId = refundId } = result
-      return { success: true, refundId: gatewayRefundId, refundedAmount: begun.amount }
-    }
-    case 'refused':
-      if (failure instanceof InvalidArgumentException) throw failure
-      throw new GatewayRefusedException(result.error, { transactionId })
-    case 'unknown':
-      throw unknownOutcome(failure, gateway.key, {
-        transactionId,
-        checkedInMs: checkedInMs(result.nextCheckAt, end.now),
-      })
-  }
+  const { gatewayRefundId = refundId } = result
+  return { success: true, refundId: gatewayRefundId, refundedAmount: begun.amount }
 }

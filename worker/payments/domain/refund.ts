@@ -107,6 +107,11 @@ export function refundRefusal(
 const amountOf = (transaction: TransactionRow, { fullOnly, amount }: RefundStart): number =>
   fullOnly ? paidAmount(transaction) : amount
 
+const UNSENT: PaymentError = {
+  code: 'not_sent',
+  message: 'The gateway was not asked: the database took too long.',
+}
+
 const FAILED: PaymentError = {
   code: 'refund_failed',
   message: 'The gateway reported that this refund failed.',
@@ -132,6 +137,8 @@ export type RefundOutcome =
   | { kind: 'accepted'; gatewayRefundId?: string; nextCheckAt: number }
   | { kind: 'refused'; error: PaymentError }
   | { kind: 'unknown'; nextCheckAt: number }
+  /** Nothing was sent to the gateway: the same request, by the same key, may call it. */
+  | { kind: 'unsent' }
 
 export interface RefundEnd {
   refundId: string
@@ -165,6 +172,11 @@ export function finishRefund(
     }
     case 'unknown':
       return refund.status === 'claimed' ? checkedAt(named, result.nextCheckAt) : stays
+    case 'unsent': {
+      if (!isUnderWay(refund)) return stays
+      const unsent = { status: 'failed', error: JSON.stringify(UNSENT) } as const
+      return checkedAt({ ...refund, ...unsent, idempotency_key: null, updated_at: now }, null)
+    }
   }
 }
 

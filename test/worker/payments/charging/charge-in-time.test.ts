@@ -169,9 +169,10 @@ describe('a charge', () => {
 })
 
 describe('a refund', () => {
-  it('is answered within 20 s too, whoever hangs', async () => {
-    const slow: Slow = {}
-    const { charged, payments, clock, row } = slowRoom(slow)
+  /** Of a payment that is Paid. */
+  async function refunding(slow: Slow, more: Parameters<typeof openRoom>[0] = {}) {
+    const room = slowRoom(slow, more)
+    const { charged, payments, clock, row } = room
     await charged()
     const { id: transactionId = '', amount = 0 } = (await row()) ?? {}
     await payments.ledger.webhook({
@@ -184,13 +185,38 @@ describe('a refund', () => {
       onMismatch: 'log',
       receivedAt: clock.now(),
     })
+    const asked = { transactionId, amount, reason: 'Broken' }
+    const refund = () => end(clock, payments.refund('bank', asked, { idempotencyKey: 'refund-1' }))
+    return { ...room, transactionId, refund }
+  }
+
+  it('is answered within 20 s too, whoever hangs', async () => {
+    const slow: Slow = {}
+    const { refund, clock, transactionId } = await refunding(slow)
     slow.rest = FOR_EVER
     const startedAt = clock.now()
-    const refunded = payments.refund('bank', { transactionId, amount, reason: 'Broken' })
-    await expect(end(clock, refunded)).rejects.toMatchObject({
-      code: 'gateway_unavailable',
-      transactionId,
-    })
+    await expect(refund()).rejects.toMatchObject({ code: 'gateway_unavailable', transactionId })
     expect(clock.now() - startedAt).toBeLessThan(20_000)
+  })
+
+  it('that is begun too late is 503, and the same request by the same key makes it', async () => {
+    let isSlow = true
+    const { refund, quiet, clock, sent, row } = await refunding(
+      {},
+      {
+        wait: async (method, clock) => {
+          if (isSlow && method === 'beginRefund') await pause(clock, 24_000)
+        },
+      },
+    )
+    const before = sent.length
+    await expect(refund()).rejects.toMatchObject({ code: 'ledger_unavailable' })
+    isSlow = false
+    await clock.advance(24_000)
+    await quiet()
+    expect(sent).toHaveLength(before)
+    await refund().catch(() => undefined)
+    expect(sent.slice(before)).toEqual(['reverse'])
+    expect(await row()).toMatchObject({ status: 'Paid' })
   })
 })

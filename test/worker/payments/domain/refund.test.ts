@@ -90,6 +90,7 @@ describe('a refund that ends', () => {
     accepted: { kind: 'accepted', gatewayRefundId: 'back-1', nextCheckAt: NOW + 5 },
     refused: { kind: 'refused', error },
     unknown: { kind: 'unknown', nextCheckAt: NOW + 5 },
+    unsent: { kind: 'unsent' },
   }
   const end = (
     status: PaymentStatus,
@@ -130,12 +131,19 @@ describe('a refund that ends', () => {
   })
 
   it.each(['succeeded', 'failed'] as const)('changes nothing where it %s before', (status) => {
-    for (const kind of ['done', 'accepted', 'refused', 'unknown'] as const) {
+    for (const kind of ['done', 'accepted', 'refused', 'unknown', 'unsent'] as const) {
       const refund = refundRow({ status, gateway_refund_id: 'back-1' })
       const { payment, events } = end('Paid', refund, kind)
       expect(payment).toEqual(paymentOf(came('Paid'), { refunds: [refund] }))
       expect(events).toEqual([])
     }
+  })
+
+  it('as unsent has failed and gives up its key, so that the same request may be sent', () => {
+    const { payment } = end('Paid', refundRow({ idempotency_key: 'key-1' }), 'unsent')
+    expect(payment.refunds).toMatchObject([{ status: 'failed', idempotency_key: null }])
+    expect(payment.transaction.next_check_at).toBeNull()
+    expect(beginRefund(payment, start({ idempotencyKey: 'key-1' })).state).toBe('begun')
   })
 
   it('as accepted is checked when its first answer said, and as refused no more', () => {
