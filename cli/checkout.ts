@@ -3,9 +3,18 @@
 
 import { BESIDE_BOARDS } from './beside-boards.ts'
 import type { Commands } from './command.ts'
+import { keepHeapSmall } from './heap.ts'
 
 export const CHECKOUT = {
   ...BESIDE_BOARDS,
+  dev: () => {
+    keepHeapSmall()
+    return import('./commands/dev.ts')
+  },
+  serve: () => {
+    keepHeapSmall()
+    return import('./commands/serve.ts')
+  },
   start: () => import('./commands/start.ts'),
   migrate: () => import('./commands/migrate.ts'),
   'sign-in': () => import('./commands/sign-in.ts'),

@@ -20,7 +20,63 @@ export interface Definition {
 const BOARD = { name: 'DIR', help: 'folder of the task board' }
 const PUBLISHING = ['edge', 'repo', 'token-file', 'run-output', 'cache', 'log', 'verbose'] as const
 
+const HERE = { name: 'DIR', help: 'folder of the project [this folder, or one above it]' }
+const PUBLISHES = ['poll', 'run-output'] as const
+
 export const DEFINITIONS = {
+  dev: {
+    argument: HERE,
+    usage: '[DIR] [options]',
+    summary: 'runs Signalbox for the board of this folder; so does signalbox alone',
+    description: `\
+Runs all of Signalbox for the board of the project in one process: the edge with its console, the
+payments and their database, the sidecar of the board, and a simulator of payment gateways. Prints
+the address, and a link that signs in one browser. A gateway whose variables are set
+(REDIRECT_GATEWAY_*, FIB_*, STRIPE_*) takes the place of its simulator; PAYMENT_* variables are
+used, too.
+
+Everything is written to the data folder, which git ignores: local.json there tells programs how to
+connect, and logs/ holds the log. It listens on 127.0.0.1 alone. SIGINT and SIGTERM end it with exit
+code 0.`,
+    options: ['example', 'open', 'port', 'data', 'repo', ...PUBLISHES],
+    own: {
+      port: { value: 'N', help: 'port of the edge; 0 takes any free port [8787, if it is free]' },
+      // SIGNALBOX_REPO is the sidecar's: what it publishes says nothing about this board.
+      repo: {
+        value: 'NAME',
+        help: "name of the repository at the edge [the project's absolute path]",
+      },
+      data: {
+        value: 'DIR',
+        help: 'folder for everything that is written [.signalbox in the project]',
+      },
+    },
+  },
+  serve: {
+    argument: { name: 'DIR', help: 'folder of a task board to publish [none]' },
+    usage: '[DIR --repo NAME] [options]',
+    summary: "runs the edge on a server of one's own, in one process",
+    description: `\
+Runs the edge with its console, the payments and their database in one process and, with DIR, the
+sidecar of that board. Sidecars elsewhere can publish to it as well. Settings are variables of the
+environment or of --env-file, whose values take precedence: HOST [127.0.0.1], PORT, DATA_DIR,
+AUTH_SECRETS or AUTH_JWKS_URL, ALLOWED_ORIGINS, and those of payments. LIBSQL_URL may name a
+database elsewhere; without it, the database is a file in the data folder.
+
+GET /healthz answers 200 when the database can be used. SIGTERM and SIGINT publish what is pending,
+answer what is under way, end all streams, and end with exit code 0. SIGHUP reads --env-file again
+and takes over the AUTH_ variables.`,
+    options: ['repo', 'port', 'data', 'env-file', ...PUBLISHES, 'log', 'verbose'],
+    own: {
+      port: { value: 'N', env: 'PORT', help: 'port of the edge; 0 takes any free port [8787]' },
+      data: {
+        value: 'DIR',
+        env: 'DATA_DIR',
+        help: 'folder for everything that is written [.signalbox]',
+      },
+      'env-file': { value: 'FILE', help: 'file of variables, read again at SIGHUP' },
+    },
+  },
   start: {
     usage: '[options]',
     summary: 'runs all of Signalbox on this machine',
@@ -102,12 +158,12 @@ database.`,
   },
   'sign-in': {
     usage: '[--data DIR]',
-    summary: 'prints a link that signs in one browser to a running signalbox start',
+    summary: 'prints a link that signs in one browser to a running signalbox',
     description: `\
 The link works once, within a day. The browser then stays signed in for 30 days. Everyone who has
 the link can see the board, charge and refund.`,
     options: ['data'],
-    own: { data: { value: 'DIR', help: 'data folder of signalbox start [.signalbox]' } },
+    own: { data: { value: 'DIR', help: 'its data folder [.signalbox here or in a folder above]' } },
   },
   'payments doctor': {
     usage: '[--edge URL | --data DIR] [--env-file FILE] [options]',

@@ -11,6 +11,8 @@ export interface Option {
 
 export const OPTIONS = {
   store: { value: 'DIR', help: 'folder of the task board [examples/board]' },
+  example: { help: 'make an example board here, in signalbox-example, and start on it' },
+  open: { help: 'open the console in the browser' },
   port: { value: 'N', help: 'port of the edge; 0 takes any free port [8787]' },
   host: { value: 'HOST', help: 'runtime of the edge: workerd or deno [workerd]' },
   data: { value: 'DIR', help: 'data folder of signalbox start' },

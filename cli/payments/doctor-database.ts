@@ -1,10 +1,19 @@
 // The doctor's check of the database: it can be read and has the schema of schema.sql. It writes
 // nothing.
 
+import { existsSync } from 'node:fs'
 import { decodeJwt } from 'jose'
 import type { Scripts } from '../../local/database/scripts.ts'
 import type { PaymentsConfig } from '../../worker/payments/config.ts'
-import { libsqlDatabase } from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import {
+  type Database,
+  libsqlDatabase,
+} from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import {
+  embeddedDatabase,
+  fileOf,
+  isEmbedded,
+} from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,
@@ -21,21 +30,37 @@ export async function checkDatabase(
   scripts: Scripts,
   now: number,
 ): Promise<Finding[]> {
+  if (isEmbedded(url)) return await checkFile(fileOf(url), scripts)
   // Other URLs were already refused by the check of the configuration.
   if (!(URL.canParse(url) && /^(libsql|https?):$/.test(new URL(url).protocol))) return []
-  // Only the host is shown: the rest may hold a token.
-  const { host } = new URL(url)
   const findings = [...checkPlace(new URL(url)), ...checkToken(authToken, now)]
   const place = authToken === undefined ? { url } : { url, authToken }
-  const database = libsqlDatabase(place, Date.now)
+  // Only the host is shown: the rest may hold a token.
+  const { host } = new URL(url)
+  return [...findings, ...(await checkSchema(libsqlDatabase(place, Date.now), host, scripts))]
+}
+
+/** A process may be writing to it: readers do not disturb it. */
+async function checkFile(file: string, scripts: Scripts): Promise<Finding[]> {
+  // To open it would make it.
+  if (!existsSync(file)) return [error('database', `There is no file ${file}.`)]
+  const database = embeddedDatabase(file)
+  try {
+    return await checkSchema(database, file, scripts)
+  } finally {
+    database.close()
+  }
+}
+
+async function checkSchema(database: Database, name: string, scripts: Scripts): Promise<Finding[]> {
   try {
     const state = await readSchemaState(database.read)
     const actual = await schemaIn(database)
     const mismatch = mismatchOf(state, scripts.version)
-    findings.push(ok('database', `${host} can be read.`))
-    return [...findings, ...(mismatch ? [error('schema', mismatch)] : compare(scripts, actual))]
+    const findings = mismatch ? [error('schema', mismatch)] : compare(scripts, actual)
+    return [ok('database', `${name} can be read.`), ...findings]
   } catch (thrown) {
-    return [...findings, error('database', `${host} cannot be read: ${whyOf(thrown)}.`)]
+    return [error('database', `${name} cannot be read: ${whyOf(thrown)}.`)]
   }
 }
 

@@ -10,6 +10,11 @@ import { taskMaster } from './task-master.ts'
 /** In the order in which they are tried. */
 const LAYOUTS: readonly Layout[] = [cairn, backlogMd, taskMaster]
 
+/** The layouts and what they are found by, for people. */
+export const LAYOUT_SIGNS =
+  'cairn (.cairn/config.yaml or .cairn/tasks/), Backlog.md (backlog/config.yml, .backlog/ or ' +
+  'backlog.config.yml) and Task Master (.taskmaster/tasks/tasks.json or .taskmaster/config.json)'
+
 export class StoreError extends Error {
   override readonly name = 'StoreError'
   readonly code: 'not_a_folder' | 'no_board'
@@ -37,10 +42,5 @@ export async function openStore(dir: string): Promise<Store> {
   if (!found.isDirectory()) throw new StoreError('not_a_folder', `${path} is not a folder.`)
   const store = await findStore(path)
   if (store) return store
-  throw new StoreError(
-    'no_board',
-    `There is no task board in ${path}: looked for .cairn/config.yaml (or .cairn/tasks/), ` +
-      'backlog/config.yml (or .backlog/, or backlog.config.yml) and .taskmaster/tasks/tasks.json ' +
-      '(or .taskmaster/config.json).',
-  )
+  throw new StoreError('no_board', `There is no task board in ${path}: looked for ${LAYOUT_SIGNS}.`)
 }

@@ -30,6 +30,11 @@ export const throughNpm: Launch = (args) => ({
   command: 'npm',
   args: ['start', '--silent', '--', ...args],
 })
+/** All in one process; the store's folder is the argument. */
+export const oneProcess: Launch = (args) => ({
+  command: process.execPath,
+  args: ['cli/bin.js', 'dev', ...args.map((arg) => arg.replace(/^--store=/, ''))],
+})
 
 /** One running system. Its folders are temporary. */
 export class Start {

@@ -1,0 +1,58 @@
+// The board that a start is for: of the project that somebody is in, or one to play with.
+
+import { cp, mkdir, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import type { Store } from '../sidecar/layouts/layout.ts'
+import { findStore } from '../sidecar/layouts/registry.ts'
+import { DATA_DIR } from './options.ts'
+import { StartError } from './start-error.ts'
+
+export interface FoundBoard {
+  store: Store
+  /** Folder of the project: what stands in it belongs to the board's people. */
+  project: string
+}
+
+/**
+ * Looks in `dir` and in the folders above, up to the top of its git repository: beyond that begins
+ * somebody else's project. Undefined: there is none.
+ */
+export async function findBoard(dir: string): Promise<FoundBoard | undefined> {
+  for (let at = resolve(dir); ; at = dirname(at)) {
+    const store = await findStore(at)
+    if (store) {
+      // `.cairn` itself is a folder that holds the board, too.
+      const above = await findStore(dirname(at))
+      return { store, project: above?.root === store.root ? dirname(at) : at }
+    }
+    if (at === dirname(at) || (await isThere(join(at, '.git')))) return undefined
+  }
+}
+
+const isThere = (path: string): Promise<boolean> =>
+  stat(path).then(
+    () => true,
+    () => false,
+  )
+
+const EXAMPLE = 'signalbox-example'
+
+/**
+ * The folder of the example in `parent`: made now, or by an earlier start. Never writes into a
+ * folder that is there already. Throws StartError.
+ */
+export async function makeExample(home: string, parent: string): Promise<string> {
+  const dir = join(parent, EXAMPLE)
+  try {
+    await mkdir(dir)
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : cause
+    if (code === 'EEXIST' && (await findStore(dir))) return dir
+    const why = code === 'EEXIST' ? 'is there already and holds no board' : `is not made (${code})`
+    throw new StartError('bad_store', `The example's folder ${dir} ${why}.`, { cause })
+  }
+  // Without the data folder of a start in the example itself.
+  const filter = (path: string) => basename(path) !== DATA_DIR
+  await cp(join(home, 'examples/board'), dir, { recursive: true, filter })
+  return dir
+}

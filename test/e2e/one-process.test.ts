@@ -1,0 +1,135 @@
+import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { Transaction } from '../../worker/payments/domain/transaction.ts'
+import { run } from '../cli/run.ts'
+import { oneProcess, type Start, type StartPlan, Starts } from '../support/local-system.ts'
+import { PATIENT } from '../support/patience.ts'
+import { SimulatorControl } from '../support/simulator-control.ts'
+
+const starts = new Starts()
+const start = (plan: StartPlan = {}) => starts.start({ launch: oneProcess, ...plan })
+
+async function saveTitle({ storeDir }: Start, id: string, title: string): Promise<void> {
+  const tasks = join(storeDir, '.cairn/tasks')
+  const text = await readFile(join(tasks, `${id}.md`), 'utf8')
+  await writeFile(join(tasks, `.tmp-${id}`), text.replace(/^title: .*$/m, `title: ${title}`))
+  await rename(join(tasks, `.tmp-${id}`), join(tasks, `${id}.md`))
+}
+
+const statusOf = async (system: Start, id: string): Promise<string> =>
+  (await system.payments<Transaction>(`/transactions/${id}`)).status
+
+describe('signalbox in a project', () => {
+  let system: Start
+  beforeAll(async () => {
+    system = await (await start()).ready()
+  })
+  afterAll(() => starts.clear())
+
+  it('says what it found, and everything answers in one process', async () => {
+    const { url, simulator } = await system.local()
+    expect(system.stdout).toContain(`board       ${system.storeDir} (cairn, 7 tasks)`)
+    expect(system.readyLines).toEqual([`signalbox ready ${url}`])
+    expect(system.stdout).toMatch(/^Open {2}\S+#\/sign-in\/\S+$/m)
+    expect(await (await fetch(url)).text()).toContain('/console/main-')
+    expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'ok' })
+    expect(await (await fetch(`${simulator}/health`)).text()).toBe('ok')
+    expect(await system.children()).toEqual([])
+    expect(system.stderr).toBe('')
+  })
+
+  it('sends a saved task to a client', async () => {
+    const stream = await (await system.stream()).joined()
+    await saveTitle(system, 'LAMP-4', 'Wake up to a lamp')
+    await stream.until(({ messages }) => messages.length === 1)
+    expect(stream.messages).toEqual([{ type: 'task-changed', id: 'LAMP-4' }])
+    expect(await system.json('/tasks/LAMP-4')).toMatchObject({ title: 'Wake up to a lamp' })
+    await stream.close()
+  })
+
+  it('takes a charge to the simulated gateway, whose webhook makes it Paid', async () => {
+    const { transactionId, gatewayTransactionId } = await system.charge('order-1')
+    const simulator = new SimulatorControl((await system.local()).simulator)
+    await simulator.act(gatewayTransactionId ?? '', 'pay')
+    expect(await statusOf(system, transactionId)).toBe('Paid')
+    // The listener of signalbox.config.ts prints to the terminal.
+    await expect.poll(() => system.stdout, PATIENT).toContain('PaymentSucceeded order-1: 25000 IQD')
+  })
+
+  it('is found by the other commands through its data folder', async () => {
+    const data = ['--data', system.dataDir]
+    expect(await run(['sign-in', ...data])).toMatchObject({ code: 0, err: '' })
+    expect(await run(['doctor', system.storeDir, ...data])).toMatchObject({ code: 0 })
+    const checked = await run(['payments', 'doctor', ...data, '--json'])
+    const { findings } = JSON.parse(checked.out) as { findings: object[] }
+    expect(findings).toContainEqual(expect.objectContaining({ about: 'schema', level: 'ok' }))
+  })
+
+  it('keeps a second process off its data folder, and git away from it', async () => {
+    const second = await start({ dataDir: system.dataDir })
+    expect(await second.ended).toEqual({ code: 2, signal: null })
+    const holder = `the running signalbox with pid ${system.process.pid}`
+    expect(second.stderr).toBe(
+      `signalbox: The data folder ${system.dataDir} is in use by ${holder}.\n`,
+    )
+    expect(await readFile(join(system.dataDir, '.gitignore'), 'utf8')).toBe('*\n')
+  })
+
+  it('has lost nothing when it is killed and started again', async () => {
+    const stream = await (await system.stream()).joined()
+    const { transactionId } = await system.charge('order-2')
+    system.process.kill('SIGKILL')
+    await system.ended
+    await saveTitle(system, 'LAMP-5', 'Saved in between')
+    const { storeDir, dataDir } = system
+    system = await (await start({ storeDir, dataDir })).ready()
+    expect(await statusOf(system, transactionId)).toBe('Pending')
+    const resumed = await system.stream(stream.lastId)
+    await resumed.until(({ messages }) => messages.length > 0)
+    expect(resumed.messages).toEqual([{ type: 'task-changed', id: 'LAMP-5' }])
+    await resumed.close()
+  })
+
+  it('ends by SIGTERM with exit code 0: what was saved is published, streams end', async () => {
+    const stream = await (await system.stream()).joined()
+    await saveTitle(system, 'LAMP-6', 'Saved at the end')
+    system.process.kill('SIGTERM')
+    expect(await system.ended).toEqual({ code: 0, signal: null })
+    await expect.poll(() => stream.ended, PATIENT).toBe(true)
+    expect(stream.messages).toEqual([{ type: 'task-changed', id: 'LAMP-6' }])
+    await expect(system.local()).rejects.toMatchObject({ code: 'ENOENT' })
+  })
+})
+
+describe('signalbox without a board', () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'signalbox-empty-'))
+  })
+  afterEach(() => starts.clear())
+  afterAll(() => rm(folder, { recursive: true }))
+
+  it('names the layouts that it knows, and how to get an example, with exit code 2', async () => {
+    const refused = await start({ storeDir: folder })
+    expect(await refused.ended).toEqual({ code: 2, signal: null })
+    expect(refused.stderr).toMatch(/^signalbox: There is no task board in [^\n]+\n$/)
+    for (const name of ['cairn', 'Backlog.md', 'Task Master', 'signalbox --example']) {
+      expect(refused.stderr).toContain(name)
+    }
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it('makes the example once, and starts on it', async () => {
+    const args = ['--example']
+    const first = await (await start({ storeDir: folder, args })).ready()
+    expect(first.stdout).toContain('signalbox-example (cairn, 7 tasks)')
+    const task = join(folder, 'signalbox-example/.cairn/tasks/LAMP-4.md')
+    await writeFile(task, '---\ntitle: Mine\nstatus: todo\n---\n')
+    first.process.kill('SIGTERM')
+    await first.ended
+    const second = await (await start({ storeDir: folder, args })).ready()
+    expect(await second.json('/tasks/LAMP-4')).toMatchObject({ title: 'Mine' })
+  })
+})

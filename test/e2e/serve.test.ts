@@ -1,0 +1,82 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { run } from '../cli/run.ts'
+import { EventStream } from '../support/event-stream.ts'
+import { type Launch, type Start, Starts } from '../support/local-system.ts'
+import { PATIENT } from '../support/patience.ts'
+
+const REPO = 'team/board'
+const secret = (name: string) => name.padEnd(32, '.')
+
+const starts = new Starts()
+let folder: string
+let envFile: string
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'signalbox-serve-'))
+  envFile = join(folder, 'env')
+})
+afterEach(async () => {
+  await starts.clear()
+  await rm(folder, { recursive: true })
+})
+
+const serve: Launch = (args) => ({
+  command: process.execPath,
+  args: ['cli/bin.js', 'serve', ...args.map((arg) => arg.replace(/^--store=/, ''))],
+})
+const start = (args: string[]) =>
+  starts.start({ launch: serve, args: [`--repo=${REPO}`, `--env-file=${envFile}`, ...args] })
+
+const setSecrets = (...names: string[]) =>
+  writeFile(envFile, `AUTH_SECRETS="${names.map(secret).join(' ')}"\nMAX_STREAMS=10\n`)
+
+async function tokenBy(name: string): Promise<string> {
+  const argv = ['token', '--repo', REPO, '--scope', 'board:read payments:read']
+  return (await run(argv, { AUTH_SECRETS: secret(name) })).out.trim()
+}
+
+/** A start of this command writes no local.json. */
+async function ask({ stdout }: Start, path: string, by?: string): Promise<Response> {
+  const url = /^signalbox ready (\S+)$/m.exec(stdout)?.[1] ?? ''
+  const headers = by === undefined ? {} : { authorization: `Bearer ${await tokenBy(by)}` }
+  return await fetch(`${url}${path}`, { headers })
+}
+
+describe('signalbox serve', () => {
+  it('publishes its board, is healthy, takes secrets over by SIGHUP, and ends by SIGTERM', async () => {
+    await setSecrets('old')
+    const system = await (await start([])).ready()
+    expect(await (await ask(system, '/healthz')).json()).toEqual({ status: 'ok' })
+    expect((await ask(system, '/api/tasks/LAMP-1', 'old')).status).toBe(200)
+    expect((await ask(system, '/api/payments/transactions', 'old')).status).toBe(200)
+    expect((await ask(system, '/api/tasks/LAMP-1', 'new')).status).toBe(401)
+
+    await setSecrets('new')
+    system.process.kill('SIGHUP')
+    const status = async (by: string) => (await ask(system, '/api/tasks/LAMP-1', by)).status
+    await expect.poll(() => status('new'), PATIENT).toBe(200)
+    expect(await status('old')).toBe(401)
+
+    // A file that nobody could sign in with changes nothing.
+    await writeFile(envFile, 'AUTH_SECRETS=\n')
+    system.process.kill('SIGHUP')
+    await expect.poll(() => system.stderr, PATIENT).toContain('config.reload_failed')
+    const stream = await new EventStream(await ask(system, '/api/events', 'new')).joined()
+    // What the board here publishes is signed by the secret of now.
+    await writeFile(join(system.storeDir, '.cairn/tasks/LAMP-8.md'), '---\ntitle: New\n---\n')
+    await stream.until(({ messages }) => messages.length === 1)
+
+    system.process.kill('SIGTERM')
+    expect(await system.ended).toEqual({ code: 0, signal: null })
+    await expect.poll(() => stream.ended, PATIENT).toBe(true)
+  })
+
+  it('refuses to run without a way to verify tokens', async () => {
+    await writeFile(envFile, 'AUTH_SECRETS=\n')
+    const refused = await start([])
+    expect(await refused.ended).toEqual({ code: 2, signal: null })
+    expect(refused.stderr).toMatch(/^signalbox: No way to verify tokens is configured[^\n]+\n$/)
+  })
+})

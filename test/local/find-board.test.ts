@@ -1,0 +1,38 @@
+import { cp, mkdir, mkdtemp, readdir, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { findBoard, makeExample } from '../../local/find-board.ts'
+
+let project: string
+beforeEach(async () => {
+  project = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-find-')))
+  await cp('examples/board', project, { recursive: true })
+  await mkdir(join(project, 'src/deep'), { recursive: true })
+})
+afterEach(() => rm(project, { recursive: true }))
+
+describe('the board of a project', () => {
+  it.each(['', 'src/deep', '.cairn', '.cairn/tasks'])('is found from %j in it', async (folder) => {
+    expect(await findBoard(join(project, folder))).toMatchObject({
+      project,
+      store: { layout: 'cairn', root: join(project, '.cairn') },
+    })
+  })
+
+  it('is not looked for beyond the repository of another project', async () => {
+    await mkdir(join(project, 'src/.git'))
+    expect(await findBoard(join(project, 'src/deep'))).toBeUndefined()
+    await mkdir(join(project, '.git'))
+    expect(await findBoard(project)).toMatchObject({ project })
+  })
+})
+
+describe('the example', () => {
+  it('is never written into a folder that somebody else made', async () => {
+    const dir = join(project, 'signalbox-example')
+    await mkdir(dir)
+    await expect(makeExample('.', project)).rejects.toThrow(`${dir} is there already`)
+    expect(await readdir(dir)).toEqual([])
+  })
+})
