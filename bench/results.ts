@@ -39,7 +39,7 @@ export interface Result {
 
 export interface LatencyResult extends Result {
   windowMs: number
-  targets: { tasks: number; p99Ms: number }[]
+  targets: { tasks: number; p99Ms: number; nodeP99Ms: number }[]
   rows: LatencyRow[]
 }
 

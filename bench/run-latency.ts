@@ -8,15 +8,22 @@ import { circumstances, type LatencyResult, save, type Verdict } from './results
 import type { BenchRun } from './run.ts'
 import { SYSTEMS, type System, startTarget } from './target.ts'
 
+/** `nodeP99Ms`: of signalbox-node. */
 const TARGETS = [
-  { tasks: 1_000, p99Ms: 20 },
-  { tasks: 20_000, p99Ms: 20 },
-  { tasks: 100_000, p99Ms: 40 },
+  { tasks: 1_000, p99Ms: 20, nodeP99Ms: 10 },
+  { tasks: 20_000, p99Ms: 20, nodeP99Ms: 10 },
+  { tasks: 100_000, p99Ms: 40, nodeP99Ms: 40 },
 ]
 const SAVES = 200
 /** The alternatives get half as many, and less time where each save takes long. */
 const SAVES_OF_OTHERS = 100
-const LONGEST_MS = { signalbox: 120_000, chokidar: 45_000, 'chokidar-tuned': 60_000 }
+const LONGEST_MS = {
+  signalbox: 120_000,
+  'signalbox-node': 120_000,
+  chokidar: 45_000,
+  'chokidar-tuned': 60_000,
+}
+const isOurs = (system: System): boolean => system.startsWith('signalbox')
 
 export async function runLatency(run: BenchRun): Promise<Verdict[]> {
   const startedAt = performance.now()
@@ -28,9 +35,10 @@ export async function runLatency(run: BenchRun): Promise<Verdict[]> {
     const order = n % 2 === 0 ? SYSTEMS : SYSTEMS.toReversed()
     const found = new Map<System, LatencyRow>()
     for (const system of order) {
-      const target = await startTarget(system, board.dir, join(run.workDir, `data-${tasks}`))
+      const data = join(run.workDir, `data-${system}-${tasks}`)
+      const target = await startTarget(system, board.dir, data)
       try {
-        const saves = run.isQuick ? 10 : system === 'signalbox' ? SAVES : SAVES_OF_OTHERS
+        const saves = run.isQuick ? 10 : isOurs(system) ? SAVES : SAVES_OF_OTHERS
         const row = await measureLatency(target, board, { saves, longestMs: LONGEST_MS[system] })
         found.set(system, row)
         run.say(inWords(row))
@@ -60,14 +68,17 @@ const inWords = ({ system, tasks, saves, lost, stale, latency }: LatencyRow): st
 
 /** A lost or stale message is a miss, however quick the others were. */
 function verdictsOf(rows: LatencyRow[], targets: LatencyResult['targets']): Verdict[] {
-  return targets.flatMap(({ tasks, p99Ms }) =>
+  return targets.flatMap(({ tasks, p99Ms, nodeP99Ms }) =>
     rows
-      .filter((row) => row.system === 'signalbox' && row.tasks === tasks)
-      .map(({ latency, lost, stale, saves }) => ({
-        what: `save to client at ${tasks} tasks, p99`,
-        target: `${p99Ms} ms`,
-        measured: `${latency.p99} ms, ${lost} of ${saves} lost, ${stale} stale`,
-        reached: latency.p99 <= p99Ms && lost === 0 && stale === 0,
-      })),
+      .filter((row) => isOurs(row.system) && row.tasks === tasks)
+      .map(({ system, latency, lost, stale, saves }) => {
+        const mostMs = system === 'signalbox' ? p99Ms : nodeP99Ms
+        return {
+          what: `save to client at ${tasks} tasks, p99 (${system})`,
+          target: `${mostMs} ms`,
+          measured: `${latency.p99} ms, ${lost} of ${saves} lost, ${stale} stale`,
+          reached: latency.p99 <= mostMs && lost === 0 && stale === 0,
+        }
+      }),
   )
 }

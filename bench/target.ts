@@ -5,8 +5,11 @@ import { join, resolve } from 'node:path'
 import { startNode } from './child.ts'
 import { childrenOf } from './proc.ts'
 
-/** `chokidar` is the baseline as one writes it, `chokidar-tuned` the same with one more option. */
-export const SYSTEMS = ['signalbox', 'chokidar', 'chokidar-tuned'] as const
+/**
+ * `signalbox` is npm start, on workerd; `signalbox-node` is signalbox dev, one Node process.
+ * `chokidar` is the baseline as one writes it, `chokidar-tuned` the same with one more option.
+ */
+export const SYSTEMS = ['signalbox', 'signalbox-node', 'chokidar', 'chokidar-tuned'] as const
 export type System = (typeof SYSTEMS)[number]
 
 export interface Target {
@@ -26,25 +29,33 @@ const START_WAIT_MS = 150_000
 
 /** `dataDir` keeps what a system stores between two starts; the baseline stores nothing. */
 export function startTarget(system: System, boardDir: string, dataDir: string): Promise<Target> {
-  return system === 'signalbox'
-    ? startSignalbox(boardDir, dataDir)
-    : startBaseline(system, boardDir)
+  switch (system) {
+    case 'signalbox':
+    case 'signalbox-node':
+      return startSignalbox(system, boardDir, dataDir)
+    case 'chokidar':
+    case 'chokidar-tuned':
+      return startBaseline(system, boardDir)
+  }
 }
 
-async function startSignalbox(boardDir: string, dataDir: string): Promise<Target> {
-  const args = ['--store', boardDir, '--repo', 'bench', '--port', '0', '--data', dataDir]
-  const signalbox = join(HOME, 'cli/signalbox.ts')
-  const child = await startNode([signalbox, 'start', ...args], /^signalbox ready /, START_WAIT_MS)
+async function startSignalbox(
+  system: 'signalbox' | 'signalbox-node',
+  boardDir: string,
+  dataDir: string,
+): Promise<Target> {
+  const isNode = system === 'signalbox-node'
+  const board = isNode ? ['dev', boardDir] : ['start', '--store', boardDir]
+  const args = [...board, '--repo', 'bench', '--port', '0', '--data', dataDir]
+  const signalbox = join(HOME, 'cli/bin.js')
+  const child = await startNode([signalbox, ...args], /^signalbox ready /, START_WAIT_MS)
   try {
     const local: LocalJson = JSON.parse(await readFile(join(dataDir, 'local.json'), 'utf8'))
-    const sidecar = childrenOf(child.pid).find(({ command }) =>
-      command.includes('cli/signalbox.ts watch'),
-    )
-    if (!sidecar) throw new Error('The sidecar was not found among the processes of npm start.')
+    const log = isNode ? 'signalbox' : 'sidecar'
     return {
-      system: 'signalbox',
-      pid: sidecar.pid,
-      readyMs: await sidecarReadyMs(join(dataDir, 'logs/sidecar.log')),
+      system,
+      pid: isNode ? child.pid : sidecarOf(child.pid),
+      readyMs: await sidecarReadyMs(join(dataDir, `logs/${log}.log`)),
       url: (path) => urlOf(local.url, path, local.path),
       headers: { authorization: `Bearer ${local.tokens.board}` },
       stop: child.stop,
@@ -53,6 +64,13 @@ async function startSignalbox(boardDir: string, dataDir: string): Promise<Target
     await child.stop()
     throw error
   }
+}
+
+function sidecarOf(start: number): number {
+  const isSidecar = ({ command }: { command: string }) => command.includes('cli/signalbox.ts watch')
+  const sidecar = childrenOf(start).find(isSidecar)
+  if (!sidecar) throw new Error('The sidecar was not found among the processes of npm start.')
+  return sidecar.pid
 }
 
 interface LocalJson {

@@ -5,6 +5,7 @@ import { element, SOFT, text } from './svg.ts'
 
 export const LOOKS: Record<System, { label: string; color: string }> = {
   signalbox: { label: 'Signalbox', color: '#1d63d8' },
+  'signalbox-node': { label: 'Signalbox, one Node process', color: '#0e8a7d' },
   chokidar: { label: 'chokidar + SSE', color: '#c2570c' },
   'chokidar-tuned': { label: 'chokidar + SSE, tuned', color: '#7a8490' },
 }
