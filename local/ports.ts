@@ -63,6 +63,16 @@ export async function claimPort({ port, inherited, signal }: WantedPort): Promis
   throw portRefused(LOOPBACK, port, claim.code)
 }
 
+/** As many others. `taken`: nobody listens there yet, and somebody will. Throws StartError. */
+export async function freePorts(count: number, taken: number): Promise<number[]> {
+  // One more than needed, because one of them may be the one that is taken.
+  const claims = await findPorts(Array.from({ length: count + 1 }, () => 0))
+  const free = claims.flatMap((claim) => (claim.ok && claim.port !== taken ? claim.port : []))
+  if (free.length >= count) return free.slice(0, count)
+  const code = claims.map((claim) => (claim.ok ? '' : claim.code)).join('')
+  throw new StartError('port_taken', `No free ports on ${LOOPBACK} were found (${code}).`)
+}
+
 /** `code`: of the system's error. */
 export function portRefused(host: string, port: number, code: string): StartError {
   const why = code === 'EADDRINUSE' ? 'is taken' : `cannot be used (${code})`

@@ -13,10 +13,9 @@ import { describeGateways, gatewaySecrets } from './gateways.ts'
 import { databaseReady, databaseUrl, libsqlServer, prepareDatabase } from './libsql-server.ts'
 import type { LocalJson } from './local-json.ts'
 import type { StartOptions } from './options.ts'
-import { claimPort, findPorts, LOOPBACK } from './ports.ts'
+import { claimPort, freePorts } from './ports.ts'
 import { boardReady, sidecarProcess } from './sidecar-process.ts'
 import { simulatorProcess, simulatorReady, simulatorUrl } from './simulator-process.ts'
-import { StartError } from './start-error.ts'
 import type { Supervisor } from './supervisor.ts'
 import { startSweeping, unrefAfter } from './sweeping.ts'
 import { databaseAccess, mintTokens, readSecret } from './tokens.ts'
@@ -102,18 +101,6 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
 /** The edge is told of the others when it starts, so all are found before anything is started. */
 async function claimPorts({ options, data, signal }: SystemPlan) {
   const edge = await claimPort({ port: options.port, inherited: data.inherited, signal })
-  const [database, simulator] = await freePorts(edge)
+  const [database = 0, simulator = 0] = await freePorts(2, edge)
   return { edge, database, simulator }
-}
-
-/** `taken`: nobody listens there yet, and somebody will. */
-async function freePorts(taken: number): Promise<[number, number]> {
-  // One more than needed, because one of them may be the one that is taken.
-  const claims = await findPorts([0, 0, 0])
-  const [first, second] = claims.flatMap((claim) =>
-    claim.ok && claim.port !== taken ? claim.port : [],
-  )
-  if (first !== undefined && second !== undefined) return [first, second]
-  const code = claims.map((claim) => (claim.ok ? '' : claim.code)).join('')
-  throw new StartError('port_taken', `No free ports on ${LOOPBACK} were found (${code}).`)
 }

@@ -11,7 +11,7 @@ import { describeGateways, gatewaySecrets, simulatorVariables } from '../gateway
 import { afterReady, beforeReady, readyLine } from '../greeting.ts'
 import type { Home } from '../home.ts'
 import { removeLocalJson, writeLocalJson } from '../local-json.ts'
-import { claimPort, findPort, LOOPBACK } from '../ports.ts'
+import { claimPort, findPort, freePorts, LOOPBACK } from '../ports.ts'
 import { readSettings } from '../simulator/config.ts'
 import { openSimulator } from '../simulator/open-simulator.ts'
 import { storeNotices } from '../store-notices.ts'
@@ -85,7 +85,8 @@ async function run(plan: Running): Promise<number> {
 
   const secrets = gatewaySecrets(secret)
   const callback = `${url}${routePath('payments.webhook', routePrefixOf(file), 'redirect')}`
-  const settings = readSettings(simulatorVariables(secrets, { port: 0, callback }))
+  const [free = 0] = await freePorts(1, port)
+  const settings = readSettings(simulatorVariables(secrets, { port: free, callback }))
   const simulator = await openSimulator(settings)
   closing.push(simulator.close)
 

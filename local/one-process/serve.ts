@@ -45,9 +45,10 @@ export async function serve(plan: ServePlan): Promise<number> {
   const closing: Closing = [data.release]
   const asked = new AbortController()
   const { signal } = asked
-  let system: OpenSystem | undefined
+  const opened = Promise.withResolvers<OpenSystem>()
   const reload = async () => {
-    system?.reload(readVariables((await reread?.()) ?? {}, plan))
+    const system = await opened.promise
+    system.reload(readVariables((await reread?.()) ?? {}, plan))
   }
   listenForEnd({
     ask: () => asked.abort(),
@@ -57,8 +58,9 @@ export async function serve(plan: ServePlan): Promise<number> {
   try {
     const { home, version, log: sidecarLog } = plan
     const parts = { data, home, variables, file, board, version, sidecarLog }
-    system = await openSystem({ ...parts, log: consoleLog, notice, signal })
+    const system = await openSystem({ ...parts, log: consoleLog, notice, signal })
     closing.push(system.close)
+    opened.resolve(system)
     await Promise.race([system.ready, aborted(signal)])
     if (!signal.aborted) plan.out(`${readyLine(system.edge.url)}\n`)
     await Promise.race([system.failed, aborted(signal)])
