@@ -14,8 +14,8 @@ const MACHINE = /^(?:PATH|HOME|USER|TMPDIR|TZ|LANG|LC_\w+|XDG_\w+|SSL_CERT_\w+|D
  * What the Worker reads, but not AUTH_SECRETS or LIBSQL_*: a local system has its own. Nor
  * AUTH_AUDIENCE: the tokens of local.json and of links are for the default one.
  */
-const WORKER =
-  /^((REDIRECT_GATEWAY|FIB|STRIPE|PAYMENT)_\w+|ALLOWED_ORIGINS|AUTH_(JWKS_URL|ISSUER)|MAX_STREAMS)$/
+const WORKER = /^(PAYMENT_\w+|ALLOWED_ORIGINS|AUTH_(JWKS_URL|ISSUER)|MAX_STREAMS)$/
+const DRIVER_PREFIXES = Object.values(DRIVERS).map(({ envPrefix }) => envPrefix)
 /** What an operator tunes a sidecar with; what it publishes, and where, is ours to say. */
 const SIDECAR = /^SIGNALBOX_(?!TOKEN|EDGE$|REPO$)\w+$/
 
@@ -30,9 +30,11 @@ const pick = (env: Environment, isIt: (name: string) => boolean): Record<string,
 export const machineVariables = (env: Environment) => pick(env, (name) => MACHINE.test(name))
 export const sidecarVariables = (env: Environment) => pick(env, (name) => SIDECAR.test(name))
 
-/** `prefixes`: of gateways that are configured besides, by another driver or another account. */
-export const workerVariables = (env: Environment, prefixes: readonly string[] = []) =>
-  pick(env, (name) => WORKER.test(name) || prefixes.some((prefix) => name.startsWith(prefix)))
+/** `prefixes`: of gateways that are configured with a prefix of their own. */
+export const workerVariables = (env: Environment, prefixes: readonly string[] = []) => {
+  const all = [...DRIVER_PREFIXES, ...prefixes]
+  return pick(env, (name) => WORKER.test(name) || all.some((prefix) => name.startsWith(prefix)))
+}
 
 export interface EdgeSurroundings {
   /** Of the data folder. */

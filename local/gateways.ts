@@ -2,12 +2,22 @@
 // the environment names real ones. Pure but for the digest.
 
 import { hkdfSync } from 'node:crypto'
+import { DRIVERS } from '../worker/payments/gateways/registry.ts'
+import { variableOf } from '../worker/payments/gateways/settings.ts'
 
-/** For local.json: of each gateway that is configured, what its webhooks are signed with. */
-export interface LocalGateways {
-  redirect?: { api_key: string }
-  fib?: { client_id: string }
-  stripe?: { webhook_secret: string }
+type DriverName = keyof typeof DRIVERS
+const DRIVER_NAMES = Object.keys(DRIVERS) as DriverName[]
+
+/** The setting that the webhooks are signed with. Those of fib are not: its name is told instead. */
+const SIGNED_WITH = {
+  redirect: 'api_key',
+  fib: 'client_id',
+  stripe: 'webhook_secret',
+} as const satisfies Record<DriverName, string>
+
+/** For local.json: of each gateway that is configured, the value of that setting. */
+export type LocalGateways = {
+  [Name in DriverName]?: { [Setting in (typeof SIGNED_WITH)[Name]]: string }
 }
 
 export interface GatewaySecrets {
@@ -51,27 +61,30 @@ export function simulatedGateways(
   simulator: string,
 ): Record<string, string> {
   const simulated = {
-    REDIRECT_GATEWAY_: {
-      BASE_URL: simulator,
-      CLIENT_ID,
-      CLIENT_SECRET: redirect.clientSecret,
-      API_KEY: redirect.apiKey,
+    redirect: {
+      base_url: simulator,
+      client_id: CLIENT_ID,
+      client_secret: redirect.clientSecret,
+      api_key: redirect.apiKey,
     },
-    FIB_: { BASE_URL: simulator, CLIENT_ID, CLIENT_SECRET: fib.clientSecret },
+    fib: { base_url: simulator, client_id: CLIENT_ID, client_secret: fib.clientSecret },
     // It has no Stripe: calls are answered with 404, and webhooks that a test signs verify.
-    STRIPE_: {
-      BASE_URL: simulator,
-      SIMULATED: 'no',
-      SECRET_KEY: stripe.secretKey,
-      WEBHOOK_SECRET: stripe.webhookSecret,
+    stripe: {
+      base_url: simulator,
+      simulated: 'no',
+      secret_key: stripe.secretKey,
+      webhook_secret: stripe.webhookSecret,
     },
-  }
+  } satisfies Record<DriverName, Record<string, string>>
   const names = Object.keys(given)
-  const entries = Object.entries(simulated)
-    .filter(([prefix]) => !names.some((name) => name.startsWith(prefix)))
-    .flatMap(([prefix, settings]) =>
-      Object.entries(settings).map(([name, value]): [string, string] => [prefix + name, value]),
-    )
+  const entries = DRIVER_NAMES.flatMap((driver) => {
+    const { envPrefix } = DRIVERS[driver]
+    if (names.some((name) => name.startsWith(envPrefix))) return []
+    return Object.entries(simulated[driver]).map(([setting, value]) => [
+      variableOf(envPrefix, setting),
+      value,
+    ])
+  })
   return Object.fromEntries(entries)
 }
 
@@ -91,14 +104,27 @@ export function simulatorVariables(
   }
 }
 
+const variableIn = <Name extends DriverName>(driver: Name): string =>
+  variableOf(DRIVERS[driver].envPrefix, SIGNED_WITH[driver])
+
 /** `variables`: all that the Worker gets, whoever gave it. */
 export function describeGateways(variables: Variables): LocalGateways {
-  const { REDIRECT_GATEWAY_API_KEY: api_key, FIB_CLIENT_ID: client_id } = variables
-  // While it is changed there are several; the first one signs as well as any.
-  const [webhook_secret] = (variables.STRIPE_WEBHOOK_SECRET ?? '').split(' ').filter(Boolean)
-  return {
-    ...(api_key !== undefined && { redirect: { api_key } }),
-    ...(client_id !== undefined && { fib: { client_id } }),
-    ...(webhook_secret !== undefined && { stripe: { webhook_secret } }),
-  }
+  const described = DRIVER_NAMES.flatMap((driver) => {
+    // While Stripe's is changed there are several; the first one signs as well as any.
+    const [value] = (variables[variableIn(driver)] ?? '').split(' ').filter(Boolean)
+    return value === undefined ? [] : [[driver, { [SIGNED_WITH[driver]]: value }]]
+  })
+  return Object.fromEntries(described)
 }
+
+/** The variables of these gateways that `described` has. */
+export const variablesOf = (
+  described: LocalGateways,
+  drivers: readonly string[],
+): Record<string, string> =>
+  Object.fromEntries(
+    DRIVER_NAMES.flatMap((driver) => {
+      const [value] = Object.values(described[driver] ?? {})
+      return value === undefined || !drivers.includes(driver) ? [] : [[variableIn(driver), value]]
+    }),
+  )

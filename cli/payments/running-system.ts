@@ -1,7 +1,7 @@
 // The variables of the Worker in a running `signalbox start`. Pure.
 
 import { edgeVariables } from '../../local/environment.ts'
-import { describeGateways, type LocalGateways } from '../../local/gateways.ts'
+import { describeGateways, variablesOf } from '../../local/gateways.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import type { RunningStart } from '../data-folder.ts'
 import type { Environment } from '../settings.ts'
@@ -34,16 +34,4 @@ export function systemOf(
   // The running system's values take precedence over those of this shell.
   const variables = { ...here, ...variablesOf(gateways, differing) }
   return { env: variables, edge, token: tokens.payments, differing }
-}
-
-function variablesOf(
-  { redirect, fib, stripe }: LocalGateways,
-  differing: readonly string[],
-): Record<string, string> {
-  const isOther = (name: string) => differing.includes(name)
-  return {
-    ...(redirect && isOther('redirect') && { REDIRECT_GATEWAY_API_KEY: redirect.api_key }),
-    ...(fib && isOther('fib') && { FIB_CLIENT_ID: fib.client_id }),
-    ...(stripe && isOther('stripe') && { STRIPE_WEBHOOK_SECRET: stripe.webhook_secret }),
-  }
 }

@@ -5,7 +5,8 @@ import { isLoopback } from '../shared/loopback.ts'
 import type { Middleware, SignalboxFile } from './define-config.ts'
 import type { Listeners } from './domain/events.ts'
 import { isEventName } from './domain/status.ts'
-import type { AnyGateway, Driver, Settings } from './gateways/gateway.ts'
+import type { AnyGateway, Driver } from './gateways/gateway.ts'
+import { settingsOf, variableOf } from './gateways/settings.ts'
 import { whsecProblem } from './outbox/standard-webhook.ts'
 import type { Endpoint } from './outbox/subscribers.ts'
 import { apiMiddleware } from './webhooks/middleware.ts'
@@ -131,25 +132,15 @@ function readGateway(
   for (const name of Object.keys(own)) {
     if (!(name in driver.settings)) wrong.push(`${where}: ${entry.driver} has no setting ${name}`)
   }
-  const settings: Record<string, string> = {}
-  const missing: string[] = []
-  let isUsed = false
-  for (const [name, setting] of Object.entries(driver.settings)) {
-    const variable = `${prefix}${name.toUpperCase()}`
-    const given = own[name] ?? text(variable)
-    if (given !== undefined) settings[name] = given
-    else if ('default' in setting) settings[name] = setting.default
-    else if ('required' in setting) missing.push(variable)
-    if (given !== undefined && 'required' in setting) isUsed = true
-  }
-  if (!isUsed) return undefined
-  wrong.push(...missing.map((variable) => `${variable} is missing (${where})`))
+  const { settings, variables, required, missing } = settingsOf(driver, prefix, own, text)
+  if (missing.length === required.length) return undefined
+  wrong.push(...missing.map((name) => `${variables[name]} is missing (${where})`))
   if (missing.length > 0) return undefined
-  const problems = driver.check?.(settings satisfies Settings) ?? []
+  const problems = driver.check?.(settings) ?? []
   wrong.push(...problems.map((problem) => `${where}: ${problem}`))
   if (problems.length > 0) return undefined
   // A local system may have a gateway for webhooks only, without a simulator for its charges.
-  const isSimulated = text(`${prefix}SIMULATED`) !== 'no'
+  const isSimulated = text(variableOf(prefix, 'simulated')) !== 'no'
   const account = {
     driver: entry.driver,
     isLocal: isSimulated && isOnLoopback(settings.base_url),
