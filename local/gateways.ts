@@ -8,7 +8,7 @@ import { variableOf } from '../worker/payments/gateways/settings.ts'
 type DriverName = keyof typeof DRIVERS
 const DRIVER_NAMES = Object.keys(DRIVERS) as DriverName[]
 
-/** The setting that the webhooks are signed with. Those of fib are not: its name is told instead. */
+/** The setting that the webhooks are signed with; those of fib are not, so its name stands here. */
 const SIGNED_WITH = {
   redirect: 'api_key',
   fib: 'client_id',

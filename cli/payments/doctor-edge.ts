@@ -6,8 +6,8 @@ import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-n
 import { isPrivate } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 import { type Answer, ask, firstLineOf } from './ask.ts'
-import { CALLBACKS } from './callbacks/registry.ts'
 import type { ConfiguredGateway } from './configured.ts'
+import { DRIVER_TOOLS } from './drivers/registry.ts'
 
 export interface EdgeChecked {
   findings: Finding[]
@@ -90,7 +90,7 @@ async function checkRoute(url: string, gateway: ConfiguredGateway): Promise<Find
 
 /** Sends a genuine callback that changes nothing. An edge with another secret refuses it. */
 async function checkSecret(url: string, gateway: ConfiguredGateway): Promise<Finding[]> {
-  const maker = CALLBACKS[gateway.driver]
+  const maker = DRIVER_TOOLS[gateway.driver]?.callbacks
   const secret = maker?.signsWith === undefined ? undefined : gateway.settings[maker.signsWith]
   if (secret === undefined || !maker?.probe) return []
   const { key, variables } = gateway

@@ -6,6 +6,7 @@ import { isPrivate } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 import { type Answer, ask } from './ask.ts'
 import type { ConfiguredGateway } from './configured.ts'
+import { DRIVER_TOOLS } from './drivers/registry.ts'
 
 export interface GatewayChecked {
   findings: Finding[]
@@ -45,25 +46,9 @@ async function checkCredentials(
   gateway: AnyGateway,
   configured: ConfiguredGateway,
 ): Promise<Finding[]> {
-  const { key, driver, settings, variables } = configured
   const tokenRequest = gateway.tokenRequest?.()
   if (tokenRequest) return [await checkToken(tokenRequest, configured)]
-  if (driver !== 'stripe') return []
-  const headers = { authorization: `Bearer ${settings.secret_key}` }
-  const base = (settings.base_url ?? '').replace(/\/+$/, '')
-  const answer = await ask(`${base}/v1/checkout/sessions?limit=1`, { headers })
-  const name = variables.secret_key ?? 'secret_key'
-  if (!answer.ok) return [error(key, `Stripe does not answer to ${name}: ${answer.why}.`)]
-  switch (answer.status) {
-    case 200:
-      return [ok(key, `Stripe accepts ${name}.`)]
-    case 401:
-      return [error(key, `Stripe refuses ${name} (401).`)]
-    case 403:
-      return [error(key, `${name} is restricted: it cannot read checkout sessions (403).`)]
-    default:
-      return [warn(key, `This may not be Stripe: it answers ${answer.status}.`)]
-  }
+  return (await DRIVER_TOOLS[configured.driver]?.checkCredentials?.(configured)) ?? []
 }
 
 async function checkToken(

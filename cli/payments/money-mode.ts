@@ -3,9 +3,11 @@
 
 import { isLoopback } from '../../worker/shared/loopback.ts'
 import type { ConfiguredGateway } from './configured.ts'
+import type { MoneyMode } from './drivers/driver-tools.ts'
+import { DRIVER_TOOLS } from './drivers/registry.ts'
 
 /** `local`: a simulator. */
-type Mode = 'test' | 'live' | 'local' | 'unknown'
+type Mode = MoneyMode | 'local'
 
 const TEST_WORD = /(^|[^a-z])(test|uat|stage|staging|sandbox|dev)([^a-z]|$)/i
 const LIVE_WORD = /(^|[^a-z])(live|prod|production)([^a-z]|$)/i
@@ -17,31 +19,32 @@ function modeOfUrl(base: string): Mode {
   return TEST_WORD.test(hostname) ? 'test' : 'live'
 }
 
-function modeOfKey({ driver, settings }: ConfiguredGateway): Mode {
-  const { secret_key = '', client_id = '' } = settings
-  if (driver === 'stripe') {
-    if (/^(sk|rk)_test_/.test(secret_key)) return 'test'
-    return /^(sk|rk)_live_/.test(secret_key) ? 'live' : 'unknown'
-  }
+const moneyKeyOf = ({ driver }: ConfiguredGateway) => DRIVER_TOOLS[driver]?.moneyKey
+
+function modeOfKey(gateway: ConfiguredGateway): Mode {
+  const { settings } = gateway
+  const moneyKey = moneyKeyOf(gateway)
+  if (moneyKey) return moneyKey.modeOf(settings[moneyKey.setting] ?? '')
+  const { client_id = '' } = settings
   if (TEST_WORD.test(client_id)) return 'test'
   return LIVE_WORD.test(client_id) ? 'live' : 'unknown'
 }
 
 function modeOf(gateway: ConfiguredGateway): Mode {
   const url = modeOfUrl(gateway.settings.base_url ?? '')
-  // Stripe has one address for tests and real money.
-  return gateway.driver === 'stripe' && url === 'live' ? modeOfKey(gateway) : url
+  return moneyKeyOf(gateway) && url === 'live' ? modeOfKey(gateway) : url
 }
 
 /** Contradictions in the settings of one gateway, one sentence each. */
 export function mismatchOf(gateway: ConfiguredGateway): string[] {
   const url = modeOfUrl(gateway.settings.base_url ?? '')
   const key = modeOfKey(gateway)
-  const { variables, driver } = gateway
-  const name = (driver === 'stripe' ? variables.secret_key : variables.client_id) ?? 'Its key'
+  const { variables } = gateway
+  const moneyKey = moneyKeyOf(gateway)
+  const name = variables[moneyKey?.setting ?? 'client_id'] ?? 'Its key'
   const where = variables.base_url ?? 'base_url'
   if (key === 'test' && url === 'live') {
-    if (driver === 'stripe') return [`${name} is a test key: no real money moves.`]
+    if (moneyKey) return [`${name} is a test key: no real money moves.`]
     return [`${name} looks like a test value, but ${where} is the live gateway.`]
   }
   if (key !== 'live' || url === 'live' || url === 'unknown') return []

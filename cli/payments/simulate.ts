@@ -7,13 +7,13 @@ import type { Io, World } from '../command.ts'
 import { nameOf, OPTIONS, type OptionName } from '../options.ts'
 import { type Settings, UsageError } from '../settings.ts'
 import { ask, firstLineOf } from './ask.ts'
+import { configuredGateways } from './configured.ts'
 import {
   type CallbackMaker,
   SIMULATED_STATUSES,
   type SimulatedEvent,
-} from './callbacks/callback.ts'
-import { CALLBACKS } from './callbacks/registry.ts'
-import { configuredGateways } from './configured.ts'
+} from './drivers/driver-tools.ts'
+import { DRIVER_TOOLS } from './drivers/registry.ts'
 import { hiding, secretValues } from './hide.ts'
 import { lookUp } from './look-up.ts'
 import { type Place, readPlace } from './place.ts'
@@ -54,7 +54,7 @@ async function readRequest(settings: Settings, io: Io, place: Place): Promise<Re
   if (key !== '' && !gateway) {
     throw new UsageError(`signalbox.config.ts has no gateway ${key}; it has ${keys}.`)
   }
-  const maker = gateway && CALLBACKS[gateway.driver]
+  const maker = gateway && DRIVER_TOOLS[gateway.driver]?.callbacks
   if (gateway && !maker) {
     throw new UsageError(`The driver ${gateway.driver} has no simulated webhook.`)
   }

@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { redirect } from '../../cli/payments/callbacks/redirect.ts'
+import { redirect } from '../../cli/payments/drivers/redirect.ts'
 import type { Transaction } from '../../worker/payments/domain/transaction.ts'
 import {
   type Database,
@@ -125,7 +125,7 @@ describe('a data folder of an older version', () => {
     const pending = await transaction(second, 'pending')
     expect(pending).toMatchObject({ status: 'Pending' })
     const { url, gateways } = await second.local()
-    const callback = await redirect.make(
+    const callback = await redirect.callbacks.make(
       {
         ...{ status: 'Paid', reference: 'pending', amount: 25_000, currency: 'IQD' },
         ...{ transactionId: pending.gatewayTransactionId ?? '', externalReference: undefined },

@@ -3,7 +3,7 @@
 // that the graph allows, and each change is one event.
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { SIMULATED_STATUSES } from '../../cli/payments/callbacks/callback.ts'
+import { SIMULATED_STATUSES } from '../../cli/payments/drivers/driver-tools.ts'
 import {
   eventOf,
   judge,

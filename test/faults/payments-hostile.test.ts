@@ -6,8 +6,8 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import type { Callback } from '../../cli/payments/callbacks/callback.ts'
-import { redirect } from '../../cli/payments/callbacks/redirect.ts'
+import type { Callback } from '../../cli/payments/drivers/driver-tools.ts'
+import { redirect } from '../../cli/payments/drivers/redirect.ts'
 import { PATIENT } from '../support/patience.ts'
 import {
   type Attempt,
@@ -40,9 +40,9 @@ async function forgeries({ reference, gatewayTransactionId }: Seeded): Promise<C
     ...{ externalReference: undefined, amount: 25_000, currency: 'IQD' },
     ...{ eventId: 'forged', now: Date.now() },
   }
-  const otherKey = await redirect.make(told, 'a-key-that-the-attacker-has-made-up-now')
-  const clientSecret = await redirect.make(told, SECRETS.redirect.clientSecret)
-  const genuine = await redirect.make(told, SECRETS.redirect.apiKey)
+  const otherKey = await redirect.callbacks.make(told, 'a-key-that-the-attacker-has-made-up-now')
+  const clientSecret = await redirect.callbacks.make(told, SECRETS.redirect.clientSecret)
+  const genuine = await redirect.callbacks.make(told, SECRETS.redirect.apiKey)
   const unsecured = new UnsecuredJWT({ eventType: 'STATUS_CHANGED', eventId: 'forged' }).encode()
   return [
     otherKey,

@@ -2,8 +2,8 @@
 // not give up.
 
 import { ulid } from 'ulid'
-import type { Callback, SimulatedStatus } from '../../cli/payments/callbacks/callback.ts'
-import { redirect } from '../../cli/payments/callbacks/redirect.ts'
+import type { Callback, SimulatedStatus } from '../../cli/payments/drivers/driver-tools.ts'
+import { redirect } from '../../cli/payments/drivers/redirect.ts'
 import type { Edge } from './edge.ts'
 import type { LibsqlServer } from './libsql.ts'
 import { type PaymentSystem, SECRETS } from './payment-system.ts'
@@ -38,7 +38,7 @@ export const signed = (
   { reference, gatewayTransactionId }: Pick<Seeded, 'reference' | 'gatewayTransactionId'>,
   status: SimulatedStatus = 'Paid',
 ): Promise<Callback> =>
-  redirect.make(
+  redirect.callbacks.make(
     {
       status,
       reference,

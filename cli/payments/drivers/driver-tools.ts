@@ -1,7 +1,23 @@
-// The port of a simulated gateway's webhook: makes and signs one. The Worker never uses it, since
-// it must not be able to sign what it verifies.
+// What the command line knows of a driver: how its gateway's webhooks are made and signed, and what
+// is wrong with its secrets. The Worker never uses it, since it must not be able to sign what it
+// verifies.
 
+import type { Finding } from '../../findings.ts'
 import type { OptionName } from '../../options.ts'
+import type { ConfiguredGateway } from '../configured.ts'
+
+export interface DriverTools {
+  callbacks: CallbackMaker
+  /** What is wrong with its secrets, though the Worker would take them. All of them are set. */
+  checkSecrets?(gateway: ConfiguredGateway): Finding[]
+  /** Asks the gateway whether it takes the credentials. For a driver without access tokens. */
+  checkCredentials?(gateway: ConfiguredGateway): Promise<Finding[]>
+  /** For a gateway that has one address for tests and for real money: the key that says which. */
+  moneyKey?: { setting: string; modeOf(key: string): MoneyMode }
+}
+
+/** Whether real money moves. */
+export type MoneyMode = 'test' | 'live' | 'unknown'
 
 export const SIMULATED_STATUSES = ['Paid', 'Failed', 'Expired', 'Cancelled', 'Refunded'] as const
 export type SimulatedStatus = (typeof SIMULATED_STATUSES)[number]
