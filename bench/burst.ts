@@ -31,7 +31,7 @@ export interface BurstPlan {
   /** A run in which something is still wrong after this has failed. */
   longestRunMs: number
   /** No run begins after this. */
-  longestMs: number
+  maxMs: number
 }
 
 export interface BurstRun {
@@ -65,7 +65,7 @@ export async function measureBursts(
   const { signal } = ended
   writer.once('exit', () => ended.abort(new Error('The process that replaces files ended.')))
   const runs: BurstRun[] = []
-  const endsAt = performance.now() + plan.longestMs
+  const endsAt = performance.now() + plan.maxMs
   try {
     await once(writer, 'message', { signal })
     while (runs.length < plan.runs && performance.now() < endsAt) {

@@ -20,7 +20,7 @@ const SEED = 20_260_101
 export interface LatencyPlan {
   saves: number
   /** Stops after this, with fewer saves. */
-  longestMs: number
+  maxMs: number
 }
 
 export interface LatencyRow {
@@ -51,7 +51,7 @@ export async function measureLatency(
   )
   const row = { system: target.system, tasks: board.size, saves: 0, lost: 0, stale: 0 }
   const values: number[] = []
-  const endsAt = performance.now() + plan.longestMs
+  const endsAt = performance.now() + plan.maxMs
   try {
     for (let save = 1; save <= plan.saves + WARM_UP_SAVES; save++) {
       if (performance.now() > endsAt) break

@@ -25,7 +25,7 @@ export class ConfigError extends Error {
 
 const DEFAULT_MAX_STREAMS = 10_000
 /** The platform's limit on the sockets of one object: each isolate with a stream needs one. */
-const MOST_STREAMS = 32_768
+const MAX_STREAMS_ALLOWED = 32_768
 
 /** `file` is signalbox.config.ts. */
 export function readConfig(
@@ -52,8 +52,8 @@ export function readConfig(
     }
   }
   const maxStreams = Number(words('MAX_STREAMS')[0] ?? DEFAULT_MAX_STREAMS)
-  if (!Number.isInteger(maxStreams) || maxStreams < 1 || maxStreams > MOST_STREAMS) {
-    wrong.push(`MAX_STREAMS must be a whole number from 1 to ${MOST_STREAMS}`)
+  if (!Number.isInteger(maxStreams) || maxStreams < 1 || maxStreams > MAX_STREAMS_ALLOWED) {
+    wrong.push(`MAX_STREAMS must be a whole number from 1 to ${MAX_STREAMS_ALLOWED}`)
   }
   const payments = readPayments(env, file, DRIVERS, wrong, host)
   if (wrong.length > 0) throw new ConfigError(`${wrong.join('; ')}.`)

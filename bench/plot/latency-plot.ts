@@ -8,7 +8,7 @@ import { heading, LOOKS, TUNED } from './systems.ts'
 const WIDTH = 900
 const TOP = 114
 const FROM_MS = 0.5
-const MOST_MS = 10_000
+const MAX_MS = 10_000
 
 export function latencyPlot({ rows, targets, machine }: LatencyResult): string {
   const groups: DotGroup[] = targets.map(({ tasks, p99Ms }) => ({
@@ -19,7 +19,7 @@ export function latencyPlot({ rows, targets, machine }: LatencyResult): string {
   const most = Math.max(100, ...rows.map(({ latency }) => latency.max))
   const axis = {
     from: FROM_MS,
-    to: Math.min(most * 1.1, MOST_MS),
+    to: Math.min(most * 1.1, MAX_MS),
     label: 'milliseconds beyond the window, logarithmic',
     format: (ms: number) => (ms < 1_000 ? `${ms} ms` : `${ms / 1_000} s`),
   }

@@ -2,7 +2,7 @@
 // what each is sent next. Pure: it owns no socket, no timer and no clock.
 
 import { BlockRing } from './block-ring.ts'
-import { REPLAY_MOST } from './message.ts'
+import { MAX_REPLAY } from './message.ts'
 import { PING_MS } from './repositories.ts'
 import { idBlock } from './sse.ts'
 import { NO_STREAMS, type StreamCounts, type StreamRoom, StreamTally } from './stream-room.ts'
@@ -226,7 +226,7 @@ export class FanOut<M extends Member> {
       return { do: 'send', bytes: encoder.encode(idBlock(head)) }
     }
     // More messages than that are told as one window's, which the repository does.
-    const at = this.#ring.after(lastEventId, REPLAY_MOST)
+    const at = this.#ring.after(lastEventId, MAX_REPLAY)
     if (at === undefined) return { do: 'catch-up', from, at: end }
     this.caughtUp(member, at, lastEventId)
     return this.#deliver(member, lastEventId, at)

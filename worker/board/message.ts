@@ -44,7 +44,7 @@ export function messageOf(touched: Touched): Message | null {
 }
 
 /** A client that missed more messages than this is told of them as of one window. */
-export const REPLAY_MOST = 16
+export const MAX_REPLAY = 16
 
 /**
  * Many missed messages as one window's: one for their tasks, and one for their sessions, because a

@@ -5,9 +5,9 @@ import type { PutResult, RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import type { ChangeLog } from './change-log-sqlite.ts'
 import {
+  MAX_REPLAY,
   messageOf,
   NOTHING,
-  REPLAY_MOST,
   startOver,
   summarize,
   touch,
@@ -119,7 +119,7 @@ export class Repository {
     const seq = this.#placeOf(from, epoch, head)
     const missed = seq === undefined ? undefined : this.#log.after(seq)
     if (missed?.length === 0) return [idOnly({ epoch, seq: head })]
-    if (seq !== undefined && missed && missed.length <= REPLAY_MOST) {
+    if (seq !== undefined && missed && missed.length <= MAX_REPLAY) {
       return missed.map((message, i) => messageFrame({ epoch, seq: seq + 1 + i }, message))
     }
     // The id stands on the last only: a client that drops between two of them gets both again.

@@ -173,8 +173,8 @@ class ClientStream {
     this.#cancelTimers.set(name, this.#options.clock.after(ms, call))
   }
 
-  /** `ms` to `ms * most`. */
-  #jitter(ms: number, most: number): number {
-    return ms * (1 + this.#options.clock.random() * (most - 1))
+  /** `ms` to `ms * maxFactor`. */
+  #jitter(ms: number, maxFactor: number): number {
+    return ms * (1 + this.#options.clock.random() * (maxFactor - 1))
   }
 }

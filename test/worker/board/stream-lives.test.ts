@@ -3,7 +3,7 @@
 
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { REPLAY_MOST, startOver, summarize } from '../../../worker/board/message.ts'
+import { MAX_REPLAY, startOver, summarize } from '../../../worker/board/message.ts'
 import type { Message } from '../../../worker/board/wire.ts'
 import { type Life, StreamWorld } from './stream-world.ts'
 
@@ -171,7 +171,7 @@ function checkLife(world: StreamWorld, { text, lastEventId, openedAt }: Life): n
 /** One by one, or as one window's when there were too many. */
 function toldBetween(world: StreamWorld, after: number, upTo: number): Message[] {
   const missed = world.log.slice(after, upTo)
-  return missed.length > REPLAY_MOST ? summarize(missed) : missed
+  return missed.length > MAX_REPLAY ? summarize(missed) : missed
 }
 
 it('streams that share a socket get each message once and in order, whoever leads or vanishes', async () => {

@@ -4,7 +4,7 @@
 import { requestHash } from '../../shared/sha256.ts'
 import { DAY_MS, unknownCheckAt } from '../domain/check-schedule.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
-import { drawId } from '../domain/new-id.ts'
+import { newId } from '../domain/new-id.ts'
 import type { Replacement } from '../domain/replace-charge.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import type {
@@ -74,7 +74,7 @@ export function createCharge(deps: ChargeDeps): Charge {
         const isNamed = stranded.gatewayTransactionId !== undefined
         const replaced = await tryOnce(deps, order, {
           transactionId: stranded.id,
-          eventId: drawId(now),
+          eventId: newId(now),
           ...(isNamed && { nextCheckAt: now + DAY_MS }),
         })
         return replaced.answer()
@@ -125,7 +125,7 @@ async function begin(
   const now = deps.clock.now()
   const { idempotencyKey, correlationId } = context
   const beginning = deps.ledger.beginCharge({
-    id: drawId(now),
+    id: newId(now),
     request,
     ...(idempotencyKey !== undefined && { idempotencyKey }),
     requestHash: hash,
@@ -144,7 +144,7 @@ async function abandon({ ledger, clock }: ChargeDeps, begun: ChargeBegun): Promi
   const now = clock.now()
   await ledger.finishCharge({
     transactionId: begun.transaction.id,
-    eventId: drawId(now),
+    eventId: newId(now),
     now,
     verdict: 'neutral',
     result: { kind: 'unsent', nextCheckAt: unknownCheckAt(now) },
@@ -168,7 +168,7 @@ async function call(
     },
     failed: (error) => failedCharge(error, unknownCheckAt(clock.now())),
     store: (result, called) =>
-      ledger.finishCharge({ transactionId, eventId: drawId(called.now), ...called, result }),
+      ledger.finishCharge({ transactionId, eventId: newId(called.now), ...called, result }),
   })
 }
 

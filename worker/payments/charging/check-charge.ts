@@ -11,8 +11,8 @@ const METADATA_CHARS = 4_096
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it keeps out.
 const CONTROL = /[\u0000-\u001f\u007f]/
-const line = (longest: number) =>
-  wellFormed(longest).refine((text) => !CONTROL.test(text), 'must not hold control characters')
+const line = (maxChars: number) =>
+  wellFormed(maxChars).refine((text) => !CONTROL.test(text), 'must not hold control characters')
 const httpUrl = z
   .string()
   .max(2_048)

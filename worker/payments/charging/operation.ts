@@ -164,11 +164,11 @@ export function failureOf(
 }
 
 /** Half a surrogate pair has no UTF-8: neither the database nor a gateway could take it. */
-export const wellFormed = (longest: number) =>
+export const wellFormed = (maxChars: number) =>
   z
     .string()
     .min(1)
-    .max(longest)
+    .max(maxChars)
     .refine((text) => text.isWellFormed(), 'must be whole characters')
 
 /** A sentence that names every fault of a request. */

@@ -3,7 +3,7 @@
 import { z } from 'zod'
 import { requestHash } from '../../shared/sha256.ts'
 import { InvalidArgumentException, PaymentConflictException } from '../domain/exceptions.ts'
-import { drawId } from '../domain/new-id.ts'
+import { newId } from '../domain/new-id.ts'
 import type { RefundEnd } from '../domain/refund.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { Paid, RefundRequest, RefundResult } from '../domain/transaction.ts'
@@ -45,7 +45,7 @@ export function createRefund(deps: OperationDeps): Refund {
     const request = parsed.data
     const gateway = refunderOf(deps, key)
     const now = deps.clock.now()
-    const id = drawId(now)
+    const id = newId(now)
     const deadlines = deadlinesOf(now)
     const beginning = deps.ledger.beginRefund({
       id,

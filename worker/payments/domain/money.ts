@@ -21,11 +21,11 @@ export const minorUnits = (currency: string): number => FACTORS.get(currency) ??
 export const isCurrency = (text: string): boolean => /^[A-Z]{3}$/.test(text)
 
 /** With more digits two amounts can be one and the same decimal number, as gateways take them. */
-const MOST = 999_999_999_999_999
+const MAX_AMOUNT = 999_999_999_999_999
 
 /** An amount that can be charged or refunded. */
 export const isAmount = (value: unknown): value is number =>
-  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value <= MOST
+  typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value <= MAX_AMOUNT
 
 /**
  * A gateway's number or decimal text, in whole units, as minor units. Undefined when it is none, or

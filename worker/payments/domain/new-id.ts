@@ -18,4 +18,4 @@ function random(): number {
 }
 
 /** `now` in ms. */
-export const drawId = (now: number): string => ulid(now, random)
+export const newId = (now: number): string => ulid(now, random)

@@ -103,7 +103,7 @@ export interface ObjectLedgerDeps {
 }
 
 /** A deploy resets the object; the next one is there at once. */
-const MOST_TRIES = 4
+const MAX_TRIES = 4
 const RETRY: Backoff = { firstMs: 50, maxMs: 500 }
 
 /** The Worker's end. */
@@ -118,7 +118,7 @@ export function objectLedger(deps: ObjectLedgerDeps): Ledger {
         return await call(namespace.getByName(name, hint))
       } catch (cause) {
         // Whether the call was carried out is unknown; its ids make a repetition harmless.
-        if (tries < MOST_TRIES && isPassing(cause)) {
+        if (tries < MAX_TRIES && isPassing(cause)) {
           const waitMs = backoffMs(tries, RETRY, clock.random())
           await pause(clock, waitMs)
           continue

@@ -15,17 +15,17 @@ export interface SharedCallDeps<Answer> {
 }
 
 /** Of 64 callers half: the ledger writes these while the others arrive. */
-const MOST_ITEMS = 32
+const MAX_ITEMS = 32
 /** A single item may be longer. The runtime takes 32 MiB in a call, and as much in its answer. */
-const MOST_CHARS = 1 << 20
+const MAX_CHARS = 1 << 20
 /** One is written while the answers of another are taken up. More of them make smaller calls. */
-const MOST_LEADERS = 2
+const MAX_LEADERS = 2
 /**
  * What one leads for. A request may be ended half a minute after its answer, its calls are counted,
  * and one that vanishes must not keep others from leading.
  */
 const LEADS_FOR_MS = 2_000
-const MOST_CALLS = 16
+const MAX_CALLS = 16
 /** Then the leader has vanished, or its call is slow. The writer has 25 s after that, of 30 s. */
 const PATIENCE_MS = 3_000
 
@@ -69,7 +69,7 @@ export function sharedCall<Answer>({
     leaders.add(me)
     for (let calls = 1; gathered.size > 0 && leaders.has(me); calls++) {
       // Whoever comes during the last call leads, so that nothing is left behind.
-      if (calls === MOST_CALLS || clock.now() >= me.until) leaders.delete(me)
+      if (calls === MAX_CALLS || clock.now() >= me.until) leaders.delete(me)
       await sendGathered()
     }
     leaders.delete(me)
@@ -79,7 +79,7 @@ export function sharedCall<Answer>({
     for (const leader of leaders) {
       if (clock.now() >= leader.until) leaders.delete(leader)
     }
-    return leaders.size < MOST_LEADERS
+    return leaders.size < MAX_LEADERS
   }
 
   /**
@@ -104,7 +104,7 @@ export function sharedCall<Answer>({
     const waiting = { item, resolve, reject }
     gathered.add(waiting)
     chars += item.length
-    const isFull = gathered.size >= MOST_ITEMS || chars >= MOST_CHARS
+    const isFull = gathered.size >= MAX_ITEMS || chars >= MAX_CHARS
     if (!mayLead() && !isFull) return wait(waiting, promise)
     keepAlive(isFull ? sendGathered() : lead())
     return promise

@@ -12,7 +12,7 @@ import type {
   Subscribers,
   UnreadablePendingEvent,
 } from '../domain/events.ts'
-import { drawId } from '../domain/new-id.ts'
+import { newId } from '../domain/new-id.ts'
 import type { EventName, PassingEvent } from '../domain/status.ts'
 import { createSend, type Send } from './endpoint.ts'
 import { createRateLimit } from './rate-limit.ts'
@@ -154,7 +154,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function passOn(to: Send, type: PassingEvent, payload: unknown, fields: Fields) {
     const now = clock.now()
-    const sent = await to({ id: drawId(now), type, happenedAt: now, data: payload })
+    const sent = await to({ id: newId(now), type, happenedAt: now, data: payload })
     if (!sent.ok) log('warn', 'payments.passing_event.failed', { ...fields, error: sent.error })
   }
 }

@@ -9,7 +9,7 @@ export interface RateLimit {
   takeMissed(now: number): number
 }
 
-export function createRateLimit(most: number, spanMs: number): RateLimit {
+export function createRateLimit(max: number, spanMs: number): RateLimit {
   const admitted: number[] = []
   let missed = 0
   let missedSince = 0
@@ -19,7 +19,7 @@ export function createRateLimit(most: number, spanMs: number): RateLimit {
     },
     admits(now) {
       while (admitted[0] !== undefined && admitted[0] <= now - spanMs) admitted.shift()
-      if (admitted.length < most) {
+      if (admitted.length < max) {
         admitted.push(now)
         return true
       }

@@ -8,8 +8,8 @@ export interface WebhookSigner {
 
 const PREFIX = 'whsec_'
 /** The standard's own bounds: fewer bytes can be guessed, more are hashed down anyway. */
-const LEAST_BYTES = 24
-const MOST_BYTES = 64
+const MIN_BYTES = 24
+const MAX_BYTES = 64
 
 /** Why this is no secret to sign with, without naming it; undefined when it is one. */
 export function whsecProblem(text: string): string | undefined {
@@ -20,8 +20,8 @@ export function whsecProblem(text: string): string | undefined {
     return `a secret must hold base64, with its padding, after ${PREFIX}`
   }
   const { length } = bytesOf(text)
-  if (length >= LEAST_BYTES && length <= MOST_BYTES) return undefined
-  return `a secret must have ${LEAST_BYTES} to ${MOST_BYTES} bytes, and one has ${length}`
+  if (length >= MIN_BYTES && length <= MAX_BYTES) return undefined
+  return `a secret must have ${MIN_BYTES} to ${MAX_BYTES} bytes, and one has ${length}`
 }
 
 /**

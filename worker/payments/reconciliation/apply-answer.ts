@@ -2,7 +2,7 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
-import { drawId } from '../domain/new-id.ts'
+import { newId } from '../domain/new-id.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
 import type { Ledger } from '../ledger/ledger.ts'
@@ -42,7 +42,7 @@ async function applyOne(
   const now = clock.now()
   const payload = maskedPayload(payloadOf(transaction, answer, now), gateway)
   const { outcome, isMismatch } = await ledger.webhook({
-    id: drawId(now),
+    id: newId(now),
     payload,
     onMismatch,
     ...(correlationId !== undefined && { correlationId }),

@@ -6,7 +6,7 @@ import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
 import { DAY_MS, unknownCheckAt } from '../domain/check-schedule.ts'
 import { GatewayRefusedException, GatewayUnavailableException } from '../domain/exceptions.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
-import { drawId } from '../domain/new-id.ts'
+import { newId } from '../domain/new-id.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import { type AnyGateway, type StatusAnswer, supportsStatusCheck } from '../gateways/gateway.ts'
 import type { Caller } from '../gateways/guard/caller.ts'
@@ -112,7 +112,7 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     }
     const now = clock.now()
     // `caller.run` has already reported the result to the breaker, so the verdict here is neutral.
-    const end = { transactionId, eventId: drawId(now), now, verdict: 'neutral' as const, result }
+    const end = { transactionId, eventId: newId(now), now, verdict: 'neutral' as const, result }
     await ledger.finishCharge(end)
     log('info', 'payments.check.charged_again', { ...idsOf(transaction), result: result.kind })
     return { result: result.kind === 'refused' ? 'refused' : 'answered', isAlerted: false }

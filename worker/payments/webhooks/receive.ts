@@ -3,7 +3,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { InvalidWebhookSignatureException } from '../domain/exceptions.ts'
-import { drawId } from '../domain/new-id.ts'
+import { newId } from '../domain/new-id.ts'
 import type { VerifiedWebhook, WebhookPayload } from '../domain/payload.ts'
 import { staleness } from '../domain/time.ts'
 import type { AnyGateway, GatewayCall, WebhookRequest } from '../gateways/gateway.ts'
@@ -95,7 +95,7 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     let recorded: Recorded
     try {
       recorded = await ledger.webhook({
-        id: drawId(now),
+        id: newId(now),
         payload,
         onMismatch: deps.onMismatch,
         correlationId,

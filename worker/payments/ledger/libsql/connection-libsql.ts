@@ -103,8 +103,8 @@ export function openConnection(place: Place): Connection {
 }
 
 /** What the server remembers for a connection: its number of texts, and the length of each. */
-const MOST_TEXTS = 50
-const LONGEST_TEXT = 5_000
+const MAX_TEXTS = 50
+const MAX_TEXT_CHARS = 5_000
 
 /** A text is sent once: a group of charges would bring the same ones 64 times. */
 function remembering(stream: HttpStream): (text: string) => Sql | string {
@@ -112,7 +112,7 @@ function remembering(stream: HttpStream): (text: string) => Sql | string {
   return (text) => {
     const stored = known.get(text)
     if (stored) return stored
-    if (known.size === MOST_TEXTS || text.length >= LONGEST_TEXT) return text
+    if (known.size === MAX_TEXTS || text.length >= MAX_TEXT_CHARS) return text
     const sql = stream.storeSql(text)
     known.set(text, sql)
     return sql
