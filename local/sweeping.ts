@@ -13,7 +13,7 @@ export interface Sweeping {
 }
 
 /** Shorter than the deployment's minute: somebody who tries things out looks at them meanwhile. */
-export const SWEEP_EVERY_MS = 10_000
+export const LOCAL_SWEEP_EVERY_MS = 10_000
 /** Longer than a sweep takes; one that hangs must not end all that follow. */
 const PATIENCE_MS = 60_000
 
@@ -32,7 +32,7 @@ export function startSweeping({ edge, token, fetch, after, signal }: Sweeping): 
   }
   const next = () => {
     if (signal.aborted) return
-    const cancel = after(SWEEP_EVERY_MS, () => {
+    const cancel = after(LOCAL_SWEEP_EVERY_MS, () => {
       signal.removeEventListener('abort', cancel)
       void sweep().then(next, next)
     })

@@ -4,7 +4,8 @@ import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import type { Command, World } from '../command.ts'
 import { type RunningStart, runningStart } from '../data-folder.ts'
 import { checkBoard, checkInotify } from '../doctor/board.ts'
-import { checkClock, checkEdge, checkToken } from '../doctor/edge.ts'
+import { checkEdgeClock } from '../doctor/clock.ts'
+import { checkEdge, checkToken } from '../doctor/edge.ts'
 import { type Finding, report, warn } from '../findings.ts'
 import { needsCheckout } from '../program.ts'
 import { type Settings, UsageError } from '../settings.ts'
@@ -59,7 +60,7 @@ async function checkEdgeAt({ url, repo, token }: EdgePlace): Promise<Finding[]> 
   const edge = checkEdge(url, await http.probe(), text !== undefined)
   http.close()
   const [skewMs] = skews
-  return [finding, ...edge, ...(skewMs === undefined ? [] : [checkClock(skewMs)])]
+  return [finding, ...edge, ...(skewMs === undefined ? [] : [checkEdgeClock(skewMs)])]
 }
 
 /** Throws UsageError where there is none, as in the sidecar's package. */

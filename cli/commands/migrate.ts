@@ -19,10 +19,9 @@ export async function run(settings: Settings, { io, loadHome }: World): Promise<
   const hide = hiding(secretValues(env, []))
   const notice = (sentence: string) => io.err(hide(`signalbox migrate: ${sentence}\n`))
   const database = libsqlDatabase({ url, ...(authToken && { authToken }) }, Date.now)
-  const { signal } = new AbortController()
   try {
     const scripts = await readScripts((await loadHome()).dir)
-    const { from, to } = await migrate({ database, scripts, notice, clock: hostClock, signal })
+    const { from, to } = await migrate({ database, scripts, notice, clock: hostClock })
     io.out(
       from === to ? `The database has schema ${to} already.\n` : `The database has schema ${to}.\n`,
     )

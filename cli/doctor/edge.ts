@@ -1,4 +1,4 @@
-// The doctor's checks of the edge, its clock and the access token. Sends nothing: it judges what
+// The doctor's checks of the edge and the access token. Sends nothing: it judges what
 // was answered.
 
 import { decodeJwt, type JWTPayload } from 'jose'
@@ -12,9 +12,6 @@ const WRITE = 'board:write'
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const SOON_MS = 7 * DAY_MS
-const SKEW_WARN_MS = 5_000
-/** Past this a token that was just made may count as expired, or a stale session as alive. */
-const SKEW_ERROR_MS = 300_000
 
 /** What the token itself contains; only the edge can verify its signature. */
 export async function checkToken(
@@ -83,17 +80,4 @@ export function checkEdge(url: URL, reply: Reply<unknown>, hasToken: boolean): F
     case 'busy':
       return [...exposed, error('edge', reply.message)]
   }
-}
-
-/** `skewMs`: how far the edge's clock is ahead of ours, ±1 s. */
-export function checkClock(skewMs: number): Finding {
-  const sizeMs = Math.abs(skewMs)
-  if (sizeMs <= SKEW_WARN_MS) return ok('clock', 'The clocks of this machine and the edge agree.')
-  const level = sizeMs > SKEW_ERROR_MS ? error : warn
-  const side = skewMs > 0 ? 'behind' : 'ahead of'
-  return level(
-    'clock',
-    `This clock is ${Math.round(sizeMs / 1_000)} s ${side} the clock of the edge: sessions look ` +
-      'stale, and tokens expire at the wrong time.',
-  )
 }

@@ -2,10 +2,10 @@
 
 import { readScripts } from '../../local/database/scripts.ts'
 import type { World } from '../command.ts'
+import { checkClocks } from '../doctor/clock.ts'
 import { type Finding, report, warn } from '../findings.ts'
 import type { Settings } from '../settings.ts'
 import { configuredGateways } from './configured.ts'
-import { checkClocks } from './doctor-clock.ts'
 import { checkConfig } from './doctor-config.ts'
 import { checkDatabase } from './doctor-database.ts'
 import { checkEdge } from './doctor-edge.ts'

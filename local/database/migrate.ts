@@ -35,7 +35,8 @@ export interface Migrating {
   /** Told a sentence before a migration begins, and now and then during a long one. */
   notice: (sentence: string) => void
   clock: Clock
-  signal: AbortSignal
+  /** Missing: it is never aborted. */
+  signal?: AbortSignal | undefined
 }
 
 /** An index over a large table takes its time; nobody waits for it as one waits for a webhook. */
@@ -81,7 +82,10 @@ type Write = (statements: readonly Statement[]) => Promise<Row[][]>
 const writerOf =
   ({ database, signal }: Migrating): Write =>
   (statements) =>
-    database.write(statements, AbortSignal.any([signal, AbortSignal.timeout(STATEMENTS_WITHIN_MS)]))
+    database.write(
+      statements,
+      AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(STATEMENTS_WITHIN_MS)]),
+    )
 
 /** Gives a database of schema 1 its number. */
 function adoption({ schema }: Scripts): Statement[] {
@@ -121,7 +125,7 @@ async function patiently<Result>(
   work: () => Promise<Result>,
 ): Promise<Result> {
   for (let failures = 1; ; failures++) {
-    signal.throwIfAborted()
+    signal?.throwIfAborted()
     try {
       return await work()
     } catch (error) {

@@ -17,7 +17,7 @@ export interface Preparing {
  * migrations/. Throws StartError.
  */
 export const schemaFrom =
-  (home: string, { notice = () => undefined, signal = new AbortController().signal }: Preparing) =>
+  (home: string, { notice = () => undefined, signal }: Preparing) =>
   async (database: Database): Promise<void> => {
     const scripts = await readScripts(home)
     try {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SWEEP_EVERY_MS, startSweeping } from '../../local/sweeping.ts'
+import { LOCAL_SWEEP_EVERY_MS, startSweeping } from '../../local/sweeping.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
 function playground(answer: () => Promise<Response>) {
@@ -28,32 +28,32 @@ describe('the local cron', () => {
       if (next) return next
       throw new TypeError('fetch failed')
     })
-    await clock.advance(SWEEP_EVERY_MS - 1)
+    await clock.advance(LOCAL_SWEEP_EVERY_MS - 1)
     expect(requests).toEqual([])
     await clock.advance(1)
     expect(requests).toEqual([
       { url: 'http://edge/api/payments/sweep', method: 'POST', authorization: 'Bearer t' },
     ])
-    await clock.advance(4 * SWEEP_EVERY_MS)
+    await clock.advance(4 * LOCAL_SWEEP_EVERY_MS)
     expect(requests).toHaveLength(5)
   })
 
   it('does not ask again while a sweep is under way', async () => {
     const { promise, resolve } = Promise.withResolvers<Response>()
     const { clock, requests } = playground(() => promise)
-    await clock.advance(5 * SWEEP_EVERY_MS)
+    await clock.advance(5 * LOCAL_SWEEP_EVERY_MS)
     expect(requests).toHaveLength(1)
     resolve(new Response())
-    await clock.advance(SWEEP_EVERY_MS)
+    await clock.advance(LOCAL_SWEEP_EVERY_MS)
     expect(requests).toHaveLength(2)
   })
 
   it('ends with the system, and leaves no timer', async () => {
     const { clock, requests, end } = playground(async () => new Response())
-    await clock.advance(SWEEP_EVERY_MS)
+    await clock.advance(LOCAL_SWEEP_EVERY_MS)
     end()
     expect(clock.pending).toBe(0)
-    await clock.advance(5 * SWEEP_EVERY_MS)
+    await clock.advance(5 * LOCAL_SWEEP_EVERY_MS)
     expect(requests).toHaveLength(1)
   })
 })

@@ -69,7 +69,6 @@ const run = (by: Scripts = scripts) =>
         return () => undefined
       },
     },
-    signal: new AbortController().signal,
   })
 
 const state = () => database.all('SELECT version, step, passed FROM payment_schema')[0]

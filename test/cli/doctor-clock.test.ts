@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { checkClocks } from '../../../cli/payments/doctor-clock.ts'
-import type { NodeServer } from '../../../local/simulator/node-server.ts'
-import { diagnose, fakeEdge, fakeGateway, grants, REDIRECT, told } from './bed.ts'
+import { checkClocks, checkEdgeClock } from '../../cli/doctor/clock.ts'
+import type { NodeServer } from '../../local/simulator/node-server.ts'
+import { diagnose, fakeEdge, fakeGateway, grants, REDIRECT, told } from './payments/bed.ts'
 
 const TOLERANCE_MS = 300_000
 const gateway = (skewMs: number, edge?: number, toleranceMs = TOLERANCE_MS): string | undefined =>
@@ -37,6 +37,17 @@ describe('clocks', () => {
       "ok clock: The clocks of redirect's gateway and of the edge agree.",
     )
     expect(gateway(0, 60_000)).toContain('60 s behind that of the edge')
+  })
+})
+
+describe('the clock of the edge, for a sidecar', () => {
+  it.each([
+    [0, 'ok'],
+    [-5_000, 'warn'],
+    [300_000, 'warn'],
+    [-300_001, 'error'],
+  ])('that is %i ms ahead is %s', (skewMs, level) => {
+    expect(told(checkEdgeClock(skewMs))).toMatch(new RegExp(`^${level} clock: `))
   })
 })
 
