@@ -1,5 +1,5 @@
-// The doctor's checks of clocks. The edge judges by its own clock: which webhooks are too old, which
-// tokens have expired. Pure.
+// The doctor's checks of clocks. The edge judges by its own clock which webhooks are too old, and
+// which tokens have expired. Pure.
 
 import { error, type Finding, ok, warn } from '../findings.ts'
 
