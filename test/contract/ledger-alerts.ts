@@ -168,11 +168,7 @@ export function alertContract(on: On): void {
       on(async (w) => {
         const transaction = await w.pending()
         await w.tell(transaction, { reference: '', amount: 1, onMismatch: 'reject' })
-        const finished = await w.finish(transaction, {
-          kind: 'answered',
-          answer: w.answerOf(transaction),
-          nextCheckAt: T0 + HOUR,
-        })
+        const finished = await w.answer(transaction, T0 + HOUR)
         expect(alertsIn(finished.pending)).toEqual(['amount_mismatch'])
       }, ALERTED),
     )

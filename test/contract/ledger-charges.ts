@@ -222,11 +222,7 @@ export function chargeContract(on: On): void {
         const transaction = await w.pending()
         const { externalReferenceId } = transaction
         expect((await w.tell(transaction, { externalReferenceId })).outcome).toBe('applied')
-        const finished = await w.finish(transaction, {
-          kind: 'answered',
-          answer: w.answerOf(transaction),
-          nextCheckAt: T0 + MINUTE,
-        })
+        const finished = await w.answer(transaction, T0 + MINUTE)
         expect(finished.transaction.status).toBe('Paid')
         expect(finished.transaction.redirectUrl).toBe('https://pay.example/hosted/1')
         expect(finished.pending).toEqual([])
@@ -239,11 +235,9 @@ export function chargeContract(on: On): void {
       on(async (w) => {
         const transaction = await w.pending()
         await w.tell(transaction, { reference: '' })
-        const answer = w.answerOf(transaction)
-        const result = { kind: 'answered', answer, nextCheckAt: T0 + HOUR } as const
-        const first = await w.finish(transaction, result)
+        const first = await w.answer(transaction, T0 + HOUR)
         const before = await w.story(transaction)
-        const again = await w.finish(transaction, result)
+        const again = await w.answer(transaction, T0 + HOUR)
         expect(again.transaction).toEqual(first.transaction)
         expect(await w.story(transaction)).toEqual(before)
       }),

@@ -72,9 +72,7 @@ export function paidContract(on: On): void {
       on(async (w) => {
         const transaction = await w.pending()
         await w.tell(transaction, { reference: '', ...LESS })
-        const answer = w.answerOf(transaction)
-        const result = { kind: 'answered', answer, nextCheckAt: T0 + MINUTE } as const
-        const finished = await w.finish(transaction, result)
+        const finished = await w.answer(transaction, T0 + MINUTE)
         expect(finished.transaction).toMatchObject({ status: 'Paid', paid: LESS })
       }),
     )
@@ -291,9 +289,7 @@ export function paidContract(on: On): void {
         const parked = { reference: '', ...LESS, eventId: 'event-1' }
         await w.tell(transaction, parked)
         expect(w.logged).toEqual([])
-        const answer = w.answerOf(transaction)
-        const result = { kind: 'answered', answer, nextCheckAt: T0 + MINUTE } as const
-        await w.finish(transaction, result)
+        await w.answer(transaction, T0 + MINUTE)
         const fields = {
           gateway: 'redirect',
           correlationId: 'correlation-2',
@@ -314,9 +310,7 @@ export function paidContract(on: On): void {
         const at = (ms: number) => ({ reference: '', occurredAt: iso(ms) })
         await w.tell(transaction, { ...at(T0 + 300), status: 'Paid' })
         await w.tell(transaction, { ...at(T0 + 900), status: 'Failed', amount: 1 })
-        const answer = w.answerOf(transaction)
-        const result = { kind: 'answered', answer, nextCheckAt: T0 + MINUTE } as const
-        const finished = await w.finish(transaction, result)
+        const finished = await w.answer(transaction, T0 + MINUTE)
         expect(finished.transaction.status).toBe('Paid')
         const { webhookEvents } = await w.story(transaction)
         const told = webhookEvents.map(({ outcome, isMismatch }) => [outcome, isMismatch])

@@ -44,12 +44,7 @@ export function replacementContract(on: On): void {
         expect(transaction.externalReferenceId).not.toBe(ended.externalReferenceId)
         expect(await w.eventsOf(first)).toEqual(['PaymentInitiated', 'PaymentCancelled'])
         expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated'])
-        const result = {
-          kind: 'answered',
-          answer: w.answerOf(transaction),
-          nextCheckAt: T0,
-        } as const
-        await w.finish(transaction, result)
+        await w.answer(transaction, T0)
         expect(await w.begin(KEY)).toMatchObject({
           ...{ state: 'answered', transaction: { id: start.id } },
         })

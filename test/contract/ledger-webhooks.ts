@@ -491,11 +491,7 @@ export function webhookContract(on: On): void {
         const parked = await w.queries.webhookEvents({ outcome: 'parked' }, { limit: 9 })
         expect(parked.map(({ id }) => id)).toEqual([arrival.id])
         expect(parked[0]?.transactionId).toBeUndefined()
-        const finished = await w.finish(transaction, {
-          kind: 'answered',
-          answer: w.answerOf(transaction),
-          nextCheckAt: T0 + MINUTE,
-        })
+        const finished = await w.answer(transaction, T0 + MINUTE)
         expect(finished.transaction.status).toBe('Paid')
         expect(finished.pending).toMatchObject([{ outboxId: arrival.id, type: 'PaymentSucceeded' }])
         const story = await w.story(transaction)
@@ -513,11 +509,7 @@ export function webhookContract(on: On): void {
         const at = (ms: number) => ({ reference: '', occurredAt: iso(ms) })
         await w.tell(transaction, { ...at(T0 + 900), status: 'Refunded' })
         await w.tell(transaction, { ...at(T0 + 300), status: 'Paid' })
-        const { transaction: after } = await w.finish(transaction, {
-          kind: 'answered',
-          answer: w.answerOf(transaction),
-          nextCheckAt: T0 + MINUTE,
-        })
+        const { transaction: after } = await w.answer(transaction, T0 + MINUTE)
         expect(after).toMatchObject({ status: 'Refunded', refundedAmount: 25_000 })
         const told = new Set(await w.eventsOf(transaction))
         expect(told).toEqual(new Set(['PaymentInitiated', 'PaymentSucceeded', 'PaymentRefunded']))
@@ -529,11 +521,7 @@ export function webhookContract(on: On): void {
       on(async (w) => {
         const transaction = await w.pending()
         await w.tell(transaction, { reference: '', amount: 1, onMismatch: 'reject' })
-        const finished = await w.finish(transaction, {
-          kind: 'answered',
-          answer: w.answerOf(transaction),
-          nextCheckAt: T0 + MINUTE,
-        })
+        const finished = await w.answer(transaction, T0 + MINUTE)
         expect(finished.transaction.status).toBe('Pending')
         expect(finished.pending).toEqual([])
         expect((await w.story(transaction)).webhookEvents).toMatchObject([

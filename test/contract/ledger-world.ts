@@ -224,10 +224,13 @@ export class World {
 
   /** A charge that the gateway has answered. */
   async charged(wish: ChargeWish = {}): Promise<Transaction> {
-    const transaction = await this.pending(wish)
+    return (await this.answer(await this.pending(wish))).transaction
+  }
+
+  /** Stores the gateway's answer to a charge. */
+  answer(transaction: Transaction, nextCheckAt = T0 + 5 * MINUTE): Promise<Caused<Finished>> {
     const answer = this.answerOf(transaction)
-    const result = { kind: 'answered', answer, nextCheckAt: T0 + 5 * MINUTE } as const
-    return (await this.finish(transaction, result)).transaction
+    return this.finish(transaction, { kind: 'answered', answer, nextCheckAt })
   }
 
   /** A charge that came to this status by webhooks. */
