@@ -1,9 +1,12 @@
 // Compiled code, kept in the data folder for the next start.
 
 import { existsSync, statSync } from 'node:fs'
-import { enableCompileCache } from 'node:module'
+import * as nodeModule from 'node:module'
 import { join } from 'node:path'
 import { isOwnersAlone } from '../local/data-folder.ts'
+
+/** Deno has none. */
+const { enableCompileCache }: Partial<typeof nodeModule> = nodeModule
 
 /**
  * Called before the code of the command is loaded: without it, 0.4 s of a start are spent on
@@ -13,6 +16,6 @@ export function keepCompiled(dataDir: string): void {
   // Where others may write could stand compiled code of theirs. Any other folder is made, closed or
   // refused later, and until then nothing may be put there.
   if (existsSync(dataDir) && isOwnersAlone(statSync(dataDir))) {
-    enableCompileCache(join(dataDir, 'cache/compiled'))
+    enableCompileCache?.(join(dataDir, 'cache/compiled'))
   }
 }

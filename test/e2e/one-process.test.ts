@@ -1,6 +1,6 @@
 import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Transaction } from '../../worker/payments/domain/transaction.ts'
 import { run } from '../cli/run.ts'
@@ -23,16 +23,26 @@ const statusOf = async (system: Start, id: string): Promise<string> =>
 
 describe('signalbox in a project', () => {
   let system: Start
+  let opened: string
   beforeAll(async () => {
-    system = await (await start()).ready()
+    const bin = await starts.folder()
+    opened = join(bin, 'opened')
+    const browser = `#!/bin/sh\necho "$1" > '${opened}'\n`
+    for (const name of ['xdg-open', 'open'])
+      await writeFile(join(bin, name), browser, { mode: 0o755 })
+    const env = { PATH: `${bin}${delimiter}${process.env.PATH}` }
+    system = await (await start({ args: ['--open'], env })).ready()
   })
   afterAll(() => starts.clear())
 
-  it('says what it found, and everything answers in one process', async () => {
+  it('says what it found, opens the browser, and everything answers in one process', async () => {
     const { url, simulator } = await system.local()
     expect(system.stdout).toContain(`board       ${system.storeDir} (cairn, 7 tasks)`)
     expect(system.readyLines).toEqual([`signalbox ready ${url}`])
-    expect(system.stdout).toMatch(/^Open {2}\S+#\/sign-in\/\S+$/m)
+    const [, link] = /^Open {2}(\S+#\/sign-in\/\S+)$/m.exec(system.stdout) ?? []
+    expect(link).toContain(`${url}/#/sign-in/`)
+    const browserGot = () => readFile(opened, 'utf8').catch(() => '')
+    await expect.poll(browserGot, PATIENT).toBe(`${link}\n`)
     expect(await (await fetch(url)).text()).toContain('/console/main-')
     expect(await (await fetch(`${url}/healthz`)).json()).toEqual({ status: 'ok' })
     expect(await (await fetch(`${simulator}/health`)).text()).toBe('ok')
