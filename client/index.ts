@@ -8,7 +8,8 @@ export type {
   Run,
   Session,
   Task,
-} from '../worker/board/wire.ts'
+  TaskDetail,
+} from '../api/types.ts'
 export {
   BoardError,
   type BoardState,
@@ -17,7 +18,6 @@ export {
   type EventSourceLike,
   type LostReason,
   type Signal,
-  type TaskDetail,
   type WatchBoardOptions,
 } from './types.ts'
 export { watchBoard } from './watch-board.ts'

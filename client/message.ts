@@ -1,6 +1,6 @@
 // Change messages and their event ids, as the stream sends them. Pure.
 
-import type { Message } from '../worker/board/wire.ts'
+import type { Message } from '../api/types.ts'
 
 export const taskRoute = (id: string): string => `/tasks/${encodeURIComponent(id)}`
 

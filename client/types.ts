@@ -1,6 +1,6 @@
 // The public types of the client: options, results, states and errors.
 
-import type { Message, Run, Session, Task } from '../worker/board/wire.ts'
+import type { Message, Session, Task, TaskDetail } from '../api/types.ts'
 
 export interface WatchBoardOptions {
   /** URL of the edge, like `https://signalbox.example`. Default: the page's own origin. */
@@ -31,12 +31,6 @@ export interface WatchBoardOptions {
    */
   EventSource?: EventSourceClass
   fetch?: typeof fetch
-}
-
-/** A task with its runs and sessions, as `GET /api/tasks/{id}` returns it. */
-export interface TaskDetail extends Task {
-  runs: Run[]
-  sessions: Session[]
 }
 
 export interface Signal {

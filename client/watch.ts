@@ -1,6 +1,6 @@
 // Keeps one board up to date: fetches what a change message names, and calls the callbacks.
 
-import type { Session, Task } from '../worker/board/wire.ts'
+import type { Session, Task, TaskDetail } from '../api/types.ts'
 import { isSame, nextState } from './board-state.ts'
 import type { Clock } from './clock.ts'
 import type { Lifecycle } from './host.ts'
@@ -14,7 +14,6 @@ import {
   type BoardState,
   type BoardWatch,
   type LostReason,
-  type TaskDetail,
   type WatchBoardOptions,
 } from './types.ts'
 

@@ -1,6 +1,6 @@
 // The host application's endpoint for events: one function from a request to its answer.
 
-import type { PaymentEvents } from '../worker/payments/domain/events.ts'
+import type { PaymentEvents } from '../api/types.ts'
 import { type EventName, isEventName } from '../worker/payments/domain/status.ts'
 import { createWebhookVerifier } from '../worker/payments/outbox/standard-webhook.ts'
 import { checkHandlers, secretsOf } from './check-options.ts'

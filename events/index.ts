@@ -6,11 +6,17 @@ import {
   type HandleEventsOptions,
 } from './handle-events.ts'
 
-export type { RaisedAlert } from '../worker/payments/domain/alerts.ts'
-export type { PaymentEvents } from '../worker/payments/domain/events.ts'
-export type { WebhookPayload } from '../worker/payments/domain/payload.ts'
-export type { AlertKind, EventName, PaymentStatus } from '../worker/payments/domain/status.ts'
-export type { ChargeRequest, Paid, Transaction } from '../worker/payments/domain/transaction.ts'
+export type {
+  AlertKind,
+  Paid,
+  PaymentEvents,
+  PaymentStatus,
+  RaisedAlert,
+  RequestedCharge as ChargeRequest,
+  Transaction,
+  WebhookPayload,
+} from '../api/types.ts'
+export type { EventName } from '../worker/payments/domain/status.ts'
 export { type EventsConfigCode, EventsConfigError } from './check-options.ts'
 export type { Claim, EventIds } from './event-ids.ts'
 export type { EventHandlers, EventReceiver, HandleEventsOptions } from './handle-events.ts'

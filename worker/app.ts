@@ -1,7 +1,8 @@
 // Mounts the rooms on one app: request id, authentication before anything under /api, one onError.
 
-import { Hono } from 'hono'
+import { type Handler, Hono } from 'hono'
 import { cors } from 'hono/cors'
+import { etag } from 'hono/etag'
 import { requestId } from 'hono/request-id'
 import { type BoardDeps, boardRoutes } from './board/routes.ts'
 import type { Config } from './config.ts'
@@ -9,7 +10,9 @@ import type { Assets } from './console/assets.ts'
 import { pageRoutes } from './console/routes.ts'
 import type { HostFetch } from './payments/define-config.ts'
 import type { Payments } from './payments/payments.ts'
+import { KEPT_ON_304 } from './payments/queries/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
+import { routePrefixOf } from './payments/webhooks/route-names.ts'
 import { webhookRoutes } from './payments/webhooks/routes.ts'
 import { type Spend, sessionRoutes, signInRoutes } from './session/routes.ts'
 import { type ApiEnv, requireKnownOrigin } from './shared/access.ts'
@@ -55,6 +58,11 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   })
 
   app.route('/', pageRoutes(deps.assets))
+  app.get(
+    '/openapi.json',
+    etag({ retainedHeaders: KEPT_ON_304 }),
+    openapiRoute(payments?.config.routePrefix),
+  )
   // Before the authentication: it is how somebody comes by what is asked for there.
   const { allowedOrigins } = config
   const spend: Spend = (path, ...code) => deps.repositories.open(path).spend(...code)
@@ -97,4 +105,17 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
     return response
   })
   return app
+}
+
+/** The document is made with the first request for it, and kept. */
+function openapiRoute(routePrefix = routePrefixOf({})): Handler {
+  let text: string | undefined
+  return async (c) => {
+    if (text === undefined) {
+      const { openapiDocument } = await import('./openapi.ts')
+      text = JSON.stringify(openapiDocument(routePrefix))
+    }
+    const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' }
+    return c.body(text, 200, headers)
+  }
 }

@@ -28,6 +28,12 @@ export function accessContract(name: string, host: { edge(): Edge }): void {
       }
     })
 
+    it('describes its routes to everybody, in an OpenAPI document', async () => {
+      const { status, ...document } = await answer('/openapi.json')
+      expect(status).toBe(200)
+      expect(document).toMatchObject({ openapi: '3.1.1', paths: { '/api/tasks': {} } })
+    })
+
     it('refuses a forged, expired or unsigned token, one without expiry, and one for another audience', async () => {
       const exp = Math.floor(Date.now() / 1_000) + 600
       const claims = { aud: 'signalbox', scope: 'board:read', repos: ['*'], exp }

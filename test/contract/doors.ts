@@ -22,6 +22,7 @@ const writes = (ask: string, passed: number): Door => ({ ask, needs: 'payments:w
 
 export const DOORS: Record<string, Door> = {
   'GET /': { ask: '/', needs: 'nobody', passed: 200 },
+  'GET /openapi.json': { ask: '/openapi.json', needs: 'nobody', passed: 200 },
   'GET /console/:name': { ask: '/console/a.js', needs: 'nobody', passed: 200 },
   // The driver refuses the signature, whoever else the caller may be.
   'POST /payments/webhooks/:gateway': {

@@ -16,8 +16,8 @@ const ROOMS = [
 ]
 
 const FOLDERS = [
-  ...['bench', 'cli', 'client', 'console', 'docs', 'events', 'examples', 'local', 'migrations'],
-  ...['prove', 'sidecar', 'test', 'worker'],
+  ...['api', 'bench', 'cli', 'client', 'console', 'docs', 'events', 'examples', 'local'],
+  ...['migrations', 'prove', 'sidecar', 'test', 'worker'],
 ]
 const ALL = [
   ...readdirSync('.'),

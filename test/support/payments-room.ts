@@ -17,6 +17,7 @@ import type {
 import { createGuard } from '../../worker/payments/gateways/guard/guard-process.ts'
 import type { Ledger } from '../../worker/payments/ledger/ledger.ts'
 import { createDispatcher } from '../../worker/payments/outbox/dispatcher.ts'
+import type { Endpoint } from '../../worker/payments/outbox/subscribers.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
 import { apiMiddleware } from '../../worker/payments/webhooks/middleware.ts'
 import { FakeClock, settle } from './fake-clock.ts'
@@ -49,6 +50,8 @@ export interface Room {
 interface RoomOptions {
   onMismatch?: 'log' | 'reject'
   gateway?: object
+  /** Where events are posted to. */
+  endpoint?: Endpoint
   /** The network; without it any fetch fails. */
   fetch?: typeof fetch
   /** Runs before each ledger operation of charges and refunds. */
@@ -104,7 +107,8 @@ export function openRoom(own: RoomOptions = {}): Room {
   const noFetch = () => Promise.reject(new Error('nothing here is to be fetched'))
   const fetch = own.fetch ?? noFetch
   const guard = createGuard({ gateways, clock, store: new Map(), fetch, log })
-  const dispatcher = createDispatcher({ listeners, clock, log, fetch })
+  const { endpoint } = own
+  const dispatcher = createDispatcher({ listeners, endpoint, clock, log, fetch })
   const { subscribers, dispatch } = dispatcher
   const { ledger: real, queries } = sqliteLedger({ guard, subscribers, dispatch, clock, log })
   const ledger = new Proxy(real, {
@@ -126,7 +130,7 @@ export function openRoom(own: RoomOptions = {}): Room {
       toleranceMs: 300_000,
       onMismatch: own.onMismatch ?? 'log',
       listeners,
-      endpoint: undefined,
+      endpoint,
       database: { url: 'http://nowhere.example' },
       publicUrl: undefined,
       ledgerLocation: undefined,

@@ -5,6 +5,7 @@ import { InvalidWebhookSignatureException } from '../../worker/payments/domain/e
 import { ALL_SCOPES, type Caller, callersAt, DOORS, knockAt } from '../contract/doors.ts'
 import { publishedRepo, SECRET, taskRecord } from '../support/edge.ts'
 import { issuerEnv, startIssuer } from '../support/issuer.ts'
+import { OPERATIONS } from '../support/openapi.ts'
 import { openRoom } from '../support/payments-room.ts'
 import { processEdge } from '../support/process-edge.ts'
 
@@ -30,6 +31,24 @@ describe('the doors', () => {
     const routes = edge.routes.map(({ method, path }) => `${method} ${path}`)
     // A route that is new here needs a row there: who may pass it?
     expect(new Set(routes)).toEqual(new Set([...MIDDLEWARE, SIGN_IN, ...Object.keys(DOORS)]))
+  })
+
+  it('are all in the OpenAPI document, but for the page, with what each needs', () => {
+    const documented = Object.fromEntries(
+      [...OPERATIONS].map(
+        ([
+          route,
+          {
+            security: [first],
+          },
+        ]) => {
+          return [route, first ? (first.bearer?.[0] ?? 'token') : 'nobody']
+        },
+      ),
+    )
+    const { 'GET /': _, 'GET /console/:name': __, ...doors } = DOORS
+    const needed = Object.entries(doors).map(([route, { needs }]) => [route, needs])
+    expect(documented).toEqual({ ...Object.fromEntries(needed), [SIGN_IN]: 'nobody' })
   })
 
   it.each(callers)('answer $who as they should', async (caller) => {

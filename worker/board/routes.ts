@@ -2,18 +2,19 @@
 
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
+import type * as z from 'zod'
 import { type Access, type ApiEnv, requireScope, type Scope } from '../shared/access.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import { Problem } from '../shared/problem.ts'
-import { oneOf, requireKnownQuery } from '../shared/query.ts'
+import { readQuery } from '../shared/query.ts'
 import { coversPath, onlyPath, pathProblem } from '../shared/repos.ts'
-import type { SessionFilter, TaskFilter } from './board-rows.ts'
+import { repositoryQuery, sessionsQuery, tasksQuery } from './parameters.ts'
 import type { Query } from './reads.ts'
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
 import type { PublishRefusal } from './repository.ts'
 import { openStream, type StreamLimits } from './stream.ts'
-import { type DataRecord, EXECUTIONS, HEALTHS, RECORD_BYTES, WIRE, wireProblem } from './wire.ts'
+import { type DataRecord, RECORD_BYTES, WIRE, wireProblem } from './wire.ts'
 import { type Checked, checkChanges, checkSync, wireOf } from './wire-schema.ts'
 
 export interface BoardDeps {
@@ -25,6 +26,7 @@ export interface BoardDeps {
 }
 
 const PUBLISH_BYTES = 8 << 20
+const WRONG = { reason: 'invalid_request', isEmptyMissing: true } as const
 
 /** Mounted under `/api`, behind the authentication that sets `grant`. */
 export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
@@ -65,41 +67,47 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     return c.json({ ticket, path, expiresAt: new Date(expiresAt).toISOString() }, 201)
   })
 
+  /** `toQuery` gets the validated parameters. */
   const read =
-    (query: (c: Context<ApiEnv>) => Query, filters: readonly string[] = []) =>
+    <Schema extends z.ZodObject>(
+      schema: Schema,
+      toQuery: (parameters: z.infer<Schema>, id: string) => Query,
+    ) =>
     (c: Context<ApiEnv>) => {
       const repository = deps.repositories.open(pathOf(c, 'board:read'))
-      requireKnownQuery(c.req.url, ['path', ...filters])
-      return answerRead(c, repository, query(c))
+      const parameters = readQuery(c.req.url, schema, WRONG)
+      return answerRead(c, repository, toQuery(parameters, c.req.param('id') ?? ''))
     }
-  const id = (c: Context<ApiEnv>) => c.req.param('id') ?? ''
   app.get(
     '/tasks',
-    read((c) => ({ kind: 'tasks', filter: taskFilter(c) }), TASK_FILTERS),
+    read(tasksQuery, ({ path: _, ready, ...filter }) => ({
+      kind: 'tasks',
+      filter: { ...filter, ...(ready && { ready: ready === 'true' }) },
+    })),
   )
   app.get(
     '/tasks/:id',
-    read((c) => ({ kind: 'task', id: id(c) })),
+    read(repositoryQuery, (_, id) => ({ kind: 'task', id })),
   )
   app.get(
     '/tasks/:id/runs',
-    read((c) => ({ kind: 'runs', task: id(c) })),
+    read(repositoryQuery, (_, task) => ({ kind: 'runs', task })),
   )
   app.get(
     '/tasks/:id/sessions',
-    read((c) => ({ kind: 'task-sessions', task: id(c) })),
+    read(repositoryQuery, (_, task) => ({ kind: 'task-sessions', task })),
   )
   app.get(
     '/sessions',
-    read((c) => ({ kind: 'sessions', filter: sessionFilter(c) }), SESSION_FILTERS),
+    read(sessionsQuery, ({ path: _, ...filter }) => ({ kind: 'sessions', filter })),
   )
   app.get(
     '/sessions/:id',
-    read((c) => ({ kind: 'session', id: id(c) })),
+    read(repositoryQuery, (_, id) => ({ kind: 'session', id })),
   )
   app.get(
     '/status',
-    read(() => ({ kind: 'status' })),
+    read(repositoryQuery, () => ({ kind: 'status' })),
   )
 
   app.post('/sync', limit, async (c) => {
@@ -176,26 +184,6 @@ async function answerRead(
   }
 }
 
-const TASK_FILTERS = ['status', 'assignee', 'ready', 'execution', 'label']
-
-function taskFilter(c: Context<ApiEnv>): TaskFilter {
-  const { status, assignee, label } = c.req.query()
-  const execution = choiceOf(c, 'execution', EXECUTIONS)
-  const ready = choiceOf(c, 'ready', ['true', 'false'])
-  return defined({ status, assignee, execution, label, ready: ready && ready === 'true' })
-}
-
-const SESSION_FILTERS = ['task', 'actor', 'status', 'health']
-
-function sessionFilter(c: Context<ApiEnv>): SessionFilter {
-  const { task, actor, status } = c.req.query()
-  return defined({ task, actor, status, health: choiceOf(c, 'health', HEALTHS) })
-}
-
-/** Empty, it filters by nothing, as every other filter. */
-const choiceOf = <V extends string>(c: Context<ApiEnv>, name: string, values: readonly V[]) =>
-  oneOf(name, c.req.query(name) || undefined, values, 'invalid_request')
-
 async function bodyOf<T>(c: Context<ApiEnv>, check: (body: unknown) => Checked<T>): Promise<T> {
   let body: unknown
   try {
@@ -226,12 +214,4 @@ function refusal(reason: PublishRefusal['reason']): string {
     case 'stale_batch':
       return 'A newer batch of this run was applied before.'
   }
-}
-
-/** Leaves out what is undefined or empty: `?status=` filters by nothing. */
-function defined<T extends Record<string, unknown>>(
-  values: T,
-): { [K in keyof T]?: Exclude<T[K], undefined | ''> } {
-  const given = Object.entries(values).filter(([, value]) => value !== undefined && value !== '')
-  return Object.fromEntries(given) as { [K in keyof T]?: Exclude<T[K], undefined | ''> }
 }

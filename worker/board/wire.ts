@@ -2,112 +2,23 @@
 // Pure types and set arithmetic: no I/O, no platform. The sidecar imports this file and no other
 // of the worker, so whatever stands here is a protocol: change it with a `wire:` commit.
 
+import type * as z from 'zod'
+import type * as publishing from './publishing.ts'
+import type * as records from './records.ts'
+
 /** A task as `GET /api/tasks/{id}` answers it. Times are RFC 3339, UTC. */
-export interface Task {
-  id: string
-  title: string
-  status: string
-  assignee?: string
-  /** All of them, `assignee` first; only where a task has more than one. */
-  assignees?: string[]
-  /** Ids of the tasks that must be closed before this one is `ready`. */
-  deps?: string[]
-  /** Not closed, every dep is closed, and the file is not `invalid`. */
-  ready: boolean
-  updatedAt?: string
-  rank?: number
-  labels?: string[]
-  priority?: string
-  parent?: string
-  activeAttempt?: string
-  executionState?: Execution
-  sessionId?: string
-  checks?: Check[]
-  provenance?: Provenance[]
-  /** Fields of the file that Signalbox does not know, as they stand there. */
-  extra?: Record<string, unknown>
-  /** Markdown; cut at 512 KiB with a last line that says so. */
-  body?: string
-  /** Why the file could not be read whole, in one sentence. The task stays listed. */
-  invalid?: string
-}
-
-export const EXECUTIONS = ['active', 'stalled', 'awaiting_review'] as const
-export type Execution = (typeof EXECUTIONS)[number]
-
-export const HEALTHS = ['active', 'stalled', 'finished', 'canceled'] as const
-export type Health = (typeof HEALTHS)[number]
-
-export interface Check {
-  desc: string
-  cmd?: string
-  type?: string
-  result?: string
-  cwd?: string
-  timeout?: number
-}
-
-export interface Provenance {
-  who: string
-  at: string
-  did: string
-  text?: string
-}
-
-export interface Session {
-  id: string
-  task: string
-  attempt: string
-  actor: string
-  client?: string
-  model?: string
-  status: string
-  startedAt: string
-  endedAt?: string
-  branch?: string
-  headStarted?: string
-  headFinished?: string
-  summary?: string
-  cancelReason?: string
-  health: Health
-  live?: Live
-  invalid?: string
-}
-
+export type Task = z.infer<typeof records.taskSchema>
+export type Execution = z.infer<typeof records.executionSchema>
+export type Check = z.infer<typeof records.checkSchema>
+export type Provenance = z.infer<typeof records.provenanceSchema>
+export type Session = z.infer<typeof records.sessionSchema>
 /** What an agent last said of a running session. */
-export interface Live {
-  heartbeatAt: string
-  progress?: string
-  worktree?: string
-}
-
+export type Live = z.infer<typeof records.liveSchema>
 /** One run of a task's checks, from its log file. */
-export interface Run {
-  file: string
-  at?: string
-  cmd?: string
-  cwd?: string
-  head?: string
-  exit: number
-  timedout: boolean
-  duration?: string
-  /** Cut at 512 KiB with a last line that says so. */
-  output?: string
-  invalid?: string
-}
-
-export type LayoutName = 'cairn' | 'backlog-md' | 'task-master'
-
+export type Run = z.infer<typeof records.runSchema>
+export type LayoutName = z.infer<typeof records.layoutSchema>
 /** The board's own configuration, as `GET /api/status` shows it. */
-export interface BoardConfig {
-  layout: LayoutName
-  prefix?: string
-  states: string[]
-  closed: string[]
-  initial?: string
-  extra?: Record<string, unknown>
-  invalid?: string
-}
+export type BoardConfig = z.infer<typeof records.boardSchema>
 
 /**
  * One record of the read model. `hash` (32 hex digits) covers the bytes of its file and every
@@ -116,29 +27,17 @@ export interface BoardConfig {
  * file says: where it is as it was, the change follows from another file, which is the one that
  * clients are told of.
  */
-export type DataRecord =
-  | { kind: 'task'; id: string; hash: string; file: string; task: Task }
-  | { kind: 'session'; id: string; hash: string; session: Session }
-  | { kind: 'run'; id: string; hash: string; task: string; run: Run }
-  | { kind: 'board'; id: 'board'; hash: string; board: BoardConfig }
+export type DataRecord = z.infer<typeof records.recordSchema>
 
 export type Kind = DataRecord['kind']
 /** `<kind>:<id>`; a run's id is its file name. */
 export type Key = `${Kind}:${string}`
 
 /** The change message: the whole of what a stream tells a client. */
-export type Message =
-  | { type: 'task-changed'; id: string }
-  | { type: 'tasks-changed' }
-  | { type: 'session-changed'; session: string }
+export type Message = z.infer<typeof records.messageSchema>
 
 /** What the sidecar says of itself and of its store with every sync. */
-export interface StoreState {
-  state: 'present' | 'missing'
-  layout?: LayoutName
-  /** Version of the sidecar. */
-  version: string
-}
+export type StoreState = z.infer<typeof publishing.storeSchema>
 
 /**
  * Version of this protocol. Every message and every answer that succeeds carries it as `wire`; what
@@ -151,59 +50,29 @@ export const wireProblem = (edge: number, sidecar: number): string =>
   `The edge speaks version ${edge} of the publishing protocol, the sidecar version ${sidecar}: ` +
   `upgrade the ${edge < sidecar ? 'edge' : 'sidecar'}.`
 
+type Steps = typeof publishing.SYNC_STEPS
+type Answers = typeof publishing.SYNC_ANSWERS
+
 /**
  * Body of `POST /api/sync`. The steps narrow a difference down: one root hash, 256 bucket hashes,
  * then the hashes of the buckets that differ. `run: null` asks for a new run number, which every
  * later message carries: of two sidecars of one repository the later wins.
  */
-export type SyncRequest =
-  | { step: 'root'; run: number | null; store: StoreState; root: string }
-  | { step: 'buckets'; run: number; buckets: string[] }
-  | {
-      step: 'entries'
-      run: number
-      batch: number
-      /** Bucket number → every key of that bucket with its hash. */
-      buckets: Record<string, Record<Key, string>>
-      /** Further `entries` messages of this sync follow. */
-      more: boolean
-    }
+export type SyncRequest = z.infer<Steps['root' | 'buckets' | 'entries']>
 
 /** Body of `POST /api/sync` too: asks whether the edge would take messages, and changes nothing. */
-export interface Probe {
-  step: 'probe'
-}
+export type Probe = z.infer<Steps['probe']>
 
-export type SyncAnswer =
-  | { step: 'root'; run: number; epoch: string; match: boolean }
-  | { step: 'buckets'; differ: number[] }
-  | { step: 'entries'; lack: Key[]; dropped: number }
+export type SyncAnswer = z.infer<Answers[keyof Answers]>
 
 /**
  * Body of `POST /api/changes`. `(run, batch)` rises with every message; the edge applies each pair
  * once, and refuses an older one. `epoch` is the edge's own, from the sync: another one means that
  * the edge lost its state and wants a sync first.
  */
-export interface ChangesRequest {
-  epoch: string
-  run: number
-  batch: number
-  upserts: DataRecord[]
-  deletes: Key[]
-  /** Keys that clients should refetch although no record of theirs is in this message. */
-  touched?: Key[]
-  /** Further parts of this change follow; clients are told after the last. */
-  more?: boolean
-}
+export type ChangesRequest = z.infer<typeof publishing.changesSchema>
 
-export interface ChangesAnswer {
-  /** `<epoch>-<seq>` of the newest change that clients were told of. */
-  seq: string
-  /** What clients were told now; null when nothing they can see changed. */
-  message: Message | null
-  /** This `(run, batch)` was applied before; nothing happened now. */
-  duplicate?: true
-}
+export type ChangesAnswer = z.infer<typeof publishing.changesAnswerSchema>
 
 /** Largest body of one publishing message that the sidecar makes, in bytes of JSON. */
 export const PART_BYTES = 1 << 20

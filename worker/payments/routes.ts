@@ -3,6 +3,7 @@
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { type ApiEnv, requireScope } from '../shared/access.ts'
+import { IDEMPOTENCY_KEY_PATTERN } from '../shared/openapi/components.ts'
 import { Problem } from '../shared/problem.ts'
 import type { ChargeContext } from './charging/charge.ts'
 import type { AskedCharge, RefundRequest } from './domain/transaction.ts'
@@ -87,11 +88,9 @@ async function bodyOf<Body>(c: Context): Promise<Body> {
   throw new Problem('invalid_argument', 'The body must be a JSON object.')
 }
 
-const KEY = /^[\x20-\x7e]{1,255}$/
-
 function contextOf(c: Context<PaymentsEnv>): ChargeContext {
   const idempotencyKey = c.req.header('Idempotency-Key')
-  if (idempotencyKey !== undefined && !KEY.test(idempotencyKey)) {
+  if (idempotencyKey !== undefined && !IDEMPOTENCY_KEY_PATTERN.test(idempotencyKey)) {
     throw new Problem('invalid_argument', 'An Idempotency-Key is 1 to 255 printable characters.')
   }
   return {

@@ -4,7 +4,7 @@
 import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie, setCookie } from 'hono/cookie'
-import * as z from 'zod'
+import type * as z from 'zod'
 import {
   type Access,
   type ApiEnv,
@@ -15,6 +15,7 @@ import {
 import type { Clock } from '../shared/clock.ts'
 import { Problem } from '../shared/problem.ts'
 import { codeSpent, readCode } from './code.ts'
+import { type SessionAnswer, signInSchema } from './schemas.ts'
 
 /** Stores, with the repository of this path, that a code was used. False: it was used before. */
 export type Spend = (path: string, id: string, expiresAt: number) => Promise<boolean>
@@ -37,14 +38,6 @@ const TOKEN_CHARS = 3_800
 const CLOCK_SKEW_MS = 60 * 60 * 1_000
 /** As long as the session of a link. A token may be valid for years; a cookie must not be. */
 const MAX_COOKIE_MS = 30 * 24 * 60 * 60 * 1_000
-
-// People paste tokens with spaces around them. The token becomes a header, so the pattern is
-// strict.
-const token = z
-  .string()
-  .trim()
-  .regex(/^[\w-]+\.[\w-]+\.[\w-]+$/)
-const bodySchema = z.union([z.strictObject({ token }), z.strictObject({ code: token })])
 
 /** Mounted under `/api`, before the authentication. */
 export function signInRoutes(deps: SessionDeps): Hono {
@@ -88,10 +81,10 @@ export function sessionRoutes(): Hono<ApiEnv> {
   return app
 }
 
-async function readBody(c: Context): Promise<z.infer<typeof bodySchema>> {
+async function readBody(c: Context): Promise<z.infer<typeof signInSchema>> {
   const isJson = /^application\/json\s*(;|$)/i.test(c.req.header('Content-Type') ?? '')
   const text = isJson ? await c.req.text() : ''
-  const parsed = bodySchema.safeParse(parseJson(text))
+  const parsed = signInSchema.safeParse(parseJson(text))
   if (parsed.success) return parsed.data
   const shapes = '{"token":"…"} or {"code":"…"}'
   throw new Problem('invalid_request', `The body must be ${shapes}, as application/json.`)
@@ -128,9 +121,9 @@ const attributes = (url: URL) => ({
   secure: cookieName(url).startsWith('__Host-'),
 })
 
-const sessionOf = ({ subject, scopes, repos, expiresAt }: Grant) => ({
+const sessionOf = ({ subject, scopes, repos, expiresAt }: Grant): SessionAnswer => ({
   ...(subject !== undefined && { subject }),
   scopes: [...scopes],
-  repos,
+  repos: [...repos],
   expiresAt: new Date(expiresAt).toISOString(),
 })

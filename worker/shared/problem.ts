@@ -1,39 +1,42 @@
-// The only place where a failure becomes a response. A new reason does not compile before it has a
-// status here.
+// The only place where a failure becomes a response. A reason exists only with a status.
 
-export type Reason =
-  | 'not_configured'
-  | 'misconfigured'
-  | 'console_not_built'
-  | 'unauthorized'
-  | 'code_spent'
-  | 'keys_unavailable'
-  | 'forbidden'
-  | 'bad_origin'
-  | 'invalid_path'
-  | 'invalid_request'
-  | 'unknown_filter'
-  | 'not_found'
-  | 'unknown_repository'
-  | 'unknown_task'
-  | 'unknown_session'
-  | 'unknown_transaction'
-  | 'unknown_alert'
-  | 'unknown_delivery'
-  | 'payload_too_large'
-  | 'sync_required'
-  | 'superseded'
-  | 'stale_batch'
-  | 'wire_version'
-  | 'in_progress'
-  | 'idempotency_conflict'
-  | 'reference_conflict'
-  | 'invalid_argument'
-  | 'gateway_refused'
-  | 'gateway_unavailable'
-  | 'ledger_unavailable'
-  | 'schema_mismatch'
-  | 'internal'
+/** Every stable code of a failure, with its status. */
+export const STATUS_OF = {
+  invalid_path: 400,
+  invalid_request: 400,
+  unknown_filter: 400,
+  unauthorized: 401,
+  code_spent: 401,
+  forbidden: 403,
+  bad_origin: 403,
+  not_found: 404,
+  unknown_repository: 404,
+  unknown_task: 404,
+  unknown_session: 404,
+  unknown_transaction: 404,
+  unknown_alert: 404,
+  unknown_delivery: 404,
+  sync_required: 409,
+  superseded: 409,
+  stale_batch: 409,
+  wire_version: 409,
+  in_progress: 409,
+  idempotency_conflict: 409,
+  reference_conflict: 409,
+  payload_too_large: 413,
+  invalid_argument: 422,
+  gateway_refused: 422,
+  internal: 500,
+  not_configured: 503,
+  misconfigured: 503,
+  console_not_built: 503,
+  keys_unavailable: 503,
+  gateway_unavailable: 503,
+  ledger_unavailable: 503,
+  schema_mismatch: 503,
+} as const
+
+export type Reason = keyof typeof STATUS_OF
 
 interface ProblemOptions {
   /** For the log alone: the client gets the sentence and the fields. */
@@ -61,55 +64,9 @@ export class Problem extends Error {
   }
 }
 
-function statusOf(reason: Reason) {
-  switch (reason) {
-    case 'invalid_path':
-    case 'invalid_request':
-    case 'unknown_filter':
-      return 400
-    case 'unauthorized':
-    case 'code_spent':
-      return 401
-    case 'forbidden':
-    case 'bad_origin':
-      return 403
-    case 'not_found':
-    case 'unknown_repository':
-    case 'unknown_task':
-    case 'unknown_session':
-    case 'unknown_transaction':
-    case 'unknown_alert':
-    case 'unknown_delivery':
-      return 404
-    case 'sync_required':
-    case 'superseded':
-    case 'stale_batch':
-    case 'wire_version':
-    case 'in_progress':
-    case 'idempotency_conflict':
-    case 'reference_conflict':
-      return 409
-    case 'payload_too_large':
-      return 413
-    case 'invalid_argument':
-    case 'gateway_refused':
-      return 422
-    case 'internal':
-      return 500
-    case 'not_configured':
-    case 'misconfigured':
-    case 'console_not_built':
-    case 'keys_unavailable':
-    case 'gateway_unavailable':
-    case 'ledger_unavailable':
-    case 'schema_mismatch':
-      return 503
-  }
-}
-
 /** The response for a failure: `{"error":"<sentence>","code":"<stable code>"}`. */
 export function problemResponse(problem: Problem): Response {
-  const status = statusOf(problem.reason)
+  const status = STATUS_OF[problem.reason]
   const body = { error: problem.message, code: problem.reason, ...problem.fields }
   const headers = new Headers({ 'Cache-Control': 'no-store' })
   if (status === 401) headers.set('WWW-Authenticate', 'Bearer realm="signalbox"')

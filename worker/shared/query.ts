@@ -1,11 +1,20 @@
 // Validates the query of a read endpoint. An unknown parameter is an error: a misspelt filter that
 // is ignored would return everything, and look as if it had worked.
 
+import * as z from 'zod'
 import { Problem, type Reason } from './problem.ts'
 
-/** Throws a Problem for a parameter that is not in `known`, or that occurs twice. */
-export function requireKnownQuery(url: string, known: readonly string[]): void {
+/**
+ * The parameters that `schema` has. Throws a Problem for any other one, for one that occurs twice
+ * and, with `reason`, for a wrong value. `isEmptyMissing`: an empty filter filters by nothing.
+ */
+export function readQuery<Schema extends z.ZodObject>(
+  url: string,
+  schema: Schema,
+  { reason, isEmptyMissing = false }: { reason: Reason; isEmptyMissing?: boolean },
+): z.infer<Schema> {
   const { searchParams } = new URL(url)
+  const known = Object.keys(schema.shape)
   for (const name of new Set(searchParams.keys())) {
     if (!known.includes(name)) {
       const shown = JSON.stringify(name.slice(0, 64).toWellFormed())
@@ -16,18 +25,19 @@ export function requireKnownQuery(url: string, known: readonly string[]): void {
       throw new Problem('unknown_filter', `The query parameter ${name} must occur only once.`)
     }
   }
+  const given = [...searchParams].filter(([, value]) => !isEmptyMissing || value !== '')
+  const read = schema.safeParse(Object.fromEntries(given))
+  if (read.success) return read.data
+  const faults = read.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`)
+  throw new Problem(reason, `${faults.join('; ')}.`)
 }
 
-/**
- * Undefined: the parameter is missing. Throws a Problem of `reason` for a value not in `values`.
- */
-export function oneOf<Value extends string>(
-  name: string,
-  asked: string | undefined,
-  values: readonly Value[],
-  reason: Reason,
-): Value | undefined {
-  const found = values.find((value) => value === asked)
-  if (asked === undefined || found !== undefined) return found
-  throw new Problem(reason, `${name} must be one of ${values.join(', ')}.`)
+/** One of these values. */
+export const choice = <const Values extends readonly string[]>(values: Values) =>
+  z.enum(values, `must be one of ${values.join(', ')}`)
+
+/** A whole number from 1 to `max`. */
+export function count({ fallback, max }: { fallback: number; max: number }) {
+  const message = `must be a whole number from 1 to ${max}`
+  return z.coerce.number(message).int(message).min(1, message).max(max, message).default(fallback)
 }

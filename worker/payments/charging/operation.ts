@@ -1,7 +1,7 @@
 // What a charge and a refund have in common: what they are made with, who asks for them, how the
 // gateway is called, and what becomes of an operation that it refused or did not answer.
 
-import * as z from 'zod'
+import type * as z from 'zod'
 import { type Clock, DeadlineExceeded, within } from '../../shared/clock.ts'
 import type { Fields, Log } from '../../shared/log.ts'
 import { checkedInMs } from '../domain/check-schedule.ts'
@@ -162,14 +162,6 @@ export function failureOf(
   if (failure instanceof InvalidArgumentException) return failure
   return new GatewayRefusedException(result.error, { transactionId })
 }
-
-/** Half a surrogate pair has no UTF-8: neither the database nor a gateway could take it. */
-export const wellFormed = (maxChars: number) =>
-  z
-    .string()
-    .min(1)
-    .max(maxChars)
-    .refine((text) => text.isWellFormed(), 'must be whole characters')
 
 /** A sentence that names every fault of a request. */
 export function faultsOf(error: z.ZodError): string {

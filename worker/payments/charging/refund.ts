@@ -1,10 +1,10 @@
 // A refund: claimed first, so that it can never be made twice, then asked of the gateway.
 
-import { z } from 'zod'
 import { requestHash } from '../../shared/sha256.ts'
 import { InvalidArgumentException, PaymentConflictException } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import type { RefundEnd } from '../domain/refund.ts'
+import { refundSchema } from '../domain/requests.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { Paid, RefundRequest, RefundResult } from '../domain/transaction.ts'
 import { type Gateway, type SupportsRefund, supportsRefund } from '../gateways/gateway.ts'
@@ -22,7 +22,6 @@ import {
   type OperationContext,
   type OperationDeps,
   refusedBefore,
-  wellFormed,
 } from './operation.ts'
 
 /** `gateway` is the configuration's key. Throws as a charge does. */
@@ -31,12 +30,6 @@ export type Refund = (
   request: RefundRequest,
   context?: OperationContext,
 ) => Promise<RefundResult>
-
-const refundSchema = z.strictObject({
-  transactionId: wellFormed(255),
-  amount: z.int().positive(),
-  reason: wellFormed(500),
-})
 
 export function createRefund(deps: OperationDeps): Refund {
   return async (key, asked, { idempotencyKey, correlationId } = {}) => {

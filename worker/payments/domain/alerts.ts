@@ -1,49 +1,8 @@
 // What only a person can settle. Pure.
 
-import type { PaymentError } from './exceptions.ts'
+import type { AlertDetail } from './raised-alert.ts'
 import type { AlertRow } from './rows.ts'
-import type { AlertKind, DurableEvent, PaymentStatus } from './status.ts'
-
-/** What happened, as far as it is known. Amounts are in minor units. */
-export interface AlertDetail {
-  /** The host application's, of the payment. */
-  reference?: string
-  /** What the gateway's event told; without one, of the payment or the refund it is about. */
-  amount?: number
-  currency?: string
-  /** What was asked for or, of a refund, what was paid of it: beside what the event told. */
-  expectedAmount?: number
-  expectedCurrency?: string
-  /** The gateway's event that raised it. */
-  eventId?: string
-  /** Our name for the refund, or else the gateway's. */
-  refundId?: string
-  /** ISO 8601: open since. */
-  since?: string
-  /** Of a refund with another amount: what its event told. Else what the gateway answered last. */
-  said?: PaymentStatus | 'nothing'
-  /** The event that was not delivered: its id and its type. */
-  event?: string
-  type?: DurableEvent
-  /** What can be sent again, and where to. */
-  deliveryId?: string
-  endpoint?: string
-  lastStatus?: number
-  /** The gateway's, or why an event was not taken. */
-  error?: PaymentError | string
-}
-
-/** An alert as the host application gets it. */
-export interface RaisedAlert {
-  id: string
-  kind: AlertKind
-  gateway: string
-  /** Ours. */
-  transactionId: string
-  detail: AlertDetail
-  /** ISO 8601. */
-  createdAt: string
-}
+import type { AlertKind } from './status.ts'
 
 /** An alert that a decision raises. Its id is given when it is stored. */
 export interface Alert {

@@ -1,7 +1,7 @@
 // What a gateway's event does to its payment: the contract's rules of the graph, of amounts, of
 // late payments and of refunds, in one place for webhooks, parked events and the sweeper. Pure.
 
-import type { Alert, AlertDetail } from './alerts.ts'
+import type { Alert } from './alerts.ts'
 import type { PaymentError } from './exceptions.ts'
 import { expectedOf, isMismatch } from './expected-amount.ts'
 import {
@@ -15,6 +15,7 @@ import {
   withRefund,
   withTransaction,
 } from './payment.ts'
+import type { AlertDetail } from './raised-alert.ts'
 import type { RefundRow, WebhookEventRow } from './rows.ts'
 import { eventOf, judge, type Outcome } from './status.ts'
 

@@ -1,6 +1,5 @@
 // What the sweeper asks gateways about, and when again. Pure.
 
-import type { AlertDetail } from './alerts.ts'
 import type { PaymentError } from './exceptions.ts'
 import {
   type Decision,
@@ -10,6 +9,7 @@ import {
   withRefund,
   withTransaction,
 } from './payment.ts'
+import type { AlertDetail } from './raised-alert.ts'
 import type { TransactionRow } from './rows.ts'
 import type { PaymentStatus } from './status.ts'
 

@@ -1,36 +1,10 @@
-// The ten events that a host application listens to, and their payloads.
+// How events reach a host application.
 
-import type { RaisedAlert } from './alerts.ts'
-import type { WebhookPayload } from './payload.ts'
+import type * as z from 'zod'
+import type { EVENT_PAYLOADS } from './event-payloads.ts'
 import type { DurableEvent, EventName } from './status.ts'
-import type { ChargeRequest, Transaction } from './transaction.ts'
 
-interface Payloads {
-  /** Stored before the gateway is called. */
-  PaymentInitiated: { gateway: string; request: ChargeRequest; transaction: Transaction }
-  PaymentSucceeded: { transaction: Transaction }
-  PaymentFailed: { transaction: Transaction }
-  /** Cancelled or expired: the transaction's status tells which. */
-  PaymentCancelled: { transaction: Transaction }
-  /** All of it or a part: the transaction's refundedAmount tells. */
-  PaymentRefunded: { transaction: Transaction }
-  /** A person should look at this transaction: the alert says why. */
-  AlertRaised: { alert: RaisedAlert; transaction: Transaction }
-  /** A verified webhook came, a duplicate too. */
-  WebhookReceived: { payload: WebhookPayload }
-  /** Sensitive headers are redacted. */
-  WebhookVerificationFailed: {
-    gateway: string
-    reason: string
-    headers: Readonly<Record<string, string>>
-  }
-  GatewayTimeout: { gateway: string; endpoint: string; durationMs: number }
-  /** Once per opening. */
-  CircuitOpened: { gateway: string }
-}
-
-/** A name without a payload does not compile here. */
-export type PaymentEvents = { [Name in EventName]: Payloads[Name] }
+export type PaymentEvents = { [Name in EventName]: z.infer<(typeof EVENT_PAYLOADS)[Name]> }
 
 /** A listener that throws or rejects is called again later, like a delivery that failed. */
 export type Listener<Name extends EventName> = (payload: PaymentEvents[Name]) => unknown

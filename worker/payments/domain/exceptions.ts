@@ -1,5 +1,8 @@
 // What the public face throws. The names are the contract's; match `code`, never the message.
 
+import type * as z from 'zod'
+import type { paymentErrorSchema } from './transaction.ts'
+
 /** A signature, token or callback that does not prove where it comes from. */
 export class InvalidWebhookSignatureException extends Error {
   override readonly name = 'InvalidWebhookSignatureException'
@@ -58,11 +61,7 @@ export class GatewayRefusedException extends GatewayUnavailableException {
 }
 
 /** Why a payment, charge or refund failed. `code` is ours and stable, `rawCode` the gateway's. */
-export interface PaymentError {
-  code: string
-  rawCode?: string
-  message: string
-}
+export type PaymentError = z.infer<typeof paymentErrorSchema>
 
 /** The same request is under way, or its key or order belongs to another one. */
 export class PaymentConflictException extends Error {

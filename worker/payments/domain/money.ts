@@ -18,10 +18,12 @@ const FACTORS: ReadonlyMap<string, number> = new Map([
 
 export const minorUnits = (currency: string): number => FACTORS.get(currency) ?? 100
 
-export const isCurrency = (text: string): boolean => /^[A-Z]{3}$/.test(text)
+export const CURRENCY = /^[A-Z]{3}$/
+
+export const isCurrency = (text: string): boolean => CURRENCY.test(text)
 
 /** With more digits two amounts can be one and the same decimal number, as gateways take them. */
-const MAX_AMOUNT = 999_999_999_999_999
+export const MAX_AMOUNT = 999_999_999_999_999
 
 /** An amount that can be charged or refunded. */
 export const isAmount = (value: unknown): value is number =>

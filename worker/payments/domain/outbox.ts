@@ -1,9 +1,10 @@
 // The way of durable events to their subscribers: stored with the change that causes them,
 // leased, tried, settled. The listeners in process and the endpoint are tried apart. Pure.
 
-import type { Alert, AlertDetail, RaisedAlert } from './alerts.ts'
+import type { Alert } from './alerts.ts'
 import type { Dispatched, Subscribers } from './events.ts'
 import type { NewEvent } from './payment.ts'
+import type { AlertDetail, RaisedAlert } from './raised-alert.ts'
 import type { DeliveryRow, OutboxRow, TransactionRow } from './rows.ts'
 
 /** Whoever dispatches holds an event so long: longer than listeners and an endpoint may take. */

@@ -1,6 +1,7 @@
 // A payment with everything that its rules look at, and the questions that several rules ask. Pure.
 
-import type { Alert, RaisedAlert } from './alerts.ts'
+import type { Alert } from './alerts.ts'
+import type { RaisedAlert } from './raised-alert.ts'
 import type { RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
 import { type DurableEvent, type PaymentStatus, UNPAID_ENDS } from './status.ts'
 

@@ -80,15 +80,17 @@ export const isEventName = (name: string): name is EventName =>
   EVENT_NAMES.some((known) => known === name)
 
 /** Why a person should look at a payment. */
-export type AlertKind =
-  | 'late_payment'
-  | 'amount_mismatch'
-  | 'refund_failed'
-  | 'unsettled'
-  | 'refund_unsettled'
-  | 'unreadable'
-  | 'listener_dead'
-  | 'delivery_dead'
+export const ALERT_KINDS = [
+  'late_payment',
+  'amount_mismatch',
+  'refund_failed',
+  'unsettled',
+  'refund_unsettled',
+  'unreadable',
+  'listener_dead',
+  'delivery_dead',
+] as const
+export type AlertKind = (typeof ALERT_KINDS)[number]
 
 /** The event that a change to this status fires. */
 export function eventOf(to: Exclude<PaymentStatus, 'Pending'>): LifecycleEvent {

@@ -1,111 +1,113 @@
-// A payment as the API, the events and the host application see it.
+// A payment as the API, the events and the host application see it. The types are derived from the
+// schemas, which describe the answers in the OpenAPI document; at run time nothing else loads them.
 
-import type { PaymentError } from './exceptions.ts'
-import type { PaymentStatus } from './status.ts'
+import * as z from 'zod'
+import { type chargeSchema, metadataSchema, type refundSchema } from './requests.ts'
+import { PAYMENT_STATUSES } from './status.ts'
 
-export type Metadata = Readonly<Record<string, string | number | boolean | null>>
+export const timeSchema = z.string().meta({ format: 'date-time' })
+
+export const statusSchema = z.enum(PAYMENT_STATUSES)
+
+export const paymentErrorSchema = z
+  .object({
+    code: z.string().describe('Ours, and stable.'),
+    rawCode: z.string().describe('The gateway’s.').exactOptional(),
+    message: z.string(),
+  })
+  .describe('Why a payment, charge or refund failed.')
+
+export const paidSchema = z
+  .object({ amount: z.int().describe('Minor units.'), currency: z.string() })
+  .describe('What came in, as the gateway reported it. It may differ from what was requested.')
+
+export const transactionSchema = z
+  .object({
+    id: z.string(),
+    gateway: z.string().describe('Key of the configuration.'),
+    reference: z.string().describe('The host application’s own name for what is paid.'),
+    attempt: z.int(),
+    gatewayTransactionId: z
+      .string()
+      .describe('Missing until the gateway has answered.')
+      .exactOptional(),
+    externalReferenceId: z
+      .string()
+      .describe('Our name for it at the gateway; the same however often a charge is repeated.'),
+    status: statusSchema,
+    amount: z.int().describe('Minor units: what was requested.'),
+    currency: z.string(),
+    refundedAmount: z
+      .int()
+      .describe('Of what was paid, and in its currency. `Refunded`: all that was paid.'),
+    description: z.string().exactOptional(),
+    metadata: metadataSchema.exactOptional(),
+    redirectUrl: z.string().exactOptional(),
+    expiresAt: timeSchema.exactOptional(),
+    correlationId: z.string().exactOptional(),
+    error: paymentErrorSchema.exactOptional(),
+    createdAt: timeSchema,
+    updatedAt: timeSchema,
+    paidAt: timeSchema.exactOptional(),
+    paid: paidSchema.exactOptional(),
+  })
+  .describe('One attempt to be paid.')
+
+export const paymentResponseSchema = z
+  .object({
+    status: statusSchema.describe(
+      '`Pending` after a new charge; any status when the same is requested again.',
+    ),
+    gateway: z.string(),
+    reference: z.string(),
+    transactionId: z.string().describe('Ours: what `GET /api/payments/transactions/{id}` takes.'),
+    gatewayTransactionId: z
+      .string()
+      .describe('Missing only where the gateway never named it: it refused, say.')
+      .exactOptional(),
+    redirectUrl: z
+      .string()
+      .describe('Where to send the payer. Missing once the payment cannot be paid there.')
+      .exactOptional(),
+    expiresAt: timeSchema.describe('The payment can be paid until then.').exactOptional(),
+    qrCode: z.string().describe('Only while the payment can be paid.').exactOptional(),
+    readableCode: z.string().describe('Only while the payment can be paid.').exactOptional(),
+    deepLink: z.string().describe('Only while the payment can be paid.').exactOptional(),
+    paid: paidSchema
+      .describe('Once it was paid: it may be less than was requested.')
+      .exactOptional(),
+    error: paymentErrorSchema.describe('Why it failed.').exactOptional(),
+  })
+  .describe('The payment as it is, and how to pay it while that is possible.')
+
+export const refundResultSchema = z.object({
+  success: z
+    .boolean()
+    .describe('The gateway took it. A bank that refunds by hand may take days until `Refunded`.'),
+  refundId: z.string().describe('The gateway’s name for it, or ours where it gives none.'),
+  refundedAmount: z.int().describe('What this refund gives back, in minor units.'),
+})
+
+export type Metadata = z.infer<typeof metadataSchema>
 
 /** One attempt to be paid. Amounts in minor units, times in ISO 8601. */
-export interface Transaction {
-  id: string
-  /** Key of the configuration. */
-  gateway: string
-  /** The host application's own name for what is paid. */
-  reference: string
-  attempt: number
-  /** Absent until the gateway has answered. */
-  gatewayTransactionId?: string
-  /** Our name for it at the gateway; the same however often a charge is repeated. */
-  externalReferenceId: string
-  status: PaymentStatus
-  amount: number
-  currency: string
-  /** Of what was paid, and in its currency. `Refunded`: all that was paid. */
-  refundedAmount: number
-  description?: string
-  metadata?: Metadata
-  redirectUrl?: string
-  expiresAt?: string
-  correlationId?: string
-  /** Of a failure. */
-  error?: PaymentError
-  createdAt: string
-  updatedAt: string
-  paidAt?: string
-  /** Once it was paid. It may be another amount than was asked for. */
-  paid?: Paid
-}
+export type Transaction = z.infer<typeof transactionSchema>
 
 /** What came in, as the gateway told it. */
-export interface Paid {
-  /** Minor units. */
-  amount: number
-  currency: string
-}
-
-/** What the host application asks to be paid. */
-export interface ChargeRequest {
-  gateway: string
-  reference: string
-  /** Minor units. */
-  amount: number
-  currency: string
-  description: string
-  /** Where the payer comes back to; overrides the configured one. */
-  returnUrl?: string
-  customerPhone?: string
-  metadata?: Metadata
-}
+export type Paid = z.infer<typeof paidSchema>
 
 /** A charge as it is asked for. */
-export interface AskedCharge extends ChargeRequest {
-  /**
-   * The way out where this charge was asked for before and nobody ever got its page or its code:
-   * once its gateway is certain that it is not paid, it is cancelled, and another attempt begins.
-   * No part of the request that is compared with the one before.
-   */
-  replace?: boolean
-}
+export type AskedCharge = z.infer<typeof chargeSchema>
+
+/** What the host application asks to be paid. */
+export type ChargeRequest = Omit<AskedCharge, 'replace'>
 
 /** The answer to a charge: the payment as it is, and how to pay it while that is possible. */
-export interface PaymentResponse {
-  /** `Pending` after a new charge; any status when the same is asked for again. */
-  status: PaymentStatus
-  gateway: string
-  reference: string
-  /** Ours: what `GET /api/payments/transactions/{id}` takes. */
-  transactionId: string
-  /** Missing only where the gateway never named it: it refused, say. */
-  gatewayTransactionId?: string
-  /** Where to send the payer. This and what follows only while the payment can be paid. */
-  redirectUrl?: string
-  /** ISO 8601. */
-  expiresAt?: string
-  qrCode?: string
-  readableCode?: string
-  deepLink?: string
-  /** Once it was paid: it may be less than was asked for. */
-  paid?: Paid
-  /** Why it failed. */
-  error?: PaymentError
-}
+export type PaymentResponse = z.infer<typeof paymentResponseSchema>
 
 /** What a gateway answered when it made a payment. */
 export type OpenedPayment = PaymentResponse & { gatewayTransactionId: string }
 
-export interface RefundRequest {
-  /** Ours, or the gateway's. */
-  transactionId: string
-  /** Minor units. */
-  amount: number
-  reason: string
-}
+export type RefundRequest = z.infer<typeof refundSchema>
 
-export interface RefundResult {
-  /** The gateway took it. A bank that refunds by hand may take days until it tells `Refunded`. */
-  success: boolean
-  /** The gateway's name for it, or ours where it gives none. */
-  refundId: string
-  /** What this refund gives back, in minor units. */
-  refundedAmount: number
-}
+export type RefundResult = z.infer<typeof refundResultSchema>

@@ -2,11 +2,12 @@
 // them. Many are loaded, decided one after the other, and saved as one transaction.
 
 import { monotonicFactory } from 'ulid'
-import { type Alert, type RaisedAlert, raiseAlert } from '../domain/alerts.ts'
+import { type Alert, raiseAlert } from '../domain/alerts.ts'
 import type { Subscribers } from '../domain/events.ts'
 import type { Names } from '../domain/match.ts'
 import { alertRows, type EventRows, outboxRows } from '../domain/outbox.ts'
 import type { Decision, Payment } from '../domain/payment.ts'
+import type { RaisedAlert } from '../domain/raised-alert.ts'
 import type { AlertRow, TransactionRow } from '../domain/rows.ts'
 import { readable, toTransaction } from './read-rows.ts'
 import type { Changes, WorkingSet } from './working-set.ts'

@@ -1,11 +1,19 @@
-// The port of the queries of payments. They read the database directly, not through the ledger.
+// The port of the queries of payments, which read the database directly, not through the ledger,
+// and what they answer. The types are derived from the schemas, which describe the answers in the
+// OpenAPI document; at run time nothing else loads them.
 
-import type { RaisedAlert } from '../domain/alerts.ts'
-import type { PaymentEvents } from '../domain/events.ts'
-import type { PaymentError } from '../domain/exceptions.ts'
-import type { Listed } from '../domain/listed.ts'
-import type { DurableEvent, Outcome, PaymentStatus } from '../domain/status.ts'
-import type { Transaction } from '../domain/transaction.ts'
+import * as z from 'zod'
+import { EVENT_PAYLOADS } from '../domain/event-payloads.ts'
+import { type Listed, listedSchema, type Unreadable, unreadableSchema } from '../domain/listed.ts'
+import { raisedAlertSchema } from '../domain/raised-alert.ts'
+import { DURABLE_EVENTS, OUTCOMES, type Outcome, type PaymentStatus } from '../domain/status.ts'
+import {
+  paymentErrorSchema,
+  statusSchema,
+  type Transaction,
+  timeSchema,
+  transactionSchema,
+} from '../domain/transaction.ts'
 
 export interface PaymentQueries {
   /** Newest first. */
@@ -41,100 +49,128 @@ export interface TransactionFilter {
   startsWith?: string
 }
 
-/** One payment with its webhook events, refunds, events and alerts. Oldest first. */
-export interface Story {
-  transaction: Transaction
-  /** It is open but cannot be paid: a charge with `replace` resolves it. */
-  isStranded: boolean
-  webhookEvents: EventRecord[]
-  refunds: RefundRecord[]
-  events: StoredEvent[]
-  alerts: AlertRecord[]
-}
+export const eventRecordSchema = z
+  .object({
+    id: z.string(),
+    gateway: z.string(),
+    eventId: z.string().describe('The gateway’s: the same for every delivery of one event.'),
+    gatewayTransactionId: z.string().exactOptional(),
+    reference: z.string().exactOptional(),
+    transactionId: z.string().describe('Ours. Missing while it is parked.').exactOptional(),
+    fromStatus: statusSchema.exactOptional(),
+    toStatus: statusSchema,
+    amount: z.int(),
+    currency: z.string(),
+    isMismatch: z.boolean(),
+    outcome: z.enum(OUTCOMES),
+    error: paymentErrorSchema.exactOptional(),
+    raw: z.unknown().describe('What the gateway sent, masked.').exactOptional(),
+    correlationId: z.string().exactOptional(),
+    occurredAt: timeSchema,
+    receivedAt: timeSchema,
+  })
+  .describe('A verified webhook of a gateway.')
+
+export const refundRecordSchema = z.object({
+  id: z.string(),
+  amount: z.int(),
+  reason: z.string(),
+  status: z.enum(['claimed', 'accepted', 'succeeded', 'failed']),
+  gatewayRefundId: z.string().exactOptional(),
+  error: paymentErrorSchema.exactOptional(),
+  correlationId: z.string().exactOptional(),
+  createdAt: timeSchema,
+  updatedAt: timeSchema,
+})
+
+export const deliveryRecordSchema = z.object({
+  id: z.string(),
+  endpoint: z.string(),
+  status: z.enum(['pending', 'delivered', 'dead']),
+  attempts: z.int(),
+  lastStatus: z.int().exactOptional(),
+  lastError: z.string().exactOptional(),
+  nextAttemptAt: timeSchema.exactOptional(),
+  deliveredAt: timeSchema.exactOptional(),
+})
+
+const { PaymentInitiated, PaymentSucceeded, AlertRaised } = EVENT_PAYLOADS
+
+export const storedEventSchema = z
+  .object({
+    id: z.string(),
+    type: z.enum(DURABLE_EVENTS),
+    payload: z
+      .union([PaymentInitiated, AlertRaised, PaymentSucceeded])
+      .describe('Of all other types: the transaction alone.'),
+    createdAt: timeSchema,
+    toldAt: timeSchema.describe('When the listeners in process had accepted it.').exactOptional(),
+    deliveries: z.array(deliveryRecordSchema),
+  })
+  .describe('A durable event with its deliveries.')
+
+export const alertRecordSchema = raisedAlertSchema.extend({
+  transactionId: z.string().describe('Ours.').exactOptional(),
+  acknowledgedAt: timeSchema.exactOptional(),
+  acknowledgedBy: z.string().exactOptional(),
+})
+
+const storyParts = z.object({
+  isStranded: z
+    .boolean()
+    .describe('It is open but cannot be paid: a charge with `replace` resolves it.'),
+  webhookEvents: listedSchema(eventRecordSchema),
+  refunds: listedSchema(refundRecordSchema),
+  events: listedSchema(storedEventSchema),
+  alerts: listedSchema(alertRecordSchema),
+})
+
+export const storySchema = z
+  .union([transactionSchema.extend(storyParts.shape), unreadableSchema.extend(storyParts.shape)])
+  .describe('One payment with its webhook events, refunds, events and alerts. Oldest first.')
+
+const rateSchema = z.object({
+  at: timeSchema.describe('The start of the minute.'),
+  outcomes: z
+    .partialRecord(z.enum(OUTCOMES), z.int())
+    .describe('The number of events in this minute, by their current outcome.'),
+})
+
+export const webhookRatesSchema = z.object({
+  from: timeSchema.describe('The start of the first minute.'),
+  to: timeSchema.describe('The end of the last minute, which is not over yet.'),
+  minutes: z.array(rateSchema).describe('Oldest first; a minute without an event is not listed.'),
+})
+
+/** `cursor`: there may be another page, which begins after it. */
+const pageOf = <Name extends string, Item extends z.ZodType>(name: Name, item: Item) =>
+  z.object({
+    [name]: listedSchema(item),
+    cursor: z.string().describe('Of the next page, if there may be one.').exactOptional(),
+  })
+
+export const transactionsPageSchema = pageOf('transactions', transactionSchema)
+export const eventsPageSchema = pageOf('webhookEvents', eventRecordSchema)
+export const alertsPageSchema = pageOf('alerts', alertRecordSchema)
+
+export type EventRecord = z.infer<typeof eventRecordSchema>
+export type RefundRecord = z.infer<typeof refundRecordSchema>
+/** A durable event with its deliveries. */
+export type StoredEvent = z.infer<typeof storedEventSchema>
+export type DeliveryRecord = z.infer<typeof deliveryRecordSchema>
+export type AlertRecord = z.infer<typeof alertRecordSchema>
+/** What `GET /api/payments/webhook-rates` answers. */
+export type WebhookRates = z.infer<typeof webhookRatesSchema>
+export type WebhookRate = z.infer<typeof rateSchema>
+
+type StoryParts = z.infer<typeof storyParts>
 
 /** A story in which any part may be an unreadable row. */
-export type ListedStory = {
-  [Part in keyof Story]: Story[Part] extends (infer Item)[]
-    ? Listed<Item>[]
-    : Story[Part] extends boolean
-      ? boolean
-      : Listed<Story[Part]>
-}
+export type ListedStory = { transaction: Listed<Transaction> } & StoryParts
 
-export interface EventRecord {
-  id: string
-  gateway: string
-  eventId: string
-  gatewayTransactionId?: string
-  reference?: string
-  transactionId?: string
-  fromStatus?: PaymentStatus
-  toStatus: PaymentStatus
-  amount: number
-  currency: string
-  isMismatch: boolean
-  outcome: Outcome
-  error?: PaymentError
-  /** What the gateway sent, masked. */
-  raw?: unknown
-  correlationId?: string
-  occurredAt: string
-  receivedAt: string
-}
-
-/** What `GET /api/payments/webhook-rates` answers. Times are ISO 8601. */
-export interface WebhookRates {
-  /** The start of the first minute. */
-  from: string
-  /** The end of the last minute, which is not over yet. */
-  to: string
-  /** Oldest first; a minute without an event is not listed. */
-  minutes: WebhookRate[]
-}
-
-export interface WebhookRate {
-  /** The start of the minute. */
-  at: string
-  /** The number of events in this minute, by their current outcome. */
-  outcomes: Partial<Record<Outcome, number>>
-}
-
-export interface RefundRecord {
-  id: string
-  amount: number
-  reason: string
-  status: 'claimed' | 'accepted' | 'succeeded' | 'failed'
-  gatewayRefundId?: string
-  error?: PaymentError
-  correlationId?: string
-  createdAt: string
-  updatedAt: string
-}
-
-/** A durable event with its deliveries. */
-export interface StoredEvent {
-  id: string
-  type: DurableEvent
-  payload: PaymentEvents[DurableEvent]
-  createdAt: string
-  /** When the listeners in process had accepted it. */
-  toldAt?: string
-  deliveries: DeliveryRecord[]
-}
-
-export interface DeliveryRecord {
-  id: string
-  endpoint: string
-  status: 'pending' | 'delivered' | 'dead'
-  attempts: number
-  lastStatus?: number
-  lastError?: string
-  nextAttemptAt?: string
-  deliveredAt?: string
-}
-
-export interface AlertRecord extends Omit<RaisedAlert, 'transactionId'> {
-  transactionId?: string
-  acknowledgedAt?: string
-  acknowledgedBy?: string
+/** One payment with its webhook events, refunds, events and alerts. Oldest first. */
+export type Story = { transaction: Transaction } & {
+  [Part in keyof StoryParts]: StoryParts[Part] extends (infer Item)[]
+    ? Exclude<Item, Unreadable>[]
+    : StoryParts[Part]
 }

@@ -1,7 +1,7 @@
 // Turns rows into the records of the API.
 
-import type { AlertDetail } from '../domain/alerts.ts'
 import type { PaymentError } from '../domain/exceptions.ts'
+import type { AlertDetail } from '../domain/raised-alert.ts'
 import type { AlertKind, DurableEvent, Outcome, PaymentStatus } from '../domain/status.ts'
 import type { Row } from '../ledger/libsql/database-libsql.ts'
 import {

@@ -1,6 +1,7 @@
 // The sweeper: delivers pending events, applies webhooks that arrived before their payment, and
 // reconciles payments whose webhook was lost. Its work is bounded, so that it can run every minute.
 
+import type * as z from 'zod'
 import { reasonOf } from '../../shared/log.ts'
 import { CHECK_CLAIM_MS, DAY_MS } from '../domain/check-schedule.ts'
 import type { Unreadable } from '../domain/listed.ts'
@@ -12,6 +13,9 @@ import {
   type ReconcileDeps,
   type Reconciled,
 } from './reconcile.ts'
+import type { sweepReportSchema } from './sweep-report.ts'
+
+export type SweepReport = z.infer<typeof sweepReportSchema>
 
 export interface Sweeper {
   /** Never rejects: failures are logged and counted, and the work is due again later. */
@@ -22,24 +26,6 @@ export interface SweeperDeps extends ReconcileDeps {
   ledger: ReconcileDeps['ledger'] &
     Pick<Ledger, 'dispatchDue' | 'applyParked' | 'claimChecks' | 'forget'>
   queries: Pick<PaymentQueries, 'anythingDue'>
-}
-
-export interface SweepReport {
-  /** Nothing was due, and the ledger was not called. */
-  isIdle: boolean
-  /** Stored events that all subscribers accepted, and those that failed for at least one. */
-  delivered: number
-  undelivered: number
-  /** The number of checks and their results. */
-  checked: number
-  moved: number
-  chargedAgain: number
-  unreachable: number
-  alerts: number
-  /** Old webhook events that were deleted. */
-  forgotten: number
-  /** Parts that failed because of a bug or the database. */
-  failed: number
 }
 
 /** If an endpoint takes its full 15 s for each event, no more than these wait for it. */

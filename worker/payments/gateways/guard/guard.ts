@@ -1,7 +1,8 @@
 // The port of the guard: all Workers must agree whether a gateway may be called, and with which
 // token. The ledger holds the guard, because there is only one ledger.
 
-import type { SupportsRefund } from '../gateway.ts'
+import * as z from 'zod'
+import { timeSchema } from '../../domain/transaction.ts'
 import type { Purpose } from './callback-limit.ts'
 
 /**
@@ -28,29 +29,39 @@ export type TokenAnswer =
   /** `timedOutAfterMs` where the gateway did not answer in time. */
   | { ok: false; message: string; timedOutAfterMs?: number }
 
-export interface BreakerHealth {
-  /** `probing`: the next call, or the one that runs now, decides whether the circuit closes. */
-  state: 'closed' | 'open' | 'probing'
-  /** Failed calls in a row. */
-  failures: number
-  /** ISO 8601, while open: no call is made before this time. */
-  openUntil?: string
-}
+export const breakerHealthSchema = z.object({
+  state: z
+    .enum(['closed', 'open', 'probing'])
+    .describe(
+      '`probing`: the next call, or the one that runs now, decides whether the circuit closes.',
+    ),
+  failures: z.int().describe('Failed calls in a row.'),
+  openUntil: timeSchema.describe('While open: no call is made before this time.').exactOptional(),
+})
+
+export const gatewayHealthSchema = z.object({
+  key: z.string().describe('Its key in the configuration.'),
+  driver: z.string().describe('The name of the driver in the configuration.'),
+  breaker: breakerHealthSchema,
+  supportsRefund: z.boolean(),
+  refunds: z
+    .enum(['full', 'partial'])
+    .describe(
+      'If it does: `full`, only all of a payment, named by the charged amount; `partial`, ' +
+        'parts too.',
+    )
+    .exactOptional(),
+  currencies: z
+    .array(z.string())
+    .readonly()
+    .describe('Missing: the driver takes any.')
+    .exactOptional(),
+  isLocal: z
+    .boolean()
+    .describe('Reached over loopback: a simulator, where charges use no real money.'),
+})
+
+export type BreakerHealth = z.infer<typeof breakerHealthSchema>
 
 /** One gateway as `GET /api/payments/gateways` shows it. */
-export interface GatewayHealth {
-  /** Its key in the configuration. */
-  key: string
-  /** The driver's name in the configuration. */
-  driver: string
-  breaker: BreakerHealth
-  supportsRefund: boolean
-  /**
-   * If it does: `full`, only all of a payment, named by the charged amount; `partial`, parts too.
-   */
-  refunds?: SupportsRefund['refunds']
-  /** Missing: the driver takes any. */
-  currencies?: readonly string[]
-  /** Reached over loopback: a simulator, where charges use no real money. */
-  isLocal: boolean
-}
+export type GatewayHealth = z.infer<typeof gatewayHealthSchema>

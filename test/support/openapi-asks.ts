@@ -1,0 +1,241 @@
+// An edge with a board and payments, and for every operation a request that is answered well and
+// one that is not.
+
+import { WIRE } from '../../worker/board/wire.ts'
+import { InvalidWebhookSignatureException } from '../../worker/payments/domain/exceptions.ts'
+import type { VerifiedWebhook } from '../../worker/payments/domain/payload.ts'
+import { freshHash, publishedRepo, runRecord, sessionRecord, taskRecord, token } from './edge.ts'
+import { jsonOf } from './json-of.ts'
+import { openRoom } from './payments-room.ts'
+import { processEdge } from './process-edge.ts'
+
+export const ORDER = {
+  ...{ gateway: 'bank', reference: 'order-1', amount: 25_000, currency: 'IQD' },
+  ...{ description: 'A lamp', metadata: { size: 'small' }, returnUrl: 'https://shop.example/' },
+}
+
+export const posted: { type: string }[] = []
+export const room = openRoom({
+  endpoint: { url: 'https://shop.example/events', secrets: [`whsec_${btoa('x'.repeat(32))}`] },
+  fetch: async (_url, init) => {
+    posted.push(JSON.parse(String(init?.body)))
+    return new Response(null, { status: 204 })
+  },
+})
+room.script.webhook = (body) =>
+  body === 'forged'
+    ? Promise.reject(new InvalidWebhookSignatureException('It is forged.'))
+    : (JSON.parse(body) as VerifiedWebhook)
+export const edge = processEdge({ payments: room.payments })
+export const bearer = async (scope: string) => `Bearer ${await token({ scope, repos: ['*'] })}`
+const everything = await bearer('board:read board:write payments:read payments:write')
+
+/** A board with one task, which has a run and a session. */
+const board = await publishedRepo(edge, [
+  taskRecord('A-1', {
+    ...{ assignee: 'ann', body: 'Text', checks: [{ desc: 'It works', cmd: 'true' }] },
+    ...{ extra: { points: 3 }, provenance: [{ who: 'ann', at: 'today', did: 'made' }] },
+  }),
+  runRecord('A-1', '20260101-100000.000'),
+  sessionRecord('ses_1', { live: { heartbeatAt: '2026-01-01T10:00:00Z' } }),
+  {
+    ...{ kind: 'board', id: 'board', hash: freshHash() },
+    board: { layout: 'cairn', states: ['backlog', 'done'], closed: ['done'] },
+  },
+])
+
+export interface Ask {
+  path: string
+  status: number
+  body?: unknown
+  headers?: Record<string, string>
+}
+
+export async function send(route: string, { path, body, headers }: Ask): Promise<Response> {
+  const [method = ''] = route.split(' ')
+  return await edge.fetch(path, {
+    method,
+    headers: { Authorization: everything, 'Content-Type': 'application/json', ...headers },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  })
+}
+
+/** Ids of what is there, for the paths of the requests. */
+export const known = { transaction: '', alert: '', delivery: '', tag: '' }
+
+/** A payment that was paid with another amount than was asked for, so that there is an alert. */
+export async function openWorld(): Promise<void> {
+  const charged = await send('POST', { path: '/api/payments/charges', status: 201, body: ORDER })
+  const { transactionId, gatewayTransactionId } = await jsonOf<Record<string, string>>(charged, 201)
+  known.transaction = transactionId ?? ''
+  const body = webhookBody({ gatewayTransactionId, amount: 20_000 })
+  await send('POST', { path: '/payments/webhooks/bank', status: 200, body })
+  await room.quiet()
+  const { alerts, events } = await jsonOf<{
+    alerts: [{ id: string }]
+    events: [{ deliveries: [{ id: string }] }]
+  }>(await send('GET', { path: `/api/payments/transactions/${transactionId}`, status: 200 }), 200)
+  known.alert = alerts[0].id
+  known.delivery = events[0].deliveries[0].id
+  known.tag = (await edge.fetch('/openapi.json')).headers.get('ETag') ?? ''
+}
+
+const webhookBody = (fields: object) =>
+  JSON.stringify({
+    ...{ gateway: 'bank', gatewayTransactionId: 'unknown', reference: 'order-1', status: 'Paid' },
+    ...{ amount: 25_000, currency: 'IQD', raw: { id: 1 } },
+    ...{ eventId: crypto.randomUUID(), occurredAt: room.clock.now(), ...fields },
+  })
+
+/** Of every operation an answer that is good, and one that is not. */
+export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
+  'GET /openapi.json': () => [
+    { path: '/openapi.json', status: 200 },
+    { path: '/openapi.json', status: 304, headers: { 'If-None-Match': known.tag } },
+  ],
+  'POST /payments/webhooks/:gateway': () => [
+    { path: '/payments/webhooks/bank', status: 200, body: webhookBody({}) },
+    { path: '/payments/webhooks/other', status: 404, body: '{}' },
+  ],
+  'POST /payments/webhooks/:gateway/callback': () => [
+    { path: '/payments/webhooks/bank/callback', status: 200, body: webhookBody({}) },
+    { path: '/payments/webhooks/bank/callback', status: 401, body: 'forged' },
+  ],
+  'POST /api/session': () => [
+    {
+      ...{ path: '/api/session', status: 201, headers: { Origin: edge.origin } },
+      body: { token: everything.slice('Bearer '.length) },
+    },
+    { path: '/api/session', status: 400, headers: { Origin: edge.origin }, body: {} },
+  ],
+  'GET /api/session': () => [
+    { path: '/api/session', status: 200 },
+    { path: '/api/session', status: 401, headers: { Authorization: 'Basic x' } },
+  ],
+  'DELETE /api/session': () => [
+    { path: '/api/session', status: 204 },
+    { path: '/api/session', status: 401, headers: { Authorization: 'Basic x' } },
+  ],
+  ...ofBoard({
+    'GET /events': () => [
+      { path: '/events', status: 200 },
+      { path: '/events?path=', status: 400 },
+    ],
+    'POST /tickets': () => [
+      { path: '/tickets', status: 201 },
+      { path: '/tickets?path=', status: 400 },
+    ],
+    'GET /tasks': () => [
+      { path: '/tasks?assignee=ann', status: 200 },
+      { path: '/tasks?ready=maybe', status: 400 },
+    ],
+    'GET /tasks/:id': () => [
+      { path: '/tasks/A-1', status: 200 },
+      { path: '/tasks/A-2', status: 404 },
+    ],
+    'GET /tasks/:id/runs': () => [
+      { path: '/tasks/A-1/runs', status: 200 },
+      { path: '/tasks/A-2/runs', status: 404 },
+    ],
+    'GET /tasks/:id/sessions': () => [
+      { path: '/tasks/A-1/sessions', status: 200 },
+      { path: '/tasks/A-2/sessions', status: 404 },
+    ],
+    'GET /sessions': () => [
+      { path: '/sessions?health=active', status: 200 },
+      { path: '/sessions?state=active', status: 400 },
+    ],
+    'GET /sessions/:id': () => [
+      { path: '/sessions/ses_1', status: 200 },
+      { path: '/sessions/ses_2', status: 404 },
+    ],
+    'GET /status': () => [
+      { path: '/status', status: 200 },
+      { path: '/status', status: 304, headers: { 'If-None-Match': '*' } },
+    ],
+    'POST /sync': () => [
+      { path: '/sync', status: 200, body: { wire: WIRE, step: 'probe' } },
+      { path: '/sync', status: 409, body: { wire: 1, step: 'probe' } },
+    ],
+    'POST /changes': () => [
+      { path: '/changes', status: 200, body: board.part({ upserts: [taskRecord('A-1')] }) },
+      { path: '/changes', status: 400, body: { wire: WIRE } },
+    ],
+  }),
+  ...ofPayments({
+    'POST /charges': () => [
+      { path: '/charges', status: 200, body: ORDER },
+      { path: '/charges', status: 422, body: {} },
+    ],
+    'POST /refunds': () => [
+      {
+        path: '/refunds',
+        status: 200,
+        body: { gateway: 'bank', transactionId: known.transaction, amount: 500, reason: 'Broken' },
+      },
+      { path: '/refunds', status: 422, body: { gateway: 'bank' } },
+    ],
+    'GET /transactions': () => [
+      { path: '/transactions?status=PartiallyRefunded&limit=1', status: 200 },
+      { path: '/transactions?state=Paid', status: 400 },
+    ],
+    'GET /transactions/:id': () => [
+      { path: `/transactions/${known.transaction}`, status: 200 },
+      { path: '/transactions/other', status: 404 },
+    ],
+    'POST /transactions/:id/check': () => [
+      { path: `/transactions/${known.transaction}/check`, status: 200 },
+      { path: '/transactions/other/check', status: 404 },
+    ],
+    'GET /webhook-events': () => [
+      { path: '/webhook-events', status: 200 },
+      { path: '/webhook-events?outcome=other', status: 422 },
+    ],
+    'GET /webhook-rates': () => [
+      { path: '/webhook-rates?minutes=5', status: 200 },
+      { path: '/webhook-rates?minutes=0', status: 422 },
+    ],
+    'GET /gateways': () => [
+      { path: '/gateways', status: 200 },
+      { path: '/gateways?all=true', status: 400 },
+    ],
+    'GET /alerts': () => [
+      { path: '/alerts?all=true', status: 200 },
+      { path: '/alerts?limit=many', status: 422 },
+    ],
+    'POST /alerts/:id/acknowledge': () => [
+      { path: `/alerts/${known.alert}/acknowledge`, status: 200 },
+      { path: '/alerts/other/acknowledge', status: 404 },
+    ],
+    'POST /deliveries/:id/redeliver': () => [
+      { path: `/deliveries/${known.delivery}/redeliver`, status: 202 },
+      { path: '/deliveries/other/redeliver', status: 404 },
+    ],
+    'POST /sweep': () => [
+      { path: '/sweep', status: 200 },
+      { path: '/sweep', status: 413, body: 'x'.repeat(70_000) },
+    ],
+  }),
+}
+
+function ofBoard(answers: typeof ASKS): typeof ASKS {
+  const within = ({ path, ...ask }: Ask): Ask => {
+    const separator = path.includes('?') ? '&' : '?'
+    return { path: `/api${path}${separator}path=${encodeURIComponent(board.path)}`, ...ask }
+  }
+  return prefixed('/api', answers, within)
+}
+
+function ofPayments(answers: typeof ASKS): typeof ASKS {
+  const base = '/api/payments'
+  return prefixed(base, answers, ({ path, ...ask }) => ({ path: `${base}${path}`, ...ask }))
+}
+
+function prefixed(base: string, answers: typeof ASKS, within: (ask: Ask) => Ask) {
+  return Object.fromEntries(
+    Object.entries(answers).map(([route, asks]) => [
+      route.replace(' ', ` ${base}`),
+      () => asks().map(within) as [Ask, Ask],
+    ]),
+  )
+}

@@ -1,0 +1,101 @@
+// The OpenAPI document: nothing for the linter to find, and every answer is as it says.
+
+import { readFileSync } from 'node:fs'
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { generated } from '../../api/generate.ts'
+import { deviations, eventDeviations, OPERATIONS, openapi } from '../support/openapi.ts'
+import {
+  ASKS,
+  type Ask,
+  bearer,
+  edge,
+  known,
+  ORDER,
+  openWorld,
+  posted,
+  room,
+  send,
+} from '../support/openapi-asks.ts'
+import { unavailable } from '../support/payments-room.ts'
+
+beforeAll(openWorld)
+
+async function answersAsDocumented(route: string, ask: Ask): Promise<void> {
+  const answer = await send(route, ask)
+  expect([route, answer.status, await deviations(route, answer)]).toEqual([route, ask.status, []])
+}
+
+describe('The document', () => {
+  it('has no finding of the linter', async () => {
+    const config = await createConfig({ extends: ['recommended-strict'] })
+    const source = JSON.stringify(openapi)
+    const problems = await lintFromString({ source, absoluteRef: '/openapi.json', config })
+    const found = problems.map(({ ruleId, message, location: [at] }) => {
+      return `${ruleId} ${at?.pointer}: ${message}`
+    })
+    expect(found).toEqual([])
+  })
+
+  it('is what the edge sends to everybody, to be kept for some minutes', async () => {
+    const answer = await edge.fetch('/openapi.json')
+    expect(answer.headers.get('Cache-Control')).toBe('public, max-age=300')
+    expect(await answer.json()).toEqual(openapi)
+  })
+
+  it('has every operation that is asked here, and no other', () => {
+    expect(new Set(OPERATIONS.keys())).toEqual(new Set(Object.keys(ASKS)))
+  })
+
+  it('is what the generated types and the page of the API were made from', () => {
+    for (const [file, text] of generated()) {
+      expect(readFileSync(file, 'utf8'), 'Run: node api/generate.ts').toBe(text)
+    }
+  })
+})
+
+describe('As the document says', () => {
+  it.each(Object.entries(ASKS))('is answered, well and badly: %s', async (route, asks) => {
+    for (const ask of asks()) await answersAsDocumented(route, ask)
+  })
+
+  const behindTokens = [...OPERATIONS].filter(([, { security }]) => security.length > 0)
+  it.each(behindTokens)('is refused without a token, or without its scope: %s', async (route) => {
+    const [{ path }] = ASKS[route]?.() ?? [{ path: '' }]
+    await answersAsDocumented(route, { path, status: 401, headers: { Authorization: 'Bearer x' } })
+    const Authorization = await bearer('nothing')
+    const answer = await send(route, { path, status: 403, headers: { Authorization } })
+    expect([200, 204, 403]).toContain(answer.status)
+    expect(await deviations(route, answer)).toEqual([])
+  })
+
+  it('is answered a charge or a refund that the gateway does not take', async () => {
+    const charge = (reference: string, status: number, more = {}) =>
+      answersAsDocumented('POST /api/payments/charges', {
+        ...{ path: '/api/payments/charges', status },
+        body: { ...ORDER, reference, ...more },
+      })
+    const { charge: accept } = room.script
+    room.script.charge = unavailable
+    await charge('order-2', 503)
+    room.script.charge = () => ({ ok: false, error: { code: 'declined', message: 'No.' } })
+    await charge('order-3', 422)
+    room.script.charge = accept
+    await charge('order-1', 409, { amount: 1 })
+    room.script.refund = unavailable
+    const refund = { gateway: 'bank', transactionId: known.transaction, amount: 1, reason: 'x' }
+    for (const status of [503, 409]) {
+      const ask = { path: '/api/payments/refunds', status, body: refund }
+      await answersAsDocumented('POST /api/payments/refunds', ask)
+    }
+  })
+
+  it('is every event that was posted to the shop', async () => {
+    await room.quiet()
+    const types = posted.map(({ type }) => type)
+    for (const type of ['PaymentInitiated', 'PaymentSucceeded', 'AlertRaised', 'WebhookReceived']) {
+      expect(types).toContain(type)
+    }
+    expect(posted.flatMap(eventDeviations)).toEqual([])
+  })
+})

@@ -1,0 +1,33 @@
+// The query parameters of the read routes of boards. The schemas validate, and describe the
+// parameters in the OpenAPI document.
+
+import * as z from 'zod'
+import { choice } from '../shared/query.ts'
+import { executionSchema, healthSchema } from './records.ts'
+
+/** `routes.ts` checks it before all others: it decides who may ask. */
+const path = z
+  .string()
+  .min(1)
+  .max(512)
+  .describe('The repository. Needed unless the token names exactly one.')
+  .exactOptional()
+
+export const repositoryQuery = z.object({ path })
+
+const filter = (description: string) => z.string().describe(description).exactOptional()
+
+export const tasksQuery = repositoryQuery.extend({
+  status: filter('One of the states of the board.'),
+  assignee: filter('Any one of the assignees of a task.'),
+  ready: choice(['true', 'false']).exactOptional(),
+  execution: choice(executionSchema.options).exactOptional(),
+  label: filter('Any one of the labels of a task.'),
+})
+
+export const sessionsQuery = repositoryQuery.extend({
+  task: filter('The id of a task.'),
+  actor: filter('Who works in it.'),
+  status: filter('As the tool has it.'),
+  health: choice(healthSchema.options).exactOptional(),
+})

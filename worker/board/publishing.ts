@@ -1,0 +1,75 @@
+// What a sidecar sends and gets. The types of wire.ts are derived from these schemas, and
+// wire-schema.ts validates with them.
+
+import * as z from 'zod'
+import { hashSchema, keySchema, layoutSchema, messageSchema, recordSchema } from './records.ts'
+
+const counter = z.int().nonnegative()
+
+export const storeSchema = z.object({
+  state: z.enum(['present', 'missing']),
+  layout: layoutSchema.exactOptional(),
+  version: z.string().max(64).describe('Of the sidecar.'),
+})
+
+export const SYNC_STEPS = {
+  probe: z
+    .object({ step: z.literal('probe') })
+    .describe('Asks whether the edge would take messages, and changes nothing.'),
+  root: z.object({
+    step: z.literal('root'),
+    run: counter.nullable().describe('Null asks for a new run, which every later message carries.'),
+    root: hashSchema.describe('Of everything.'),
+    store: storeSchema,
+  }),
+  buckets: z.object({
+    step: z.literal('buckets'),
+    run: counter,
+    buckets: z.array(hashSchema).describe('The sums of the 256 buckets.'),
+  }),
+  entries: z.object({
+    step: z.literal('entries'),
+    run: counter,
+    batch: counter,
+    buckets: z
+      .record(
+        z.string().regex(/^(\d|[1-9]\d|1\d\d|2[0-4]\d|25[0-5])$/),
+        z.record(keySchema, hashSchema),
+      )
+      .describe('Bucket number → every key of that bucket with its hash.'),
+    more: z.boolean().describe('Further `entries` messages of this sync follow.'),
+  }),
+}
+
+export const changesSchema = z.object({
+  epoch: z.string().describe('The edge’s own, from the sync.'),
+  run: counter,
+  batch: counter.describe('Rises with every message; the edge applies each one once.'),
+  upserts: z.array(recordSchema),
+  deletes: z.array(keySchema),
+  touched: z
+    .array(keySchema)
+    .describe('Keys that clients should refetch although no record of theirs is in this message.')
+    .exactOptional(),
+  more: z
+    .boolean()
+    .describe('Further parts of this change follow; clients are told after the last.')
+    .exactOptional(),
+})
+
+export const SYNC_ANSWERS = {
+  root: z.object({ step: z.literal('root'), run: counter, epoch: z.string(), match: z.boolean() }),
+  buckets: z.object({ step: z.literal('buckets'), differ: z.array(z.int()) }),
+  entries: z.object({ step: z.literal('entries'), lack: z.array(keySchema), dropped: counter }),
+}
+
+export const changesAnswerSchema = z.object({
+  seq: z.string().describe('`<epoch>-<seq>` of the newest change that clients were told of.'),
+  message: messageSchema
+    .nullable()
+    .describe('What clients were told now; null when nothing they can see changed.'),
+  duplicate: z
+    .literal(true)
+    .describe('This run and batch was applied before; nothing happened now.')
+    .exactOptional(),
+})

@@ -1,0 +1,176 @@
+// The read model of a board: what a sidecar publishes, and what clients read. The types of wire.ts
+// are derived from these schemas, which describe the answers in the OpenAPI document.
+
+import * as z from 'zod'
+
+const optionalText = z.string().exactOptional()
+// Half of a surrogate pair is stored as another character: two ids would share one row, and the
+// sums would never again be those of the publisher.
+const isWhole = (text: string): boolean => text.isWellFormed()
+const idText = z.string().min(1).max(1_024)
+export const idSchema = idText.refine(isWhole)
+export const hashSchema = z.string().regex(/^[0-9a-f]{32}$/)
+export const keySchema = z
+  .templateLiteral([z.enum(['task', 'session', 'run', 'board']), ':', idText])
+  .refine(isWhole)
+
+const invalid = z
+  .string()
+  .describe('Why the file could not be read whole, in one sentence. It stays listed.')
+  .exactOptional()
+
+export const checkSchema = z.object({
+  desc: z.string(),
+  cmd: optionalText,
+  type: optionalText,
+  result: optionalText,
+  cwd: optionalText,
+  timeout: z.number().exactOptional(),
+})
+
+export const provenanceSchema = z.object({
+  who: z.string(),
+  at: z.string(),
+  did: z.string(),
+  text: optionalText,
+})
+
+export const executionSchema = z.enum(['active', 'stalled', 'awaiting_review'])
+export const healthSchema = z.enum(['active', 'stalled', 'finished', 'canceled'])
+
+export const taskSchema = z
+  .object({
+    id: idSchema,
+    title: z.string(),
+    status: z.string(),
+    assignee: optionalText,
+    assignees: z
+      .array(z.string())
+      .describe('All of them, `assignee` first; only where a task has more than one.')
+      .exactOptional(),
+    deps: z
+      .array(z.string())
+      .describe('Ids of the tasks that must be closed before this one is `ready`.')
+      .exactOptional(),
+    ready: z.boolean().describe('Not closed, every dep is closed, and the file is not `invalid`.'),
+    updatedAt: optionalText,
+    rank: z.number().exactOptional(),
+    labels: z.array(z.string()).exactOptional(),
+    priority: optionalText,
+    parent: optionalText,
+    activeAttempt: optionalText,
+    executionState: executionSchema.exactOptional(),
+    sessionId: optionalText,
+    checks: z.array(checkSchema).exactOptional(),
+    provenance: z.array(provenanceSchema).exactOptional(),
+    extra: z
+      .record(z.string(), z.unknown())
+      .describe('Fields of the file that Signalbox does not know, as they stand there.')
+      .exactOptional(),
+    body: z
+      .string()
+      .describe('Markdown; cut at 512 KiB with a last line that says so.')
+      .exactOptional(),
+    invalid,
+  })
+  .describe('Times are RFC 3339, UTC. Lists leave out `body`, `provenance`, `checks`, `extra`.')
+
+export const liveSchema = z
+  .object({ heartbeatAt: z.string(), progress: optionalText, worktree: optionalText })
+  .describe('What an agent last said of a running session.')
+
+export const sessionSchema = z.object({
+  id: idSchema,
+  task: z.string(),
+  attempt: z.string(),
+  actor: z.string(),
+  client: optionalText,
+  model: optionalText,
+  status: z.string(),
+  startedAt: z.string(),
+  endedAt: optionalText,
+  branch: optionalText,
+  headStarted: optionalText,
+  headFinished: optionalText,
+  summary: optionalText,
+  cancelReason: optionalText,
+  health: healthSchema,
+  live: liveSchema.exactOptional(),
+  invalid,
+})
+
+export const runSchema = z
+  .object({
+    file: idSchema,
+    at: optionalText,
+    cmd: optionalText,
+    cwd: optionalText,
+    head: optionalText,
+    exit: z.number(),
+    timedout: z.boolean(),
+    duration: optionalText,
+    output: z.string().describe('Cut at 512 KiB with a last line that says so.').exactOptional(),
+    invalid,
+  })
+  .describe('One run of the checks of a task, from its log file.')
+
+export const layoutSchema = z.enum(['cairn', 'backlog-md', 'task-master'])
+
+export const boardSchema = z
+  .object({
+    layout: layoutSchema,
+    prefix: optionalText,
+    states: z.array(z.string()),
+    closed: z.array(z.string()),
+    initial: optionalText,
+    extra: z.record(z.string(), z.unknown()).exactOptional(),
+    invalid,
+  })
+  .describe('The configuration of a board.')
+
+const taskRecord = z.object({
+  kind: z.literal('task'),
+  id: idSchema,
+  hash: hashSchema,
+  file: hashSchema.describe(
+    'Covers only what the file of the task itself says: where it is as it was, the change ' +
+      'follows from another file, which is the one that clients are told of.',
+  ),
+  task: taskSchema,
+})
+const sessionRecord = z.object({
+  kind: z.literal('session'),
+  id: idSchema,
+  hash: hashSchema,
+  session: sessionSchema,
+})
+const runRecord = z.object({
+  kind: z.literal('run'),
+  id: idSchema,
+  hash: hashSchema,
+  task: z.string(),
+  run: runSchema,
+})
+const boardRecord = z.object({
+  kind: z.literal('board'),
+  id: z.literal('board'),
+  hash: hashSchema,
+  board: boardSchema,
+})
+
+export const RECORDS = { taskRecord, sessionRecord, runRecord, boardRecord }
+
+export const recordSchema = z
+  .discriminatedUnion('kind', [taskRecord, sessionRecord, runRecord, boardRecord])
+  .describe(
+    'One record of the read model. `hash` covers the bytes of its file, every derived value and ' +
+      'the key, so two equal hashes are the same record.',
+  )
+
+export const messageSchema = z
+  .discriminatedUnion('type', [
+    z.object({ type: z.literal('task-changed'), id: z.string() }),
+    z.object({ type: z.literal('tasks-changed') }),
+    z.object({ type: z.literal('session-changed'), session: z.string() }),
+  ])
+  .describe('A change: what a client should fetch again.')

@@ -1,0 +1,47 @@
+// The ten events that a host application listens to, and their payloads. The types of events.ts
+// are derived from the schemas; at run time only the OpenAPI document loads them.
+
+import * as z from 'zod'
+import { webhookPayloadSchema } from './payload.ts'
+import { raisedAlertSchema } from './raised-alert.ts'
+import { chargeSchema } from './requests.ts'
+import type { EventName } from './status.ts'
+import { transactionSchema } from './transaction.ts'
+
+const { replace: _, ...requested } = chargeSchema.shape
+
+/** The request of a charge as it is stored and told. */
+export const requestedSchema = z.object(requested)
+
+const moved = z.object({ transaction: transactionSchema })
+
+export const EVENT_PAYLOADS = {
+  PaymentInitiated: z
+    .object({
+      gateway: z.string(),
+      request: requestedSchema,
+      transaction: transactionSchema,
+    })
+    .describe('Stored before the gateway is called.'),
+  PaymentSucceeded: moved.describe('Compare `paid` with the price, then deliver.'),
+  PaymentFailed: moved.describe('The same request starts another attempt.'),
+  PaymentCancelled: moved.describe('Cancelled or expired: the status of the transaction tells.'),
+  PaymentRefunded: moved.describe('All of it or a part: `refundedAmount` tells.'),
+  AlertRaised: z
+    .object({ alert: raisedAlertSchema, transaction: transactionSchema })
+    .describe('A person should look at this transaction: the alert says why.'),
+  WebhookReceived: z
+    .object({ payload: webhookPayloadSchema })
+    .describe('A verified webhook came, a duplicate too.'),
+  WebhookVerificationFailed: z
+    .object({
+      gateway: z.string(),
+      reason: z.string(),
+      headers: z.record(z.string(), z.string()).describe('Sensitive ones are redacted.'),
+    })
+    .describe('A webhook whose signature or token is wrong.'),
+  GatewayTimeout: z
+    .object({ gateway: z.string(), endpoint: z.string(), durationMs: z.number() })
+    .describe('A gateway did not answer in time.'),
+  CircuitOpened: z.object({ gateway: z.string() }).describe('Once per opening.'),
+} satisfies Record<EventName, z.ZodType>

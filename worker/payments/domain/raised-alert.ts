@@ -1,0 +1,54 @@
+// An alert as the API, the events and the host application see it. The types are derived from the
+// schemas, which describe the answers in the OpenAPI document.
+
+import * as z from 'zod'
+import { ALERT_KINDS, DURABLE_EVENTS } from './status.ts'
+import { paymentErrorSchema, statusSchema, timeSchema } from './transaction.ts'
+
+export const alertKindSchema = z
+  .enum(ALERT_KINDS)
+  .describe('Why a person should look at a payment.')
+
+export const alertDetailSchema = z
+  .object({
+    reference: z.string().describe('The host application’s, of the payment.'),
+    amount: z
+      .int()
+      .describe('What the gateway’s event told; without one, of the payment or the refund.'),
+    currency: z.string(),
+    expectedAmount: z.int().describe('What was requested or, of a refund, what was paid of it.'),
+    expectedCurrency: z.string(),
+    eventId: z.string().describe('The gateway’s event that raised it.'),
+    refundId: z.string().describe('Our name for the refund, or else the gateway’s.'),
+    since: timeSchema.describe('Open since.'),
+    said: z
+      .union([statusSchema, z.literal('nothing')])
+      .describe(
+        'Of a refund with another amount: what its event told. Otherwise, what the gateway ' +
+          'answered last.',
+      ),
+    event: z.string().describe('The id of the event that was not delivered.'),
+    type: z.enum(DURABLE_EVENTS).describe('The type of the event that was not delivered.'),
+    deliveryId: z.string().describe('What can be sent again.'),
+    endpoint: z.string().describe('Where it can be sent again to.'),
+    lastStatus: z.int(),
+    error: z
+      .union([paymentErrorSchema, z.string()])
+      .describe('The gateway’s, or why an event was not taken.'),
+  })
+  .exactPartial()
+  .describe('What happened, as far as it is known. Amounts are in minor units.')
+
+export const raisedAlertSchema = z.object({
+  id: z.string(),
+  kind: alertKindSchema,
+  gateway: z.string(),
+  transactionId: z.string().describe('Ours.'),
+  detail: alertDetailSchema,
+  createdAt: timeSchema,
+})
+
+export type AlertDetail = z.infer<typeof alertDetailSchema>
+
+/** An alert as the host application gets it. */
+export type RaisedAlert = z.infer<typeof raisedAlertSchema>

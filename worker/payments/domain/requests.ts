@@ -1,0 +1,72 @@
+// What a charge and a refund must be before anything is stored or asked. The schemas validate, and
+// describe the requests in the OpenAPI document.
+
+import * as z from 'zod'
+import { CURRENCY, MAX_AMOUNT } from './money.ts'
+
+const METADATA_CHARS = 4_096
+
+/** Half a surrogate pair has no UTF-8: neither the database nor a gateway could take it. */
+const wellFormed = (maxChars: number) =>
+  z
+    .string()
+    .min(1)
+    .max(maxChars)
+    .refine((text) => text.isWellFormed(), 'must be whole characters')
+
+const line = (maxChars: number) =>
+  wellFormed(maxChars).regex(
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it keeps out.
+    /^[^\u0000-\u001f\u007f]*$/,
+    'must not hold control characters',
+  )
+
+const httpUrl = z
+  .string()
+  .max(2_048)
+  .refine(
+    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
+    'must be an http(s) URL',
+  )
+  .meta({ format: 'uri' })
+
+export const metadataSchema = z
+  .record(z.string().max(64), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+  .refine((data) => JSON.stringify(data).length <= METADATA_CHARS, 'must fit into 4 KiB')
+  .describe('Up to 4 KiB. It is returned in every event.')
+
+export const chargeSchema = z.strictObject({
+  gateway: z.string().min(1).describe('Key of the configuration, such as `redirect`.'),
+  reference: line(255).describe(
+    'Your id of the order. Repeating the charge of an order is safe: it cannot be paid twice.',
+  ),
+  amount: z
+    .int()
+    .positive()
+    .max(MAX_AMOUNT, 'must have 15 digits at most')
+    .describe('Minor units: IQD 25,000 is 25000, USD 12.50 is 1250.'),
+  currency: z.string().regex(CURRENCY, 'must be three capital letters'),
+  description: line(500).describe('The text that the payer sees.'),
+  returnUrl: httpUrl
+    .describe('The page that the payer returns to; overrides the configured one.')
+    .exactOptional(),
+  customerPhone: line(32).describe('Sent to the gateway, and not stored.').exactOptional(),
+  metadata: metadataSchema.exactOptional(),
+  replace: z
+    .boolean()
+    .describe(
+      'The way out where this charge was requested before and nobody ever got its page or its ' +
+        'code: once its gateway is certain that it is not paid, it is cancelled, and another ' +
+        'attempt begins. It is no part of the request that is compared with the one before.',
+    )
+    .exactOptional(),
+})
+
+export const refundSchema = z.strictObject({
+  transactionId: wellFormed(255).describe('Ours, or the gateway’s.'),
+  amount: z
+    .int()
+    .positive()
+    .describe('Minor units. For a gateway that refunds only in full: what was charged.'),
+  reason: wellFormed(500),
+})

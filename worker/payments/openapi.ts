@@ -1,0 +1,229 @@
+// What the OpenAPI document says of the routes of payments, except of the webhooks.
+
+import * as z from 'zod'
+import type { Answer, Description, Operation } from '../shared/openapi/operation.ts'
+import type { Reason } from '../shared/problem.ts'
+import { requestedSchema } from './domain/event-payloads.ts'
+import { unreadableSchema } from './domain/listed.ts'
+import { alertDetailSchema, alertKindSchema, raisedAlertSchema } from './domain/raised-alert.ts'
+import { chargeSchema, metadataSchema, refundSchema } from './domain/requests.ts'
+import {
+  paidSchema,
+  paymentErrorSchema,
+  paymentResponseSchema,
+  refundResultSchema,
+  statusSchema,
+  transactionSchema,
+} from './domain/transaction.ts'
+import { gatewayHealthSchema } from './gateways/guard/guard.ts'
+import {
+  alertsQuery,
+  eventsQuery,
+  noQuery,
+  ratesQuery,
+  transactionsQuery,
+} from './queries/parameters.ts'
+import {
+  alertRecordSchema,
+  alertsPageSchema,
+  deliveryRecordSchema,
+  eventRecordSchema,
+  eventsPageSchema,
+  refundRecordSchema,
+  storedEventSchema,
+  storySchema,
+  transactionsPageSchema,
+  webhookRatesSchema,
+} from './queries/queries.ts'
+import { sweepReportSchema } from './reconciliation/sweep-report.ts'
+
+const refundAskedSchema = refundSchema.extend({ gateway: chargeSchema.shape.gateway })
+const gatewaysSchema = z.object({ gateways: z.array(gatewayHealthSchema) })
+const acknowledgedSchema = z.object({ acknowledged: z.literal(true) })
+const redeliveringSchema = z.object({ redelivering: z.literal(true) })
+
+const DATABASE: readonly Reason[] = ['ledger_unavailable', 'schema_mismatch']
+const BODY: readonly Reason[] = ['invalid_argument', 'payload_too_large']
+const GATEWAY: readonly Reason[] = ['gateway_unavailable', 'gateway_refused']
+
+const answer = (description: string, schema: z.ZodType): Answer => ({
+  description,
+  schema,
+  headers: ['X-Correlation-Id', 'Cache-Control'],
+})
+
+const read = (
+  of: Pick<Operation, 'id' | 'summary' | 'description' | 'path'>,
+  query: z.ZodObject,
+  schema: z.ZodType,
+  failures: readonly Reason[] = ['invalid_argument'],
+): Operation => ({
+  ...of,
+  needs: 'payments:read',
+  query,
+  headers: ['If-None-Match', 'X-Correlation-Id'],
+  answers: {
+    200: {
+      description: 'As it is now.',
+      schema,
+      headers: ['ETag', 'Cache-Control', 'X-Correlation-Id'],
+    },
+    304: {
+      description: 'Nothing has changed since `If-None-Match`.',
+      headers: ['ETag', 'Cache-Control', 'X-Correlation-Id'],
+    },
+  },
+  failures: ['unknown_filter', ...failures, ...DATABASE],
+})
+
+const OPERATIONS: Record<string, Operation> = {
+  'POST /api/payments/charges': {
+    id: 'createCharge',
+    summary: 'Charge an order',
+    description:
+      'Safe to send again at any time: the same order, or the same `Idempotency-Key`, cannot be ' +
+      'charged twice. It is answered within 20 s.',
+    needs: 'payments:write',
+    headers: ['Idempotency-Key', 'X-Correlation-Id'],
+    body: chargeSchema,
+    answers: {
+      201: answer('A new payment: send the payer to `redirectUrl`.', paymentResponseSchema),
+      200: answer('The payment of a repeated charge, as it is now.', paymentResponseSchema),
+    },
+    failures: [
+      ...(['in_progress', 'idempotency_conflict', 'reference_conflict'] as const),
+      ...BODY,
+      ...GATEWAY,
+      ...DATABASE,
+    ],
+  },
+  'POST /api/payments/refunds': {
+    id: 'createRefund',
+    summary: 'Refund a payment',
+    description: 'Give each refund its own `Idempotency-Key`: it can then be sent again.',
+    needs: 'payments:write',
+    headers: ['Idempotency-Key', 'X-Correlation-Id'],
+    body: refundAskedSchema,
+    answers: { 200: answer('The gateway accepted the refund.', refundResultSchema) },
+    failures: ['in_progress', 'idempotency_conflict', ...BODY, ...GATEWAY, ...DATABASE],
+  },
+  'GET /api/payments/transactions': read(
+    { id: 'listTransactions', summary: 'Transactions, newest first' },
+    transactionsQuery,
+    transactionsPageSchema,
+  ),
+  'GET /api/payments/transactions/:id': read(
+    {
+      id: 'getTransaction',
+      summary: 'One transaction with everything that is known of it',
+      path: { id: 'Our id of the transaction.' },
+    },
+    noQuery,
+    storySchema,
+    ['unknown_transaction'],
+  ),
+  'POST /api/payments/transactions/:id/check': {
+    id: 'checkTransaction',
+    summary: 'Ask the gateway about one payment now',
+    description: 'Each one is a call to the gateway: send it once, not in a loop.',
+    needs: 'payments:write',
+    path: { id: 'Our id of the transaction.' },
+    headers: ['X-Correlation-Id'],
+    answers: { 200: answer('The transaction with what the gateway answered.', storySchema) },
+    failures: [
+      ...(['unknown_transaction', 'in_progress'] as const),
+      ...([...BODY, 'gateway_unavailable', ...DATABASE] as const),
+    ],
+  },
+  'GET /api/payments/webhook-events': read(
+    { id: 'listWebhookEvents', summary: 'Webhooks of gateways, newest first' },
+    eventsQuery,
+    eventsPageSchema,
+  ),
+  'GET /api/payments/webhook-rates': read(
+    { id: 'getWebhookRates', summary: 'Webhooks in each of the last minutes, by outcome' },
+    ratesQuery,
+    webhookRatesSchema,
+  ),
+  'GET /api/payments/gateways': read(
+    { id: 'listGateways', summary: 'The gateways, what they support, and how they are' },
+    noQuery,
+    gatewaysSchema,
+    [],
+  ),
+  'GET /api/payments/alerts': read(
+    { id: 'listAlerts', summary: 'What a person should look at, newest first' },
+    alertsQuery,
+    alertsPageSchema,
+  ),
+  'POST /api/payments/alerts/:id/acknowledge': {
+    id: 'acknowledgeAlert',
+    summary: 'A person has seen this alert',
+    needs: 'payments:write',
+    path: { id: 'The id of the alert.' },
+    headers: ['X-Correlation-Id'],
+    answers: {
+      200: answer('It is acknowledged; the first who did so is kept.', acknowledgedSchema),
+    },
+    failures: ['unknown_alert', 'payload_too_large', ...DATABASE],
+  },
+  'POST /api/payments/deliveries/:id/redeliver': {
+    id: 'redeliver',
+    summary: 'Send one event to the endpoint of the shop again',
+    needs: 'payments:write',
+    path: { id: 'The id of the delivery.' },
+    headers: ['X-Correlation-Id'],
+    answers: { 202: answer('It is being sent.', redeliveringSchema) },
+    failures: ['unknown_delivery', 'payload_too_large', ...DATABASE],
+  },
+  'POST /api/payments/sweep': {
+    id: 'sweep',
+    summary: 'Do what is due now',
+    description:
+      'Delivers pending events, applies early webhooks, and asks gateways about payments whose ' +
+      'time has come. It runs every minute by itself.',
+    needs: 'payments:write',
+    headers: ['X-Correlation-Id'],
+    answers: { 200: answer('What was done.', sweepReportSchema) },
+    failures: ['payload_too_large'],
+  },
+}
+
+export const describePayments = (): Description => ({
+  tag: {
+    name: 'Payments',
+    description: 'Charges, refunds, and what is known of them. Amounts are in minor units.',
+  },
+  operations: OPERATIONS,
+  schemas: {
+    PaymentStatus: statusSchema,
+    PaymentError: paymentErrorSchema,
+    Paid: paidSchema,
+    Metadata: metadataSchema,
+    Transaction: transactionSchema,
+    ChargeRequest: chargeSchema,
+    RequestedCharge: requestedSchema,
+    PaymentResponse: paymentResponseSchema,
+    RefundRequest: refundAskedSchema,
+    RefundResult: refundResultSchema,
+    Unreadable: unreadableSchema,
+    TransactionsPage: transactionsPageSchema,
+    TransactionStory: storySchema,
+    Refund: refundRecordSchema,
+    StoredEvent: storedEventSchema,
+    Delivery: deliveryRecordSchema,
+    WebhookEvent: eventRecordSchema,
+    WebhookEventsPage: eventsPageSchema,
+    WebhookRates: webhookRatesSchema,
+    AlertKind: alertKindSchema,
+    AlertDetail: alertDetailSchema,
+    RaisedAlert: raisedAlertSchema,
+    Alert: alertRecordSchema,
+    AlertsPage: alertsPageSchema,
+    Gateway: gatewayHealthSchema,
+    Gateways: gatewaysSchema,
+    SweepReport: sweepReportSchema,
+    Acknowledged: acknowledgedSchema,
+    Redelivering: redeliveringSchema,
+  },
+})

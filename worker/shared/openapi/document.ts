@@ -1,0 +1,225 @@
+// Makes an OpenAPI 3.1 document of what the rooms say of their routes.
+
+import * as z from 'zod'
+import { type Reason, STATUS_OF } from '../problem.ts'
+import {
+  REQUEST_HEADERS,
+  RESPONSE_HEADERS,
+  type RequestHeader,
+  type ResponseHeader,
+  SECURITY_SCHEMES,
+} from './components.ts'
+import type { Answer, Description, Operation, SentWebhook } from './operation.ts'
+
+type Json = Record<string, unknown>
+/** A reference to a schema that has a name; any other one as it is. */
+type Refer = (schema: z.ZodType) => Json
+
+const SCHEMAS = '#/components/schemas/'
+const REASONS = Object.keys(STATUS_OF) as Reason[]
+
+const problemSchema = z.object({
+  error: z.string().describe('A sentence for people. It may change.'),
+  code: z.enum(REASONS).describe('Stable: programs decide by it.'),
+  transactionId: z
+    .string()
+    .describe('A payment is stored: what became of it can be looked up.')
+    .exactOptional(),
+})
+
+export function makeDocument(info: Json, rooms: readonly Description[]): Json {
+  const registry = z.registry<{ id: string }>()
+  registry.add(problemSchema, { id: 'Problem' })
+  for (const { schemas } of rooms) {
+    for (const [id, schema] of Object.entries(schemas)) registry.add(schema, { id })
+  }
+  const refer: Refer = (schema) => {
+    const id = registry.get(schema)?.id
+    return id === undefined
+      ? bare(z.toJSONSchema(schema, { io: 'input', override }))
+      : { $ref: `${SCHEMAS}${id}` }
+  }
+  const uri = (id: string) => `${SCHEMAS}${id}`
+  const named = z.toJSONSchema(registry, { io: 'input', uri, override }).schemas
+  return {
+    openapi: '3.1.1',
+    info,
+    servers: [{ url: '/', description: 'The edge that sent this document.' }],
+    tags: rooms.map(({ tag }) => tag),
+    paths: pathsOf(rooms, refer),
+    webhooks: Object.fromEntries(rooms.flatMap((room) => sentBy(room, refer))),
+    components: {
+      schemas: Object.fromEntries(Object.entries(named).map(([id, json]) => [id, bare(json)])),
+      headers: RESPONSE_HEADERS,
+      parameters: Object.fromEntries(
+        Object.entries(REQUEST_HEADERS).map(([name, header]) => [
+          name,
+          { name, in: 'header', ...header },
+        ]),
+      ),
+      securitySchemes: SECURITY_SCHEMES,
+    },
+  }
+}
+
+/** Every whole number is a safe one: that needs no saying. */
+function override({ jsonSchema }: { jsonSchema: Json }): void {
+  if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
+  if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
+}
+
+const bare = ({ $schema, $id, ...json }: Json): Json => json
+
+function pathsOf(rooms: readonly Description[], refer: Refer): Json {
+  const paths: Record<string, Json> = {}
+  for (const room of rooms) {
+    for (const [route, operation] of Object.entries(room.operations)) {
+      const [method = '', pattern = ''] = route.split(' ')
+      const path = pattern.replaceAll(/:(\w+)/g, '{$1}')
+      paths[path] = {
+        ...paths[path],
+        [method.toLowerCase()]: describe(method, room, operation, refer),
+      }
+    }
+  }
+  return paths
+}
+
+function describe(method: string, room: Description, operation: Operation, refer: Refer): Json {
+  const { id, summary, description, body } = operation
+  const parameters = parametersOf(room, operation)
+  return {
+    operationId: id,
+    summary,
+    ...(description !== undefined && { description }),
+    tags: [room.tag.name],
+    security: securityOf(operation),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: body !== 'any', content: contentOf(body, refer) } }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(operation.answers).map(([status, answer]) => [
+          status,
+          responseOf(answer, room, refer),
+        ]),
+      ),
+      ...failuresOf([...operation.failures, ...commonFailures(method, operation)], operation),
+    },
+  }
+}
+
+function securityOf({ needs, takesTicket }: Operation): Json[] {
+  if (needs === 'nobody') return []
+  const scopes = needs === 'token' ? [] : [needs]
+  return [{ bearer: scopes }, { cookie: scopes }, ...(takesTicket ? [{ ticket: scopes }] : [])]
+}
+
+function parametersOf(room: Description, { path = {}, query, headers = [] }: Operation): Json[] {
+  const inPath = Object.entries(path).map(([name, description]) => {
+    return { name, in: 'path', required: true, description, schema: { type: 'string' } }
+  })
+  const { properties = {}, required = [] } = query
+    ? z.toJSONSchema(query, { io: 'input', override })
+    : {}
+  const inQuery = Object.entries(properties).map(([name, json]) => {
+    const { description, ...schema } = json as Json
+    const isRequired = required.includes(name)
+    return {
+      name,
+      in: 'query',
+      required: isRequired,
+      ...(description !== undefined && { description }),
+      schema,
+    }
+  })
+  const all: RequestHeader[] = [...headers, ...(room.isBare ? [] : ['X-Request-Id' as const])]
+  return [
+    ...inPath,
+    ...inQuery,
+    ...all.map((name) => ({ $ref: `#/components/parameters/${name}` })),
+  ]
+}
+
+const contentOf = (body: z.ZodType | 'any', refer: Refer, type = 'application/json'): Json =>
+  body === 'any' ? { '*/*': { schema: {} } } : { [type]: { schema: refer(body) } }
+
+const headersOf = (names: readonly ResponseHeader[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]))
+
+function responseOf(
+  { description, schema, type, headers = [] }: Answer,
+  room: Description,
+  refer: Refer,
+): Json {
+  return {
+    description,
+    headers: headersOf([...headers, ...(room.isBare ? [] : ['X-Request-Id' as const])]),
+    ...(schema && { content: contentOf(schema, refer, type) }),
+  }
+}
+
+/** Of every route behind the authentication. */
+function commonFailures(method: string, { needs }: Operation): Reason[] {
+  if (needs === 'nobody') return []
+  return [
+    ...(['invalid_request', 'unauthorized', 'internal'] as const),
+    ...(['not_configured', 'misconfigured', 'keys_unavailable'] as const),
+    ...(needs === 'token' ? [] : ['forbidden' as const]),
+    ...(method === 'GET' ? [] : ['bad_origin' as const]),
+  ]
+}
+
+function failuresOf(reasons: readonly Reason[], { answers }: Operation): Json {
+  const byStatus = Map.groupBy([...new Set(reasons)].toSorted(), (reason) => STATUS_OF[reason])
+  const hasCorrelation = Object.values(answers).some(({ headers }) =>
+    headers?.includes('X-Correlation-Id'),
+  )
+  return Object.fromEntries(
+    [...byStatus].map(([status, codes]) => {
+      const headers: ResponseHeader[] = [
+        ...(['Cache-Control', 'X-Request-Id'] as const),
+        ...(hasCorrelation ? ['X-Correlation-Id' as const] : []),
+        ...(status === 401 ? ['WWW-Authenticate' as const] : []),
+        ...(status === 503 ? ['Retry-After' as const] : []),
+      ]
+      const code = { type: 'object', properties: { code: { enum: codes } }, required: ['code'] }
+      return [
+        status,
+        {
+          description: codes.map((each) => `\`${each}\``).join(', '),
+          headers: headersOf(headers),
+          content: {
+            'application/json': { schema: { allOf: [{ $ref: `${SCHEMAS}Problem` }, code] } },
+          },
+        },
+      ]
+    }),
+  )
+}
+
+const sentBy = ({ tag, webhooks = {} }: Description, refer: Refer): [string, Json][] =>
+  Object.entries(webhooks).map(([name, { summary, headers, body }]: [string, SentWebhook]) => [
+    name,
+    {
+      post: {
+        operationId: `on${name}`,
+        summary,
+        tags: [tag.name],
+        security: [],
+        parameters: Object.entries(headers).map(([header, description]) => {
+          return {
+            name: header,
+            in: 'header',
+            required: true,
+            description,
+            schema: { type: 'string' },
+          }
+        }),
+        requestBody: { required: true, content: contentOf(body, refer) },
+        responses: {
+          '2XX': { description: 'It was handled. After any other answer it is sent again.' },
+          '4XX': { description: 'It was not handled.' },
+        },
+      },
+    },
+  ])
