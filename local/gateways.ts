@@ -52,9 +52,15 @@ export function gatewaySecrets(secret: string): GatewaySecrets {
 type Variables = Readonly<Record<string, string>>
 
 /**
- * Variables of the simulated gateways. As soon as one of a gateway's is in `given`, that gateway is
- * left out: half a real one and half a simulated one would be neither.
+ * As soon as one variable of a gateway is in `given`, that gateway is left out: half a real one and
+ * half a simulated one would be neither.
  */
+export const simulatedNames = (given: Variables): DriverName[] =>
+  DRIVER_NAMES.filter(
+    (driver) => !Object.keys(given).some((name) => name.startsWith(DRIVERS[driver].envPrefix)),
+  )
+
+/** Variables of the simulated gateways. */
 export function simulatedGateways(
   given: Variables,
   { redirect, fib, stripe }: GatewaySecrets,
@@ -68,39 +74,37 @@ export function simulatedGateways(
       api_key: redirect.apiKey,
     },
     fib: { base_url: simulator, client_id: CLIENT_ID, client_secret: fib.clientSecret },
-    // It has no Stripe: calls are answered with 404, and webhooks that a test signs verify.
     stripe: {
       base_url: simulator,
-      simulated: 'no',
       secret_key: stripe.secretKey,
       webhook_secret: stripe.webhookSecret,
     },
   } satisfies Record<DriverName, Record<string, string>>
-  const names = Object.keys(given)
-  const entries = DRIVER_NAMES.flatMap((driver) => {
-    const { envPrefix } = DRIVERS[driver]
-    if (names.some((name) => name.startsWith(envPrefix))) return []
-    return Object.entries(simulated[driver]).map(([setting, value]) => [
-      variableOf(envPrefix, setting),
+  const entries = simulatedNames(given).flatMap((driver) =>
+    Object.entries(simulated[driver]).map(([setting, value]) => [
+      variableOf(DRIVERS[driver].envPrefix, setting),
       value,
-    ])
-  })
+    ]),
+  )
   return Object.fromEntries(entries)
 }
 
-/** Variables of the simulator. `callback`: of the redirect gateway; others are told each time. */
+/** Variables of the simulator. `callbackOf`: for webhooks; FIB gets its URL with each charge. */
 export function simulatorVariables(
-  { redirect, fib }: GatewaySecrets,
-  { port, callback }: { port: number; callback: string },
+  { redirect, fib, stripe }: GatewaySecrets,
+  { port, callbackOf }: { port: number; callbackOf: (gateway: 'redirect' | 'stripe') => string },
 ): Record<string, string> {
   return {
     SIMULATOR_PORT: String(port),
-    SIMULATOR_REDIRECT_CALLBACK_URL: callback,
+    SIMULATOR_REDIRECT_CALLBACK_URL: callbackOf('redirect'),
     SIMULATOR_REDIRECT_CLIENT_ID: CLIENT_ID,
     SIMULATOR_REDIRECT_CLIENT_SECRET: redirect.clientSecret,
     SIMULATOR_REDIRECT_API_KEY: redirect.apiKey,
     SIMULATOR_FIB_CLIENT_ID: CLIENT_ID,
     SIMULATOR_FIB_CLIENT_SECRET: fib.clientSecret,
+    SIMULATOR_STRIPE_CALLBACK_URL: callbackOf('stripe'),
+    SIMULATOR_STRIPE_SECRET_KEY: stripe.secretKey,
+    SIMULATOR_STRIPE_WEBHOOK_SECRET: stripe.webhookSecret,
   }
 }
 

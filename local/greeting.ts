@@ -13,6 +13,8 @@ export interface Greeting {
   local: LocalJson
   /** Signs one browser in. */
   link: string
+  /** The gateways that are simulated. */
+  simulated: readonly string[]
   /** The store is the example, whose tasks we know by name. */
   isExample: boolean
   platform: NodeJS.Platform
@@ -32,12 +34,12 @@ const LAMP = {
   description: 'A lamp',
 }
 
-export const beforeReady = ({ board, dataDir, host, local, cwd }: Greeting): string => `\
+export const beforeReady = ({ board, dataDir, host, local, simulated, cwd }: Greeting): string => `\
 board       ${near(board.dir, cwd)} (${board.layout}${countOf(board.tasks)})
 repository  ${local.path}
 edge        ${local.url} (${host})
 database    ${local.database}
-gateways    ${local.simulator} (simulated)
+gateways    ${local.simulator} (simulated: ${simulated.join(', ') || 'none'})
 logs        ${near(dataDir, cwd)}/logs
 `
 

@@ -9,8 +9,8 @@ import { type Patience, tryFetch, until } from './until.ts'
 export interface SimulatorPlan {
   home: string
   port: number
-  /** Where the redirect gateway calls back; others are told with each charge. */
-  callback: string
+  /** Where webhooks are sent; FIB gets its URL with each charge. */
+  callbackOf: (gateway: 'redirect' | 'stripe') => string
   secrets: GatewaySecrets
   /** Of the data folder: reports of a crash, and compiled sources. */
   logsDir: string

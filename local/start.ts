@@ -6,7 +6,8 @@ import { openStore, StoreError } from '../sidecar/layouts/registry.ts'
 import { spawnChild } from './child.ts'
 import { openDataFolder } from './data-folder.ts'
 import { listenForEnd } from './end-requests.ts'
-import type { Environment } from './environment.ts'
+import { type Environment, workerVariables } from './environment.ts'
+import { simulatedNames } from './gateways.ts'
 import { afterReady, beforeReady, readyLine } from './greeting.ts'
 import { removeLocalJson, writeLocalJson } from './local-json.ts'
 import type { StartOptions } from './options.ts'
@@ -61,7 +62,7 @@ export async function start(plan: StartPlan): Promise<number> {
 
 /** Resolves when it ends, with the exit code; what was started may still run then. */
 async function run(plan: StartPlan & SystemPlan, layout: string): Promise<number> {
-  const { options, home, data, supervisor, signal, out, notice } = plan
+  const { options, home, data, env, supervisor, signal, out, notice } = plan
   const { promise: ended, resolve: end } = Promise.withResolvers<'asked'>()
   signal.addEventListener('abort', () => end('asked'))
   await removeLocalJson(data.dir)
@@ -76,7 +77,9 @@ async function run(plan: StartPlan & SystemPlan, layout: string): Promise<number
   const link = await signInLink(await readSecret(data.secretFile), first, Date.now())
   const { storeDir, dataDir, host } = options
   const board = { dir: storeDir, layout }
-  const greeting = { board, dataDir, host, local: first, link, isExample, ...here }
+  const simulated = simulatedNames(workerVariables(env))
+  const shown = { board, dataDir, host, simulated, isExample }
+  const greeting = { ...shown, local: first, link, ...here }
   out(`${beforeReady(greeting)}${readyLine(first.url)}\n${afterReady(greeting)}`)
 
   await followStore({ logFile: data.logFile('sidecar'), notice, after: unrefAfter, signal })

@@ -62,9 +62,9 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
   const bringSimulatorUp = async () => {
     const { cacheDir, logsDir } = data
     const secrets = gatewaySecrets(secret)
-    const path = routePath('payments.webhook', routePrefixOf(signalbox), 'redirect')
-    const callback = `${edge}${path}`
-    const told = { port: ports.simulator, callback, secrets, logsDir, cacheDir, env: machine }
+    const callbackOf = (key: string) =>
+      `${edge}${routePath('payments.webhook', routePrefixOf(signalbox), key)}`
+    const told = { port: ports.simulator, callbackOf, secrets, logsDir, cacheDir, env: machine }
     const logFile = data.logFile('simulator')
     supervisor.start(simulatorProcess({ home, ...told, logFile }))
     await simulatorReady(simulator, { what: 'The simulator', waitMs: PROCESS_WAIT_MS, signal })

@@ -6,8 +6,13 @@ import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-n
 import { type DataFolder, openDataFolder } from '../data-folder.ts'
 import { checkVariables, edgeUrl } from '../edge.ts'
 import { aborted, type Closing, closeAll, listenForEnd } from '../end-requests.ts'
-import { type Environment, edgeVariables } from '../environment.ts'
-import { describeGateways, gatewaySecrets, simulatorVariables } from '../gateways.ts'
+import { type Environment, edgeVariables, workerVariables } from '../environment.ts'
+import {
+  describeGateways,
+  gatewaySecrets,
+  simulatedNames,
+  simulatorVariables,
+} from '../gateways.ts'
 import { afterReady, beforeReady, readyLine } from '../greeting.ts'
 import type { Home } from '../home.ts'
 import { removeLocalJson, writeLocalJson } from '../local-json.ts'
@@ -84,9 +89,10 @@ async function run(plan: Running): Promise<number> {
   closing.push(log.close)
 
   const secrets = gatewaySecrets(secret)
-  const callback = `${url}${routePath('payments.webhook', routePrefixOf(file), 'redirect')}`
+  const callbackOf = (key: string) =>
+    `${url}${routePath('payments.webhook', routePrefixOf(file), key)}`
   const [free = 0] = await freePorts(1, port)
-  const settings = readSettings(simulatorVariables(secrets, { port: free, callback }))
+  const settings = readSettings(simulatorVariables(secrets, { port: free, callbackOf }))
   const simulator = await openSimulator(settings)
   closing.push(simulator.close)
 
@@ -127,6 +133,7 @@ async function run(plan: Running): Promise<number> {
     ...{ local, link, isExample: plan.isExample, host: 'node' },
     board: { dir: plan.project, layout: store.layout, tasks: system.board?.tasks() ?? 0 },
     dataDir: data.dir,
+    simulated: simulatedNames(workerVariables(env)),
     ...{ platform: process.platform, cwd: process.cwd() },
   }
   out(`${beforeReady(greeting)}${readyLine(url)}\n${afterReady(greeting)}`)

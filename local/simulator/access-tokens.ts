@@ -1,5 +1,5 @@
-// The OAuth2 client credentials grant of both gateways. Tokens are random and kept in memory. So a
-// restarted simulator refuses old tokens, as a gateway does after a key rotation.
+// The OAuth2 client credentials grant of redirect and FIB. Tokens are random and kept in memory.
+// So a restarted simulator refuses old tokens, as a gateway does after a key rotation.
 
 export interface Client {
   clientId: string

@@ -7,6 +7,7 @@ import { fibApi } from './fib-api.ts'
 import { payPages } from './pay-pages.ts'
 import { redirectApi } from './redirect-api.ts'
 import type { Simulator } from './simulator.ts'
+import { stripeApi } from './stripe-api.ts'
 
 export function createApp(simulator: Simulator, url: () => string): Hono {
   const payUrl = (id: string) => `${url()}/pay/${id}`
@@ -15,9 +16,10 @@ export function createApp(simulator: Simulator, url: () => string): Hono {
   app.get('/health', (c) => c.text('ok'))
   app.route('/', redirectApi(simulator, payUrl))
   app.route('/', fibApi(simulator, payUrl))
+  app.route('/', stripeApi(simulator, payUrl))
   app.route('/', payPages(simulator))
   app.route('/', controlApi(simulator))
-  // Calls of the Stripe driver arrive here, too. It understands an error of this form.
+  // In Stripe's form: that driver understands it, and the others only look at the status.
   const missing = { type: 'invalid_request_error', message: 'There is nothing here.' }
   app.notFound((c) => c.json({ error: missing }, 404))
   app.onError((error, c) => {

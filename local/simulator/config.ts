@@ -11,11 +11,18 @@ export interface Settings {
     callbackUrl?: string
   }
   fib: { clientId: string; clientSecret: string }
+  stripe: {
+    secretKey: string
+    /** Signs its events. */
+    webhookSecret: string
+    /** The webhook endpoint that the merchant registered. Without one, no event is sent. */
+    callbackUrl?: string
+  }
   /** Shown on the hosted page. */
   merchant: string
   /** The waits before retries of a webhook. */
   retriesMs: number[]
-  /** How long a refund of FIB takes. */
+  /** How long a refund of FIB takes, and until a refund of Stripe fails. */
   fibRefundMs: number
   /** Until an unpaid payment of the redirect gateway expires. */
   expiryMs: number
@@ -32,18 +39,26 @@ export function readSettings(env: Environment): Settings {
     if (Number.isInteger(value) && value >= 0) return value
     throw new TypeError(`SIMULATOR_${name} must be a whole number.`)
   }
-  const callbackUrl = env.SIMULATOR_REDIRECT_CALLBACK_URL
+  const callbackOf = (gateway: string) => {
+    const callbackUrl = env[`SIMULATOR_${gateway}_CALLBACK_URL`]
+    return callbackUrl ? { callbackUrl } : {}
+  }
   return {
     port: count('PORT', 0),
     redirect: {
       clientId: text('REDIRECT_CLIENT_ID', 'simulated-merchant'),
       clientSecret: text('REDIRECT_CLIENT_SECRET', 'simulated-client-secret'),
       apiKey: text('REDIRECT_API_KEY', 'simulated-api-key-of-32-bytes-or-more'),
-      ...(callbackUrl && { callbackUrl }),
+      ...callbackOf('REDIRECT'),
     },
     fib: {
       clientId: text('FIB_CLIENT_ID', 'simulated-merchant'),
       clientSecret: text('FIB_CLIENT_SECRET', 'simulated-client-secret'),
+    },
+    stripe: {
+      secretKey: text('STRIPE_SECRET_KEY', 'sk_test_simulated'),
+      webhookSecret: text('STRIPE_WEBHOOK_SECRET', 'whsec_simulated-secret-of-32-bytes-or-more'),
+      ...callbackOf('STRIPE'),
     },
     merchant: text('MERCHANT', 'Signalbox Shop'),
     retriesMs: readWaits(text('RETRIES_MS', '1000 2000 4000 8000')),

@@ -6,7 +6,15 @@ import type { Action } from './payment.ts'
 import type { Simulator } from './simulator.ts'
 
 /** `refund` is a refund by the staff of the gateway. */
-const ACTIONS: readonly Action[] = ['pay', 'pay_late', 'fail', 'cancel', 'expire', 'refund']
+const ACTIONS = [
+  'pay',
+  'pay_late',
+  'transfer',
+  'fail',
+  'cancel',
+  'expire',
+  'refund',
+] as const satisfies Action[]
 
 export function controlApi(simulator: Simulator): Hono {
   const { payments, faults, webhooks, tokens } = simulator

@@ -27,7 +27,7 @@ export interface Faults {
   currency?: string
   /** A webhook is changed after it was signed. FIB does not sign: there it has an unknown id. */
   tampered?: boolean
-  /** The token of a webhook has `alg: none` and no signature. */
+  /** The token of a webhook has `alg: none` and no signature; Stripe's has only `v0`. */
   algNone?: boolean
   /** Webhooks are not sent. */
   lost?: boolean

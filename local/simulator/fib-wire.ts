@@ -5,6 +5,7 @@ import { amountOf, type Payment, type State } from './payment.ts'
 export function statusOf(state: State): string {
   switch (state) {
     case 'open':
+    case 'processing':
       return 'UNPAID'
     case 'paid':
       return 'PAID'

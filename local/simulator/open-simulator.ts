@@ -6,6 +6,7 @@ import { createApp } from './app.ts'
 import type { Settings } from './config.ts'
 import { type NodeServer, serve } from './node-server.ts'
 import { Simulator } from './simulator.ts'
+import type { EncodedWebhook } from './webhook.ts'
 
 /** A gateway waits this long for a merchant. */
 const WEBHOOK_TIMEOUT_MS = 15_000
@@ -29,10 +30,10 @@ export async function openSimulator(settings: Settings): Promise<OpenSimulator> 
   }
 }
 
-async function post(url: string, body: string) {
+async function post(url: string, { headers, body }: EncodedWebhook) {
   const response = await fetch(url, {
     method: 'POST',
-    headers: { 'content-type': 'application/json' },
+    headers,
     body,
     // A redirect does not count as accepted.
     redirect: 'manual',

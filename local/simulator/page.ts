@@ -1,14 +1,17 @@
-// The hosted payment page of both gateways as HTML, without scripts and external resources. Pure.
+// The hosted payment page of the gateways as HTML, without scripts and external resources. Pure.
 
+import { minorUnits } from '../../worker/payments/domain/money.ts'
 import { readableCode } from './fib-wire.ts'
 import { amountOf, type Payment, type State } from './payment.ts'
 
 const GATEWAYS = {
   redirect: { name: 'Redirect gateway', accent: '#0f766e' },
   fib: { name: 'First Iraqi Bank', accent: '#1d4ed8' },
+  stripe: { name: 'Stripe', accent: '#533afd' },
 }
 
 const ENDS: Record<Exclude<State, 'open'>, string> = {
+  processing: 'The bank transfer is under way.',
   paid: 'This payment is paid.',
   failed: 'This payment failed.',
   cancelled: 'This payment was cancelled.',
@@ -19,24 +22,35 @@ const ENDS: Record<Exclude<State, 'open'>, string> = {
 
 /** The form while the payment is open, else its result. */
 export function paymentPage(payment: Payment, merchant: string): string {
-  const { amount, currency } = amountOf(payment)
-  const sum = `${new Intl.NumberFormat('en').format(amount)} ${htmlOf(currency)}`
+  const sum = htmlOf(sumOf(payment))
   const order = payment.reference === '' ? payment.id : payment.reference
   const isFib = payment.gateway === 'fib'
   const code = isFib ? `<dt>Code</dt><dd>${readableCode(payment.id)}</dd>` : ''
   const about = `<p class="sum">${sum}</p>
 <dl><dt>To</dt><dd>${htmlOf(merchant)}</dd><dt>Order</dt><dd>${htmlOf(order)}</dd>${code}</dl>`
-  const rest =
-    payment.state === 'open' ? FORM : `<p role="status" class="end">${ENDS[payment.state]}</p>`
-  return pageOf(payment.gateway, `Pay ${sum}`, `${about}\n${rest}`)
+  return pageOf(payment.gateway, `Pay ${sum}`, `${about}\n${stateOf(payment)}`)
+}
+
+function stateOf({ gateway, state, declinedAt }: Payment): string {
+  if (state === 'processing') return `${statusOf(ENDS[state])}\n${TRANSFER_FORM}`
+  if (state !== 'open') return statusOf(ENDS[state])
+  if (gateway !== 'stripe') return FORM
+  const declined = declinedAt === undefined ? '' : `${statusOf('The card was declined.')}\n`
+  return declined + STRIPE_FORM
+}
+
+const statusOf = (sentence: string): string => `<p role="status" class="end">${sentence}</p>`
+
+function sumOf(payment: Payment): string {
+  const { amount, currency } = amountOf(payment)
+  const minor = payment.gateway === 'stripe' ? minorUnits(currency) : 1
+  const minimumFractionDigits = Math.log10(minor)
+  const format = new Intl.NumberFormat('en', { minimumFractionDigits })
+  return `${format.format(amount / minor)} ${currency}`
 }
 
 export const noPaymentPage = (): string =>
-  pageOf(
-    'redirect',
-    'No such payment',
-    '<p role="status" class="end">There is no such payment.</p>',
-  )
+  pageOf('redirect', 'No such payment', statusOf('There is no such payment.'))
 
 const FORM = `<form method="post">
 <button name="action" value="pay" class="main">Pay</button>
@@ -45,6 +59,18 @@ const FORM = `<form method="post">
 <button name="action" value="cancel">Cancel</button>
 <button name="action" value="expire">Let it expire</button>
 </div>
+</form>`
+
+/** A payment by card, or by a method that takes days. */
+const STRIPE_FORM = FORM.replace(
+  '<div',
+  '<button name="action" value="transfer">Pay by bank transfer</button>\n<div',
+)
+
+/** The payer is gone: these are for the bank. */
+const TRANSFER_FORM = `<form method="post">
+<button name="action" value="pay" class="main">The money arrives</button>
+<button name="action" value="fail">The bank refuses</button>
 </form>`
 
 const pageOf = (gateway: Payment['gateway'], title: string, body: string): string => {
@@ -91,7 +117,9 @@ button:focus-visible { outline: 3px solid light-dark(#18181b, #f4f4f5); outline-
 .main:hover { filter: brightness(1.1); }
 .rest { display: grid; grid-template-columns: repeat(3, auto); gap: .5rem; margin-top: .75rem; }
 .rest button { padding: .6rem .4rem; font-size: .9rem; }
-.end { margin: 0; font-weight: 600; }
+.main + button { margin-top: .75rem; }
+.end { margin: 0 0 1rem; font-weight: 600; }
+.end:last-child { margin: 0; }
 footer { text-align: center; font-size: .85rem; color: light-dark(#52525b, #a1a1aa); }
 `
 

@@ -5,7 +5,7 @@ import { noPaymentPage, paymentPage } from './page.ts'
 import type { Action, Payment } from './payment.ts'
 import type { Simulator } from './simulator.ts'
 
-const ACTIONS: readonly Action[] = ['pay', 'fail', 'cancel', 'expire']
+const ACTIONS: readonly Action[] = ['pay', 'transfer', 'fail', 'cancel', 'expire']
 
 /**
  * The page runs and fetches nothing. There is no form-action, since browsers apply it to the
@@ -33,10 +33,14 @@ export function payPages(simulator: Simulator): Hono {
     const form = new URLSearchParams(await c.req.text())
     const action = ACTIONS.find((name) => name === form.get('action'))
     if (!payment || !action) return show(c, payment)
+    const back = backUrl(payment, action)
+    // At Stripe, a payer who goes back to the shop changes nothing.
+    if (payment.gateway === 'stripe' && action === 'cancel') {
+      return back === undefined ? show(c, payment) : c.redirect(back, 303)
+    }
     const acted = simulator.act(payment, action)
     // Pressed twice, or too late: show the present state.
     if (!acted.ok) return show(c, payments.find(payment.id))
-    const back = action === 'pay' ? payment.successUrl : payment.failureUrl
     if (back === undefined || !URL.canParse(back)) return show(c, acted.payment)
     const token = await acted.returnToken
     const url = new URL(back)
@@ -44,4 +48,14 @@ export function payPages(simulator: Simulator): Hono {
     return c.redirect(url.href, 303)
   })
   return pages
+}
+
+/** Where the payer goes after an action; undefined: nowhere. */
+function backUrl({ gateway, ...payment }: Payment, action: Action): string | undefined {
+  const isPaying = action === 'pay' || action === 'transfer'
+  if (gateway !== 'stripe') return isPaying ? payment.successUrl : payment.failureUrl
+  if (action === 'cancel') return payment.failureUrl
+  // When a bank transfer arrives, the payer is gone; an expired page leads nowhere.
+  if (!isPaying || payment.state !== 'open') return undefined
+  return payment.successUrl?.replaceAll('{CHECKOUT_SESSION_ID}', payment.id)
 }

@@ -1,4 +1,4 @@
-// All payments of both gateways, in memory only. No I/O, no clock.
+// All payments of the gateways, in memory only. No I/O, no clock.
 
 import {
   type Action,
@@ -9,33 +9,35 @@ import {
   type Order,
   openPayment,
   type Payment,
+  type Refund,
+  withRefund,
 } from './payment.ts'
 
 export type Opened = { ok: true; payment: Payment } | { ok: false; existing: Payment }
 
 export class PaymentStore {
-  readonly #newId: () => string
+  readonly #newId: (gateway: GatewayName) => string
   readonly #payments = new Map<string, Payment>()
-  /** Ids by gateway and external reference. */
+  /** Ids by external reference, of the redirect gateway. */
   readonly #external = new Map<string, string>()
 
-  constructor(newId: () => string) {
+  constructor(newId: (gateway: GatewayName) => string) {
     this.#newId = newId
   }
 
   /** Refuses a second payment with the same external reference. */
   open(order: Order, now: number): Opened {
-    const key = `${order.gateway} ${order.externalReference}`
-    const known = order.externalReference === undefined ? undefined : this.#external.get(key)
+    const unique = order.gateway === 'redirect' ? order.externalReference : undefined
+    const known = unique === undefined ? undefined : this.#external.get(unique)
     const existing = known === undefined ? undefined : this.#payments.get(known)
     if (existing) return { ok: false, existing }
-    const payment = openPayment(order, this.#newId(), now)
+    const payment = openPayment(order, this.#newId(order.gateway), now)
     this.#payments.set(payment.id, payment)
-    if (order.externalReference !== undefined) this.#external.set(key, payment.id)
+    if (unique !== undefined) this.#external.set(unique, payment.id)
     return { ok: true, payment }
   }
 
-  /** `gateway`: a gateway does not find payments of the other one. */
+  /** `gateway`: a gateway does not find payments of others. */
   find(id: string, gateway?: GatewayName): Payment | undefined {
     const payment = this.#payments.get(id)
     return gateway === undefined || payment?.gateway === gateway ? payment : undefined
@@ -45,6 +47,14 @@ export class PaymentStore {
     const moved = movePayment(this.#payments.get(payment.id) ?? payment, action, terms)
     if (moved.ok) this.#payments.set(payment.id, moved.after)
     return moved
+  }
+
+  /** Adds a refund of Stripe, or changes its status. The caller has checked that it is possible. */
+  setRefund(payment: Payment, refund: Refund, now: number): Moved {
+    const before = this.#payments.get(payment.id) ?? payment
+    const after = withRefund(before, refund, now)
+    this.#payments.set(after.id, after)
+    return { ok: true, before, after }
   }
 
   /** Newest first. */

@@ -1,15 +1,19 @@
-// A payment of either gateway, and its transitions. Pure: times and ids are parameters.
+// A payment of any gateway, and its transitions. Pure: times and ids are parameters.
 
-export type GatewayName = 'redirect' | 'fib'
+export type GatewayName = 'redirect' | 'fib' | 'stripe'
 
 export type State =
   | 'open'
+  /** Stripe: paid by a method that takes days, and the bank may still refuse. */
+  | 'processing'
   | 'paid'
   | 'failed'
   | 'cancelled'
   | 'expired'
   | 'refund_requested'
   | 'refunded'
+
+export type Metadata = Readonly<Record<string, string>>
 
 /** The request of the merchant. */
 export interface Order {
@@ -18,9 +22,9 @@ export interface Order {
    * The name of the order when faults are set. For FIB, which gets no reference, the description.
    */
   reference: string
-  /** Unique within its gateway. FIB has none. */
+  /** For redirect unique. FIB has none. Stripe keeps what the merchant wrote into the metadata. */
   externalReference?: string
-  /** In major units, as sent. */
+  /** As sent: for Stripe in minor units, for the others in major units. */
   amount: number
   currency: string
   /** Shown to the payer. */
@@ -31,11 +35,14 @@ export interface Order {
   failureUrl?: string
   /** The URL for webhooks. Without one, none is sent. */
   callbackUrl?: string
+  /** Stripe: of the session, and of its payment. */
+  metadata?: Metadata
+  paymentMetadata?: Metadata
   expiresInMs: number
 }
 
 export interface Payment extends Omit<Order, 'expiresInMs'> {
-  /** UUID. */
+  /** UUID; for Stripe the id of a session. */
   id: string
   state: State
   /** Times in ms. */
@@ -43,17 +50,31 @@ export interface Payment extends Omit<Order, 'expiresInMs'> {
   updatedAt: number
   expiresAt: number
   paidAt?: number
+  /** At Stripe, an open payment was declined and can be tried again. */
   declinedAt?: number
   /** The paid amount, if it differs. */
   paid?: { amount: number; currency: string }
   /** The gateway's id of the refund. */
   refundId?: string
+  /** Stripe's, the oldest first. */
+  refunds?: readonly Refund[]
+}
+
+/** A refund of Stripe: of any part. It succeeds at once, and may fail later. */
+export interface Refund {
+  id: string
+  amount: number
+  status: 'succeeded' | 'failed'
+  metadata: Metadata
+  /** ms */
+  createdAt: number
 }
 
 /** An action of the payer, the merchant, the staff of the gateway, or expiry. */
 export type Action =
   | 'pay'
   | 'pay_late'
+  | 'transfer'
   | 'fail'
   | 'cancel'
   | 'expire'
@@ -61,16 +82,27 @@ export type Action =
   | 'refuse_refund'
   | 'refund'
 
-const MOVES: Readonly<Record<Action, { from: readonly State[]; to: State }>> = {
-  pay: { from: ['open'], to: 'paid' },
+type Moves = Readonly<Partial<Record<Action, Readonly<Partial<Record<State, State>>>>>>
+
+const MOVES: Moves = {
+  pay: { open: 'paid' },
   // The money arrives although the gateway had said that it would not.
-  pay_late: { from: ['failed', 'cancelled', 'expired'], to: 'paid' },
-  fail: { from: ['open'], to: 'failed' },
-  cancel: { from: ['open'], to: 'cancelled' },
-  expire: { from: ['open'], to: 'expired' },
-  request_refund: { from: ['paid'], to: 'refund_requested' },
-  refuse_refund: { from: ['refund_requested'], to: 'paid' },
-  refund: { from: ['paid', 'refund_requested'], to: 'refunded' },
+  pay_late: { failed: 'paid', cancelled: 'paid', expired: 'paid' },
+  fail: { open: 'failed' },
+  cancel: { open: 'cancelled' },
+  expire: { open: 'expired' },
+  request_refund: { paid: 'refund_requested' },
+  refuse_refund: { refund_requested: 'paid' },
+  refund: { paid: 'refunded', refund_requested: 'refunded' },
+}
+
+/** A payer whose card is declined can try again. Refunds: see withRefund(). */
+const STRIPE_MOVES: Moves = {
+  pay: { open: 'paid', processing: 'paid' },
+  pay_late: { failed: 'paid', expired: 'paid' },
+  transfer: { open: 'processing' },
+  fail: { open: 'open', processing: 'failed' },
+  expire: { open: 'expired' },
 }
 
 export function openPayment(order: Order, id: string, now: number): Payment {
@@ -96,11 +128,12 @@ export interface MoveTerms {
 }
 
 export function movePayment(before: Payment, action: Action, terms: MoveTerms): Moved {
-  const { from, to } = MOVES[action]
-  if (!from.includes(before.state)) return { ok: false, state: before.state }
+  const moves = before.gateway === 'stripe' ? STRIPE_MOVES : MOVES
+  const to = moves[action]?.[before.state]
+  if (to === undefined) return { ok: false, state: before.state }
   const { now, paid, refundId } = terms
   const isPaying = action === 'pay' || action === 'pay_late'
-  const isDeclined = to === 'failed' || to === 'cancelled' || to === 'expired'
+  const isDeclined = action === 'fail' || action === 'cancel' || action === 'expire'
   const after: Payment = {
     ...before,
     state: to,
@@ -113,6 +146,20 @@ export function movePayment(before: Payment, action: Action, terms: MoveTerms): 
   return { ok: true, before, after }
 }
 
+/** `refund`: a new one, or one of this payment with another status. */
+export function withRefund(before: Payment, refund: Refund, now: number): Payment {
+  const others = before.refunds?.filter(({ id }) => id !== refund.id) ?? []
+  const after = { ...before, refunds: [...others, refund], updatedAt: now }
+  return { ...after, state: remainderOf(after) === 0 ? 'refunded' : 'paid' }
+}
+
+/** What can still be refunded of a paid payment of Stripe. */
+export const remainderOf = (payment: Payment): number =>
+  amountOf(payment).amount - refundedOf(payment)
+
+export const refundedOf = ({ refunds = [] }: Payment): number =>
+  refunds.reduce((sum, { amount, status }) => (status === 'failed' ? sum : sum + amount), 0)
+
 /** The paid amount, else the requested one. */
 export const amountOf = ({ amount, currency, paid }: Payment) => paid ?? { amount, currency }
 
@@ -122,6 +169,8 @@ export interface Transition {
   after: Payment
   /** The refund failed. The new state alone does not show this. */
   refundFailed: boolean
+  /** Stripe: the refund that was made, or that failed. */
+  refund?: Refund
   /** ms */
   now: number
 }

@@ -6,6 +6,7 @@ import { amountOf, type Payment, type State, type Transition } from './payment.t
 export function statusOf(state: State): string {
   switch (state) {
     case 'open':
+    case 'processing':
       return 'PENDING'
     case 'paid':
     // A refund in progress does not show in the status.

@@ -1,13 +1,23 @@
-// The logic of both gateways: payments, their transitions and webhooks. Clock and network are
+// The logic of the gateways: payments, their transitions and webhooks. Clock and network are
 // parameters.
 
 import type { Clock } from '../../worker/shared/clock.ts'
 import { AccessTokens } from './access-tokens.ts'
 import type { Settings } from './config.ts'
 import { ActiveFaults, type Faults } from './faults.ts'
-import type { Action, Order, Payment, State, Transition } from './payment.ts'
+import {
+  type Action,
+  type GatewayName,
+  type Moved,
+  type Order,
+  type Payment,
+  type Refund,
+  remainderOf,
+  type State,
+  type Transition,
+} from './payment.ts'
 import { type Opened, PaymentStore } from './payment-store.ts'
-import { batchesOf, bodyOf, contentOf, tokenOf } from './webhook.ts'
+import { batchesOf, contentOf, encodeWebhook, tokenOf } from './webhook.ts'
 import { WebhookSender, type WebhookSenderDeps } from './webhook-sender.ts'
 
 export interface SimulatorDeps {
@@ -46,12 +56,14 @@ export class Simulator {
   readonly #timers = new Set<() => void>()
 
   constructor({ settings, clock, newId, post }: SimulatorDeps) {
-    const { redirect, fib, retriesMs } = settings
+    const { redirect, fib, stripe, retriesMs } = settings
     this.settings = settings
     this.newId = newId
     this.#clock = clock
-    this.payments = new PaymentStore(newId)
-    const encode: WebhookSenderDeps['encode'] = (webhook) => bodyOf(webhook, redirect.apiKey)
+    this.payments = new PaymentStore((gateway) => this.#newIdOf(gateway, 'cs_test'))
+    const secrets = { redirect: redirect.apiKey, stripe: stripe.webhookSecret }
+    const encode: WebhookSenderDeps['encode'] = (webhook) =>
+      encodeWebhook(webhook, secrets, clock.now())
     this.webhooks = new WebhookSender({ clock, encode, post, retriesMs })
     const lifetimes = { redirect: 60 * 60 * 1_000, fib: 60_000 }
     this.tokens = {
@@ -86,6 +98,7 @@ export class Simulator {
 
   /** Changes a payment and starts to send its webhooks. */
   act(payment: Payment, action: Action): Acted {
+    if (payment.gateway === 'stripe' && action === 'refund') return this.refundPart(payment)
     const faults = this.faultsOf(payment)
     const now = this.now()
     const { amount = payment.amount, currency = payment.currency } = faults
@@ -95,18 +108,7 @@ export class Simulator {
       ...(isOther && { paid: { amount, currency } }),
       ...(action === 'refund' && { refundId: this.newId() }),
     })
-    if (!moved.ok) return moved
-    const { before, after } = moved
-    const transition: Transition = { before, after, refundFailed: action === 'refuse_refund', now }
-    const eventId = this.newId()
-    return {
-      ok: true,
-      payment: after,
-      webhooksDone: this.webhooks.send(
-        sendsWebhook(after, action) ? batchesOf(transition, eventId, faults, this.newId) : [],
-      ),
-      returnToken: this.#returnToken(transition, eventId),
-    }
+    return this.#announce(moved, { refundFailed: action === 'refuse_refund' }, action)
   }
 
   /** FIB accepts a refund first and executes it later; redirect does both in one call. */
@@ -119,11 +121,60 @@ export class Simulator {
     return requested
   }
 
+  /**
+   * A refund of Stripe. Without `part` it is made by its staff, of all that is left. The caller has
+   * checked the amount. It is the last one of the returned payment.
+   */
+  refundPart(payment: Payment, part?: Pick<Refund, 'amount' | 'metadata'>): Acted {
+    const before = this.payments.find(payment.id) ?? payment
+    if (before.state !== 'paid') return { ok: false, state: before.state }
+    const refund: Refund = {
+      amount: remainderOf(before),
+      metadata: {},
+      ...part,
+      id: this.#newIdOf('stripe', 're'),
+      status: 'succeeded',
+      createdAt: this.now(),
+    }
+    const make = (made: Refund) =>
+      this.#announce(this.payments.setRefund(before, made, this.now()), {
+        refundFailed: made.status === 'failed',
+        refund: made,
+      })
+    if (this.faultsOf(before).refundFails) {
+      this.#later(this.settings.fibRefundMs, () => make({ ...refund, status: 'failed' }))
+    }
+    return make(refund)
+  }
+
   /** Cancels everything that still waits. */
   close(): void {
     for (const cancel of this.#timers) cancel()
     this.#timers.clear()
     this.webhooks.close()
+  }
+
+  /** Starts to send the webhooks of a transition. `action`: what caused it, if it is known. */
+  #announce(moved: Moved, of: Pick<Transition, 'refundFailed' | 'refund'>, action?: Action): Acted {
+    if (!moved.ok) return moved
+    const { before, after } = moved
+    const { gateway } = after
+    const transition: Transition = { before, after, now: this.now(), ...of }
+    const newEventId = () => this.#newIdOf(gateway, 'evt')
+    const eventId = newEventId()
+    const batches = batchesOf(transition, eventId, this.faultsOf(after), newEventId)
+    return {
+      ok: true,
+      payment: after,
+      webhooksDone: this.webhooks.send(sendsWebhook(moved, action) ? batches : []),
+      returnToken: this.#returnToken(transition, eventId),
+    }
+  }
+
+  /** Stripe's ids have a prefix. */
+  #newIdOf(gateway: GatewayName, prefix: string): string {
+    const id = this.newId()
+    return gateway === 'stripe' ? `${prefix}_${id.replaceAll('-', '')}` : id
   }
 
   async #returnToken(transition: Transition, eventId: string): Promise<string | undefined> {
@@ -142,9 +193,17 @@ export class Simulator {
   }
 }
 
-/** The redirect gateway sends no webhook for a requested refund. */
-const sendsWebhook = ({ gateway }: Payment, action: Action): boolean =>
-  gateway === 'fib' || action !== 'request_refund'
+/**
+ * The redirect gateway sends no webhook for a requested refund. Stripe's event for a declined card
+ * is not one of those that this merchant selected.
+ */
+const sendsWebhook = (
+  { before, after }: { before: Payment; after: Payment },
+  action: Action | undefined,
+): boolean => {
+  if (after.gateway === 'stripe') return before.state !== 'open' || after.state !== 'open'
+  return after.gateway === 'fib' || action !== 'request_refund'
+}
 
 /** The names under which faults of this order can be set. */
 export const namesOf = (of: Payment | Order): (string | undefined)[] => [

@@ -1,14 +1,14 @@
 // Sends webhooks, retries those that were not answered with 2xx, and records each attempt.
 
 import type { Clock } from '../../worker/shared/clock.ts'
-import type { Batch, Webhook } from './webhook.ts'
+import type { Batch, EncodedWebhook, Webhook } from './webhook.ts'
 
 export interface WebhookSenderDeps {
   clock: Pick<Clock, 'now' | 'after'>
-  /** The bytes of a webhook. */
-  encode(webhook: Webhook): Promise<string>
+  /** The bytes of a webhook, for each attempt anew. */
+  encode(webhook: Webhook): Promise<EncodedWebhook>
   /** Rejects if there was no response. */
-  post(url: string, body: string): Promise<{ status: number; text: string }>
+  post(url: string, encoded: EncodedWebhook): Promise<{ status: number; text: string }>
   /** The waits before the second attempt, the third, and so on. After the last one it gives up. */
   retriesMs: readonly number[]
 }
@@ -62,22 +62,23 @@ export class WebhookSender {
   }
 
   async #deliver(webhook: Webhook): Promise<void> {
-    const body = await this.#deps.encode(webhook)
     for (let attempt = 1; ; attempt++) {
-      if (await this.#attempt(webhook, body, attempt)) return
+      if (await this.#attempt(webhook, attempt)) return
       const waitMs = this.#deps.retriesMs[attempt - 1]
       if (waitMs === undefined) return
       await this.#wait(waitMs)
     }
   }
 
-  async #attempt(webhook: Webhook, body: string, attempt: number): Promise<boolean> {
+  async #attempt(webhook: Webhook, attempt: number): Promise<boolean> {
+    const encoded = await this.#deps.encode(webhook)
     const { eventId, paymentId, gateway, url } = webhook
     const at = this.#deps.clock.now()
-    const answer = await this.#deps.post(url, body).then(
+    const answer = await this.#deps.post(url, encoded).then(
       ({ status, text }) => ({ status, answer: text.slice(0, 200) }),
       (error: unknown) => ({ status: null, error: reasonOf(error) }),
     )
+    const { body } = encoded
     this.#sent.push({ eventId, paymentId, gateway, url, attempt, at, body, ...answer })
     if (this.#sent.length > MAX_RECORDED) this.#sent.shift()
     return answer.status !== null && answer.status >= 200 && answer.status < 300

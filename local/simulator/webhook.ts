@@ -1,11 +1,13 @@
 // The webhooks of a payment's transition: which are sent when (as the gateways do it, or with
-// faults), and their signed bodies. No I/O.
+// faults), and how they are signed. No I/O.
 
+import { createHmac } from 'node:crypto'
 import { SignJWT, UnsecuredJWT } from 'jose'
 import type { Faults } from './faults.ts'
 import { callbackOf } from './fib-wire.ts'
 import type { GatewayName, Transition } from './payment.ts'
 import { claimsOf } from './redirect-wire.ts'
+import { eventOf } from './stripe-wire.ts'
 
 export interface Webhook {
   /** The same for every attempt. FIB does not send it. */
@@ -15,9 +17,11 @@ export interface Webhook {
   url: string
   content: Content
   forgery?: 'tampered' | 'alg_none'
+  /** Of the signature, which only Stripe dates. */
+  ageMs?: number
 }
 
-/** For redirect the claims of the token, for FIB the body itself. */
+/** For redirect the claims of the token, for the others the body itself. */
 export type Content = Record<string, unknown>
 
 /** Sent at once. The next batch waits until all of these were answered. */
@@ -26,10 +30,16 @@ export interface Batch {
   webhooks: Webhook[]
 }
 
-export const contentOf = (transition: Transition, eventId: string): Content =>
-  transition.after.gateway === 'redirect'
-    ? claimsOf(transition, eventId)
-    : callbackOf(transition.after)
+export function contentOf(transition: Transition, eventId: string): Content {
+  switch (transition.after.gateway) {
+    case 'redirect':
+      return claimsOf(transition, eventId)
+    case 'fib':
+      return callbackOf(transition.after)
+    case 'stripe':
+      return { ...eventOf(transition, eventId) }
+  }
+}
 
 /** Empty without a callback URL, or with the fault `lost`. `newId` is for `outOfOrder`. */
 export function batchesOf(
@@ -41,8 +51,10 @@ export function batchesOf(
   const { id: paymentId, gateway, callbackUrl: url } = transition.after
   if (url === undefined || faults.lost) return []
   const names = { paymentId, gateway, url }
-  const content = contentOf({ ...transition, now: transition.now - (faults.ageMs ?? 0) }, eventId)
-  const webhook = forged({ ...names, eventId, content }, faults)
+  const { ageMs } = faults
+  const content = contentOf({ ...transition, now: transition.now - (ageMs ?? 0) }, eventId)
+  const aged = { ...names, eventId, content, ...(ageMs !== undefined && { ageMs }) }
+  const webhook = forged(aged, faults)
   const copies = Array.from({ length: faults.copies ?? 1 }, () => webhook)
   const batches: Batch[] = [{ afterMs: faults.lateMs ?? 0, webhooks: copies }]
   if (!faults.outOfOrder) return batches
@@ -62,9 +74,43 @@ function forged(webhook: Webhook, { tampered, algNone }: Faults): Webhook {
   return algNone ? { ...webhook, forgery: 'alg_none' } : webhook
 }
 
-export async function bodyOf(webhook: Webhook, apiKey: string): Promise<string> {
-  if (webhook.gateway === 'fib') return JSON.stringify(webhook.content)
-  return JSON.stringify({ webhook_token: await tokenOf(webhook, apiKey) })
+/** A webhook as it is sent. */
+export interface EncodedWebhook {
+  headers: Record<string, string>
+  body: string
+}
+
+/** `now` in ms: Stripe signs each attempt with its time. */
+export async function encodeWebhook(
+  webhook: Webhook,
+  secrets: { redirect: string; stripe: string },
+  now: number,
+): Promise<EncodedWebhook> {
+  const headers = { 'content-type': 'application/json' }
+  const body = JSON.stringify(webhook.content)
+  switch (webhook.gateway) {
+    case 'fib':
+      return { headers, body }
+    case 'redirect': {
+      const token = await tokenOf(webhook, secrets.redirect)
+      return { headers, body: JSON.stringify({ webhook_token: token }) }
+    }
+    case 'stripe': {
+      const { forgery, ageMs = 0 } = webhook
+      // `v0` is a scheme that Stripe itself says must not be accepted.
+      const scheme = forgery === 'alg_none' ? 'v0' : 'v1'
+      const signature = stripeSignature(body, secrets.stripe, now - ageMs, scheme)
+      const sent = forgery === 'tampered' ? body.replace(/("amount\w*":)(\d+)/g, '$1$20') : body
+      return { headers: { ...headers, 'stripe-signature': signature }, body: sent }
+    }
+  }
+}
+
+/** `at` in ms. */
+function stripeSignature(body: string, secret: string, at: number, scheme: string): string {
+  const time = Math.floor(at / 1_000)
+  const mac = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')
+  return `t=${time},${scheme}=${mac}`
 }
 
 export async function tokenOf({ content, forgery }: Webhook, apiKey: string): Promise<string> {

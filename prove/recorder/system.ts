@@ -115,7 +115,7 @@ export async function startSystem(host: Host): Promise<System> {
       simulatorProcess({
         home: process.cwd(),
         port: simulatorPort,
-        callback: `${proxies.webhooks.url}/payments/webhooks/redirect`,
+        callbackOf: (gateway) => `${proxies.webhooks.url}/payments/webhooks/${gateway}`,
         secrets: gatewaySecrets(secret),
         logsDir: dir,
         cacheDir,

@@ -63,9 +63,8 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
 
   it('charges once for a double click, and the story shows the payment without a reload', async () => {
     await page.getByRole('button', { name: 'Make a test charge' }).press('Enter')
-    // The simulator has no Stripe, so a test charge there could not be paid.
     const offered = page.getByRole('dialog').getByLabel('Gateway').getByRole('option')
-    expect(await offered.allTextContents()).toEqual(['redirect', 'fib'])
+    expect(await offered.allTextContents()).toEqual(['redirect', 'fib', 'stripe'])
     await page.getByLabel('Amount').fill('30,000')
     await page.getByRole('button', { name: 'Charge', exact: true }).dblclick()
     await page.getByRole('button', { name: 'Pay', exact: true }).click()

@@ -157,9 +157,12 @@ export function outagesContract({ host, system }: Payments, silent: () => Silent
     })
 
     it('of a gateway that fails five times are not stored, and CircuitOpened fires once', async () => {
-      const stripe = (reference = freshReference()) =>
+      const { simulator } = system()
+      const stripe = (reference: string) =>
         order({ gateway: 'stripe', reference, currency: 'USD', returnUrl: 'https://shop.test/' })
-      await Promise.all(Array.from({ length: 6 }, () => charge(stripe())))
+      const references = Array.from({ length: 6 }, freshReference)
+      for (const reference of references) await simulator.faults(reference, { outage: 503 })
+      await Promise.all(references.map((reference) => charge(stripe(reference))))
       const before = await system().rows()
       const reference = freshReference()
       const refused = await charge(stripe(reference))

@@ -172,6 +172,7 @@ export function webhooksContract({ host, system }: Payments): void {
     it('of Stripe, signed by its own package, are applied to our payments, and others are ignored', async () => {
       // Its outcome is unknown: this gateway does not answer.
       const reference = `stripe-${crypto.randomUUID()}`
+      await system().simulator.faults(reference, { outage: 503 })
       const charge = { gateway: 'stripe', reference, amount: 1_250, currency: 'USD' }
       const more = { description: 'A lamp', returnUrl: 'https://shop.test/thanks' }
       expect((await system().post('/charges', { ...charge, ...more })).status).toBe(503)

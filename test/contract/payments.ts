@@ -12,6 +12,7 @@ import { outagesContract, type Silent, startSilent } from './payments-outages.ts
 import { queriesContract } from './payments-queries.ts'
 import { refundsContract } from './payments-refunds.ts'
 import { replacementsContract, type Stranded, startStranded } from './payments-replacements.ts'
+import { stripeContract } from './payments-stripe.ts'
 import { transitionsContract } from './payments-transitions.ts'
 import { webhooksContract } from './payments-webhooks.ts'
 
@@ -39,6 +40,7 @@ export function paymentsContract(host: Host): void {
   transitionsContract(payments)
   chargesContract(payments)
   refundsContract(payments)
+  stripeContract(payments)
   accessContract(payments)
   queriesContract(payments)
   outagesContract(payments, () => silent)

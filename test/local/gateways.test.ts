@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { describeGateways, gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
+import {
+  describeGateways,
+  gatewaySecrets,
+  simulatedGateways,
+  simulatedNames,
+} from '../../local/gateways.ts'
 
 const SIMULATOR = 'http://127.0.0.1:9'
 const secrets = gatewaySecrets('s'.repeat(43))
@@ -27,7 +32,6 @@ describe('the gateways of a local system', () => {
       FIB_CLIENT_ID: 'signalbox-local',
       FIB_CLIENT_SECRET: secrets.fib.clientSecret,
       STRIPE_BASE_URL: SIMULATOR,
-      STRIPE_SIMULATED: 'no',
       STRIPE_SECRET_KEY: secrets.stripe.secretKey,
       STRIPE_WEBHOOK_SECRET: secrets.stripe.webhookSecret,
     })
@@ -40,6 +44,7 @@ describe('the gateways of a local system', () => {
 
   it('are the environment’s alone, each by itself, as soon as it names one variable', () => {
     const given = { REDIRECT_GATEWAY_LANG: 'ar', STRIPE_WEBHOOK_SECRET: 'whsec_new whsec_old' }
+    expect(simulatedNames(given)).toEqual(['fib'])
     const variables = { ...simulatedGateways(given, secrets, SIMULATOR), ...given }
     expect(Object.keys(variables).toSorted((a, b) => a.localeCompare(b))).toEqual([
       'FIB_BASE_URL',

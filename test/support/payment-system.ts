@@ -5,7 +5,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
 import { findPort } from '../../local/ports.ts'
-import { type NodeServer, serve } from '../../local/simulator/node-server.ts'
 import { simulatorUrl } from '../../local/simulator-process.ts'
 import type { OpenedPayment, Transaction } from '../../worker/payments/domain/transaction.ts'
 import type { Story } from '../../worker/payments/queries/queries.ts'
@@ -51,7 +50,6 @@ export class PaymentSystem implements AsyncDisposable {
     variables: Record<string, string> = {},
   ): Promise<PaymentSystem> {
     const receiver = new EventReceiver(EVENTS_SECRET)
-    const stripe = await startOutage()
     const claim = await findPort(0)
     if (!claim.ok) throw new Error(claim.code)
     const [database] = await Promise.all([startLibsql(), receiver.listen()])
@@ -62,7 +60,6 @@ export class PaymentSystem implements AsyncDisposable {
           LIBSQL_URL: database.url,
           LIBSQL_AUTH_TOKEN: database.token,
           ...simulatedGateways({}, SECRETS, simulatorUrl(claim.port)),
-          STRIPE_BASE_URL: stripe.url,
           PAYMENT_PUBLIC_URL: origin,
           PAYMENT_EVENTS_URL: receiver.url,
           PAYMENT_EVENTS_SECRET: EVENTS_SECRET,
@@ -74,11 +71,10 @@ export class PaymentSystem implements AsyncDisposable {
     const edge = await edgeOf({})
     const { control: simulator, stop } = await startSimulator({
       port: claim.port,
-      callback: `${edge.origin}/payments/webhooks/redirect`,
+      callbackOf: (gateway) => `${edge.origin}/payments/webhooks/${gateway}`,
       secrets: SECRETS,
     })
     const stops = [() => edge.close(), stop, () => database.stop(), () => receiver.close()]
-    stops.push(() => stripe.close())
     return new PaymentSystem({ host, database, edge, simulator, receiver, edgeOf, stops })
   }
 
@@ -194,12 +190,5 @@ export function order(own: Record<string, unknown> = {}): Record<string, unknown
     ...own,
   }
 }
-
-/** A gateway that is out for good: the simulator has no Stripe, and no other shares its breaker. */
-const startOutage = (): Promise<NodeServer> =>
-  serve(0, () => {
-    const headers = { 'content-type': 'text/html' }
-    return new Response('<h1>We will be back soon</h1>', { status: 503, headers })
-  })
 
 export const byText = (one: string, other: string): number => (one < other ? -1 : 1)

@@ -61,8 +61,7 @@ export class SimulatorControl {
 
 export interface SimulatorPlace {
   port: number
-  /** The callback URL of the redirect gateway. */
-  callback: string
+  callbackOf: (gateway: string) => string
   secrets: GatewaySecrets
 }
 

@@ -1,7 +1,7 @@
 // A simulator on a real port, the requests of a gateway client, and a merchant that receives its
 // webhooks.
 
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { vi } from 'vitest'
@@ -12,12 +12,15 @@ import { PATIENT } from './patience.ts'
 
 export const API_KEY = 'the-merchants-api-key-of-32-bytes-or-more'
 export const CLIENT = { id: 'merchant', secret: 'client-secret' }
+export const STRIPE = { secretKey: 'sk_test_merchant', webhookSecret: 'whsec_of-the-merchant' }
 
 type Json = Record<string, unknown>
 
 /** Receives webhooks, and answers with the statuses of the test. */
 export class Merchant {
   readonly bodies: string[] = []
+  /** Of each body. */
+  readonly headers: IncomingHttpHeaders[] = []
   /** The statuses of the next responses; then 200. */
   answers: number[] = []
   readonly #server: Server
@@ -26,6 +29,7 @@ export class Merchant {
     this.#server = createServer((request, response) => {
       void text(request).then((body) => {
         this.bodies.push(body)
+        this.headers.push(request.headers)
         response.writeHead(this.answers.shift() ?? 200).end('ok')
       })
     })
@@ -76,6 +80,9 @@ export async function openBed(env: Record<string, string> = {}): Promise<Simulat
       SIMULATOR_REDIRECT_API_KEY: API_KEY,
       SIMULATOR_FIB_CLIENT_ID: CLIENT.id,
       SIMULATOR_FIB_CLIENT_SECRET: CLIENT.secret,
+      SIMULATOR_STRIPE_CALLBACK_URL: callback,
+      SIMULATOR_STRIPE_SECRET_KEY: STRIPE.secretKey,
+      SIMULATOR_STRIPE_WEBHOOK_SECRET: STRIPE.webhookSecret,
       SIMULATOR_FIB_REFUND_MS: '20',
       SIMULATOR_RETRIES_MS: '10 10',
       ...env,

@@ -6,7 +6,7 @@ import type { Middleware, SignalboxFile } from './define-config.ts'
 import type { Listeners } from './domain/events.ts'
 import { isEventName } from './domain/status.ts'
 import type { AnyGateway, Driver } from './gateways/gateway.ts'
-import { settingsOf, variableOf } from './gateways/settings.ts'
+import { settingsOf } from './gateways/settings.ts'
 import { whsecProblem } from './outbox/standard-webhook.ts'
 import type { Endpoint } from './outbox/subscribers.ts'
 import { apiMiddleware } from './webhooks/middleware.ts'
@@ -139,12 +139,7 @@ function readGateway(
   const problems = driver.check?.(settings) ?? []
   wrong.push(...problems.map((problem) => `${where}: ${problem}`))
   if (problems.length > 0) return undefined
-  // A local system may have a gateway for webhooks only, without a simulator for its charges.
-  const isSimulated = text(variableOf(prefix, 'simulated')) !== 'no'
-  const account = {
-    driver: entry.driver,
-    isLocal: isSimulated && isOnLoopback(settings.base_url),
-  }
+  const account = { driver: entry.driver, isLocal: isOnLoopback(settings.base_url) }
   return { gateway: driver.create(key, settings), account }
 }
 

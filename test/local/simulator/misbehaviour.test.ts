@@ -179,7 +179,7 @@ describe('the control API', () => {
   })
 
   it('answers unknown paths with JSON', async () => {
-    const answer = await bed.call('/v1/checkout/sessions', { method: 'POST' })
+    const answer = await bed.call('/v2/nothing', { method: 'POST' })
     expect(answer.status).toBe(404)
     expect(await answer.json()).toMatchObject({ error: { type: 'invalid_request_error' } })
   })

@@ -49,6 +49,7 @@ describe('the payment store', () => {
   it('allows each action only in certain states', () => {
     const allowed: Record<State, Action[]> = {
       open: ['pay', 'fail', 'cancel', 'expire'],
+      processing: [],
       paid: ['request_refund', 'refund'],
       failed: ['pay_late'],
       cancelled: ['pay_late'],
@@ -56,7 +57,7 @@ describe('the payment store', () => {
       refund_requested: ['refuse_refund', 'refund'],
       refunded: [],
     }
-    const ways: Record<State, Action[]> = {
+    const ways: Record<Exclude<State, 'processing'>, Action[]> = {
       open: [],
       paid: ['pay'],
       failed: ['fail'],
@@ -65,8 +66,8 @@ describe('the payment store', () => {
       refund_requested: ['pay', 'request_refund'],
       refunded: ['pay', 'refund'],
     }
-    const all = Object.values(allowed).flat()
-    for (const state of Object.keys(allowed) as State[]) {
+    const all = [...Object.values(allowed).flat(), 'transfer'] as const
+    for (const state of Object.keys(ways) as (keyof typeof ways)[]) {
       for (const action of new Set(all)) {
         const opened = payments.open({ ...ORDER, externalReference: `${state} ${action}` }, 0)
         if (!opened.ok) throw new Error('not opened')
@@ -75,6 +76,19 @@ describe('the payment store', () => {
         expect([state, action, moved.ok]).toEqual([state, action, allowed[state].includes(action)])
       }
     }
+  })
+
+  it('leaves a payment of Stripe open when a card is declined, and knows slow methods', () => {
+    const opened = payments.open({ ...ORDER, gateway: 'stripe' }, 0)
+    if (!opened.ok) throw new Error('not opened')
+    const states = (['fail', 'cancel', 'transfer', 'expire', 'fail', 'pay'] as const).map(
+      (action) => {
+        const moved = payments.move(opened.payment, action, { now: 1 })
+        return moved.ok ? moved.after.state : `still ${moved.state}`
+      },
+    )
+    const kept = ['open', 'still open', 'processing', 'still processing', 'failed', 'still failed']
+    expect(states).toEqual(kept)
   })
 
   it('takes money for a payment that had failed', () => {

@@ -12,7 +12,7 @@ function playground(answers: number[] = []) {
   const posts: number[] = []
   const webhooks = new WebhookSender({
     clock,
-    encode: async () => '{}',
+    encode: async () => ({ headers: {}, body: '{}' }),
     async post() {
       posts.push(clock.now() - start)
       const status = answers.shift() ?? 200

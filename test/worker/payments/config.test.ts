@@ -81,14 +81,6 @@ describe('the configuration of payments', () => {
     )
   })
 
-  it('does not call a gateway local when SIMULATED says no', () => {
-    const local = { ...DATABASE, ...REDIRECT, REDIRECT_GATEWAY_BASE_URL: 'http://127.0.0.1:8799' }
-    const isLocal = (env: Record<string, string>) =>
-      readConfig(env, file()).payments?.accounts.get('redirect')?.isLocal
-    expect(isLocal(local)).toBe(true)
-    expect(isLocal({ ...local, REDIRECT_GATEWAY_SIMULATED: 'no' })).toBe(false)
-  })
-
   it('supports several gateways with one driver', () => {
     const config = file({
       gateways: {
