@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { openNodeEdge } from '../worker/node.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import { consoleLog } from '../worker/shared/log.ts'
+import { checkoutHome } from './checkout-home.ts'
 import { schemaFrom } from './database/prepare.ts'
 
 const [shop = '.', home = '.'] = process.argv.slice(2)
@@ -15,6 +16,7 @@ const edge = await openNodeEdge({
   env: process.env,
   file,
   log: consoleLog,
+  databaseThread: checkoutHome.databaseThread,
   schema: schemaFrom(home, {
     notice: (sentence) => consoleLog('warn', 'database.schema', { notice: sentence }),
   }),

@@ -55,7 +55,8 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
   mkdirSync(host.dataDir, { recursive: true })
   const work = underWay()
   const settings = config.payments
-  const payments = settings && openPayments(settings, openDatabase(settings.database), work, log)
+  const payments =
+    settings && openPayments(settings, openDatabase(settings.database), work.add, log)
 
   const opened: { close(): void }[] = []
   const repositories = processRepositories({
@@ -101,8 +102,13 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
   }
 }
 
-function openPayments(config: PaymentsConfig, database: Database, work: Work, log: Log): Payments {
-  const host = { clock: hostClock, log, fetch }
+function openPayments(
+  config: PaymentsConfig,
+  database: Database,
+  keepAlive: Work['add'],
+  log: Log,
+): Payments {
+  const host = { clock: hostClock, log, fetch, keepAlive }
   const dispatcher = createDispatcher({ ...config, ...host })
   const dispatch: Dispatch = async (pending) => {
     // Behind the answers of what caused them: listeners run on the same thread.
@@ -111,20 +117,16 @@ function openPayments(config: PaymentsConfig, database: Database, work: Work, lo
   }
   return createPayments({
     config,
-    ledger: openLibsqlLedger({
-      ...{ config, database, breakers: new Map(), ...host },
-      dispatch: (pending) => work.add(dispatch(pending)),
-    }),
+    ledger: openLibsqlLedger({ config, database, breakers: new Map(), dispatch, ...host }),
     queries: libsqlQueries(database),
     dispatcher,
     ...host,
-    keepAlive: (background) => void work.add(background),
   })
 }
 
 interface Work {
-  add<Result>(work: Promise<Result>): Promise<Result>
-  /** Resolves when all of it is over, failures included. */
+  /** Work that rejects is over too. */
+  add(work: Promise<unknown>): void
   ended(): Promise<void>
 }
 
@@ -135,12 +137,9 @@ function underWay(): Work {
       all.add(work)
       const over = () => void all.delete(work)
       work.then(over, over)
-      return work
     },
     async ended() {
       while (all.size > 0) await Promise.allSettled(all)
-      // What came of the last dispatch is stored behind it, as a group of its own.
-      await pause(hostClock, 0)
     },
   }
 }

@@ -1,18 +1,12 @@
 // The Node entry: the app of one process over Node's HTTP server, on embedded libSQL or a remote
 // one. It starts nothing by itself: the process around it has the signals and the lock.
 
-import { mkdirSync } from 'node:fs'
-import { dirname } from 'node:path'
 import { ConfigError, type Environment, readConfig, readHostConfig } from './config.ts'
 import { openProcessEdge } from './edge-process.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
 import { type Database, libsqlDatabase } from './payments/ledger/libsql/database-libsql.ts'
-import {
-  type EmbeddedDatabase,
-  embeddedDatabase,
-  fileOf,
-  isEmbedded,
-} from './payments/ledger/libsql/embedded-libsql.ts'
+import { fileOf, isEmbedded } from './payments/ledger/libsql/embedded-libsql.ts'
+import { openThreaded, type ThreadedDatabase } from './payments/ledger/libsql/threaded-libsql.ts'
 import { serveNode } from './serve-node.ts'
 import { type AuthConfig, readAuth } from './shared/auth-config.ts'
 import { hostClock, within } from './shared/clock.ts'
@@ -45,6 +39,8 @@ export interface NodeEdgeOptions {
   log: Log
   /** Makes or upgrades the tables of an embedded database. A remote one is somebody else's. */
   schema?: (database: Database) => Promise<void>
+  /** The file of thread-libsql, which an embedded database runs in: a bundle has one of its own. */
+  databaseThread: URL
 }
 
 /** The ledger answers every caller within 25 s, and a call of a gateway takes 20 at most. */
@@ -53,11 +49,12 @@ const ANSWERS_WITHIN_MS = 25_000
 const BACKGROUND_MS = 5_000
 
 /** Throws ConfigError. Rejects where the port or a file cannot be used; nothing is open then. */
-export async function openNodeEdge({ env, file, log, schema }: NodeEdgeOptions): Promise<NodeEdge> {
+export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> {
+  const { env, file, log, schema } = options
   const config = readConfig(env, file, { embeds: true })
   const host = readHostConfig(env, 'node')
   const url = config.payments?.database.url ?? ''
-  const embedded = isEmbedded(url) ? openEmbedded(fileOf(url)) : undefined
+  const embedded = isEmbedded(url) ? await openFile(fileOf(url), options.databaseThread) : undefined
   try {
     if (embedded) await schema?.(embedded)
     const edge = openProcessEdge({
@@ -76,7 +73,7 @@ export async function openNodeEdge({ env, file, log, schema }: NodeEdgeOptions):
       await within(hostClock, BACKGROUND_MS, () => edge.close()).catch((error: unknown) =>
         log('warn', 'edge.closed_early', { error: String(error) }),
       )
-      embedded?.close()
+      await embedded?.close()
     }
     let ended: Promise<void> | undefined
     log('info', 'edge.listening', { url: server.url })
@@ -90,14 +87,15 @@ export async function openNodeEdge({ env, file, log, schema }: NodeEdgeOptions):
       },
     }
   } catch (error) {
-    embedded?.close()
+    await embedded?.close()
     throw error
   }
 }
 
-function openEmbedded(path: string): EmbeddedDatabase {
-  if (path !== ':memory:') mkdirSync(dirname(path), { recursive: true })
-  return embeddedDatabase(path)
+function openFile(path: string, thread: URL): Promise<ThreadedDatabase> {
+  return openThreaded(path, thread).catch((cause: unknown) => {
+    throw new ConfigError(`LIBSQL_URL: ${path} cannot be opened: ${cause}.`, { cause })
+  })
 }
 
 function keysIn(env: Environment): AuthConfig {

@@ -2,11 +2,8 @@
 // repeated here.
 
 import { DatabaseSync } from 'node:sqlite'
-import {
-  type Database,
-  type Row,
-  statement,
-} from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import { type Row, statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 
 const COLUMNS = `
   SELECT t.name AS "table", c.name, c.type, c."notnull" AS required, c.dflt_value AS fallback

@@ -2,18 +2,18 @@
 // migrations that an older one has not seen. How far it came stands in the database, written in the
 // transaction of what was done: after a crash, or with an answer lost, it goes on from there.
 
-import {
-  type Database,
-  type Row,
-  type Statement,
-  statement,
-} from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { isTransient } from '../../worker/payments/ledger/libsql/request-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,
   type SchemaState,
 } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
+import {
+  type Row,
+  type Statement,
+  statement,
+} from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { backoffMs, type Clock, pause } from '../../worker/shared/clock.ts'
 import { requestHashes } from './request-hashes.ts'
 import type { Scripts } from './scripts.ts'

@@ -4,7 +4,7 @@ import {
   type Row,
   type Statement,
   statement,
-} from '../../worker/payments/ledger/libsql/database-libsql.ts'
+} from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { requestHash } from '../../worker/shared/sha256.ts'
 
 /** The hashes that differ from the stored ones, by the transactions' ids, as JSON. */

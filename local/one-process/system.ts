@@ -66,6 +66,7 @@ export async function openSystem(plan: SystemPlan): Promise<OpenSystem> {
     env: { ...variables, DATA_DIR: data.edgeDir, CONSOLE_DIR: page.dir },
     file: withHealth(plan.file, async () => healthOf(database, signal)),
     log,
+    databaseThread: home.databaseThread,
     async schema(embedded) {
       database = embedded
       await schemaFrom(home.dir, { notice, signal })(embedded)

@@ -6,11 +6,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import {
-  libsqlDatabase,
-  type Row,
-  statement,
-} from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import { libsqlDatabase } from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import { type Row, statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
 import { linkOf, openConsole } from '../support/console-page.ts'
 import { type Start, Starts } from '../support/local-system.ts'

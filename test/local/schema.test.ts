@@ -7,7 +7,8 @@ import { statementsOf } from '../../local/database/scripts.ts'
 import { databaseReady, databaseUrl, libsqlServer } from '../../local/libsql-server.ts'
 import { findPort } from '../../local/ports.ts'
 import { databaseAccess } from '../../local/tokens.ts'
-import { libsqlDatabase, statement } from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import { libsqlDatabase } from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { SECRET } from '../support/edge.ts'
 
 type Cell = { type: string; value?: string }

@@ -15,10 +15,12 @@ import { databaseAccess } from '../../local/tokens.ts'
 import {
   type Database,
   libsqlDatabase,
+} from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import {
   type Row,
   statement,
   type Value,
-} from '../../worker/payments/ledger/libsql/database-libsql.ts'
+} from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { SECRET } from './edge.ts'
 
 export interface LibsqlServer {
@@ -36,8 +38,8 @@ export interface LibsqlServer {
   stop(): Promise<void>
 }
 
-/** Children before those that they refer to. */
-const TABLES = [
+/** Of payments; children before those that they refer to. */
+export const TABLES = [
   'payment_alerts',
   'payment_deliveries',
   'payment_outbox',

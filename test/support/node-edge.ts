@@ -4,6 +4,7 @@ import { appendFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { checkoutHome } from '../../local/checkout-home.ts'
 import { schemaFrom } from '../../local/database/prepare.ts'
 import { findPort } from '../../local/ports.ts'
 import signalbox from '../../signalbox.config.ts'
@@ -38,7 +39,9 @@ export async function startNodeEdge(
     ...{ PORT: String(claim.port), DATA_DIR: dir, CONSOLE_DIR: consoleDir ?? join(dir, 'console') },
   }
   const log = lineLog((line) => appendFileSync(join(dir, 'edge.log'), `${line}\n`))
-  const open = () => openNodeEdge({ env, file, log, schema: schemaFrom(process.cwd(), {}) })
+  const { databaseThread } = checkoutHome
+  const schema = schemaFrom(checkoutHome.dir, {})
+  const open = () => openNodeEdge({ env, file, log, schema, databaseThread })
   let edge = await open()
   return {
     origin,

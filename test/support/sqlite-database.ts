@@ -2,12 +2,10 @@
 // for is played in microseconds.
 
 import { readFileSync } from 'node:fs'
-import {
-  type Database,
-  type Row,
-  toRows,
-} from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { databaseOver } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import type { Row } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { toRows } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
 
 export interface SqliteDatabase extends Database {
@@ -21,7 +19,9 @@ export interface SqliteDatabase extends Database {
 export function sqliteDatabase(script = readFileSync('schema.sql', 'utf8')): SqliteDatabase {
   const sqlite = openSqlite(':memory:')
   sqlite.exec(script)
-  // Tests with a clock of their own count turns of the microtasks, and gather nothing.
-  const { gather: _, ...database } = databaseOver(sqlite)
-  return { ...database, exec: (sql) => sqlite.exec(sql), all: (sql) => toRows(sqlite.all(sql)) }
+  return {
+    ...databaseOver(sqlite),
+    exec: (sql) => sqlite.exec(sql),
+    all: (sql) => toRows(sqlite.all(sql)),
+  }
 }

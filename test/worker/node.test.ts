@@ -5,6 +5,7 @@ import { request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
+import { checkoutHome } from '../../local/checkout-home.ts'
 import { CLIENT_ID, gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
 import { findPort } from '../../local/ports.ts'
 import { readSettings } from '../../local/simulator/config.ts'
@@ -170,10 +171,26 @@ describe('an edge in this process', () => {
     expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request' } })
   })
 
+  it.each([
+    ['a folder', () => edge.dir],
+    ['a file that is no database', () => join(edge.dir, 'edge.log')],
+  ])('is refused %s as its database, in a sentence', async (_, path) => {
+    const env = { AUTH_SECRETS: SECRET, LIBSQL_URL: `file:${path()}` }
+    const { databaseThread } = checkoutHome
+    const opening = openNodeEdge({ env, file: {}, log: () => undefined, databaseThread })
+    await expect(opening).rejects.toMatchObject({
+      code: 'misconfigured',
+      message: expect.stringContaining(`${path()} cannot be opened`),
+    })
+  })
+
   it('is refused the port of another one, and leaves nothing open', async () => {
     const { port } = new URL(edge.origin)
     const env = { AUTH_SECRETS: SECRET, PORT: port, DATA_DIR: edge.dir }
-    const opening = openNodeEdge({ env, file: {}, log: () => undefined })
+    const opening = openNodeEdge({
+      ...{ env, file: {}, log: () => undefined },
+      databaseThread: checkoutHome.databaseThread,
+    })
     await expect(opening).rejects.toMatchObject({ code: 'EADDRINUSE' })
   })
 })

@@ -5,11 +5,14 @@ import Libsql from 'libsql'
 
 export type SqliteValue = string | number | bigint | boolean | null
 
+/** A transaction that only reads takes no lock that others wait for. */
+export type Begin = 'BEGIN' | 'BEGIN IMMEDIATE'
+
 export interface Sqlite {
   /** Runs one statement and returns its rows. Values in order, or one object of them by name. */
   all<Row>(sql: string, ...values: SqliteValue[] | [Readonly<Record<string, SqliteValue>>]): Row[]
   /** All of it or, when `run` throws, nothing. `run` must not await: the turn is the lock. */
-  transaction<Result>(run: () => Result, begin?: 'BEGIN' | 'BEGIN IMMEDIATE'): Result
+  transaction<Result>(run: () => Result, begin?: Begin): Result
   /** Several statements, without their rows. */
   exec(script: string): void
   close(): void

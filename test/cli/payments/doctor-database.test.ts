@@ -10,10 +10,8 @@ import { databaseReady, databaseUrl, libsqlServer } from '../../../local/libsql-
 import { findPort } from '../../../local/ports.ts'
 import { serve } from '../../../local/simulator/node-server.ts'
 import { databaseAccess } from '../../../local/tokens.ts'
-import {
-  libsqlDatabase,
-  statement,
-} from '../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { libsqlDatabase } from '../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { statement } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { SECRET } from '../../support/edge.ts'
 import { told } from './bed.ts'
 

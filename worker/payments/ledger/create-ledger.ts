@@ -33,13 +33,15 @@ export interface LedgerDeps {
   guard: GatewayGuard
   subscribers: Subscribers
   dispatch: Dispatch
+  /** Told of what goes on behind the answers. */
+  keepAlive?: (work: Promise<unknown>) => void
   clock: Clock
   log: Log
 }
 
 /** One of them for each database: a second one replaces the first. */
 export function createLedger(deps: LedgerDeps): Ledger & Outbox {
-  const { store, guard, subscribers, dispatch, clock, log } = deps
+  const { store, guard, subscribers, dispatch, keepAlive, clock, log } = deps
   const { run } = openWriter({
     store,
     clock,
@@ -58,7 +60,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
       if (outcomes.length > 0) await run(settleEvents(outcomes, now, subscribers))
     },
   }
-  const dispatching = createDispatching({ outbox, dispatch, clock, log })
+  const dispatching = createDispatching({ outbox, dispatch, keepAlive, clock, log })
 
   /** With leave to call the gateway, which is given back when it is not going to be called. */
   const withLeave = async <Begun extends { state: string }>(

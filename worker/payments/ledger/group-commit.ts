@@ -20,8 +20,6 @@ export interface GroupCommitDeps<Unit, Result> {
   send(units: readonly Unit[], signal: AbortSignal): Promise<readonly Result[]>
   /** The database's trouble, not the units': the same may succeed a moment later. */
   isTransient(error: unknown): boolean
-  /** Awaited before each group is taken. */
-  gather?(): Promise<void>
   /** Told before each wait. */
   retrying?(setback: { error: unknown; failures: number; waitMs: number }): void
 }
@@ -67,7 +65,7 @@ interface Setback<Unit, Result> {
 export function groupCommit<Unit, Result>(
   deps: GroupCommitDeps<Unit, Result>,
 ): GroupCommit<Unit, Result> {
-  const { clock, send, isTransient, gather, retrying } = deps
+  const { clock, send, isTransient, retrying } = deps
   let queue: Waiting<Unit, Result>[] = []
   let isRunning = false
   /** How long the last group took. */
@@ -81,7 +79,6 @@ export function groupCommit<Unit, Result>(
     await Promise.resolve()
     let failures = 0
     while (queue.length > 0) {
-      await gather?.()
       const waitsMs = gatherMs(lastMs)
       if (waitsMs > 0) await pause(clock, waitsMs)
       const startedAt = clock.now()

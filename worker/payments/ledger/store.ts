@@ -19,8 +19,6 @@ export interface Store {
   forget(before: number, limit: number): Promise<number>
   /** The database's trouble, not the rows': the same may succeed a moment later. */
   isTransient(error: unknown): boolean
-  /** Awaited before a group is taken, so that what has arrived goes with it. */
-  gather?(): Promise<void>
 }
 
 export interface Loaded {

@@ -109,7 +109,6 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps): Writer 
   const commit = groupCommit<Operation<unknown>, Decided>({
     clock,
     send,
-    ...(store.gather && { gather: store.gather }),
     // A refusal is no poison: nothing is halved for it.
     isTransient: (error) =>
       error instanceof StaleRows || error instanceof LedgerReplaced || store.isTransient(error),

@@ -51,10 +51,12 @@ const SETTLE_AGAIN_MS = 5_000
 export function createDispatching(deps: {
   outbox: Outbox
   dispatch: Dispatch
+  /** Told of each group, until what came of it is stored: a host that ends waits for that. */
+  keepAlive?: ((work: Promise<unknown>) => void) | undefined
   clock: Clock
   log: Log
 }): Dispatching {
-  const { outbox, dispatch, clock, log } = deps
+  const { outbox, dispatch, keepAlive, clock, log } = deps
   /** Their ids: a call that is repeated finds its event pending until it is settled. */
   const underWay = new Set<string>()
   const settle = together<Dispatched>((outcomes) => outbox.settleDispatched(outcomes, clock.now()))
@@ -98,7 +100,9 @@ export function createDispatching(deps: {
 
   return {
     group(pending) {
-      if (pending.length > 0) void Promise.all(dispatchAll(pending))
+      if (pending.length === 0) return
+      const dispatched = Promise.all(dispatchAll(pending))
+      keepAlive?.(dispatched)
     },
     async due(claim) {
       const claimed = await outbox.claimPending(claim)

@@ -3,7 +3,7 @@
 import type { PaymentError } from '../domain/exceptions.ts'
 import type { AlertDetail } from '../domain/raised-alert.ts'
 import type { AlertKind, DurableEvent, Outcome, PaymentStatus } from '../domain/status.ts'
-import type { Row } from '../ledger/libsql/database-libsql.ts'
+import type { Row } from '../ledger/libsql/statement-libsql.ts'
 import {
   isoTime,
   present,

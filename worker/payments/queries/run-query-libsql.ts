@@ -1,8 +1,9 @@
 // A query of libSQL: statements that are read together, and a function that reads their rows.
 
-import type { Database, Row, Statement } from '../ledger/libsql/database-libsql.ts'
+import type { Database } from '../ledger/libsql/database-libsql.ts'
 import { reachable } from '../ledger/libsql/request-libsql.ts'
 import { schemaMismatch } from '../ledger/libsql/schema-version-libsql.ts'
+import type { Row, Statement } from '../ledger/libsql/statement-libsql.ts'
 
 export interface Query<Result> {
   statements: readonly Statement[]

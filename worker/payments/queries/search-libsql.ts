@@ -4,7 +4,7 @@
 import type { Listed } from '../domain/listed.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { Transaction } from '../domain/transaction.ts'
-import { statement } from '../ledger/libsql/database-libsql.ts'
+import { statement } from '../ledger/libsql/statement-libsql.ts'
 import { listed, toTransaction } from '../ledger/read-rows.ts'
 import type { Page, TransactionFilter } from './queries.ts'
 import type { Query } from './run-query-libsql.ts'

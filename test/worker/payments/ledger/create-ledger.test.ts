@@ -2,11 +2,9 @@
 // may notice.
 
 import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
-import {
-  type Database,
-  statement,
-} from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import { statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { type Clock, hostClock } from '../../../../worker/shared/clock.ts'

@@ -4,14 +4,12 @@ import { monotonicFactory } from 'ulid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
 import type { Arrival, Ledger } from '../../../../worker/payments/ledger/ledger.ts'
-import {
-  libsqlDatabase,
-  statement,
-} from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { libsqlDatabase } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import {
   DatabaseUnreachable,
   isTransient,
 } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import { statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { ALERTED, FakeDispatcher, FakeGuard, LISTENERS } from '../../../contract/ledger-world.ts'

@@ -4,12 +4,12 @@
 import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
+import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
 import {
-  type Database,
   type Statement,
   statement,
-} from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
-import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
+} from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'

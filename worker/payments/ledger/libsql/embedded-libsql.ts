@@ -1,11 +1,14 @@
-// libSQL in this process: a database in a file, without a server. Its only writer is this process;
-// whoever assembles it keeps a second one away.
+// libSQL in this process: a database in a file, without a server. Every call blocks its thread, so
+// a host runs it in one of its own (threaded-libsql.ts). Its only writer is this process; whoever
+// assembles that keeps a second one away.
 
 import { fileURLToPath } from 'node:url'
 import { LibsqlError } from '@libsql/client/web'
-import { openSqlite, type Sqlite } from '../../../shared/sqlite-libsql.ts'
-import { bind, type Database, type Row, type Statement, toRows } from './database-libsql.ts'
+import { type Begin, openSqlite, type Sqlite } from '../../../shared/sqlite-libsql.ts'
+import type { Database } from './database-libsql.ts'
+import { runIn } from './embedded-call-libsql.ts'
 import { DatabaseUnreachable } from './request-libsql.ts'
+import type { Row, Statement } from './statement-libsql.ts'
 
 export interface EmbeddedDatabase extends Database {
   /** Then every call fails. */
@@ -24,39 +27,35 @@ export const embeddedDatabase = (file: string): EmbeddedDatabase =>
 
 /** `sqlite` gives exact integers. */
 export function databaseOver(sqlite: Sqlite): EmbeddedDatabase {
-  const run = (statements: readonly Statement[], begin: 'BEGIN' | 'BEGIN IMMEDIATE'): Row[][] => {
-    const bound = statements.map(bind)
+  const run = (statements: readonly Statement[], begin: Begin): Row[][] => {
     try {
-      return sqlite.transaction(
-        () => bound.map(({ sql, args }) => toRows(sqlite.all<object>(sql, args))),
-        begin,
-      )
+      return runIn(sqlite, statements, begin)
     } catch (error) {
-      throw toLibsqlError(error)
+      throw error instanceof Error ? databaseError(error) : error
     }
-  }
-  const wanted = (signal: AbortSignal) => {
-    if (signal.aborted) throw new DatabaseUnreachable('the call was given up')
   }
   return {
     async write(statements, signal) {
-      wanted(signal)
+      checkWanted(signal)
       return run(statements, 'BEGIN IMMEDIATE')
     },
     async load(statements, signal) {
-      wanted(signal)
+      checkWanted(signal)
       return run(statements, 'BEGIN')
     },
     read: async (statements) => run(statements, 'BEGIN'),
-    // The thread is blocked while a group is saved. What arrived meanwhile is let in first, or the
-    // next group would be the first of it alone, with a sync of the disk of its own.
-    gather: () => new Promise((resolve) => void setImmediate(resolve)),
     close: () => sqlite.close(),
   }
 }
 
-/** As the client names them. */
-function toLibsqlError(error: unknown): unknown {
-  if (!(error instanceof Error && 'code' in error && typeof error.code === 'string')) return error
-  return new LibsqlError(error.message, error.code, undefined, undefined, error)
+/** A call that was given up may be made again at once: it must not also come late. */
+export function checkWanted(signal: AbortSignal): void {
+  if (signal.aborted) throw new DatabaseUnreachable('the call was given up')
+}
+
+/** As the client names them. Without a code it is a defect, or a value that cannot be stored. */
+export function databaseError(error: Error & { code?: unknown }): Error {
+  const { message, code } = error
+  if (typeof code !== 'string') return error
+  return new LibsqlError(message, code, undefined, undefined, error)
 }

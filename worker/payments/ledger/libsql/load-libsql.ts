@@ -5,8 +5,8 @@
 
 import type { Due, Keys } from '../operation.ts'
 import { type Changes, type TableName, type Told, WorkingSet } from '../working-set.ts'
-import { type Row, type Statement, statement, type Value } from './database-libsql.ts'
 import { DELIVERY_DUE, LISTENERS_DUE } from './due-libsql.ts'
+import { type Row, type Statement, statement, type Value } from './statement-libsql.ts'
 import { COLUMNS, TABLE } from './tables-libsql.ts'
 
 /** Statements of one transaction, and how their results are read together. */

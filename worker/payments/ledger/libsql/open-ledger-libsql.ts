@@ -17,19 +17,21 @@ export interface OpenLedgerDeps {
   breakers: BreakerStore
   /** Where the runtime dispatches what was committed. */
   dispatch: Dispatch
+  /** Told of what goes on behind the answers, for a host that ends gracefully. */
+  keepAlive?: (work: Promise<unknown>) => void
   clock: Clock
   log: Log
   fetch: typeof fetch
 }
 
 export function openLibsqlLedger(deps: OpenLedgerDeps): Ledger {
-  const { config, database, breakers, dispatch, clock, log, fetch } = deps
+  const { config, database, breakers, clock, log, fetch, ...dispatching } = deps
   const { gateways, listeners, endpoint } = config
   return createLedger({
     store: libsqlStore(database),
     guard: createGuard({ gateways, store: breakers, clock, log, fetch }),
     subscribers: subscribersOf(listeners, endpoint),
-    dispatch,
+    ...dispatching,
     clock,
     log,
   })

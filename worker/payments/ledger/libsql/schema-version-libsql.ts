@@ -2,7 +2,8 @@
 // meet one database. That a ledger of another one writes nothing, its store sees to.
 
 import { SchemaMismatch } from '../ledger.ts'
-import { type Database, type Row, type Statement, statement } from './database-libsql.ts'
+import type { Database } from './database-libsql.ts'
+import { type Row, type Statement, statement } from './statement-libsql.ts'
 
 /** What this code reads and writes: schema.sql, and the highest number in migrations/. */
 export const SCHEMA_VERSION = 4

@@ -4,11 +4,12 @@
 import { SchemaMismatch } from '../ledger.ts'
 import { type Position, StaleRows, type Store } from '../store.ts'
 import type { ParkedEvent } from '../webhook-operations.ts'
-import { type Database, type Row, type Statement, statement } from './database-libsql.ts'
+import type { Database } from './database-libsql.ts'
 import { PARKED_WITH_PAYMENT } from './due-libsql.ts'
 import { loadOf } from './load-libsql.ts'
 import { isTransient, reachable } from './request-libsql.ts'
 import { SCHEMA_VERSION, schemaMismatch } from './schema-version-libsql.ts'
+import { type Row, type Statement, statement } from './statement-libsql.ts'
 import { saveOf } from './tables-libsql.ts'
 
 /** NULL while a migration is under way. */
@@ -27,7 +28,6 @@ const ADVANCE = `UPDATE payment_ledger SET epoch = :next_epoch, batch = CASE
 export function libsqlStore(database: Database): Store {
   return {
     isTransient,
-    ...(database.gather && { gather: database.gather }),
     async load(keys, signal) {
       const { statements, read } = loadOf(keys)
       const [positions, ...results] = await loadRows(database, [POSITION, ...statements], signal)

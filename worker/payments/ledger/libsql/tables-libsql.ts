@@ -11,7 +11,7 @@ import {
   type TableRow,
   type WorkingSet,
 } from '../working-set.ts'
-import { type Statement, statement } from './database-libsql.ts'
+import { type Statement, statement } from './statement-libsql.ts'
 
 type Columns = { readonly [Name in TableName]: readonly (keyof Rows[Name][number] & string)[] }
 

@@ -1,11 +1,9 @@
 // The connection that is kept between writes, on libSQL's own server.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import {
-  libsqlDatabase,
-  statement,
-} from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { libsqlDatabase } from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { DatabaseUnreachable } from '../../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { type LibsqlServer, startLibsql } from '../../../../support/libsql.ts'
 
 describe('a connection of libSQL', () => {

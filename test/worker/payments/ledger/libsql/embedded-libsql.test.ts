@@ -4,7 +4,6 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { statement } from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import {
   type EmbeddedDatabase,
   embeddedDatabase,
@@ -12,6 +11,7 @@ import {
   isEmbedded,
 } from '../../../../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { isTransient } from '../../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { openSqlite } from '../../../../../worker/shared/sqlite-libsql.ts'
 
 const never = new AbortController().signal

@@ -1,7 +1,7 @@
 // How the server finds what is asked for: by an index, however many payments there are.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Statement } from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import type { Statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import type { TransactionFilter } from '../../../../../worker/payments/queries/queries.ts'
 import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
 import { type LibsqlServer, startLibsql } from '../../../../support/libsql.ts'

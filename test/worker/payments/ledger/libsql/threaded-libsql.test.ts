@@ -1,0 +1,86 @@
+// An embedded database in its thread: the ledger's contract over it, and errors on their way.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { checkoutHome } from '../../../../../local/checkout-home.ts'
+import { schemaFrom } from '../../../../../local/database/prepare.ts'
+import { createLedger } from '../../../../../worker/payments/ledger/create-ledger.ts'
+import { isTransient } from '../../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { libsqlStore } from '../../../../../worker/payments/ledger/libsql/store-libsql.ts'
+import {
+  openThreaded,
+  type ThreadedDatabase,
+} from '../../../../../worker/payments/ledger/libsql/threaded-libsql.ts'
+import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
+import { openSqlite } from '../../../../../worker/shared/sqlite-libsql.ts'
+import { ledgerContract } from '../../../../contract/ledger.ts'
+import { TABLES } from '../../../../support/libsql.ts'
+
+const never = new AbortController().signal
+const { databaseThread } = checkoutHome
+let dir: string
+let database: ThreadedDatabase
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'signalbox-threaded-'))
+  database = await openThreaded(':memory:', databaseThread)
+  await schemaFrom(checkoutHome.dir, {})(database)
+})
+afterAll(async () => {
+  await database?.close()
+  await rm(dir, { recursive: true, force: true })
+})
+
+const write = (sql: string, args = {}) => database.write([statement(sql, args)], never)
+const caught = (work: Promise<unknown>) =>
+  work.then(
+    () => undefined,
+    (error: unknown) => error as Error & { code?: string },
+  )
+
+ledgerContract('embedded libSQL', async (options) => {
+  await database.write(
+    TABLES.map((table) => statement(`DELETE FROM ${table}`)),
+    never,
+  )
+  const ledger = createLedger({ ...options, store: libsqlStore(database) })
+  return { ledger, outbox: ledger, queries: libsqlQueries(database), close: async () => undefined }
+})
+
+describe('an error of a database in a thread', () => {
+  it('has the name, the code and the message that it has there', async () => {
+    const error = await caught(write('UPDATE payment_ledger SET batch = NULL'))
+    expect(error).toMatchObject({
+      name: 'LibsqlError',
+      code: 'SQLITE_CONSTRAINT_NOTNULL',
+      message: 'SQLITE_CONSTRAINT_NOTNULL: NOT NULL constraint failed: payment_ledger.batch',
+    })
+    expect(isTransient(error)).toBe(false)
+  })
+
+  it('is transient while another process writes', async () => {
+    const own = await openThreaded(join(dir, 'busy.db'), databaseThread)
+    const other = openSqlite(join(dir, 'busy.db'))
+    other.exec('BEGIN IMMEDIATE')
+    const error = await caught(own.write([statement('CREATE TABLE t (id TEXT)')], never))
+    expect([error?.code, isTransient(error)]).toEqual(['SQLITE_BUSY', true])
+    other.close()
+    await own.close()
+  })
+
+  it('is its own where the value was wrong, and transient where nobody waits any more', async () => {
+    expect(await caught(write('SELECT :n', { n: 2 ** 53 }))).toMatchObject({ name: 'RangeError' })
+    const late = await caught(database.write([], AbortSignal.abort()))
+    expect(isTransient(late)).toBe(true)
+  })
+
+  it('tells that it is closed, after what was under way', async () => {
+    const own = await openThreaded(join(dir, 'own.db'), databaseThread)
+    const written = own.write([statement('CREATE TABLE t (id TEXT)')], never)
+    await own.close()
+    await written
+    expect(await caught(own.read([]))).toMatchObject({ message: 'The database is closed.' })
+  })
+})

@@ -1,0 +1,38 @@
+// The thread of an embedded database: runs what it is sent, one call after the other, and answers.
+// An entry point of its own; threaded-libsql.ts starts it.
+
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
+import { openSqlite } from '../../../shared/sqlite-libsql.ts'
+import { type Call, OPENED, type Reply, runIn, type ThrownError } from './embedded-call-libsql.ts'
+import type { Row } from './statement-libsql.ts'
+
+function errorOf(error: unknown): ThrownError {
+  if (!(error instanceof Error)) return { name: 'Error', message: String(error), code: undefined }
+  const { name, message, code } = error as Error & { code?: unknown }
+  return { name, message, code: typeof code === 'string' ? code : undefined }
+}
+
+function serve(port: MessagePort, file: string): void {
+  const reply = (id: number, work: () => Row[][]) => {
+    try {
+      port.postMessage({ id, results: work() } satisfies Reply)
+    } catch (error) {
+      port.postMessage({ id, error: errorOf(error) } satisfies Reply)
+    }
+  }
+  reply(OPENED, () => {
+    const sqlite = openSqlite(file, { exactIntegers: true })
+    port.on('message', ({ id, begin, statements }: Call) => {
+      if (statements) return reply(id, () => runIn(sqlite, statements, begin))
+      reply(id, () => {
+        sqlite.close()
+        return []
+      })
+      // After the reply, which would else be lost.
+      port.close()
+    })
+    return []
+  })
+}
+
+if (parentPort) serve(parentPort, (workerData as { file: string }).file)

@@ -1,0 +1,62 @@
+// An embedded database in a thread of its own: a save, and the sync of the disk with it, would hold
+// up whatever else this process does. A thread that breaks ends the process: nobody can say then
+// what of its last call is stored.
+
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import type { Begin } from '../../../shared/sqlite-libsql.ts'
+import type { Database } from './database-libsql.ts'
+import { type Call, OPENED, type Reply } from './embedded-call-libsql.ts'
+import { checkWanted, databaseError } from './embedded-libsql.ts'
+import type { Row, Statement } from './statement-libsql.ts'
+
+export interface ThreadedDatabase extends Database {
+  /** After what is under way. Then every call fails. */
+  close(): Promise<void>
+}
+
+type Waiting = PromiseWithResolvers<Row[][]>
+
+/** `thread`: the file of thread-libsql. Rejects when `file` cannot be opened. */
+export async function openThreaded(file: string, thread: URL): Promise<ThreadedDatabase> {
+  mkdirSync(dirname(file), { recursive: true })
+  const worker = new Worker(thread, { workerData: { file } })
+  const waiting = new Map<number, Waiting>()
+  let calls = OPENED
+  let isClosed = false
+
+  const answered = (id: number): Promise<Row[][]> => {
+    const caller: Waiting = Promise.withResolvers()
+    waiting.set(id, caller)
+    return caller.promise
+  }
+  const send = (begin: Begin, statements: readonly Statement[] | undefined) => {
+    const id = ++calls
+    const answer = answered(id)
+    worker.postMessage({ id, begin, statements } satisfies Call)
+    return answer
+  }
+  const run = async (begin: Begin, statements: readonly Statement[], signal?: AbortSignal) => {
+    if (isClosed) throw new Error('The database is closed.')
+    if (signal) checkWanted(signal)
+    return await send(begin, statements)
+  }
+  worker.on('message', (reply: Reply) => {
+    const caller = waiting.get(reply.id)
+    waiting.delete(reply.id)
+    if ('results' in reply) return caller?.resolve(reply.results)
+    const { message, ...named } = reply.error
+    caller?.reject(databaseError(Object.assign(new Error(message), named)))
+  })
+  await answered(OPENED)
+  return {
+    write: (statements, signal) => run('BEGIN IMMEDIATE', statements, signal),
+    load: (statements, signal) => run('BEGIN', statements, signal),
+    read: (statements) => run('BEGIN', statements),
+    async close() {
+      isClosed = true
+      await send('BEGIN', undefined)
+    },
+  }
+}
