@@ -53,6 +53,8 @@ export interface WebhooksResult extends Result {
   targets: {
     timesNaive: number
     shareOfNoDatabase: number
+    /** Of one process of Node, on a database in a file. */
+    node: { timesNaive: number; shareOfNoDatabase: number }
     shareWhileHanging: number
     paceMs: number
   }

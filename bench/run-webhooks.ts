@@ -9,7 +9,14 @@ import { webhooksPlot } from './plot/webhooks-plot.ts'
 import { circumstances, save, type Verdict, type WebhooksResult } from './results.ts'
 import type { BenchRun } from './run.ts'
 
-const TARGETS = { timesNaive: 5, shareOfNoDatabase: 0.5, shareWhileHanging: 0.9, paceMs: 50 }
+const TARGETS = {
+  timesNaive: 5,
+  shareOfNoDatabase: 0.5,
+  // It verifies, decides and saves on the same two cores; workerd's comparison stores nothing.
+  node: { timesNaive: 6, shareOfNoDatabase: 0.33 },
+  shareWhileHanging: 0.9,
+  paceMs: 50,
+}
 const FULL = {
   rounds: 5,
   levels: [64, 256],
@@ -25,7 +32,10 @@ const FULL = {
   overloadMs: 10_000,
   drainMs: 10_000,
   /** Enough for the quickest machine that we know. */
-  callbacks: { signalbox: 36_000, 'hanging-listener': 36_000, naive: 12_000, 'no-database': 4_000 },
+  callbacks: {
+    ...{ signalbox: 36_000, node: 36_000, 'hanging-listener': 36_000 },
+    ...{ naive: 12_000, 'no-database': 4_000 },
+  },
   paceRuns: 3,
   pace: {
     perSecond: 500,
@@ -44,7 +54,10 @@ const QUICK: typeof FULL = {
   countedMs: 1_000,
   overloadMs: 1_000,
   drainMs: 3_000,
-  callbacks: { signalbox: 8_000, 'hanging-listener': 8_000, naive: 2_000, 'no-database': 2_000 },
+  callbacks: {
+    ...{ signalbox: 8_000, node: 8_000, 'hanging-listener': 8_000 },
+    ...{ naive: 2_000, 'no-database': 2_000 },
+  },
   paceRuns: 1,
   pace: { ...FULL.pace, forMs: 3_000, warmUpMs: 1_000 },
 }
@@ -87,7 +100,9 @@ export async function runWebhooks(run: BenchRun): Promise<Verdict[]> {
 function plansOf(plan: typeof FULL): RatePlan[] {
   const { levels, naiveLevels } = plan
   return [
-    ...levels.flatMap((at) => [planOf(plan, 'signalbox', at), planOf(plan, 'no-database', at)]),
+    ...levels.flatMap((at) =>
+      (['signalbox', 'node', 'no-database'] as const).map((name) => planOf(plan, name, at)),
+    ),
     ...levels.slice(0, 1).map((at) => planOf(plan, 'hanging-listener', at)),
     ...naiveLevels.map((at) => planOf(plan, 'naive', at)),
   ]

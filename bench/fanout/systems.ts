@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { SignJWT } from 'jose'
+import { prepareWorkerd } from '../../local/workerd.ts'
 import { readWorkerSettings } from '../../local/wrangler-toml.ts'
 import { WIRE } from '../../worker/board/wire.ts'
 import { AUTH_SECRET, startEdge } from '../payments/edge.ts'
@@ -48,7 +49,7 @@ export async function startFanout(
 const SUBJECTS = 8
 
 async function startOurs(dir: string, home: string): Promise<FanoutTarget> {
-  const edge = await startEdge(dir, home, { AUTH_SECRETS: AUTH_SECRET })
+  const edge = await startEdge(prepareWorkerd, dir, home, { AUTH_SECRETS: AUTH_SECRET })
   const sign = (sub: string, scope: string) =>
     new SignJWT({ scope, repos: ['bench'], sub })
       .setProtectedHeader({ alg: 'HS256' })
@@ -108,7 +109,7 @@ async function startSharedWorker(dir: string): Promise<FanoutTarget> {
       '',
     ].join('\n'),
   )
-  const edge = await startEdge(dir, home, {})
+  const edge = await startEdge(prepareWorkerd, dir, home, {})
   return {
     system: 'shared-worker',
     ...plain(edge.port, '/publish'),

@@ -2,7 +2,7 @@
 // made before the measurement.
 
 import { CompactSign } from 'jose'
-import type { BenchDatabase } from './database.ts'
+import type { BenchStore } from './database.ts'
 
 /** The signing key of the callbacks, for all systems. */
 export const API_KEY = 'the-key-of-the-benchmark-that-signs-callbacks'
@@ -71,7 +71,7 @@ const SEED = `WITH RECURSIVE numbers (n) AS (
 const SEEDED_AT_ONCE = 10_000
 
 /** Pending transactions `from` to `from + count - 1`. */
-export async function seed(database: BenchDatabase, from: number, count: number): Promise<void> {
+export async function seed(database: BenchStore, from: number, count: number): Promise<void> {
   const now = Date.now()
   for (let first = from; first < from + count; first += SEEDED_AT_ONCE) {
     const until = Math.min(first + SEEDED_AT_ONCE, from + count)

@@ -1,7 +1,7 @@
 // Checks the database after a load: each payment with the answer `ok` is Paid exactly once.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { BenchDatabase } from './database.ts'
+import type { BenchStore } from './database.ts'
 
 export interface Stored {
   /** Paid transactions. */
@@ -27,7 +27,7 @@ const COUNTS = `SELECT
 const DISPATCH_WAIT_MS = 5_000
 
 /** Waits until all events were dispatched, which happens behind the answers. */
-export async function storedIn(database: BenchDatabase): Promise<Stored> {
+export async function storedIn(database: BenchStore): Promise<Stored> {
   const endsAt = performance.now() + DISPATCH_WAIT_MS
   for (;;) {
     const [row = {}] = await database.read(COUNTS)

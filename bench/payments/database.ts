@@ -1,4 +1,5 @@
-// libSQL's own server with the tables of schema.sql, in a new folder.
+// A database with the tables of schema.sql, in a new folder: libSQL's own server, or the file of a
+// Node edge.
 
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
@@ -10,11 +11,15 @@ import {
 } from '../../local/libsql-server.ts'
 import { databaseAccess } from '../../local/tokens.ts'
 import {
+  type Database,
   libsqlDatabase,
+} from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import {
   type Row,
   statement,
   type Value,
-} from '../../worker/payments/ledger/libsql/database-libsql.ts'
+} from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { freePort, type Program, startProgram } from './process.ts'
 
 const HOME = resolve(import.meta.dirname, '../..')
@@ -23,13 +28,16 @@ export const ACCESS = await databaseAccess('the-secret-of-the-benchmark-that-ope
 const START_WAIT_MS = 30_000
 const WRITE_WAIT_MS = 60_000
 
-export interface BenchDatabase extends Program {
-  port: number
-  url: string
+export interface BenchStore {
   /** One statement that writes. */
   write(sql: string, args: Record<string, Value>): Promise<void>
   /** Rows of one statement that reads: it is answered also when no write goes through any more. */
   read(sql: string): Promise<Row[]>
+}
+
+export interface BenchDatabase extends BenchStore, Program {
+  port: number
+  url: string
 }
 
 export async function startDatabase(dir: string): Promise<BenchDatabase> {
@@ -47,10 +55,17 @@ export async function startDatabase(dir: string): Promise<BenchDatabase> {
     },
   )
   const database = libsqlDatabase({ url, authToken: token }, Date.now)
+  return { ...program, port, url, ...storeOver(database) }
+}
+
+/** The file of an edge that runs: only one of them may write at a time. */
+export const openStore = (file: string): BenchStore & { close(): void } => {
+  const database = embeddedDatabase(file)
+  return { ...storeOver(database), close: () => database.close() }
+}
+
+function storeOver(database: Database): BenchStore {
   return {
-    ...program,
-    port,
-    url,
     async write(sql, args) {
       await database.write([statement(sql, args)], AbortSignal.timeout(WRITE_WAIT_MS))
     },

@@ -1,10 +1,13 @@
-// A Worker on workerd, started as `npm start` does: ours, or the one that stores nothing.
+// An edge as its host starts it: ours on workerd or in one process of Node, or the Worker that
+// stores nothing.
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
-import { edgeReady, edgeUrl } from '../../local/edge.ts'
+import { edgeReady, edgeUrl, type PrepareEdge } from '../../local/edge.ts'
+import { embeddedUrl, prepareNode } from '../../local/node.ts'
 import { prepareWorkerd } from '../../local/workerd.ts'
 import { readWorkerSettings } from '../../local/wrangler-toml.ts'
+import { fileOf } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { stopsToo } from '../child.ts'
 import { API_KEY } from './callbacks.ts'
 import { ACCESS } from './database.ts'
@@ -30,17 +33,24 @@ export function startOurEdge(
   dir: string,
   { databaseUrl, gatewayUrl, home = HOME }: OurEdge,
 ): Promise<BenchEdge> {
-  return startEdge(dir, home, {
-    AUTH_SECRETS: AUTH_SECRET,
-    LIBSQL_URL: databaseUrl,
-    LIBSQL_AUTH_TOKEN: ACCESS.token,
-    REDIRECT_GATEWAY_CLIENT_ID: 'bench',
-    REDIRECT_GATEWAY_CLIENT_SECRET: 'the-secret-of-the-benchmark-at-the-gateway',
-    REDIRECT_GATEWAY_API_KEY: API_KEY,
-    REDIRECT_GATEWAY_BASE_URL: gatewayUrl ?? 'http://127.0.0.1:9',
-    PAYMENT_PUBLIC_URL: 'http://127.0.0.1',
-  })
+  const database = { LIBSQL_URL: databaseUrl, LIBSQL_AUTH_TOKEN: ACCESS.token }
+  return startEdge(prepareWorkerd, dir, home, { ...ourVariables(gatewayUrl), ...database })
 }
+
+/** Its payments are in a file. */
+export async function startOurNodeEdge(dir: string): Promise<BenchEdge & { file: string }> {
+  const edge = await startEdge(prepareNode, dir, HOME, ourVariables())
+  return { ...edge, file: fileOf(embeddedUrl(dir)) }
+}
+
+const ourVariables = (gatewayUrl = 'http://127.0.0.1:9') => ({
+  AUTH_SECRETS: AUTH_SECRET,
+  REDIRECT_GATEWAY_CLIENT_ID: 'bench',
+  REDIRECT_GATEWAY_CLIENT_SECRET: 'the-secret-of-the-benchmark-at-the-gateway',
+  REDIRECT_GATEWAY_API_KEY: API_KEY,
+  REDIRECT_GATEWAY_BASE_URL: gatewayUrl,
+  PAYMENT_PUBLIC_URL: 'http://127.0.0.1',
+})
 
 /** With the same runtime settings as our edge, so that only the work differs. */
 export function startBareEdge(dir: string): Promise<BenchEdge> {
@@ -58,11 +68,12 @@ export function startBareEdge(dir: string): Promise<BenchEdge> {
     ([name, value]) => `${name} = ${JSON.stringify(value)}`,
   )
   writeFileSync(join(home, 'wrangler.toml'), `${lines.join('\n')}\n`)
-  return startEdge(dir, home, { API_KEY })
+  return startEdge(prepareWorkerd, dir, home, { API_KEY })
 }
 
 /** `home`: the folder of its wrangler.toml. */
 export async function startEdge(
+  prepare: PrepareEdge,
   dir: string,
   home: string,
   variables: Record<string, string>,
@@ -70,7 +81,7 @@ export async function startEdge(
   mkdirSync(dir, { recursive: true })
   const port = await freePort()
   const url = edgeUrl(port)
-  const preparing = prepareWorkerd({
+  const preparing = prepare({
     port,
     dir,
     home,
@@ -82,7 +93,7 @@ export async function startEdge(
   const forget = stopsToo(async () => void (await Promise.allSettled([preparing])))
   const spec = await preparing.finally(forget)
   const signal = AbortSignal.timeout(START_WAIT_MS)
-  const patience = { what: 'workerd', waitMs: START_WAIT_MS, signal }
+  const patience = { what: 'the edge', waitMs: START_WAIT_MS, signal }
   const program = await startProgram(spec, () => edgeReady(url, patience))
   return { ...program, port, url }
 }

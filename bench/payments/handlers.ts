@@ -4,18 +4,28 @@ import { join } from 'node:path'
 import { shopHome } from '../../test/support/shop-home.ts'
 import { startNode } from '../child.ts'
 import { API_KEY } from './callbacks.ts'
-import { ACCESS, type BenchDatabase, startDatabase } from './database.ts'
-import { startBareEdge, startOurEdge } from './edge.ts'
+import {
+  ACCESS,
+  type BenchDatabase,
+  type BenchStore,
+  openStore,
+  startDatabase,
+} from './database.ts'
+import { startBareEdge, startOurEdge, startOurNodeEdge } from './edge.ts'
 
-/** `hanging-listener`: ours, in a shop whose listener never settles. */
-export const HANDLERS = ['signalbox', 'hanging-listener', 'naive', 'no-database'] as const
-export type HandlerName = (typeof HANDLERS)[number]
+/**
+ * `signalbox`: on workerd. `node`: in one process of Node. `hanging-listener`: on workerd, in a shop
+ * whose listener never settles.
+ */
+export type HandlerName = 'signalbox' | 'node' | 'hanging-listener' | 'naive' | 'no-database'
 
 export interface Handler {
   pid: number
   port: number
   /** Undefined for the handler that stores nothing. */
-  database?: BenchDatabase
+  database?: BenchStore
+  /** Of the database's server, where it has one. */
+  databasePid?: number
   stop(): Promise<void>
 }
 
@@ -23,6 +33,7 @@ const START_WAIT_MS = 20_000
 
 export async function startHandler(name: HandlerName, dir: string): Promise<Handler> {
   if (name === 'no-database') return startBareEdge(dir)
+  if (name === 'node') return startNodeEdge(dir)
   const database = await startDatabase(dir)
   try {
     const handler = await startOn(name, database, dir)
@@ -30,11 +41,22 @@ export async function startHandler(name: HandlerName, dir: string): Promise<Hand
       await handler.stop()
       await database.stop()
     }
-    return { pid: handler.pid, port: handler.port, database, stop }
+    const { pid: databasePid } = database
+    return { pid: handler.pid, port: handler.port, database, databasePid, stop }
   } catch (error) {
     await database.stop()
     throw error
   }
+}
+
+async function startNodeEdge(dir: string): Promise<Handler> {
+  const { pid, port, file, ...edge } = await startOurNodeEdge(join(dir, 'edge'))
+  const database = openStore(file)
+  const stop = async () => {
+    database.close()
+    await edge.stop()
+  }
+  return { pid, port, database, stop }
 }
 
 const HANGS = `import { defineConfig } from './worker/payments/define-config.ts'
@@ -48,7 +70,7 @@ export default defineConfig({
 `
 
 async function startOn(
-  name: Exclude<HandlerName, 'no-database'>,
+  name: Exclude<HandlerName, 'no-database' | 'node'>,
   { url: databaseUrl }: BenchDatabase,
   dir: string,
 ) {

@@ -36,30 +36,17 @@ export function bestOfNaive(rates: readonly RateSample[]): Best {
 export const errorsIn = ({ errors }: Pick<Sample, 'errors'>): number =>
   Object.values(errors).reduce((sum, count) => sum + count, 0)
 
-const OURS: ReadonlySet<HandlerName> = new Set(['signalbox', 'hanging-listener'])
+const OURS: ReadonlySet<HandlerName> = new Set(['signalbox', 'node', 'hanging-listener'])
 
 type Measured = Pick<WebhooksResult, 'targets' | 'levels' | 'rates' | 'pace'>
 
 export function webhookVerdicts({ targets, levels, rates, pace }: Measured): Verdict[] {
-  const best = bestOfNaive(rates)
   const [hangingAt = 0] = levels
   return [
-    ...levels.flatMap((at) => {
-      const ours = rateOf(rates, 'signalbox', at)
-      const bare = rateOf(rates, 'no-database', at)
-      return [
-        ratio(`webhooks, ${at} at a time, to naive at its best (${best.connections} at a time)`, {
-          least: targets.timesNaive,
-          ours,
-          other: best.perSecond,
-        }),
-        ratio(`webhooks, ${at} at a time, to a handler without a database`, {
-          least: targets.shareOfNoDatabase,
-          ours,
-          other: bare,
-        }),
-      ]
-    }),
+    ...levels.flatMap((at) => [
+      ...toOthers(rates, 'signalbox', at, targets),
+      ...toOthers(rates, 'node', at, targets.node),
+    ]),
     ratio(`webhooks, ${hangingAt} at a time, while a listener hangs, to one that does not`, {
       least: targets.shareWhileHanging,
       ours: rateOf(rates, 'hanging-listener', hangingAt),
@@ -67,6 +54,27 @@ export function webhookVerdicts({ targets, levels, rates, pace }: Measured): Ver
     }),
     flawless([...rates.filter(({ handler }) => OURS.has(handler)), ...pace]),
     paceVerdict(pace, targets.paceMs),
+  ]
+}
+
+/** Nothing where it was not measured. */
+function toOthers(
+  rates: readonly RateSample[],
+  handler: 'signalbox' | 'node',
+  at: number,
+  least: { timesNaive: number; shareOfNoDatabase: number },
+): Verdict[] {
+  if (samplesOf(rates, handler, at).length === 0) return []
+  const best = bestOfNaive(rates)
+  const what = `webhooks${handler === 'node' ? ' on Node' : ''}, ${at} at a time`
+  const ours = rateOf(rates, handler, at)
+  return [
+    ratio(`${what}, to naive at its best (${best.connections} at a time)`, {
+      ...{ least: least.timesNaive, ours, other: best.perSecond },
+    }),
+    ratio(`${what}, to a handler without a database`, {
+      ...{ least: least.shareOfNoDatabase, ours, other: rateOf(rates, 'no-database', at) },
+    }),
   ]
 }
 

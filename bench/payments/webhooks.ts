@@ -17,7 +17,7 @@ export interface Sample {
   errors: Record<string, number>
   /** What the database shows that it must not. */
   faults: string[]
-  /** Time on a core for each that was answered `ok`: of the handler's process, and of sqld. */
+  /** Time on a core for each that was answered `ok`: of the handler's process, and of a server. */
   cpuUs: { handler: number; database?: number }
 }
 
@@ -112,10 +112,10 @@ function shuffle(list: unknown[]): void {
  * What is dispatched behind the answers counts as well, as far as it is done when the load ends.
  */
 async function withCpu<L extends Load>(
-  { pid, database }: Handler,
+  { pid, databasePid }: Handler,
   run: () => Promise<L>,
 ): Promise<[L, Sample['cpuUs']]> {
-  const used = () => ({ handler: cpuMsOf(pid), database: database && cpuMsOf(database.pid) })
+  const used = () => ({ handler: cpuMsOf(pid), database: databasePid && cpuMsOf(databasePid) })
   const before = used()
   const load = await run()
   const after = used()
@@ -127,6 +127,7 @@ async function withCpu<L extends Load>(
 
 const OUTBOX = {
   signalbox: 'taken',
+  node: 'taken',
   'hanging-listener': 'hanging',
   naive: 'none',
   'no-database': 'none',

@@ -28,7 +28,10 @@ const pace: PaceSample = {
   latencies: [1, 2, 3, 60],
 }
 const found = {
-  targets: { timesNaive: 5, shareOfNoDatabase: 0.5, shareWhileHanging: 0.9, paceMs: 50 },
+  targets: {
+    ...{ timesNaive: 5, shareOfNoDatabase: 0.5, shareWhileHanging: 0.9, paceMs: 50 },
+    node: { timesNaive: 6, shareOfNoDatabase: 0.33 },
+  },
   levels: [64],
   rates,
   pace: [paceRun({ ...pace, latencies: [1, 2, 3] })],
@@ -63,6 +66,16 @@ describe('webhookVerdicts', () => {
     expect(missed({ rates: more({ errors: { 'HTTP 503': 1 } }) })).toEqual([3])
     expect(missed({ rates: more({ faults: ['1 are Paid twice'] }) })).toEqual([3])
     expect(missed({ pace: [paceRun({ ...pace, errors: { closed: 1 } })] })).toEqual([3, 4])
+  })
+
+  it('holds one process of Node against its own targets, where it was measured', () => {
+    const on = (perSecond: number) =>
+      reached({ rates: [...rates, sample({ handler: 'node', perSecond })] }).slice(2, 4)
+    expect([on(3_000), on(2_999), on(1_649)]).toEqual([
+      [true, true],
+      [false, true],
+      [false, false],
+    ])
   })
 
   it('does not count the errors of others as ours', () => {
