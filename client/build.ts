@@ -1,5 +1,5 @@
-// Builds the npm package `signalbox` in dist/signalbox: the client and the receiver of events, each
-// one bundled file without dependencies, and their types.
+// Builds the npm package `signalbox` in dist/signalbox: the client, the receiver of events and the
+// client of payments, each one bundled file without dependencies, and their types.
 
 import { execFile } from 'node:child_process'
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import manifest from '../package.json' with { type: 'json' }
 
 const ROOT = join(import.meta.dirname, '..')
 /** Of the product: each is a file of the package, and one of its exports. */
-const ENTRIES = ['client', 'events']
+const ENTRIES = ['client', 'events', 'payments']
 
 /** Empties `outDir`, then writes the package into it. */
 export async function buildClient(outDir: string): Promise<void> {

@@ -45,6 +45,7 @@ const sources: Source[] = [
   'api',
   'client',
   'events',
+  'payments',
   'console',
   'sidecar',
   'local',
@@ -205,6 +206,16 @@ describe('the house', () => {
     expect(client.length).toBeGreaterThan(10)
     const own = (name: string) => name.startsWith('client/')
     expect(offences(client, (name, source) => !own(name) && !isApiType(name, source))).toEqual([])
+  })
+
+  it('lets the client of payments bring nothing along but itself, nor anything import it', () => {
+    expect(inside('payments').length).toBeGreaterThan(2)
+    const own = (name: string) => name.startsWith('payments/')
+    const wrong = (name: string, source: Source) => !own(name) && !isApiType(name, source)
+    expect(offences(inside('payments'), wrong)).toEqual([])
+    expect(sources.find(({ file }) => file === 'api/types.ts')?.imports).toEqual([])
+    const others = sources.filter(({ file }) => !own(file))
+    expect(offences(others, own)).toEqual([])
   })
 
   it('lets the receiver of events bring along the signatures, the names, and the payloads’ types', () => {

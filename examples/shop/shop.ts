@@ -1,7 +1,9 @@
 import express from 'express'
 import { handleEvents } from 'signalbox/events'
+import { createPayments } from 'signalbox/payments'
 
 const { SIGNALBOX_URL, SIGNALBOX_TOKEN, PAYMENT_EVENTS_SECRET, PORT = '3000' } = process.env
+const payments = createPayments({ url: SIGNALBOX_URL, token: SIGNALBOX_TOKEN })
 const LAMP = { amount: 25_000, currency: 'IQD', description: 'A lamp' } // IQD has no minor units
 const orders = new Map<string, string>() // the state of each; a real shop has a database
 const isOpen = (id: string) => !/^(paid|in question)$/.test(orders.get(id) ?? '')
@@ -29,14 +31,12 @@ shop.post(['/', '/orders/:id'], async ({ params, protocol, host }, res) => {
   const id = String(params.id ?? crypto.randomUUID())
   settle(id, 'waiting for the payment')
   const returnUrl = `${protocol}://${host}/orders/${id}`
-  const answer = await fetch(`${SIGNALBOX_URL}/api/payments/charges`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${SIGNALBOX_TOKEN}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ gateway: 'redirect', reference: id, ...LAMP, returnUrl }),
+  const order = { gateway: 'redirect', reference: id, ...LAMP, returnUrl }
+  const charge = await payments.charges.create(order).catch((error) => {
+    settle(id, 'not paid')
+    console.error(error)
   })
-  if (!answer.ok) settle(id, 'not paid')
-  const { redirectUrl = `/orders/${id}` } = (await answer.json()) as { redirectUrl?: string }
-  res.redirect(303, redirectUrl)
+  res.redirect(303, charge?.redirectUrl ?? returnUrl)
 })
 shop.get('/orders/:id', ({ params: { id } }, res) => {
   if (isOpen(id)) res.set('Refresh', '2') // the event decides, and comes soon

@@ -63,6 +63,21 @@ const receive: (request: Request) => Promise<Response> = handleEvents({
 void receive
 `
 
+const TYPED_PAYMENTS = `import { createPayments, PaymentsError, type Transaction } from 'signalbox/payments'
+const payments = createPayments({ url: 'https://edge.test', token: () => 't' })
+const order = { gateway: 'bank', reference: '1', amount: 1, currency: 'IQD', description: 'A lamp' }
+const { redirectUrl } = await payments.charges.create({ ...order, idempotencyKey: 'k', replace: true })
+const story = await payments.transactions.get('1')
+const paid: Transaction['paid'] = 'invalid' in story ? undefined : story.paid
+// @ts-expect-error: no such field
+await payments.charges.create({ ...order, ammount: 1 })
+try { await payments.gateways.list() } catch (error) {
+  // @ts-expect-error: no such code
+  if (error instanceof PaymentsError && error.code === 'gateway_unavailible') throw error
+}
+console.log(redirectUrl, paid?.amount.toFixed())
+`
+
 /** Says what it sees, and ends by itself once it saw a change. */
 const PROGRAM = `import { watchBoard } from 'signalbox/client'
 const { url, path, token } = JSON.parse(globalThis.Deno ? Deno.args[0] : process.argv[2])
@@ -140,6 +155,8 @@ describe('the package signalbox', () => {
     await writeFile(file, TYPED.replace('HOST_EVENT_SOURCE', source))
     const events = join(folder, `events-${module}.ts`)
     await writeFile(events, TYPED_EVENTS)
+    const payments = join(folder, `payments-${module}.ts`)
+    await writeFile(payments, TYPED_PAYMENTS)
     const compilerOptions = {
       ...{ strict: true, exactOptionalPropertyTypes: true, noEmit: true, target: 'es2022', lib },
       ...{ types: [], skipLibCheck: false },
@@ -147,7 +164,7 @@ describe('the package signalbox', () => {
       moduleResolution: module,
     }
     const settings = join(folder, `tsconfig-${module}.json`)
-    await writeFile(settings, JSON.stringify({ compilerOptions, files: [file, events] }))
+    await writeFile(settings, JSON.stringify({ compilerOptions, files: [file, events, payments] }))
     await run(join(BIN, 'tsc'), ['-p', settings], { cwd: folder }).catch(({ stdout }) => {
       throw new Error(stdout)
     })

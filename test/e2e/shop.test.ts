@@ -3,6 +3,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { findPort } from '../../local/ports.ts'
+import { createPayments } from '../../payments/index.ts'
 import { token } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
 import { EVENTS_SECRET, PaymentSystem } from '../support/payment-system.ts'
@@ -96,6 +97,30 @@ describe('the shop of docs/shop.md', () => {
     await reads(back, 'Your order is paid.')
     const { reference } = await system.simulator.payment(idOf(payPage))
     expect(await system.simulator.payments(reference)).toHaveLength(1)
+  })
+
+  it('charges, is paid and refunds by the client of payments, as the gateway knows', async () => {
+    const scope = 'payments:read payments:write'
+    const payments = createPayments({
+      url: system.edge.origin,
+      token: () => token({ scope, repos: [] }),
+    })
+    const order = { reference: 'by-client', amount: 25_000, currency: 'IQD', description: 'A lamp' }
+    const charge = await payments.charges.create({ gateway: 'redirect', ...order })
+    const payment = idOf(charge.redirectUrl ?? '')
+    const { transactionId } = charge
+    await system.simulator.act(payment, 'pay')
+    expect(await payments.transactions.check(transactionId)).toMatchObject({ status: 'Paid' })
+    const refund = { gateway: 'redirect', transactionId, amount: 25_000, reason: 'Sent back' }
+    const again = { ...refund, idempotencyKey: 'refund-by-client' }
+    const refunded = await payments.refunds.create(again)
+    expect(refunded).toMatchObject({ success: true, refundedAmount: 25_000 })
+    expect(await payments.refunds.create(again)).toEqual(refunded)
+    expect(await payments.transactions.get(transactionId)).toMatchObject({ status: 'Refunded' })
+    expect(await system.simulator.payment(payment)).toMatchObject({ state: 'refunded' })
+    await expect(payments.refunds.create(refund)).rejects.toMatchObject({
+      ...{ name: 'PaymentsError', code: 'invalid_argument', status: 422 },
+    })
   })
 
   it('takes no event that nobody signed, and knows no order that nobody made', async () => {

@@ -1,0 +1,26 @@
+// The public API of the package `signalbox/payments`: payments over HTTP, for shops.
+
+export type {
+  Alert,
+  ChargeRequest,
+  Gateway,
+  Paid,
+  PaymentError,
+  PaymentResponse,
+  PaymentStatus,
+  RefundRequest,
+  RefundResult,
+  Transaction,
+  TransactionStory,
+  TransactionsPage,
+  Unreadable,
+} from '../api/types.ts'
+export { createPayments } from './client.ts'
+export {
+  type Payments,
+  PaymentsError,
+  type PaymentsErrorCode,
+  type PaymentsOptions,
+  type TransactionFilter,
+  type WithKey,
+} from './types.ts'

@@ -1,0 +1,123 @@
+// The public types of the client of payments: options, operations, errors.
+
+import type {
+  ChargeRequest,
+  FailureCodes,
+  Gateway,
+  PaymentResponse,
+  PaymentStatus,
+  RefundRequest,
+  RefundResult,
+  TransactionStory,
+  TransactionsPage,
+} from '../api/types.ts'
+
+export interface PaymentsOptions {
+  /** URL of the edge, such as `https://signalbox.example`. */
+  url: string | undefined
+  /**
+   * A token with the scope `payments:write` or `payments:read`, or a function that returns one,
+   * which is called for each request. Keep it on the server.
+   */
+  token: string | (() => string | Promise<string>) | undefined
+  /**
+   * After this time a request fails with the code `unreachable`. Default: 30 s. The edge answers a
+   * charge or a refund within 20 s, so a shorter time would give up on answers that still come.
+   */
+  timeoutMs?: number
+  fetch?: typeof fetch
+}
+
+/** The same key with the same request is the same charge or refund, however often it is sent. */
+export type WithKey<Request> = Request & { idempotencyKey?: string | undefined }
+
+export interface TransactionFilter {
+  status?: PaymentStatus | undefined
+  /** Key of the configuration. */
+  gateway?: string | undefined
+  reference?: string | undefined
+  /** The beginning of our id, of the gateway's or of the reference; case-sensitive. */
+  q?: string | undefined
+  /** Of the page before. */
+  cursor?: string | undefined
+  /** 1 to 200. Default: 50. */
+  limit?: number | undefined
+}
+
+/** Every operation rejects with a PaymentsError. */
+export interface Payments {
+  charges: {
+    /**
+     * Charges an order: send the payer to `redirectUrl`. Safe to repeat: the same order, or the
+     * same `idempotencyKey`, is never charged twice. With `replace`, an open charge whose page was
+     * lost is replaced.
+     */
+    create(request: WithKey<ChargeRequest>): Promise<PaymentResponse>
+  }
+  refunds: {
+    /** Give each refund its own `idempotencyKey`: then it is safe to repeat. */
+    create(request: WithKey<RefundRequest>): Promise<RefundResult>
+  }
+  transactions: {
+    /** One page, newest first. With `cursor`, there may be another page. */
+    list(filter?: TransactionFilter): Promise<TransactionsPage>
+    /** One transaction with its webhooks, refunds, events and alerts. */
+    get(id: string): Promise<TransactionStory>
+    /** Asks the gateway now, and returns the updated transaction. Call it once, not in a loop. */
+    check(id: string): Promise<TransactionStory>
+  }
+  gateways: {
+    /** The configured gateways, what they support, and whether they work. */
+    list(): Promise<Gateway[]>
+  }
+}
+
+/** The operations of this client, by their names in the document. */
+type Operations =
+  | 'createCharge'
+  | 'createRefund'
+  | 'listTransactions'
+  | 'getTransaction'
+  | 'checkTransaction'
+  | 'listGateways'
+
+/** A code of the edge, or one of the client. */
+export type PaymentsErrorCode =
+  | FailureCodes[Operations]
+  /** There was no answer in time. The request may have arrived: send the same one again. */
+  | 'unreachable'
+  /** What answered is no Signalbox edge: a proxy, say. */
+  | 'invalid_answer'
+  /** `url` or `token` is missing, or the `token` function failed. Nothing was sent. */
+  | 'invalid_options'
+
+/** Match `code`, never the message. */
+export class PaymentsError extends Error {
+  override readonly name = 'PaymentsError'
+  readonly code: PaymentsErrorCode
+  /** The HTTP status; 0: there was no answer. */
+  readonly status: number
+  /** Of a payment that is stored, although its charge or refund failed. */
+  readonly transactionId: string | undefined
+  /** Seconds after which the same request is worth sending again. */
+  readonly retryAfterS: number | undefined
+  /** For the operator: the request is in the log under this id. */
+  readonly correlationId: string | undefined
+
+  constructor(code: PaymentsErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, { cause: details.cause })
+    this.code = code
+    this.status = details.status ?? 0
+    this.transactionId = details.transactionId
+    this.retryAfterS = details.retryAfterS
+    this.correlationId = details.correlationId
+  }
+}
+
+interface ErrorDetails {
+  status?: number
+  transactionId?: string | undefined
+  retryAfterS?: number | undefined
+  correlationId?: string | undefined
+  cause?: unknown
+}
