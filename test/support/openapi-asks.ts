@@ -1,7 +1,7 @@
 // An edge with a board and payments, and for every operation a request that is answered well and
 // one that is not.
 
-import { WIRE } from '../../worker/board/wire.ts'
+import { BUCKETS, WIRE } from '../../worker/board/wire.ts'
 import { InvalidWebhookSignatureException } from '../../worker/payments/domain/exceptions.ts'
 import type { VerifiedWebhook } from '../../worker/payments/domain/payload.ts'
 import { freshHash, publishedRepo, runRecord, sessionRecord, taskRecord, token } from './edge.ts'
@@ -43,6 +43,15 @@ const board = await publishedRepo(edge, [
     board: { layout: 'cairn', states: ['backlog', 'done'], closed: ['done'] },
   },
 ])
+
+export const SYNC_PATH = `/api/sync?path=${encodeURIComponent(board.path)}`
+const { run } = board
+const sum = freshHash()
+export const SYNC_STEPS = [
+  { step: 'root', run, root: sum, store: { state: 'present', layout: 'cairn', version: '1' } },
+  { step: 'buckets', run, buckets: new Array<string>(BUCKETS).fill(sum) },
+  { step: 'entries', run, batch: 9, more: false, buckets: { 0: { 'task:A-1': sum } } },
+].map((body) => ({ wire: WIRE, ...body }))
 
 export interface Ask {
   path: string

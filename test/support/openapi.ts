@@ -75,6 +75,11 @@ const pointerOf = (...parts: string[]): string =>
     .map((part) => `/${encodeURIComponent(part.replaceAll('~', '~0').replaceAll('/', '~1'))}`)
     .join('')
 
+function inOperation(route: string, ...parts: string[]): string {
+  const [method = '', path = ''] = route.split(' ')
+  return pointerOf('paths', path.replaceAll(/:(\w+)/g, '{$1}'), method.toLowerCase(), ...parts)
+}
+
 function faultsOf(pointer: string, value: unknown): string[] {
   const validate = validatorAt(pointer)
   if (validate(value)) return []
@@ -98,6 +103,13 @@ export const eventDeviations = (event: { type: string }): string[] =>
     event,
   )
 
+/** What of a request's body the document would refuse, although the edge takes it. */
+export function requestDeviations(route: string, body: unknown): string[] {
+  const { requestBody } = OPERATIONS.get(route) ?? {}
+  if (!requestBody?.content['application/json']) return []
+  return faultsOf(inOperation(route, 'requestBody', 'content', 'application/json', 'schema'), body)
+}
+
 /** What of an answer is not as the document has it; empty: all is. */
 export async function deviations(route: string, answer: Response): Promise<string[]> {
   const operation = OPERATIONS.get(route)
@@ -116,7 +128,6 @@ export async function deviations(route: string, answer: Response): Promise<strin
 }
 
 async function bodyDeviations(route: string, answer: Response, { content }: DocumentedResponse) {
-  const [method = '', path = ''] = route.split(' ')
   const type = answer.headers.get('Content-Type')?.split(';')[0] ?? ''
   if (!content) return type === '' ? [] : [`it has a body of ${type}`]
   if (!content[type]) return [`its type is ${type}`]
@@ -125,19 +136,6 @@ async function bodyDeviations(route: string, answer: Response, { content }: Docu
     return []
   }
   const body: unknown = type === 'application/json' ? await answer.json() : await answer.text()
-  const documented = path.replaceAll(/:(\w+)/g, '{$1}')
-  const status = String(answer.status)
-  return faultsOf(
-    pointerOf(
-      'paths',
-      documented,
-      method.toLowerCase(),
-      'responses',
-      status,
-      'content',
-      type,
-      'schema',
-    ),
-    body,
-  )
+  const at = ['responses', String(answer.status), 'content', type, 'schema']
+  return faultsOf(inOperation(route, ...at), body)
 }
