@@ -1,13 +1,12 @@
--- The money that Signalbox knows of, for libSQL (SQLite). Boards are not in here: each repository
--- object has a database of its own.
+-- The payments' database, for libSQL (SQLite). Boards are not in it: each repository object has a
+-- database of its own.
 --
--- The whole schema, for a database that is empty. Every statement may run again, and makes
--- what is missing; a database of an older schema is brought here by migrations/. Times are
--- integers, milliseconds since 1970. Amounts are integers in minor units. Ids are ULIDs, so
--- ordering by id is ordering by time. STRICT, because a text in an amount column must fail, not be
--- kept.
--- A CHECK stands only on what the public contract fixes: SQLite cannot change one without copying
--- the table, and one that refuses what a gateway really sends would lose somebody's payment.
+-- The whole schema, for an empty database. Every statement may run again, and makes what is
+-- missing; migrations/ upgrade a database of an older schema. Times are integers, milliseconds
+-- since 1970. Amounts are integers in minor units. Ids are ULIDs, so ordering by id is ordering by
+-- time. STRICT, because a text in an amount column must fail, not be kept. There is a CHECK only
+-- for what the public contract fixes: SQLite cannot change one without copying the table, and one
+-- that refuses what a gateway really sends would lose a payment.
 
 -- The number of the schema, in one row. A ledger that knows another number writes nothing.
 CREATE TABLE IF NOT EXISTS payment_schema (
@@ -19,14 +18,14 @@ CREATE TABLE IF NOT EXISTS payment_schema (
   passed TEXT NOT NULL DEFAULT ''
 ) STRICT;
 
--- Payments without a number are of schema 1, which this file leaves as it is.
+-- A database with payments and without a number has schema 1: it gets no number here.
 INSERT INTO payment_schema (one, version)
 SELECT 1, 4 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
 ON CONFLICT DO NOTHING;
 
--- Which ledger writes, and how often it did: the one row that every save is compared with. A save
--- on another position than it was loaded on makes `batch` NULL, and all of it fails. A new ledger
--- raises the epoch, and so the one before it is refused.
+-- Which ledger writes, and how often it has: every save compares this row with what it has loaded.
+-- If they differ, the save sets `batch` to NULL, and fails as a whole. A new ledger raises the
+-- epoch, so that the one before it is refused.
 CREATE TABLE IF NOT EXISTS payment_ledger (
   one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1),
   epoch INTEGER NOT NULL,
@@ -35,8 +34,8 @@ CREATE TABLE IF NOT EXISTS payment_ledger (
 
 INSERT INTO payment_ledger (one, epoch, batch) VALUES (1, 0, 0) ON CONFLICT DO NOTHING;
 
--- One row for each attempt to be paid. The row exists before the gateway is called, so that a crash
--- in between leaves a trace which can be followed up.
+-- One row for each attempt to be paid. It is stored before the gateway is called, so that a charge
+-- can be found after a crash.
 CREATE TABLE IF NOT EXISTS payment_transactions (
   id TEXT PRIMARY KEY NOT NULL,
   -- Key of the configuration, not the driver's name: two accounts may share one driver.
@@ -44,37 +43,37 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   -- The host application's own name for what is paid. Not unique: an order may be tried again.
   reference TEXT NOT NULL,
   attempt INTEGER NOT NULL DEFAULT 1 CHECK (attempt >= 1),
-  -- The gateway's name for it; NULL until the gateway has answered.
+  -- The gateway's id of it; NULL until the gateway has answered.
   gateway_transaction_id TEXT,
-  -- Our name for it at the gateway, derived and not drawn: a repeated call names the same payment.
+  -- Our id of it at the gateway. It is derived, so that a repeated call names the same payment.
   external_reference_id TEXT,
-  -- From the caller, with a hash of the request but for the payer's phone: the same key with
-  -- another is refused.
+  -- From the caller, and a hash of the request without the payer's phone: the same key with another
+  -- request is refused.
   idempotency_key TEXT,
   request_hash TEXT,
   status TEXT NOT NULL DEFAULT 'Pending' CHECK (status IN
     ('Pending', 'Paid', 'Failed', 'Cancelled', 'Expired', 'Refunded', 'PartiallyRefunded')),
-  -- What was asked for.
+  -- What was requested.
   amount INTEGER NOT NULL CHECK (amount > 0),
   currency TEXT NOT NULL CHECK (length(currency) = 3),
-  -- In the currency that was paid, and never more than was paid, which the ledger sees to: a
-  -- gateway may say what it likes.
+  -- In the currency that was paid. The ledger keeps it at or below what was paid, whatever the
+  -- gateway reports.
   refunded_amount INTEGER NOT NULL DEFAULT 0 CHECK (refunded_amount >= 0),
   description TEXT,
   metadata TEXT CHECK (metadata IS NULL OR json_valid(metadata)),
-  -- The charge as it was asked for, without the payer's phone: what PaymentInitiated tells, and
-  -- what the gateway is asked again with when its answer never came.
+  -- The charge as it was requested, without the payer's phone: for PaymentInitiated, and for a
+  -- repeated call when the gateway's answer was lost.
   request TEXT CHECK (request IS NULL OR json_valid(request)),
   -- Where the payer was sent. Only the first answer of some gateways holds it, so it is kept.
   redirect_url TEXT,
-  -- The whole answer to the charge, which a repeated request gets again.
+  -- The whole answer to the charge: a repeated request gets it again.
   charge_answer TEXT CHECK (charge_answer IS NULL OR json_valid(charge_answer)),
   expires_at INTEGER,
-  -- Whoever talks to the gateway about the charge, and until when the same request must wait; 0:
-  -- nothing was ever sent there.
+  -- The call that charges it at the gateway, and until when the same request must wait; 0: nothing
+  -- was sent to the gateway.
   called_by TEXT,
   called_until INTEGER,
-  -- When the sweeper asks the gateway next; NULL: nothing is open.
+  -- When the sweeper checks it with the gateway next; NULL: nothing is open.
   next_check_at INTEGER,
   correlation_id TEXT,
   -- The PaymentError of a failure, as JSON.
@@ -82,13 +81,13 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   created_at INTEGER NOT NULL,
   updated_at INTEGER NOT NULL,
   paid_at INTEGER,
-  -- What was paid, as the gateway told it: it may be another amount than was asked for. NULL until
-  -- then. No CHECK, since what a gateway tells is kept.
+  -- What was paid, as the gateway reported it. It may differ from what was requested. NULL until
+  -- then. No CHECK: whatever a gateway reports is kept.
   paid_amount INTEGER,
   paid_currency TEXT
 ) STRICT;
 
--- Each name is unique within its gateway and never looked up across gateways. NULLs do not collide.
+-- Each id is unique within its gateway, and only looked up there. NULLs do not collide.
 CREATE UNIQUE INDEX IF NOT EXISTS payment_transactions_by_gateway_id
   ON payment_transactions (gateway, gateway_transaction_id);
 CREATE UNIQUE INDEX IF NOT EXISTS payment_transactions_by_external_reference
@@ -98,22 +97,22 @@ CREATE UNIQUE INDEX IF NOT EXISTS payment_transactions_by_idempotency_key
 -- Matching by reference takes the newest row without a gateway id; counting attempts takes all.
 CREATE INDEX IF NOT EXISTS payment_transactions_by_reference
   ON payment_transactions (gateway, reference, id);
--- Most are Paid, and are found without it: a place in here would be one more page for each payment.
+-- Most payments are Paid, and are found without it: with them, each would cost one more page.
 CREATE INDEX IF NOT EXISTS payment_transactions_by_status_not_paid
   ON payment_transactions (status, id) WHERE status <> 'Paid';
--- Small however many transactions there are: only what is open is in it.
+-- Small, however many transactions there are: it has only the open ones.
 CREATE INDEX IF NOT EXISTS payment_transactions_due
   ON payment_transactions (next_check_at) WHERE next_check_at IS NOT NULL;
 
--- Every event that a gateway ever told us, once: the memory that makes a webhook's repetition
--- harmless. Written in the same transaction as the move it causes, so neither exists alone.
+-- Every event of the gateways, once, so that a repeated webhook is harmless. It is written in the
+-- same transaction as the change that it causes, so that neither exists alone.
 CREATE TABLE IF NOT EXISTS payment_webhook_events (
-  -- Drawn for each call and kept through its retries: a batch whose outcome is unknown is sent
-  -- again, and finds its own id instead of taking itself for a duplicate.
+  -- Generated for each call and kept for its retries: a batch whose outcome is unknown is sent
+  -- again, finds its own id, and does not take itself for a duplicate.
   id TEXT PRIMARY KEY NOT NULL,
   gateway TEXT NOT NULL,
   event_id TEXT NOT NULL,
-  -- The names the event came with. A parked event is matched by them when its transaction appears.
+  -- The ids of the event. A parked event is matched by them when its transaction appears.
   gateway_transaction_id TEXT,
   external_reference_id TEXT,
   reference TEXT,
@@ -121,19 +120,19 @@ CREATE TABLE IF NOT EXISTS payment_webhook_events (
   transaction_id TEXT REFERENCES payment_transactions (id),
   from_status TEXT,
   to_status TEXT NOT NULL,
-  -- What the gateway said, whatever it said: it is compared with the transaction, not checked here.
+  -- What the gateway reported, whatever it is: the ledger compares it with the transaction.
   amount INTEGER NOT NULL,
   currency TEXT NOT NULL,
-  -- What was to become of a mismatch when the event came: a parked one keeps to it.
+  -- The policy for a mismatch when the event came: a parked event keeps it.
   on_mismatch TEXT NOT NULL DEFAULT 'log' CHECK (on_mismatch IN ('log', 'reject')),
-  -- Paid with another amount or currency than was asked for.
+  -- Paid with another amount or currency than was requested.
   mismatch INTEGER NOT NULL DEFAULT 0 CHECK (mismatch IN (0, 1)),
   outcome TEXT NOT NULL CHECK (outcome IN
     ('applied', 'unchanged', 'illegal', 'rejected', 'parked', 'late_payment')),
-  -- The kind of the alert that it raises: it moves nothing, and a person should see it.
+  -- The kind of the alert that it raises. Such an event does not change its payment.
   alert TEXT,
   error TEXT CHECK (error IS NULL OR json_valid(error)),
-  -- What the gateway sent, as JSON, with what is secret or the payer's own masked.
+  -- What the gateway sent, as JSON. Secrets and the payer's own data are masked.
   raw TEXT,
   correlation_id TEXT,
   -- Of the event, by the gateway's clock; received_at is by ours.
@@ -146,10 +145,10 @@ CREATE INDEX IF NOT EXISTS payment_webhook_events_by_transaction
   ON payment_webhook_events (transaction_id, id);
 CREATE INDEX IF NOT EXISTS payment_webhook_events_by_outcome
   ON payment_webhook_events (outcome, id);
--- A charge that has just got its gateway id asks whether its webhook was faster than the answer.
+-- For a charge that has just got its gateway id: its webhook may have been faster than the answer.
 CREATE INDEX IF NOT EXISTS payment_webhook_events_parked
   ON payment_webhook_events (gateway, gateway_transaction_id) WHERE outcome = 'parked';
--- Somebody else's payments may share the gateway's account, and all of their events are parked.
+-- Other systems may use the same account of a gateway, and all of their events are parked.
 CREATE INDEX IF NOT EXISTS payment_webhook_events_parked_by_external_reference
   ON payment_webhook_events (gateway, external_reference_id) WHERE outcome = 'parked';
 CREATE INDEX IF NOT EXISTS payment_webhook_events_parked_by_reference
@@ -158,21 +157,21 @@ CREATE INDEX IF NOT EXISTS payment_webhook_events_parked_by_reference
 CREATE INDEX IF NOT EXISTS payment_webhook_events_by_age
   ON payment_webhook_events (received_at);
 
--- Money on its way back. The row is claimed before the gateway is called: a crash after the call
--- must leave a refund to follow up, never one that is made a second time.
+-- Refunds. The row is claimed before the gateway is called: after a crash the refund can be
+-- checked, and is never made a second time.
 CREATE TABLE IF NOT EXISTS payment_refunds (
   id TEXT PRIMARY KEY NOT NULL,
   transaction_id TEXT NOT NULL REFERENCES payment_transactions (id),
   amount INTEGER NOT NULL CHECK (amount > 0),
-  -- What had been given back before: with it the sum is right, whichever of the gateway's answer
-  -- and its webhook comes first.
+  -- What was refunded before: with it the sum is right, whether the gateway's answer or its webhook
+  -- comes first.
   refunded_before INTEGER NOT NULL,
   reason TEXT NOT NULL,
-  -- `claimed` also while the outcome is unknown: that is the sweeper's to find out. `accepted`: the
-  -- gateway will tell later whether the money went.
+  -- `claimed`: also while the outcome is unknown, until the sweeper finds it out. `accepted`: the
+  -- gateway will report later whether the money was sent.
   status TEXT NOT NULL DEFAULT 'claimed'
     CHECK (status IN ('claimed', 'accepted', 'succeeded', 'failed')),
-  -- The gateway's name for it.
+  -- The gateway's id of it.
   gateway_refund_id TEXT,
   idempotency_key TEXT,
   request_hash TEXT,
@@ -189,8 +188,8 @@ CREATE UNIQUE INDEX IF NOT EXISTS payment_refunds_under_way
 CREATE UNIQUE INDEX IF NOT EXISTS payment_refunds_by_idempotency_key
   ON payment_refunds (transaction_id, idempotency_key);
 
--- Events that must reach the host application: those of a payment's life, and its alerts. Written
--- in the transaction of the move or the alert, so that neither can be there without the other.
+-- Events that must reach the host application: changes of a payment, and its alerts. They are
+-- written in the transaction of the change or the alert, so that neither exists alone.
 CREATE TABLE IF NOT EXISTS payment_outbox (
   id TEXT PRIMARY KEY NOT NULL,
   transaction_id TEXT NOT NULL REFERENCES payment_transactions (id),
@@ -200,12 +199,12 @@ CREATE TABLE IF NOT EXISTS payment_outbox (
   payload TEXT NOT NULL CHECK (json_valid(payload)),
   correlation_id TEXT,
   created_at INTEGER NOT NULL,
-  -- Whoever delivers holds the row until then, so that two deliverers never tell it twice at once.
+  -- A dispatch holds the row until then, so that two of them do not deliver it at the same time.
   leased_until INTEGER,
   attempts INTEGER NOT NULL DEFAULT 0,
   next_attempt_at INTEGER NOT NULL,
-  -- The listeners in process are through with it: they took it, nobody listens, or it was given up,
-  -- which an alert says. Its HTTP deliveries stand in their own table.
+  -- The listeners in process are done with it: they took it, there are none, or it was given up,
+  -- with an alert. Its HTTP deliveries are in their own table.
   done_at INTEGER
 ) STRICT;
 
@@ -213,8 +212,8 @@ CREATE INDEX IF NOT EXISTS payment_outbox_by_transaction ON payment_outbox (tran
 CREATE INDEX IF NOT EXISTS payment_outbox_due
   ON payment_outbox (next_attempt_at) WHERE done_at IS NULL;
 
--- One event on its way to one endpoint over HTTP. A row of its own for each endpoint, because one
--- that is down for a day must not make another hear everything twice.
+-- One event on its way to one endpoint over HTTP. Each endpoint has its own row: while one is down
+-- for a day, another must not get everything twice.
 CREATE TABLE IF NOT EXISTS payment_deliveries (
   id TEXT PRIMARY KEY NOT NULL,
   outbox_id TEXT NOT NULL REFERENCES payment_outbox (id),
@@ -236,8 +235,8 @@ CREATE INDEX IF NOT EXISTS payment_deliveries_due
   ON payment_deliveries (next_attempt_at) WHERE status = 'pending';
 CREATE INDEX IF NOT EXISTS payment_deliveries_dead ON payment_deliveries (id) WHERE status = 'dead';
 
--- What only a person can settle: money that came after its payment had failed, a refund that the
--- gateway reports as failed, a payment that stays unknown. Open until somebody acknowledges it.
+-- What only a person can settle: money that came after its payment had failed, a refund that failed
+-- at the gateway, a payment without a known status. Open until somebody acknowledges it.
 CREATE TABLE IF NOT EXISTS payment_alerts (
   id TEXT PRIMARY KEY NOT NULL,
   kind TEXT NOT NULL,

@@ -1,4 +1,4 @@
-// What only a person can settle. Pure.
+// Alerts: what only a person can settle. Pure.
 
 import type { AlertDetail } from './raised-alert.ts'
 import type { AlertRow } from './rows.ts'
@@ -38,6 +38,6 @@ export function raiseAlert(
   }
 }
 
-/** Seen by a person: the first one is kept. */
+/** Marks it as seen. The first person is kept. */
 export const acknowledgeAlert = (row: AlertRow, by: string, now: number): AlertRow =>
   row.acknowledged_at === null ? { ...row, acknowledged_at: now, acknowledged_by: by } : row

@@ -20,13 +20,13 @@ import type { RefundRow, WebhookEventRow } from './rows.ts'
 import { eventOf, judge, type Outcome } from './status.ts'
 
 export interface Applied extends Decision {
-  /** The event as it is stored: with its payment, its outcome and whether its amount is another. */
+  /** The event as it is stored: with its payment, its outcome, and whether its amount is wrong. */
   event: WebhookEventRow
 }
 
 /**
  * Applies `event`, which is new, to the payment that it is about. The event carries the policy for
- * another amount. `refundId`: the refund that failed, by our name or the gateway's.
+ * a wrong amount. `refundId`: the refund that failed, by our id or the gateway's.
  */
 export function applyEvent(
   payment: Payment,
@@ -52,7 +52,7 @@ export function applyEvent(
   }
 }
 
-/** Money that has gone back has gone back: a refund is applied, whatever its amount. */
+/** The money of a refund is gone, whatever its amount, so a refund is always applied. */
 function outcomeOf({ transaction }: Payment, event: WebhookEventRow, mismatch: boolean): Outcome {
   if (event.alert !== null) return 'unchanged'
   const judgement = judge(transaction.status, event.to_status)
@@ -67,7 +67,7 @@ function move(payment: Payment, event: WebhookEventRow, now: number, refundId?: 
   if (event.alert !== null)
     return { payment: failRefund(payment, event, now, refundId), events: [] }
   if (event.outcome !== 'applied') {
-    // A refund came before its payment: the gateway is asked what holds.
+    // A refund came before its payment: the gateway is asked for the real status.
     const isEarly = event.outcome === 'illegal' && status === 'Pending' && isRefund(event.to_status)
     return {
       payment: isEarly ? withTransaction(payment, { next_check_at: now }) : payment,
@@ -103,11 +103,11 @@ function changeStatus(
   if (to === 'Pending') return { payment, events: [] }
   const correlationId = event.correlation_id ?? transaction.correlation_id
   const { id } = event
-  const told = { id, type: eventOf(to), transaction: payment.transaction, correlationId }
-  return { payment, events: [{ ...told, createdAt: now }] }
+  const caused = { id, type: eventOf(to), transaction: payment.transaction, correlationId }
+  return { payment, events: [{ ...caused, createdAt: now }] }
 }
 
-/** Counted as the gateway counts, never down and never beyond what was paid. */
+/** The gateway's sum, but never less than before and never more than was paid. */
 function refundedAfter(
   { transaction }: Payment,
   { to_status: to, amount }: WebhookEventRow,
@@ -124,7 +124,7 @@ function nextCheckAfter(settled: Payment, event: WebhookEventRow, now: number): 
   return event.to_status === 'Paid' && hasEarlyRefund(settled) ? now : null
 }
 
-/** Another part was given back: no change of status, and no event. */
+/** Another part was refunded: no change of status, and no event. */
 function raiseRefunded(settled: Payment, event: WebhookEventRow, now: number): Payment {
   const sum = refundedAfter(settled, event)
   if (sum === settled.transaction.refunded_amount) return settled
@@ -138,7 +138,7 @@ function withName(payment: Payment, { gateway_transaction_id }: WebhookEventRow)
   return isNew ? withTransaction(payment, { gateway_transaction_id }) : payment
 }
 
-/** The refund under way has come about when all of it is in the sum that the gateway tells. */
+/** The refund under way has succeeded if all of it is in the sum that the gateway reports. */
 function settleRefund(payment: Payment, event: WebhookEventRow, now: number): Payment {
   const refund = refundUnderWay(payment)
   if (!refund || !isCovered(refund, event)) return payment
@@ -163,7 +163,7 @@ function failRefund(
     ? withRefund(payment, { ...refund, status: 'failed', updated_at: now, error })
     : payment
   const { status } = payment.transaction
-  // A payment that nobody told the end of, and a refund that came before it, are still asked about.
+  // A payment without an end, and one whose refund came before it, are still checked.
   const isAsked =
     status === 'Pending' ||
     refundUnderWay(failed) !== undefined ||
@@ -171,11 +171,11 @@ function failRefund(
   return isAsked ? failed : withTransaction(failed, { next_check_at: null })
 }
 
-/** An attempt is one payment at its gateway: told again, by a check say, it is the same money. */
+/** An attempt is one payment at its gateway: reported again, by a check, it is the same money. */
 const isLate = ({ webhookEvents }: Payment): boolean =>
   webhookEvents.some(({ outcome }) => outcome === 'late_payment')
 
-/** One event may raise two: a late payment, and another amount. */
+/** One event may raise two: a late payment, and a wrong amount. */
 function alertsOf(
   before: Payment,
   after: Payment,

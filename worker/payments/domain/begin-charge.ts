@@ -17,12 +17,12 @@ export interface ChargeStart {
   /** Of the request, without the payer's phone. */
   requestHash: string
   correlationId?: string
-  /** As the gateway says: an unknown outcome may be asked for again. */
+  /** Of the gateway: a charge whose outcome is unknown may be repeated. */
   chargeIsIdempotent: boolean
   /** The stranded charge that this one replaces, if that is still stranded. */
   replaces?: Replacement
   now: number
-  /** Until then the caller talks to the gateway, and the same request is `in_progress`. */
+  /** Until then the caller calls the gateway, and the same request is `in_progress`. */
   until: number
 }
 
@@ -39,7 +39,7 @@ export type FoundCharge =
   /** The payment as it is now. */
   | { state: 'answered'; transaction: TransactionRow }
   | { state: 'in_progress' }
-  /** It is open, and nobody has what it takes to pay it. The sweeper settles it. */
+  /** It is open, and nobody has a page or a code to pay it with. The sweeper settles it. */
   | { state: 'unknown'; transaction: TransactionRow }
   /** The key, or an open payment of this order, belongs to another request. */
   | { state: 'conflict'; over: 'key' | 'reference' }
@@ -69,18 +69,18 @@ export function beginCharge(known: KnownCharges, start: ChargeStart): BegunCharg
   if (found.state === 'unknown' && replaces?.transactionId === transaction.id) {
     return replacement(transaction, replaces, known, start)
   }
-  // Its own call again: the outcome of the first was lost on its way back.
+  // The same call again: the answer to the first one was lost.
   const isMine = found.state === 'unknown' && transaction.called_by === start.id
   return isMine ? { state: 'begun', transaction, events: [] } : found
 }
 
-/** What this request came to before, for a caller that may not call the gateway now. */
+/** The result of this request before, for a caller that may not call the gateway now. */
 export function findCharge(known: KnownCharges, start: ChargeStart): FoundCharge | undefined {
   const transaction = findTransaction(known)
   return transaction && foundAs(transaction, start)
 }
 
-/** An order that came to nothing may be paid again; any other attempt stands in its way. */
+/** An order whose payments all failed may be paid again; any other payment is found instead. */
 const findTransaction = ({ own, byKey, attempts }: KnownCharges): TransactionRow | undefined =>
   own ?? byKey ?? newest(attempts.filter(({ status }) => !UNPAID_ENDS.includes(status)))
 
@@ -96,7 +96,7 @@ function foundAs(transaction: TransactionRow, start: ChargeStart): FoundCharge {
   return { state: 'unknown', transaction }
 }
 
-/** Its outcome is unknown, nobody is calling, and asking again cannot make a second payment. */
+/** Its outcome is unknown, nobody calls the gateway, and a call cannot make a second payment. */
 function mayCallAgain(transaction: TransactionRow, start: ChargeStart): boolean {
   const { called_until: until } = transaction
   return (
@@ -104,7 +104,7 @@ function mayCallAgain(transaction: TransactionRow, start: ChargeStart): boolean 
     transaction.request_hash === start.requestHash &&
     transaction.status === 'Pending' &&
     transaction.charge_answer === null &&
-    // A gateway that has named it would not give its page another time.
+    // A gateway that has given it an id would not give its page again.
     transaction.gateway_transaction_id === null &&
     (until === null || until <= start.now)
   )
@@ -117,7 +117,7 @@ const calledBy = (transaction: TransactionRow, { id, until }: ChargeStart): Tran
   next_check_at: until,
 })
 
-/** Only now is it certain that nobody else has ended it, or got its page. */
+/** Only here is it certain that nobody else has ended it or got its page. */
 function replacement(
   stranded: TransactionRow,
   replaces: Replacement,
@@ -157,7 +157,7 @@ function newCharge({ attempts }: KnownCharges, start: ChargeStart): NewCharge {
     expires_at: null,
     called_by: id,
     called_until: until,
-    // Due when the caller must have come back: so the sweeper finds a crash in between.
+    // Due when the caller must be done, so that the sweeper finds one that crashed.
     next_check_at: until,
     correlation_id: start.correlationId ?? null,
     error: null,

@@ -1,4 +1,4 @@
-// What the sweeper asks gateways about, and when again. Pure.
+// Which payments the sweeper checks with their gateways, and when again. Pure.
 
 import type { PaymentError } from './exceptions.ts'
 import {
@@ -19,8 +19,8 @@ export interface CheckSettled {
   /** Missing: it is not checked any more. */
   nextCheckAt?: number
   /**
-   * Its gateway could not be asked: a payment that still has this status is asked about again, also
-   * where nothing is open any more.
+   * Its gateway could not be asked. A payment that still has this status is checked again, even if
+   * nothing is open any more.
    */
   whileStill?: PaymentStatus
   /** Raised once for each kind and transaction. */
@@ -32,7 +32,7 @@ export interface CheckSettled {
 export const isCheckDue = ({ next_check_at: due }: TransactionRow, now: number): boolean =>
   due !== null && due <= now
 
-/** After everything of this payment nothing can follow. */
+/** Not for a payment that is Refunded: nothing can follow. */
 export function checkSoon(transaction: TransactionRow, now: number): TransactionRow {
   const { status, next_check_at: due } = transaction
   const isSooner = status !== 'Refunded' && (due === null || due > now)
@@ -53,7 +53,7 @@ export function settleCheck(payment: Payment, settled: CheckSettled): Decision {
   }
 }
 
-/** A refund that began meanwhile is another one. */
+/** A refund that has begun in the meantime is another one, and stays. */
 function giveUpRefund(payment: Payment, { givenUp, now }: CheckSettled): Payment {
   const refund = payment.refunds.find(({ id }) => id === givenUp?.refundId)
   if (!givenUp || !refund || !isUnderWay(refund)) return payment

@@ -11,14 +11,14 @@ export type Listener<Name extends EventName> = (payload: PaymentEvents[Name]) =>
 
 export type Listeners = { [Name in EventName]?: Listener<Name> | readonly Listener<Name>[] }
 
-/** A stored event that is to be dispatched, leased to whoever holds this. */
+/** A stored event that is to be dispatched. It is leased. */
 export type PendingEvent = ReadablePendingEvent | UnreadablePendingEvent
 
 export interface ReadablePendingEvent extends Pending {
   payload: PaymentEvents[DurableEvent]
 }
 
-/** Its row cannot be read: nobody gets it, and it is given up at once so that a person sees it. */
+/** Its row cannot be read: it is given up at once, with an alert. */
 export interface UnreadablePendingEvent extends Pending {
   /** Why, in a sentence. */
   invalid: string
@@ -45,7 +45,7 @@ export interface Dispatched {
   delivery?: { id: string; ok: boolean; nextAttemptAt?: number; status?: number; error?: string }
 }
 
-/** Who gets stored events, as configured: one that nobody subscribes to is stored as done. */
+/** Who gets stored events, as configured. An event without a subscriber is stored as done. */
 export interface Subscribers {
   hasListeners(type: DurableEvent): boolean
   /** URL of the host application's endpoint, if it wants events of this type. */

@@ -1,4 +1,4 @@
-// What the public face throws. The names are the contract's; match `code`, never the message.
+// What the public API throws. The names are the contract's; match `code`, never the message.
 
 import type * as z from 'zod'
 import type { paymentErrorSchema } from './transaction.ts'
@@ -10,8 +10,8 @@ export class InvalidWebhookSignatureException extends Error {
 }
 
 /**
- * The gateway did not answer, or not as itself: a timeout, a 5xx, an HTML page, an answer without
- * what it must hold. Whether it did what it was asked is unknown.
+ * The gateway did not answer, or not in its own format: a timeout, a 5xx, an HTML page, an answer
+ * with a missing field. Whether it did what was requested is unknown.
  */
 export class GatewayUnavailableException extends Error {
   override readonly name: string = 'GatewayUnavailableException'
@@ -20,7 +20,7 @@ export class GatewayUnavailableException extends Error {
   readonly retryAfterMs: number | undefined
   /** Ours, where the payment is stored. */
   readonly transactionId: string | undefined
-  /** The gateway's, where it has made the payment and its answer holds no way to pay it. */
+  /** The gateway's, if it has made the payment, but answered without a page or a code. */
   readonly gatewayTransactionId: string | undefined
   /** Nothing was sent: the gateway gave no access token, or there was no time left. */
   readonly isUnsent: boolean
@@ -42,13 +42,13 @@ interface UnavailableOptions {
   cause?: unknown
 }
 
-/** The caller asked for what cannot be: nothing was sent to the gateway. */
+/** The request is invalid: nothing was sent to the gateway. */
 export class InvalidArgumentException extends Error {
   override readonly name = 'InvalidArgumentException'
   readonly code = 'invalid_argument'
 }
 
-/** The gateway understood and said no: nothing was charged or refunded. */
+/** The gateway refused: nothing was charged or refunded. */
 export class GatewayRefusedException extends GatewayUnavailableException {
   override readonly name = 'GatewayRefusedException'
   override readonly code = 'gateway_refused'

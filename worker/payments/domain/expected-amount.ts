@@ -1,44 +1,45 @@
-// What an event should have told, and whether it told something else. Pure.
+// Which amount an event should have, and whether it has another one. Pure.
 
 import { isRefund, isUnpaid, type Payment, paidAmount, sumAfter } from './payment.ts'
 import type { WebhookEventRow } from './rows.ts'
 import type { Paid } from './transaction.ts'
 
-type Told = Pick<WebhookEventRow, 'to_status' | 'amount' | 'currency' | 'alert'>
+type Reported = Pick<WebhookEventRow, 'to_status' | 'amount' | 'currency' | 'alert'>
 
-/** What was asked for or, once it was paid, what was paid or came back of that. */
-export function expectedOf(payment: Payment, told: Told): Paid {
+/** What was requested; once it was paid, what was paid, or what was refunded of that. */
+export function expectedOf(payment: Payment, event: Reported): Paid {
   const { status, amount, currency, paid_amount, paid_currency } = payment.transaction
   if (isUnpaid(status)) return { amount, currency }
   const paidCurrency = paid_currency ?? currency
-  if (!isRefund(told.to_status)) return { amount: paid_amount ?? amount, currency: paidCurrency }
-  const most = paidAmount(payment.transaction)
-  if (told.to_status === 'Refunded' || told.amount > most) {
-    return { amount: most, currency: paidCurrency }
+  if (!isRefund(event.to_status)) return { amount: paid_amount ?? amount, currency: paidCurrency }
+  const paid = paidAmount(payment.transaction)
+  if (event.to_status === 'Refunded' || event.amount > paid) {
+    return { amount: paid, currency: paidCurrency }
   }
-  return { amount: passedOver(payment, told.amount) ?? told.amount, currency: paidCurrency }
+  return { amount: passedOver(payment, event.amount) ?? event.amount, currency: paidCurrency }
 }
 
 /**
- * Paid with another amount or currency than was asked for; or told once more, or as given back,
- * with another than was paid. What is told of a refund before its payment is compared with nothing.
+ * Paid with another amount or currency than was requested; or, once it was paid, reported again or
+ * as refunded with another one than was paid. A refund that comes before its payment is compared
+ * with nothing.
  */
-export function isMismatch(payment: Payment, told: Told): boolean {
-  if (told.alert !== null) return false
-  const { to_status: to } = told
+export function isMismatch(payment: Payment, event: Reported): boolean {
+  if (event.alert !== null) return false
+  const { to_status: to } = event
   const isCompared = to === 'Paid' || (isRefund(to) && !isUnpaid(payment.transaction.status))
   if (!isCompared) return false
-  const { amount, currency } = expectedOf(payment, told)
-  return told.amount !== amount || told.currency !== currency
+  const { amount, currency } = expectedOf(payment, event)
+  return event.amount !== amount || event.currency !== currency
 }
 
 /**
- * The sum that one of our own refunds passed over, where the event tells one in between: no gateway
- * ever came through that. Any other sum below ours is an older one, told late.
+ * The sum after one of our own refunds, if the reported sum is between those before and after it:
+ * no gateway can have had such a sum. Any other sum below ours is an older one, reported late.
  */
-function passedOver({ refunds }: Payment, told: number): number | undefined {
+function passedOver({ refunds }: Payment, reported: number): number | undefined {
   const sums = refunds.flatMap((refund) => {
-    const isOver = told > refund.refunded_before && told < sumAfter(refund)
+    const isOver = reported > refund.refunded_before && reported < sumAfter(refund)
     return refund.status !== 'failed' && isOver ? [sumAfter(refund)] : []
   })
   return sums.length > 0 ? Math.min(...sums) : undefined

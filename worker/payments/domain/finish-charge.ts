@@ -1,4 +1,4 @@
-// The end of a charge's call: what the gateway said, beside whatever its webhooks made of it. Pure.
+// The end of a charge's call: the gateway's answer, and what webhooks have changed before it. Pure.
 
 import { NEVER_CALLED } from './begin-charge.ts'
 import type { PaymentError } from './exceptions.ts'
@@ -8,14 +8,14 @@ import type { OpenedPayment } from './transaction.ts'
 export type ChargeResult =
   | {
       kind: 'answered'
-      /** Kept as it is, for whoever asks the same again. */
+      /** Kept as it is, for the same request later. */
       answer: OpenedPayment
       nextCheckAt: number
     }
   | { kind: 'refused'; error: PaymentError }
-  /** `gatewayTransactionId`: the gateway has made it, and gave no way to pay it. */
+  /** `gatewayTransactionId`: the gateway has made it, without a page or a code. */
   | { kind: 'unknown'; gatewayTransactionId?: string; nextCheckAt: number }
-  /** Nothing was sent to the gateway: the same request may call it, whatever the gateway is. */
+  /** Nothing was sent to the gateway: the same request may call it, with any driver. */
   | { kind: 'unsent'; nextCheckAt: number }
 
 export interface ChargeEnd {
@@ -27,8 +27,8 @@ export interface ChargeEnd {
 }
 
 /**
- * `isTaken`: whether another payment of this gateway
- * has a gateway's name, which then stays with that one.
+ * `isTaken`: whether another payment of this gateway has this id of the gateway. Then that one
+ * keeps it.
  */
 export function finishCharge(
   payment: Payment,
@@ -40,7 +40,7 @@ export function finishCharge(
   const isPending = transaction.status === 'Pending'
   const isOver = transaction.charge_answer !== null
   const uncalled = { called_by: null, called_until: null }
-  // A webhook may have moved it before: then nothing is to be checked any more.
+  // If a webhook has changed its status before, there is nothing left to check.
   const checked = (nextCheckAt: number) => (isPending ? { next_check_at: nextCheckAt } : {})
   const named = (name: string | undefined) =>
     transaction.gateway_transaction_id === null && name !== undefined && !isTaken(name)
@@ -62,7 +62,7 @@ export function finishCharge(
       return unchanged(answered)
     }
     case 'refused':
-      // An answer that another call got in the meantime is a payment that can still be paid.
+      // Another call got an answer in the meantime: the payment can still be paid.
       if (!isPending || isOver) return unchanged(withTransaction(payment, uncalled))
       return refuse(payment, end, result.error)
     case 'unknown': {

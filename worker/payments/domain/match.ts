@@ -2,7 +2,7 @@
 
 import type { TransactionRow } from './rows.ts'
 
-/** The names that an event came with; null where the gateway does not tell one. */
+/** The ids of an event; null if the gateway does not send one. */
 export interface Names {
   gateway: string
   gateway_transaction_id: string | null

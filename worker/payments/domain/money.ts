@@ -22,7 +22,7 @@ export const CURRENCY = /^[A-Z]{3}$/
 
 export const isCurrency = (text: string): boolean => CURRENCY.test(text)
 
-/** With more digits two amounts can be one and the same decimal number, as gateways take them. */
+/** With more digits, two amounts can become the same decimal number at a gateway. */
 export const MAX_AMOUNT = 999_999_999_999_999
 
 /** An amount that can be charged or refunded. */
@@ -30,8 +30,8 @@ export const isAmount = (value: unknown): value is number =>
   typeof value === 'number' && Number.isSafeInteger(value) && value > 0 && value <= MAX_AMOUNT
 
 /**
- * A gateway's number or decimal text, in whole units, as minor units. Undefined when it is none, or
- * finer than the currency: rounding somebody's money would hide that something is wrong.
+ * A gateway's number or decimal text, in whole units, as minor units. Undefined if it is not a
+ * number, or has more decimals than the currency: rounding would hide that something is wrong.
  */
 export function toMinor(value: unknown, currency: string): number | undefined {
   const text = typeof value === 'number' || typeof value === 'string' ? String(value).trim() : ''

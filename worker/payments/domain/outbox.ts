@@ -1,5 +1,5 @@
-// The way of durable events to their subscribers: stored with the change that causes them,
-// leased, tried, settled. The listeners in process and the endpoint are tried apart. Pure.
+// Durable events on their way to subscribers: stored with the change that causes them, leased,
+// tried, settled. The listeners in process and the endpoint are tried separately. Pure.
 
 import type { Alert } from './alerts.ts'
 import type { Dispatched, Subscribers } from './events.ts'
@@ -7,7 +7,7 @@ import type { NewEvent } from './payment.ts'
 import type { AlertDetail, RaisedAlert } from './raised-alert.ts'
 import type { DeliveryRow, OutboxRow, TransactionRow } from './rows.ts'
 
-/** Whoever dispatches holds an event so long: longer than listeners and an endpoint may take. */
+/** How long a dispatch holds an event: longer than listeners and an endpoint may take. */
 export const LEASE_MS = 60_000
 
 /** What subscribers see of a transaction. Stored payloads of every age hold these columns. */
@@ -41,8 +41,8 @@ export interface EventRows {
 }
 
 /**
- * The rows of a new event. It is leased, since it is dispatched right after it is stored; what
- * nobody listens to is done at once.
+ * The rows of a new event. It is leased, since it is dispatched right after it is stored. Without a
+ * listener it is done at once.
  */
 export function outboxRows(event: NewEvent, { hasListeners, endpointFor }: Subscribers): EventRows {
   const { id, type, transaction, createdAt: created_at, correlationId: correlation_id } = event
@@ -73,9 +73,9 @@ function payloadOf({ type, transaction: row, alert }: NewEvent): string {
 }
 
 /**
- * The rows of the event that this alert was raised. Undefined: nobody is to get it. That an event
- * died reaches the other kind of subscriber than it died for; of an AlertRaised that died nobody is
- * told, since that would go on for ever.
+ * The rows of the AlertRaised event. Undefined: it has no subscriber. An alert about an event that
+ * was given up goes only to the other kind of subscriber. An AlertRaised that was given up causes
+ * no further event, since that would never end.
  */
 export function alertRows(
   alert: RaisedAlert,
@@ -102,14 +102,14 @@ export const areListenersDue = (outbox: OutboxRow, now: number): boolean =>
 export const isDeliveryDue = (delivery: DeliveryRow, now: number): boolean =>
   delivery.status === 'pending' && isFree(delivery, now)
 
-/** An attempt ends with its lease, so a failure that is settled twice counts once. */
+/** An attempt ends its lease, so that a failure which is settled twice counts once. */
 const ended = <Row extends OutboxRow | DeliveryRow>(row: Row): Row => ({
   ...row,
   attempts: row.attempts + 1,
   leased_until: null,
 })
 
-/** What was given up is done as well, and the alert says that it was not delivered. */
+/** An event that is given up is done, too, and an alert says that it was not delivered. */
 export function settleListeners(
   outbox: OutboxRow,
   { ok, nextAttemptAt }: NonNullable<Dispatched['listeners']>,
@@ -142,7 +142,7 @@ export function settleDelivery(
   return { delivery: settled, isDead }
 }
 
-/** Sent again by a person, whatever became of it. */
+/** A person sends it again, whatever its status. */
 export const redeliver = (delivery: DeliveryRow, now: number): DeliveryRow => ({
   ...delivery,
   status: 'pending',

@@ -1,4 +1,4 @@
-// What a gateway told: as its driver reads it, and as it is recorded and told.
+// A gateway's event: as its driver reads it, and as it is recorded and passed on.
 
 import * as z from 'zod'
 import { paymentErrorSchema, statusSchema, timeSchema } from './transaction.ts'
@@ -8,10 +8,10 @@ export const webhookPayloadSchema = z.object({
   gatewayTransactionId: z.string(),
   reference: z
     .string()
-    .describe('The host application’s; empty where the gateway does not tell it.'),
+    .describe('The host application’s; empty if the gateway does not send it.'),
   externalReferenceId: z
     .string()
-    .describe('Our name for it at the gateway, where the gateway tells it back.')
+    .describe('Our id of it at the gateway, if the gateway sends it back.')
     .exactOptional(),
   status: statusSchema,
   amount: z
@@ -23,7 +23,7 @@ export const webhookPayloadSchema = z.object({
   currency: z.string(),
   eventId: z.string().describe('The same for every delivery of one event.'),
   occurredAt: timeSchema.describe(
-    'Of the event or of this attempt to tell it, never of the payment.',
+    'Of the event or of this delivery, never of the payment.',
   ),
   error: paymentErrorSchema.describe('On a failure.').exactOptional(),
   alert: z
@@ -33,7 +33,7 @@ export const webhookPayloadSchema = z.object({
   refundId: z
     .string()
     .describe(
-      'Which refund failed: our name for it, or else the gateway’s. Missing: the one under way.',
+      'Which refund failed, by our id or else the gateway’s. Missing: the one under way.',
     )
     .exactOptional(),
   raw: z
@@ -46,6 +46,6 @@ export type WebhookPayload = Readonly<z.infer<typeof webhookPayloadSchema>>
 
 /** As a driver makes it: nothing is masked, and any number may stand for its time. */
 export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
-  /** ms. NaN where the gateway tells something else for it: it is then asked instead. */
+  /** ms. NaN if the gateway sent no time: then it is asked instead. */
   readonly occurredAt: number
 }

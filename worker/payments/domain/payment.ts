@@ -1,4 +1,4 @@
-// A payment with everything that its rules look at, and the questions that several rules ask. Pure.
+// A payment with all that its rules need, and the conditions that several rules share. Pure.
 
 import type { Alert } from './alerts.ts'
 import type { RaisedAlert } from './raised-alert.ts'
@@ -8,7 +8,7 @@ import { type DurableEvent, type PaymentStatus, UNPAID_ENDS } from './status.ts'
 export interface Payment {
   readonly transaction: TransactionRow
   readonly refunds: readonly RefundRow[]
-  /** What gateways told of it before. */
+  /** The gateway's earlier events about it. */
   readonly webhookEvents: readonly Pick<WebhookEventRow, 'id' | 'outcome' | 'to_status'>[]
 }
 
@@ -45,13 +45,13 @@ export const withRefund = (payment: Payment, changed: RefundRow): Payment => ({
 export const isRefund = (status: PaymentStatus): boolean =>
   status === 'Refunded' || status === 'PartiallyRefunded'
 
-/** Nothing has come in. */
+/** Nothing was paid. */
 export const isUnpaid = (status: PaymentStatus): boolean =>
   status === 'Pending' || UNPAID_ENDS.includes(status)
 
 /**
- * What can be given back at most. A row from before this was stored: what was asked for. A gateway
- * may tell less than nothing, of which nothing can be given back.
+ * The most that can be refunded. Older rows do not have it: then what was requested. A gateway may
+ * report a negative amount: then nothing can be refunded.
  */
 export const paidAmount = ({ paid_amount, amount }: TransactionRow): number =>
   Math.max(0, paid_amount ?? amount)
@@ -59,18 +59,18 @@ export const paidAmount = ({ paid_amount, amount }: TransactionRow): number =>
 export const isUnderWay = ({ status }: RefundRow): boolean =>
   status === 'claimed' || status === 'accepted'
 
-/** There is one at most: the schema sees to it. */
+/** There is one at most: the schema has a unique index for it. */
 export const refundUnderWay = ({ refunds }: Payment): RefundRow | undefined =>
   refunds.find(isUnderWay)
 
-/** All that is given back when this refund is. */
+/** The sum of all refunds after this one. */
 export const sumAfter = ({ refunded_before, amount }: RefundRow): number => refunded_before + amount
 
-/** A refund came before its payment, and was illegal then: only the gateway knows what holds. */
+/** A refund came before its payment, and was illegal then: only the gateway knows the status. */
 export const hasEarlyRefund = ({ webhookEvents }: Payment): boolean =>
   webhookEvents.some(({ outcome, to_status }) => outcome === 'illegal' && isRefund(to_status))
 
-/** There is something that the gateway could tell. */
+/** The gateway may have news about it. */
 export const isOpen = (payment: Payment): boolean => {
   const { status } = payment.transaction
   return (

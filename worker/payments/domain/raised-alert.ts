@@ -14,17 +14,17 @@ export const alertDetailSchema = z
     reference: z.string().describe('The host application’s, of the payment.'),
     amount: z
       .int()
-      .describe('What the gateway’s event told; without one, of the payment or the refund.'),
+      .describe('Of the gateway’s event; without one, of the payment or the refund.'),
     currency: z.string(),
     expectedAmount: z.int().describe('What was requested or, of a refund, what was paid of it.'),
     expectedCurrency: z.string(),
     eventId: z.string().describe('The gateway’s event that raised it.'),
-    refundId: z.string().describe('Our name for the refund, or else the gateway’s.'),
+    refundId: z.string().describe('Our id of the refund, or else the gateway’s.'),
     since: timeSchema.describe('Open since.'),
     said: z
       .union([statusSchema, z.literal('nothing')])
       .describe(
-        'Of a refund with another amount: what its event told. Otherwise, what the gateway ' +
+        'For a refund with a wrong amount, the status of its event. Otherwise, what the gateway ' +
           'answered last.',
       ),
     event: z.string().describe('The id of the event that was not delivered.'),

@@ -1,5 +1,5 @@
-// A refund: whether it may be made, and what its end makes of the payment. The gateway's webhook
-// may tell of the same refund first: the sums make sure that it counts once. Pure.
+// A refund: whether it may be made, and how its end changes the payment. The gateway's webhook may
+// report the same refund first: the sums make sure that it counts once. Pure.
 
 import type { PaymentError } from './exceptions.ts'
 import {
@@ -24,10 +24,10 @@ export interface RefundStart {
   gateway: string
   /** Ours, or the gateway's. */
   transactionId: string
-  /** To be given back; of a gateway that is `fullOnly`: what was charged. */
+  /** To be refunded; for a gateway that is `fullOnly`, what was charged. */
   amount: number
   reason: string
-  /** The gateway gives back all of a payment or nothing. */
+  /** The gateway refunds all of a payment or nothing. */
   fullOnly: boolean
   idempotencyKey?: string
   requestHash: string
@@ -36,7 +36,7 @@ export interface RefundStart {
   until: number
 }
 
-/** Why a refund is not made, or what the same request came to before. */
+/** Why a refund is not made, or the result of the same request before. */
 export type RefundRefusal<Shown = TransactionRow> =
   | { state: 'answered'; result: RefundResult }
   /** This key's refund was refused. */
@@ -46,13 +46,13 @@ export type RefundRefusal<Shown = TransactionRow> =
   /** The key belongs to another request. */
   | { state: 'conflict' }
   | { state: 'unknown_transaction' }
-  /** It was not paid, or all of it is back already. */
+  /** It was not paid, or all of it is refunded already. */
   | { state: 'not_refundable'; status: PaymentStatus }
   | { state: 'not_full'; transaction: Shown }
   | { state: 'too_much'; left: number; transaction: Shown }
 
 export type BegunRefund =
-  /** `refund.amount`: what it gives back, which is what was paid where all goes back at once. */
+  /** `refund.amount`: what is refunded, which is what was paid if all is refunded at once. */
   { state: 'begun'; payment: Payment; refund: RefundRow } | RefundRefusal
 
 export function beginRefund(payment: Payment | undefined, start: RefundStart): BegunRefund {
@@ -77,7 +77,7 @@ export function beginRefund(payment: Payment | undefined, start: RefundStart): B
     created_at: start.now,
     updated_at: start.now,
   }
-  // Due when the caller must have come back: so the sweeper finds a crash in between.
+  // Due when the caller must be done, so that the sweeper finds one that crashed.
   const due = withTransaction(payment, { next_check_at: start.until })
   return { state: 'begun', payment: { ...due, refunds: [...due.refunds, refund] }, refund }
 }
@@ -103,7 +103,7 @@ export function refundRefusal(
   return amountOf(transaction, start) > left ? { state: 'too_much', left, transaction } : undefined
 }
 
-/** All is asked for by the charge's amount, and what goes back is what came in. */
+/** A full refund is requested with the charge's amount, and refunds what was paid. */
 const amountOf = (transaction: TransactionRow, { fullOnly, amount }: RefundStart): number =>
   fullOnly ? paidAmount(transaction) : amount
 
@@ -133,7 +133,7 @@ function madeBefore(refund: RefundRow, start: RefundStart): RefundRefusal {
 
 export type RefundOutcome =
   | { kind: 'done'; gatewayRefundId?: string }
-  /** The gateway will tell later. */
+  /** The gateway will report the result later. */
   | { kind: 'accepted'; gatewayRefundId?: string; nextCheckAt: number }
   | { kind: 'refused'; error: PaymentError }
   | { kind: 'unknown'; nextCheckAt: number }
@@ -146,7 +146,7 @@ export interface RefundEnd {
   result: RefundOutcome
 }
 
-/** The end of a refund's call. A webhook, the sweeper or this very call may have ended it. */
+/** The end of a refund's call. A webhook, the sweeper or the same call may have ended it before. */
 export function finishRefund(
   payment: Payment,
   refund: RefundRow,
@@ -191,15 +191,15 @@ function giveBack(payment: Payment, refund: RefundRow, now: number): Decision {
   const paid = paidAmount(payment.transaction)
   const sum = Math.min(paid, Math.max(refunded_amount, sumAfter(refund)))
   const to = sum === paid ? 'Refunded' : 'PartiallyRefunded'
-  const isNews = to !== status || sum > refunded_amount
-  if ((status !== 'Paid' && status !== 'PartiallyRefunded') || !isNews) return unchanged(succeeded)
+  const isNew = to !== status || sum > refunded_amount
+  if ((status !== 'Paid' && status !== 'PartiallyRefunded') || !isNew) return unchanged(succeeded)
   const moved = withTransaction(succeeded, {
     status: to,
     refunded_amount: sum,
     next_check_at: null,
     updated_at: now,
   })
-  // Another part of what was given back in part before: no change of status, and no event.
+  // Another part was refunded: no change of status, and no event.
   if (to === status) return unchanged(moved)
   const { transaction } = moved
   const event: NewEvent = {

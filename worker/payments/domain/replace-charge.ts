@@ -7,11 +7,11 @@ import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
 
 /** What is known of a stranded charge when its gateway was asked once more. */
 export interface AskedAgain {
-  /** The gateway has named it. Without a name there is nothing to ask by. */
+  /** The gateway has given it an id. Without one, its status cannot be asked for. */
   isNamed: boolean
-  /** A repeated charge is the same charge to this gateway, so it can be asked for by that. */
+  /** A repeated charge is the same charge to this gateway: it can be repeated instead. */
   chargeIsIdempotent: boolean
-  /** What the gateway says now. Undefined: nothing, or that it knows no such payment. */
+  /** What the gateway reports now. Undefined: nothing, or that it does not know the payment. */
   answer?: {
     status: PaymentStatus
     /** Still Pending, and somebody may be paying at this moment. */
@@ -22,14 +22,14 @@ export interface AskedAgain {
 }
 
 /**
- * `replace`: it is certainly not paid. `apply`: it was paid, and what the gateway says is applied
- * as a webhook would be. `wait`: nobody knows, so nothing changes.
+ * `replace`: it is certainly not paid. `apply`: it was paid, and the gateway's answer is applied as
+ * a webhook would be. `wait`: its status is not known, so nothing changes.
  */
 export type WayOut = 'replace' | 'apply' | 'wait'
 
 export function wayOut(asked: AskedAgain): WayOut {
   const { isNamed, chargeIsIdempotent, answer, cancellation } = asked
-  // Its code reached nobody who could pay with it, and the gateway will never say more than that.
+  // Nobody got its code, so nobody can pay it, and the gateway cannot be asked about it.
   if (!isNamed) return chargeIsIdempotent ? 'wait' : 'replace'
   if (!answer) return 'wait'
   const { status, isBeingPaid = false } = answer
@@ -45,19 +45,19 @@ export interface Replacement {
   /** ULID, for the event of its end. */
   eventId: string
   /**
-   * Its gateway is asked once more then: a late payment must not be missed because its webhook was
-   * lost. Undefined: it cannot be asked, and a person is told of the charge.
+   * Its gateway is asked once more at that time, so that a late payment is found even if its
+   * webhook was lost. Undefined: it cannot be asked, and an alert is raised.
    */
   nextCheckAt?: number
 }
 
-/** Nobody can pay it: it has no page and no code, and nobody is waiting for one. */
+/** Nobody can pay it: it has no page and no code, and no call is waiting for one. */
 export const isStranded = (
   row: Pick<TransactionRow, 'status' | 'charge_answer' | 'called_until'>,
   now: number,
 ): boolean => row.status === 'Pending' && row.charge_answer === null && !isCalled(row, now)
 
-/** `by`: our id of the attempt that replaces it, and the key that goes over to it. */
+/** `by`: the attempt that replaces it, with our id and the key that it takes over. */
 export function replaceCharge(
   stranded: TransactionRow,
   { eventId, nextCheckAt }: Replacement,

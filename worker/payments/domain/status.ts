@@ -28,19 +28,19 @@ export const NEXT: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
   Refunded: [],
 }
 
-/** A payment that came to nothing: the order may be paid again, and a late `Paid` is an alert. */
+/** Ends without money: the order may be paid again, and a late `Paid` is an alert. */
 export const UNPAID_ENDS: readonly PaymentStatus[] = ['Failed', 'Cancelled', 'Expired']
 
 export type Judgement = 'applied' | 'unchanged' | 'illegal' | 'late_payment'
 
-/** What becomes of a payment in `from` that is told to be `to`. */
+/** What happens to a payment with status `from` when an event has status `to`. */
 export function judge(from: PaymentStatus, to: PaymentStatus): Judgement {
   if (NEXT[from].includes(to)) return 'applied'
   if (from === to) return 'unchanged'
   return to === 'Paid' && UNPAID_ENDS.includes(from) ? 'late_payment' : 'illegal'
 }
 
-/** What became of an event: what the graph says, and the rules around it. */
+/** The result of an event: by the graph, and by the rules around it. */
 export const OUTCOMES = [
   'applied',
   'unchanged',

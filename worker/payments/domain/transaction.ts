@@ -33,7 +33,7 @@ export const transactionSchema = z
       .exactOptional(),
     externalReferenceId: z
       .string()
-      .describe('Our name for it at the gateway; the same however often a charge is repeated.'),
+      .describe('Our id of it at the gateway; the same however often a charge is repeated.'),
     status: statusSchema,
     amount: z.int().describe('Minor units: what was requested.'),
     currency: z.string(),
@@ -84,7 +84,7 @@ export const refundResultSchema = z.object({
   success: z
     .boolean()
     .describe('The gateway took it. A bank that refunds by hand may take days until `Refunded`.'),
-  refundId: z.string().describe('The gateway’s name for it, or ours where it gives none.'),
+  refundId: z.string().describe('The gateway’s id of it, or ours if it gives none.'),
   refundedAmount: z.int().describe('What this refund gives back, in minor units.'),
 })
 
@@ -93,7 +93,7 @@ export type Metadata = z.infer<typeof metadataSchema>
 /** One attempt to be paid. Amounts in minor units, times in ISO 8601. */
 export type Transaction = z.infer<typeof transactionSchema>
 
-/** What came in, as the gateway told it. */
+/** What was paid, as the gateway reported it. */
 export type Paid = z.infer<typeof paidSchema>
 
 /** A charge as it is asked for. */

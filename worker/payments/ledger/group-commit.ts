@@ -15,12 +15,12 @@ export interface GroupCommitDeps<Unit, Result> {
   clock: Clock
   /**
    * Writes the units as one transaction and answers a result for each, in their order. Repeating a
-   * unit must be harmless. `signal`: nobody waits for this attempt any more.
+   * unit must be harmless. `signal`: the caller does not wait for this attempt any more.
    */
   send(units: readonly Unit[], signal: AbortSignal): Promise<readonly Result[]>
   /** The database's trouble, not the units': the same may succeed a moment later. */
   isTransient(error: unknown): boolean
-  /** Told before each wait. */
+  /** Called before each wait. */
   retrying?(setback: { error: unknown; failures: number; waitMs: number }): void
 }
 
@@ -35,28 +35,28 @@ export interface GroupCommit<Unit, Result> {
  */
 const MAX_UNITS = 256
 /**
- * A group that took so long had a long way to the database, or a slow one. The next one then waits
- * a little: what comes right behind an answer would else miss it, and wait for a whole group.
+ * If a group took this long, the database is far away or slow. Then the next group waits a little:
+ * a unit that comes right after an answer would otherwise miss it, and wait for a whole group.
  */
 const SLOW_GROUP_MS = 60
 const gatherMs = (lastMs: number): number =>
   lastMs < SLOW_GROUP_MS ? 0 : Math.min(lastMs / 10, 20)
 /** The server kills a transaction at 5 s; after one more the answer is lost, not late. */
 const DEADLINE_MS = 6_000
-/** Gateways wait 30 s or more for the answer to a webhook, and must get one of ours before that. */
+/** Gateways wait 30 s or more for the answer to a webhook, and must get ours before that. */
 const PATIENCE_MS = 25_000
 const RETRY: Backoff = { firstMs: 50, maxMs: 2_000 }
 
 interface Waiting<Unit, Result> {
   unit: Unit
   since: number
-  /** Answered already, because its patience was over. */
+  /** Answered already, because it has waited too long. */
   isOver: boolean
   resolve(result: Result): void
   reject(error: unknown): void
 }
 
-/** What a transient failure left unwritten. */
+/** What was not written because of a transient failure. */
 interface Setback<Unit, Result> {
   error: unknown
   left: Waiting<Unit, Result>[]
@@ -70,12 +70,12 @@ export function groupCommit<Unit, Result>(
   let isRunning = false
   /** How long the last group took. */
   let lastMs = 0
-  /** Nobody of them is answered yet; the one who waits longest is the first. */
+  /** Not answered yet. The first one has waited longest. */
   const unanswered = new Set<Waiting<Unit, Result>>()
   let endWatch: (() => void) | undefined
 
   async function run(): Promise<void> {
-    // One turn's grace: what is submitted together goes together, though nothing was in flight.
+    // Waits one turn, so that units which are submitted together are written together.
     await Promise.resolve()
     let failures = 0
     while (queue.length > 0) {
@@ -88,7 +88,7 @@ export function groupCommit<Unit, Result>(
         lastMs = clock.now() - startedAt
         continue
       }
-      // They keep their place, so that nobody's patience is spent on those who came later.
+      // They stay first, so that they do not wait for units that came later.
       queue = [...setback.left, ...queue]
       failures += 1
       const waitMs = backoffMs(failures, RETRY, clock.random())
@@ -121,7 +121,7 @@ export function groupCommit<Unit, Result>(
     endWatch = undefined
   }
 
-  /** Halves what fails for a reason of its own, until that stands alone. */
+  /** Halves a group that fails, until the unit that causes the failure is alone. */
   async function commit(
     group: readonly Waiting<Unit, Result>[],
   ): Promise<Setback<Unit, Result> | undefined> {
@@ -133,7 +133,7 @@ export function groupCommit<Unit, Result>(
       for (const [at, result] of results.entries()) waiting[at]?.resolve(result)
       return undefined
     } catch (error) {
-      // Not in time, the outcome is unknown: sent again, it finds what it wrote.
+      // After a deadline the outcome is unknown: sent again, a unit finds what it wrote.
       if (error instanceof DeadlineExceeded || isTransient(error)) return { error, left: waiting }
       if (waiting.length === 1) {
         waiting[0]?.reject(error)

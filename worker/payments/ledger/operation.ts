@@ -15,13 +15,13 @@ import type { Changes, WorkingSet } from './working-set.ts'
 /** What is to be loaded. Every list may be missing. */
 export interface Keys {
   /**
-   * Payments by any of these names, with their refunds and what they were told before. By its
-   * order one is loaded that has no gateway's name.
+   * Payments by any of these ids, with their refunds and earlier events. By its order, only a
+   * payment without a gateway's id is loaded.
    */
   payments?: readonly Partial<Names & { id: string; idempotency_key: string }>[]
   /** Every attempt to pay these orders. */
   orders?: readonly { gateway: string; reference: string }[]
-  /** A charge that ended: its payment, which other one has this name, and what is parked for it. */
+  /** A charge that ended: its payment, the other one with this id, and what is parked for it. */
   charges?: readonly { id: string; gateway_transaction_id: string | null }[]
   /** A refund's payment. */
   refunds?: readonly string[]
@@ -34,7 +34,7 @@ export interface Keys {
   deliveries?: readonly string[]
   alerts?: readonly { kind: string; subject: string }[]
   alertIds?: readonly string[]
-  /** What is due, so many at most. */
+  /** What is due, up to a limit. */
   dueChecks?: Due
   dueEvents?: Due
 }
@@ -46,11 +46,11 @@ export interface Due {
 
 export interface Operation<Answer> {
   keys: Keys
-  /** Pure, and asked again when the rows have changed before they were saved. May throw. */
+  /** Pure. Called again if the rows have changed before they were saved. May throw. */
   decide(rows: WorkingSet): { answer: Answer; changes?: Changes }
 }
 
-/** Of alerts and their events. Lists are ordered by id: those of one millisecond rise as well. */
+/** For alerts and their events. Lists are ordered by id, so ids of one millisecond rise, too. */
 const newId = monotonicFactory()
 
 type Changed = Required<
@@ -73,7 +73,7 @@ export function changesOfAll(
   }
 }
 
-/** The rows that a decision changed, made or caused. */
+/** The rows that a decision has changed or made. */
 export function changesOf(
   rows: WorkingSet,
   { payment, events, alerts }: Decision,
@@ -97,7 +97,7 @@ export function changesOf(
   }
 }
 
-/** A payment that cannot be read is no payload: then the alert alone says so. */
+/** A payment that cannot be read has no payload: then there is only the alert. */
 function eventOfAlert(
   { kind, gateway, transactionId, detail, createdAt }: Alert,
   { id }: AlertRow,
@@ -114,7 +114,7 @@ function eventOfAlert(
 const isReadable = (row: TransactionRow): boolean =>
   !('invalid' in readable(row.id, () => toTransaction({ ...row })))
 
-/** The working set knows which of them are as they were. */
+/** The working set knows which of them have changed. */
 const changedRows = ({ transaction, refunds }: Payment) => ({
   transactions: [transaction],
   refunds: [...refunds],

@@ -1,32 +1,33 @@
-// One call for many callers: whoever finds too few leading leads, with a call for itself and for
-// those who come meanwhile. A pure algorithm; it knows neither the ledger nor how a call is made.
+// One call for many callers: a caller leads if too few others do, and sends a call for itself and
+// for those that come in the meantime. A pure algorithm: it knows neither the ledger nor how to
+// call it.
 
 import type { Clock } from '../../shared/clock.ts'
 
 export interface SharedCallDeps<Answer> {
   clock: Clock
   /**
-   * Carries all of them out and answers each, in their order. Repeating one must be harmless; a
-   * rejection is everybody's.
+   * Carries all of them out and answers each, in their order. Repeating one must be harmless. A
+   * rejection is for all of them.
    */
   call(items: readonly string[]): Promise<readonly Answer[]>
-  /** Lets a leader's work outlive its own client: others wait for it. */
+  /** Lets a leader's work go on after its own client has gone: others wait for it. */
   keepAlive(work: Promise<unknown>): void
 }
 
-/** Of 64 callers half: the ledger writes these while the others arrive. */
+/** Half of 64 callers: the ledger writes these while the others arrive. */
 const MAX_ITEMS = 32
 /** A single item may be longer. The runtime takes 32 MiB in a call, and as much in its answer. */
 const MAX_CHARS = 1 << 20
-/** One is written while the answers of another are taken up. More of them make smaller calls. */
+/** One call is written while the answers of another are read. More leaders make smaller calls. */
 const MAX_LEADERS = 2
 /**
- * What one leads for. A request may be ended half a minute after its answer, its calls are counted,
- * and one that vanishes must not keep others from leading.
+ * How long one leads. The platform may end a request half a minute after its answer, and limits its
+ * calls; and a leader that vanishes must not keep others from leading.
  */
 const LEADS_FOR_MS = 2_000
 const MAX_CALLS = 16
-/** Then the leader has vanished, or its call is slow. The writer has 25 s after that, of 30 s. */
+/** After this the leader has vanished, or its call is slow. The writer has the other 25 of 30 s. */
 const PATIENCE_MS = 3_000
 
 interface Waiting<Answer> {
@@ -41,7 +42,7 @@ export function sharedCall<Answer>({
   call,
   keepAlive,
 }: SharedCallDeps<Answer>): (item: string) => Promise<Answer> {
-  /** Never more than one call may hold: whoever fills it sends it. */
+  /** Never more than one call may hold: the caller that fills it sends it. */
   const gathered = new Set<Waiting<Answer>>()
   let chars = 0
   const leaders = new Set<{ until: number }>()
@@ -68,7 +69,7 @@ export function sharedCall<Answer>({
     const me = { until: clock.now() + LEADS_FOR_MS }
     leaders.add(me)
     for (let calls = 1; gathered.size > 0 && leaders.has(me); calls++) {
-      // Whoever comes during the last call leads, so that nothing is left behind.
+      // A caller that comes during the last call leads, so that nothing is left behind.
       if (calls === MAX_CALLS || clock.now() >= me.until) leaders.delete(me)
       await sendGathered()
     }
@@ -83,8 +84,8 @@ export function sharedCall<Answer>({
   }
 
   /**
-   * The timer belongs to the one who waits, and is more than patience: the runtime takes a request
-   * that waits for nothing of its own for one that hangs, and answers it with 500.
+   * The timer belongs to the request that waits. It is needed for another reason, too: if a request
+   * waits for nothing of its own, the runtime takes it for hanging, and answers it with 500.
    */
   async function wait(waiting: Waiting<Answer>, answer: Promise<Answer>): Promise<Answer> {
     const cancel = clock.after(PATIENCE_MS, () => {
@@ -94,7 +95,7 @@ export function sharedCall<Answer>({
     try {
       return await answer
     } finally {
-      // Not where it is answered: that is the leader's request, which has timers of its own.
+      // Not where it is answered: that is in the leader's request, which has its own timers.
       cancel()
     }
   }

@@ -1,5 +1,5 @@
-// The rows that a group of operations was loaded with, and what has become of them: each operation
-// is decided on what the one before it left. It knows no rule and no database.
+// The rows that were loaded for a group of operations, with their changes: each operation decides
+// on the rows as the one before it left them. It knows no rule and no database.
 
 import { matchTransaction, type Names } from '../domain/match.ts'
 import type { Payment } from '../domain/payment.ts'
@@ -15,7 +15,7 @@ import type {
 export interface Rows {
   transactions: TransactionRow[]
   refunds: RefundRow[]
-  /** Loaded without `raw`, which nothing is decided by. */
+  /** Loaded without `raw`, which no decision needs. */
   webhookEvents: WebhookEventRow[]
   /** Loaded without `payload` where it is not dispatched. */
   outbox: OutboxRow[]
@@ -45,14 +45,14 @@ export interface TableChanges<Row> {
   updated: { before: Row; after: Row }[]
 }
 
-/** What a transaction was told before, as far as a decision looks at it. */
-export type Told = Payment['webhookEvents'][number] & { transaction_id: string }
+/** An earlier event of a transaction, as far as a decision needs it. */
+export type EarlierEvent = Payment['webhookEvents'][number] & { transaction_id: string }
 
 export class WorkingSet {
   readonly #tables: { [Name in TableName]: Table<Rows[Name][number]> }
-  readonly #told = new Map<string, Told[]>()
+  readonly #events = new Map<string, EarlierEvent[]>()
 
-  constructor(loaded: Changes, told: readonly Told[] = []) {
+  constructor(loaded: Changes, events: readonly EarlierEvent[] = []) {
     this.#tables = {
       transactions: new Table(loaded.transactions),
       refunds: new Table(loaded.refunds),
@@ -61,7 +61,7 @@ export class WorkingSet {
       deliveries: new Table(loaded.deliveries),
       alerts: new Table(loaded.alerts),
     }
-    for (const event of told) this.#remember(event)
+    for (const event of events) this.#remember(event)
   }
 
   get<Name extends TableName>(table: Name, id: string): Rows[Name][number] | undefined {
@@ -80,12 +80,12 @@ export class WorkingSet {
     const transaction = id === undefined ? undefined : this.get('transactions', id)
     if (!transaction) return undefined
     const refunds = this.all('refunds').filter((row) => row.transaction_id === id)
-    return { transaction, refunds, webhookEvents: this.#told.get(transaction.id) ?? [] }
+    return { transaction, refunds, webhookEvents: this.#events.get(transaction.id) ?? [] }
   }
 
   /**
-   * All of the changes or, where a number is none that the database could keep, a RangeError and
-   * none: so an operation that cannot be stored fails alone.
+   * All of the changes, or none and a RangeError if the database could not keep one of the numbers:
+   * an operation that cannot be stored fails alone.
    */
   apply(changes: Changes): void {
     const all = TABLES.flatMap((table) => (changes[table] ?? []).map((row) => ({ table, row })))
@@ -109,9 +109,10 @@ export class WorkingSet {
     this.#tables[table].put(row)
   }
 
-  #remember(event: Told): void {
-    const told = this.#told.get(event.transaction_id) ?? []
-    this.#told.set(event.transaction_id, [...told.filter(({ id }) => id !== event.id), event])
+  #remember(event: EarlierEvent): void {
+    const { id, transaction_id } = event
+    const others = this.#events.get(transaction_id)?.filter((known) => known.id !== id) ?? []
+    this.#events.set(transaction_id, [...others, event])
   }
 }
 
@@ -158,7 +159,7 @@ class Table<Row extends { id: string }> {
   }
 }
 
-/** What was loaded so, and stays, is not written: it fails only who reads it. */
+/** A bad number that was loaded and stays is not written: only code that reads it fails. */
 function checkNumbers(row: TableRow, before: TableRow | undefined): void {
   const known: Record<string, unknown> = { ...before }
   for (const [column, value] of Object.entries(row)) {

@@ -1,5 +1,5 @@
-// The one writer: takes operations in groups, loads what a whole group asks for, decides one after
-// the other, and saves what has changed as one transaction.
+// The one writer: takes operations in groups, loads the rows for a whole group, decides one
+// operation after the other, and saves what has changed as one transaction.
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
@@ -26,12 +26,12 @@ export interface WriterDeps {
 
 type Decided = { answer: unknown } | { error: unknown }
 
-/** Somebody else saved in between. Another ledger may do so again; nobody does it so often. */
+/** If somebody else saves in between. Another ledger may do that more than once, but not so often. */
 const MAX_TRIES = 4
 /**
- * A ledger that another one has replaced leaves the database alone for so long, and then starts
- * anew if it still has something to save. Otherwise two ledgers of a deployment in a move would
- * take the database from each other with every group. Answering 503 meanwhile would help nobody.
+ * A ledger that was replaced by another one waits this long, and then starts again if it still has
+ * something to save. Otherwise, while the platform moves the ledger, the old and the new one would
+ * replace each other with every group. It does not answer 503 in the meantime, which helps nobody.
  */
 const RESTS_FOR_MS = { least: 250, random: 500 }
 
@@ -41,10 +41,10 @@ class LedgerReplaced extends Error {
 }
 
 export function openWriter({ store, dispatch, clock, log }: WriterDeps): Writer {
-  /** The one that this ledger has raised; undefined: it has saved nothing yet. */
+  /** This ledger's own; undefined: it has saved nothing yet. */
   let epoch: number | undefined
   let restsUntil = 0
-  /** Events of saves whose outcome is unknown, by id: a save that landed is found by them. */
+  /** Events of saves whose outcome is unknown, by id: if they are stored, the save was done. */
   const unsure = new Map<string, PendingEvent>()
 
   async function send(
@@ -77,7 +77,7 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps): Writer 
     try {
       const known = { ...keys, outbox: [...(keys.outbox ?? []), ...unsure.keys()] }
       const loaded = await store.load(known, signal)
-      // The answer of their save was lost, and it was carried out all the same.
+      // The answer of their save was lost, but the save was done.
       const landed = [...unsure].flatMap(([id, event]) =>
         loaded.rows.get('outbox', id) ? [event] : [],
       )
@@ -109,7 +109,7 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps): Writer 
   const commit = groupCommit<Operation<unknown>, Decided>({
     clock,
     send,
-    // A refusal is no poison: nothing is halved for it.
+    // A refused save says nothing about the operations, so the group is not halved.
     isTransient: (error) =>
       error instanceof StaleRows || error instanceof LedgerReplaced || store.isTransient(error),
     retrying: ({ error, failures, waitMs }) =>
@@ -125,7 +125,7 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps): Writer 
   }
 }
 
-/** What throws fails alone, and has changed nothing. */
+/** An operation that throws fails alone, and changes nothing. */
 function decide({ decide: decideOn }: Operation<unknown>, rows: WorkingSet): Decided {
   try {
     const { answer, changes = {} } = decideOn(rows)
@@ -154,7 +154,7 @@ function merge(all: readonly Keys[]): Keys {
   const due = (name: 'dueChecks' | 'dueEvents') => {
     const asked = all.flatMap((keys) => keys[name] ?? [])
     if (asked.length === 0) return {}
-    // Together they may take so many; which of them is due for whom each decides for itself.
+    // The limit for all of them together. Each takes its own share when it decides.
     const limit = asked.reduce((sum, each) => sum + each.limit, 0)
     return { [name]: { now: Math.max(...asked.map(({ now }) => now)), limit } }
   }

@@ -18,8 +18,8 @@ import {
 import { DatabaseUnreachable, fetchUntil } from './request-libsql.ts'
 
 /**
- * The server refused to go on with a connection that it had: it was started again, or does not know
- * us any more. Nothing was written, and another connection will tell.
+ * The server refused a connection that it had before: it was started again, or has forgotten it.
+ * Nothing was written, and a new connection can be used.
  */
 export class ConnectionGone extends Error {
   override readonly name = 'ConnectionGone'
@@ -37,11 +37,11 @@ export interface BoundStatement {
   args: Readonly<Record<string, string | number | bigint | boolean | null>>
 }
 
-/** Only one transaction at a time may write; what reads waits for none. */
+/** Only one transaction at a time may write. Reads do not wait for it. */
 export type TransactionMode = 'read' | 'write'
 
 export interface Connection {
-  /** A call failed as a whole: it is of no more use. */
+  /** A call failed as a whole: it cannot be used any more. */
   readonly isClosed: boolean
   /**
    * Carries out all of the statements or none, and answers each. One call after the other; the
@@ -56,7 +56,7 @@ export interface Connection {
 
 const CLOSE_WITHIN_MS = 5_000
 
-/** Nothing is sent before the first write. One that is left alone the server closes after 10 s. */
+/** Nothing is sent before the first write. The server closes an unused connection after 10 s. */
 export function openConnection(place: Place): Connection {
   const { hranaHttpUrl, authToken } = parseLibsqlUrl(place.url)
   if (hranaHttpUrl === undefined) throw new Error('The database is not reached by HTTP')
@@ -64,8 +64,8 @@ export function openConnection(place: Place): Connection {
   let until: AbortSignal
   let isLost = false
   const send = async (request: Request): Promise<Response> => {
-    // The library would have closed what the server does not know, or never heard of.
-    if (isLost) throw new DatabaseUnreachable('the connection is given up')
+    // The library would close a stream that the server has forgotten or never knew.
+    if (isLost) throw new DatabaseUnreachable('the connection is not used any more')
     isLost = true
     const response = await fetchUntil(until)(request)
     isLost = !response.ok
@@ -88,9 +88,9 @@ export function openConnection(place: Place): Connection {
       } catch (cause) {
         const isKnown = cause instanceof ClientError && !(cause instanceof ProtoError)
         if (hasAnswered && isLost && isKnown) {
-          throw new ConnectionGone('the server knows it no more', { cause })
+          throw new ConnectionGone('the server has forgotten it', { cause })
         }
-        // A server that broke off half-way has left the transaction open, and its lock.
+        // A server that stopped half-way has left the transaction open, with its lock.
         until = AbortSignal.timeout(CLOSE_WITHIN_MS)
         stream.close()
         throw toLibsqlError(cause)
@@ -102,11 +102,11 @@ export function openConnection(place: Place): Connection {
   }
 }
 
-/** What the server remembers for a connection: its number of texts, and the length of each. */
+/** What the server stores for a connection: how many texts, and how long each may be. */
 const MAX_TEXTS = 50
 const MAX_TEXT_CHARS = 5_000
 
-/** A text is sent once: a group of charges would bring the same ones 64 times. */
+/** A text is sent once: a group of charges would send the same ones 64 times. */
 function remembering(stream: HttpStream): (text: string) => Sql | string {
   const known = new Map<string, Sql>()
   return (text) => {
@@ -119,7 +119,7 @@ function remembering(stream: HttpStream): (text: string) => Sql | string {
   }
 }
 
-/** Steps that each need the one before; what failed is rolled back, so that no lock is left. */
+/** Each step runs only after the one before. A failure is rolled back, so that no lock is left. */
 function prepare(
   stream: HttpStream,
   statements: readonly BoundStatement[],
@@ -141,11 +141,11 @@ function prepare(
   const committed = after().run('COMMIT')
   const notCommitted = BatchCond.not(BatchCond.ok(last))
   const undone = batch.step().condition(notCommitted).run('ROLLBACK')
-  // There is nothing to undo where it did not begin.
+  // If it did not begin, there is nothing to undo.
   undone.catch(() => undefined)
   return {
     execute: () => batch.execute(),
-    /** Rejects with the first step's error. A server may blame every step: all are waited for. */
+    /** Rejects with the first step's error. All are awaited, since each may have an error. */
     async results(): Promise<RowsResult[]> {
       const [, isDone, ...rows] = await Promise.all([begun, committed, ...answers])
       if (isDone && rows.every((row) => row !== undefined)) return rows

@@ -4,7 +4,7 @@
 // planner scans the table instead: 292 ms for a group of 64 among 36,000 payments, and not 8.
 
 import type { Due, Keys } from '../operation.ts'
-import { type Changes, type TableName, type Told, WorkingSet } from '../working-set.ts'
+import { type Changes, type EarlierEvent, type TableName, WorkingSet } from '../working-set.ts'
 import { DELIVERY_DUE, LISTENERS_DUE } from './due-libsql.ts'
 import { type Row, type Statement, statement, type Value } from './statement-libsql.ts'
 import { COLUMNS, TABLE } from './tables-libsql.ts'
@@ -27,11 +27,11 @@ export function loadOf(keys: Keys): Load {
     statements: parts.map((part) => part.statement),
     read(results) {
       const loaded: Changes = {}
-      const told: Told[] = []
+      const events: EarlierEvent[] = []
       for (const [at, part] of parts.entries()) {
-        part.read(JSON.parse(String(results[at]?.[0]?.rows ?? '[]')), loaded, told)
+        part.read(JSON.parse(String(results[at]?.[0]?.rows ?? '[]')), loaded, events)
       }
-      return new WorkingSet(loaded, told)
+      return new WorkingSet(loaded, events)
     },
   }
 }
@@ -39,7 +39,7 @@ export function loadOf(keys: Keys): Load {
 interface Part {
   statement: Statement
   /** `rows`: each as the values of its columns. */
-  read(rows: unknown[][], into: Changes, told: Told[]): void
+  read(rows: unknown[][], into: Changes, events: EarlierEvent[]): void
 }
 
 /** SQL that finds ids of a table, with the keys that it looks for. */
@@ -80,7 +80,7 @@ function transactionLookups({ payments = [], orders = [], ...keys }: Keys): Look
       'orders',
       orders.map(({ gateway, reference }) => [gateway, reference]),
     ),
-    // The plus keeps it from the index of names, which would find every payment without one.
+    // The plus keeps SQLite from the index of ids, which would find every payment without one.
     ...keyed(
       `${named('reference', 'unnamed')} AND +t.gateway_transaction_id IS NULL`,
       'unnamed',
@@ -93,7 +93,7 @@ function transactionLookups({ payments = [], orders = [], ...keys }: Keys): Look
   ]
 }
 
-/** The charge, and the payment that has the name which its gateway gave it. */
+/** The charge, and the payment that has the id which its gateway gave it. */
 const CHARGES = `SELECT t.id FROM json_each(:charges) k CROSS JOIN payment_transactions t
     WHERE t.id = k.value ->> 0
   UNION SELECT o.id FROM json_each(:charges) k CROSS JOIN payment_transactions t
@@ -113,11 +113,11 @@ const DUE_CHECKS = `SELECT id FROM (SELECT id FROM payment_transactions
 const due = (sql: string, asked: Due | undefined): Lookup[] =>
   asked ? [{ sql, args: { now: asked.now, limit: asked.limit } }] : []
 
-/** A payment's refunds, and what it was told before, are nested in its row. */
+/** A payment's refunds and its earlier events are nested in its row. */
 function paymentsPart(keys: Keys): Part | undefined {
   const lookups = transactionLookups(keys)
   if (lookups.length === 0) return undefined
-  // What was asked for is long, and only a check asks for it again.
+  // The request is long, and only a check needs it.
   const columns = columnsOf('transactions', 't', keys.dueChecks ? [] : ['request'])
   const sql = `SELECT json_group_array(json_array(${columns},
       json((SELECT json_group_array(json_array(${columnsOf('refunds', 'r')}))
@@ -127,7 +127,7 @@ function paymentsPart(keys: Keys): Part | undefined {
     FROM payment_transactions t WHERE t.id IN (${union(lookups)})`
   return {
     statement: statementOf(sql, lookups),
-    read(rows, into, told) {
+    read(rows, into, events) {
       const count = COLUMNS.transactions.length
       into.transactions = rows.map((values) => toRow('transactions', values))
       into.refunds = rows.flatMap((values) =>
@@ -135,7 +135,7 @@ function paymentsPart(keys: Keys): Part | undefined {
       )
       for (const values of rows) {
         for (const [id, outcome, to_status] of values[count + 1] as unknown[][]) {
-          told.push({ id, transaction_id: values[0], outcome, to_status } as Told)
+          events.push({ id, transaction_id: values[0], outcome, to_status } as EarlierEvent)
         }
       }
     },
@@ -162,7 +162,7 @@ function webhookEventLookups(keys: Keys): Lookup[] {
   ]
 }
 
-/** Parked under any name of the charge, or under the one that its gateway has just given it. */
+/** Parked under any id of the charge, or under the one that its gateway has just given it. */
 const PARKED = `SELECT e.id FROM json_each(:charges) k CROSS JOIN payment_transactions t
     CROSS JOIN payment_webhook_events e
   WHERE t.id = k.value ->> 0 AND e.outcome = 'parked' AND e.gateway = t.gateway
@@ -235,7 +235,7 @@ const statementOf = (sql: string, lookups: Lookup[]): Statement =>
 const columnsOf = (name: TableName, alias: string, left: readonly string[] = []): string =>
   COLUMNS[name].map((column) => (left.includes(column) ? 'NULL' : `${alias}.${column}`)).join(', ')
 
-/** All in one JSON text: the client takes some 20 µs to put together a row of so many columns. */
+/** All in one JSON text: the client takes some 20 µs to build a row of so many columns. */
 function toRow<Name extends TableName>(
   name: Name,
   values: readonly unknown[],
