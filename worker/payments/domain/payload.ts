@@ -6,9 +6,7 @@ import { paymentErrorSchema, statusSchema, timeSchema } from './transaction.ts'
 export const webhookPayloadSchema = z.object({
   gateway: z.string().describe('Key of the configuration.'),
   gatewayTransactionId: z.string(),
-  reference: z
-    .string()
-    .describe('The host application’s; empty if the gateway does not send it.'),
+  reference: z.string().describe('The host application’s; empty if the gateway does not send it.'),
   externalReferenceId: z
     .string()
     .describe('Our id of it at the gateway, if the gateway sends it back.')
@@ -22,9 +20,7 @@ export const webhookPayloadSchema = z.object({
     ),
   currency: z.string(),
   eventId: z.string().describe('The same for every delivery of one event.'),
-  occurredAt: timeSchema.describe(
-    'Of the event or of this delivery, never of the payment.',
-  ),
+  occurredAt: timeSchema.describe('Of the event or of this delivery, never of the payment.'),
   error: paymentErrorSchema.describe('On a failure.').exactOptional(),
   alert: z
     .literal('refund_failed')
@@ -32,9 +28,7 @@ export const webhookPayloadSchema = z.object({
     .exactOptional(),
   refundId: z
     .string()
-    .describe(
-      'Which refund failed, by our id or else the gateway’s. Missing: the one under way.',
-    )
+    .describe('Which refund failed, by our id or else the gateway’s. Missing: the one under way.')
     .exactOptional(),
   raw: z
     .unknown()

@@ -12,9 +12,7 @@ export const alertKindSchema = z
 export const alertDetailSchema = z
   .object({
     reference: z.string().describe('The host application’s, of the payment.'),
-    amount: z
-      .int()
-      .describe('Of the gateway’s event; without one, of the payment or the refund.'),
+    amount: z.int().describe('Of the gateway’s event; without one, of the payment or the refund.'),
     currency: z.string(),
     expectedAmount: z.int().describe('What was requested or, of a refund, what was paid of it.'),
     expectedCurrency: z.string(),
