@@ -26,7 +26,7 @@ export interface WriterDeps {
 
 type Decided = { answer: unknown } | { error: unknown }
 
-/** If somebody else saves in between. Another ledger may do that more than once, but not so often. */
+/** Another ledger may save in between, even more than once, but not so often. */
 const MAX_TRIES = 4
 /**
  * A ledger that was replaced by another one waits this long, and then starts again if it still has
