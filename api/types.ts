@@ -20,7 +20,7 @@ export interface Alert {
 export interface AlertDetail {
   /** The host application’s, of the payment. */
   reference?: string
-  /** What the gateway’s event told; without one, of the payment or the refund. */
+  /** Of the gateway’s event; without one, of the payment or the refund. */
   amount?: number
   currency?: string
   /** What was requested or, of a refund, what was paid of it. */
@@ -28,13 +28,13 @@ export interface AlertDetail {
   expectedCurrency?: string
   /** The gateway’s event that raised it. */
   eventId?: string
-  /** Our name for the refund, or else the gateway’s. */
+  /** Our id of the refund, or else the gateway’s. */
   refundId?: string
   /** Open since. */
   since?: string
   /**
-   * Of a refund with another amount: what its event told. Otherwise, what the gateway answered
-   * last.
+   * For a refund with a wrong amount, the status of its event. Otherwise, what the gateway
+   * answered last.
    */
   said?: PaymentStatus | 'nothing'
   /** The id of the event that was not delivered. */
@@ -489,7 +489,7 @@ export interface RefundRequest {
 export interface RefundResult {
   /** The gateway took it. A bank that refunds by hand may take days until `Refunded`. */
   success: boolean
-  /** The gateway’s name for it, or ours where it gives none. */
+  /** The gateway’s id of it, or ours if it gives none. */
   refundId: string
   /** What this refund gives back, in minor units. */
   refundedAmount: number
@@ -784,7 +784,7 @@ export interface Transaction {
   attempt: number
   /** Missing until the gateway has answered. */
   gatewayTransactionId?: string
-  /** Our name for it at the gateway; the same however often a charge is repeated. */
+  /** Our id of it at the gateway; the same however often a charge is repeated. */
   externalReferenceId: string
   status: PaymentStatus
   /** Minor units: what was requested. */
@@ -815,7 +815,7 @@ export type TransactionStory =
       attempt: number
       /** Missing until the gateway has answered. */
       gatewayTransactionId?: string
-      /** Our name for it at the gateway; the same however often a charge is repeated. */
+      /** Our id of it at the gateway; the same however often a charge is repeated. */
       externalReferenceId: string
       status: PaymentStatus
       /** Minor units: what was requested. */
@@ -904,9 +904,9 @@ export interface WebhookPayload {
   /** Key of the configuration. */
   gateway: string
   gatewayTransactionId: string
-  /** The host application’s; empty where the gateway does not tell it. */
+  /** The host application’s; empty if the gateway does not send it. */
   reference: string
-  /** Our name for it at the gateway, where the gateway tells it back. */
+  /** Our id of it at the gateway, if the gateway sends it back. */
   externalReferenceId?: string
   status: PaymentStatus
   /**
@@ -917,13 +917,13 @@ export interface WebhookPayload {
   currency: string
   /** The same for every delivery of one event. */
   eventId: string
-  /** Of the event or of this attempt to tell it, never of the payment. */
+  /** Of the event or of this delivery, never of the payment. */
   occurredAt: string
   /** On a failure. */
   error?: PaymentError
   /** A person should look, and nothing moves: `status` is where the payment stays. */
   alert?: 'refund_failed'
-  /** Which refund failed: our name for it, or else the gateway’s. Missing: the one under way. */
+  /** Which refund failed, by our id or else the gateway’s. Missing: the one under way. */
   refundId?: string
   /** What the gateway sent, masked. Missing where it sent nothing. */
   raw?: unknown

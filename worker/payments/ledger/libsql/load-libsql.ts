@@ -5,7 +5,6 @@
 
 import type { Due, Keys } from '../operation.ts'
 import { type Changes, type EarlierEvent, type TableName, WorkingSet } from '../working-set.ts'
-
 import { DELIVERY_DUE, LISTENERS_DUE } from './due-libsql.ts'
 import { type Row, type Statement, statement, type Value } from './statement-libsql.ts'
 import { COLUMNS, TABLE } from './tables-libsql.ts'
