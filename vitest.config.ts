@@ -38,6 +38,7 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
+    globalSetup: 'test/support/run-caches.ts',
     sequence: { sequencer: LongestFirst },
     reporters: TEST_REPORT ? ['default', ['json', { outputFile: TEST_REPORT }]] : ['default'],
     projects: [

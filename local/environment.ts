@@ -9,7 +9,8 @@ import { gatewaySecrets, simulatedGateways } from './gateways.ts'
 export type Environment = Readonly<Record<string, string | undefined>>
 
 /** What any program may need to find its way about a machine; nothing of ours. */
-const MACHINE = /^(?:PATH|HOME|USER|TMPDIR|TZ|LANG|LC_\w+|XDG_\w+|SSL_CERT_\w+|DENO_DIR)$/
+const MACHINE =
+  /^(PATH|HOME|USER|TMPDIR|TZ|LANG|LC_\w+|XDG_\w+|SSL_CERT_\w+|DENO_DIR|NODE_COMPILE_CACHE)$/
 /**
  * What the Worker reads, but not AUTH_SECRETS or LIBSQL_*: a local system has its own. Nor
  * AUTH_AUDIENCE: the tokens of local.json and of links are for the default one.

@@ -33,10 +33,10 @@ export function sidecarProcess(plan: SidecarPlan): ChildSpec {
       '--wait',
     ],
     env: {
-      ...plan.env,
-      SIGNALBOX_TOKEN: plan.token,
       // Half of the 0.4 s until it can look at the board is taking the types out of its sources.
       NODE_COMPILE_CACHE: join(plan.cacheDir, 'compiled'),
+      ...plan.env,
+      SIGNALBOX_TOKEN: plan.token,
     },
     logFile: plan.logFile,
     // It publishes what is pending before it ends.

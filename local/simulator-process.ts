@@ -27,9 +27,9 @@ export function simulatorProcess(plan: SimulatorPlan): ChildSpec {
     command: process.execPath,
     args: [`--diagnostic-dir=${plan.logsDir}`, join(plan.home, 'local/simulator/main.ts')],
     env: {
+      NODE_COMPILE_CACHE: join(plan.cacheDir, 'compiled'),
       ...plan.env,
       ...simulatorVariables(plan.secrets, plan),
-      NODE_COMPILE_CACHE: join(plan.cacheDir, 'compiled'),
     },
     logFile: plan.logFile,
     // It keeps nothing, so there is nothing to finish.

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { prepareDeno } from '../../local/deno.ts'
 import { edgeReady, edgeUrl } from '../../local/edge.ts'
-import { edgeVariables } from '../../local/environment.ts'
+import { edgeVariables, machineVariables } from '../../local/environment.ts'
 import { gatewaySecrets } from '../../local/gateways.ts'
 import {
   databaseReady,
@@ -76,7 +76,7 @@ export async function startSystem(host: Host): Promise<System> {
   const access = await databaseAccess(secret)
   const tokens = await mintTokens(secret, REPO, Date.now())
   const home = await shopHome(join(dir, 'shop'), SHOP)
-  const env = { PATH: process.env.PATH ?? '', HOME: dir }
+  const env = { ...machineVariables(process.env), HOME: dir }
   const store = join(dir, 'project')
   await mkdir(join(store, '.cairn/tasks'), { recursive: true })
   await mkdir(join(store, '.cairn/sessions'))

@@ -11,6 +11,7 @@ import { type EdgeServer, serveEdge } from '../sidecar/edge-server.ts'
 import { type Edge, SECRET, token } from '../support/edge.ts'
 import { jsonOf } from '../support/json-of.ts'
 import { PATIENT } from '../support/patience.ts'
+import { programEnv } from '../support/run-caches.ts'
 import { run } from './run.ts'
 
 const CLI = join(import.meta.dirname, '../../cli/signalbox.ts')
@@ -73,7 +74,7 @@ const env = () => ({
 /** A real process; its logs as they come. */
 function start(argv: string[], more: Record<string, string> = {}) {
   const child = spawn(process.execPath, [CLI, ...argv], {
-    env: { PATH: process.env.PATH ?? '', ...env(), ...more },
+    env: { ...programEnv(home), ...env(), ...more },
     stdio: ['pipe', 'pipe', 'pipe'],
   })
   children.push(child)

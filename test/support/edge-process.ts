@@ -10,6 +10,7 @@ import { prepareNode } from '../../local/node.ts'
 import { findPort } from '../../local/ports.ts'
 import { prepareWorkerd } from '../../local/workerd.ts'
 import { type Edge, SECRET } from './edge.ts'
+import { programEnv } from './run-caches.ts'
 
 export interface EdgeProcess extends Edge {
   /** Its data, log and script. */
@@ -47,7 +48,7 @@ export async function startEdge(
     ...(consoleDir !== undefined && { consoleDir }),
     home,
     variables: { AUTH_SECRETS: SECRET, ...given },
-    env: { PATH: process.env.PATH ?? '', HOME: dir },
+    env: programEnv(dir),
     logFile: join(dir, 'edge.log'),
   })
   const start = async () => {

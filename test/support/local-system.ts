@@ -13,6 +13,7 @@ import type { OpenedPayment } from '../../worker/payments/domain/transaction.ts'
 import { EventStream } from './event-stream.ts'
 import { jsonOf } from './json-of.ts'
 import { PATIENT } from './patience.ts'
+import { programEnv } from './run-caches.ts'
 
 export interface Ended {
   code: number | null
@@ -51,7 +52,7 @@ export class Start {
     const all = ['--port=0', `--store=${storeDir}`, `--data=${dataDir}`, ...args]
     const { command, args: argv } = launch(all)
     this.process = spawn(command, argv, {
-      env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env },
+      env: { ...programEnv(process.env.HOME ?? ''), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.process.stdout?.setEncoding('utf8').on('data', (text: string) => {

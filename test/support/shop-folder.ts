@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { vi } from 'vitest'
 import { buildClient } from '../../client/build.ts'
 import { PATIENT } from './patience.ts'
+import { programEnv } from './run-caches.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 
@@ -46,7 +47,7 @@ export class ShopFolder {
   ): Promise<RunningProgram> {
     const child = spawn(program, args, {
       cwd: this.path,
-      env: { PATH: process.env.PATH, HOME: this.path, DENO_NO_UPDATE_CHECK: '1', ...env },
+      env: { ...programEnv(this.path), DENO_NO_UPDATE_CHECK: '1', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const ended = once(child, 'close')

@@ -10,6 +10,7 @@ import type { Action, Payment } from '../../local/simulator/payment.ts'
 import type { Sent } from '../../local/simulator/webhook-sender.ts'
 import { simulatorProcess, simulatorReady, simulatorUrl } from '../../local/simulator-process.ts'
 import { jsonOf } from './json-of.ts'
+import { programEnv } from './run-caches.ts'
 
 /** The control API of a running simulator. */
 export class SimulatorControl {
@@ -72,7 +73,7 @@ export async function startSimulator(
   place: SimulatorPlace,
 ): Promise<{ control: SimulatorControl; stop(): Promise<void> }> {
   const dir = await mkdtemp(join(tmpdir(), 'signalbox-simulator-'))
-  const env = { PATH: process.env.PATH ?? '', HOME: dir, ...HASTE }
+  const env = { ...programEnv(dir), ...HASTE }
   const folders = { logsDir: dir, cacheDir: dir, logFile: join(dir, 'simulator.log') }
   const home = process.cwd()
   const child: Child = spawnChild(simulatorProcess({ ...place, ...folders, home, env }))

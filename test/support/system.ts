@@ -13,6 +13,7 @@ import { sidecarProcess } from '../../local/sidecar-process.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { type Edge, Repo, token } from './edge.ts'
 import { PATIENT } from './patience.ts'
+import { programEnv } from './run-caches.ts'
 
 const RESTART_MS = 100
 
@@ -92,7 +93,7 @@ export class System {
       edge: this.edge.origin,
       repo: this.repo.path,
       token: await token({ repos: [this.repo.path], scope: 'board:write' }),
-      env: { PATH: process.env.PATH ?? '', HOME: this.home },
+      env: programEnv(this.home),
       logFile: this.logFile,
     })
     const before = await this.#count('sidecar.ready')
