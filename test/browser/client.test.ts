@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { buildClient } from '../../client/build.ts'
-import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
+import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
 
@@ -54,10 +54,10 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
     files.set('recorder.html', RECORDER)
     files.set('elsewhere.html', '<!doctype html><title>Elsewhere</title>')
     edge = await startEdge('workerd', { ALLOWED_ORIGINS: origin })
-    browser = await launchChromium()
+    browser = await openChromium()
   })
   afterAll(async () => {
-    await browser?.close()
+    await closePages(browser)
     await edge?.close()
     site.close()
     await rm(built, { recursive: true, force: true })

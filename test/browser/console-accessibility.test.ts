@@ -3,7 +3,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { seriousFaults } from '../support/axe.ts'
-import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
+import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { linkOf, openConsole } from '../support/console-page.ts'
 import { type Start, Starts } from '../support/local-system.ts'
 
@@ -19,7 +19,7 @@ describe.skipIf(!hasChromium)(`the console for everybody${whySkipped}`, () => {
   let transaction: string
 
   beforeAll(async () => {
-    browser = await launchChromium()
+    browser = await openChromium()
     start = await (await starts.start()).ready()
     url = (await start.local()).url
     transaction = (await start.charge('order-1')).transactionId
@@ -28,7 +28,7 @@ describe.skipIf(!hasChromium)(`the console for everybody${whySkipped}`, () => {
     await page.getByText('LAMP-4').first().waitFor()
   })
   afterAll(async () => {
-    await browser?.close()
+    await closePages(browser)
     await starts.clear()
   })
 

@@ -4,7 +4,7 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { type BoardPage, BoardPages } from '../support/board-page.ts'
-import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
+import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import {
   detailOf,
   FIRST,
@@ -20,12 +20,12 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
   let browser: Browser
   const boards = new BoardPages()
   beforeAll(async () => {
-    browser = await launchChromium()
+    browser = await openChromium()
   })
   afterEach(async () => {
     expect(await boards.clear()).toEqual([])
   })
-  afterAll(() => browser?.close())
+  afterAll(() => closePages(browser))
 
   const open = (hash?: string) => boards.open(browser, hash)
   const openFull = (hash?: string) => boards.openFull(browser, hash)

@@ -4,7 +4,7 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Task } from '../../worker/board/wire.ts'
-import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
+import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { editTask, linkOf, openConsole, retitle } from '../support/console-page.ts'
 import { type Start, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
@@ -28,14 +28,14 @@ describe.skipIf(!hasChromium)(`a console that is watched for long${whySkipped}`,
   let page: Page
 
   beforeAll(async () => {
-    browser = await launchChromium()
+    browser = await openChromium()
     start = await (await starts.start()).ready()
     context = await browser.newContext({ viewport: { width: 390, height: 844 }, isMobile: true })
     page = (await openConsole(context, linkOf(start))).page
     await page.getByText('Live', { exact: true }).waitFor()
   })
   afterAll(async () => {
-    await browser?.close()
+    await closePages(browser)
     await starts.clear()
   })
 

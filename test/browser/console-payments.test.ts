@@ -8,7 +8,7 @@ import type { Transaction } from '../../worker/payments/domain/transaction.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { seriousFaults } from '../support/axe.ts'
-import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
+import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { linkOf, openConsole } from '../support/console-page.ts'
 import { EventReceiver } from '../support/event-receiver.ts'
 import { type Start, Starts } from '../support/local-system.ts'
@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
 
   beforeAll(async () => {
     await receiver.listen()
-    browser = await launchChromium()
+    browser = await openChromium()
     const env = { PAYMENT_EVENTS_URL: receiver.url, PAYMENT_EVENTS_SECRET: EVENTS_SECRET }
     start = await (await starts.start({ env })).ready()
     local = await start.local()
@@ -42,7 +42,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await page.getByText('Nothing needs a person.').waitFor()
   })
   afterAll(async () => {
-    await browser?.close()
+    await closePages(browser)
     await starts.clear()
     await receiver.close()
   })

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
+import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { linkOf, openConsole } from '../support/console-page.ts'
 import { type Start, Starts } from '../support/local-system.ts'
 
@@ -31,7 +31,7 @@ describe.skipIf(!hasChromium)(`the console among strangers${whySkipped}`, () => 
     })
     await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve))
     strangerUrl = `http://127.0.0.1:${(stranger.address() as AddressInfo).port}`
-    browser = await launchChromium()
+    browser = await openChromium()
     start = await (await starts.start()).ready()
     url = (await start.local()).url
     context = await browser.newContext()
@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)(`the console among strangers${whySkipped}`, () => 
     await page.getByText('LAMP-4').first().waitFor()
   })
   afterAll(async () => {
-    await browser?.close()
+    await closePages(browser)
     await starts.clear()
     stranger.close()
   })

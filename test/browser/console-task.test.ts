@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { seriousFaults } from '../support/axe.ts'
 import { BoardPages } from '../support/board-page.ts'
-import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
+import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { editTask, linkOf, openConsole } from '../support/console-page.ts'
 import { Starts } from '../support/local-system.ts'
 import { detailOf, FIRST, session, TASKS, withChanged } from '../support/made-up-board.ts'
@@ -13,12 +13,12 @@ describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
   let browser: Browser
   const boards = new BoardPages()
   beforeAll(async () => {
-    browser = await launchChromium()
+    browser = await openChromium()
   })
   afterEach(async () => {
     expect(await boards.clear()).toEqual([])
   })
-  afterAll(() => browser?.close())
+  afterAll(() => closePages(browser))
 
   const open = (hash?: string) => boards.open(browser, hash)
   const openFull = (hash?: string) => boards.openFull(browser, hash)

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
+import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { editTask, linkOf, openConsole, retitle } from '../support/console-page.ts'
 import { type Start, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
@@ -19,7 +19,7 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
   const complaints: string[] = []
 
   beforeAll(async () => {
-    browser = await launchChromium()
+    browser = await openChromium()
     start = await (await starts.start()).ready()
     context = await browser.newContext()
     const opened = await openConsole(context, linkOf(start))
@@ -28,7 +28,7 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
     complaints.push(...opened.complaints)
   })
   afterAll(async () => {
-    await browser?.close()
+    await closePages(browser)
     await starts.clear()
   })
 

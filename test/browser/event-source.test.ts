@@ -4,7 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
+import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { publishedRepo, taskRecord } from '../support/edge.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
 
@@ -21,10 +21,10 @@ describe.skipIf(!hasChromium)(`Chromium's EventSource${whySkipped}`, () => {
     await new Promise<void>((resolve) => page.listen(0, '127.0.0.1', resolve))
     origin = `http://127.0.0.1:${(page.address() as AddressInfo).port}`
     edge = await startEdge('workerd', { ALLOWED_ORIGINS: origin })
-    browser = await launchChromium()
+    browser = await openChromium()
   })
   afterAll(async () => {
-    await browser?.close()
+    await closePages(browser)
     await edge?.close()
     page.close()
   })

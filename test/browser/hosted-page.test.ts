@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { OpenedPayment } from '../../worker/payments/domain/transaction.ts'
-import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
+import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { type Start, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 import type { TransactionStory } from '../support/payment-system.ts'
@@ -35,10 +35,10 @@ describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => 
       method: 'PUT',
       body: JSON.stringify({ all: { copies: 50 } }),
     })
-    browser = await launchChromium()
+    browser = await openChromium()
   })
   afterAll(async () => {
-    await browser?.close()
+    await closePages(browser)
     await starts.clear()
     shopServer.close()
   })

@@ -23,3 +23,20 @@ export const launchChromium = (more: readonly string[] = []): Promise<Browser> =
     executablePath: executablePath ?? '',
     args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', ...more],
   })
+
+let opened: Promise<Browser> | undefined
+
+/**
+ * The one browser of all files that this process tests, which ends with the process: a start costs
+ * more CPU than most files. Each file closes its pages.
+ */
+export async function openChromium(): Promise<Browser> {
+  if (opened && (await opened).isConnected()) return opened
+  opened = launchChromium()
+  return opened
+}
+
+/** And whatever they keep: cookies, storage, what was cached. */
+export async function closePages(browser: Browser | undefined): Promise<void> {
+  for (const context of browser?.contexts() ?? []) await context.close()
+}
