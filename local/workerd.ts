@@ -7,12 +7,13 @@ import { join } from 'node:path'
 import { build } from 'esbuild'
 import { bundling } from './bundling.ts'
 import type { ChildSpec } from './child.ts'
-import { EDGE_GRACE_MS, type EdgePlan, type PrepareEdge } from './edge.ts'
+import { EDGE_GRACE_MS, type EdgePlan } from './edge.ts'
 import { LOOPBACK } from './ports.ts'
 import { StartError } from './start-error.ts'
 import { readWorkerSettings, type WorkerSettings } from './wrangler-toml.ts'
 
-export const prepareWorkerd: PrepareEdge = async (plan) => {
+/** A PrepareEdge. `bundle`: how the script is made, by a caller that has made it before. */
+export async function prepareWorkerd(plan: EdgePlan, bundle = bundleWorker): Promise<ChildSpec> {
   const settings = await readSettings(plan.home)
   const script = 'worker.js'
   const objectsDir = join(plan.dir, 'objects')
@@ -60,7 +61,7 @@ async function readSettings(home: string): Promise<WorkerSettings> {
 }
 
 /** One ES module, made as wrangler makes it; what the runtime brings stays an import. */
-const bundle = (entry: string, outfile: string): Promise<void> =>
+export const bundleWorker = (entry: string, outfile: string): Promise<void> =>
   bundling('The Worker', () =>
     build({
       entryPoints: [entry],

@@ -1,6 +1,6 @@
 // An edge in its own process, on a real port: workerd, Deno or Node.
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { spawnChild } from '../../local/child.ts'
@@ -8,7 +8,7 @@ import { prepareDeno } from '../../local/deno.ts'
 import { edgeReady, edgeUrl, type PrepareEdge } from '../../local/edge.ts'
 import { prepareNode } from '../../local/node.ts'
 import { findPort } from '../../local/ports.ts'
-import { prepareWorkerd } from '../../local/workerd.ts'
+import { bundleWorker, prepareWorkerd } from '../../local/workerd.ts'
 import { type Edge, SECRET } from './edge.ts'
 import { programEnv } from './run-caches.ts'
 
@@ -24,11 +24,22 @@ export interface EdgeProcess extends Edge {
 
 export type Host = 'workerd' | 'deno' | 'node'
 const PREPARE: Readonly<Record<Host, PrepareEdge>> = {
-  workerd: prepareWorkerd,
+  workerd: (plan) => prepareWorkerd(plan, bundleOnce),
   deno: prepareDeno,
   node: prepareNode,
 }
 type Variables = Readonly<Record<string, string>>
+
+const bundles = new Map<string, Promise<Buffer>>()
+
+/** No test changes a source that was bundled, so one bundle does for all of this process's files. */
+async function bundleOnce(entry: string, outfile: string): Promise<void> {
+  const made = bundles.get(entry)
+  if (made) return await writeFile(outfile, await made)
+  const bundled = bundleWorker(entry, outfile).then(() => readFile(outfile))
+  bundles.set(entry, bundled)
+  await bundled
+}
 
 /** Some variables contain the URL of the edge, which is known only now. */
 export async function startEdge(
