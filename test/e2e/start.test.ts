@@ -1,6 +1,4 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { connect } from 'node:net'
-import { networkInterfaces } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import { redirect } from '../../cli/payments/drivers/redirect.ts'
@@ -69,40 +67,6 @@ describe('a start that cannot be', () => {
     await writeFile(join(dataDir, 'sqld'), 'a file where a folder should be')
     const sentence = await refusal({ dataDir })
     expect(sentence).toMatch(/sqld \(pid \d+\) ended with exit code \d+ before it was ready; see/)
-  })
-})
-
-describe('a running system', () => {
-  it('gives up a process that keeps dying, ends all the others, and exits with 1', async () => {
-    const start = await (await starts.start()).ready()
-    while (start.process.exitCode === null) {
-      const pid = await start.pidOf('sidecar').catch(() => undefined)
-      if (pid !== undefined) process.kill(pid, 'SIGKILL')
-      await new Promise((resolve) => setTimeout(resolve, 100))
-    }
-    expect(await start.ended).toEqual({ code: 1, signal: null })
-    expect(start.stderr).toMatch(
-      /5 times within a minute; see .*sidecar\.log\. Everything is ended\.\n$/,
-    )
-    expect(await start.survivors()).toEqual([])
-  })
-
-  const elsewhere = Object.values(networkInterfaces())
-    .flatMap((addresses) => addresses ?? [])
-    .find(({ internal, family }) => !internal && family === 'IPv4')?.address
-
-  it.skipIf(elsewhere === undefined)('cannot be reached from another machine', async () => {
-    const start = await (await starts.start()).ready()
-    const { url, database, simulator } = await start.local()
-    for (const place of [url, database, simulator]) {
-      const socket = connect({ host: elsewhere ?? '', port: Number(new URL(place).port) })
-      const outcome = await new Promise((resolve) => {
-        socket.once('connect', () => resolve('connected'))
-        socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code))
-      })
-      socket.destroy()
-      expect(outcome).toBe('ECONNREFUSED')
-    }
   })
 })
 

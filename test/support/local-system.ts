@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { vi } from 'vitest'
 import type { LocalJson } from '../../local/local-json.ts'
+import type { Task } from '../../worker/board/wire.ts'
 import type { OpenedPayment } from '../../worker/payments/domain/transaction.ts'
 import { EventStream } from './event-stream.ts'
 import { jsonOf } from './json-of.ts'
@@ -105,6 +106,11 @@ export class Start {
       ...{ gateway: 'redirect', reference, amount: 25_000, currency: 'IQD' },
       ...{ description: 'A lamp', ...more },
     })
+  }
+
+  /** While the edge is away there is none. */
+  title(id: string): Promise<string> {
+    return this.json<Task>(`/tasks/${id}`).then(({ title }) => title, String)
   }
 
   async stream(lastEventId?: string): Promise<EventStream> {

@@ -1,0 +1,206 @@
+// What `npm start` promises whatever runs the edge: it keeps its processes up, and ends them all.
+
+import { rename } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
+import { networkInterfaces } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import type { LocalJson } from '../../local/local-json.ts'
+import { editTask, retitle } from '../support/console-page.ts'
+import { type Start, Starts } from '../support/local-system.ts'
+import { PATIENT } from '../support/patience.ts'
+
+type DatabasePlace = Pick<LocalJson, 'database' | 'databaseToken'>
+
+const query = async ({ database, databaseToken }: DatabasePlace, sql: string) => {
+  const requests = [{ type: 'execute', stmt: { sql } }, { type: 'close' }]
+  const response = await fetch(`${database}/v2/pipeline`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${databaseToken}` },
+    body: JSON.stringify({ requests }),
+  })
+  return response.text()
+}
+
+describe('a running system', () => {
+  const starts = new Starts()
+  let start: Start
+  beforeAll(async () => {
+    const env = { STRIPE_SECRET_KEY: 'sk_test_hidden', STRIPE_WEBHOOK_SECRET: 'whsec_hidden' }
+    start = await (await starts.start({ env })).ready()
+  })
+  afterAll(() => starts.clear())
+
+  it('refuses access to the database without its token', async () => {
+    const { database } = await start.local()
+    const answer = await query({ database, databaseToken: '' }, 'SELECT 1')
+    expect(answer).toContain('Unauthorized')
+    expect((await fetch(`${database}/dump`)).status).toBe(401)
+  })
+
+  it('simulates the gateways that the environment does not configure', async () => {
+    const { url, simulator, gateways } = await start.local()
+    expect(gateways).toEqual({
+      redirect: { api_key: expect.stringMatching(/^[\w-]{43}$/) },
+      fib: { client_id: 'signalbox-local' },
+      stripe: { webhook_secret: 'whsec_hidden' },
+    })
+    // Only its own system has its credentials.
+    const granted = await fetch(`${simulator}/oauth2/token`, {
+      method: 'POST',
+      body: new URLSearchParams({ grant_type: 'client_credentials', client_id: 'x' }),
+    })
+    expect(granted.status).toBe(401)
+    expect(new URL(simulator).hostname).toBe(new URL(url).hostname)
+  })
+
+  it('restarts the simulator on the same port', async () => {
+    const { simulator } = await start.local()
+    await start.killAndWait('simulator')
+    const health = () =>
+      fetch(`${simulator}/health`).then(
+        (answer) => answer.status,
+        () => 0,
+      )
+    await expect.poll(health, PATIENT).toBe(200)
+  })
+
+  it('loses no change while the sidecar is dead, and clients stay connected', async () => {
+    const stream = await (await start.stream()).joined()
+    const back = start.killAndWait('sidecar')
+    await editTask(start, 'LAMP-5', retitle('Saved in between'))
+    await back
+    await stream.until(({ messages }) => messages.length > 0)
+    expect(stream.messages).toEqual([{ type: 'task-changed', id: 'LAMP-5' }])
+    expect(await start.title('LAMP-5')).toBe('Saved in between')
+    await stream.close()
+    expect(start.stderr).toMatch(
+      /signalbox: sidecar \(pid \d+\) was ended by SIGKILL; starting it again/,
+    )
+  })
+
+  it('prints one line when the board disappears and one when it is back', async () => {
+    const lines = () => start.stderr.split('\n').filter((line) => line.includes('board'))
+    const folder = join(start.storeDir, '.cairn')
+    await rename(folder, join(start.storeDir, 'elsewhere'))
+    const gone = `signalbox: The board in ${folder} is gone; what was published of it stays.`
+    await expect.poll(lines, PATIENT).toEqual([gone])
+    await start.killAndWait('sidecar')
+    await rename(join(start.storeDir, 'elsewhere'), folder)
+    await expect.poll(lines, PATIENT).toEqual([gone, `signalbox: The board in ${folder} is back.`])
+    await editTask(start, 'LAMP-7', retitle('Saved after all'))
+    await expect.poll(() => start.title('LAMP-7'), PATIENT).toBe('Saved after all')
+  })
+
+  it('restarts the database on the same port, with its data', async () => {
+    const local = await start.local()
+    const alert = `INSERT INTO payment_alerts (id, kind, subject, gateway, created_at)
+      VALUES ('a1', 'test', 's', 'g', 1)`
+    expect(await query(local, alert)).toContain('"ok"')
+    await start.killAndWait('sqld')
+    const alerts = () =>
+      // It refuses connections for a moment.
+      query(local, 'SELECT id FROM payment_alerts').catch(String)
+    await expect.poll(alerts, PATIENT).toContain('"a1"')
+  })
+
+  const elsewhere = Object.values(networkInterfaces())
+    .flatMap((addresses) => addresses ?? [])
+    .find(({ internal, family }) => !internal && family === 'IPv4')?.address
+
+  it.skipIf(elsewhere === undefined)('cannot be reached from another machine', async () => {
+    const { url, database, simulator } = await start.local()
+    for (const place of [url, database, simulator]) {
+      const socket = connect({ host: elsewhere ?? '', port: Number(new URL(place).port) })
+      const outcome = await new Promise((resolve) => {
+        socket.once('connect', () => resolve('connected'))
+        socket.once('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+      })
+      socket.destroy()
+      expect(outcome).toBe('ECONNREFUSED')
+    }
+  })
+
+  it('reports that another start uses its data folder, and does not disturb that one', async () => {
+    const second = await starts.start({ dataDir: start.dataDir })
+    expect(await second.ended).toEqual({ code: 2, signal: null })
+    expect(second.stderr).toBe(
+      `signalbox: The data folder ${start.dataDir} is in use by the running signalbox with pid ${start.process.pid}.\n`,
+    )
+    expect((await start.fetch('/status')).status).toBe(200)
+  })
+
+  it('gives up a process that keeps dying, ends all the others, and exits with 1', async () => {
+    while (start.process.exitCode === null) {
+      const pid = await start.pidOf('sidecar').catch(() => undefined)
+      if (pid !== undefined) process.kill(pid, 'SIGKILL')
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    }
+    expect(await start.ended).toEqual({ code: 1, signal: null })
+    expect(start.stderr).toMatch(
+      /5 times within a minute; see .*sidecar\.log\. Everything is ended\.\n$/,
+    )
+    expect(await start.survivors()).toEqual([])
+  })
+})
+
+describe('the end of a system', () => {
+  const starts = new Starts()
+  afterEach(() => starts.clear())
+
+  it('comes by SIGINT with exit code 0, and a second SIGINT is harmless', async () => {
+    const start = await (await starts.start()).ready()
+    start.process.kill('SIGINT')
+    start.process.kill('SIGINT')
+    expect(await start.ended).toEqual({ code: 0, signal: null })
+    expect(await start.survivors()).toEqual([])
+  })
+
+  it('comes in the same way before the start is ready', async () => {
+    const start = await starts.start()
+    await expect.poll(async () => (await start.children()).length > 0, PATIENT).toBe(true)
+    start.process.kill('SIGTERM')
+    expect(await start.ended).toEqual({ code: 0, signal: null })
+    expect(start.readyLines).toEqual([])
+    expect(await start.survivors()).toEqual([])
+  })
+
+  it('leaves no process behind when the parent is killed, and the next start takes over', async () => {
+    const first = await (await starts.start()).ready()
+    const { url, tokens } = await first.local()
+    first.process.kill('SIGKILL')
+    await first.ended
+    const { storeDir, dataDir } = first
+    const port = `--port=${new URL(url).port}`
+    const second = await starts.start({ args: [port], storeDir, dataDir })
+    await second.ready()
+    expect((await second.local()).url).toBe(url)
+    const status = await fetch(`${url}/api/status`, {
+      headers: { authorization: `Bearer ${tokens.board}` },
+    })
+    expect(status.status).toBe(200)
+    second.process.kill('SIGTERM')
+    expect(await second.ended).toEqual({ code: 0, signal: null })
+    await first.nothingLeft()
+  })
+})
+
+describe('a start', () => {
+  const starts = new Starts()
+  afterEach(() => starts.clear())
+
+  it('reports a port that is in use, exits with 2 and leaves nothing behind', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const address = server.address()
+    const port = typeof address === 'object' ? address?.port : undefined
+    const start = await starts.start({ args: [`--port=${port}`] })
+    expect(await start.ended).toEqual({ code: 2, signal: null })
+    expect(start.stderr).toBe(
+      `signalbox: Port ${port} of 127.0.0.1 is taken; choose another with --port.\n`,
+    )
+    expect(start.stdout).toBe('')
+    expect(await start.survivors()).toEqual([])
+    server.close()
+  })
+})
