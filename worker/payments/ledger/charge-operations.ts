@@ -1,4 +1,4 @@
-// A charge in the ledger: begun before its gateway is called, and ended with what that answered.
+// A charge in the ledger: it begins before its gateway is called, and ends with the answer.
 
 import {
   type ChargeStart,
@@ -35,7 +35,7 @@ export function beginCharge(start: ChargeStart, subscribers: Subscribers): Opera
   }
 }
 
-/** What the request came to before, for a caller that may not call the gateway now. */
+/** The result of the request before, for a caller that may not call the gateway now. */
 export function findCharge(start: ChargeStart): Operation<ChargeBegun | undefined> {
   return {
     keys: keysOf(start),
@@ -121,7 +121,7 @@ const isNamed = (row: TransactionRow, { transaction }: Payment, name: string): b
   row.gateway === transaction.gateway &&
   row.gateway_transaction_id === name
 
-/** By any of its names: which payment an event is about is decided when it is applied. */
+/** By any of its ids: which payment an event belongs to is decided when it is applied. */
 const parkedFor = (rows: WorkingSet, transaction: TransactionRow): ParkedEvent[] =>
   rows
     .all('webhookEvents')

@@ -1,5 +1,5 @@
 // The ledger over a store: each call is an operation of the one writer, and events are dispatched
-// behind its commits.
+// after its commits.
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
@@ -39,7 +39,7 @@ export interface LedgerDeps {
   log: Log
 }
 
-/** One of them for each database: a second one replaces the first. */
+/** There is one for each database: a second one replaces the first. */
 export function createLedger(deps: LedgerDeps): Ledger & Outbox {
   const { store, guard, subscribers, dispatch, keepAlive, clock, log } = deps
   const { run } = openWriter({
@@ -62,7 +62,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
   }
   const dispatching = createDispatching({ outbox, dispatch, keepAlive, clock, log })
 
-  /** With leave to call the gateway, which is given back when it is not going to be called. */
+  /** Asks the guard for a call of the gateway, and reports to it when the gateway is not called. */
   const withLeave = async <Begun extends { state: string }>(
     gateway: string,
     begin: () => Promise<Begun>,
@@ -82,7 +82,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
     }
   }
 
-  /** In their order; answers the payments that they were applied to, as they left them. */
+  /** In their order. Returns the payments that have changed. */
   const apply = async (parked: readonly ParkedEvent[], now: number) => {
     const applied = await Promise.all(
       parked.map((event) => run(applyParked(event, subscribers, now))),
@@ -100,7 +100,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
   }
 
   const underWay = new Map<string, Promise<Recorded>>()
-  /** Repeated by a caller who could not wait: a slow database must not get twice the work. */
+  /** A caller may repeat a call that is slow: the database must not get twice the work. */
   const record = (arrival: Arrival): Promise<Recorded> => {
     const known = underWay.get(arrival.id)
     if (known) return known
@@ -145,7 +145,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
       return { transaction: toTransaction({ ...latest }), opened }
     },
 
-    // What cannot be is refused before the breaker is asked, and whatever it says.
+    // An impossible refund is refused first, whatever the state of the breaker is.
     beginRefund: async (start) =>
       (await run(findRefusal(start))) ??
       (await withLeave(start.gateway, () => run(beginRefund(start)))),

@@ -1,5 +1,5 @@
 // The Durable Object of the ledger: a shell around the one writer of a database. It stores nothing
-// itself; what it holds in memory (breakers, tokens, the queue of writes) may be lost at any time.
+// itself; its memory (breakers, tokens, the queue of writes) may be lost at any time.
 
 import { DurableObject } from 'cloudflare:workers'
 import { consoleLog } from '../../shared/log.ts'

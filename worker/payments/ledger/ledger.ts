@@ -22,19 +22,19 @@ import type { DispatchReport, DueClaim } from '../outbox/dispatch.ts'
 export interface Ledger extends GatewayGuard {
   /** Records a verified event and applies it to its transaction. */
   webhook(arrival: Arrival): Promise<Recorded>
-  /** The sweeper asks the gateway about this payment soon, if it is known and not `Refunded`. */
+  /** The sweeper checks this payment with its gateway soon, if it is known and not `Refunded`. */
   checkSoon(gateway: string, names: EventNames, now: number): Promise<void>
 
   /** Stores a charge before its gateway is called, or finds the one that this request made. */
   beginCharge(start: ChargeStart): Promise<ChargeBegun>
-  /** What the gateway said. Applies events that were parked for it; never sets a status back. */
+  /** Stores the gateway's answer, and applies events that were parked for it. */
   finishCharge(end: ChargeEnd & Called): Promise<Finished>
 
   /** Claims a refund before its gateway is called: one of a transaction at a time. */
   beginRefund(start: RefundStart): Promise<RefundBegun>
   finishRefund(end: RefundEnd & Called): Promise<Finished>
 
-  /** Transactions whose check is due. They are due again at `until` if nothing comes of it. */
+  /** Transactions whose check is due. Without a result they are due again at `until`. */
   claimChecks(claim: { now: number; until: number; limit: number }): Promise<Listed<Check>[]>
   /** One of them, due or not. The sweeper leaves it alone until `until`. */
   claimCheck(claim: CheckClaim): Promise<CheckClaimed>
@@ -43,20 +43,20 @@ export interface Ledger extends GatewayGuard {
   applyParked(claim: { now: number; limit: number }): Promise<void>
 
   /**
-   * Dispatches stored events that are due, `limit` at most: what failed before, or was never
-   * dispatched. Answers when what came of it is stored.
+   * Dispatches stored events that are due, `limit` at most: those that failed before, or were never
+   * dispatched. Resolves when the results are stored.
    */
   dispatchDue(claim: DueClaim): Promise<DispatchReport>
-  /** Sends a delivery again, whatever became of it. False: there is none of this id. */
+  /** Sends a delivery again, whatever its status. False: there is none with this id. */
   redeliver(deliveryId: string, now: number): Promise<boolean>
 
-  /** Marks an alert as seen; a second time changes nothing. False: there is none of this id. */
+  /** Marks an alert as seen; a second time changes nothing. False: there is none with this id. */
   acknowledge(alertId: string, by: string, now: number): Promise<boolean>
   /** Deletes settled webhook events that are older; answers how many, `limit` at most. */
   forget(before: number, limit: number): Promise<number>
 }
 
-/** The database was out of reach for longer than a caller waits. */
+/** The database could not be reached for longer than a caller waits. */
 export class LedgerUnavailable extends Error {
   override readonly name = 'LedgerUnavailable'
   readonly code = 'ledger_unavailable'
@@ -90,19 +90,19 @@ export interface Arrival {
 }
 
 /**
- * Throws RangeError for what an INTEGER column would refuse, or keep so that its row can never be
- * read. The caller turns such events away itself; this is the last check.
+ * Throws RangeError for a value that an INTEGER column would refuse, or that would make its row
+ * unreadable. The caller refuses such events itself; this is the last check.
  */
 export function checkArrival({ payload }: Arrival): void {
   const { amount, occurredAt } = payload
-  if (!Number.isSafeInteger(amount)) throw new RangeError(`${amount} is no amount`)
-  if (!isTime(Date.parse(occurredAt))) throw new RangeError(`${occurredAt} is no time`)
+  if (!Number.isSafeInteger(amount)) throw new RangeError(`${amount} is not an amount`)
+  if (!isTime(Date.parse(occurredAt))) throw new RangeError(`${occurredAt} is not a time`)
 }
 
 export interface Recorded {
   /** `duplicate`: this event was recorded before, and nothing happened now. */
   outcome: Outcome | 'duplicate'
-  /** Paid with another amount or currency than was asked for. */
+  /** Paid with another amount or currency than was requested. */
   isMismatch: boolean
   /** Undefined while parked. */
   transactionId?: string
@@ -112,14 +112,14 @@ export type ChargeBegun =
   /** Call the gateway. */
   | { state: 'begun'; transaction: Transaction; accessToken?: string }
   /**
-   * This request was made before: by its key or, without one, by its order. The payment as it is
-   * now, and what its gateway gave to pay it with.
+   * The same request was made before: with the same key or, without one, for the same order. The
+   * payment as it is now, and the gateway's answer with its page or code.
    */
   | { state: 'answered'; transaction: Transaction; opened?: OpenedPayment }
   | { state: 'in_progress' }
   /**
-   * It is open, and nobody has what it takes to pay it: the gateway must not be asked twice, is not
-   * asked now, or gave no page. The sweeper settles it.
+   * It is open, and nobody has a page or a code to pay it with: the gateway must not be called
+   * twice, is not called now, or gave no page. The sweeper settles it.
    */
   | { state: 'unknown'; transaction: Transaction; nextCheckAt?: number }
   /** The key, or an open payment of this order, belongs to another request. */
@@ -127,7 +127,7 @@ export type ChargeBegun =
   /** Nothing was stored. */
   | { state: 'circuit_open'; retryAfterMs: number }
 
-/** How the call of the gateway went, for its breaker. */
+/** The result of the gateway call, for its breaker. */
 export interface Called {
   verdict: Verdict
 }
@@ -139,7 +139,7 @@ export interface Finished {
 }
 
 export type RefundBegun =
-  /** `amount`: what it gives back, which is what was paid where all goes back at once. */
+  /** `amount`: what is refunded, which is what was paid if all is refunded at once. */
   | { state: 'begun'; transaction: Transaction; amount: number; accessToken?: string }
   | RefundRefusal<Transaction>
   | { state: 'circuit_open'; retryAfterMs: number }
@@ -160,10 +160,10 @@ export type CheckClaimed =
 /** One transaction to ask the gateway about. */
 export interface Check {
   transaction: Transaction
-  /** What was asked to be paid, for a charge that the gateway never answered. */
+  /** The request, for a charge that the gateway never answered. */
   request: ChargeRequest
-  /** Its gateway was never called for it, so it cannot have made it. */
+  /** Its gateway was never called for it, so it cannot have made a payment. */
   isUnsent: boolean
-  /** Under way since. */
+  /** The refund under way. */
   refund?: { id: string; amount: number; createdAt: number; isAccepted: boolean }
 }

@@ -1,5 +1,5 @@
-// The two ends of the way to the ledger's Durable Object. Failures cross as data, because an error
-// loses its class on the way.
+// Both ends of the calls to the ledger's Durable Object. Failures are sent as data, because an
+// error loses its class on the way.
 
 import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
@@ -43,15 +43,17 @@ export type LedgerReply =
   | { ok: false; code: 'ledger_unavailable' | 'schema_mismatch' | 'failed'; message: string }
 
 /**
- * The object's end: one method of the ledger, and nothing else that an object has. `ledger` is
- * asked for in here, so that what is misconfigured is an answer too.
+ * The object's end: calls one method of the ledger, and nothing else of the object. `ledger` is
+ * called in here, so that a wrong configuration becomes an answer, too.
  */
 export async function answerCall(
   ledger: () => Ledger,
   { name, args }: { name: string; args: readonly unknown[] },
   log: Log,
 ): Promise<LedgerReply> {
-  if (!isLedgerMethod(name)) return { ok: false, code: 'failed', message: `there is no ${name}` }
+  if (!isLedgerMethod(name)) {
+    return { ok: false, code: 'failed', message: `there is no method ${name}` }
+  }
   try {
     const method = ledger()[name] as (...given: readonly unknown[]) => Promise<unknown>
     return { ok: true, value: await method(...args) }
@@ -65,8 +67,8 @@ export async function answerCall(
 }
 
 /**
- * The object's end of many webhooks at once: each is answered by itself, so that one which fails
- * fails alone. As text both ways: the runtime takes several times as long to copy the objects.
+ * The object's end of a call with many webhooks: each has its own answer, so that one which fails
+ * fails alone. Text both ways, since the runtime takes several times as long to copy objects.
  */
 export async function answerWebhooks(
   ledger: () => Ledger,
@@ -79,7 +81,7 @@ export async function answerWebhooks(
   return JSON.stringify(await Promise.all(replies))
 }
 
-/** The object's public methods, as they look over RPC. */
+/** The object's public methods over RPC. */
 export interface LedgerStub {
   call(name: LedgerMethod, args: readonly unknown[]): Promise<LedgerReply>
   /** A list of arrivals, and a list of their replies, as JSON. */
@@ -95,14 +97,14 @@ export interface ObjectLedgerDeps {
   namespace: LedgerNamespace
   /** One for each database: two objects would be two writers. */
   name: string
-  /** Beside the database, so that only the first hop is a long one. Only the first call decides. */
+  /** Near the database, so that only the first hop is long. Only the first call decides. */
   locationHint?: LocationHint
   clock: Clock
-  /** Lets work outlive the request that caused it. */
+  /** Lets work go on after the request that caused it. */
   keepAlive: (work: Promise<unknown>) => void
 }
 
-/** A deploy resets the object; the next one is there at once. */
+/** A deploy resets the object, and the next one starts at once. */
 const MAX_TRIES = 4
 const RETRY: Backoff = { firstMs: 50, maxMs: 500 }
 
@@ -117,7 +119,7 @@ export function objectLedger(deps: ObjectLedgerDeps): Ledger {
         // A stub breaks for good when its object is reset, so each try gets a fresh one.
         return await call(namespace.getByName(name, hint))
       } catch (cause) {
-        // Whether the call was carried out is unknown; its ids make a repetition harmless.
+        // It is not known whether the call was done; its ids make a second call harmless.
         if (tries < MAX_TRIES && isPassing(cause)) {
           const waitMs = backoffMs(tries, RETRY, clock.random())
           await pause(clock, waitMs)
@@ -155,10 +157,10 @@ function answerOf(reply: LedgerReply): unknown {
   throw new Error(reply.message)
 }
 
-/** The runtime's marks: the object was reset under the call, or the way to it broke. */
+/** By the runtime's flags: the object was reset during the call, or the connection broke. */
 function isPassing(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
-  // An object with too much to do is not helped by more of it.
+  // Repeating a call does not help an object that has too much to do.
   if ('overloaded' in error && error.overloaded === true) return false
   return (
     ('retryable' in error && error.retryable === true) ||

@@ -1,4 +1,4 @@
-// Rows of the payment tables as what the ports speak of.
+// Reads rows of the payment tables into the types of the ports.
 
 import { reasonOf } from '../../shared/log.ts'
 import type { PendingEvent, ReadablePendingEvent } from '../domain/events.ts'
@@ -7,7 +7,7 @@ import type { DeliveryRow, OutboxRow } from '../domain/rows.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { Metadata, Transaction } from '../domain/transaction.ts'
 
-/** Columns by name. A whole number past 2^53 is text, so that it fails only who reads it. */
+/** Columns by name. A whole number past 2^53 is text, so that only code that reads it fails. */
 export type Row = Readonly<Record<string, string | number | null>>
 
 /** Of a row, or of a transaction in a stored payload. */
@@ -38,20 +38,20 @@ export function toTransaction(row: Row): Transaction {
   }
 }
 
-/** An event that was stored before these columns were tells of a payment as it was asked for. */
+/** An event that is older than these columns has what was requested. */
 function presentPaid(row: Row): Pick<Transaction, 'paid'> {
   if (row.paid_at == null) return {}
   const amount = wholeOf(row, row.paid_amount == null ? 'amount' : 'paid_amount')
   return { paid: { amount, currency: text(row.paid_currency ?? row.currency) } }
 }
 
-/** Reads a row of a list: one that cannot be read must not take the others with it. */
+/** Reads a row of a list: if one cannot be read, the others still are. */
 export const listed =
   <Item>(read: (row: Row) => Item) =>
   (row: Row): Listed<Item> =>
     readable(text(row.id), () => read(row))
 
-/** What `read` reads of the row of this id, or why it cannot. */
+/** The result of `read`, or why the row with this id cannot be read. */
 export function readable<Item>(id: string, read: () => Item): Listed<Item> {
   try {
     return read()
@@ -60,16 +60,16 @@ export function readable<Item>(id: string, read: () => Item): Listed<Item> {
   }
 }
 
-/** The JSON parser quotes what it read, and that may be the payer's own. */
+/** The JSON parser quotes its input, which may be the payer's own data. */
 function whyUnreadable(error: unknown): string {
-  if (error instanceof SyntaxError) return 'The row cannot be read: it holds what is no JSON.'
+  if (error instanceof SyntaxError) return 'The row cannot be read: a value is not JSON.'
   const why = error instanceof RangeError ? error.message : reasonOf(error)
   return `The row cannot be read: ${why}.`
 }
 
 /**
- * What of a stored event is to be dispatched: to listeners, to the endpoint, or nothing. One that
- * cannot be read is handed out all the same, so that it is given up.
+ * The parts of a stored event that are to be dispatched: to listeners, to the endpoint, or none. An
+ * event that cannot be read is returned, too, so that it is given up.
  */
 export function pendingEvent(
   outbox: OutboxRow,
@@ -103,7 +103,7 @@ function payloadIn({
   }
 }
 
-/** A stored payload: PaymentInitiated's holds the request as well. */
+/** A stored payload. That of PaymentInitiated has the request as well. */
 export function toPayload(stored: string): ReadablePendingEvent['payload'] {
   const payload = JSON.parse(stored) as { transaction: Row }
   return { ...payload, transaction: toTransaction(payload.transaction) }
@@ -111,21 +111,21 @@ export function toPayload(stored: string): ReadablePendingEvent['payload'] {
 
 export const text = (value: Row[string] | undefined): string => String(value ?? '')
 
-/** Throws RangeError for what no amount can be. */
+/** Throws RangeError for a value that cannot be an amount. */
 export function wholeOf(row: Row, column: string): number {
   const whole = Number(row[column] ?? Number.NaN)
   if (Number.isSafeInteger(whole)) return whole
-  throw new RangeError(`${column} is ${row[column] ?? 'missing'}, which is no amount`)
+  throw new RangeError(`${column} is ${row[column] ?? 'missing'}, which is not an amount`)
 }
 
-/** Throws RangeError for what no date can have. */
+/** Throws RangeError for an impossible time. */
 export function isoTime(row: Row, column: string): string {
   const date = new Date(Number(row[column] ?? Number.NaN))
   if (!Number.isNaN(date.getTime())) return date.toISOString()
-  throw new RangeError(`${column} is ${row[column] ?? 'missing'}, which is no time`)
+  throw new RangeError(`${column} is ${row[column] ?? 'missing'}, which is not a time`)
 }
 
-/** The texts that are there; NULL leaves its property out. */
+/** The texts that are not NULL; the other properties are left out. */
 export function present<Name extends string>(
   values: Record<Name, Row[string] | undefined>,
 ): { [Key in Name]?: string } {

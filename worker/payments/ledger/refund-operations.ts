@@ -1,4 +1,4 @@
-// A refund in the ledger: claimed before its gateway is called, and ended with what that answered.
+// A refund in the ledger: it is claimed before its gateway is called, and ends with the answer.
 
 import type { Subscribers } from '../domain/events.ts'
 import type { Payment } from '../domain/payment.ts'
@@ -16,7 +16,7 @@ import { changesOf, type Keys, type Operation } from './operation.ts'
 import { toTransaction } from './read-rows.ts'
 import type { WorkingSet } from './working-set.ts'
 
-/** Why it cannot be made, or what its key came to before; undefined: it can be. */
+/** Why it cannot be made, or the result of its key before; undefined: it can be made. */
 export function findRefusal(start: RefundStart): Operation<RefundBegun | undefined> {
   return {
     keys: keysOf(start),

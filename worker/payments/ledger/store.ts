@@ -1,11 +1,11 @@
-// The port of what the ledger's rows are kept in. It knows no rule of money.
+// The port of the storage for the ledger's rows. It knows no rule of money.
 
 import type { Keys } from './operation.ts'
 import type { ParkedEvent } from './webhook-operations.ts'
 import type { WorkingSet } from './working-set.ts'
 
 export interface Store {
-  /** The rows of these keys, and how often was saved until then. Rejects with SchemaMismatch. */
+  /** The rows of these keys, and the position of the ledger. Rejects with SchemaMismatch. */
   load(keys: Keys, signal: AbortSignal): Promise<Loaded>
   /**
    * Stores all that changed in the loaded rows, or nothing. Rejects with StaleRows, and stores
@@ -30,11 +30,11 @@ export interface Loaded {
 export interface Position {
   /** Which ledger writes: each new one raises it. */
   epoch: number
-  /** How often was saved. */
+  /** The number of saves. */
   batch: number
 }
 
-/** Somebody has saved since the rows were loaded: they are to be loaded and decided again. */
+/** Somebody has saved since the rows were loaded: load them and decide again. */
 export class StaleRows extends Error {
   override readonly name = 'StaleRows'
   readonly code = 'stale_rows'

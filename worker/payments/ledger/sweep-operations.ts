@@ -1,5 +1,5 @@
-// What the sweeper takes and gives back: checks that are due, and events that are to be delivered.
-// And what a person does: sends a delivery again, acknowledges an alert.
+// Operations of the sweeper: checks and events that are due, and their results. And of a person:
+// send a delivery again, acknowledge an alert.
 
 import { acknowledgeAlert } from '../domain/alerts.ts'
 import {
@@ -67,7 +67,7 @@ export function claimCheck({
       if (!payment) return { answer: undefined }
       const { transaction } = payment
       if (isCalled(transaction, now)) return { answer: 'in_progress' }
-      // Where no check is left there is none to put off.
+      // If no check is left, there is none to postpone.
       const next_check_at = transaction.next_check_at === null ? null : until
       return { answer: payment, changes: { transactions: [{ ...transaction, next_check_at }] } }
     },
@@ -124,7 +124,7 @@ export function claimEvents({ now, limit }: Due): Operation<DueEvent[]> {
   }
 }
 
-/** What came of dispatching events: one operation for all of a group that were settled together. */
+/** The results of dispatched events: one operation for all that are settled together. */
 export function settleEvents(
   outcomes: readonly Dispatched[],
   now: number,
@@ -158,8 +158,8 @@ export function settleEvents(
   }
 }
 
-const isGivenUp = (went: Dispatched['listeners']): boolean =>
-  went !== undefined && !went.ok && went.nextAttemptAt === undefined
+const isGivenUp = (result: Dispatched['listeners']): boolean =>
+  result !== undefined && !result.ok && result.nextAttemptAt === undefined
 
 function settle(
   rows: WorkingSet,
@@ -167,12 +167,12 @@ function settle(
   { listeners, delivery }: Dispatched,
   { now, subscribers }: { now: number; subscribers: Subscribers },
 ): Changes {
-  const heard = listeners && settleListeners(outbox, listeners, now)
+  const notified = listeners && settleListeners(outbox, listeners, now)
   const row = delivery && rows.get('deliveries', delivery.id)
   const sent = delivery && row && settleDelivery(row, delivery, now)
   const payment = rows.payment(outbox.transaction_id)
   const alerts = []
-  if (payment && heard?.isDead && listeners) {
+  if (payment && notified?.isDead && listeners) {
     const { error } = listeners
     const failed = error === undefined ? {} : { error }
     alerts.push(deadAlert(payment.transaction, outbox, { failed, now }))
@@ -185,7 +185,10 @@ function settle(
     }
     alerts.push(deadAlert(payment.transaction, outbox, { delivery: sent.delivery, failed, now }))
   }
-  const settled = { outbox: heard ? [heard.outbox] : [], deliveries: sent ? [sent.delivery] : [] }
+  const settled = {
+    outbox: notified ? [notified.outbox] : [],
+    deliveries: sent ? [sent.delivery] : [],
+  }
   if (!payment) return settled
   const raised = changesOf(rows, { ...unchanged(payment), alerts }, subscribers)
   return {

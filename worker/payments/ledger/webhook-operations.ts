@@ -1,5 +1,4 @@
-// A gateway's event: recorded once, and applied to the payment that it is about, or parked until
-// that appears.
+// A gateway's event: recorded once, and applied to its payment, or parked until that appears.
 
 import { applyEvent } from '../domain/apply-event.ts'
 import type { Subscribers } from '../domain/events.ts'
@@ -106,5 +105,5 @@ function toRow({ id, payload, onMismatch, correlationId, receivedAt }: Arrival):
   }
 }
 
-/** Half a surrogate pair has no UTF-8: it would be stored as another text and not be found. */
+/** Half a surrogate pair has no UTF-8: it would be stored as another text, and not be found. */
 const wellFormed = (given: string): string => given.toWellFormed()

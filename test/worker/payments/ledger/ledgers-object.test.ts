@@ -176,7 +176,7 @@ describe('webhooks to an object', () => {
 
   it('fail alone, whoever they cross with', async () => {
     const object = over(async ({ id }) => {
-      if (id === 'id-bad') throw new RangeError('null is no amount')
+      if (id === 'id-bad') throw new RangeError('null is not an amount')
       if (id === 'id-late') throw new LedgerUnavailable('the database was out of reach')
       return answered
     })

@@ -129,7 +129,7 @@ describe('a row that cannot be read', () => {
           {
             id: 't-1',
             code: 'unreadable',
-            invalid: expect.stringContaining(`${column} is ${IMPOSSIBLE}, which is no time`),
+            invalid: expect.stringContaining(`${column} is ${IMPOSSIBLE}, which is not a time`),
           },
         ])
       }
@@ -146,7 +146,7 @@ describe('a row that cannot be read', () => {
         id: 't-2',
         invalid: expect.stringMatching(/created_at is 4611686018427387904, .* no time/),
       },
-      { id: 't-1', invalid: expect.stringMatching(/amount is 1152921504606846976, .* no amount/) },
+      { id: 't-1', invalid: expect.stringMatching(/amount is 1152921504606846976, .* not an amount/) },
       { id: 't-0', amount: 25_000 },
     ])
     expect(await sweeper.sweep()).toMatchObject({ checked: 1, alerts: 2, failed: 0 })
