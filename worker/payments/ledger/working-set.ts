@@ -164,7 +164,7 @@ function checkNumbers(row: TableRow, before: TableRow | undefined): void {
   const known: Record<string, unknown> = { ...before }
   for (const [column, value] of Object.entries(row)) {
     if (typeof value === 'number' && !Number.isSafeInteger(value) && value !== known[column]) {
-      throw new RangeError(`${column} is ${value}, which is no whole number that can be kept`)
+      throw new RangeError(`${column} is ${value}, which is not a whole number that can be stored`)
     }
   }
 }

@@ -144,9 +144,12 @@ describe('a row that cannot be read', () => {
     expect(rows).toMatchObject([
       {
         id: 't-2',
-        invalid: expect.stringMatching(/created_at is 4611686018427387904, .* no time/),
+        invalid: expect.stringMatching(/created_at is 4611686018427387904, .* not a time/),
       },
-      { id: 't-1', invalid: expect.stringMatching(/amount is 1152921504606846976, .* not an amount/) },
+      {
+        id: 't-1',
+        invalid: expect.stringMatching(/amount is 1152921504606846976, .* not an amount/),
+      },
       { id: 't-0', amount: 25_000 },
     ])
     expect(await sweeper.sweep()).toMatchObject({ checked: 1, alerts: 2, failed: 0 })
