@@ -8,7 +8,7 @@ const PLATFORM = /^(cloudflare:|node:|hono|@libsql\/|chokidar|@parcel\/watcher)/
 /** Files that may know a platform: adapters (`noun-tech.ts`), and what mounts or wires the parts. */
 const WORKER_ADAPTERS = [
   /-(object|sqlite|libsql|node|process|deno)\.ts$/,
-  /^worker\/(app|index|deno|node)\.ts$/,
+  /^worker\/(app|cloudflare|deno|node)\.ts$/,
   /(^|\/)routes\.ts$/,
 ]
 const SIDECAR_CORE = [
@@ -133,9 +133,9 @@ describe('the house', () => {
   it('reads its own files', () => {
     expect(inside('worker').length).toBeGreaterThan(20)
     expect(inside('sidecar').length).toBeGreaterThan(10)
-    expect(sources.find(({ file }) => file === 'worker/index.ts')?.local).toContain('worker/app.ts')
-    // An import for its effect alone counts, and one that happens later.
     const localOf = (name: string) => sources.find(({ file }) => file === name)?.local
+    expect(localOf('worker/cloudflare.ts')).toContain('worker/app.ts')
+    // An import for its effect alone counts, and one that happens later.
     expect(localOf('console/main.tsx')).toContain('console/style/style.css')
     expect(localOf('cli/checkout.ts')).toContain('cli/commands/start.ts')
   })
@@ -168,9 +168,9 @@ describe('the house', () => {
     expect(offences(core, (name) => PLATFORM.test(name))).toEqual([])
   })
 
-  it('imports cloudflare:workers in the entry and in object shells alone', () => {
+  it('imports cloudflare:workers in its host and in object shells alone', () => {
     const others = sources.filter(
-      ({ file }) => file !== 'worker/index.ts' && !file.endsWith('-object.ts'),
+      ({ file }) => file !== 'worker/cloudflare.ts' && !file.endsWith('-object.ts'),
     )
     expect(offences(others, (name) => name.startsWith('cloudflare:'))).toEqual([])
   })

@@ -1,0 +1,158 @@
+// The edge on Cloudflare: fetch, scheduled, the dispatcher and the object classes. Wiring only.
+
+import { WorkerEntrypoint, waitUntil } from 'cloudflare:workers'
+import { createApp } from './app.ts'
+import { objectRepositories, type RepositoryNamespace } from './board/repositories-object.ts'
+import { RepositoryObject } from './board/repository-object.ts'
+import { STREAM_LIMITS } from './board/stream.ts'
+import { streamRoom } from './board/stream-room.ts'
+import { ConfigError, type Environment, readConfig } from './config.ts'
+import { type AssetsBinding, cloudflareAssets } from './console/assets-cloudflare.ts'
+import type { PaymentsConfig } from './payments/config.ts'
+import type { SignalboxFile } from './payments/define-config.ts'
+import type { PendingEvent } from './payments/domain/events.ts'
+import type { BreakerState } from './payments/gateways/guard/breaker.ts'
+import { ledgerObject } from './payments/ledger/ledger-object.ts'
+import { type LedgerNamespace, objectLedger } from './payments/ledger/ledgers-object.ts'
+import { libsqlDatabase } from './payments/ledger/libsql/database-libsql.ts'
+import { openLibsqlLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
+import { createDispatcher, type Dispatcher as Dispatching } from './payments/outbox/dispatcher.ts'
+import { createPayments, type Payments } from './payments/payments.ts'
+import { libsqlQueries } from './payments/queries/queries-libsql.ts'
+import { createAccess } from './shared/access.ts'
+import { hostClock } from './shared/clock.ts'
+import { consoleLog } from './shared/log.ts'
+import { Problem, problemResponse } from './shared/problem.ts'
+
+interface Env extends Environment {
+  REPOSITORY: RepositoryNamespace
+  LEDGER: LedgerNamespace
+  ASSETS?: AssetsBinding
+}
+
+/** What the ledger finds in `ctx.exports`: the exports of the Worker's entry. */
+interface Exports {
+  Dispatcher: { dispatch(pending: string): Promise<string> }
+}
+
+interface Edge {
+  app: ReturnType<typeof createApp>
+  payments: Payments | undefined
+}
+
+const host = {
+  clock: hostClock,
+  log: consoleLog,
+  // Taken off the global it would be called without it, which the runtime refuses.
+  fetch: (input: RequestInfo | URL, init?: RequestInit) => fetch(input, init),
+}
+
+/** What the entry of a Worker exports: the handler as its default, the classes by their names. */
+export function signalbox(file: SignalboxFile) {
+  const dispatcherFor = oncePerIsolate((env) =>
+    createDispatcher({ ...paymentsConfig(env, file), ...host }),
+  )
+  const edgeFor = oncePerIsolate((env) => openEdge(env, file, dispatcherFor))
+
+  class LedgerObject extends ledgerObject<Env>((env, { storage, exports }) => {
+    const { Dispatcher } = exports as unknown as Exports
+    // Kept on disk: an object with nothing to do is put away long before a circuit closes again.
+    const breakers = {
+      get: (gateway: string) => storage.kv.get<BreakerState>(`breaker:${gateway}`),
+      set: (gateway: string, state: BreakerState) => storage.kv.put(`breaker:${gateway}`, state),
+    }
+    const config = paymentsConfig(env, file)
+    return openLibsqlLedger({
+      config,
+      database: libsqlDatabase(config.database, hostClock.now),
+      breakers,
+      dispatch: async (pending) => JSON.parse(await Dispatcher.dispatch(JSON.stringify(pending))),
+      ...host,
+    })
+  }) {}
+
+  /**
+   * Calls listeners and the endpoint in invocations of their own, which the ledger begins: each may
+   * hold six connections, and one that hangs holds up no write. A list of events and a list of what
+   * came of them, as JSON: the runtime takes several times as long to copy the objects.
+   */
+  class Dispatcher extends WorkerEntrypoint<Env> {
+    async dispatch(pending: string): Promise<string> {
+      const events = JSON.parse(pending) as PendingEvent[]
+      return JSON.stringify(await dispatcherFor(this.env).dispatch(events))
+    }
+  }
+
+  const handler = {
+    fetch(request: Request, env: Env): Response | Promise<Response> {
+      let edge: Edge
+      try {
+        edge = edgeFor(env)
+      } catch (error) {
+        consoleLog('error', 'config.refused', { error: String(error) })
+        return problemResponse(
+          new Problem('misconfigured', 'The edge is misconfigured: see its log.'),
+        )
+      }
+      return edge.app.fetch(request)
+    },
+
+    async scheduled(_controller: ScheduledController, env: Env): Promise<void> {
+      await edgeFor(env).payments?.sweeper.sweep()
+    },
+  }
+  return { handler, RepositoryObject, LedgerObject, Dispatcher }
+}
+
+/** What throws is tried again with the next request. */
+function oncePerIsolate<Opened>(open: (env: Env) => Opened): (env: Env) => Opened {
+  let opened: Opened | undefined
+  return (env) => {
+    opened ??= open(env)
+    return opened
+  }
+}
+
+function paymentsConfig(env: Env, file: SignalboxFile): PaymentsConfig {
+  const { payments } = readConfig(env, file)
+  if (!payments) throw new ConfigError('The ledger needs LIBSQL_URL.')
+  return payments
+}
+
+function openEdge(env: Env, file: SignalboxFile, dispatcherFor: (env: Env) => Dispatching): Edge {
+  const config = readConfig(env, file)
+  const payments = config.payments && openPayments(config.payments, env, dispatcherFor(env))
+  const app = createApp({
+    config,
+    repositories: objectRepositories({
+      namespace: env.REPOSITORY,
+      room: streamRoom(config.maxStreams),
+      clock: hostClock,
+      log: consoleLog,
+    }),
+    payments,
+    hostFetch: file.fetch,
+    assets: cloudflareAssets(env.ASSETS),
+    access: createAccess(config.auth, host),
+    clock: hostClock,
+    log: consoleLog,
+    limits: STREAM_LIMITS,
+  })
+  return { app, payments }
+}
+
+function openPayments(config: PaymentsConfig, env: Env, dispatcher: Dispatching): Payments {
+  // One object a database, whoever asks: two would be two writers.
+  const name = new URL(config.database.url).host
+  const { ledgerLocation: locationHint } = config
+  const hint = locationHint !== undefined && { locationHint }
+  const reached = { namespace: env.LEDGER, name, ...hint, clock: hostClock }
+  return createPayments({
+    config,
+    ledger: objectLedger({ ...reached, keepAlive: waitUntil }),
+    queries: libsqlQueries(libsqlDatabase(config.database, hostClock.now)),
+    dispatcher,
+    keepAlive: waitUntil,
+    ...host,
+  })
+}
