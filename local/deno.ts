@@ -2,8 +2,8 @@
 
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import type { Driver } from '../worker/payments/gateways/gateway.ts'
-import { DRIVERS } from '../worker/payments/gateways/registry.ts'
+import signalbox from '../signalbox.config.ts'
+import { driversOf } from '../worker/payments/gateways/registry.ts'
 import { EDGE_GRACE_MS, type PrepareEdge } from './edge.ts'
 import { LOOPBACK } from './ports.ts'
 import { StartError } from './start-error.ts'
@@ -47,8 +47,7 @@ export const prepareDeno: PrepareEdge = async (plan) => {
  * simulator), those that its variables name, and a gateway's own where its variables name none.
  */
 export function reachable(port: number, variables: Readonly<Record<string, string>>): string[] {
-  const drivers: Driver[] = Object.values(DRIVERS)
-  const gateways = drivers.flatMap(({ envPrefix, settings }) => {
+  const gateways = Object.values(driversOf(signalbox)).flatMap(({ envPrefix, settings }) => {
     const { base_url: base } = settings
     const isNamed = `${envPrefix}BASE_URL` in variables
     return base !== undefined && 'default' in base && !isNamed ? base.default : []

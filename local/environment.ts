@@ -3,7 +3,6 @@
 
 import { gatewayPrefixes } from '../worker/payments/config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
-import { DRIVERS } from '../worker/payments/gateways/registry.ts'
 import { gatewaySecrets, simulatedGateways } from './gateways.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -56,7 +55,7 @@ export function edgeVariables(
   file: SignalboxFile,
   { secret, edge, database, simulator, databaseToken }: EdgeSurroundings,
 ): Record<string, string> {
-  const given = workerVariables(env, gatewayPrefixes(file, DRIVERS))
+  const given = workerVariables(env, gatewayPrefixes(file))
   return {
     // Where gateways call back; whoever has a tunnel to the internet sets it in the environment.
     PAYMENT_PUBLIC_URL: edge,

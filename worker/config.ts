@@ -2,7 +2,6 @@
 
 import { type HostAbilities, type PaymentsConfig, readPayments } from './payments/config.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
-import { DRIVERS } from './payments/gateways/registry.ts'
 import { type AuthConfig, readAuth } from './shared/auth-config.ts'
 
 export type Environment = Record<string, unknown>
@@ -55,7 +54,7 @@ export function readConfig(
   if (!Number.isInteger(maxStreams) || maxStreams < 1 || maxStreams > MAX_STREAMS_ALLOWED) {
     wrong.push(`MAX_STREAMS must be a whole number from 1 to ${MAX_STREAMS_ALLOWED}`)
   }
-  const payments = readPayments(env, file, DRIVERS, wrong, host)
+  const payments = readPayments(env, file, wrong, host)
   if (wrong.length > 0) throw new ConfigError(`${wrong.join('; ')}.`)
   return { auth: readAuth(env), allowedOrigins, maxStreams, payments }
 }

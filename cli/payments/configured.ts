@@ -2,8 +2,7 @@
 // decided in worker/payments/config.ts. Pure.
 
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
-import type { Driver } from '../../worker/payments/gateways/gateway.ts'
-import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
+import { driversOf } from '../../worker/payments/gateways/registry.ts'
 import { type GatewaySettings, settingsOf } from '../../worker/payments/gateways/settings.ts'
 import type { Environment } from '../settings.ts'
 
@@ -14,7 +13,7 @@ export interface ConfiguredGateway extends GatewaySettings {
 
 /** Leaves out gateways with an unknown driver. */
 export function configuredGateways(file: SignalboxFile, env: Environment): ConfiguredGateway[] {
-  const drivers: Readonly<Record<string, Driver>> = DRIVERS
+  const drivers = driversOf(file)
   const text = (variable: string) => env[variable]?.trim() || undefined
   return Object.entries(file.payments?.gateways ?? {}).flatMap(([key, entry]) => {
     const { driver: name, env_prefix, ...own } = entry

@@ -3,7 +3,6 @@
 
 import { type PaymentsConfig, readPayments } from '../../worker/payments/config.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
-import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
 import { whsecProblem } from '../../worker/payments/outbox/standard-webhook.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import { isLoopback } from '../../worker/shared/loopback.ts'
@@ -24,7 +23,7 @@ export function checkConfig(
 ): Checked {
   const wrong: string[] = []
   // Only a host of one Node process has a database in a file; the doctor does not know the host.
-  const payments = readPayments(env, file, DRIVERS, wrong, { embeds: true })
+  const payments = readPayments(env, file, wrong, { embeds: true })
   if (!payments) {
     const sentence = 'No gateway and no LIBSQL_URL is set, so this edge has no payments.'
     return { findings: [error('config', sentence)], payments }
@@ -59,7 +58,7 @@ function problemsOf({ key }: ConfiguredGateway, file: SignalboxFile, env: Enviro
     const wrong: string[] = []
     // With a database it reads all settings, even without a gateway.
     const withDatabase = { ...env, LIBSQL_URL: 'http://127.0.0.1' }
-    readPayments(withDatabase, { payments: { ...file.payments, gateways } }, DRIVERS, wrong)
+    readPayments(withDatabase, { payments: { ...file.payments, gateways } }, wrong)
     return wrong
   }
   const without = read({})

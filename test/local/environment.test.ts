@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { acme } from '../../examples/worker/acme.ts'
 import { checkVariables } from '../../local/edge.ts'
 import { machineVariables, sidecarVariables, workerVariables } from '../../local/environment.ts'
 import signalbox from '../../signalbox.config.ts'
 import { gatewayPrefixes } from '../../worker/payments/config.ts'
-import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
 
 const ENV = {
   PATH: '/bin',
@@ -34,9 +34,10 @@ describe('the environment of each process', () => {
     const gateways = {
       redirect: { driver: 'redirect' },
       'shop-b': { driver: 'redirect', env_prefix: 'SHOP_B_' },
+      acme: { driver: 'acme' },
     }
-    const prefixes = gatewayPrefixes({ payments: { gateways } }, DRIVERS)
-    expect(prefixes).toEqual(['REDIRECT_GATEWAY_', 'SHOP_B_'])
+    const prefixes = gatewayPrefixes({ payments: { gateways, drivers: { acme } } })
+    expect(prefixes).toEqual(['REDIRECT_GATEWAY_', 'SHOP_B_', 'ACME_'])
     expect(workerVariables(env, prefixes)).toEqual({ SHOP_B_API_KEY: 'b' })
   })
 

@@ -6,6 +6,7 @@ import type { Middleware, SignalboxFile } from './define-config.ts'
 import type { Listeners } from './domain/events.ts'
 import { isEventName } from './domain/status.ts'
 import type { AnyGateway, Driver } from './gateways/gateway.ts'
+import { driversOf } from './gateways/registry.ts'
 import { settingsOf } from './gateways/settings.ts'
 import { whsecProblem } from './outbox/standard-webhook.ts'
 import type { Endpoint } from './outbox/subscribers.ts'
@@ -61,7 +62,6 @@ export interface HostAbilities {
 export function readPayments(
   env: Readonly<Record<string, unknown>>,
   file: SignalboxFile,
-  drivers: Readonly<Record<string, Driver>>,
   wrong: string[],
   { embeds = false }: HostAbilities = {},
 ): PaymentsConfig | undefined {
@@ -70,6 +70,7 @@ export function readPayments(
     return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
   }
   const { gateways = {}, webhooks = {}, middlewares = {}, listeners = {} } = file.payments ?? {}
+  const drivers = driversOf(file)
   const gatewayMap = new Map<string, AnyGateway>()
   const accounts = new Map<string, Account>()
   for (const [key, entry] of Object.entries(gateways)) {
@@ -104,13 +105,12 @@ export function readPayments(
 }
 
 /** The prefixes of the configured gateways' variables, set or not. */
-export const gatewayPrefixes = (
-  file: SignalboxFile,
-  drivers: Readonly<Record<string, Driver>>,
-): string[] =>
-  Object.values(file.payments?.gateways ?? {}).flatMap(
+export function gatewayPrefixes(file: SignalboxFile): string[] {
+  const drivers = driversOf(file)
+  return Object.values(file.payments?.gateways ?? {}).flatMap(
     ({ driver, env_prefix }) => env_prefix ?? drivers[driver]?.envPrefix ?? [],
   )
+}
 
 type Text = (name: string) => string | undefined
 

@@ -2,6 +2,7 @@
 
 import type { Listeners } from './domain/events.ts'
 import type { PaymentsFacade } from './facade.ts'
+import type { Driver } from './gateways/gateway.ts'
 
 export interface SignalboxFile {
   /**
@@ -12,6 +13,8 @@ export interface SignalboxFile {
   payments?: {
     /** By the key that webhook URLs and requests use. Several keys may share a driver. */
     gateways?: Readonly<Record<string, GatewayEntry>>
+    /** Further drivers, by the names that `gateways` uses; docs/drivers.md. */
+    drivers?: Readonly<Record<string, Driver>>
     webhooks?: {
       /** Before `/{gateway}`; `payments/webhooks` unless set. */
       route_prefix?: string

@@ -1,9 +1,13 @@
 // The API of payments for the host application in the same process.
 
-import type { ChargeBuilder, Order } from './charging/builder.ts'
 import type { PaymentError } from './domain/exceptions.ts'
 import type { PaymentStatus } from './domain/status.ts'
-import type { RefundRequest, RefundResult } from './domain/transaction.ts'
+import type {
+  Metadata,
+  PaymentResponse,
+  RefundRequest,
+  RefundResult,
+} from './domain/transaction.ts'
 import type { WebhookRoute } from './webhooks/route-names.ts'
 
 export interface PaymentsFacade {
@@ -16,6 +20,37 @@ export interface PaymentsFacade {
   route(name: WebhookRoute, gateway: string): string
   /** One configured gateway. Throws InvalidArgumentException when there is none of this key. */
   driver(key: string): DriverFacade
+}
+
+/** The host application's own name of what is paid, or whatever has one. */
+export type Order = string | { readonly reference: string }
+
+/** Each step answers a new builder: one that is kept can be used again. */
+export interface ChargeBuilder {
+  driver(key: string): ChargeBuilder
+  /** In minor units: 25,000 IQD is `amount(25_000, 'IQD')`, 12.50 USD `amount(1250, 'USD')`. */
+  amount(amount: number, currency: string): ChargeBuilder
+  description(text: string): ChargeBuilder
+  /** Where the payer comes back to. */
+  returnUrl(url: string): ChargeBuilder
+  customerPhone(phone: string): ChargeBuilder
+  /** `service_type` overrides the configured one where the gateway knows such a thing. */
+  metadata(metadata: Metadata): ChargeBuilder
+  /** The same key with the same request is the same charge. */
+  idempotencyKey(key: string): ChargeBuilder
+  correlationId(id: string): ChargeBuilder
+  /**
+   * The way out where this order was charged before and nobody ever got its page or its code: once
+   * its gateway is certain that it is not paid, that attempt is cancelled and another one begins.
+   * Where a page is known, that is answered.
+   */
+  replace(): ChargeBuilder
+  /**
+   * The payment as it is: `redirectUrl` and the like are there while it can be paid. Throws
+   * InvalidArgumentException, PaymentConflictException, GatewayRefusedException and
+   * GatewayUnavailableException.
+   */
+  charge(): Promise<PaymentResponse>
 }
 
 /** A gateway, for the host application. Operations that it does not support are missing. */

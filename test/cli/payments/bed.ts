@@ -8,7 +8,6 @@ import type { Environment } from '../../../cli/settings.ts'
 import { type Handler, type NodeServer, serve } from '../../../local/simulator/node-server.ts'
 import { readPayments } from '../../../worker/payments/config.ts'
 import { defineConfig, type SignalboxFile } from '../../../worker/payments/define-config.ts'
-import { DRIVERS } from '../../../worker/payments/gateways/registry.ts'
 import type { PaymentQueries } from '../../../worker/payments/queries/queries.ts'
 import { createReceiver } from '../../../worker/payments/webhooks/receive.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
@@ -93,7 +92,7 @@ export async function fakeEdge(
 ): Promise<FakeEdge> {
   const wrong: string[] = []
   const whole = { LIBSQL_URL: 'http://127.0.0.1', ...env }
-  const payments = readPayments(whole, file, DRIVERS, wrong)
+  const payments = readPayments(whole, file, wrong)
   if (!payments || wrong.length > 0) throw new Error(wrong.join())
   const { ledger, queries } = sqliteLedger({
     ...{ guard: new FakeGuard(), subscribers: NOBODY, dispatch: async () => [] },

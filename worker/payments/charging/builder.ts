@@ -1,37 +1,8 @@
 // The fluent way to charge: `payments.for(order).driver('fib').amount(25_000, 'IQD').charge()`.
 
-import type { AskedCharge, Metadata, PaymentResponse } from '../domain/transaction.ts'
+import type { AskedCharge, PaymentResponse } from '../domain/transaction.ts'
+import type { ChargeBuilder, Order } from '../facade.ts'
 import type { ChargeContext } from './charge.ts'
-
-/** The host application's own name of what is paid, or whatever has one. */
-export type Order = string | { readonly reference: string }
-
-/** Each step answers a new builder: one that is kept can be used again. */
-export interface ChargeBuilder {
-  driver(key: string): ChargeBuilder
-  /** In minor units: 25,000 IQD is `amount(25_000, 'IQD')`, 12.50 USD `amount(1250, 'USD')`. */
-  amount(amount: number, currency: string): ChargeBuilder
-  description(text: string): ChargeBuilder
-  /** Where the payer comes back to. */
-  returnUrl(url: string): ChargeBuilder
-  customerPhone(phone: string): ChargeBuilder
-  /** `service_type` overrides the configured one where the gateway knows such a thing. */
-  metadata(metadata: Metadata): ChargeBuilder
-  /** The same key with the same request is the same charge. */
-  idempotencyKey(key: string): ChargeBuilder
-  correlationId(id: string): ChargeBuilder
-  /**
-   * The way out where this order was charged before and nobody ever got its page or its code: once
-   * its gateway is certain that it is not paid, that attempt is cancelled and another one begins.
-   * Where a page is known, that is answered.
-   */
-  replace(): ChargeBuilder
-  /**
-   * The payment as it is: `redirectUrl` and the like are there while it can be paid. See `Charge`
-   * for what it throws.
-   */
-  charge(): Promise<PaymentResponse>
-}
 
 type Charge = (request: AskedCharge, context: ChargeContext) => Promise<PaymentResponse>
 type Built = Partial<AskedCharge> & { reference: string }

@@ -1,6 +1,5 @@
 // Helps drivers to read a reply. Its values are used only after its shape was checked. Pure.
 
-import * as z from 'zod'
 import { GatewayUnavailableException, type PaymentError } from '../../domain/exceptions.ts'
 import type { GatewayReply } from '../gateway.ts'
 
@@ -9,14 +8,19 @@ export const isSuccess = ({ status }: GatewayReply): boolean => status >= 200 &&
 /** Our credentials are refused, not the request: it can be repeated once they are correct. */
 export const isAuthFailure = ({ status }: GatewayReply): boolean => status === 401 || status === 403
 
-/**
- * A text that may be missing. Some gateways write null or another type here, which must not make a
- * reply invalid whose amounts are correct.
- */
-export const optionalText = z.string().min(1).optional().catch(undefined)
+/** What is used of a zod schema, so that an operator's driver may have another version of zod. */
+export interface ReplySchema<T> {
+  safeParse(
+    value: unknown,
+  ): { success: true; data: T } | { success: false; error: { issues: readonly ReplyIssue[] } }
+}
+
+interface ReplyIssue {
+  readonly path: readonly PropertyKey[]
+}
 
 /** Throws GatewayUnavailableException when something is missing: the outcome is then unknown. */
-export function parseReply<T>(schema: z.ZodType<T>, value: unknown, name: string): T {
+export function parseReply<T>(schema: ReplySchema<T>, value: unknown, name: string): T {
   const read = schema.safeParse(value)
   if (read.success) return read.data
   const where = read.error.issues.map(({ path }) => path.join('.') || 'the whole reply').join(', ')

@@ -3,7 +3,7 @@
 import { compactVerify, errors } from 'jose'
 import * as z from 'zod'
 import { InvalidWebhookSignatureException } from '../../domain/exceptions.ts'
-import { optionalText } from '../client/reply.ts'
+import { optionalText } from '../client/optional-text.ts'
 import type { GatewayCall, WebhookRequest } from '../gateway.ts'
 import { failure, id, meaningOf, money, timeOf } from './wire.ts'
 

@@ -5,7 +5,8 @@ import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
 import { fromMinor, toMinor } from '../../domain/money.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
-import { optionalText, refusal } from '../client/reply.ts'
+import { optionalText } from '../client/optional-text.ts'
+import { refusal } from '../client/reply.ts'
 import type { GatewayCall, GatewayCharge, GatewayReply, Settings } from '../gateway.ts'
 
 /** Ids come as numbers too. */

@@ -4,7 +4,8 @@ import * as z from 'zod'
 import { GatewayUnavailableException, type PaymentError } from '../../domain/exceptions.ts'
 import { minorUnits } from '../../domain/money.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
-import { optionalText, refusal, truncate, unexpectedReply } from '../client/reply.ts'
+import { optionalText } from '../client/optional-text.ts'
+import { refusal, truncate, unexpectedReply } from '../client/reply.ts'
 import type { GatewayCharge, GatewayRefund, GatewayReply } from '../gateway.ts'
 
 /** The format of replies depends on it; events have the version of their webhook endpoint. */

@@ -1,23 +1,19 @@
 // Acme Pay: a hosted page, and callbacks signed with HMAC-SHA256 over the time and the body.
 
-import * as z from 'zod'
 import {
+  type Driver,
+  type Gateway,
+  type GatewayCall,
   InvalidArgumentException,
   InvalidWebhookSignatureException,
-} from '../../worker/payments/domain/exceptions.ts'
-import type { PaymentStatus } from '../../worker/payments/domain/status.ts'
-import {
   isSuccess,
+  type PaymentStatus,
   parseReply,
   refusal,
+  type SupportsStatusCheck,
   unexpectedReply,
-} from '../../worker/payments/gateways/client/reply.ts'
-import type {
-  Driver,
-  Gateway,
-  GatewayCall,
-  SupportsStatusCheck,
-} from '../../worker/payments/gateways/gateway.ts'
+} from 'signalbox/worker'
+import * as z from 'zod'
 
 const PAYMENTS = '/v1/payments'
 
