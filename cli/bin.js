@@ -1,14 +1,6 @@
 #!/usr/bin/env node
-// The entry of `signalbox`. Plain JavaScript that imports nothing at first: a Node that is too old
-// for the rest must get as far as the sentence.
+// `signalbox` in a checkout.
 
-const [major, minor] = process.versions.node.split('.').map(Number)
+import { refusesNode } from './node-version.js'
 
-if (major > 22 || (major === 22 && minor >= 22)) {
-  await import('./signalbox.ts')
-} else {
-  process.stderr.write(
-    `signalbox: Node ${process.versions.node} is too old: Signalbox needs Node 22.22 or newer.\n`,
-  )
-  process.exitCode = 2
-}
+if (!refusesNode()) await import('./signalbox.ts')

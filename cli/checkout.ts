@@ -1,23 +1,10 @@
-// Every command, as a checkout of Signalbox has it. They are loaded one at a time: `watch` must not
-// wait for what `start` imports.
+// Every command, as a checkout of Signalbox has it. `start` runs workerd, Deno and libSQL's server,
+// which the package does not bring.
 
-import { BESIDE_BOARDS } from './beside-boards.ts'
 import type { Commands } from './command.ts'
-import { keepHeapSmall } from './heap.ts'
+import { PACKAGED } from './packaged.ts'
 
 export const CHECKOUT = {
-  ...BESIDE_BOARDS,
-  dev: () => {
-    keepHeapSmall()
-    return import('./commands/dev.ts')
-  },
-  serve: () => {
-    keepHeapSmall()
-    return import('./commands/serve.ts')
-  },
   start: () => import('./commands/start.ts'),
-  migrate: () => import('./commands/migrate.ts'),
-  'sign-in': () => import('./commands/sign-in.ts'),
-  'payments doctor': () => import('./payments/doctor.ts'),
-  'payments simulate': () => import('./payments/simulate.ts'),
+  ...PACKAGED,
 } satisfies Required<Commands>

@@ -3,7 +3,6 @@
 import type { Home } from '../local/home.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import type { CommandName } from './commands.ts'
-import type { Finding } from './findings.ts'
 import { type Environment, type Settings, UsageError } from './settings.ts'
 
 export interface Io {
@@ -20,8 +19,6 @@ export interface Io {
 export interface Command {
   /** Resolves with the exit code. Throws UsageError for 2. */
   run(settings: Settings, world: World): Promise<number>
-  /** Only of a doctor: what `run` prints, so that another doctor can print it too. */
-  check?(settings: Settings, world: World): Promise<Finding[]>
 }
 
 /** Loaded when it is needed: `watch` must not wait for what `start` imports. */
@@ -30,11 +27,11 @@ export type Commands = { readonly [Name in CommandName]?: () => Promise<Command>
 export interface World {
   io: Io
   env: Environment
-  /** The package of the sidecar has only some of them. */
+  /** The installed package has only some of them. */
   commands: Commands
   /** Runs signalbox.config.ts, which is the operator's own program and may throw. */
   loadFile(): Promise<SignalboxFile>
-  /** The files that are not code. Rejects where there are none, as in the sidecar's package. */
+  /** The files that are not code. */
   loadHome(): Promise<Home>
 }
 

@@ -26,7 +26,7 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
     code = exitCode
   })
   try {
-    await program.parseAsync(withCommand(argv, world), { from: 'user' })
+    await program.parseAsync(withCommand(argv), { from: 'user' })
     return code
   } catch (error) {
     if (error instanceof UsageError) {
@@ -44,10 +44,10 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
 const OF_THE_PROGRAM = ['-h', '--help', '-v', '--version']
 
 /** Without a command, but for the options of the program itself, `dev` is meant. */
-function withCommand(argv: readonly string[], { commands }: World): readonly string[] {
+function withCommand(argv: readonly string[]): readonly string[] {
   const [first] = argv
   const isNone = first === undefined || (first.startsWith('-') && !OF_THE_PROGRAM.includes(first))
-  return isNone && commands.dev ? ['dev', ...argv] : argv
+  return isNone ? ['dev', ...argv] : argv
 }
 
 function createProgram(world: World, ended: (exitCode: number) => void): Program {
@@ -89,9 +89,9 @@ function createProgram(world: World, ended: (exitCode: number) => void): Program
   return program
 }
 
-/** For what the sidecar's package does not have. */
-export const needsCheckout = (what: string): string =>
-  `${what} needs a checkout of Signalbox: run it there, with npx signalbox ${what}.`
+/** For what the installed package does not have. */
+const needsCheckout = (name: CommandName): string =>
+  `${name} needs a checkout of Signalbox: run it there, with npx signalbox ${name}.`
 
 function define(command: Program, definition: Definition): Program {
   const { argument, usage, summary, description, options, own } = definition

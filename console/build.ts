@@ -11,9 +11,9 @@ const DIST = join(import.meta.dirname, '../dist/console')
 
 /**
  * Empties `outDir`, then writes `index.html` and the scripts and styles, which it loads from
- * `/console/`. Rejects with esbuild's BuildFailure.
+ * `/console/`. Answers what it bundled. Rejects with esbuild's BuildFailure.
  */
-export async function buildConsole(outDir: string): Promise<void> {
+export async function buildConsole(outDir: string): Promise<Metafile> {
   await rm(outDir, { recursive: true, force: true })
   await mkdir(outDir, { recursive: true })
   const { metafile } = await build({
@@ -36,6 +36,7 @@ export async function buildConsole(outDir: string): Promise<void> {
   })
   const html = await readFile(join(PAGE, 'index.html'), 'utf8')
   await writeFile(join(outDir, 'index.html'), fillIn(html, metafile))
+  return metafile
 }
 
 /** `index.html` names its files without the hash. */

@@ -3,6 +3,7 @@
 
 import { gatewayPrefixes } from '../worker/payments/config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
+import { DRIVERS } from '../worker/payments/gateways/registry.ts'
 import { gatewaySecrets, simulatedGateways } from './gateways.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -30,7 +30,6 @@ export {
   type Middleware,
   type SignalboxFile,
 } from '../worker/payments/define-config.ts'
-export type { RaisedAlert } from '../worker/payments/domain/alerts.ts'
 export type { Listener, Listeners, PaymentEvents } from '../worker/payments/domain/events.ts'
 export {
   GatewayRefusedException,
@@ -42,6 +41,7 @@ export {
 } from '../worker/payments/domain/exceptions.ts'
 export { fromMinor, minorUnits, toMinor } from '../worker/payments/domain/money.ts'
 export type { VerifiedWebhook, WebhookPayload } from '../worker/payments/domain/payload.ts'
+export type { RaisedAlert } from '../worker/payments/domain/raised-alert.ts'
 export type { EventName, PaymentStatus } from '../worker/payments/domain/status.ts'
 export type {
   ChargeRequest,

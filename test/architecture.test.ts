@@ -50,6 +50,7 @@ const sources: Source[] = [
   'sidecar',
   'local',
   'cli',
+  'package',
   'prove',
 ].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -202,7 +203,7 @@ describe('the house', () => {
   })
 
   it('lets the client bring nothing along but itself', () => {
-    const client = inside('client').filter(({ file }) => file !== 'client/build.ts')
+    const client = inside('client')
     expect(client.length).toBeGreaterThan(10)
     const own = (name: string) => name.startsWith('client/')
     expect(offences(client, (name, source) => !own(name) && !isApiType(name, source))).toEqual([])
@@ -259,7 +260,7 @@ describe('the house', () => {
   })
 
   it('lets nothing import the command line, which knows of the worker what it checks', () => {
-    const others = sources.filter(({ file }) => !file.startsWith('cli/'))
+    const others = sources.filter(({ file }) => !/^(cli|package)\//.test(file))
     expect(offences(others, (name) => name.startsWith('cli/'))).toEqual([])
     const known = /^worker\/(shared|payments)\/|^worker\/board\/wire\.ts$/
     const wrong = offences(
@@ -269,11 +270,21 @@ describe('the house', () => {
     expect(wrong).toEqual([])
   })
 
-  it('bundles into the sidecar’s package only what runs beside a board', () => {
-    const reached = reachedFrom('cli/package.ts')
-    expect(reached).toContain('cli/commands/watch.ts')
+  it('loads beside a board only what runs there, and into a configuration no platform', () => {
     const away = /^(local|cli\/payments|worker\/payments)\//
-    expect(reached.filter((file) => away.test(file))).toEqual([])
+    const beside = ['watch', 'sync', 'token'].flatMap((it) => reachedFrom(`cli/commands/${it}.ts`))
+    expect(beside).toContain('sidecar/watch/watch-chokidar.ts')
+    expect(beside.filter((file) => away.test(file))).toEqual([])
+    const platform = /^(cloudflare:|node:|hono|@libsql\/)/
+    const files = new Set(reachedFrom('package/worker.ts'))
+    const reached = sources.filter(({ file }) => files.has(file))
+    expect(reached.map(({ file }) => file)).toContain('worker/payments/domain/exceptions.ts')
+    expect(offences(reached, (name) => platform.test(name))).toEqual([])
+  })
+
+  it('lets nothing import the package, which is made of everything', () => {
+    const others = sources.filter(({ file }) => !file.startsWith('package/'))
+    expect(offences(others, (name) => name.startsWith('package/'))).toEqual([])
   })
 
   it('runs all in one process without what only a checkout has', () => {
@@ -345,7 +356,7 @@ describe('the house', () => {
       /process\.env|Deno\.env|import\.meta\.env/.test(text),
     )
     const allowed =
-      /(^|\/)config\.ts$|^worker\/deno\.ts$|^local\/|^cli\/process\.ts$|^prove\/recorder\//
+      /(^|\/)config\.ts$|^worker\/deno\.ts$|^local\/|^cli\/process\.ts$|^package\/build\.ts$|^prove\/recorder\//
     expect(readers.map(({ file }) => file).filter((file) => !allowed.test(file))).toEqual([])
   })
 

@@ -1,14 +1,13 @@
 // Says what would keep a sidecar from doing its work here: one check a line, each with its reason.
 
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
-import type { Command, World } from '../command.ts'
+import type { World } from '../command.ts'
 import { type RunningStart, runningStart } from '../data-folder.ts'
 import { checkBoard, checkInotify } from '../doctor/board.ts'
 import { checkEdgeClock } from '../doctor/clock.ts'
 import { checkEdge, checkToken } from '../doctor/edge.ts'
 import { type Finding, report, warn } from '../findings.ts'
-import { needsCheckout } from '../program.ts'
-import { type Settings, UsageError } from '../settings.ts'
+import type { Settings } from '../settings.ts'
 import { BOARD } from './publish-settings.ts'
 
 const EDGE_TIMEOUT_MS = 10_000
@@ -17,8 +16,8 @@ export async function run(settings: Settings, world: World): Promise<number> {
   const dir = settings.positional(BOARD)
   const start = await runningStart(settings)
   const edge = start ? edgeOf(start) : readEdge(settings)
-  const checkPayments = settings.has('payments') ? await paymentsDoctor(world) : undefined
-  if (!checkPayments && settings.given('env-file') !== undefined) {
+  const isWithPayments = settings.has('payments')
+  if (!isWithPayments && settings.given('env-file') !== undefined) {
     settings.malformed('--env-file needs --payments')
   }
   settings.check()
@@ -26,7 +25,10 @@ export async function run(settings: Settings, world: World): Promise<number> {
   if (store) findings.push(...(await checkInotify(store, files)))
   if (edge) findings.push(...(await checkEdgeAt(edge)))
   else findings.push(warn('edge', 'Not checked: name one with --edge or --data.'))
-  if (checkPayments) findings.push(...(await checkPayments(settings, world)))
+  if (isWithPayments) {
+    const { check } = await import('../payments/doctor.ts')
+    findings.push(...(await check(settings, world)))
+  }
   return report(findings, settings.has('json'), world.io)
 }
 
@@ -61,11 +63,4 @@ async function checkEdgeAt({ url, repo, token }: EdgePlace): Promise<Finding[]> 
   http.close()
   const [skewMs] = skews
   return [finding, ...edge, ...(skewMs === undefined ? [] : [checkEdgeClock(skewMs)])]
-}
-
-/** Throws UsageError where there is none, as in the sidecar's package. */
-async function paymentsDoctor({ commands }: World): Promise<NonNullable<Command['check']>> {
-  const { check } = (await commands['payments doctor']?.()) ?? {}
-  if (!check) throw new UsageError(needsCheckout('doctor --payments'))
-  return check
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { buildClient } from '../../client/build.ts'
+import { buildLibraries } from '../../package/build.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
@@ -46,7 +46,7 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve))
     origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
     built = await mkdtemp(join(tmpdir(), 'signalbox-client-'))
-    await buildClient(built)
+    await buildLibraries(built)
     files.set('client.js', await readFile(join(built, 'client.js'), 'utf8'))
     for (const name of ['index.html', 'page.js']) {
       files.set(name, await readFile(join('examples/page', name), 'utf8'))

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { BESIDE_BOARDS } from '../../cli/beside-boards.ts'
 import { DEFINITIONS } from '../../cli/commands.ts'
+import { PACKAGED } from '../../cli/packaged.ts'
 import { hiding, secretValues } from '../../cli/payments/hide.ts'
 import { REDIRECT } from './payments/bed.ts'
 import { run } from './run.ts'
@@ -55,10 +55,7 @@ describe('help', () => {
     expect(out).toContain('payments simulate')
   })
 
-  it('goes to standard error, with exit code 2, where no command is named', async () => {
-    const bare = await run([], {}, { commands: BESIDE_BOARDS })
-    expect([bare.code, bare.out]).toEqual([2, ''])
-    expect(bare.err).toContain('publishes a board once')
+  it('goes to standard error, with exit code 2, where no command of a group is named', async () => {
     const group = await run(['payments'])
     expect([group.code, group.out]).toEqual([2, ''])
     expect(group.err).toContain('payments simulate')
@@ -141,33 +138,19 @@ describe('signalbox in a checkout', () => {
   })
 })
 
-describe('signalbox in the package of the sidecar', () => {
-  const packaged = (...argv: string[]) => run(argv, {}, { commands: BESIDE_BOARDS })
+describe('signalbox in the installed package', () => {
+  const packaged = (...argv: string[]) => run(argv, {}, { commands: PACKAGED })
 
-  it('lists the commands that make sense beside a board, and no others', async () => {
+  it('lists every command but start, which needs a checkout and says so', async () => {
     const { out } = await packaged('--help')
     for (const name of COMMANDS) {
-      expect([name, new RegExp(`^ +${name}  `, 'm').test(out)]).toEqual([
-        name,
-        Object.keys(BESIDE_BOARDS).includes(name),
-      ])
+      const isListed = new RegExp(`^ +${name}  `, 'm').test(out)
+      expect([name, isListed]).toEqual([name, name !== 'start'])
     }
-  })
-
-  it.each(COMMANDS.filter((name) => !(name in BESIDE_BOARDS)))(
-    'says that %s needs a checkout',
-    async (name) => {
-      expect(await packaged(...name.split(' '))).toMatchObject({
-        code: 2,
-        err: `signalbox: ${name} needs a checkout of Signalbox: run it there, with npx signalbox ${name}.\n`,
-      })
-    },
-  )
-
-  it('says that doctor --payments needs a checkout', async () => {
-    const { code, err } = await packaged('doctor', '.', '--payments')
-    expect(code).toBe(2)
-    expect(err).toContain('doctor --payments needs a checkout of Signalbox')
+    expect(await packaged('start')).toMatchObject({
+      code: 2,
+      err: 'signalbox: start needs a checkout of Signalbox: run it there, with npx signalbox start.\n',
+    })
   })
 })
 

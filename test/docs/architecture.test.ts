@@ -17,7 +17,7 @@ const ROOMS = [
 
 const FOLDERS = [
   ...['api', 'bench', 'cli', 'client', 'console', 'docs', 'events', 'examples', 'local'],
-  ...['migrations', 'payments', 'prove', 'sidecar', 'test', 'worker'],
+  ...['migrations', 'package', 'payments', 'prove', 'sidecar', 'test', 'worker'],
 ]
 const ALL = [
   ...readdirSync('.'),

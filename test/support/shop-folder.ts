@@ -6,7 +6,7 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { vi } from 'vitest'
-import { buildClient } from '../../client/build.ts'
+import { buildLibraries } from '../../package/build.ts'
 import { PATIENT } from './patience.ts'
 import { programEnv } from './run-caches.ts'
 
@@ -32,7 +32,7 @@ export class ShopFolder {
     await writeFile(join(path, 'package.json'), '{"private":true,"type":"module"}')
     const modules = join(path, 'node_modules')
     await mkdir(modules)
-    await buildClient(join(modules, 'signalbox'))
+    await buildLibraries(join(modules, 'signalbox'))
     for (const name of installed) {
       await symlink(join(ROOT, 'node_modules', name), join(modules, name))
     }

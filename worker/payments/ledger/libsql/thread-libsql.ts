@@ -28,8 +28,8 @@ function serve(port: MessagePort, file: string): void {
         sqlite.close()
         return []
       })
-      // After the reply, which would else be lost.
-      port.close()
+      // After the reply, which would else be lost. Deno's port has no end but the process's.
+      port.close?.()
     })
     return []
   })

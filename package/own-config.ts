@@ -1,0 +1,36 @@
+// signalbox.config.ts of the folder that a command runs in, where Signalbox is an installed
+// package.
+
+import { existsSync } from 'node:fs'
+import module from 'node:module'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import standard from '../signalbox.config.ts'
+import type { SignalboxFile } from '../worker/payments/define-config.ts'
+
+const NAMES = ['signalbox.config.ts', 'signalbox.config.js', 'signalbox.config.mjs']
+
+/** `dir` without such a file has that of a checkout. Rejects with what the file throws. */
+export async function loadOwnConfig(dir: string): Promise<SignalboxFile> {
+  const file = NAMES.map((name) => join(dir, name)).find(existsSync)
+  if (file === undefined) return standard
+  importFromHere()
+  const loaded = (await import(pathToFileURL(file).href)) as { default?: SignalboxFile }
+  if (loaded.default) return loaded.default
+  throw new Error('it has no default export')
+}
+
+/**
+ * The file's `signalbox/worker` is that of this package: with npx there may be no other, and a
+ * driver's exceptions must be of the classes that this process knows.
+ */
+function importFromHere(): void {
+  // Deno has none: there the package has to be installed beside the file.
+  module.registerHooks?.({
+    resolve: (name, context, next) =>
+      next(
+        name,
+        name.startsWith('signalbox/') ? { ...context, parentURL: import.meta.url } : context,
+      ),
+  })
+}

@@ -1,0 +1,74 @@
+// The declarations of the package's exports.
+
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+
+const ROOT = join(import.meta.dirname, '..')
+
+/** Writes a `.d.ts` to `outDir` for each file that the types of `entries` refer to. */
+export async function writeTypes(entries: readonly string[], outDir: string): Promise<void> {
+  const allDir = await mkdtemp(join(tmpdir(), 'signalbox-types-'))
+  const settings = {
+    extends: join(ROOT, 'console/tsconfig.json'),
+    compilerOptions: {
+      noEmit: false,
+      declaration: true,
+      emitDeclarationOnly: true,
+      rootDir: ROOT,
+      outDir: allDir,
+    },
+    include: [],
+    files: entries.map((name) => join(ROOT, `${name}.ts`)),
+  }
+  const settingsFile = join(allDir, 'tsconfig.json')
+  await writeFile(settingsFile, JSON.stringify(settings))
+  await promisify(execFile)(join(ROOT, 'node_modules/.bin/tsc'), ['-p', settingsFile])
+  const known = new Map<string, string>()
+  for (const name of entries) await withImports(allDir, name, known)
+  for (const [name, text] of known) {
+    const file = join(outDir, `${name}.d.ts`)
+    await mkdir(dirname(file), { recursive: true })
+    // Every kind of module resolution understands `.js`.
+    await writeFile(file, text.replaceAll(/(from '\..*)\.ts'/g, "$1.js'"))
+  }
+  await rm(allDir, { recursive: true })
+}
+
+/** Adds a declaration and everything that it imports: name → text. */
+async function withImports(dir: string, name: string, known: Map<string, string>): Promise<void> {
+  const text = withoutZod(name, await readFile(join(dir, `${name}.d.ts`), 'utf8'))
+  known.set(name, text)
+  for (const [, imported = ''] of text.matchAll(/from '(\..*)\.ts'/g)) {
+    const next = join(dirname(name), imported)
+    if (!known.has(next)) await withImports(dir, next, known)
+  }
+}
+
+/** The types of api/types.ts, where the sources name them otherwise. */
+const NAMED_OTHERWISE: Readonly<Record<string, string>> = { AskedCharge: 'ChargeRequest' }
+
+/**
+ * Types that are derived from a schema are taken from api/types.ts, where they are written out:
+ * zod's own would make everybody install zod. Throws where that is not enough.
+ */
+function withoutZod(name: string, text: string): string {
+  if (!/from 'zod'/.test(text)) return text
+  const statements = text.split(/^(?=import |export |interface |declare |\/\*\*)/m)
+  const kept = statements.filter(
+    (it) => !/^(export declare const|import .*(Schema|'zod'))/.test(it),
+  )
+  const plain = kept.map((statement) => {
+    const [, type = ''] = /^export type (\w+) =/.exec(statement) ?? []
+    return statement
+      .replaceAll(/z\.infer<typeof \w+>/g, `api.${NAMED_OTHERWISE[type] ?? type}`)
+      .replace('z.infer<(typeof EVENT_PAYLOADS)[Name]>', 'api.PaymentEvents[Name]')
+      .replace(/^import type \{ EVENT_PAYLOADS \} .*\n/, '')
+  })
+  const types = `${'../'.repeat(name.split('/').length - 1)}api/types.ts`
+  const found = `import type * as api from '${types}';\n${plain.join('')}`
+  if (/\bz\.|\w+Schema\b|EVENT_PAYLOADS/.test(found)) throw new Error(`${name} needs zod's types.`)
+  return found
+}

@@ -1,0 +1,224 @@
+// The libraries of the package: type checked in its folder, and run by the hosts that they name.
+
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { gzipSync } from 'node:zlib'
+import { Miniflare } from 'miniflare'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { denoBinary } from '../../local/deno.ts'
+import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
+import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
+import { type InstalledPackage, MACHINE, NODES, run } from '../support/installed-package.ts'
+import { PATIENT } from '../support/patience.ts'
+
+const TYPED = `import { watchBoard, type BoardState, type Run, type Session, type Task } from 'signalbox/client'
+const shown = new Map<string, Task>()
+const watch = watchBoard({
+  url: 'https://edge.test',
+  token: async () => 't',
+  onTask: (task, id) => (task ? shown.set(id, task) : shown.delete(id)),
+  onSessions: (sessions: readonly Session[]) => console.log(sessions.map(({ health }) => health)),
+  onState: (state: BoardState) => console.log(state.name === 'refused' ? state.code : state.name),
+  HOST_EVENT_SOURCE
+})
+const runs: Run[] | undefined = (await watch.task('A-1'))?.runs
+// @ts-expect-error: no such option
+watchBoard({ onTaks: () => undefined })
+console.log(runs?.[0]?.exit.toFixed())
+await watch.close()
+`
+
+const TYPED_EVENTS = `import { EventsConfigError, handleEvents, type EventIds } from 'signalbox/events'
+declare const ids: EventIds
+const receive: (request: Request) => Promise<Response> = handleEvents({
+  secrets: 'whsec_…',
+  ids,
+  on: {
+    PaymentSucceeded({ transaction }, { id }) { console.log(id, transaction.paid?.amount.toFixed()) },
+    AlertRaised: async ({ alert }) => console.log(alert.kind === 'late_payment'),
+    GatewayTimeout({ durationMs }) { console.log(durationMs.toFixed()) },
+    // @ts-expect-error: no such event
+    PaymentSuceeded() {},
+  },
+  onUnknown: ({ type }) => console.log(type),
+  onError: (error) => console.log(error instanceof EventsConfigError && error.code === 'no_secret'),
+})
+void receive
+`
+
+const TYPED_PAYMENTS = `import { createPayments, PaymentsError, type Transaction } from 'signalbox/payments'
+const payments = createPayments({ url: 'https://edge.test', token: () => 't' })
+const order = { gateway: 'bank', reference: '1', amount: 1, currency: 'IQD', description: 'A lamp' }
+const { redirectUrl } = await payments.charges.create({ ...order, idempotencyKey: 'k', replace: true })
+const story = await payments.transactions.get('1')
+const paid: Transaction['paid'] = 'invalid' in story ? undefined : story.paid
+// @ts-expect-error: no such field
+await payments.charges.create({ ...order, ammount: 1 })
+try { await payments.gateways.list() } catch (error) {
+  // @ts-expect-error: no such code
+  if (error instanceof PaymentsError && error.code === 'gateway_unavailible') throw error
+}
+console.log(redirectUrl, paid?.amount.toFixed())
+`
+
+const TYPED_WORKER = `import {
+  defineConfig, InvalidArgumentException, signalbox, toMinor, type Driver, type WorkerParts,
+} from 'signalbox/worker'
+const acme = {
+  envPrefix: 'ACME_',
+  settings: { api_key: { required: true } },
+  create: (key) => ({
+    key, privateFields: [], echoedFields: [], currencies: ['USD'], chargeIsIdempotent: true,
+    async charge({ amount, currency }, call) {
+      if (amount > (toMinor('10', currency) ?? 0)) throw new InvalidArgumentException('Too much.')
+      const { status } = await call.send({
+        endpoint: 'pay', method: 'POST', url: 'https://acme.example', isIdempotent: true,
+      })
+      return { ok: true, gatewayTransactionId: status.toFixed() }
+    },
+    handleWebhook: async ({ headers }) => ({ ignored: headers.get('a') ?? '' }),
+  }),
+} satisfies Driver
+const edge: WorkerParts = signalbox(defineConfig({
+  fetch: async (request, { payments }) => {
+    const { redirectUrl } = (await payments?.for('order').driver('acme').amount(1, 'USD').charge()) ?? {}
+    return Response.json({ redirectUrl, url: request.url })
+  },
+  payments: {
+    drivers: { acme },
+    gateways: { acme: { driver: 'acme' } },
+    // @ts-expect-error: no such event
+    listeners: { PaymentSucceeded({ transaction }) { transaction.id }, PaymentSuceeded() {} },
+  },
+}))
+export const fetched: Response | Promise<Response> = edge.handler.fetch(new Request('https://a.test'), {})
+`
+
+/** Says what it sees, and ends by itself once it saw a change. */
+const PROGRAM = `import { watchBoard } from 'signalbox/client'
+import 'signalbox/events'
+import 'signalbox/payments'
+import 'signalbox/worker'
+const { url, path, token } = JSON.parse(globalThis.Deno ? Deno.args[0] : process.argv[2])
+const watch = watchBoard({
+  url, path, token,
+  onState: ({ name }) => console.log(name),
+  onTask: (task) => { console.log(task.title); watch.close().then(() => console.log(watch.state.name)) },
+})
+`
+
+const WORKER = `import { watchBoard } from './client.js'
+export default {
+  async fetch(request) {
+    const where = await request.json()
+    const states = []
+    const { promise, resolve } = Promise.withResolvers()
+    const watch = watchBoard({ ...where, onState: ({ name }) => states.push(name), onTask: resolve })
+    const { title } = await promise
+    await watch.close()
+    return Response.json([...states, title, watch.state.name])
+  },
+}
+`
+
+export function packageLibraries(installed: () => InstalledPackage): void {
+  describe('the libraries of the package', () => {
+    let edge: EdgeProcess
+    beforeAll(async () => {
+      edge = await startEdge('workerd')
+    })
+    afterAll(() => edge?.close())
+
+    const whereOf = async (repo: Repo) =>
+      JSON.stringify({
+        url: edge.origin,
+        path: repo.path,
+        token: await token({ repos: [repo.path], scope: 'board:read' }),
+      })
+    const hasStream = (repo: Repo) =>
+      expect
+        .poll(async () => (await repo.json<{ streams: number }>('/status')).streams, PATIENT)
+        .toBe(1)
+
+    it('are one file each, of which the client is under 8 KiB compressed', async () => {
+      const { dir } = installed()
+      const script = await readFile(join(dir, 'client.js'))
+      expect(gzipSync(script).length).toBeLessThan(8 << 10)
+      for (const name of ['client.js', 'events.js', 'payments.js']) {
+        const text = await readFile(join(dir, name), 'utf8')
+        expect(text).not.toMatch(/\bimport\b\s*[({"']|from\s*["']/)
+      }
+    })
+
+    it.each([
+      { host: 'browsers', module: 'nodenext', source: 'EventSource,' },
+      { host: 'bundlers', module: 'bundler', source: '' },
+    ])('are typed for $host, strictly', async ({ module, source }) => {
+      const { folder } = installed()
+      const texts = {
+        client: TYPED.replace('HOST_EVENT_SOURCE', source),
+        events: TYPED_EVENTS,
+        payments: TYPED_PAYMENTS,
+        worker: TYPED_WORKER,
+      }
+      const files = Object.keys(texts).map((name) => join(folder, `${name}-${module}.ts`))
+      await Promise.all(Object.values(texts).map((text, at) => writeFile(files[at] ?? '', text)))
+      const compilerOptions = {
+        ...{ strict: true, exactOptionalPropertyTypes: true, noEmit: true, target: 'es2022' },
+        ...{ lib: ['es2022', 'dom'], types: [], skipLibCheck: false },
+        module: module === 'bundler' ? 'preserve' : module,
+        moduleResolution: module,
+      }
+      const settings = join(folder, `tsconfig-${module}.json`)
+      await writeFile(settings, JSON.stringify({ compilerOptions, files }))
+      const tsc = resolve('node_modules/.bin/tsc')
+      await run(tsc, ['-p', settings], { cwd: folder }).catch(({ stdout }) => {
+        throw new Error(stdout)
+      })
+    })
+
+    it.each([
+      ...NODES.map(({ name, node }) => ({ host: name, command: [node] })),
+      { host: 'Deno', command: [denoBinary(), 'run', '--allow-net', '--node-modules-dir=manual'] },
+    ])('run on $host, and the client ends by itself', async ({ command }) => {
+      const { folder } = installed()
+      const repo = await publishedRepo(edge, [taskRecord('A-1')])
+      const file = join(folder, 'program.js')
+      await writeFile(file, PROGRAM)
+      const [program = '', ...args] = command
+      const options = { cwd: folder, env: MACHINE }
+      const child = spawn(program, [...args, file, await whereOf(repo)], options)
+      let said = ''
+      for (const output of [child.stdout, child.stderr]) {
+        output.on('data', (text) => {
+          said += text
+        })
+      }
+      const ended = once(child, 'exit')
+      await expect.poll(() => said, PATIENT).toBe('live\n')
+      await repo.changes({ upserts: [taskRecord('A-1', { title: 'Two' })] })
+      expect(await ended).toEqual([0, null])
+      expect(said).toBe('live\nTwo\nclosed\n')
+    })
+
+    it.each(['2024-01-01', '2026-07-01'])('run in a Worker of %s', async (compatibilityDate) => {
+      const repo = await publishedRepo(edge, [taskRecord('A-1')])
+      const client = await readFile(join(installed().dir, 'client.js'), 'utf8')
+      const worker = new Miniflare({
+        compatibilityDate,
+        modules: [
+          { type: 'ESModule', path: 'main.js', contents: WORKER },
+          { type: 'ESModule', path: 'client.js', contents: client },
+        ],
+      })
+      const body = await whereOf(repo)
+      const answer = worker.dispatchFetch('https://worker.test/', { method: 'POST', body })
+      await hasStream(repo)
+      await repo.changes({ upserts: [taskRecord('A-1', { title: 'Two' })] })
+      expect(await (await answer).json()).toEqual(['live', 'Two', 'closed'])
+      await worker.dispose()
+    })
+  })
+}

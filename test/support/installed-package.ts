@@ -1,0 +1,53 @@
+// The package as other people get it: built, packed, and installed by npm in an empty folder.
+
+import { execFile } from 'node:child_process'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { promisify } from 'node:util'
+import { buildPackage } from '../../package/build.ts'
+
+export const run = promisify(execFile)
+
+/** Without ours in front of the machine's own Node and npm, whose variables would configure theirs. */
+export const MACHINE: NodeJS.ProcessEnv = {
+  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'))),
+  PATH: (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((dir) => !dir.includes('node_modules'))
+    .join(delimiter),
+  DENO_NO_UPDATE_CHECK: '1',
+}
+
+/** Somebody's Node 22: it is too large to be a dependency. `.ci/run` gets one. */
+const { NODE_22 } = process.env
+if (NODE_22 === undefined) console.warn('NODE_22 names no Node 22: the package is not run on one.')
+
+export const NODES = [
+  ...(NODE_22 === undefined ? [] : [{ name: 'Node 22', node: NODE_22 }]),
+  { name: 'Node 24', node: process.execPath },
+]
+
+export interface InstalledPackage {
+  /** Where it was installed; an ES module may be written there. */
+  folder: string
+  /** The package itself. */
+  dir: string
+  tarball: string
+  remove(): Promise<void>
+}
+
+export async function installPackage(): Promise<InstalledPackage> {
+  const folder = await mkdtemp(join(tmpdir(), 'signalbox-package-'))
+  const built = join(folder, 'built')
+  await buildPackage(built)
+  await run('npm', ['pack', '--pack-destination', folder], { cwd: built, env: MACHINE })
+  await rm(built, { recursive: true })
+  const name = (await readdir(folder)).find((file) => file.endsWith('.tgz')) ?? ''
+  const tarball = join(folder, name)
+  await writeFile(join(folder, 'package.json'), '{"private":true,"type":"module"}')
+  const quiet = ['--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts']
+  await run('npm', ['install', ...quiet, tarball], { cwd: folder, env: MACHINE })
+  const dir = join(folder, 'node_modules/signalbox')
+  return { folder, dir, tarball, remove: () => rm(folder, { recursive: true, force: true }) }
+}
