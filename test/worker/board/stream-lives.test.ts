@@ -174,50 +174,54 @@ function toldBetween(world: StreamWorld, after: number, upTo: number): Message[]
   return missed.length > MAX_REPLAY ? summarize(missed) : missed
 }
 
+/** A round may lack one of the rare things; so many in a row do not. */
+const MAX_ROUNDS = 10
+
 it('streams that share a socket get each message once and in order, whoever leads or vanishes', async () => {
-  const seen = new Set<string>()
-  await fc.assert(
-    fc.asyncProperty(
-      fc.array(happening, { minLength: 5, maxLength: 60, size: 'max' }),
-      async (life) => {
-        const world = new StreamWorld(ISOLATES, ROOM)
-        for (const what of life) {
-          await play(world, what)
-          // The log tells what was before a stream from what was after it by the millisecond.
-          await world.clock.advance(1)
-        }
-        world.isDown = false
-        // Until whoever vanished is missed, and whoever dials gets through.
-        await world.clock.advance(90_000)
-        world.publish('task')
-        await world.clock.advance(20_000)
-        for (const each of world.lives) {
-          const place = checkLife(world, each)
-          if (each.end === undefined) expect(place).toBe(world.log.length)
-          seen.add(each.end ?? 'alive')
-        }
-        const isolates = [...world.sockets].map(({ isolate }) => isolate)
-        expect(new Set(isolates).size).toBe(isolates.length)
-        expect(world.sockets.size).toBeLessThanOrEqual(Math.min(ISOLATES, world.alive.length))
-        // Nobody fills the repository who is gone.
-        if (world.alive.length < ROOM.each) {
-          let late = world.open(0, 'ann')
-          await world.clock.advance(3_000)
-          // Its isolate did not know that others have left, and asks once it has refused somebody.
-          if (late.end === 'full') late = world.open(0, 'ann')
-          await world.clock.advance(1_000)
-          expect([late.end, checkLife(world, late)]).toEqual([undefined, world.log.length])
-        }
-        for (const each of world.alive) world.end(each, 'killed')
-        await world.clock.advance(20_000)
-        expect([world.sockets.size, world.clock.pending]).toEqual([0, 0])
-        for (const what of world.seen) seen.add(what)
-      },
-    ),
-    { numRuns: 60 },
+  const missing = new Set([
+    ...['alive', 'killed', 'slow', 'full', 'vanished', 'leader vanished', 'asked the repository'],
+    ...['board.subscribe_failed', 'board.catch_up_failed'],
+  ])
+  const lives = fc.asyncProperty(
+    fc.array(happening, { minLength: 5, maxLength: 60, size: 'max' }),
+    async (life) => {
+      const world = new StreamWorld(ISOLATES, ROOM)
+      for (const what of life) {
+        await play(world, what)
+        // The log tells what was before a stream from what was after it by the millisecond.
+        await world.clock.advance(1)
+      }
+      world.isDown = false
+      // Until whoever vanished is missed, and whoever dials gets through.
+      await world.clock.advance(90_000)
+      world.publish('task')
+      await world.clock.advance(20_000)
+      for (const each of world.lives) {
+        const place = checkLife(world, each)
+        if (each.end === undefined) expect(place).toBe(world.log.length)
+        missing.delete(each.end ?? 'alive')
+      }
+      const isolates = [...world.sockets].map(({ isolate }) => isolate)
+      expect(new Set(isolates).size).toBe(isolates.length)
+      expect(world.sockets.size).toBeLessThanOrEqual(Math.min(ISOLATES, world.alive.length))
+      // Nobody fills the repository who is gone.
+      if (world.alive.length < ROOM.each) {
+        let late = world.open(0, 'ann')
+        await world.clock.advance(3_000)
+        // Its isolate did not know that others have left, and asks once it has refused somebody.
+        if (late.end === 'full') late = world.open(0, 'ann')
+        await world.clock.advance(1_000)
+        expect([late.end, checkLife(world, late)]).toEqual([undefined, world.log.length])
+      }
+      for (const each of world.alive) world.end(each, 'killed')
+      await world.clock.advance(20_000)
+      expect([world.sockets.size, world.clock.pending]).toEqual([0, 0])
+      for (const what of world.seen) missing.delete(what)
+    },
   )
-  // The lives were not too dull to prove anything.
-  const wanted = ['alive', 'killed', 'slow', 'full', 'vanished', 'leader vanished']
-  const events = ['asked the repository', 'board.subscribe_failed', 'board.catch_up_failed']
-  expect([...wanted, ...events].filter((each) => !seen.has(each))).toEqual([])
+  // Sixty lives, and more where they were too dull to prove something.
+  for (let rounds = 0; rounds === 0 || (missing.size > 0 && rounds < MAX_ROUNDS); rounds++) {
+    await fc.assert(lives, { numRuns: 60 })
+  }
+  expect([...missing]).toEqual([])
 })
