@@ -1,5 +1,5 @@
 // The edge of the Node host as a process: its environment, one line of log when it listens, a
-// graceful end. Its arguments: the folder of signalbox.config.ts, and that of schema.sql.
+// graceful end. Its argument is the folder of signalbox.config.ts.
 
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -9,7 +9,7 @@ import { consoleLog } from '../worker/shared/log.ts'
 import { checkoutHome } from './checkout-home.ts'
 import { schemaFrom } from './database/prepare.ts'
 
-const [shop = '.', home = '.'] = process.argv.slice(2)
+const [shop = '.'] = process.argv.slice(2)
 const { href } = pathToFileURL(join(shop, 'signalbox.config.ts'))
 const { default: file } = (await import(href)) as { default: SignalboxFile }
 const edge = await openNodeEdge({
@@ -17,7 +17,7 @@ const edge = await openNodeEdge({
   file,
   log: consoleLog,
   databaseThread: checkoutHome.databaseThread,
-  schema: schemaFrom(home, {
+  schema: schemaFrom(checkoutHome.dir, {
     notice: (sentence) => consoleLog('warn', 'database.schema', { notice: sentence }),
   }),
 })

@@ -13,7 +13,7 @@ export const prepareNode: PrepareEdge = async (plan) => {
   return {
     name: 'node',
     command: process.execPath,
-    args: [join(import.meta.dirname, 'node-edge.ts'), home, join(import.meta.dirname, '..')],
+    args: [join(import.meta.dirname, 'node-edge.ts'), home],
     env: {
       ...plan.env,
       LIBSQL_URL: embeddedUrl(dir),

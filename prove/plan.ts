@@ -3,12 +3,13 @@
 import { resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { FAULTS, faultsOf } from './recorder/faults.ts'
+import { HOSTS } from './recorder/system.ts'
 
 export const USAGE = `usage: npm run prove -- [options]
   --fault NAME   a fault; may be given several times (default: all of them in turn; none: only load)
   --seed N       of the load, from 0 to 4294967295 (default: a random one)
   --for TIME     how long faults come, such as 60s or 10m (default: 60s)
-  --host HOST    workerd or deno (default: workerd)
+  --host HOST    workerd, deno or node (default: workerd)
   --out FILE     where the history is written (default: .signalbox/prove/HOST-SEED.jsonl)
 
 faults: ${Object.keys(FAULTS).join(' ')}`
@@ -31,8 +32,9 @@ function readOptions(args: string[]) {
 /** Throws UsageError. */
 export function readPlan(args: string[]) {
   const given = readOptions(args)
-  const { host = 'workerd', for: time = '60s' } = given
-  if (host !== 'workerd' && host !== 'deno') throw new UsageError(`There is no host ${host}.`)
+  const { for: time = '60s' } = given
+  const host = HOSTS.find((name) => name === (given.host ?? 'workerd'))
+  if (!host) throw new UsageError(`There is no host ${given.host}.`)
   const [, count, unit] = /^([1-9]\d*)(s|m)$/.exec(time) ?? []
   if (count === undefined) throw new UsageError(`--for ${time} is no time such as 60s or 10m.`)
   const seed = Number(given.seed ?? Math.floor(Math.random() * 1e9))

@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { PaymentsLoad } from './payments-load.ts'
+import type { Process } from './process.ts'
 import type { Answered, FaultyProxy, Passed } from './proxy.ts'
 import type { System } from './system.ts'
 
@@ -25,14 +26,26 @@ export interface Fault {
   run(scene: Scene, ms: number): Promise<Detail | undefined>
 }
 
-const PROCESSES = ['edge', 'database', 'sidecar', 'simulator'] as const
+type ProcessName = 'edge' | 'database' | 'sidecar' | 'simulator'
+const PROCESSES: readonly ProcessName[] = ['edge', 'database', 'sidecar', 'simulator']
 /** Not the simulator: its payments are in its memory, and the checker compares with them. */
-const KILLED = ['edge', 'database', 'sidecar'] as const
-const PROXIES = {
-  'edge-database': ['database'],
-  'sidecar-edge': ['sidecar'],
-  'edge-gateway': ['gateways', 'webhooks'],
-} as const satisfies Record<string, readonly (keyof System['proxies'])[]>
+const KILLED: readonly ProcessName[] = ['edge', 'database', 'sidecar']
+
+function processOf({ processes, database }: System, name: ProcessName): Process {
+  return name === 'database' ? serverOf(database).process : processes[name]
+}
+
+function serverOf({ server }: System['database']) {
+  if (!server) throw new Error('The database of this host is a file.')
+  return server
+}
+
+type ProxyName = 'edge-database' | 'sidecar-edge' | 'edge-gateway'
+
+const proxiesOf = ({ proxies, database }: System, name: ProxyName): FaultyProxy[] => {
+  if (name === 'edge-database') return [serverOf(database).proxy]
+  return name === 'sidecar-edge' ? [proxies.sidecar] : [proxies.gateways, proxies.webhooks]
+}
 /** The ledger gives a batch up after 6 s and sends it again; this one lands after that. */
 const HELD_MS = 8_000
 /** The ledger answers every caller within 25 s. */
@@ -43,36 +56,36 @@ const DELAY_MS = 2_000
 /** Under any load there is a batch to hold within this time. */
 const NO_BATCH_MS = 5_000
 
-const killed = (name: (typeof KILLED)[number]): Fault => ({
+const killed = (name: ProcessName): Fault => ({
   brief: 500,
   full: 2_000,
   async run({ system }, ms) {
-    await system.processes[name].kill()
+    await processOf(system, name).kill()
     await sleep(ms)
-    await system.processes[name].start()
+    await processOf(system, name).start()
     return undefined
   },
 })
 
-const stopped = (name: (typeof PROCESSES)[number]): Fault => ({
+const stopped = (name: ProcessName): Fault => ({
   brief: 2_000,
   full: 20_000,
   async run({ system }, ms) {
-    system.processes[name].freeze()
+    processOf(system, name).freeze()
     await sleep(ms)
-    system.processes[name].thaw()
+    processOf(system, name).thaw()
     return undefined
   },
 })
 
 const onProxies = (
-  name: keyof typeof PROXIES,
+  name: ProxyName,
   times: { brief: number; full: number },
   begin: (proxy: FaultyProxy) => void,
 ): Fault => ({
   ...times,
   async run({ system }, ms) {
-    const proxies = PROXIES[name].map((each) => system.proxies[each])
+    const proxies = proxiesOf(system, name)
     for (const proxy of proxies) begin(proxy)
     await sleep(ms)
     for (const proxy of proxies) proxy.conditions = {}
@@ -83,20 +96,21 @@ const onProxies = (
 const lateBatch: Fault = {
   brief: HELD_MS,
   full: HELD_MS,
-  run: ({ system }, ms) => holdBatch(system.proxies.database, () => sleep(ms)),
+  run: ({ system }, ms) => holdBatch(serverOf(system.database).proxy, () => sleep(ms)),
 }
 
 /** Every caller of the batch got a 503, and some have asked again, before it lands. */
 const abandonedBatch: Fault = {
   full: ABANDONED_MS,
-  run: ({ system }, ms) => holdBatch(system.proxies.database, () => sleep(ms), { alone: true }),
+  run: ({ system }, ms) =>
+    holdBatch(serverOf(system.database).proxy, () => sleep(ms), { alone: true }),
 }
 
 const evictLedger: Fault = {
   brief: EVICTED_UNDER_MS,
   full: EVICTED_UNDER_MS,
   run: ({ system }, ms) =>
-    holdBatch(system.proxies.database, async () => {
+    holdBatch(serverOf(system.database).proxy, async () => {
       await fetch(`${system.edgeUrl}/evict-ledger`, { method: 'POST' })
       await sleep(ms)
     }),
@@ -158,7 +172,19 @@ const twoLedgers: Fault = {
   },
 }
 
-const proxyFaults = (name: keyof typeof PROXIES): Record<string, Fault> => ({
+/** As a backup or another tool does that takes its time. */
+const lockDatabase: Fault = {
+  brief: 2_000,
+  full: 10_000,
+  async run({ system }, ms) {
+    const unlock = await system.database.lock?.()
+    await sleep(ms)
+    unlock?.()
+    return undefined
+  },
+}
+
+const proxyFaults = (name: ProxyName): Record<string, Fault> => ({
   [`cut-${name}`]: onProxies(name, { brief: 1_000, full: 5_000 }, (proxy) => proxy.cut()),
   [`delay-${name}`]: onProxies(name, { brief: 3_000, full: 10_000 }, (proxy) => {
     proxy.conditions = { delayMs: DELAY_MS }
@@ -173,6 +199,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'late-batch': lateBatch,
   'abandoned-batch': abandonedBatch,
   'two-ledgers': twoLedgers,
+  'lock-database': lockDatabase,
   'evict-ledger': evictLedger,
   ...Object.fromEntries(KILLED.map((name) => [`kill-${name}`, killed(name)])),
   ...proxyFaults('edge-database'),
@@ -181,6 +208,16 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   ...proxyFaults('edge-gateway'),
 }
 
-/** Under Deno the ledger runs in the edge's own process, so `kill-edge` stops it. */
+const OF_SERVER = /^(late|abandoned)-batch$|-database$/
+const OF_FILE = 'lock-database'
+
+/**
+ * Under Deno and Node the ledger runs in the edge's own process, so `kill-edge` stops it. Node's
+ * database is in that process too, and nothing stands between the two.
+ */
 export const faultsOf = (host: System['host']): string[] =>
-  Object.keys(FAULTS).filter((name) => host === 'workerd' || name !== 'evict-ledger')
+  Object.keys(FAULTS).filter((name) => {
+    if (name === 'evict-ledger') return host === 'workerd'
+    if (name === OF_FILE) return host === 'node'
+    return host !== 'node' || !OF_SERVER.test(name)
+  })

@@ -59,13 +59,15 @@ async function sweepAll(system: System, recorder: Recorder): Promise<boolean> {
 
 /** Checks and deliveries that are due later are due now. */
 async function passTime(system: System): Promise<void> {
-  await system.query(
+  await system.database.query(
     // called_until 0: the gateway was never called for it.
     `UPDATE payment_transactions SET next_check_at = 0, called_until = MIN(called_until, 1)
       WHERE next_check_at IS NOT NULL`,
   )
-  await system.query('UPDATE payment_outbox SET next_attempt_at = 0, leased_until = NULL')
-  await system.query('UPDATE payment_deliveries SET next_attempt_at = 0, leased_until = NULL')
+  await system.database.query('UPDATE payment_outbox SET next_attempt_at = 0, leased_until = NULL')
+  await system.database.query(
+    'UPDATE payment_deliveries SET next_attempt_at = 0, leased_until = NULL',
+  )
 }
 
 async function sweep(system: System): Promise<Json> {
@@ -78,7 +80,7 @@ async function sweep(system: System): Promise<Json> {
 
 /** How many rows there are of each table and status. */
 async function countsOf(system: System): Promise<unknown> {
-  return await system.query(
+  return await system.database.query(
     `SELECT 'transaction' AS what, status, COUNT(*) AS n FROM payment_transactions GROUP BY 2
       UNION ALL SELECT 'refund', status, COUNT(*) FROM payment_refunds GROUP BY 2
       UNION ALL SELECT 'event', outcome, COUNT(*) FROM payment_webhook_events GROUP BY 2

@@ -9,27 +9,23 @@ import { prepareDeno } from '../../local/deno.ts'
 import { edgeReady, edgeUrl } from '../../local/edge.ts'
 import { edgeVariables, machineVariables } from '../../local/environment.ts'
 import { gatewaySecrets } from '../../local/gateways.ts'
-import {
-  databaseReady,
-  databaseUrl,
-  libsqlServer,
-  prepareDatabase,
-} from '../../local/libsql-server.ts'
+import { prepareNode } from '../../local/node.ts'
 import { findPorts } from '../../local/ports.ts'
 import { boardReady, sidecarProcess } from '../../local/sidecar-process.ts'
 import { simulatorProcess, simulatorReady, simulatorUrl } from '../../local/simulator-process.ts'
-import { databaseAccess, mintTokens } from '../../local/tokens.ts'
+import { mintTokens } from '../../local/tokens.ts'
 import { prepareWorkerd } from '../../local/workerd.ts'
 import { EventReceiver } from '../../test/support/event-receiver.ts'
 import { shopHome } from '../../test/support/shop-home.ts'
 import { SimulatorControl } from '../../test/support/simulator-control.ts'
-import { libsqlDatabase } from '../../worker/payments/ledger/libsql/database-libsql.ts'
-import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { fileIn, type RunDatabase, startServer } from './database.ts'
 import { Process } from './process.ts'
 import { FaultyProxy } from './proxy.ts'
 import shop from './shop.config.ts'
 
-export type Host = 'workerd' | 'deno'
+export const HOSTS = ['workerd', 'deno', 'node'] as const
+export type Host = (typeof HOSTS)[number]
+const PREPARE = { workerd: prepareWorkerd, deno: prepareDeno, node: prepareNode }
 const REPO = 'prove/board'
 const WAIT_MS = 60_000
 /** The shop of a run, and an edge whose ledger can be evicted. */
@@ -44,9 +40,10 @@ const RETRIES_MS = '200 400 800 1600 3200'
 export interface System {
   host: Host
   /** `secondEdge`: on the same database; only the fault `two-ledgers` starts it. */
-  processes: Record<'edge' | 'secondEdge' | 'database' | 'simulator' | 'sidecar', Process>
+  processes: Record<'edge' | 'secondEdge' | 'simulator' | 'sidecar', Process>
   /** `webhooks`: from the gateways to the edge. `gateways`: from the edge to them. */
-  proxies: Record<'database' | 'gateways' | 'webhooks' | 'sidecar', FaultyProxy>
+  proxies: Record<'gateways' | 'webhooks' | 'sidecar', FaultyProxy>
+  database: RunDatabase
   edgeUrl: string
   secondEdgeUrl: string
   /** Folder of the board's files. */
@@ -55,7 +52,6 @@ export interface System {
   tokens: { board: string; payments: string }
   simulator: SimulatorControl
   receiver: EventReceiver
-  query(sql: string): Promise<unknown>
   close(): Promise<void>
 }
 
@@ -64,7 +60,6 @@ export async function startSystem(host: Host): Promise<System> {
   const ports = (await findPorts([0, 0, 0, 0])).map((claim) => (claim.ok ? claim.port : 0))
   const [edgePort = 0, secondEdgePort = 0, databasePort = 0, simulatorPort = 0] = ports
   const proxies = {
-    database: await FaultyProxy.before(databasePort),
     gateways: await FaultyProxy.before(simulatorPort),
     webhooks: await FaultyProxy.before(edgePort),
     sidecar: await FaultyProxy.before(edgePort),
@@ -73,7 +68,6 @@ export async function startSystem(host: Host): Promise<System> {
   const receiver = new EventReceiver(eventsSecret)
   await receiver.listen()
   const secret = randomBytes(32).toString('base64url')
-  const access = await databaseAccess(secret)
   const tokens = await mintTokens(secret, REPO, Date.now())
   const home = await shopHome(join(dir, 'shop'), SHOP)
   const env = { ...machineVariables(process.env), HOME: dir }
@@ -82,36 +76,31 @@ export async function startSystem(host: Host): Promise<System> {
   await mkdir(join(store, '.cairn/sessions'))
   await writeFile(join(store, '.cairn/config.yaml'), CONFIG)
 
+  const patience = (what: string) => {
+    return { what, waitMs: WAIT_MS, signal: AbortSignal.timeout(2 * WAIT_MS) }
+  }
+  const database =
+    host === 'node'
+      ? fileIn(dir)
+      : await startServer(dir, databasePort, secret, patience('the database'))
   const given = { PAYMENT_EVENTS_URL: receiver.url, PAYMENT_EVENTS_SECRET: eventsSecret }
   const variables = edgeVariables({ ...env, ...given }, shop, {
     secret,
     edge: proxies.webhooks.url,
-    database: proxies.database.url,
+    database: database.url,
     simulator: proxies.gateways.url,
-    databaseToken: access.token,
+    databaseToken: database.token,
   })
-  const patience = (what: string) => {
-    return { what, waitMs: WAIT_MS, signal: AbortSignal.timeout(2 * WAIT_MS) }
-  }
   const edge = async (name: string, port: number) => {
     const own = join(dir, name)
     await mkdir(own)
-    const prepare = host === 'deno' ? prepareDeno : prepareWorkerd
     const plan = { port, dir: own, home, variables, env, logFile: join(own, 'edge.log') }
-    return new Process(await prepare(plan), () => edgeReady(edgeUrl(port), patience(name)))
+    return new Process(await PREPARE[host](plan), () => edgeReady(edgeUrl(port), patience(name)))
   }
-  const database = databaseUrl(databasePort)
   const simulator = simulatorUrl(simulatorPort)
   const cacheDir = join(dir, 'cache')
   const logFile = (name: string) => join(dir, `${name}.log`)
   const processes = {
-    database: new Process(
-      libsqlServer(
-        { dir: join(dir, 'db'), port: databasePort, publicKey: access.publicKey },
-        { env, logFile: logFile('database') },
-      ),
-      () => databaseReady(database, patience('the database')),
-    ),
     simulator: new Process(
       simulatorProcess({
         home: process.cwd(),
@@ -141,19 +130,17 @@ export async function startSystem(host: Host): Promise<System> {
       async () => undefined,
     ),
   }
-  await Promise.all([processes.database.start(), processes.simulator.start()])
-  const place = { url: database, token: access.token }
-  await prepareDatabase(place, process.cwd(), { signal: patience('').signal })
+  await processes.simulator.start()
   await processes.edge.start()
   await processes.sidecar.start()
   const question = { edge: edgeUrl(edgePort), repo: REPO, token: tokens.board }
   await boardReady({ ...question, sidecarLog: logFile('sidecar') }, patience('the board'))
 
-  const direct = libsqlDatabase({ url: database, authToken: access.token }, Date.now)
   return {
     host,
     processes,
     proxies,
+    database,
     edgeUrl: edgeUrl(edgePort),
     secondEdgeUrl: edgeUrl(secondEdgePort),
     store: join(store, '.cairn'),
@@ -161,10 +148,10 @@ export async function startSystem(host: Host): Promise<System> {
     tokens,
     simulator: new SimulatorControl(simulator),
     receiver,
-    query: (sql) => direct.write([statement(sql)], AbortSignal.timeout(WAIT_MS)),
     async close() {
-      const { sidecar, edge, secondEdge, simulator, database } = processes
-      for (const each of [sidecar, edge, secondEdge, simulator, database]) await each.stop()
+      const { sidecar, edge, secondEdge, simulator } = processes
+      for (const each of [sidecar, edge, secondEdge, simulator]) await each.stop()
+      await database.close()
       receiver.close()
       for (const proxy of Object.values(proxies)) await proxy.close()
       await rm(dir, { recursive: true, force: true, maxRetries: 5 })
