@@ -1,5 +1,8 @@
 // Every route and who may pass it: the table, the kinds of callers, and what each is answered.
 
+import { once } from 'node:events'
+import { type IncomingMessage, request } from 'node:http'
+import { expect } from 'vitest'
 import { issueCode } from '../../worker/session/code.ts'
 import { cookieName, type Scope } from '../../worker/shared/access.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
@@ -186,4 +189,14 @@ export async function knockAt(
     expected[route] = refused ?? door.passed
   }
   return { answered, expected }
+}
+
+/** Hosts hand on any Host header; one that names no host would fail in whoever reads the URL. */
+export async function expectHostsRefused({ origin }: Edge): Promise<void> {
+  for (const Host of ['a b', 'localhost:99999', '%00']) {
+    const asked = request(`${origin}/api/session`, { headers: { Host } }).end()
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    answer.resume()
+    expect(answer.statusCode, Host).toBe(400)
+  }
 }

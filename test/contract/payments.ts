@@ -1,5 +1,5 @@
 // The public contract of payments over HTTP, with real processes on every side: the same sentences
-// must be true of workerd and of Deno.
+// must be true of workerd and of Node.
 
 import { afterAll, beforeAll } from 'vitest'
 import type { Host } from '../support/edge-process.ts'
@@ -27,7 +27,7 @@ export function paymentsContract(host: Host): void {
   let silent: Silent
   let stranded: Stranded
   beforeAll(async () => {
-    system = await PaymentSystem.start(host)
+    system = await PaymentSystem.start(host, undefined, undefined, { file: host === 'node' })
     // A gateway is waited for for 15 s: meanwhile the other tests run.
     silent = await startSilent(system)
     stranded = await startStranded(system)

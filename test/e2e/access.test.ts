@@ -44,7 +44,7 @@ async function databasesIn(dir: string): Promise<string[]> {
   return files.filter((_, i) => (sizes[i] ?? 0) > EMPTY_BYTES)
 }
 
-describe.each(['workerd', 'deno'] as const)('access on %s', (host) => {
+describe.each(['workerd', 'node'] as const)('access on %s', (host) => {
   it('makes no database for streams that wait for names which nobody has published', async () => {
     const edge = await startEdge(host)
     onTestFinished(() => edge.close())

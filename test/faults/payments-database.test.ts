@@ -81,8 +81,8 @@ it('a database killed in a burst loses no event and tells none twice, and gatewa
 })
 
 it('a database killed in a burst does the same to an edge in one process', async () => {
-  await using deno = await PaymentSystem.start('deno')
-  await killDatabase(deno)
+  await using node = await PaymentSystem.start('node')
+  await killDatabase(node)
 })
 
 it('an edge killed in a burst loses its queue, and retries land what was in it once each', async () => {

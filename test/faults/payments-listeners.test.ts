@@ -37,7 +37,7 @@ export default defineConfig({
 })
 `
 
-describe.each(['workerd', 'deno'] as const)('on %s', (host) => {
+describe.each(['workerd', 'node'] as const)('on %s', (host) => {
   let dir: string
   let shop: NodeServer
   let system: PaymentSystem

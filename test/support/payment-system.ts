@@ -11,6 +11,7 @@ import type { Story } from '../../worker/payments/queries/queries.ts'
 import { token } from './edge.ts'
 import { type EdgeProcess, type Host, startEdge } from './edge-process.ts'
 import { EventReceiver } from './event-receiver.ts'
+import { startFileDatabase } from './file-database.ts'
 import { jsonOf } from './json-of.ts'
 import { type LibsqlServer, startLibsql } from './libsql.ts'
 import { type SimulatorControl, startSimulator } from './simulator-control.ts'
@@ -42,17 +43,21 @@ export class PaymentSystem implements AsyncDisposable {
 
   /**
    * `home`: of a shop of its own, as `shopHome` makes it. `variables`: instead of those that every
-   * edge of it has.
+   * edge of it has. `file`: payments are in a file, which only Node can do.
    */
   static async start(
     host: Host,
     home = process.cwd(),
     variables: Record<string, string> = {},
+    { file = false } = {},
   ): Promise<PaymentSystem> {
     const receiver = new EventReceiver(EVENTS_SECRET)
     const claim = await findPort(0)
     if (!claim.ok) throw new Error(claim.code)
-    const [database] = await Promise.all([startLibsql(), receiver.listen()])
+    const [database] = await Promise.all([
+      file ? startFileDatabase() : startLibsql(),
+      receiver.listen(),
+    ])
     const edgeOf = (more: Record<string, string>) =>
       startEdge(
         host,

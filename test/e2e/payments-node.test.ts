@@ -1,3 +1,3 @@
 import { paymentsContract } from '../contract/payments.ts'
 
-paymentsContract('deno')
+paymentsContract('node')

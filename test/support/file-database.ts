@@ -1,0 +1,49 @@
+// The payments' database of a Node edge: a file, read and written past the edge that has it open.
+
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { checkoutHome } from '../../local/checkout-home.ts'
+import { schemaFrom } from '../../local/database/prepare.ts'
+import { embeddedUrl } from '../../local/node.ts'
+import { embeddedDatabase, fileOf } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { isTransient } from '../../worker/payments/ledger/libsql/request-libsql.ts'
+import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { type LibsqlServer, TABLES } from './libsql.ts'
+
+const noServer = () => Promise.reject(new Error('A file has no server.'))
+
+export async function startFileDatabase(): Promise<LibsqlServer> {
+  const dir = await mkdtemp(join(tmpdir(), 'signalbox-file-'))
+  const url = embeddedUrl(dir)
+  const database = embeddedDatabase(fileOf(url))
+  await schemaFrom(checkoutHome.dir, {})(database)
+  const query: LibsqlServer['query'] = async (sql, args) => {
+    for (;;) {
+      try {
+        const never = new AbortController().signal
+        const [rows = []] = await database.write([statement(sql, args)], never)
+        return rows.map((row) => ({ ...row }))
+      } catch (error) {
+        // The edge writes just now, and needs the time to end that.
+        if (!isTransient(error)) throw error
+        await new Promise((resolve) => setTimeout(resolve, 2))
+      }
+    }
+  }
+  return {
+    url,
+    token: '',
+    database,
+    query,
+    async wipe() {
+      for (const table of TABLES) await query(`DELETE FROM ${table}`)
+    },
+    kill: noServer,
+    restart: noServer,
+    async stop() {
+      database.close()
+      await rm(dir, { recursive: true, force: true })
+    },
+  }
+}
