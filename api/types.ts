@@ -491,7 +491,7 @@ export interface RefundResult {
   success: boolean
   /** The gateway’s id of it, or ours if it gives none. */
   refundId: string
-  /** What this refund gives back, in minor units. */
+  /** What this refund returns, in minor units. */
   refundedAmount: number
 }
 

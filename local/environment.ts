@@ -8,16 +8,16 @@ import { gatewaySecrets, simulatedGateways } from './gateways.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What any program may need to find its way about a machine; nothing of ours. */
+/** What any program may need on a machine; nothing of Signalbox. */
 const MACHINE =
   /^(PATH|HOME|USER|TMPDIR|TZ|LANG|LC_\w+|XDG_\w+|SSL_CERT_\w+|DENO_DIR|NODE_COMPILE_CACHE)$/
 /**
- * What the Worker reads, but not AUTH_SECRETS or LIBSQL_*: a local system has its own. Nor
- * AUTH_AUDIENCE: the tokens of local.json and of links are for the default one.
+ * What the Worker reads, without AUTH_SECRETS and LIBSQL_*, since a local system has its own, and
+ * without AUTH_AUDIENCE, since the tokens of local.json and of links are for the default one.
  */
 const WORKER = /^(PAYMENT_\w+|ALLOWED_ORIGINS|AUTH_(JWKS_URL|ISSUER)|MAX_STREAMS)$/
 const DRIVER_PREFIXES = Object.values(DRIVERS).map(({ envPrefix }) => envPrefix)
-/** What an operator tunes a sidecar with; what it publishes, and where, is ours to say. */
+/** Settings of a sidecar. What it publishes, and where, is decided by the local system. */
 const SIDECAR = /^SIGNALBOX_(?!TOKEN|EDGE$|REPO$)\w+$/
 
 const pick = (env: Environment, isIt: (name: string) => boolean): Record<string, string> => {
@@ -48,7 +48,7 @@ export interface EdgeSurroundings {
 }
 
 /**
- * `env`: of whoever starts the system. It sets the public URL and gateways, never the places.
+ * `env`: of the start. It may set the public URL and gateways, but not the addresses of processes.
  * `file`: signalbox.config.ts, which names the gateways.
  */
 export function edgeVariables(
@@ -58,7 +58,7 @@ export function edgeVariables(
 ): Record<string, string> {
   const given = workerVariables(env, gatewayPrefixes(file))
   return {
-    // Where gateways call back; whoever has a tunnel to the internet sets it in the environment.
+    // Where gateways call back. With a tunnel to the internet it is set in the environment.
     PAYMENT_PUBLIC_URL: edge,
     ...simulatedGateways(given, gatewaySecrets(secret), simulator),
     ...given,

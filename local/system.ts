@@ -1,4 +1,4 @@
-// The order in which a local system comes up. Each step trusts that those before it are done.
+// The order in which a local system starts. Each step needs the ones before it.
 
 import { join } from 'node:path'
 import { buildConsole } from '../console/build.ts'
@@ -28,17 +28,17 @@ export interface SystemPlan {
   data: DataFolder
   env: Readonly<Record<string, string | undefined>>
   supervisor: Supervisor
-  /** Told what a person at the terminal should know. */
+  /** Prints a sentence for the person at the terminal. */
   notice: (sentence: string) => void
-  /** Aborted when it is not wanted any more. */
+  /** Aborted when the start is to end. */
   signal: AbortSignal
 }
 
-/** Generous: a store of 100,000 tasks is read and published before the board is there. */
+/** Long, since a store of 100,000 tasks is read and published before the board is there. */
 const BOARD_WAIT_MS = 120_000
 const PROCESS_WAIT_MS = 20_000
 
-/** Resolves when all of it is up. Throws StartError; what was started then still runs. */
+/** Resolves when all processes are ready. Throws StartError; what was started still runs then. */
 export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
   const { options, home, data, env, supervisor, notice, signal } = plan
   const { repo, storeDir } = options
@@ -64,9 +64,9 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
     const secrets = gatewaySecrets(secret)
     const callbackOf = (key: string) =>
       `${edge}${routePath('payments.webhook', routePrefixOf(signalbox), key)}`
-    const told = { port: ports.simulator, callbackOf, secrets, logsDir, cacheDir, env: machine }
+    const settings = { port: ports.simulator, callbackOf, secrets, logsDir, cacheDir, env: machine }
     const logFile = data.logFile('simulator')
-    supervisor.start(simulatorProcess({ home, ...told, logFile }))
+    supervisor.start(simulatorProcess({ home, ...settings, logFile }))
     await simulatorReady(simulator, { what: 'The simulator', waitMs: PROCESS_WAIT_MS, signal })
   }
   const bringEdgeUp = async () => {
@@ -74,9 +74,9 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
     const logFile = data.logFile(options.host)
     const dir = data.edgeDir
     const consoleDir = join(dir, 'console')
-    const told = { port: ports.edge, dir, consoleDir, home, variables, env: machine, logFile }
+    const settings = { port: ports.edge, dir, consoleDir, home, variables, env: machine, logFile }
     const [spec] = await Promise.all([
-      prepare(told),
+      prepare(settings),
       bundling('The console', () => buildConsole(consoleDir)),
     ])
     supervisor.start(spec)
@@ -86,8 +86,8 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
     const logFile = data.logFile('sidecar')
     const { cacheDir } = data
     const sidecarEnv = { ...machine, ...sidecarVariables(env) }
-    const told = { edge, repo, token: tokens.sidecar, env: sidecarEnv, logFile }
-    supervisor.start(sidecarProcess({ home, storeDir, cacheDir, ...told }))
+    const settings = { edge, repo, token: tokens.sidecar, env: sidecarEnv, logFile }
+    supervisor.start(sidecarProcess({ home, storeDir, cacheDir, ...settings }))
     const question = { edge, repo, token: tokens.board, sidecarLog: logFile }
     await boardReady(question, { what: 'The board', waitMs: BOARD_WAIT_MS, signal })
   }
@@ -98,7 +98,7 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
   return { url: edge, path: repo, database, databaseToken, simulator, tokens, gateways }
 }
 
-/** The edge is told of the others when it starts, so all are found before anything is started. */
+/** The edge gets the other ports when it starts, so all are found before anything is started. */
 async function claimPorts({ options, data, signal }: SystemPlan) {
   const edge = await claimPort({ port: options.port, inherited: data.inherited, signal })
   const [database = 0, simulator = 0] = await freePorts(2, edge)

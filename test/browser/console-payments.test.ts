@@ -227,7 +227,7 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     const answer = await start.payments('/refunds', { ...refund, reason: 'It was broken' })
     expect(answer).toMatchObject({ success: true, refundedAmount: 20_000 })
     await page.getByRole('button', { name: /^Refund IQD.20,000$/ }).click()
-    await page.getByRole('alert').filter({ hasText: 'has been given back already' }).waitFor()
+    await page.getByRole('alert').filter({ hasText: 'was refunded already' }).waitFor()
     await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click()
     await page.unroute('**/api/payments/transactions**')
     await main

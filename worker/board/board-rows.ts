@@ -1,30 +1,30 @@
-// What a repository's read model holds: its one row of state, its filters and its rows.
+// The types of a repository's read model: its state, its filters and its rows.
 
 import type { Touched } from './message.ts'
 import type { StoreState } from './wire.ts'
 
-/** Everything a repository remembers besides its records and its log. */
+/** Everything that a repository stores besides its records and its log. */
 export interface RepositoryState {
   epoch: string
   /** The sidecar run that may publish, and its last batch. 0 before the first sync. */
   run: number
   batch: number
-  /** A first sync was taken in whole: until then readers are told that there is no repository. */
+  /** A first sync is complete. Until then, there is no repository for readers. */
   published: boolean
   /** Rise with every change to a task row, and to a session row. */
   tasksRev: number
   sessionsRev: number
-  /** A sync under way named records that the edge lacks: what it has is not whole yet. */
+  /** A sync has named records that the edge does not have yet. */
   lacking: boolean
   /**
-   * Applied but not yet told to clients. A row, so that a sidecar's death between two parts of a
-   * change leaves no silent one.
+   * Applied, but clients have no message yet. It is stored, so that no change stays without a
+   * message when a sidecar ends between two parts of it.
    */
   pending: Touched
   /** The session that began last, kept when it is deleted. */
   newestSession?: { id: string; startedAt: string }
   store: StoreState['state']
-  /** Known before the configuration is: a fresh board may have none yet. */
+  /** Known before the configuration: a new board may have none yet. */
   layout?: StoreState['layout']
   sidecarVersion?: string
   lastSeenAt?: number
@@ -45,14 +45,14 @@ export interface SessionFilter {
   health?: string
 }
 
-/** A row of a list: where it stands, and its JSON. */
+/** A row of a list. */
 export interface Row {
   id: string
   hash: string
   json: string
 }
 
-/** Where a row stands in a list that is ordered by time (ms), then id. */
+/** The position of a row in a list that is ordered by time (ms), then id. */
 export interface Place {
   at: number
   id: string
@@ -60,5 +60,5 @@ export interface Place {
 
 export type PlacedRow = Row & Place
 
-/** `follows`: a task is another than it was, though its own file is not. */
+/** `follows`: a task has changed, but its own file has not. */
 export type PutResult = 'same' | 'follows' | 'changed'

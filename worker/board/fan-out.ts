@@ -7,13 +7,13 @@ import { PING_MS } from './repositories.ts'
 import { idBlock } from './sse.ts'
 import { NO_STREAMS, type StreamCounts, type StreamRoom, StreamTally } from './stream-room.ts'
 
-/** A leader shows this often that it is alive. */
+/** How often a leader shows that it is alive. */
 const PULSE_MS = 2_000
 /** A leader that was silent for three pulses has vanished. If it was only slow, no harm is done. */
 const SILENT_MS = 3 * PULSE_MS
 /** Followers look together about four times a second, but each at least at its ping. */
 const LOOK_MS_A_STREAM = 250
-/** A stream that did not look four times in a row has vanished: it must not fill the repository. */
+/** A stream that missed four pings has vanished: it must not count any more. */
 const LOST_MS = 4 * PING_MS
 
 /** Where a stream starts: after its last event id or, without one, when it was opened (ms). */
@@ -71,7 +71,7 @@ export class FanOut<M extends Member> {
 
   /** False: the repository is full, and the stream was not added. */
   join(member: M, now: number): boolean {
-    // What other isolates hold is known by a leader. Without one, the next dial tells.
+    // Only a leader knows the streams of other isolates. Without one, the next dial brings them.
     if (!this.#isLive || this.#isSilent(now)) this.tally.others = NO_STREAMS
     if (!this.#hasRoom(member, now)) return false
     this.#add(member, now)
@@ -87,13 +87,13 @@ export class FanOut<M extends Member> {
     return this.#leader ? undefined : this.#latest()
   }
 
-  /** What a stream does now. The caller asks again until it is told to wait. */
+  /** The next step of a stream. The caller repeats this until the step is `wait`. */
   next(member: M, now: number): Step {
-    // It was taken for lost, and was only slow.
+    // It counted as lost, but was only slow.
     if (!this.#members.has(member)) this.#add(member, now)
     member.seenAt = now
     if (this.#leader === member) this.#beatAt = now
-    // Who asks first leads: a member that is chosen may have vanished.
+    // The first one that asks leads, since a chosen member may have vanished.
     else if (!this.#leader || this.#isSilent(now)) return this.#lead(member, now)
     const { place, at } = member
     return place === undefined || at === undefined
@@ -128,7 +128,7 @@ export class FanOut<M extends Member> {
     return isEntry
   }
 
-  /** What others hold, after all that was missed and after each report. True: wake all members. */
+  /** The streams of others, after all that was missed and each report. True: wake all members. */
   reported(term: number, others: StreamCounts): boolean {
     if (term !== this.#term) return false
     this.tally.others = others
@@ -159,7 +159,7 @@ export class FanOut<M extends Member> {
     return ms < PING_MS ? ms : undefined
   }
 
-  /** Forgets streams that vanished without a word. */
+  /** Removes streams that have vanished. */
   sweep(now: number): void {
     for (const member of this.#members) {
       if (now - (member.seenAt ?? now) > LOST_MS) this.leave(member)
@@ -197,7 +197,7 @@ export class FanOut<M extends Member> {
     return this.#latest(except)
   }
 
-  /** Whoever was awake last is the least likely to have vanished. */
+  /** The member that was awake last is the least likely to have vanished. */
   #latest(except?: M): M | undefined {
     let latest: M | undefined
     for (const member of this.#members) {
@@ -225,7 +225,7 @@ export class FanOut<M extends Member> {
       this.caughtUp(member, end, head)
       return { do: 'send', bytes: encoder.encode(idBlock(head)) }
     }
-    // More messages than that are told as one window's, which the repository does.
+    // For more messages than that, the repository sends those of one window.
     const at = this.#ring.after(lastEventId, MAX_REPLAY)
     if (at === undefined) return { do: 'catch-up', from, at: end }
     this.caughtUp(member, at, lastEventId)

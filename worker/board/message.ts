@@ -1,8 +1,8 @@
-// What clients are told of a change: the rules of the contract. Pure.
+// Which message clients get for a change: the rules of the contract. Pure.
 
 import { type Key, type Message, parseKey } from './wire.ts'
 
-/** All that is remembered of the changes of one window: enough to choose the message, no more. */
+/** What is stored of the changes of one window: only what the message depends on. */
 export interface Touched {
   /** The board's configuration changed, or more than one task did. */
   list?: true
@@ -16,7 +16,7 @@ export interface Touched {
 
 export const NOTHING: Touched = {}
 
-/** Adds a record whose file changed. A run is none of its own for clients: pass its task's key. */
+/** Adds a record whose file changed. Clients do not see runs: for one, pass its task's key. */
 export function touch(touched: Touched, key: Key): Touched {
   const { kind, id } = parseKey(key)
   switch (kind) {
@@ -39,16 +39,16 @@ export function messageOf(touched: Touched): Message | null {
   if (touched.list) return { type: 'tasks-changed' }
   if (touched.task !== undefined) return { type: 'task-changed', id: touched.task }
   if (touched.session !== undefined) return { type: 'session-changed', session: touched.session }
-  // What these tasks follow from was told before, and they only now: only the list has all of them.
+  // Other files were the cause, and had their message before. Only the list has all of these tasks.
   return touched.follows ? { type: 'tasks-changed' } : null
 }
 
-/** A client that missed more messages than this is told of them as of one window. */
+/** If a client missed more messages than this, it gets the messages of one window instead. */
 export const MAX_REPLAY = 16
 
 /**
- * Many missed messages as one window's: one for their tasks, and one for their sessions, because a
- * message that was only about sessions must not vanish behind one that makes clients refetch tasks.
+ * The messages of one window for many that were missed: one for tasks and one for sessions, since a
+ * message about sessions alone must not be lost when there is one about tasks.
  */
 export function summarize(missed: readonly Message[]): Message[] {
   let tasks: Touched = NOTHING
@@ -61,7 +61,7 @@ export function summarize(missed: readonly Message[]): Message[] {
   return [messageOf(tasks), messageOf(sessions)].filter((message) => message !== null)
 }
 
-/** What a client is told whose place in the log is unknown or gone: refetch everything. */
+/** For a client whose place in the log is unknown or gone: it refetches everything. */
 export function startOver(newestSession: string | undefined): Message[] {
   const messages: Message[] = [{ type: 'tasks-changed' }]
   if (newestSession !== undefined) {

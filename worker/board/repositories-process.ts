@@ -83,7 +83,7 @@ function handle(
     if (!known) throw new Error('the host made no database')
     return known
   }
-  const tell = <Answer>(published: Published<Answer>): PublishOutcome<Answer> => {
+  const send = <Answer>(published: Published<Answer>): PublishOutcome<Answer> => {
     if (!published.ok) return published
     for (const frame of published.frames) {
       const bytes = encoder.encode(frame)
@@ -94,10 +94,10 @@ function handle(
 
   return {
     async sync(request) {
-      return tell(make().repository.sync(request, host.now()))
+      return send(make().repository.sync(request, host.now()))
     },
     async changes(request) {
-      return tell(make().repository.changes(request, host.now()))
+      return send(make().repository.changes(request, host.now()))
     },
     async read(query, ifNoneMatch) {
       const known = find(false)

@@ -1,5 +1,5 @@
-// One repository: takes what a sidecar publishes, remembers it, and says what clients are to be
-// told. Pure but for its store and log; owns no clock and no stream.
+// One repository: stores what a sidecar publishes, and decides which messages clients get. Pure
+// but for its store and log; owns no clock and no stream.
 
 import type { PutResult, RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
@@ -38,7 +38,7 @@ export type Published<Answer> =
   | { ok: true; answer: Answer; frames: string[] }
   | ({ ok: false } & PublishRefusal)
 
-/** No log has it: whoever comes back with it, once there is a log, is told to start over. */
+/** No log has it: a client that comes back with it, once there is a log, starts over. */
 const UNPUBLISHED: EventId = { epoch: '0'.repeat(12), seq: 0 }
 
 /** What a stream is sent that joins a repository of which there is no database yet. */
@@ -100,10 +100,10 @@ export class Repository {
       for (const key of request.deletes) this.#remove(key, state)
       for (const key of request.touched ?? []) state.pending = touch(state.pending, key)
       if (!request.more) state.lacking = false
-      const told = request.more ? undefined : this.#tell(state, now)
+      const sent = request.more ? undefined : this.#addMessage(state, now)
       this.#store.save(state)
-      const answer = { seq: this.#seq(state), message: told?.message ?? null }
-      return { ok: true, answer, frames: told?.frames ?? [] }
+      const answer = { seq: this.#seq(state), message: sent?.message ?? null }
+      return { ok: true, answer, frames: sent?.frames ?? [] }
     })
   }
 
@@ -129,7 +129,7 @@ export class Repository {
     )
   }
 
-  /** The seq up to which the client has seen everything; undefined: nobody can tell. */
+  /** The seq up to which the client has seen everything; undefined: it is not known. */
   #placeOf(
     from: { lastEventId?: string | undefined; since: number },
     epoch: string,
@@ -159,10 +159,10 @@ export class Repository {
     state.sidecarVersion = request.store.version
     const missing = request.store.state === 'missing'
     const match = missing || request.root === this.#store.root()
-    const told = match && !missing ? this.#tell(state, now) : undefined
+    const sent = match && !missing ? this.#addMessage(state, now) : undefined
     this.#store.save(state)
     const answer = { step: 'root', run: state.run, epoch: state.epoch, match } as const
-    return { ok: true, answer, frames: told?.frames ?? [] }
+    return { ok: true, answer, frames: sent?.frames ?? [] }
   }
 
   #syncEntries(
@@ -185,10 +185,10 @@ export class Repository {
     for (const key of ours.keys()) dropped += Number(this.#remove(key, state))
     if (lack.length > 0) state.lacking = true
     const done = !request.more && !state.lacking
-    const told = done ? this.#tell(state, now) : undefined
+    const sent = done ? this.#addMessage(state, now) : undefined
     this.#store.save(state)
     const answer = { step: 'entries', lack, dropped } as const
-    return { ok: true, answer, frames: told?.frames ?? [] }
+    return { ok: true, answer, frames: sent?.frames ?? [] }
   }
 
   #remove(key: Key, state: RepositoryState): boolean {
@@ -197,8 +197,8 @@ export class Repository {
     return visible !== undefined
   }
 
-  /** Ends a change: what is pending becomes one message of the log. Undefined: nothing to tell. */
-  #tell(state: RepositoryState, now: number): { message: Message; frames: string[] } | undefined {
+  /** Ends a change: what is pending becomes one message of the log. Undefined: there is none. */
+  #addMessage(state: RepositoryState, now: number): { message: Message; frames: string[] } | undefined {
     const isFirst = !state.published
     state.published = true
     const message = messageOf(state.pending)

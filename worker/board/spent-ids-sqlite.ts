@@ -1,5 +1,5 @@
-// What a repository remembers as used up, in its own SQLite: ids that are good for one time only.
-// What they stand for is the caller's own.
+// The ids that a repository has seen and that are good only once, in its own SQLite: of sign-in
+// links and tickets.
 
 import type { Sql } from './sql.ts'
 

@@ -6,8 +6,8 @@ import type { Sql } from './sql.ts'
 /** `file` may be `:memory:`. The caller closes it by `close()`. */
 export function openSql(file: string): Sql & { close(): void } {
   const database = new DatabaseSync(file)
-  // FULL: what was told may not be undone by a power loss, or its event id would be told again of
-  // something else, and a client that has seen it would miss the second.
+  // FULL: a power loss must not undo a message that clients have got. Its event id would be used
+  // again for another message, and those clients would miss that one.
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
   const statements = new Map<string, StatementSync>()
   const prepare = (query: string) => {

@@ -22,10 +22,10 @@ export interface PaymentsFacade {
   driver(key: string): DriverFacade
 }
 
-/** The host application's own name of what is paid, or whatever has one. */
+/** The host application's reference for what is paid, or an object that has one. */
 export type Order = string | { readonly reference: string }
 
-/** Each step answers a new builder: one that is kept can be used again. */
+/** Each method returns a new builder, so a builder can be used again. */
 export interface ChargeBuilder {
   driver(key: string): ChargeBuilder
   /** In minor units: 25,000 IQD is `amount(25_000, 'IQD')`, 12.50 USD `amount(1250, 'USD')`. */
@@ -34,15 +34,15 @@ export interface ChargeBuilder {
   /** Where the payer comes back to. */
   returnUrl(url: string): ChargeBuilder
   customerPhone(phone: string): ChargeBuilder
-  /** `service_type` overrides the configured one where the gateway knows such a thing. */
+  /** `service_type` overrides the configured one, if the gateway has it. */
   metadata(metadata: Metadata): ChargeBuilder
   /** The same key with the same request is the same charge. */
   idempotencyKey(key: string): ChargeBuilder
   correlationId(id: string): ChargeBuilder
   /**
-   * The way out where this order was charged before and nobody ever got its page or its code: once
-   * its gateway is certain that it is not paid, that attempt is cancelled and another one begins.
-   * Where a page is known, that is answered.
+   * If this order was charged before and nobody ever got its page or its code: once its gateway is
+   * certain that it is not paid, that attempt is cancelled and another one begins. If its page is
+   * known, the answer has that page.
    */
   replace(): ChargeBuilder
   /**

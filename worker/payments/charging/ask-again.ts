@@ -1,5 +1,5 @@
-// Asks a gateway once more about a stranded charge, cancels it there where that is supported, and
-// says whether another attempt may replace it. What decides stands in domain/replace-charge.ts.
+// Asks a gateway once more about a stranded charge, and cancels it there if that is supported.
+// Whether another attempt may replace it is decided in domain/replace-charge.ts.
 
 import { GatewayRefusedException, GatewayUnavailableException } from '../domain/exceptions.ts'
 import { type AskedAgain, type WayOut, wayOut } from '../domain/replace-charge.ts'
@@ -18,8 +18,8 @@ import type { OperationDeps } from './operation.ts'
 export type AskDeps = Pick<OperationDeps, 'caller'> & ApplyDeps
 
 /**
- * What was paid after all is applied when this answers `apply`. `deadlineAt`, in ms: the gateway is
- * not waited for after that.
+ * If it was paid after all, that is applied, and this returns `apply`. `deadlineAt`, in ms: the
+ * gateway is not awaited after that.
  */
 export async function askAgain(
   deps: AskDeps,
@@ -48,7 +48,7 @@ export async function askAgain(
 }
 
 interface Status {
-  /** Undefined: it gave none. */
+  /** Undefined: the gateway gave no answer. */
   answer?: StatusAnswer
   cancellation?: 'accepted' | 'refused'
 }
@@ -67,14 +67,14 @@ async function statusOf(
     const isOpen = answer.known && answer.status === 'Pending' && !answer.isBeingPaid
     if (!isOpen || !supportsCancel(gateway)) return { answer }
     const cancellation = await cancel(gateway, names, call)
-    // Somebody may have paid it just before: only the gateway's own word tells.
+    // Somebody may have paid it just before, so the gateway is asked again.
     return { answer: await gateway.checkStatus(names, call), cancellation }
   }
   try {
     return await caller.run(gateway, 'call', ask, deadlineAt)
   } catch (error) {
     const { id: transactionId, correlationId } = stranded
-    // A driver that breaks is a fault of ours; a gateway that does not answer is everyday.
+    // A driver's own error is a bug; a gateway that does not answer is normal.
     const level = error instanceof GatewayUnavailableException ? 'warn' : 'error'
     const about = { gateway: gateway.key, transactionId, correlationId }
     log(level, 'payments.replace.no_answer', { ...about, error: String(error) })

@@ -1,4 +1,4 @@
-// What is answered to a charge that was begun before. Pure.
+// The response to a charge that began before. Pure.
 
 import { checkedInMs } from '../domain/check-schedule.ts'
 import {
@@ -15,7 +15,7 @@ import type {
 import type { ChargeBegun } from '../ledger/ledger.ts'
 import { circuitOpen } from './operation.ts'
 
-/** Of a payment that was begun before. Its page is left out once it cannot be paid there. */
+/** Of a payment that began before. Its page is left out if it can no longer be paid there. */
 export function responseNow(
   { id, status, gateway, reference, gatewayTransactionId, error, paid }: Transaction,
   opened: OpenedPayment | undefined,
@@ -35,7 +35,7 @@ export function responseNow(
   }
 }
 
-/** What is answered where the gateway is not called. Throws as `Charge` does. */
+/** The response if the gateway is not called. Throws as `Charge` does. */
 export function answerAtOnce(
   begun: Exclude<ChargeBegun, { state: 'begun' }>,
   { gateway, reference }: ChargeRequest,
@@ -44,7 +44,7 @@ export function answerAtOnce(
   switch (begun.state) {
     case 'answered': {
       const { error } = begun.transaction
-      // A request that cannot be is as wrong now as it was the first time.
+      // An invalid request is as invalid now as it was the first time.
       if (error?.code === 'invalid_argument') throw new InvalidArgumentException(error.message)
       return responseNow(begun.transaction, begun.opened, now)
     }

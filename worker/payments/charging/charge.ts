@@ -1,5 +1,5 @@
-// A charge: stored first, then asked of the gateway, then stored as answered. A crash or a timeout
-// between leaves a row that says so, and the sweeper finds out.
+// A charge: it is stored, then the gateway is called, then its answer is stored. After a crash or a
+// timeout in between, the sweeper finds the row and asks the gateway.
 
 import { requestHash } from '../../shared/sha256.ts'
 import { DAY_MS, unknownCheckAt } from '../domain/check-schedule.ts'
@@ -32,7 +32,7 @@ import {
 } from './operation.ts'
 
 export interface ChargeDeps extends OperationDeps, Pick<AskDeps, 'onMismatch'> {
-  /** Where a gateway is to call back, given the address that this request came to. */
+  /** The gateway's callback URL. `origin`: the address that this request came to. */
   callbackUrl(gateway: string, origin: string | undefined): string | undefined
 }
 
@@ -43,7 +43,7 @@ export interface ChargeContext extends OperationContext {
 
 export interface Charged {
   response: PaymentResponse
-  /** The gateway was called for it just now; else it is a payment that was there before. */
+  /** The gateway was called for it now. False: it is a payment that existed before. */
   isNew: boolean
 }
 
@@ -56,7 +56,7 @@ export type Charge = (request: AskedCharge, context?: ChargeContext) => Promise<
 export function createCharge(deps: ChargeDeps): Charge {
   return async (asked, context = {}) => {
     const { request, gateway, isReplacing } = checkCharge(asked, deps.gateways)
-    // Without the phone: a country has so few numbers that its hash would give it away.
+    // Without the phone: a country has so few numbers that the hash could be reversed.
     const { customerPhone: _, ...hashed } = request
     const deadlines = deadlinesOf(deps.clock.now())
     const order = { request, gateway, context, deadlines, hash: await requestHash(hashed) }
@@ -93,9 +93,9 @@ interface Order {
 }
 
 interface Tried {
-  /** Throws what its caller is told. */
+  /** Throws as `Charge` does. */
   answer(): Charged
-  /** It is open, and nobody can pay it. */
+  /** It is open, and nobody can pay it: it has no page and no code. */
   stranded?: Transaction
 }
 
@@ -138,7 +138,7 @@ async function begin(
   return await inTime(deps, deadlines.begunBy, beginning, (late) => abandon(deps, late))
 }
 
-/** Begun too late for its caller. The gateway was not called, so the same request may call it. */
+/** It began too late for its caller. The gateway was not called: the same request may call it. */
 async function abandon({ ledger, clock }: ChargeDeps, begun: ChargeBegun): Promise<void> {
   if (begun.state !== 'begun') return
   const now = clock.now()

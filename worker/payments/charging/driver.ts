@@ -1,5 +1,4 @@
-// A configured gateway as the host application sees it: what it can be asked about a payment that
-// is stored here.
+// A configured gateway for the host application: its operations on stored payments.
 
 import { InvalidArgumentException } from '../domain/exceptions.ts'
 import type { Transaction } from '../domain/transaction.ts'
@@ -42,7 +41,7 @@ async function statusOf(
   const names = namesOf(transaction)
   const answer = await deps.caller.run(gateway, 'call', (call) => gateway.checkStatus(names, call))
   if (!answer.known) return undefined
-  // The sweeper applies it, by the same rules as whatever else it finds out.
+  // The sweeper applies it, by the same rules as other answers.
   if (mustApply(transaction, answer)) {
     await deps.ledger.checkSoon(gateway.key, names, deps.clock.now())
   }
@@ -62,7 +61,7 @@ async function cancel(
   }
   const names = namesOf(transaction)
   await deps.caller.run(gateway, 'call', (call) => gateway.cancel(names, call))
-  // Somebody may have paid it just before: only the gateway's own word moves it.
+  // Somebody may have paid it just before, so the gateway is asked for its status.
   await deps.ledger.checkSoon(gateway.key, names, deps.clock.now())
 }
 

@@ -31,22 +31,22 @@ export interface OperationContext {
   correlationId?: string
 }
 
-/** A charge is answered within 20 s (contract): one of them is for the way to us and back. */
+/** A charge is answered within 20 s (contract). One of them is for the network. */
 const ANSWERED_WITHIN_MS = 19_000
-/** The ledger's share of it: with less than the rest a gateway is not called. */
+/** For the ledger: if it takes longer, the gateway is not called. */
 const BEGUN_WITHIN_MS = 12_000
-/** For asking about a stranded charge: the rest of the time is for what follows from the answer. */
+/** For asking about a stranded charge: the rest is for what follows from the answer. */
 const ASKED_WITHIN_MS = 8_000
-/** Of a call that was begun: it is answered by then, and the ledger has had 25 s to store that. */
+/** After this a call has ended, and the ledger has had 25 s to store its result. */
 export const CALL_PATIENCE_MS = 60_000
 
 /** How an operation spends its time. All in ms since 1970. */
 export interface Deadlines {
-  /** After that a gateway is not waited for that is asked about a stranded charge. */
+  /** Until then the gateway is awaited for its answer about a stranded charge. */
   askedBy: number
-  /** After that the gateway is not called any more. */
+  /** After that the gateway is not called. */
   begunBy: number
-  /** After that the gateway is not waited for: how it went has to be stored as well. */
+  /** Until then the gateway is awaited: its result has to be stored, too. */
   calledBy: number
   answeredBy: number
 }
@@ -70,13 +70,13 @@ export async function inTime<Answer>(
   } catch (error) {
     if (!(error instanceof DeadlineExceeded)) throw error
     background.run(work.then(late))
-    throw new LedgerUnavailable('the database took longer than anybody waits', { cause: error })
+    throw new LedgerUnavailable('the database took too long', { cause: error })
   }
 }
 
 /**
- * The payment as `storing` leaves it. A circuit that it opened is passed on even when the caller's
- * time is over.
+ * The payment as it is stored. If that opened the circuit, an event says so, even after the
+ * caller's deadline.
  */
 async function finish(
   deps: Pick<OperationDeps, 'clock' | 'background'>,
@@ -170,28 +170,28 @@ export function faultsOf(error: z.ZodError): string {
 }
 
 export const circuitOpen = (gateway: string, retryAfterMs: number): GatewayUnavailableException =>
-  new GatewayUnavailableException(`${gateway} is failing and is left alone for now.`, {
+  new GatewayUnavailableException(`${gateway} is failing and is not called for now.`, {
     retryAfterMs,
   })
 
-/** For whoever asks the same again: as the first was told. */
+/** For a repeated request: the error of the first one. */
 export const refusedBefore = (error: PaymentError): Error =>
   error.code === 'invalid_argument'
     ? new InvalidArgumentException(error.message)
     : new GatewayRefusedException(error)
 
 /**
- * For whoever asked, about a payment whose outcome is unknown: a driver that breaks in an
- * unforeseen way leaves that too. `checkedInMs`: then our own check knows more.
+ * For the caller, if the outcome is unknown: also after an unexpected error of the driver.
+ * `checkedInMs`: the time until our own check is done.
  */
 function unknownOutcome(
   error: unknown,
   gateway: string,
-  known: { transactionId: string; checkedInMs: number },
+  payment: { transactionId: string; checkedInMs: number },
 ): GatewayUnavailableException {
-  const { transactionId, checkedInMs } = known
-  const said = error instanceof GatewayUnavailableException ? error : undefined
-  const message = said?.message ?? `${gateway} answered in a way that was not understood.`
-  const retryAfterMs = Math.max(said?.retryAfterMs ?? 0, checkedInMs)
+  const { transactionId, checkedInMs } = payment
+  const known = error instanceof GatewayUnavailableException ? error : undefined
+  const message = known?.message ?? `${gateway} answered in a way that was not understood.`
+  const retryAfterMs = Math.max(known?.retryAfterMs ?? 0, checkedInMs)
   return new GatewayUnavailableException(message, { transactionId, retryAfterMs, cause: error })
 }

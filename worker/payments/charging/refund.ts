@@ -1,4 +1,4 @@
-// A refund: claimed first, so that it can never be made twice, then asked of the gateway.
+// A refund: it is claimed first, so that it is never made twice, and then the gateway is called.
 
 import { requestHash } from '../../shared/sha256.ts'
 import { InvalidArgumentException, PaymentConflictException } from '../domain/exceptions.ts'
@@ -59,7 +59,7 @@ export function createRefund(deps: OperationDeps): Refund {
   }
 }
 
-/** Begun too late for its caller. The gateway was not called, so the same request may call it. */
+/** It began too late for its caller. The gateway was not called: the same request may call it. */
 async function abandon({ ledger, clock }: OperationDeps, refundId: string, begun: RefundBegun) {
   if (begun.state !== 'begun') return
   const result = { kind: 'unsent' } as const
@@ -102,12 +102,12 @@ function answerAtOnce(
     case 'not_full': {
       const charged = amountOf(begun.transaction)
       throw new InvalidArgumentException(
-        `${gateway} gives back all of a payment or nothing: ask with the ${charged} of its charge.`,
+        `${gateway} supports full refunds only: use the ${charged} of the charge.`,
       )
     }
     case 'too_much': {
       const paid = amountOf(begun.transaction.paid ?? begun.transaction)
-      throw new InvalidArgumentException(`Of ${paid} only ${begun.left} can still be given back.`)
+      throw new InvalidArgumentException(`Of ${paid} only ${begun.left} can still be refunded.`)
     }
     case 'circuit_open':
       throw circuitOpen(gateway, begun.retryAfterMs)
@@ -117,12 +117,12 @@ function answerAtOnce(
 function notRefundable(status: PaymentStatus): string {
   switch (status) {
     case 'Paid':
-      return 'Nothing was paid, so nothing can be given back.'
+      return 'Nothing was paid, so nothing can be refunded.'
     case 'PartiallyRefunded':
     case 'Refunded':
-      return 'All that was paid has been given back already.'
+      return 'All that was paid was refunded already.'
     default:
-      return `A payment that is ${status} cannot be given back.`
+      return `A payment that is ${status} cannot be refunded.`
   }
 }
 

@@ -85,7 +85,7 @@ export const refundResultSchema = z.object({
     .boolean()
     .describe('The gateway took it. A bank that refunds by hand may take days until `Refunded`.'),
   refundId: z.string().describe('The gateway’s id of it, or ours if it gives none.'),
-  refundedAmount: z.int().describe('What this refund gives back, in minor units.'),
+  refundedAmount: z.int().describe('What this refund returns, in minor units.'),
 })
 
 export type Metadata = z.infer<typeof metadataSchema>

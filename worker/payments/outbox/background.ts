@@ -1,4 +1,4 @@
-// What goes on behind an answer: passing events, and other work that no caller waits for.
+// Work that no caller waits for: passing events on, and more.
 
 import type { Log } from '../../shared/log.ts'
 import type { PaymentEvents } from '../domain/events.ts'
@@ -6,7 +6,7 @@ import type { PassingEvent } from '../domain/status.ts'
 import type { Dispatcher } from './dispatcher.ts'
 
 export interface Background {
-  /** Lets work outlive the request that caused it. Failures are logged. */
+  /** Lets work go on after the request that caused it. Failures are logged. */
   run(work: Promise<unknown>): void
   pass<Name extends PassingEvent>(name: Name, payload: PaymentEvents[Name]): void
 }

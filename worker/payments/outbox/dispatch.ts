@@ -1,12 +1,12 @@
-// From a committed group to the dispatcher, and what came of it back to the outbox. It runs where
-// the ledger runs, and nobody who is answered waits for it.
+// Passes the events of a committed group to the dispatcher, and the results to the outbox. It runs
+// where the ledger runs, and no answer waits for it.
 
 import { type Clock, pause } from '../../shared/clock.ts'
 import { type Log, reasonOf } from '../../shared/log.ts'
 import type { Dispatched, PendingEvent } from '../domain/events.ts'
 import { LEASE_MS } from '../domain/outbox.ts'
 
-/** The stored events: which are due, and what came of them. */
+/** The stored events: which are due, and the results of dispatching them. */
 export interface Outbox {
   /** Leases what is due. */
   claimPending(claim: DueClaim): Promise<PendingEvent[]>
@@ -25,27 +25,27 @@ export interface DueClaim {
 export type Dispatch = (pending: readonly PendingEvent[]) => Promise<readonly Dispatched[]>
 
 export interface DispatchReport {
-  /** Taken by all of their subscribers. */
+  /** Accepted by all of their subscribers. */
   delivered: number
-  /** Not taken by one of them at least: to be tried again, or given up with an alert. */
+  /** Not accepted by at least one: they are tried again, or given up with an alert. */
   failed: number
 }
 
 export interface Dispatching {
   /** Dispatches what a committed group caused. Answers at once and never throws. */
   group(pending: readonly PendingEvent[]): void
-  /** Dispatches what is due, and answers when what came of it is stored. */
+  /** Dispatches what is due, and resolves when the results are stored. */
   due(claim: DueClaim): Promise<DispatchReport>
 }
 
-/** As many connections as one invocation may hold: no endpoint waits behind another's answer. */
+/** As many connections as one invocation may have: no event waits for another one's answer. */
 const CHUNK_EVENTS = 6
 /**
- * On their way at once. An event is some 2 KB, and an isolate has 128 MB for all that it does. What
- * is beyond it the sweeper dispatches: a listener that hangs for its 20 s gets 150 events a second.
+ * At the same time. An event has some 2 KB, and an isolate 128 MB for everything. The sweeper
+ * dispatches the rest: a listener that takes its full 20 s gets 150 events a second.
  */
 const MAX_UNDER_WAY = 3_000
-/** A ledger that another one has replaced rests for so long. */
+/** A ledger that was replaced by another one saves nothing for that long. */
 const SETTLE_AGAIN_MS = 5_000
 
 export function createDispatching(deps: {
@@ -57,11 +57,11 @@ export function createDispatching(deps: {
   log: Log
 }): Dispatching {
   const { outbox, dispatch, keepAlive, clock, log } = deps
-  /** Their ids: a call that is repeated finds its event pending until it is settled. */
+  /** Their ids. When a call is repeated, its event is still pending until it is settled. */
   const underWay = new Set<string>()
   const settle = together<Dispatched>((outcomes) => outbox.settleDispatched(outcomes, clock.now()))
 
-  /** Again while the lease lasts: what was delivered and is not settled is delivered twice. */
+  /** Tries until the lease ends: an event that was delivered and not settled is delivered twice. */
   async function settleWithin(leaseEnd: number, outcomes: readonly Dispatched[]): Promise<void> {
     for (;;) {
       try {
@@ -73,7 +73,7 @@ export function createDispatching(deps: {
     }
   }
 
-  /** Never rejects: what is not settled is due again when its lease is over. */
+  /** Never rejects: an event that is not settled is due again when its lease ends. */
   async function dispatchChunk(chunk: readonly PendingEvent[]): Promise<DispatchReport> {
     const leaseEnd = clock.now() + LEASE_MS
     for (const { outboxId } of chunk) underWay.add(outboxId)
@@ -122,7 +122,7 @@ const chunksOf = <Item>(items: readonly Item[], size: number): Item[][] =>
     items.slice(at * size, (at + 1) * size),
   )
 
-/** Gathers while it stores: one statement for many chunks, where each would cost as much as one. */
+/** Collects items while it stores: one call for many chunks costs as much as for one. */
 function together<Item>(
   store: (items: readonly Item[]) => Promise<void>,
 ): (items: readonly Item[]) => Promise<void> {
@@ -135,7 +135,7 @@ function together<Item>(
       const stored = store(gathered)
       gathered = []
       next = undefined
-      // A failure is for those whose items they were, and not for those who come after.
+      // A failure is for these items, and not for those that come later.
       storing = stored.catch(() => undefined)
       return stored
     })

@@ -1,5 +1,5 @@
-// Brings events to the host application: to its listeners in process and to its endpoint. Which
-// stored events are pending, and what came of them, is the ledger's.
+// Passes events to the host application: to its listeners in process and to its endpoint. The
+// ledger knows which stored events are pending, and stores the results.
 
 import { type Clock, within } from '../../shared/clock.ts'
 import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
@@ -22,11 +22,11 @@ import { type Endpoint, listenersOf, subscribersOf, wants } from './subscribers.
 export interface Dispatcher {
   subscribers: Subscribers
   /**
-   * Dispatches each of them at once, in no order. Never rejects, and takes no longer than the
-   * lease: with what came of it the ledger settles them.
+   * Dispatches all of them at the same time, in no order. Never rejects, and takes no longer than
+   * the lease. The ledger settles them with the results.
    */
   dispatch(pending: readonly PendingEvent[]): Promise<Dispatched[]>
-  /** Passes an event on once, to whoever can be reached. Never rejects. */
+  /** Passes an event on once, to the subscribers that can be reached. Never rejects. */
   pass<Name extends PassingEvent>(name: Name, payload: PaymentEvents[Name]): Promise<void>
   /** Most events of most deployments have no subscriber. */
   hasSubscribers(name: EventName): boolean
@@ -40,12 +40,12 @@ export interface DispatcherOptions {
   fetch: typeof fetch
 }
 
-/** A listener that never settles would otherwise hold the event for ever. */
+/** Otherwise a listener that never settles would hold the event for ever. */
 const LISTENER_PATIENCE_MS = 20_000
-/** Anybody can cause a failed verification: beyond this, an attacker would flood the host. */
+/** Anybody can cause a failed verification: without a limit an attacker could flood the host. */
 const MAX_FAILED_VERIFICATIONS = 60
 const SPAN_MS = 60_000
-/** The endpoint says that it wants no more. */
+/** The endpoint wants no more deliveries. */
 const GONE = 410
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
@@ -55,12 +55,12 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     wants(endpoint, name) || listenersOf(options.listeners, name).length > 0
   const limit = createRateLimit(MAX_FAILED_VERIFICATIONS, SPAN_MS)
 
-  /** Calls all of them, and answers why the first failed that did. */
+  /** Calls all of them, and returns why the first one failed, if one did. */
   const callListeners = async (name: EventName, payload: unknown, fields: Fields) => {
     const call = async (listener: (payload: never) => unknown) => {
-      // A copy for each: what one does to it must not reach the next.
+      // Each gets a copy, since a listener may change it.
       const called = listener(structuredClone(payload) as never)
-      // Most only note something down: a timer for each would cost more than they do.
+      // Most return at once: a timer for each would cost more than they do.
       if (isThenable(called)) await within(clock, LISTENER_PATIENCE_MS, async () => called)
     }
     const calls = await Promise.allSettled(listenersOf(options.listeners, name).map(call))
@@ -139,7 +139,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       if (name === 'WebhookVerificationFailed') {
         logMissed()
         if (!limit.admits(clock.now())) {
-          // A Worker may end before that: then the next failure logs it.
+          // A Worker may end before that. Then the next failure logs it.
           if (limit.missed === 1) clock.after(SPAN_MS, logMissed)
           return
         }
@@ -162,7 +162,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 const isThenable = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && 'then' in value
 
-/** The endpoint was taken out of the configuration: it may come back, so it is tried again. */
+/** The endpoint was removed from the configuration. It may come back, so this is tried again. */
 const NO_ENDPOINT: Awaited<ReturnType<Send>> = { ok: false, error: 'No endpoint is configured.' }
 
 const fieldsOf = ({ outboxId, type, payload, correlationId }: ReadablePendingEvent): Fields => ({

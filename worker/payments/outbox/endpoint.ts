@@ -7,7 +7,7 @@ import { createWebhookSigner } from './standard-webhook.ts'
 import type { Endpoint } from './subscribers.ts'
 
 export interface Message {
-  /** The same for every attempt, so that the receiver knows it again. */
+  /** The same for every attempt, so that the receiver recognises it. */
   id: string
   type: string
   /** When it happened, ms. */
@@ -40,10 +40,10 @@ export function createSend({ endpoint, clock, fetch }: EndpointOptions): Send {
       'User-Agent': 'Signalbox',
       ...signature,
     }
-    // A redirect is not followed: it would take a signed event to where nobody configured it.
+    // A redirect is not followed: a signed event must not go to an address that is not configured.
     const init = { method: 'POST', headers, body, signal, redirect: 'manual' } as const
     const response = await fetch(endpoint.url, init)
-    // What the endpoint says besides is never read, however long it is.
+    // The body of the answer is not read, however long it is.
     response.body?.cancel().catch(() => undefined)
     return response
   }

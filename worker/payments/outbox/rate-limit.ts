@@ -1,11 +1,11 @@
-// At most so many in any span of time, and a count of the others. Pure.
+// A limit for any span of time, and a count of what was beyond it. Pure.
 
 export interface RateLimit {
   /** Whether one more is within the limit; otherwise it is counted. */
   admits(now: number): boolean
-  /** How many were not since the count began. */
+  /** How many were not, since the count began. */
   readonly missed: number
-  /** The same, once the span since the first of them is over; then the count begins anew. */
+  /** The same after the span since the first of them, and then the count begins again. Else 0. */
   takeMissed(now: number): number
 }
 

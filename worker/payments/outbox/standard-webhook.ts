@@ -1,5 +1,5 @@
-// Signs what is POSTed to the host application, and verifies it there (events/), as
-// https://www.standardwebhooks.com has it. Imports nothing, because it is in the package too.
+// Signs what is POSTed to the host application, and verifies it there (events/), by the standard of
+// https://www.standardwebhooks.com. Imports nothing, because it is in the package, too.
 
 export interface WebhookSigner {
   /** The headers of one attempt to send `body`. `id` is the event's, `now` the attempt's, in ms. */
@@ -7,15 +7,15 @@ export interface WebhookSigner {
 }
 
 const PREFIX = 'whsec_'
-/** The standard's own bounds: fewer bytes can be guessed, more are hashed down anyway. */
+/** The standard's limits: fewer bytes can be guessed, and more are hashed anyway. */
 const MIN_BYTES = 24
 const MAX_BYTES = 64
 
-/** Why this is no secret to sign with, without naming it; undefined when it is one. */
+/** Why this cannot be a secret, without naming it; undefined if it can. */
 export function whsecProblem(text: string): string | undefined {
   if (!text.startsWith(PREFIX)) return `a secret must begin with ${PREFIX}`
   const encoded = text.slice(PREFIX.length)
-  // atob would take spaces and missing padding, which other libraries refuse.
+  // atob accepts spaces and missing padding, which other libraries refuse.
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded) || encoded.length % 4 !== 0) {
     return `a secret must hold base64, with its padding, after ${PREFIX}`
   }
@@ -25,15 +25,15 @@ export function whsecProblem(text: string): string | undefined {
 }
 
 /**
- * Every secret signs, the first in front: while one is being replaced, receivers that know the old
- * or the new one both find theirs. The secrets have no problem.
+ * Each secret makes a signature, in their order: while one is replaced, receivers with the old and
+ * with the new one can verify. The secrets are valid.
  */
 export function createWebhookSigner(secrets: readonly string[]): WebhookSigner {
   let keys: Key[] | undefined
   return {
     async sign(id, now, body) {
-      // Only now, and only the keys are kept: workerd lets nothing happen before the first request,
-      // and no request wait for a promise of another.
+      // Not before the first request, and only the keys are kept: workerd allows no work before it,
+      // and no request may wait for a promise of another one.
       keys ??= await Promise.all(secrets.map((secret) => importKey(secret, 'sign')))
       const timestamp = String(Math.floor(now / 1_000))
       const signed = signedBytes(id, timestamp, body)
@@ -56,19 +56,19 @@ export interface SignedWebhook {
   body: string
 }
 
-/** Whether one of the secrets signed it. How old it is, is not decided here. */
+/** Whether one of the secrets signed it. Its age is not checked here. */
 export type VerifyWebhook = (webhook: SignedWebhook) => Promise<boolean>
 
-/** While a secret is replaced there are two. A stranger can send many, and each costs a digest. */
+/** There are two while a secret is replaced. A stranger can send many, and each costs a digest. */
 const MAX_SIGNATURES = 10
 
-/** The secrets have no problem. */
+/** The secrets are valid. */
 export function createWebhookVerifier(secrets: readonly string[]): VerifyWebhook {
   let keys: Key[] | undefined
   return async ({ id, timestamp, signatures, body }) => {
     const macs = signatures.split(' ').slice(0, MAX_SIGNATURES).flatMap(macOf)
     if (macs.length === 0) return false
-    // As above: not before the first request, and no promise that requests share.
+    // As above: not before the first request, and no promise that several requests wait for.
     keys ??= await Promise.all(secrets.map((secret) => importKey(secret, 'verify')))
     const signed = signedBytes(id, timestamp, body)
     const pairs = keys.flatMap((key) => macs.map((mac) => ({ key, mac })))
@@ -77,7 +77,7 @@ export function createWebhookVerifier(secrets: readonly string[]): VerifyWebhook
   }
 }
 
-/** SHA-256 has 32 bytes. `v1a` and what may come later is another algorithm. */
+/** SHA-256 has 32 bytes. `v1a` and others are other algorithms. */
 const macOf = (signature: string): Uint8Array<ArrayBuffer>[] => {
   const [, encoded] = /^v1,([A-Za-z0-9+/]{43}=)$/.exec(signature) ?? []
   return encoded === undefined ? [] : [fromBase64(encoded)]

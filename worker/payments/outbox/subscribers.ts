@@ -6,7 +6,7 @@ import type { EventName } from '../domain/status.ts'
 /** The host application's HTTP endpoint. */
 export interface Endpoint {
   url: string
-  /** `whsec_…`, without a problem. The first ones are the newest. */
+  /** `whsec_…`, valid. The newest first. */
   secrets: readonly string[]
   /** The events that it wants; missing: all. */
   types?: ReadonlySet<EventName>

@@ -131,18 +131,18 @@ describe('a refund', () => {
 describe('a refund of which nothing is left', () => {
   const refused = (message: string) => ({ code: 'invalid_argument', message })
 
-  it('says that all was given back before', async () => {
+  it('says that all was refunded before', async () => {
     await paid()
     await refund(25_000)
     await expect(refund(25_000)).rejects.toMatchObject(
-      refused('All that was paid has been given back already.'),
+      refused('All that was paid was refunded already.'),
     )
   })
 
   it('says that nothing was paid, where a payment came with no money', async () => {
     await paid({}, 0)
     await expect(refund(25_000)).rejects.toMatchObject(
-      refused('Nothing was paid, so nothing can be given back.'),
+      refused('Nothing was paid, so nothing can be refunded.'),
     )
     expect(room.refunded).toHaveLength(0)
   })
@@ -153,7 +153,7 @@ describe('a refund of which nothing is left', () => {
     const charged = await room.payments.charge({ ...order, description: 'A lamp' })
     transactionId = charged.transactionId
     await expect(refund(25_000)).rejects.toMatchObject(
-      refused('A payment that is Pending cannot be given back.'),
+      refused('A payment that is Pending cannot be refunded.'),
     )
   })
 
@@ -174,7 +174,7 @@ describe('a refund of which nothing is left', () => {
   })
 })
 
-describe('a gateway that gives back all or nothing', () => {
+describe('a gateway with full refunds only', () => {
   it('is not called for a part', async () => {
     await paid({ gateway: { refunds: 'full' } })
     await expect(refund(5_000)).rejects.toMatchObject({
@@ -190,7 +190,7 @@ describe('a gateway that gives back all or nothing', () => {
     expect(room.refunded).toHaveLength(0)
   })
 
-  it('is asked with what was charged, and gives back what was paid', async () => {
+  it('is asked for what was charged, and refunds what was paid', async () => {
     await paid({ gateway: { refunds: 'full' } }, 20_000)
     await expect(refund(20_000)).rejects.toMatchObject({ code: 'invalid_argument' })
     const key = { idempotencyKey: 'key-1' }
@@ -209,7 +209,7 @@ it('of another amount than was charged gives parts back up to what was paid', as
   await paid({}, 20_000)
   await expect(refund(20_001)).rejects.toMatchObject({
     code: 'invalid_argument',
-    message: 'Of 20000 IQD (minor units) only 20000 can still be given back.',
+    message: 'Of 20000 IQD (minor units) only 20000 can still be refunded.',
   })
   await refund(20_000)
   expect(await current()).toMatchObject({ status: 'Refunded', refundedAmount: 20_000 })
