@@ -198,7 +198,10 @@ export class Repository {
   }
 
   /** Ends a change: what is pending becomes one message of the log. Undefined: there is none. */
-  #addMessage(state: RepositoryState, now: number): { message: Message; frames: string[] } | undefined {
+  #addMessage(
+    state: RepositoryState,
+    now: number,
+  ): { message: Message; frames: string[] } | undefined {
     const isFirst = !state.published
     state.published = true
     const message = messageOf(state.pending)
