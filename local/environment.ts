@@ -4,7 +4,7 @@
 import { gatewayPrefixes } from '../worker/payments/config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import { DRIVERS } from '../worker/payments/gateways/registry.ts'
-import { gatewaySecrets, simulatedGateways } from './gateways.ts'
+import { eventsSecret, gatewaySecrets, simulatedGateways } from './gateways.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -61,6 +61,7 @@ export function edgeVariables(
     // Where gateways call back. With a tunnel to the internet it is set in the environment.
     PAYMENT_PUBLIC_URL: edge,
     ...simulatedGateways(given, gatewaySecrets(secret), simulator),
+    ...(given.PAYMENT_EVENTS_URL !== undefined && { PAYMENT_EVENTS_SECRET: eventsSecret(secret) }),
     ...given,
     AUTH_SECRETS: secret,
     LIBSQL_URL: database,

@@ -34,8 +34,7 @@ export const CLIENT_ID = 'signalbox-local'
  * tells anything of it or of another.
  */
 export function gatewaySecrets(secret: string): GatewaySecrets {
-  const derive = (name: string) =>
-    Buffer.from(hkdfSync('sha256', secret, '', `signalbox local ${name}`, 32)).toString('base64url')
+  const derive = (name: string) => derived(secret, name).toString('base64url')
   return {
     redirect: {
       clientSecret: derive('redirect client_secret'),
@@ -48,6 +47,13 @@ export function gatewaySecrets(secret: string): GatewaySecrets {
     },
   }
 }
+
+/** Signs the events that are posted to PAYMENT_EVENTS_URL, where nobody gave a secret for them. */
+export const eventsSecret = (secret: string): string =>
+  `whsec_${derived(secret, 'events').toString('base64')}`
+
+const derived = (secret: string, name: string): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, '', `signalbox local ${name}`, 32))
 
 type Variables = Readonly<Record<string, string>>
 
@@ -111,7 +117,15 @@ export function simulatorVariables(
 const variableIn = <Name extends DriverName>(driver: Name): string =>
   variableOf(DRIVERS[driver].envPrefix, SIGNED_WITH[driver])
 
-/** `variables`: all that the Worker gets, whoever gave it. */
+/** For local.json. `variables`: all that the Worker gets, whoever gave it. */
+export function describePayments(variables: Variables): {
+  gateways: LocalGateways
+  eventsSecret?: string
+} {
+  const [eventsSecret] = (variables.PAYMENT_EVENTS_SECRET ?? '').split(/\s+/).filter(Boolean)
+  return { gateways: describeGateways(variables), ...(eventsSecret && { eventsSecret }) }
+}
+
 export function describeGateways(variables: Variables): LocalGateways {
   const described = DRIVER_NAMES.flatMap((driver) => {
     // While Stripe's is changed there are several; the first one signs as well as any.

@@ -9,7 +9,7 @@ import type { DataFolder } from './data-folder.ts'
 import { prepareDeno } from './deno.ts'
 import { checkVariables, edgeReady, edgeUrl } from './edge.ts'
 import { edgeVariables, machineVariables, sidecarVariables } from './environment.ts'
-import { describeGateways, gatewaySecrets } from './gateways.ts'
+import { describePayments, gatewaySecrets } from './gateways.ts'
 import { databaseReady, databaseUrl, libsqlServer, prepareDatabase } from './libsql-server.ts'
 import type { LocalJson } from './local-json.ts'
 import type { StartOptions } from './options.ts'
@@ -94,8 +94,8 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
 
   await Promise.all([bringDatabaseUp(), bringSimulatorUp(), bringEdgeUp().then(bringBoardUp)])
   startSweeping({ edge, token: tokens.payments, fetch, after: unrefAfter, signal })
-  const gateways = describeGateways(variables)
-  return { url: edge, path: repo, database, databaseToken, simulator, tokens, gateways }
+  const at = { url: edge, path: repo, database, databaseToken, simulator }
+  return { ...at, tokens, ...describePayments(variables) }
 }
 
 /** The edge gets the other ports when it starts, so all are found before anything is started. */

@@ -1,5 +1,5 @@
 import express from 'express'
-import { handleEvents } from 'signalbox/events'
+import { handleEvents, toNodeHandler } from 'signalbox/events'
 import { createPayments } from 'signalbox/payments'
 
 const { SIGNALBOX_URL, SIGNALBOX_TOKEN, PAYMENT_EVENTS_SECRET, PORT = '3000' } = process.env
@@ -42,9 +42,5 @@ shop.get('/orders/:id', ({ params: { id } }, res) => {
   if (isOpen(id)) res.set('Refresh', '2') // the event decides, and comes soon
   res.send(`Your order is ${orders.get(id)}. ${isOpen(id) ? form('Pay') : ''}`)
 })
-shop.post('/events', express.raw({ type: '*/*', limit: '256kb' }), async (req, res) => {
-  const init = { method: 'POST', headers: req.headers as Record<string, string>, body: req.body }
-  const answer = await receive(new Request('http://shop/events', init))
-  res.status(answer.status).send(await answer.text())
-})
+shop.post('/events', toNodeHandler(receive))
 shop.listen(Number(PORT), '127.0.0.1')

@@ -8,7 +8,7 @@ import { checkVariables, edgeUrl } from '../edge.ts'
 import { aborted, type Closing, closeAll, listenForEnd } from '../end-requests.ts'
 import { type Environment, edgeVariables, workerVariables } from '../environment.ts'
 import {
-  describeGateways,
+  describePayments,
   gatewaySecrets,
   simulatedNames,
   simulatorVariables,
@@ -123,10 +123,9 @@ async function run(plan: Running): Promise<number> {
     ...{ edge: url, token: tokens.payments, signal, after: unrefAfter },
     fetch: (input, init) => system.edge.fetch(new Request(input, init)),
   })
-  const gateways = describeGateways(variables)
   const { databaseToken } = places
   const at = { url, path: repo, database, databaseToken, simulator: simulator.url }
-  const local = { ...at, tokens, gateways }
+  const local = { ...at, tokens, ...describePayments(variables) }
   await writeLocalJson(data.dir, local)
   const link = await signInLink(secret, local, Date.now())
   const greeting = {

@@ -1,0 +1,77 @@
+// Under Node's own server, with deliveries that the standard's own library signed.
+
+import { randomBytes } from 'node:crypto'
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { Webhook } from 'standardwebhooks'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { handleEvents, toNodeHandler } from '../../events/index.ts'
+import { transaction } from '../support/payments.ts'
+
+const SECRET = `whsec_${randomBytes(32).toString('base64')}`
+
+async function serve(listener: RequestListener): Promise<string> {
+  const server = createServer(listener)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`
+}
+
+async function deliver(url: string, more: object = {}): Promise<unknown[]> {
+  const at = new Date()
+  const data = { transaction: transaction({ status: 'Paid' }), ...more }
+  const body = JSON.stringify({ type: 'PaymentSucceeded', timestamp: at.toISOString(), data })
+  const headers = {
+    'webhook-id': '01EVENT',
+    'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+    'webhook-signature': new Webhook(SECRET).sign('01EVENT', at, body),
+  }
+  const answer = await fetch(url, { method: 'POST', headers, body })
+  const text = await answer.text()
+  return [answer.status, text === '' ? undefined : JSON.parse(text).code]
+}
+
+describe('the endpoint under Node’s own server', () => {
+  const receiver = (handled: string[], errors: unknown[] = []) =>
+    handleEvents({
+      secrets: SECRET,
+      on: { PaymentSucceeded: (_, { id }) => handled.push(id) },
+      onError: (error) => errors.push(error),
+    })
+
+  it('gets an event once, however often it is delivered', async () => {
+    const handled: string[] = []
+    const handle = toNodeHandler(receiver(handled))
+    const url = await serve((request, response) => void handle(request, response))
+    expect([await deliver(url), await deliver(url)]).toEqual([
+      [204, undefined],
+      [204, undefined],
+    ])
+    expect(handled).toEqual(['01EVENT'])
+  })
+
+  it('refuses what is no delivery: another method, no signature, more than 256 KiB', async () => {
+    const handle = toNodeHandler(receiver([]))
+    const url = await serve((request, response) => void handle(request, response))
+    expect((await fetch(url)).status).toBe(405)
+    expect((await fetch(url, { method: 'POST', body: '{}' })).status).toBe(401)
+    expect(await deliver(url, { padding: 'x'.repeat(256 << 10) })).toEqual([
+      413,
+      'payload_too_large',
+    ])
+  })
+
+  it('says so where a parser has read the body before it', async () => {
+    const errors: unknown[] = []
+    const handle = toNodeHandler(receiver([], errors))
+    const parsed = async (request: IncomingMessage) => {
+      for await (const _ of request);
+    }
+    const url = await serve(async (request, response) => {
+      await parsed(request)
+      await handle(request, response)
+    })
+    expect(await deliver(url)).toEqual([500, 'body_used'])
+    expect(String(errors[0])).toContain('The body was read before')
+  })
+})
