@@ -3,6 +3,7 @@
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import signalbox from '../signalbox.config.ts'
+import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import { driversOf } from '../worker/payments/gateways/registry.ts'
 import { EDGE_GRACE_MS, type PrepareEdge } from './edge.ts'
 import { LOOPBACK } from './ports.ts'
@@ -18,7 +19,7 @@ export const prepareDeno: PrepareEdge = async (plan) => {
       'run',
       '--no-prompt',
       '--no-remote',
-      `--allow-net=${reachable(port, variables).join(',')}`,
+      `--allow-net=${reachable(port, variables, signalbox).join(',')}`,
       `--allow-read=${dir},${consoleDir}`,
       `--allow-write=${dir}`,
       // It may stand in the folder above, and no request changes what browsers run.
@@ -46,8 +47,12 @@ export const prepareDeno: PrepareEdge = async (plan) => {
  * Hosts that the edge may listen on or call: those of this machine (its own, the database, the
  * simulator), those that its variables name, and a gateway's own where its variables name none.
  */
-export function reachable(port: number, variables: Readonly<Record<string, string>>): string[] {
-  const gateways = Object.values(driversOf(signalbox)).flatMap(({ envPrefix, settings }) => {
+export function reachable(
+  port: number,
+  variables: Readonly<Record<string, string>>,
+  file: SignalboxFile,
+): string[] {
+  const gateways = Object.values(driversOf(file)).flatMap(({ envPrefix, settings }) => {
     const { base_url: base } = settings
     const isNamed = `${envPrefix}BASE_URL` in variables
     return base !== undefined && 'default' in base && !isNamed ? base.default : []

@@ -1,25 +1,30 @@
 import { describe, expect, it } from 'vitest'
+import { acme } from '../../examples/worker/acme.ts'
 import { prepareDeno, reachable } from '../../local/deno.ts'
 
 describe('what the edge under Deno may reach', () => {
   it('is this machine, and the hosts that its variables name', () => {
-    const hosts = reachable(8787, {
+    const variables = {
       LIBSQL_URL: 'http://127.0.0.1:9000',
       REDIRECT_GATEWAY_BASE_URL: 'https://pay.example',
       FIB_BASE_URL: 'http://127.0.0.1:9001',
       STRIPE_BASE_URL: 'http://127.0.0.1:9001',
       PAYMENT_EVENTS_URL: 'https://shop.example:8443/events',
       FIB_CLIENT_ID: 'no url',
-    })
+    }
+    const hosts = reachable(8787, variables, {})
     const local = ['127.0.0.1:8787', '127.0.0.1', '127.0.0.1:9000', '127.0.0.1:9001']
     expect(new Set(hosts)).toEqual(new Set([...local, 'pay.example', 'shop.example:8443']))
   })
 
   it('is a gateway’s own host where no variable names another', () => {
     const simulated = { FIB_BASE_URL: 'http://127.0.0.1:9', REDIRECT_GATEWAY_BASE_URL: '' }
-    expect(reachable(1, simulated)).toContain('api.stripe.com')
-    expect(reachable(1, {})).toContain('fib.prod.fib.iq')
-    expect(reachable(1, simulated)).not.toContain('fib.prod.fib.iq')
+    expect(reachable(1, simulated, {})).toContain('api.stripe.com')
+    expect(reachable(1, {}, {})).toContain('fib.prod.fib.iq')
+    expect(reachable(1, simulated, {})).not.toContain('fib.prod.fib.iq')
+    const file = { payments: { drivers: { acme } } }
+    expect(reachable(1, {}, file)).toContain('api.acme.example')
+    expect(reachable(1, {}, {})).not.toContain('api.acme.example')
   })
 })
 
