@@ -9,6 +9,7 @@ import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-lib
 import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { type Clock, hostClock } from '../../../../worker/shared/clock.ts'
 import { ledgerContract } from '../../../contract/ledger.ts'
+import { TABLES } from '../../../support/libsql.ts'
 import { sqliteDatabase } from '../../../support/sqlite-database.ts'
 
 /** The pause before a batch is sent again lasts no time. */
@@ -18,8 +19,9 @@ const impatient: Clock = {
 }
 
 function contractOver(name: string, over: (database: Database) => Database): void {
+  const database = sqliteDatabase()
   ledgerContract(name, async (options) => {
-    const database = sqliteDatabase()
+    for (const table of TABLES) database.exec(`DELETE FROM ${table}`)
     const log: typeof options.log = (level, event, fields) => {
       if (event !== 'payments.ledger.retry') options.log(level, event, fields)
     }
