@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type NodeServer, serve } from '../../local/simulator/node-server.ts'
 import type { OpenedPayment } from '../../worker/payments/domain/transaction.ts'
-import { type InstalledPackage, run } from '../support/installed-package.ts'
+import { type InstalledPackage, MACHINE, run } from '../support/installed-package.ts'
 import { jsonOf } from '../support/json-of.ts'
 import { PATIENT } from '../support/patience.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
@@ -29,11 +29,8 @@ export function ownWorker(installed: () => InstalledPackage): void {
 
       const page = 'https://acme.example/pay/p-1'
       acme = await serve(0, () => Response.json({ id: 'p-1', page }, { status: 201 }))
-      system = await PaymentSystem.start('workerd', await uploadedHome(folder), {
-        ACME_BASE_URL: acme.url,
-        ACME_API_KEY: 'key-1',
-        ACME_SIGNING_SECRET: SECRET,
-      })
+      const home = await uploadedHome(folder)
+      system = await PaymentSystem.start('workerd', home, acmeVariables(acme))
     })
     afterAll(async () => {
       await system?.[Symbol.asyncDispose]()
@@ -67,6 +64,17 @@ export function ownWorker(installed: () => InstalledPackage): void {
       expect(await system.story(made.transactionId)).toMatchObject({ status: 'Paid' })
     })
 
+    it('is known to the command line there, with its driver', async () => {
+      const { folder, dir } = installed()
+      const doctor = [join(dir, 'node/signalbox.js'), 'payments', 'doctor']
+      const variables = { ...acmeVariables(acme), LIBSQL_URL: system.database.url }
+      const env = { ...MACHINE, ...variables }
+      const failed = await run(process.execPath, doctor, { cwd: folder, env }).catch(
+        (error: { stdout: string }) => error,
+      )
+      expect(failed.stdout).toMatch(/^ok +acme +It is configured \(driver acme\)/m)
+    })
+
     it('says where it runs when it is made anywhere else', async () => {
       const { folder } = installed()
       await writeFile(join(folder, 'elsewhere.js'), ELSEWHERE)
@@ -75,6 +83,12 @@ export function ownWorker(installed: () => InstalledPackage): void {
     })
   })
 }
+
+const acmeVariables = ({ url }: NodeServer) => ({
+  ACME_BASE_URL: url,
+  ACME_API_KEY: 'key-1',
+  ACME_SIGNING_SECRET: SECRET,
+})
 
 const ELSEWHERE = `import { signalbox } from 'signalbox/worker'
 try { signalbox({}) } catch (error) { console.log(error.message) }
