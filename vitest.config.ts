@@ -24,6 +24,7 @@ const LONGEST = [
   ...['faults/prove', 'e2e/start', 'faults/bad-input', 'faults/payments-gateways'],
   ...['faults/convergence', 'e2e/workerd', 'faults/requests', 'e2e/client-workerd'],
   ...['browser/client', 'faults/payments-database', 'browser/console-honesty', 'e2e/start-deno'],
+  'e2e/package',
 ]
 
 class LongestFirst extends BaseSequencer {
