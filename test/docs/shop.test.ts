@@ -85,9 +85,9 @@ it('It says of each gateway how much of a payment it gives back at once', () => 
   expect(cells).toEqual(refunds.map((how) => `\`${how}\``))
 })
 
-it.each(['docs/shop.md', 'docs/events.md'])('The command of %s makes a secret', async (name) => {
+it('The command of docs/events.md makes a secret', async () => {
   const [, program = ''] =
-    /node -p "([^"]+randomBytes[^"]+)"/.exec(await readFile(name, 'utf8')) ?? []
+    /node -p "([^"]+randomBytes[^"]+)"/.exec(await readFile('docs/events.md', 'utf8')) ?? []
   const { stdout } = await promisify(execFile)(process.execPath, ['-p', program])
   expect(whsecProblem(stdout.trim())).toBeUndefined()
 })
