@@ -63,9 +63,10 @@ environment or of --env-file, whose values take precedence: HOST [127.0.0.1], PO
 AUTH_SECRETS or AUTH_JWKS_URL, ALLOWED_ORIGINS, and those of payments. LIBSQL_URL may name a
 database elsewhere; without it, the database is a file in the data folder.
 
-GET /healthz answers 200 when the database can be used. SIGTERM and SIGINT publish what is pending,
-answer what is under way, end all streams, and end with exit code 0. SIGHUP reads --env-file again
-and takes over the AUTH_ variables.`,
+GET /healthz answers 200 when the database can be used. With METRICS_PORT, GET /metrics on that port
+of 127.0.0.1 has the numbers for Prometheus. SIGTERM and SIGINT publish what is pending, answer what
+is under way, end all streams, and end with exit code 0. SIGHUP reads --env-file again and takes
+over the AUTH_ variables.`,
     options: ['repo', 'port', 'data', 'env-file', ...PUBLISHES, 'log', 'verbose'],
     own: {
       port: { value: 'N', env: 'PORT', help: 'port of the edge; 0 takes any free port [8787]' },

@@ -32,7 +32,11 @@ export const OPTIONS = {
     env: 'SIGNALBOX_RUN_OUTPUT',
     help: 'output of runs: masked (without what looks like a secret) or none [masked]',
   },
-  healthz: { value: 'PORT', env: 'SIGNALBOX_HEALTHZ', help: 'answer GET /healthz on 127.0.0.1' },
+  healthz: {
+    value: 'PORT',
+    env: 'SIGNALBOX_HEALTHZ',
+    help: 'answer GET /healthz and GET /metrics on 127.0.0.1',
+  },
   cache: {
     value: 'DIR',
     env: 'SIGNALBOX_CACHE',

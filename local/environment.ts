@@ -15,7 +15,7 @@ const MACHINE =
  * What the Worker reads, without AUTH_SECRETS and LIBSQL_*, since a local system has its own, and
  * without AUTH_AUDIENCE, since the tokens of local.json and of links are for the default one.
  */
-const WORKER = /^(PAYMENT_\w+|ALLOWED_ORIGINS|AUTH_(JWKS_URL|ISSUER)|MAX_STREAMS)$/
+const WORKER = /^(PAYMENT_\w+|ALLOWED_ORIGINS|AUTH_(JWKS_URL|ISSUER)|MAX_STREAMS|METRICS_PORT)$/
 const DRIVER_PREFIXES = Object.values(DRIVERS).map(({ envPrefix }) => envPrefix)
 /** Settings of a sidecar. What it publishes, and where, is decided by the local system. */
 const SIDECAR = /^SIGNALBOX_(?!TOKEN|EDGE$|REPO$)\w+$/

@@ -1,7 +1,10 @@
-// GET /healthz for whatever watches the watcher. On the loopback address only: it needs no token.
+// GET /healthz and /metrics for whatever watches the watcher. On the loopback address only: they
+// need no token.
 
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import type { Metrics } from '../worker/shared/metrics.ts'
+import { METRICS_TYPE, metricsText } from '../worker/shared/metrics-node.ts'
 import type { PublisherStatus } from './publish/publisher-status.ts'
 
 export interface Health extends PublisherStatus {
@@ -14,7 +17,11 @@ export interface Healthz {
 }
 
 /** Healthy: the edge held everything once, and answers. Rejects when the port is taken. */
-export async function serveHealthz(port: number, health: () => Health): Promise<Healthz> {
+export async function serveHealthz(
+  port: number,
+  health: () => Health,
+  metrics: Metrics,
+): Promise<Healthz> {
   const server = createServer((request, response) => {
     // A web page may have pointed a name of its own at this machine, and would read the answer.
     if (!/^(localhost|127\.0\.0\.1)(:\d+)?$/.test(request.headers.host ?? '')) {
@@ -22,9 +29,14 @@ export async function serveHealthz(port: number, health: () => Health): Promise<
       return
     }
     // A target such as `//` is no URL at all: to throw here would end the sidecar.
-    const isHere = URL.parse(request.url ?? '', 'http://127.0.0.1')?.pathname === '/healthz'
+    const path = URL.parse(request.url ?? '', 'http://127.0.0.1')?.pathname
+    const isHere = path === '/healthz' || path === '/metrics'
     if (!isHere || (request.method !== 'GET' && request.method !== 'HEAD')) {
       response.writeHead(isHere ? 405 : 404).end()
+      return
+    }
+    if (path === '/metrics') {
+      response.writeHead(200, { 'content-type': METRICS_TYPE }).end(metricsText(metrics))
       return
     }
     const { lastSyncAt, lastPublishedAt, ...rest } = health()

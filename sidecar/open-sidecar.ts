@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { Metrics } from '../worker/shared/metrics.ts'
 import { Board } from './board/board.ts'
 import { systemClock } from './clock.ts'
 import { createFileReader, type RunOutput } from './files/file-reader.ts'
@@ -11,6 +12,7 @@ import { readSource } from './files/read-source.ts'
 import { intervalMs, Scan } from './files/scan.ts'
 import type { Store } from './layouts/layout.ts'
 import type { Log } from './log.ts'
+import { sidecarMetrics } from './metrics.ts'
 import { createProgress } from './progress.ts'
 import type { Edge, Failure } from './publish/edge.ts'
 import { Publisher } from './publish/publisher.ts'
@@ -32,6 +34,8 @@ export interface SidecarPlan {
   /** Where a line of progress goes; absent: nobody looks. */
   terminal?: (text: string) => void
   onFailure?: (failure: Failure) => unknown
+  /** Absent: nobody reads the numbers. */
+  metrics?: Metrics
 }
 
 export interface OpenSidecar {
@@ -41,7 +45,8 @@ export interface OpenSidecar {
 }
 
 export function openSidecar(plan: SidecarPlan): OpenSidecar {
-  const { store, edge, terminal, onFailure, version, runOutput } = plan
+  const { store, edge, terminal, version, runOutput, metrics = new Metrics() } = plan
+  const counted = sidecarMetrics(metrics)
   const progress = terminal && createProgress(terminal)
   const log: Log = (...event) => {
     progress?.end()
@@ -57,8 +62,16 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     clock,
     log,
     ...(progress && { onProgress: (done, total) => progress.update('sent', done, total) }),
-    ...(onFailure && { onFailure }),
+    onFailure(failure) {
+      counted.onFailure(failure)
+      plan.onFailure?.(failure)
+    },
+    onPublished: counted.onPublished,
   })
+  counted.watch(
+    () => publisher.status(),
+    () => files.size,
+  )
   const sidecar = new Sidecar({
     store,
     board,

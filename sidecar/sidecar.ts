@@ -46,9 +46,10 @@ export interface SidecarDeps {
   onProgress?: (progress: { done: number; total: number }) => void
 }
 
-/** What one turn has to do. */
+/** What one turn has to do. `since`: when the first of `paths` was hinted; absent: nothing was. */
 interface Work {
   paths: Set<string>
+  since?: number | undefined
   /** Why it must scan; undefined: it need not. */
   scanWhy?: string | undefined
 }
@@ -105,8 +106,7 @@ export class Sidecar {
   }
 
   async #restore(): Promise<void> {
-    const { board, cache } = this.#deps
-    await cache?.load((path, file) => board.restore(path, file))
+    await this.#deps.cache?.load((path, file) => this.#deps.board.restore(path, file))
   }
 
   /** Until the next deadline, the first hint, or the end. */
@@ -159,10 +159,10 @@ export class Sidecar {
     if (now >= this.#due.held) for (const path of this.#intake.held) paths.add(path)
     const isStale = now >= this.#due.stale
     if (!window && !isStale && paths.size === 0 && scanWhy === undefined) return undefined
-    return { paths, scanWhy }
+    return { paths, since: window?.since, scanWhy }
   }
 
-  async #do({ paths, scanWhy }: Work, signal: AbortSignal): Promise<void> {
+  async #do({ paths, since, scanWhy }: Work, signal: AbortSignal): Promise<void> {
     const report = scanWhy === undefined ? undefined : await this.#scan(scanWhy)
     if (report?.state !== 'missing') {
       const found = report ? [...report.changed, ...report.gone, ...report.suspects] : []
@@ -172,7 +172,7 @@ export class Sidecar {
       if (scanWhy === PERIODIC) this.#hints.missed(unhinted, now)
       if (news.length > 0) this.#due.save = Math.min(this.#due.save, now + SAVE_EVERY_MS)
     }
-    this.#settle(signal)
+    this.#settle(signal, since)
   }
 
   async #take(paths: Set<string>, isScan: boolean, signal: AbortSignal): Promise<string[]> {
@@ -210,12 +210,12 @@ export class Sidecar {
   }
 
   /** Publishes what changed, and says when to come back for what changes by time alone. */
-  #settle(signal: AbortSignal): void {
+  #settle(signal: AbortSignal, since: number | undefined): void {
     const { board, publisher, clock } = this.#deps
     const changed = board.settle(clock.now())
     const isKnown = this.#status.publish()
     if (this.#isPublishing) {
-      if (changed.length > 0) publisher.changed(changed)
+      if (changed.length > 0) publisher.changed(changed, since)
     } else if (isKnown && !signal.aborted) {
       this.#isPublishing = true
       publisher.start()

@@ -2,6 +2,7 @@
 
 import { WorkerEntrypoint, waitUntil } from 'cloudflare:workers'
 import { createApp } from './app.ts'
+import { boardMetrics } from './board/metrics.ts'
 import { objectRepositories, type RepositoryNamespace } from './board/repositories-object.ts'
 import { RepositoryObject } from './board/repository-object.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
@@ -16,12 +17,14 @@ import { ledgerObject } from './payments/ledger/ledger-object.ts'
 import { type LedgerNamespace, objectLedger } from './payments/ledger/ledgers-object.ts'
 import { libsqlDatabase } from './payments/ledger/libsql/database-libsql.ts'
 import { openLibsqlLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
+import { paymentsMetrics } from './payments/metrics.ts'
 import { createDispatcher, type Dispatcher as Dispatching } from './payments/outbox/dispatcher.ts'
 import { createPayments, type Payments } from './payments/payments.ts'
 import { libsqlQueries } from './payments/queries/queries-libsql.ts'
 import { createAccess } from './shared/access.ts'
 import { hostClock } from './shared/clock.ts'
 import { consoleLog } from './shared/log.ts'
+import { logMetrics } from './shared/metrics-log.ts'
 import { Problem, problemResponse } from './shared/problem.ts'
 
 interface Env extends Environment {
@@ -39,6 +42,9 @@ interface Edge {
   app: ReturnType<typeof createApp>
   payments: Payments | undefined
 }
+
+/** Of this isolate. */
+const counted = logMetrics(consoleLog, hostClock)
 
 const host = {
   clock: hostClock,
@@ -67,6 +73,7 @@ export function signalbox(file: SignalboxFile) {
       database: libsqlDatabase(config.database, hostClock.now),
       breakers,
       dispatch: async (pending) => JSON.parse(await Dispatcher.dispatch(JSON.stringify(pending))),
+      metrics: metricsOf(config),
       ...host,
     })
   }) {}
@@ -99,6 +106,7 @@ export function signalbox(file: SignalboxFile) {
 
     async scheduled(_controller: ScheduledController, env: Env): Promise<void> {
       await edgeFor(env).payments?.sweeper.sweep()
+      counted.flush()
     },
   }
   return { handler, RepositoryObject, LedgerObject, Dispatcher }
@@ -119,6 +127,9 @@ function paymentsConfig(env: Env, file: SignalboxFile): PaymentsConfig {
   return payments
 }
 
+const metricsOf = ({ gateways }: PaymentsConfig) =>
+  paymentsMetrics(counted.metrics, [...gateways.keys()])
+
 function openEdge(env: Env, file: SignalboxFile, dispatcherFor: (env: Env) => Dispatching): Edge {
   const config = readConfig(env, file)
   const payments = config.payments && openPayments(config.payments, env, dispatcherFor(env))
@@ -137,6 +148,7 @@ function openEdge(env: Env, file: SignalboxFile, dispatcherFor: (env: Env) => Di
     clock: hostClock,
     log: consoleLog,
     limits: STREAM_LIMITS,
+    metrics: boardMetrics(counted.metrics),
   })
   return { app, payments }
 }
@@ -153,6 +165,7 @@ function openPayments(config: PaymentsConfig, env: Env, dispatcher: Dispatching)
     queries: libsqlQueries(libsqlDatabase(config.database, hostClock.now)),
     dispatcher,
     keepAlive: waitUntil,
+    metrics: metricsOf(config),
     ...host,
   })
 }

@@ -68,22 +68,32 @@ export interface HostConfig {
   dataDir: string
   /** Folder of the built page. */
   consoleDir: string
+  /** Where `GET /metrics` is served; undefined: nowhere. */
+  metrics: { hostname: string; port: number } | undefined
 }
 
 /** `name`: of the default folder, so that two hosts do not open the same files. */
 export function readHostConfig(env: Environment, name: 'deno' | 'node'): HostConfig {
-  const port = Number(env.PORT ?? 8787)
-  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
-    throw new ConfigError('PORT must be a whole number from 0 to 65535.')
+  const portIn = (name: string, value: unknown) => {
+    const port = Number(value)
+    if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
+    throw new ConfigError(`${name} must be a whole number from 0 to 65535.`)
   }
   const text = (name: string, otherwise: string) => {
     const value = env[name]
     return typeof value === 'string' && value !== '' ? value : otherwise
   }
+  const metricsPort = text('METRICS_PORT', '')
   return {
     hostname: text('HOST', '127.0.0.1'),
-    port,
+    port: portIn('PORT', env.PORT ?? 8787),
     dataDir: text('DATA_DIR', `.signalbox/${name}`),
     consoleDir: text('CONSOLE_DIR', 'dist/console'),
+    metrics: metricsPort
+      ? {
+          hostname: text('METRICS_HOST', '127.0.0.1'),
+          port: portIn('METRICS_PORT', metricsPort),
+        }
+      : undefined,
   }
 }

@@ -7,9 +7,12 @@ import { openProcessEdge } from './edge-process.ts'
 import { libsqlDatabase } from './payments/ledger/libsql/database-libsql.ts'
 import { hostClock } from './shared/clock.ts'
 import { consoleLog } from './shared/log.ts'
+import { Metrics } from './shared/metrics.ts'
+import { processMetrics, serveMetrics } from './shared/metrics-node.ts'
 
 const environment = Deno.env.toObject()
 const host = readHostConfig(environment, 'deno')
+const metrics = new Metrics()
 const edge = openProcessEdge({
   config: readConfig(environment, file),
   host,
@@ -17,7 +20,12 @@ const edge = openProcessEdge({
   openSql,
   openDatabase: (place) => libsqlDatabase(place, hostClock.now),
   log: consoleLog,
+  metrics,
 })
+if (host.metrics) {
+  processMetrics(metrics)
+  await serveMetrics(metrics, host.metrics)
+}
 const server = Deno.serve(
   {
     hostname: host.hostname,

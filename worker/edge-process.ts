@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { createApp } from './app.ts'
+import { boardMetrics } from './board/metrics.ts'
 import { processRepositories } from './board/repositories-process.ts'
 import type { Sql } from './board/sql.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
@@ -16,6 +17,7 @@ import type { SignalboxFile } from './payments/define-config.ts'
 import { SWEEP_EVERY_MS } from './payments/domain/check-schedule.ts'
 import type { Database } from './payments/ledger/libsql/database-libsql.ts'
 import { openLibsqlLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
+import { paymentsMetrics } from './payments/metrics.ts'
 import type { Dispatch } from './payments/outbox/dispatch.ts'
 import { createDispatcher } from './payments/outbox/dispatcher.ts'
 import { createPayments, type Payments } from './payments/payments.ts'
@@ -24,6 +26,7 @@ import { createAccess } from './shared/access.ts'
 import type { AuthConfig } from './shared/auth-config.ts'
 import { hostClock, pause } from './shared/clock.ts'
 import type { Log } from './shared/log.ts'
+import type { Metrics } from './shared/metrics.ts'
 
 export interface ProcessEdgeDeps {
   config: Config
@@ -35,6 +38,7 @@ export interface ProcessEdgeDeps {
   /** Of the payments, where they are configured. */
   openDatabase(place: PaymentsConfig['database']): Database
   log: Log
+  metrics: Metrics
 }
 
 export interface ProcessEdge {
@@ -51,12 +55,14 @@ export interface ProcessEdge {
 }
 
 export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
-  const { config, host, file, openDatabase, log } = deps
+  const { config, host, file, openDatabase, log, metrics } = deps
   mkdirSync(host.dataDir, { recursive: true })
   const work = underWay()
   const settings = config.payments
   const payments =
-    settings && openPayments(settings, openDatabase(settings.database), work.add, log)
+    settings &&
+    openPayments(settings, openDatabase(settings.database), { keepAlive: work.add, log, metrics })
+  const counted = boardMetrics(metrics)
 
   const opened: { close(): void }[] = []
   const repositories = processRepositories({
@@ -83,6 +89,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
       clock: hostClock,
       log,
       limits: STREAM_LIMITS,
+      metrics: counted,
     })
   let app = appOf(config.auth)
   // What the cron trigger does on Cloudflare.
@@ -105,10 +112,10 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
 function openPayments(
   config: PaymentsConfig,
   database: Database,
-  keepAlive: Work['add'],
-  log: Log,
+  { keepAlive, log, metrics: all }: { keepAlive: Work['add']; log: Log; metrics: Metrics },
 ): Payments {
-  const host = { clock: hostClock, log, fetch, keepAlive }
+  const metrics = paymentsMetrics(all, [...config.gateways.keys()])
+  const host = { clock: hostClock, log, fetch, keepAlive, metrics }
   const dispatcher = createDispatcher({ ...config, ...host })
   const dispatch: Dispatch = async (pending) => {
     // Behind the answers of what caused them: listeners run on the same thread.

@@ -1,8 +1,14 @@
 // The Node entry: the app of one process over Node's HTTP server, on embedded libSQL or a remote
 // one. It starts nothing by itself: the process around it has the signals and the lock.
 
-import { ConfigError, type Environment, readConfig, readHostConfig } from './config.ts'
-import { openProcessEdge } from './edge-process.ts'
+import {
+  ConfigError,
+  type Environment,
+  type HostConfig,
+  readConfig,
+  readHostConfig,
+} from './config.ts'
+import { openProcessEdge, type ProcessEdge } from './edge-process.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
 import { type Database, libsqlDatabase } from './payments/ledger/libsql/database-libsql.ts'
 import { fileOf, isEmbedded } from './payments/ledger/libsql/embedded-libsql.ts'
@@ -11,6 +17,8 @@ import { serveNode } from './serve-node.ts'
 import { type AuthConfig, readAuth } from './shared/auth-config.ts'
 import { hostClock, within } from './shared/clock.ts'
 import type { Log } from './shared/log.ts'
+import { Metrics } from './shared/metrics.ts'
+import { type MetricsServer, processMetrics, serveMetrics } from './shared/metrics-node.ts'
 import { openSqlite } from './shared/sqlite-libsql.ts'
 
 /** The edge in this process: HTTP server, repositories, ledger, dispatcher, sweeper. */
@@ -37,6 +45,8 @@ export interface NodeEdgeOptions {
   /** signalbox.config.ts. */
   file: SignalboxFile
   log: Log
+  /** Shown at METRICS_PORT. Others in this process may count there too. */
+  metrics?: Metrics
   /** Makes or upgrades the tables of an embedded database. A remote one is somebody else's. */
   schema?: (database: Database) => Promise<void>
   /** The file of thread-libsql, which an embedded database runs in: a bundle has one of its own. */
@@ -50,7 +60,7 @@ const BACKGROUND_MS = 5_000
 
 /** Throws ConfigError. Rejects where the port or a file cannot be used; nothing is open then. */
 export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> {
-  const { env, file, log, schema } = options
+  const { env, file, log, schema, metrics = new Metrics() } = options
   const config = readConfig(env, file, { embeds: true })
   const host = readHostConfig(env, 'node')
   const url = config.payments?.database.url ?? ''
@@ -58,18 +68,16 @@ export async function openNodeEdge(options: NodeEdgeOptions): Promise<NodeEdge> 
   try {
     if (embedded) await schema?.(embedded)
     const edge = openProcessEdge({
-      ...{ config, host, file, log },
+      ...{ config, host, file, log, metrics },
       openSql: (path) => openSqlite(path),
       openDatabase: (place) => embedded ?? libsqlDatabase(place, hostClock.now),
     })
-    const server = await serveNode(edge.fetch, host).catch(async (error: unknown) => {
-      await edge.close()
-      throw error
-    })
+    const { server, metricsServer } = await listen(edge, host, metrics)
     const end = async () => {
       const answered = server.close(ANSWERS_WITHIN_MS)
       edge.endStreams()
       await answered
+      await metricsServer?.close()
       await within(hostClock, BACKGROUND_MS, () => edge.close()).catch((error: unknown) =>
         log('warn', 'edge.closed_early', { error: String(error) }),
       )
@@ -96,6 +104,22 @@ function openFile(path: string, thread: URL): Promise<ThreadedDatabase> {
   return openThreaded(path, thread).catch((cause: unknown) => {
     throw new ConfigError(`LIBSQL_URL: ${path} cannot be opened: ${cause}.`, { cause })
   })
+}
+
+/** Nothing listens, and the edge is closed, where a port cannot be had. */
+async function listen(edge: ProcessEdge, host: HostConfig, metrics: Metrics) {
+  let metricsServer: MetricsServer | undefined
+  try {
+    if (host.metrics) {
+      processMetrics(metrics)
+      metricsServer = await serveMetrics(metrics, host.metrics)
+    }
+    return { server: await serveNode(edge.fetch, host), metricsServer }
+  } catch (error) {
+    await metricsServer?.close()
+    await edge.close()
+    throw error
+  }
 }
 
 function keysIn(env: Environment): AuthConfig {

@@ -7,6 +7,8 @@ import { findStore } from '../../sidecar/layouts/registry.ts'
 import type { Log } from '../../sidecar/log.ts'
 import { type OpenSidecar, openSidecar } from '../../sidecar/open-sidecar.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
+import { Metrics } from '../../worker/shared/metrics.ts'
+import { processMetrics } from '../../worker/shared/metrics-node.ts'
 import type { World } from '../command.ts'
 import { type Settings, UsageError } from '../settings.ts'
 import { readPublishing, storeIn } from './publish-settings.ts'
@@ -28,8 +30,9 @@ export async function run(settings: Settings, { io }: World): Promise<number> {
   })
   const store = plan.isPatient ? await awaitStore(dir, log, end.signal) : await storeIn(dir)
   if (!store) return 0
-  const open = openSidecar({ store, edge, log, ...plan })
-  const healthz = await health(plan.healthzPort, open)
+  const metrics = new Metrics()
+  const open = openSidecar({ store, edge, log, metrics, ...plan })
+  const healthz = await health(plan.healthzPort, open, metrics)
   if (healthz) log('info', 'healthz.listening', { port: healthz.port })
   const running = open.sidecar.run(end.signal)
   await Promise.race([ready(open, log, end.signal), running])
@@ -63,13 +66,13 @@ async function ready({ board, publisher }: OpenSidecar, log: Log, end: AbortSign
 async function health(
   port: number | undefined,
   { board, publisher }: OpenSidecar,
+  metrics: Metrics,
 ): Promise<Healthz | undefined> {
   if (port === undefined) return undefined
+  processMetrics(metrics)
   try {
-    return await serveHealthz(port, () => ({
-      ...publisher.status(),
-      files: board.files.size,
-    }))
+    const status = () => ({ ...publisher.status(), files: board.files.size })
+    return await serveHealthz(port, status, metrics)
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error)
     throw new UsageError(`port ${port} for --healthz cannot be had (${code}).`)

@@ -9,6 +9,7 @@ import { callTransport } from '../../sidecar/publish/transport.ts'
 import { watchChokidar } from '../../sidecar/watch/watch-chokidar.ts'
 import type { AuthConfig } from '../../worker/shared/auth-config.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
+import type { Metrics } from '../../worker/shared/metrics.ts'
 import { createTokens } from '../../worker/shared/tokens.ts'
 
 export interface BoardPlan {
@@ -30,6 +31,7 @@ export interface PublishPlan extends BoardPlan {
   /** What the edge's status says of this sidecar. */
   version: string
   log: Log
+  metrics: Metrics
 }
 
 export interface Publishing {
@@ -62,6 +64,7 @@ export function publishBoard(plan: PublishPlan): Publishing {
     runOutput: plan.runOutput,
     log,
     version: plan.version,
+    metrics: plan.metrics,
     ...(plan.terminal && { terminal: plan.terminal }),
   })
   const end = new AbortController()

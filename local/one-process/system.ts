@@ -8,6 +8,7 @@ import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { readAuth } from '../../worker/shared/auth-config.ts'
 import type { Log as EdgeLog } from '../../worker/shared/log.ts'
+import { Metrics } from '../../worker/shared/metrics.ts'
 import type { DataFolder } from '../data-folder.ts'
 import { schemaFrom } from '../database/prepare.ts'
 import type { Home } from '../home.ts'
@@ -62,7 +63,9 @@ export async function openSystem(plan: SystemPlan): Promise<OpenSystem> {
   page.ready.catch(() => undefined)
   const { LIBSQL_URL: url = '', LIBSQL_AUTH_TOKEN: authToken } = variables
   let database: Readable = libsqlDatabase({ url, ...(authToken && { authToken }) }, Date.now)
+  const metrics = new Metrics()
   const edge = await openNodeEdge({
+    metrics,
     env: { ...variables, DATA_DIR: data.edgeDir, CONSOLE_DIR: page.dir },
     file: withHealth(plan.file, async () => healthOf(database, signal)),
     log,
@@ -83,6 +86,7 @@ export async function openSystem(plan: SystemPlan): Promise<OpenSystem> {
       cacheDir: data.cacheDir,
       version: plan.version,
       log: plan.sidecarLog,
+      metrics,
     })
   return {
     edge,
@@ -105,6 +109,6 @@ function refusal(error: unknown, { HOST = '', PORT }: Variables): unknown {
   if (error instanceof ConfigError) {
     return new StartError('bad_configuration', error.message, { cause: error })
   }
-  const { syscall, code } = error as NodeJS.ErrnoException
-  return syscall === 'listen' ? portRefused(HOST, Number(PORT), String(code)) : error
+  const { syscall, code, port = Number(PORT) } = error as NodeJS.ErrnoException & { port?: number }
+  return syscall === 'listen' ? portRefused(HOST, port, String(code)) : error
 }

@@ -1,6 +1,7 @@
 // What the publisher says of itself, for whoever watches it from outside.
 
 import type { StoreState } from '../../worker/board/wire.ts'
+import type { Failure } from './edge.ts'
 
 export interface PublisherStatus {
   /** The last answer of the edge was a good one. */
@@ -14,4 +15,12 @@ export interface PublisherStatus {
   behind: boolean
   lastError: string | null
   store: StoreState['state'] | null
+}
+
+export interface PublisherHooks {
+  onProgress?: (done: number, total: number) => void
+  /** Told of every failure, also of those that the log keeps to itself. */
+  onFailure?: (failure: Failure) => void
+  /** What was hinted is at the edge, so long after the first hint. */
+  onPublished?: (ms: number) => void
 }

@@ -8,7 +8,7 @@ import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { Change } from './deliver.ts'
 import type { Edge, Failure } from './edge.ts'
-import type { PublisherStatus } from './publisher-status.ts'
+import type { PublisherHooks, PublisherStatus } from './publisher-status.ts'
 import { reconcile, unknownStanding } from './reconcile.ts'
 import { type NextTry, Retry } from './retry.ts'
 import { Unreadable } from './unreadable.ts'
@@ -20,16 +20,13 @@ const SYNC_EVERY_MS = 300_000
 const FLUSH_MS = 3_000
 const NEVER = Number.POSITIVE_INFINITY
 
-export interface PublisherDeps {
+export interface PublisherDeps extends PublisherHooks {
   edge: Edge
   records: Records
   clock: Clock
   log: Log
   /** 0 ≤ n < 1; a test gives its own. */
   random?: () => number
-  onProgress?: (done: number, total: number) => void
-  /** Told of every failure, also of those that the log keeps to itself. */
-  onFailure?: (failure: Failure) => void
 }
 
 export class Publisher {
@@ -41,6 +38,8 @@ export class Publisher {
   readonly #due = { sync: NEVER, retry: 0 }
   readonly #unreadable: Unreadable
   #dirty = new Set<Key>()
+  /** When the first of what is not at the edge yet was hinted. */
+  #since = NEVER
   #change: Change | undefined
   #store: StoreState | undefined
   /** Covers every key that was dirty when it begins, so those need not be remembered. */
@@ -61,8 +60,9 @@ export class Publisher {
     this.#unreadable = new Unreadable(deps.log)
   }
 
-  /** These records may have changed, appeared or gone. One call is one window is one signal. */
-  changed(keys: Iterable<Key>): void {
+  /** They may have changed, appeared or gone, since then. One call is one window is one signal. */
+  changed(keys: Iterable<Key>, since: number = NEVER): void {
+    this.#since = Math.min(this.#since, since)
     for (const key of keys) this.#dirty.add(key)
     this.#bound()
     this.#wake()
@@ -166,24 +166,28 @@ export class Publisher {
   }
 
   async #turn(): Promise<void> {
-    const { clock, onFailure } = this.#deps
+    const { clock, onFailure, onPublished } = this.#deps
     this.#isBusy = true
+    const since = this.#since
+    this.#since = NEVER
     try {
       const failure = this.#syncWanted ? await this.#sync() : await this.#publish(this.#take())
       if (failure) {
         onFailure?.(failure)
-        this.#wait(this.#retry.failed(failure, clock.now()))
+        this.#wait(this.#retry.failed(failure, clock.now()), since)
       } else {
+        if (since !== NEVER) onPublished?.(clock.now() - since)
         if (this.#isSynced()) for (const resolve of this.#onSynced.splice(0)) resolve()
         this.#retry.recovered(clock.now())
       }
     } catch (error) {
-      this.#wait(this.#retry.defect(error, clock.now()))
+      this.#wait(this.#retry.defect(error, clock.now()), since)
     }
     this.#isBusy = false
   }
 
-  #wait({ waitMs, sync, freshRun }: NextTry): void {
+  #wait({ waitMs, sync, freshRun }: NextTry, since: number): void {
+    this.#since = Math.min(this.#since, since)
     if (freshRun) this.#standing.run = null
     if (sync) this.#syncWanted = true
     this.#bound()

@@ -24,6 +24,8 @@ export interface HintsDeps {
 /** What was hinted in a window that is over. */
 export interface Hinted {
   paths: ReadonlySet<string>
+  /** When the window was opened, by the clock. */
+  since: number
   /** Why hints may be missing in it. */
   gap: string | undefined
 }
@@ -87,8 +89,9 @@ export class Hints {
 
   /** The window that is over by now; undefined: none is. */
   take(now: number): Hinted | undefined {
+    const since = this.#window.openedAt ?? now
     if (!this.#window.close(now)) return undefined
-    const taken = { paths: this.#paths, gap: this.#gap }
+    const taken = { paths: this.#paths, since, gap: this.#gap }
     this.#paths = new Set()
     this.#gap = undefined
     return taken
@@ -186,6 +189,11 @@ export class Window {
     // A clock that was set back must not move the deadline to before an earlier hint.
     this.#last = Math.max(this.#last, now)
     return Math.min(this.#last + this.#quietMs, this.#first + this.#maxMs)
+  }
+
+  /** The first hint of the open window. */
+  get openedAt(): number | undefined {
+    return this.#first
   }
 
   /** When the open window ends; undefined when none is open. */

@@ -474,20 +474,20 @@ export function sweepContract(on: On): void {
     it(
       'is no while nothing is, and yes for a check, a pending event and a parked one',
       on(async (w) => {
-        expect(await w.queries.anythingDue(T0 + 99 * HOUR)).toBe(false)
+        expect(await w.queries.waiting(T0 + 99 * HOUR)).toMatchObject({ isDue: false })
         const { id } = await w.pending()
         await w.outbox.settleDispatched([{ outboxId: id, listeners: { ok: true } }], T0)
-        expect(await w.queries.anythingDue(T0 + MINUTE - 1)).toBe(false)
-        expect(await w.queries.anythingDue(T0 + MINUTE)).toBe(true)
+        expect(await w.queries.waiting(T0 + MINUTE - 1)).toMatchObject({ isDue: false })
+        expect(await w.queries.waiting(T0 + MINUTE)).toMatchObject({ isDue: true })
         await w.ledger.settleCheck({ transactionId: id, now: T0 })
-        expect(await w.queries.anythingDue(T0 + 99 * HOUR)).toBe(false)
+        expect(await w.queries.waiting(T0 + 99 * HOUR)).toMatchObject({ isDue: false })
 
         const other = w.start({ request: { reference: 'order-2' }, until: T0 + 99 * HOUR })
         await w.ledger.beginCharge(other)
-        expect(await w.queries.anythingDue(T0 + LEASE_MS - 1)).toBe(false)
-        expect(await w.queries.anythingDue(T0 + LEASE_MS)).toBe(true)
+        expect(await w.queries.waiting(T0 + LEASE_MS - 1)).toMatchObject({ isDue: false })
+        expect(await w.queries.waiting(T0 + LEASE_MS)).toMatchObject({ isDue: true })
         await w.outbox.settleDispatched([{ outboxId: other.id, listeners: { ok: true } }], T0)
-        expect(await w.queries.anythingDue(T0 + LEASE_MS)).toBe(false)
+        expect(await w.queries.waiting(T0 + LEASE_MS)).toMatchObject({ isDue: false })
 
         const paid = w.arrival((await w.story(id)).transaction, {
           reference: 'order-3',
@@ -497,14 +497,14 @@ export function sweepContract(on: On): void {
         const third = w.start({ request: { reference: 'order-3' }, until: T0 + 99 * HOUR })
         await w.ledger.beginCharge(third)
         await w.outbox.settleDispatched([{ outboxId: third.id, listeners: { ok: true } }], T0)
-        expect(await w.queries.anythingDue(T0 + LEASE_MS)).toBe(true)
+        expect(await w.queries.waiting(T0 + LEASE_MS)).toMatchObject({ isDue: true })
         w.dispatcher.take()
         await w.ledger.applyParked({ now: T0, limit: 9 })
         const told = w.dispatcher
           .take()
           .map(({ outboxId }) => ({ outboxId, listeners: { ok: true } }))
         await w.outbox.settleDispatched(told, T0)
-        expect(await w.queries.anythingDue(T0 + LEASE_MS)).toBe(false)
+        expect(await w.queries.waiting(T0 + LEASE_MS)).toMatchObject({ isDue: false })
       }, LISTENERS),
     )
   })

@@ -87,6 +87,24 @@ export function eventsContract({ host, system }: Payments): void {
       expect(printed.length).toBeGreaterThan(10)
     })
 
+    it.skipIf(host === 'workerd')('are counted, and so are webhooks and alerts', async () => {
+      const text = await (await fetch(system().metricsUrl)).text()
+      for (const series of [
+        'signalbox_deliveries_total{subscriber="endpoint",outcome="delivered"}',
+        'signalbox_deliveries_total{subscriber="endpoint",outcome="dead"}',
+        'signalbox_webhooks_total{gateway="redirect",outcome="applied"}',
+        'signalbox_webhooks_total{gateway="fib",outcome="applied"}',
+        'signalbox_webhooks_total{gateway="stripe",outcome="duplicate"}',
+        'signalbox_alerts_raised_total{kind="late_payment"}',
+        'signalbox_ledger_group_seconds_count',
+        'process_resident_memory_bytes',
+      ]) {
+        const line = text.split('\n').find((each) => each.startsWith(`${series} `))
+        expect([series, Number(line?.slice(series.length))]).toEqual([series, expect.any(Number)])
+        expect([series, Number(line?.slice(series.length)) > 0]).toEqual([series, true])
+      }
+    })
+
     it('are all delivered, and no secret is in the log or the database', async () => {
       expect(await system().sweep()).toMatchObject({ delivered: 0, undelivered: 0, failed: 0 })
       const raw = await system().database.query('SELECT raw, error FROM payment_webhook_events')

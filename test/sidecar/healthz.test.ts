@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request } from 'node:http'
 import { afterEach, expect, test } from 'vitest'
 import { type Health, type Healthz, serveHealthz } from '../../sidecar/healthz.ts'
+import { Metrics } from '../../worker/shared/metrics.ts'
 
 const GOOD: Health = {
   connected: true,
@@ -20,7 +21,7 @@ afterEach(async () => {
 })
 
 async function ask(health: Health, path = '/healthz', method = 'GET'): Promise<Response> {
-  const healthz = await serveHealthz(0, () => health)
+  const healthz = await serveHealthz(0, () => health, new Metrics())
   open.push(healthz)
   return fetch(`http://127.0.0.1:${healthz.port}${path}`, { method })
 }
@@ -46,8 +47,14 @@ test('one that lost its edge, or never synced, is not', async () => {
   expect((await ask({ ...GOOD, lastSyncAt: null })).status).toBe(503)
 })
 
+test('its numbers are beside it', async () => {
+  const response = await ask(GOOD, '/metrics')
+  expect(response.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/)
+})
+
 test('nothing else is answered', async () => {
   expect((await ask(GOOD, '/')).status).toBe(404)
+  expect((await ask(GOOD, '/metrics', 'POST')).status).toBe(405)
   expect((await ask(GOOD, '/healthz', 'POST')).status).toBe(405)
   expect((await ask(GOOD, '/healthz', 'HEAD')).status).toBe(200)
 })
@@ -66,7 +73,9 @@ test('an address that is none is refused, and does not end the sidecar', async (
 test('a port that is taken is an error with a code, not a crash', async () => {
   await ask(GOOD)
   const port = open[0]?.port ?? 0
-  await expect(serveHealthz(port, () => GOOD)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  await expect(serveHealthz(port, () => GOOD, new Metrics())).rejects.toMatchObject({
+    code: 'EADDRINUSE',
+  })
 })
 
 test('a foreign Host is refused: a web page may have pointed its name at this machine', async () => {

@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
-import { findPort } from '../../local/ports.ts'
+import { findPorts } from '../../local/ports.ts'
 import { simulatorUrl } from '../../local/simulator-process.ts'
 import type { OpenedPayment, Transaction } from '../../worker/payments/domain/transaction.ts'
 import type { Story } from '../../worker/payments/queries/queries.ts'
@@ -28,6 +28,8 @@ export class PaymentSystem implements AsyncDisposable {
   readonly edge: EdgeProcess
   readonly simulator: SimulatorControl
   readonly receiver: EventReceiver
+  /** Where a host that is a process shows its numbers. */
+  readonly metricsUrl: string
   readonly #edgeOf: (more: Record<string, string>) => Promise<EdgeProcess>
   readonly #stops: (() => unknown)[]
 
@@ -37,6 +39,7 @@ export class PaymentSystem implements AsyncDisposable {
     this.edge = parts.edge
     this.simulator = parts.simulator
     this.receiver = parts.receiver
+    this.metricsUrl = parts.metricsUrl
     this.#edgeOf = parts.edgeOf
     this.#stops = parts.stops
   }
@@ -52,8 +55,8 @@ export class PaymentSystem implements AsyncDisposable {
     { file = false } = {},
   ): Promise<PaymentSystem> {
     const receiver = new EventReceiver(EVENTS_SECRET)
-    const claim = await findPort(0)
-    if (!claim.ok) throw new Error(claim.code)
+    const [claim, other] = await findPorts([0, 0])
+    if (!claim?.ok || !other?.ok) throw new Error('no free port')
     const [database] = await Promise.all([
       file ? startFileDatabase() : startLibsql(),
       receiver.listen(),
@@ -73,14 +76,16 @@ export class PaymentSystem implements AsyncDisposable {
         }),
         { home },
       )
-    const edge = await edgeOf({})
+    const edge = await edgeOf({ METRICS_PORT: String(other.port) })
     const { control: simulator, stop } = await startSimulator({
       port: claim.port,
       callbackOf: (gateway) => `${edge.origin}/payments/webhooks/${gateway}`,
       secrets: SECRETS,
     })
     const stops = [() => edge.close(), stop, () => database.stop(), () => receiver.close()]
-    return new PaymentSystem({ host, database, edge, simulator, receiver, edgeOf, stops })
+    const metricsUrl = `http://127.0.0.1:${other.port}/metrics`
+    const parts = { host, database, edge, simulator, receiver, edgeOf, stops, metricsUrl }
+    return new PaymentSystem(parts)
   }
 
   /** Another edge on the same database, with other settings. Ended with the system. */
@@ -175,6 +180,7 @@ interface Parts {
   edge: EdgeProcess
   simulator: SimulatorControl
   receiver: EventReceiver
+  metricsUrl: string
   edgeOf: (more: Record<string, string>) => Promise<EdgeProcess>
   stops: (() => unknown)[]
 }

@@ -16,10 +16,12 @@ import type {
 } from '../../worker/payments/gateways/gateway.ts'
 import { createGuard } from '../../worker/payments/gateways/guard/guard-process.ts'
 import type { Ledger } from '../../worker/payments/ledger/ledger.ts'
+import { paymentsMetrics } from '../../worker/payments/metrics.ts'
 import { createDispatcher } from '../../worker/payments/outbox/dispatcher.ts'
 import type { Endpoint } from '../../worker/payments/outbox/subscribers.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
 import { apiMiddleware } from '../../worker/payments/webhooks/middleware.ts'
+import { Metrics } from '../../worker/shared/metrics.ts'
 import { FakeClock, settle } from './fake-clock.ts'
 import { keptLog, type Logged } from './payments.ts'
 import type { ReadableQueries } from './readable-queries.ts'
@@ -141,6 +143,7 @@ export function openRoom(own: RoomOptions = {}): Room {
     clock,
     log,
     fetch,
+    metrics: paymentsMetrics(new Metrics(), ['bank']),
     keepAlive: (work) => void pending.push(work),
   })
   return {

@@ -1,6 +1,7 @@
 // The app in this process, over repositories in memory.
 
 import { createApp } from '../../worker/app.ts'
+import { boardMetrics } from '../../worker/board/metrics.ts'
 import { processRepositories } from '../../worker/board/repositories-process.ts'
 import { openSql } from '../../worker/board/sql-node.ts'
 import { STREAM_LIMITS, type StreamLimits } from '../../worker/board/stream.ts'
@@ -12,6 +13,7 @@ import type { Payments } from '../../worker/payments/payments.ts'
 import { createAccess } from '../../worker/shared/access.ts'
 import { type Clock, hostClock } from '../../worker/shared/clock.ts'
 import type { Log } from '../../worker/shared/log.ts'
+import { Metrics } from '../../worker/shared/metrics.ts'
 import { type Edge, SECRET } from './edge.ts'
 
 export interface ProcessEdgeOptions {
@@ -20,6 +22,7 @@ export interface ProcessEdgeOptions {
   limits?: Partial<StreamLimits>
   log?: Log
   payments?: Payments
+  metrics?: Metrics
   hostFetch?: HostFetch
   /** How the keys of AUTH_JWKS_URL are fetched. */
   fetch?: typeof fetch
@@ -51,6 +54,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
     hostFetch: options.hostFetch,
     assets: options.assets ?? { read: async () => undefined },
     limits: { ...STREAM_LIMITS, ...options.limits },
+    metrics: boardMetrics(options.metrics ?? new Metrics()),
   })
   const origin = 'https://edge.test'
   return {

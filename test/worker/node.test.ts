@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { checkoutHome } from '../../local/checkout-home.ts'
 import { CLIENT_ID, gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
-import { findPort } from '../../local/ports.ts'
+import { findPorts } from '../../local/ports.ts'
 import { readSettings } from '../../local/simulator/config.ts'
 import { type OpenSimulator, openSimulator } from '../../local/simulator/open-simulator.ts'
 import { simulatorUrl } from '../../local/simulator-process.ts'
@@ -30,13 +30,16 @@ describe('a payment on embedded libSQL', () => {
   const delivered: string[] = []
   let edge: NodeEdgeInTest
   let simulator: OpenSimulator
+  let metricsPort: number
   beforeAll(async () => {
-    const claim = await findPort(0)
-    if (!claim.ok) throw new Error(claim.code)
+    const [claim, other] = await findPorts([0, 0])
+    if (!claim?.ok || !other?.ok) throw new Error('no free port')
+    metricsPort = other.port
     edge = await startNodeEdge(
       (origin) => ({
         ...simulatedGateways({}, SECRETS, simulatorUrl(claim.port)),
         PAYMENT_PUBLIC_URL: origin,
+        METRICS_PORT: String(metricsPort),
       }),
       {
         file: {
@@ -84,6 +87,18 @@ describe('a payment on embedded libSQL', () => {
     await pays(charge)
     expect(await paymentOf(charge)).toMatchObject({ status: 'Paid' })
     await vi.waitUntil(() => delivered.includes('node-1'), PATIENT)
+  })
+
+  it('is counted at the port for metrics, which no path of the edge leads to', async () => {
+    await pays(await charged('node-counted'))
+    const read = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+    const applied = /^signalbox_webhooks_total\{gateway="redirect",outcome="applied"\} [1-9]/m
+    expect(await read()).toMatch(applied)
+    await expect
+      .poll(read, PATIENT)
+      .toMatch(/^signalbox_deliveries_total\{subscriber="listeners",outcome="delivered"\} [1-9]/m)
+    expect(await read()).toMatch(/^process_cpu_seconds_total \d/m)
+    expect((await edge.fetch('/metrics')).status).toBe(404)
   })
 
   it('is in the file when the process comes back, and goes on', async () => {

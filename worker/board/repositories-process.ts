@@ -89,7 +89,7 @@ function handle(
       const bytes = encoder.encode(frame)
       for (const sink of streams.get(path)?.keys() ?? []) sink.send(bytes)
     }
-    return { ok: true, answer: published.answer }
+    return { ok: true, answer: published.answer, signals: published.frames.length }
   }
 
   return {

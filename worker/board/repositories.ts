@@ -28,7 +28,9 @@ export interface RepositoryHandle {
   subscribe(from: Subscription, sink: StreamSink): Subscribed
 }
 
-export type PublishOutcome<Answer> = { ok: true; answer: Answer } | ({ ok: false } & PublishRefusal)
+export type PublishOutcome<Answer> =
+  /** `signals`: how many messages the streams were sent. */
+  { ok: true; answer: Answer; signals: number } | ({ ok: false } & PublishRefusal)
 
 export type ReadAnswer =
   | { state: 'unpublished' | 'absent' }

@@ -116,7 +116,7 @@ export class RepositoryObject extends DurableObject {
   #tell<Answer>(published: Published<Answer>): PublishOutcome<Answer> {
     if (!published.ok) return published
     for (const frame of published.frames) this.#broadcast(this.#encoder.encode(frame))
-    return { ok: true, answer: published.answer }
+    return { ok: true, answer: published.answer, signals: published.frames.length }
   }
 
   #broadcast(bytes: Uint8Array): void {

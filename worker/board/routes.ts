@@ -9,11 +9,12 @@ import type { Log } from '../shared/log.ts'
 import { Problem } from '../shared/problem.ts'
 import { readQuery } from '../shared/query.ts'
 import { coversPath, onlyPath, pathProblem } from '../shared/repos.ts'
+import type { BoardMetrics } from './metrics.ts'
 import { repositoryQuery, sessionsQuery, tasksQuery } from './parameters.ts'
 import type { Query } from './reads.ts'
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
 import type { PublishRefusal } from './repository.ts'
-import { openStream, type StreamLimits } from './stream.ts'
+import { openStream, type StreamLimits, type StreamOptions } from './stream.ts'
 import { type DataRecord, RECORD_BYTES, WIRE, wireProblem } from './wire.ts'
 import { type Checked, checkChanges, checkSync, wireOf } from './wire-schema.ts'
 
@@ -23,6 +24,7 @@ export interface BoardDeps {
   clock: Clock
   log: Log
   limits: StreamLimits
+  metrics: BoardMetrics
 }
 
 const PUBLISH_BYTES = 8 << 20
@@ -44,12 +46,9 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     const { expiresAt, holder } = c.get('grant')
     const lastEventId = c.req.header('Last-Event-ID') || c.req.query('last_event_id') || undefined
     const from = { lastEventId, expiresAt, holder: await holder() }
-    const { clock, log, limits } = deps
     // Hono answers HEAD by GET without its body: a stream that nobody reads would stay open.
-    const body =
-      c.req.raw.method === 'HEAD'
-        ? null
-        : openStream({ ...from, repository, signal, limits, clock, log })
+    const isRead = c.req.raw.method !== 'HEAD'
+    const body = isRead ? openCounted(deps, { ...from, repository, signal }) : null
     return new Response(body, {
       headers: {
         'Content-Type': 'text/event-stream',
@@ -113,8 +112,11 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
   app.post('/sync', limit, async (c) => {
     const repository = deps.repositories.open(pathOf(c, 'board:write'))
     const request = await bodyOf(c, checkSync)
-    if (request.step === 'probe') return publish(c, { ok: true, answer: request })
-    return publish(c, await repository.sync(request))
+    const { step } = request
+    if (step === 'probe') return c.json({ wire: WIRE, step })
+    const outcome = await repository.sync(request)
+    deps.metrics.published(step, outcome)
+    return publish(c, outcome)
   })
   app.post('/changes', limit, async (c) => {
     const repository = deps.repositories.open(pathOf(c, 'board:write'))
@@ -123,9 +125,24 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     const bytes = Number(c.req.header('Content-Length') ?? PUBLISH_BYTES)
     const large = bytes > RECORD_BYTES && request.upserts.find((record) => !isStorable(record))
     if (large) throw new Problem('payload_too_large', 'A record ends at 1.8 MB of JSON.')
-    return publish(c, await repository.changes(request))
+    const outcome = await repository.changes(request)
+    deps.metrics.published('changes', outcome, request.upserts.length + request.deletes.length)
+    return publish(c, outcome)
   })
   return app
+}
+
+/** A stream that is counted while it is open. */
+function openCounted(
+  { metrics, clock, log, limits }: BoardDeps,
+  of: Pick<StreamOptions, 'repository' | 'lastEventId' | 'holder' | 'expiresAt' | 'signal'>,
+): ReadableStream<Uint8Array> {
+  metrics.streams.add({})
+  const onEnd: StreamOptions['onEnd'] = (reason) => {
+    metrics.streams.add({}, -1)
+    metrics.streamEnds.add({ reason })
+  }
+  return openStream({ ...of, limits, clock, log, onEnd })
 }
 
 const isStorable = (record: DataRecord): boolean =>

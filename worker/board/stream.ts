@@ -37,6 +37,8 @@ export interface StreamOptions {
   limits: StreamLimits
   clock: Clock
   log: Log
+  /** Called once. */
+  onEnd?: (reason: EndReason) => void
 }
 
 const encoder = new TextEncoder()
@@ -61,16 +63,19 @@ export function openStream(options: StreamOptions): ReadableStream<Uint8Array> {
   )
 }
 
-type EndReason =
-  | 'aborted'
-  | 'cancelled'
-  | 'closed'
-  | 'expired'
-  | 'aged'
-  | 'full'
-  | 'failed'
-  | 'slow'
-  | 'unwritable'
+/** Why a stream ends. */
+export const STREAM_ENDS = [
+  'aborted',
+  'cancelled',
+  'closed',
+  'expired',
+  'aged',
+  'full',
+  'failed',
+  'slow',
+  'unwritable',
+] as const
+type EndReason = (typeof STREAM_ENDS)[number]
 
 class ClientStream {
   readonly #options: StreamOptions
@@ -111,6 +116,7 @@ class ClientStream {
     for (const cancel of this.#cancelTimers.values()) cancel()
     this.#subscribed?.close()
     this.#options.log('debug', 'board.stream_ended', { reason })
+    this.#options.onEnd?.(reason)
     try {
       // An error throws the queue away at once: closing would keep a slow reader's backlog.
       if (reason === 'slow') this.#controller.error(new Error('the reader was too slow'))

@@ -15,6 +15,7 @@ import { createCaller } from './gateways/guard/caller.ts'
 import type { GatewayHealth } from './gateways/guard/guard.ts'
 import { gatewayHealth } from './gateways/guard/health.ts'
 import type { Ledger } from './ledger/ledger.ts'
+import type { PaymentsMetrics } from './metrics.ts'
 import { createBackground } from './outbox/background.ts'
 import type { Dispatcher } from './outbox/dispatcher.ts'
 import type { PaymentQueries } from './queries/queries.ts'
@@ -31,6 +32,7 @@ export interface PaymentsDeps {
   clock: Clock
   log: Log
   fetch: typeof fetch
+  metrics: PaymentsMetrics
   /** Lets work go on after the answer to its request. */
   keepAlive: (work: Promise<unknown>) => void
 }
@@ -53,7 +55,8 @@ export interface Payments extends PaymentsFacade {
 }
 
 export function createPayments(deps: PaymentsDeps): Payments {
-  const { config, ledger, queries, clock, log } = deps
+  const { config, queries, clock, log, metrics } = deps
+  const ledger = metrics.ledger(deps.ledger)
   const { gateways, accounts, onMismatch, toleranceMs } = config
   const background = createBackground(deps)
   const caller = createCaller({
@@ -74,7 +77,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
   const charge: Payments['charge'] = async (request, context) =>
     (await chargeOrFind(request, context)).response
   const refund = createRefund(calling)
-  const sweeper = createSweeper({ ...calling, queries })
+  const sweeper = createSweeper({ ...calling, queries: metrics.waiting(queries) })
   return {
     for: (order) => chargeBuilder(order, charge),
     route(name, gateway) {
@@ -90,7 +93,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     charge,
     chargeOrFind,
     refund,
-    receive: createReceiver({ ...calling, toleranceMs, onMismatch }),
+    receive: metrics.receive(createReceiver({ ...calling, toleranceMs, onMismatch }), clock),
     ledger,
     queries,
     gateways: () => gatewayHealth({ gateways, accounts, guard: ledger }),

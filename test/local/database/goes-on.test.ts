@@ -8,10 +8,12 @@ import type { VerifiedWebhook } from '../../../worker/payments/domain/payload.ts
 import type { Transaction } from '../../../worker/payments/domain/transaction.ts'
 import type { AnyGateway } from '../../../worker/payments/gateways/gateway.ts'
 import { openLibsqlLedger } from '../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
+import { paymentsMetrics } from '../../../worker/payments/metrics.ts'
 import { createDispatcher } from '../../../worker/payments/outbox/dispatcher.ts'
 import { createPayments, type Payments } from '../../../worker/payments/payments.ts'
 import { libsqlQueries } from '../../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
+import { Metrics } from '../../../worker/shared/metrics.ts'
 import { EventReceiver } from '../../support/event-receiver.ts'
 import { type LibsqlServer, startLibsql } from '../../support/libsql.ts'
 
@@ -47,7 +49,8 @@ beforeAll(async () => {
     publicUrl: undefined,
     ledgerLocation: undefined,
   }
-  const host = { clock, log: () => undefined, fetch }
+  const metrics = paymentsMetrics(new Metrics(), [...gateways.keys()])
+  const host = { clock, log: () => undefined, fetch, metrics }
   const dispatcher = createDispatcher({ ...config, ...host })
   payments = createPayments({
     config,

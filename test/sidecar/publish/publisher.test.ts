@@ -26,19 +26,21 @@ function setUp(count = 0, body = '') {
   for (let n = 0; n < count; n++) records.put(task(n, 1, body))
   const clock = new FakeClock()
   const events: [Level, string][] = []
+  const published: number[] = []
   const publisher = new Publisher({
     edge,
     records,
     clock,
     random: () => 0.5,
     log: (level, event) => events.push([level, event]),
+    onPublished: (ms) => published.push(ms),
   })
   const start = async () => {
     publisher.store(PRESENT)
     publisher.start()
     await settle()
   }
-  return { edge, records, clock, events, publisher, start }
+  return { edge, records, clock, events, published, publisher, start }
 }
 
 /** A whole board is at the edge, and what was sent so far is forgotten. */
@@ -56,6 +58,26 @@ const once = (failure: Failure, when: (body: { step: string }) => boolean = () =
   let left = 1
   return (body: { step: string }) => (when(body) && left-- > 0 ? failure : undefined)
 }
+
+test('What was hinted is reported with the time since the first hint, also after an outage', async () => {
+  const { edge, records, clock, published, publisher } = await setUpSynced()
+  publisher.changed(records.put(task(1, 2)), clock.now() - 100)
+  await settle()
+  expect(published).toEqual([100])
+  // What a scan found has no such time.
+  publisher.changed(records.put(task(1, 3)))
+  await settle()
+  expect(published).toEqual([100])
+  edge.fail = once({ ok: false, reason: 'network', message: 'away' })
+  const hintedAt = clock.now() - 100
+  publisher.changed(records.put(task(1, 4)), hintedAt)
+  await settle()
+  expect(published).toEqual([100])
+  await clock.advance(MINUTE)
+  expect(published).toHaveLength(2)
+  expect(published[1]).toBeGreaterThan(100)
+  expect(published[1]).toBeLessThanOrEqual(clock.now() - hintedAt)
+})
 
 describe('the first sync', () => {
   test('narrows down to what the edge lacks and sends it with one signal', async () => {

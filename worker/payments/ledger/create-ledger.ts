@@ -26,7 +26,7 @@ import {
   settleEvents,
 } from './sweep-operations.ts'
 import { applyParked, type ParkedEvent, recordWebhook } from './webhook-operations.ts'
-import { openWriter } from './writer.ts'
+import { type GroupObserver, openWriter } from './writer.ts'
 
 export interface LedgerDeps {
   store: Store
@@ -37,15 +37,14 @@ export interface LedgerDeps {
   keepAlive?: (work: Promise<unknown>) => void
   clock: Clock
   log: Log
+  groups?: GroupObserver
 }
 
 /** There is one for each database: a second one replaces the first. */
 export function createLedger(deps: LedgerDeps): Ledger & Outbox {
-  const { store, guard, subscribers, dispatch, keepAlive, clock, log } = deps
+  const { store, guard, subscribers, dispatch, keepAlive, clock, log, groups } = deps
   const { run } = openWriter({
-    store,
-    clock,
-    log,
+    ...{ store, clock, log, groups },
     dispatch: (pending) => dispatching.group(pending),
   })
 

@@ -22,6 +22,14 @@ export interface WriterDeps {
   dispatch: (pending: readonly PendingEvent[]) => void
   clock: Clock
   log: Log
+  /** Called after each group. */
+  groups?: GroupObserver | undefined
+}
+
+export interface GroupObserver {
+  committed(group: { operations: number; ms: number }): void
+  /** It is tried again. */
+  retrying(): void
 }
 
 type Decided = { answer: unknown } | { error: unknown }
@@ -40,7 +48,7 @@ class LedgerReplaced extends Error {
   readonly code = 'ledger_replaced'
 }
 
-export function openWriter({ store, dispatch, clock, log }: WriterDeps): Writer {
+export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps): Writer {
   /** This ledger's own; undefined: it has saved nothing yet. */
   let epoch: number | undefined
   let restsUntil = 0
@@ -108,12 +116,19 @@ export function openWriter({ store, dispatch, clock, log }: WriterDeps): Writer 
 
   const commit = groupCommit<Operation<unknown>, Decided>({
     clock,
-    send,
+    async send(operations, signal) {
+      const startedAt = clock.now()
+      const decided = await send(operations, signal)
+      groups?.committed({ operations: operations.length, ms: clock.now() - startedAt })
+      return decided
+    },
     // A refused save says nothing about the operations, so the group is not halved.
     isTransient: (error) =>
       error instanceof StaleRows || error instanceof LedgerReplaced || store.isTransient(error),
-    retrying: ({ error, failures, waitMs }) =>
-      log('warn', 'payments.ledger.retry', { error: String(error), failures, waitMs }),
+    retrying({ error, failures, waitMs }) {
+      groups?.retrying()
+      log('warn', 'payments.ledger.retry', { error: String(error), failures, waitMs })
+    },
   })
 
   return {

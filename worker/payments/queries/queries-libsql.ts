@@ -57,10 +57,19 @@ export function libsqlQueries(database: Database): PaymentQueries {
         statements: [statement(RATES, { from, to })],
         read: ([rows = []]) => toRates(rows),
       }),
-    anythingDue: (now) =>
+    waiting: (now) =>
       run({
-        statements: [statement(IS_ANYTHING_DUE, { now })],
-        read: ([rows = []]) => rows[0]?.due === 1,
+        statements: [statement(WAITING, { now }), statement(OPEN_ALERTS)],
+        read: ([rows = [], alerts = []]) => ({
+          isDue: rows[0]?.due === 1,
+          events: {
+            listeners: waitingEvents(rows[0], 'listeners'),
+            endpoint: waitingEvents(rows[0], 'endpoint'),
+          },
+          alerts: Object.fromEntries(
+            alerts.map(({ kind, open }) => [text(kind), Number(open)] as const),
+          ),
+        }),
       }),
   } satisfies PaymentQueries
 }
@@ -70,6 +79,14 @@ const chargeOf = ({ status, charge_answer: answer, called_until: until }: Row) =
   charge_answer: answer == null ? null : text(answer),
   called_until: until == null ? null : Number(until),
 })
+
+function waitingEvents(row: Row = {}, subscriber: 'listeners' | 'endpoint') {
+  const since = row[`${subscriber}_since`]
+  return {
+    count: Number(row[subscriber] ?? 0),
+    ...(since != null && { oldestAt: Number(since) }),
+  }
+}
 
 /** Newest first: ids are ordered by time. */
 function pageQuery<Item>(
@@ -101,8 +118,23 @@ const RATES = `SELECT received_at / 60000 * 60000 AS minute, outcome, count(*) A
   FROM payment_webhook_events WHERE received_at >= :from AND received_at < :to
   GROUP BY 1, 2 ORDER BY 1, 2`
 
-const IS_ANYTHING_DUE = `SELECT EXISTS (SELECT 1 FROM payment_transactions
-  WHERE next_check_at <= :now) OR ${HAS_DUE_EVENT} OR ${HAS_PARKED} AS due`
+/**
+ * How many rows of a table wait, and since when: the oldest was stored first. Its index holds no
+ * others. Left to itself, SQLite looks for the oldest from the beginning of the table.
+ */
+const waitingIn = (table: string, condition: string, name: string) => {
+  const from = `FROM ${table} INDEXED BY ${table}_due WHERE ${condition}`
+  return `(SELECT COUNT(*) ${from}) AS ${name},
+    (SELECT created_at FROM ${table} WHERE rowid = (SELECT MIN(rowid) ${from})) AS ${name}_since`
+}
+
+const WAITING = `SELECT (EXISTS (SELECT 1 FROM payment_transactions WHERE next_check_at <= :now)
+    OR ${HAS_DUE_EVENT} OR ${HAS_PARKED}) AS due,
+  ${waitingIn('payment_outbox', 'done_at IS NULL', 'listeners')},
+  ${waitingIn('payment_deliveries', "status = 'pending'", 'endpoint')}`
+
+const OPEN_ALERTS = `SELECT kind, COUNT(*) AS open FROM payment_alerts
+  WHERE acknowledged_at IS NULL GROUP BY kind`
 
 const FIND_TRANSACTION = `SELECT * FROM payment_transactions WHERE id = COALESCE(
   (SELECT id FROM payment_transactions WHERE id = :transaction AND gateway = :gateway),

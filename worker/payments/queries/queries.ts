@@ -31,8 +31,23 @@ export interface PaymentQueries {
   alerts(filter: { all?: boolean }, page: Page): Promise<Listed<AlertRecord>[]>
   /** Events received from `from` and before `to`, both the start of a minute, in ms. */
   webhookRates(span: { from: number; to: number }): Promise<WebhookRate[]>
-  /** Whether anything is due now: the sweeper calls the ledger only then. */
-  anythingDue(now: number): Promise<boolean>
+  /** What waits at `now`, in ms: each sweep begins with it. */
+  waiting(now: number): Promise<Waiting>
+}
+
+export interface WaitingEvents {
+  count: number
+  /** ms */
+  oldestAt?: number
+}
+
+export interface Waiting {
+  /** Something is due: the sweeper calls the ledger only then. */
+  isDue: boolean
+  /** Stored events that they have not accepted yet. */
+  events: Readonly<Record<'listeners' | 'endpoint', WaitingEvents>>
+  /** Open alerts, by kind. */
+  alerts: Readonly<Record<string, number>>
 }
 
 /** Only what is older than `before`, an id. */

@@ -25,7 +25,7 @@ export interface Sweeper {
 export interface SweeperDeps extends ReconcileDeps {
   ledger: ReconcileDeps['ledger'] &
     Pick<Ledger, 'dispatchDue' | 'applyParked' | 'claimChecks' | 'forget'>
-  queries: Pick<PaymentQueries, 'anythingDue'>
+  queries: Pick<PaymentQueries, 'waiting'>
 }
 
 /** If an endpoint takes its full 15 s for each event, no more than these wait for it. */
@@ -69,7 +69,8 @@ class Sweep {
   async run(): Promise<SweepReport> {
     const { queries, log } = this.#deps
     await this.#attempt('due', {}, async () => {
-      this.#report.isIdle = !(await queries.anythingDue(this.#startedAt))
+      const { isDue } = await queries.waiting(this.#startedAt)
+      this.#report.isIdle = !isDue
     })
     if (this.#report.isIdle || this.#report.failed > 0) return this.#report
     await this.#attempt('dispatch', {}, () => this.#dispatchDue())

@@ -208,7 +208,7 @@ describe('the sweeper', () => {
 
   it('does not call the ledger when the query for due work fails', async () => {
     const { sweeper, asked, queries, lines } = room()
-    queries.anythingDue = () => Promise.reject(new Error('no database'))
+    queries.waiting = () => Promise.reject(new Error('no database'))
     expect(await sweeper.sweep()).toMatchObject({ isIdle: false, failed: 1 })
     expect(asked).toEqual([])
     expect(lines).toMatchObject([{ level: 'error', fields: { part: 'due' } }])

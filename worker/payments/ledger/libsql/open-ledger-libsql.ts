@@ -4,6 +4,7 @@ import type { Clock } from '../../../shared/clock.ts'
 import type { Log } from '../../../shared/log.ts'
 import type { PaymentsConfig } from '../../config.ts'
 import { type BreakerStore, createGuard } from '../../gateways/guard/guard-process.ts'
+import type { PaymentsMetrics } from '../../metrics.ts'
 import type { Dispatch } from '../../outbox/dispatch.ts'
 import { subscribersOf } from '../../outbox/subscribers.ts'
 import { createLedger } from '../create-ledger.ts'
@@ -22,16 +23,20 @@ export interface OpenLedgerDeps {
   clock: Clock
   log: Log
   fetch: typeof fetch
+  metrics: PaymentsMetrics
 }
 
 export function openLibsqlLedger(deps: OpenLedgerDeps): Ledger {
-  const { config, database, breakers, clock, log, fetch, ...dispatching } = deps
+  const { config, database, breakers, dispatch, clock, log, fetch, metrics, ...rest } = deps
   const { gateways, listeners, endpoint } = config
+  const guard = createGuard({ gateways, store: breakers, clock, log, fetch })
   return createLedger({
-    store: libsqlStore(database),
-    guard: createGuard({ gateways, store: breakers, clock, log, fetch }),
+    store: metrics.store(libsqlStore(database)),
+    guard: metrics.guard(guard, (gateway) => breakers.get(gateway)?.openUntil !== undefined),
     subscribers: subscribersOf(listeners, endpoint),
-    ...dispatching,
+    ...rest,
+    dispatch: metrics.dispatch(dispatch),
+    groups: metrics.group,
     clock,
     log,
   })

@@ -1,0 +1,70 @@
+// Shows the numbers of a process as text for Prometheus, on a port of its own: no path of the edge
+// leads to them, whatever a proxy passes on. For hosts with node:http (Node, Deno).
+
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import process from 'node:process'
+import { isLoopback } from './loopback.ts'
+import type { Metrics } from './metrics.ts'
+
+export const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8'
+
+/** Prometheus' text format. */
+export function metricsText(metrics: Metrics): string {
+  const blocks = metrics.read().map(({ name, type, help, series, values }) => {
+    const lines = series.map((each, at) => `${each} ${values[at]}`)
+    return [`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`, ...lines].join('\n')
+  })
+  return `${blocks.join('\n')}\n`
+}
+
+/** Under the names that Prometheus' own clients use, so that existing dashboards show them. */
+export function processMetrics(metrics: Metrics): void {
+  const rss = metrics.gauge('process_resident_memory_bytes', 'Memory of the process.', {})
+  const cpu = metrics.counter('process_cpu_seconds_total', 'CPU time of the process.', {})
+  const start = metrics.gauge('process_start_time_seconds', 'When it started, as Unix time.', {})
+  start.set({}, performance.timeOrigin / 1_000)
+  let counted = 0
+  metrics.beforeRead(() => {
+    const { user, system } = process.cpuUsage()
+    const seconds = (user + system) / 1e6
+    cpu.add({}, seconds - counted)
+    counted = seconds
+    rss.set({}, process.memoryUsage().rss)
+  })
+}
+
+export interface MetricsServer {
+  port: number
+  close(): Promise<void>
+}
+
+/** `GET /metrics`. `port` 0: any free port. Rejects when the port is taken. */
+export async function serveMetrics(
+  metrics: Metrics,
+  { hostname, port }: { hostname: string; port: number },
+): Promise<MetricsServer> {
+  const server = createServer((request, response) => {
+    const { host = '', ...rest } = request.headers
+    // On the loopback address, a web page may have pointed a name of its own at this machine.
+    const isForeign = !isLoopback(URL.parse(`http://${host}`)?.hostname ?? '') || 'origin' in rest
+    const isHere = URL.parse(request.url ?? '', 'http://127.0.0.1')?.pathname === '/metrics'
+    const isRead = request.method === 'GET' || request.method === 'HEAD'
+    if (isLoopback(hostname) && isForeign) response.writeHead(403).end()
+    else if (!isHere) response.writeHead(404).end()
+    else if (!isRead) response.writeHead(405).end()
+    else response.writeHead(200, { 'content-type': METRICS_TYPE }).end(metricsText(metrics))
+  })
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen(port, hostname, resolve)
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}
