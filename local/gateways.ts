@@ -120,10 +120,16 @@ const variableIn = <Name extends DriverName>(driver: Name): string =>
 /** For local.json. `variables`: all that the Worker gets, whoever gave it. */
 export function describePayments(variables: Variables): {
   gateways: LocalGateways
+  eventsUrl?: string
   eventsSecret?: string
 } {
-  const [eventsSecret] = (variables.PAYMENT_EVENTS_SECRET ?? '').split(/\s+/).filter(Boolean)
-  return { gateways: describeGateways(variables), ...(eventsSecret && { eventsSecret }) }
+  const { PAYMENT_EVENTS_URL: eventsUrl, PAYMENT_EVENTS_SECRET: secrets = '' } = variables
+  const [eventsSecret] = secrets.split(/\s+/).filter(Boolean)
+  return {
+    gateways: describeGateways(variables),
+    ...(eventsUrl && { eventsUrl }),
+    ...(eventsSecret && { eventsSecret }),
+  }
 }
 
 export function describeGateways(variables: Variables): LocalGateways {

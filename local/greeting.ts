@@ -40,7 +40,7 @@ repository  ${local.path}
 edge        ${local.url} (${host})
 database    ${local.database}
 gateways    ${local.simulator} (simulated: ${simulated.join(', ') || 'none'})
-logs        ${near(dataDir, cwd)}/logs
+${local.eventsUrl === undefined ? '' : `events      ${local.eventsUrl}\n`}logs        ${near(dataDir, cwd)}/logs
 `
 
 const countOf = (tasks: number | undefined): string =>

@@ -20,7 +20,8 @@ export interface LocalJson {
   tokens: LocalTokens
   /** What it takes to speak for a gateway: its webhooks are signed with these. */
   gateways: LocalGateways
-  /** Signs the events for a shop; absent while PAYMENT_EVENTS_URL is not set. */
+  /** Where events are posted to, and what signs them; absent where nobody asked for them. */
+  eventsUrl?: string
   eventsSecret?: string
 }
 

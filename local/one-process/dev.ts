@@ -23,9 +23,10 @@ import { storeNotices } from '../store-notices.ts'
 import { startSweeping, unrefAfter } from '../sweeping.ts'
 import { mintTokens, readSecret, signInLink } from '../tokens.ts'
 import { openBrowser } from './browser.ts'
+import { deliveryNotices } from './delivery-notices.ts'
 import { openLogFile } from './log-file.ts'
 import type { BoardPlan } from './publish.ts'
-import { databaseIn, openSystem } from './system.ts'
+import { databaseIn, openSystem, type Variables } from './system.ts'
 
 export interface DevPlan {
   board: BoardPlan
@@ -98,16 +99,20 @@ async function run(plan: Running): Promise<number> {
 
   const database = databaseIn(data.dir)
   const places = { edge: url, database, simulator: simulator.url, databaseToken: '' }
-  const variables = {
+  const variables: Variables = {
     ...edgeVariables(env, file, { secret, ...places }),
     HOST: LOOPBACK,
     PORT: String(port),
   }
   checkVariables(variables, file, { embeds: true })
   const onStore = storeNotices(notice)
+  const onDelivery = deliveryNotices(variables.PAYMENT_EVENTS_URL ?? '', notice)
   const system = await openSystem({
     ...{ data, home, variables, file, board, version: plan.version, notice, signal },
-    log: log.edge,
+    log(...line) {
+      log.edge(...line)
+      onDelivery(...line)
+    },
     sidecarLog(level, event, fields = {}) {
       log.sidecar(level, event, fields)
       onStore(event, fields)

@@ -66,7 +66,7 @@ export function answerAtOnce(
           )
         : new PaymentConflictException(
             'reference_conflict',
-            `${reference} has a payment that is open or paid, asked for in another way.`,
+            `${reference} has an open or paid payment with another amount, currency or description.`,
           )
     case 'circuit_open':
       throw circuitOpen(gateway, begun.retryAfterMs)

@@ -80,7 +80,9 @@ export const stripe = {
         const { externalReferenceId, returnUrl, amount, currency } = charge
         const successUrl = returnUrl ?? settings.success_url
         if (successUrl === undefined) {
-          throw new InvalidArgumentException(`${key} needs a returnUrl or a success_url.`)
+          throw new InvalidArgumentException(
+            `${key} needs a returnUrl, or its setting success_url (STRIPE_SUCCESS_URL).`,
+          )
         }
         if (!wire.isChargeable(amount, currency)) {
           throw new InvalidArgumentException(`${key} does not take ${amount} ${currency}.`)
