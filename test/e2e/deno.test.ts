@@ -1,14 +1,19 @@
 // What only Deno can show: its HTTP server. All else that one process does is tested on Node.
 
-import { afterAll, beforeAll, it } from 'vitest'
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { findPort } from '../../local/ports.ts'
 import { accessContract } from '../contract/access.ts'
 import { boardContract } from '../contract/board.ts'
 import { expectHostsRefused } from '../contract/doors.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
 
 let edge: EdgeProcess
+let metricsPort = 0
 beforeAll(async () => {
-  edge = await startEdge('deno')
+  const claim = await findPort(0)
+  if (!claim.ok) throw new Error(claim.code)
+  metricsPort = claim.port
+  edge = await startEdge('deno', { METRICS_PORT: String(metricsPort) })
 })
 afterAll(() => edge.close())
 
@@ -16,3 +21,11 @@ boardContract('Deno, over HTTP', { edge: () => edge, sendsConnection: true })
 accessContract('Deno, over HTTP', { edge: () => edge })
 
 it('refuses under Deno a Host header that is no host', () => expectHostsRefused(edge))
+
+it('shows its numbers under Deno on a port of their own', async () => {
+  const text = await (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()
+  expect(text).toMatch(/^signalbox_signals_total [1-9]/m)
+  expect(text).toMatch(/^signalbox_stream_ends_total\{reason="\w+"\} [1-9]/m)
+  expect(text).toMatch(/^process_resident_memory_bytes [1-9]/m)
+  expect((await edge.fetch('/metrics')).status).toBe(404)
+})
