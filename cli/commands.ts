@@ -59,15 +59,15 @@ code 0.`,
     description: `\
 Runs the edge with its console, the payments and their database in one process and, with DIR, the
 sidecar of that board. Sidecars elsewhere can publish to it as well. Settings are variables of the
-environment or of --env-file, whose values take precedence: HOST [127.0.0.1], PORT, DATA_DIR,
+environment or of --env, whose values take precedence: HOST [127.0.0.1], PORT, DATA_DIR,
 AUTH_SECRETS or AUTH_JWKS_URL, ALLOWED_ORIGINS, and those of payments. LIBSQL_URL may name a
 database elsewhere; without it, the database is a file in the data folder.
 
 GET /healthz answers 200 when the database can be used. With METRICS_PORT, GET /metrics on that port
 of 127.0.0.1 has the numbers for Prometheus. SIGTERM and SIGINT publish what is pending, answer what
-is under way, end all streams, and end with exit code 0. SIGHUP reads --env-file again and takes
+is under way, end all streams, and end with exit code 0. SIGHUP reads --env again and takes
 over the AUTH_ variables.`,
-    options: ['repo', 'port', 'data', 'env-file', ...PUBLISHES, 'log', 'verbose'],
+    options: ['repo', 'port', 'data', 'env', ...PUBLISHES, 'log', 'verbose'],
     own: {
       port: { value: 'N', env: 'PORT', help: 'port of the edge; 0 takes any free port [8787]' },
       data: {
@@ -75,7 +75,7 @@ over the AUTH_ variables.`,
         env: 'DATA_DIR',
         help: 'folder for everything that is written [.signalbox]',
       },
-      'env-file': { value: 'FILE', help: 'file of variables, read again at SIGHUP' },
+      env: { value: 'FILE', help: 'file of variables, read again at SIGHUP' },
     },
   },
   start: {
@@ -124,7 +124,7 @@ seconds later than usual. It publishes what a watch publishes.`,
     options: [...PUBLISHING, 'timeout'],
   },
   token: {
-    usage: '--repo NAME [--scope SCOPES] [--ttl TIME] [--env-file FILE]',
+    usage: '--repo NAME [--scope SCOPES] [--ttl TIME] [--env FILE]',
     summary: 'makes an access token from AUTH_SECRETS',
     description: `\
 Signs an access token with the first secret in AUTH_SECRETS and prints it. The edge must have the
@@ -132,7 +132,7 @@ same secret. --repo may be given several times; a NAME that ends in * covers eve
 with it. Scopes: board:read, board:write, payments:read, payments:write. --repo limits what the
 token may do with boards. Payments belong to no repository: payments: scopes allow all of them.
 If the edge has an AUTH_AUDIENCE, set it here too.`,
-    options: ['repo', 'scope', 'ttl', 'env-file'],
+    options: ['repo', 'scope', 'ttl', 'env'],
   },
   doctor: {
     argument: BOARD,
@@ -144,10 +144,10 @@ edge answers, its clock and the token. With --payments it goes on with the check
 signalbox payments doctor. It changes nothing. With --data, the edge, the repository and the token
 are those of the signalbox start that uses this folder. Prints one line for each check: ok, warn or
 error.`,
-    options: ['edge', 'repo', 'token-file', 'data', 'payments', 'env-file', 'json'],
+    options: ['edge', 'repo', 'token-file', 'data', 'payments', 'env', 'json'],
   },
   migrate: {
-    usage: '[--env-file FILE]',
+    usage: '[--env FILE]',
     summary: 'brings the database of payments to the schema of this version',
     description: `\
 Reads LIBSQL_URL and LIBSQL_AUTH_TOKEN. Makes the tables of an empty database. In a database of an
@@ -155,7 +155,7 @@ older version it runs the missing migrations, in small transactions; run again, 
 stopped. Deploy this version of the edge first: until the database is migrated, the edge stores
 nothing and answers 503, and gateways send their webhooks again. signalbox start migrates its own
 database.`,
-    options: ['env-file'],
+    options: ['env'],
   },
   'sign-in': {
     usage: '[--data DIR]',
@@ -167,16 +167,16 @@ the link can see the board, charge and refund.`,
     own: { data: { value: 'DIR', help: 'its data folder [.signalbox here or in a folder above]' } },
   },
   'payments doctor': {
-    usage: '[--edge URL | --data DIR] [--env-file FILE] [options]',
+    usage: '[--edge URL | --data DIR] [--env FILE] [options]',
     summary: 'checks gateways, secrets, the database, clocks and the edge',
     description: `\
-Reads signalbox.config.ts and the environment (with --env-file: that file; with --data: what the
+Reads signalbox.config.ts and the environment (with --env: that file; with --data: what the
 running signalbox start has), reads the database, and asks each gateway for an access token. With
 an edge, it sends two callbacks to each webhook route: one that is not signed, and one that is
 about no payment. It charges nothing and stores nothing. The edge logs both callbacks, and reports
 the first as WebhookVerificationFailed. To read payments from the edge, the token needs the scope
 payments:read. Prints one line for each check: ok, warn or error. It never prints a secret.`,
-    options: ['edge', 'data', 'env-file', 'token-file', 'json'],
+    options: ['edge', 'data', 'env', 'token-file', 'json'],
   },
   'payments simulate': {
     argument: { name: 'GATEWAY', help: 'key of the gateway in signalbox.config.ts' },
@@ -184,14 +184,13 @@ payments:read. Prints one line for each check: ok, warn or error. It never print
     summary: 'sends one webhook to the edge, signed as the gateway would sign it',
     description: `\
 Sends it to --edge URL, or to the signalbox start that --data names. The signing secret is taken
-from the environment, from --env-file or from --data. Without
---transaction, and with a token, it looks for the newest payment of this reference and sends a
-webhook about that payment. If there is none, the edge keeps the webhook as parked until the payment
-appears. fib signs nothing: it needs --transaction or a reference that is found, and the edge asks
+from the environment, from --env or from --data. Without --transaction, and with a token, it looks
+for the newest payment of this reference and sends a webhook about that payment. If there is none,
+the edge keeps the webhook as parked until the payment appears. fib signs nothing: it needs --transaction or a reference that is found, and the edge asks
 the bank for the real status. redirect and stripe cannot report Cancelled. Prints the status and the
 word of each answer.`,
     options: [
-      ...(['edge', 'data', 'env-file', 'token-file'] as const),
+      ...(['edge', 'data', 'env', 'token-file'] as const),
       ...(['reference', 'amount', 'currency', 'status', 'transaction', 'event-id'] as const),
       'times',
     ],

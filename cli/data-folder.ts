@@ -15,7 +15,7 @@ export interface RunningStart {
 export async function runningStart(settings: Settings): Promise<RunningStart | undefined> {
   const dir = settings.given('data')
   if (dir === undefined) return undefined
-  for (const name of ['edge', 'repo', 'env-file', 'token-file'] as const) {
+  for (const name of ['edge', 'repo', 'env', 'token-file'] as const) {
     if (settings.given(name) === undefined) continue
     throw new UsageError(`--data says what --${name} would say: give one of them.`)
   }

@@ -57,7 +57,7 @@ export const OPTIONS = {
   },
   ttl: { value: 'TIME', help: 'how long the token is valid: 12h, 30d, … [30d]' },
   payments: { help: 'check payments too, as signalbox payments doctor does' },
-  'env-file': {
+  env: {
     value: 'FILE',
     help: 'read variables from this file, such as .dev.vars, and not from the environment',
   },

@@ -152,14 +152,14 @@ export class Settings {
     return file === undefined ? undefined : async () => bearer(await readFile(file, 'utf8'))
   }
 
-  /** The variables of --env-file, else the environment. Throws UsageError. */
+  /** The variables of --env, else the environment. Throws UsageError. */
   async variables(): Promise<Environment> {
-    const file = this.given('env-file')
+    const file = this.given('env')
     if (file === undefined) return this.#env
     try {
       return parseEnv(await readFile(file, 'utf8'))
     } catch (error) {
-      throw new UsageError(`--env-file ${file} cannot be read (${messageOf(error)}).`)
+      throw new UsageError(`--env ${file} cannot be read (${messageOf(error)}).`)
     }
   }
 

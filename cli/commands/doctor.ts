@@ -17,8 +17,8 @@ export async function run(settings: Settings, world: World): Promise<number> {
   const start = await runningStart(settings)
   const edge = start ? edgeOf(start) : readEdge(settings)
   const isWithPayments = settings.has('payments')
-  if (!isWithPayments && settings.given('env-file') !== undefined) {
-    settings.malformed('--env-file needs --payments')
+  if (!isWithPayments && settings.given('env') !== undefined) {
+    settings.malformed('--env needs --payments')
   }
   settings.check()
   const { findings, store, files } = await checkBoard(dir)

@@ -34,7 +34,7 @@ export async function run(settings: Settings, world: World): Promise<number> {
     return await serve({
       board: board && { ...board, store: await storeIn(board.dir) },
       ...{ dataDir, env, version: VERSION, out: io.out },
-      ...(settings.given('env-file') !== undefined && { reread: read }),
+      ...(settings.given('env') !== undefined && { reread: read }),
       home: await world.loadHome(),
       file: await loadConfig(world),
       log: createLog(format, io.err, settings.has('verbose') ? 'debug' : 'info'),

@@ -76,7 +76,7 @@ describe('wrong usage', () => {
 
   it('names the option that was probably meant', async () => {
     expect(await refusal('start', '--stroe', 'x')).toContain('Did you mean --store?')
-    expect(await refusal('payments', 'doctor', '--env', 'x')).toContain('--env')
+    expect(await refusal('payments', 'doctor', '--enf', 'x')).toContain('Did you mean --env?')
   })
 
   it('never repeats a secret that was given as an option', async () => {
@@ -127,6 +127,16 @@ describe('signalbox in a checkout', () => {
       code: 2,
       stdout: '',
       stderr: 'signalbox: Node 22.21.9 is too old: Signalbox needs Node 22.22 or newer.\n',
+    })
+  })
+
+  it('reads the file of --env itself, and says that it is missing', async () => {
+    // Node takes an option of its own wherever it stands in the arguments.
+    const argv = ['cli/bin.js', 'serve', '--env', 'nope']
+    await expect(promisify(execFile)(process.execPath, argv)).rejects.toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/^signalbox: --env nope cannot be read \(ENOENT.*\)\.\n$/),
     })
   })
 

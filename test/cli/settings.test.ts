@@ -125,10 +125,10 @@ test('variables come from the environment, or from a file in its place', async (
   await writeFile(file, 'AUTH_SECRETS="of the file"\n')
   const env = { AUTH_SECRETS: 'of the environment', AUTH_AUDIENCE: 'x' }
   expect(await read({}, env).variables()).toEqual(env)
-  expect(await read({ 'env-file': [file] }, env).variables()).toEqual({
+  expect(await read({ env: [file] }, env).variables()).toEqual({
     AUTH_SECRETS: 'of the file',
   })
-  const missing = read({ 'env-file': [join(dir, 'nowhere')] }).variables()
+  const missing = read({ env: [join(dir, 'nowhere')] }).variables()
   await expect(missing).rejects.toMatchObject({ code: 'usage' })
 })
 

@@ -173,10 +173,10 @@ describe('token', () => {
     expect((exp ?? 0) - (iat ?? 0)).toBe(7_200)
   })
 
-  test('takes its secret from the file of variables that --env-file names', async () => {
+  test('takes its secret from the file of variables that --env names', async () => {
     const file = join(home, 'variables')
     await writeFile(file, `AUTH_SECRETS=${SECRET}\nAUTH_AUDIENCE=ours\n`)
-    const argv = ['token', '--repo', REPO, '--env-file', file]
+    const argv = ['token', '--repo', REPO, '--env', file]
     const { code, out } = await run(argv, { AUTH_SECRETS: 'x'.repeat(32) })
     expect([code, decodeJwt(out.trim()).aud]).toEqual([0, 'ours'])
     expect(await jwtVerify(out.trim(), new TextEncoder().encode(SECRET))).toBeTruthy()
@@ -317,13 +317,13 @@ describe('doctor', () => {
   test('prints the checks of payments exactly as payments doctor does', async () => {
     const file = join(home, 'variables')
     await writeFile(file, 'FIB_CLIENT_ID=shop\n')
-    const payments = await run(['payments', 'doctor', '--env-file', file, '--json'])
-    const all = await run(['doctor', board, '--payments', '--env-file', file, '--json'])
+    const payments = await run(['payments', 'doctor', '--env', file, '--json'])
+    const all = await run(['doctor', board, '--payments', '--env', file, '--json'])
     const { findings } = JSON.parse(payments.out) as { findings: Finding[] }
     expect((JSON.parse(all.out) as { findings: Finding[] }).findings).toEqual(
       expect.arrayContaining(findings),
     )
-    expect((await run(['doctor', board, '--env-file', file])).code).toBe(2)
+    expect((await run(['doctor', board, '--env', file])).code).toBe(2)
   })
 
   test('fails for no board, no edge, a token for another repository and an expired one', async () => {

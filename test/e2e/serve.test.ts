@@ -27,7 +27,7 @@ const serve: Launch = (args) => ({
   args: ['cli/bin.js', 'serve', ...args.map((arg) => arg.replace(/^--store=/, ''))],
 })
 const start = (args: string[]) =>
-  starts.start({ launch: serve, args: [`--repo=${REPO}`, `--env-file=${envFile}`, ...args] })
+  starts.start({ launch: serve, args: [`--repo=${REPO}`, `--env=${envFile}`, ...args] })
 
 const setSecrets = (...names: string[]) =>
   writeFile(envFile, `AUTH_SECRETS="${names.map(secret).join(' ')}"\nMAX_STREAMS=10\n`)

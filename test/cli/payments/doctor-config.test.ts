@@ -169,7 +169,7 @@ describe('the sources of variables', () => {
       const file = join(dir, '.dev.vars')
       const lines = Object.entries({ ...base, ...REDIRECT }).map(([k, v]) => `${k}="${v}"`)
       await writeFile(file, lines.join('\n'))
-      const { findings } = await diagnose(`--env-file ${file}`, { ...FIB })
+      const { findings } = await diagnose(`--env ${file}`, { ...FIB })
       expect(findings).toContain('ok redirect: It is configured (driver redirect).')
       expect(findings.join()).not.toContain('ok fib: It is configured')
     } finally {
@@ -178,7 +178,7 @@ describe('the sources of variables', () => {
   })
 
   it('exit with 2 for a missing file, or a folder in which nothing runs', async () => {
-    expect((await run('payments doctor --env-file /nowhere')).code).toBe(2)
+    expect((await run('payments doctor --env /nowhere')).code).toBe(2)
     expect((await run('payments doctor --token-file /nowhere')).code).toBe(2)
     expect((await run('payments doctor --data /nowhere')).code).toBe(2)
   })
