@@ -1,9 +1,10 @@
 // Builds the npm package `signalbox` in dist/signalbox: the command line, the libraries with their
-// types, the console's page, the schema of payments and a board to try it with.
+// types, the console's page, the schema of payments, the pages for users and the examples.
 
 import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { chmod, cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildConsole } from '../console/build.ts'
 import { bundleForAnyHost, bundleForNode, bundleForWorkerd } from './bundle.ts'
@@ -12,7 +13,13 @@ import { packageManifest, TYPED } from './manifest.ts'
 import { writeTypes } from './types.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const COPIED = ['schema.sql', 'migrations', 'examples/board', 'LICENSE']
+/** For users. What is for contributors (architecture, design, reliability) is in a clone. */
+const PAGES = [
+  ...['api', 'client', 'console', 'deploy', 'drivers', 'events', 'metrics', 'payments'],
+  ...['performance', 'protocol', 'serve', 'shop', 'simulator'],
+].map((name) => `docs/${name}.md`)
+const EXAMPLES = ['board', 'receivers', 'shop', 'worker'].map((name) => `examples/${name}`)
+const COPIED = ['README.md', 'LICENSE', 'schema.sql', 'migrations', ...PAGES, ...EXAMPLES]
 
 /** Empties `outDir`, then writes the package into it. */
 export async function buildPackage(outDir: string, repository?: string): Promise<void> {
@@ -27,7 +34,7 @@ export async function buildPackage(outDir: string, repository?: string): Promise
   ])
   await chmod(join(outDir, 'node/signalbox.js'), 0o755)
   for (const name of COPIED) await cp(join(ROOT, name), join(outDir, name), { recursive: true })
-  await writeFile(join(outDir, 'README.md'), await readme())
+  for (const name of ['README.md', ...PAGES]) await withoutDeadLinks(outDir, name)
   await writeFile(join(outDir, 'LICENSES.txt'), await licensesOf(bundles))
   await writeManifest(outDir, repository)
 }
@@ -44,12 +51,17 @@ const writeManifest = (outDir: string, repository?: string): Promise<void> =>
     `${JSON.stringify(packageManifest(repository), null, 2)}\n`,
   )
 
-/** Without images and relative links, which would be dead in a package. */
-async function readme(): Promise<string> {
-  const text = await readFile(join(ROOT, 'README.md'), 'utf8')
-  return text
-    .replaceAll(/^!\[[^\]]*\]\((?!https:)[^)]*\)\n+/gm, '')
-    .replaceAll(/\[([^\]]+)\]\((?!https:)[^)]*\)/g, '$1')
+/** Drops the images of a page that are not in the package, and the links of what is not. */
+async function withoutDeadLinks(outDir: string, page: string): Promise<void> {
+  const file = join(outDir, page)
+  const isDead = (target: string) => {
+    const [path = ''] = target.split('#')
+    return !/^https?:/.test(target) && path !== '' && !existsSync(join(dirname(file), path))
+  }
+  const text = (await readFile(file, 'utf8'))
+    .replaceAll(/^!\[[^\]]*\]\(([^)]*)\)\n+/gm, (all, target) => (isDead(target) ? '' : all))
+    .replaceAll(/\[([^\]]+)\]\(([^)]*)\)/g, (all, text, target) => (isDead(target) ? text : all))
+  await writeFile(file, text)
 }
 
 /** As npm packs it: `3.1 MB unpacked, 0.8 MB packed, 96 files`. */

@@ -42,6 +42,7 @@ export function packageManifest(repository: string | undefined) {
         'node',
         'types',
         'console',
+        'docs',
         'examples',
         'migrations',
         'schema.sql',

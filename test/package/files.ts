@@ -1,7 +1,8 @@
 // What is in the package, and that others can use it as it says.
 
+import { existsSync } from 'node:fs'
 import { readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { type Analysis, checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core'
 import { publint } from 'publint'
 import { formatMessage } from 'publint/utils'
@@ -17,16 +18,17 @@ const IGNORED: readonly string[] = ['node10', 'node16-cjs']
 
 export function packageFiles(installed: () => InstalledPackage): void {
   describe('the files of the package', () => {
-    it('are what it runs and its types, and no sources and no tests', async () => {
+    it('are what it runs, its types, pages and examples, and no sources and no tests', async () => {
       const { dir } = installed()
       expect((await readdir(dir)).sort()).toEqual([
         ...['LICENSE', 'LICENSES.txt', 'README.md', 'client.js', 'client.js.map', 'console'],
-        ...['events.js', 'events.js.map', 'examples', 'migrations', 'node', 'package.json'],
-        ...['payments.js', 'payments.js.map', 'schema.sql', 'types', 'worker.js'],
+        ...['docs', 'events.js', 'events.js.map', 'examples', 'migrations', 'node'],
+        ...['package.json', 'payments.js', 'payments.js.map', 'schema.sql', 'types', 'worker.js'],
       ])
       const all = await readdir(dir, { recursive: true })
-      expect(all.filter((name) => /test|(?<!\.d)\.tsx?$/.test(name))).toEqual([])
+      expect(all.filter((name) => /test|^(?!examples).*(?<!\.d)\.tsx?$/.test(name))).toEqual([])
       expect(all).toContain('examples/board/.cairn/config.yaml')
+      expect(all).toContain('examples/shop/shop.ts')
       expect(all.filter((name) => /^console\/main-/.test(name))).toHaveLength(2)
     })
 
@@ -39,6 +41,21 @@ export function packageFiles(installed: () => InstalledPackage): void {
       for (const name of ['chokidar', 'commander', 'hono', 'jose', 'preact', 'zod']) {
         expect(licenses).toMatch(new RegExp(`^${name} \\d`, 'm'))
       }
+    })
+
+    it('have no link that leads to a file outside of the package', async () => {
+      const { dir } = installed()
+      const all = await readdir(dir, { recursive: true })
+      const pages = all.filter((name) => name.endsWith('.md'))
+      expect(pages).toEqual(expect.arrayContaining(['README.md', 'docs/shop.md', 'docs/deploy.md']))
+      const links = pages.map(async (page) => {
+        const text = await readFile(join(dir, page), 'utf8')
+        const targets = Array.from(text.matchAll(/\]\((?!https?:|#)([^)#]+)/g), ([, it = '']) => it)
+        return targets.map((target) => ({ page, target, file: join(dir, dirname(page), target) }))
+      })
+      const found = (await Promise.all(links)).flat()
+      expect(found).toContainEqual(expect.objectContaining({ target: 'docs/shop.md' }))
+      expect(found.filter(({ file }) => !file.startsWith(dir) || !existsSync(file))).toEqual([])
     })
 
     it('have nothing that publint finds', async () => {

@@ -1,4 +1,4 @@
-// A Worker of one's own: the files of examples/worker beside the installed package, deployed by
+// A Worker of one's own: the package's examples/worker beside the installed package, deployed by
 // wrangler as far as that goes without an account, and what it would upload, run by workerd.
 
 import { createHmac } from 'node:crypto'
@@ -20,8 +20,8 @@ export function ownWorker(installed: () => InstalledPackage): void {
     let system: PaymentSystem
 
     beforeAll(async () => {
-      const { folder } = installed()
-      await cp('examples/worker', folder, { recursive: true })
+      const { folder, dir } = installed()
+      await cp(join(dir, 'examples/worker'), folder, { recursive: true })
       await symlink(resolve('node_modules/zod'), join(folder, 'node_modules/zod'))
       const deploy = ['deploy', '--dry-run', '--outdir', 'uploaded']
       const env = { ...process.env, CI: 'true', WRANGLER_SEND_METRICS: 'false' }
