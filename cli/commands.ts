@@ -186,9 +186,9 @@ payments:read. Prints one line for each check: ok, warn or error. It never print
 Sends it to --edge URL, or to the signalbox start that --data names. The signing secret is taken
 from the environment, from --env or from --data. Without --transaction, and with a token, it looks
 for the newest payment of this reference and sends a webhook about that payment. If there is none,
-the edge keeps the webhook as parked until the payment appears. fib signs nothing: it needs --transaction or a reference that is found, and the edge asks
-the bank for the real status. redirect and stripe cannot report Cancelled. Prints the status and the
-word of each answer.`,
+the edge keeps the webhook as parked until the payment appears. fib signs nothing: it needs
+--transaction or a reference that is found, and the edge asks the bank for the real status.
+redirect and stripe cannot report Cancelled. Prints the status and the word of each answer.`,
     options: [
       ...(['edge', 'data', 'env', 'token-file'] as const),
       ...(['reference', 'amount', 'currency', 'status', 'transaction', 'event-id'] as const),

@@ -40,8 +40,11 @@ repository  ${local.path}
 edge        ${local.url} (${host})
 database    ${local.database}
 gateways    ${local.simulator} (simulated: ${simulated.join(', ') || 'none'})
-${local.eventsUrl === undefined ? '' : `events      ${local.eventsUrl}\n`}logs        ${near(dataDir, cwd)}/logs
+${eventsOf(local)}logs        ${near(dataDir, cwd)}/logs
 `
+
+const eventsOf = ({ eventsUrl }: LocalJson): string =>
+  eventsUrl === undefined ? '' : `events      ${eventsUrl}\n`
 
 const countOf = (tasks: number | undefined): string =>
   tasks === undefined ? '' : `, ${tasks} ${tasks === 1 ? 'task' : 'tasks'}`

@@ -66,7 +66,8 @@ export function answerAtOnce(
           )
         : new PaymentConflictException(
             'reference_conflict',
-            `${reference} has an open or paid payment with another amount, currency or description.`,
+            `${reference} has an open or paid payment ` +
+              'with another amount, currency or description.',
           )
     case 'circuit_open':
       throw circuitOpen(gateway, begun.retryAfterMs)
