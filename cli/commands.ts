@@ -27,7 +27,7 @@ export const DEFINITIONS = {
   dev: {
     argument: HERE,
     usage: '[DIR] [options]',
-    summary: 'runs Signalbox for the board of this folder; so does signalbox alone',
+    summary: 'runs Signalbox for a board; signalbox alone, or with a path such as ., does so too',
     description: `\
 Runs all of Signalbox for the board of the project in one process: the edge with its console, the
 payments and their database, the sidecar of the board, and a simulator of payment gateways. Prints

@@ -47,8 +47,11 @@ const OF_THE_PROGRAM = ['-h', '--help', '-v', '--version']
 function withCommand(argv: readonly string[]): readonly string[] {
   const [first] = argv
   const isNone = first === undefined || (first.startsWith('-') && !OF_THE_PROGRAM.includes(first))
-  return isNone ? ['dev', ...argv] : argv
+  return isNone || isFolder(first) ? ['dev', ...argv] : argv
 }
+
+/** By its form alone: a folder `sync` here must not keep anyone from the command. */
+const isFolder = (word: string): boolean => /[\\/]|^\.\.?$/.test(word)
 
 function createProgram(world: World, ended: (exitCode: number) => void): Program {
   const { io, commands } = world

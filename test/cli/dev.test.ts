@@ -15,7 +15,12 @@ describe('signalbox without a command', () => {
   })
   afterEach(() => void asked.splice(0))
 
-  it.each([[[]], [['--port', '0']], [['--open']]])('means dev: %j', async (argv) => {
+  it.each([
+    [[]],
+    [['--port', '0']],
+    [['--open']],
+    ...['../board', './sync', '/srv/board', 'C:\\board', '.', '..'].map((folder) => [[folder]]),
+  ])('means dev, also with a folder: %j', async (argv) => {
     expect((await run(argv, {}, { commands: { dev } })).code).toBe(0)
     expect(asked).toEqual(['dev'])
   })
