@@ -27,6 +27,8 @@ export type Commands = { readonly [Name in CommandName]?: () => Promise<Command>
 export interface World {
   io: Io
   env: Environment
+  /** Where it was typed. */
+  cwd: string
   /** The installed package has only some of them. */
   commands: Commands
   /** Runs signalbox.config.ts, which is the operator's own program and may throw. */

@@ -135,15 +135,15 @@ If the edge has an AUTH_AUDIENCE, set it here too.`,
     options: ['repo', 'scope', 'ttl', 'env'],
   },
   doctor: {
-    argument: BOARD,
-    usage: 'DIR [--edge URL --repo NAME | --data DIR] [--payments] [options]',
+    argument: HERE,
+    usage: '[DIR] [--edge URL --repo NAME | --data DIR] [--payments] [options]',
     summary: 'checks a board, this machine, the edge, the token and, with --payments, payments',
     description: `\
 Checks the board in DIR and the limits of this machine. With an edge, it also checks whether the
 edge answers, its clock and the token. With --payments it goes on with the checks of
 signalbox payments doctor. It changes nothing. With --data, the edge, the repository and the token
-are those of the signalbox start that uses this folder. Prints one line for each check: ok, warn or
-error.`,
+are those of the running signalbox that uses this folder; without --edge and --data, of the one that
+runs in the project, if there is one. Prints one line for each check: ok, warn or error.`,
     options: ['edge', 'repo', 'token-file', 'data', 'payments', 'env', 'json'],
   },
   migrate: {
@@ -171,10 +171,11 @@ the link can see the board, charge and refund.`,
     summary: 'checks gateways, secrets, the database, clocks and the edge',
     description: `\
 Reads signalbox.config.ts and the environment (with --env: that file; with --data: what the
-running signalbox start has), reads the database, and asks each gateway for an access token. With
-an edge, it sends two callbacks to each webhook route: one that is not signed, and one that is
-about no payment. It charges nothing and stores nothing. The edge logs both callbacks, and reports
-the first as WebhookVerificationFailed. To read payments from the edge, the token needs the scope
+running signalbox has; with none of them, the one that runs in the project, if there is one),
+reads the database, and asks each gateway for an access token. With an edge, it sends two
+callbacks to each webhook route: one that is not signed, and one that is about no payment. It
+charges nothing and stores nothing. The edge logs both callbacks, and reports the first as
+WebhookVerificationFailed. To read payments from the edge, the token needs the scope
 payments:read. Prints one line for each check: ok, warn or error. It never prints a secret.`,
     options: ['edge', 'data', 'env', 'token-file', 'json'],
   },

@@ -1,11 +1,16 @@
-// The data folder of a running `signalbox start`. Reads, and makes nothing.
+// The data folder of a running system. Reads, and makes nothing.
 
+import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { LocalJson } from '../local/local-json.ts'
+import { DATA_DIR } from '../local/options.ts'
+import { type Finding, ok } from './findings.ts'
 import { type Settings, UsageError } from './settings.ts'
 
 export interface RunningStart {
+  /** Its data folder. */
+  dir: string
   local: LocalJson
   /** Of the data folder: signs tokens. */
   secret: string
@@ -22,11 +27,33 @@ export async function runningStart(settings: Settings): Promise<RunningStart | u
   return await readDataFolder(dir)
 }
 
+/**
+ * The system that runs in this project, for a check that names no other place. Throws UsageError
+ * for a local.json that cannot be used.
+ */
+export async function systemIn(
+  project: string,
+  settings: Settings,
+): Promise<RunningStart | undefined> {
+  if (settings.text('edge') !== undefined) return undefined
+  const others = ['data', 'repo', 'env', 'token-file'] as const
+  if (others.some((name) => settings.given(name) !== undefined)) return undefined
+  const dir = join(project, DATA_DIR)
+  return existsSync(join(dir, 'local.json')) ? await readDataFolder(dir) : undefined
+}
+
+/** Stands before the findings about a system that nobody named. */
+export const takenFrom = ({ dir }: RunningStart): Finding =>
+  ok('system', `Edge, token and variables are those of the running signalbox of ${dir}.`)
+
+/** Of an edge that nobody named. */
+export const NO_EDGE = 'Not checked: name one with --edge or --data.'
+
 /** Throws UsageError when no system runs with it. */
 export async function readDataFolder(dir: string): Promise<RunningStart> {
   const local = parsed(await read(dir, 'local.json'))
   if (!local) throw new UsageError(`${join(dir, 'local.json')} is of another version of Signalbox.`)
-  return { local, secret: (await read(dir, 'secret')).trim() }
+  return { dir, local, secret: (await read(dir, 'secret')).trim() }
 }
 
 const NAMES = ['url', 'path', 'database', 'databaseToken', 'simulator'] as const

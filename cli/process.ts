@@ -8,7 +8,12 @@ export async function runProcess(
   world: Pick<World, 'commands' | 'loadFile' | 'loadHome'>,
 ): Promise<undefined> {
   const io = processIo()
-  const code = await main(process.argv.slice(2), { ...world, io, env: process.env })
+  const code = await main(process.argv.slice(2), {
+    ...world,
+    io,
+    env: process.env,
+    cwd: process.cwd(),
+  })
   // A pipe takes all that was written first. A handle that a watcher left open must not keep us.
   process.stdout.write('', () => process.stderr.write('', () => process.exit(code)))
 }

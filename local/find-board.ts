@@ -3,7 +3,7 @@
 import { cp, mkdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Store } from '../sidecar/layouts/layout.ts'
-import { findStore } from '../sidecar/layouts/registry.ts'
+import { findStore, LAYOUT_SIGNS } from '../sidecar/layouts/registry.ts'
 import { DATA_DIR } from './options.ts'
 import { StartError } from './start-error.ts'
 
@@ -28,6 +28,10 @@ export async function findBoard(dir: string): Promise<FoundBoard | undefined> {
     if (at === dirname(at) || (await isThere(join(at, '.git')))) return undefined
   }
 }
+
+/** Says that findBoard found none. */
+export const noBoardAbove = (dir: string): string =>
+  `There is no task board in ${dir}, nor in a folder above it. Signalbox reads ${LAYOUT_SIGNS}.`
 
 const isThere = (path: string): Promise<boolean> =>
   stat(path).then(

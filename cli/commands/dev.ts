@@ -2,12 +2,11 @@
 // what the rest compiles to can be kept in the data folder.
 
 import { join, resolve } from 'node:path'
-import { type FoundBoard, findBoard, makeExample } from '../../local/find-board.ts'
+import { type FoundBoard, findBoard, makeExample, noBoardAbove } from '../../local/find-board.ts'
 import type { BoardPlan } from '../../local/one-process/publish.ts'
 import { DATA_DIR } from '../../local/options.ts'
 import { StartError } from '../../local/start-error.ts'
 import { RUN_OUTPUTS } from '../../sidecar/files/file-reader.ts'
-import { LAYOUT_SIGNS } from '../../sidecar/layouts/registry.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { type Io, loadConfig, type World } from '../command.ts'
 import { keepCompiled } from '../compiled.ts'
@@ -15,7 +14,7 @@ import { type Settings, UsageError, VERSION } from '../settings.ts'
 
 export async function run(settings: Settings, world: World): Promise<number> {
   const { io, env } = world
-  const { dir, ...options } = readDev(settings, process.cwd())
+  const { dir, ...options } = readDev(settings, world.cwd)
   try {
     const home = await world.loadHome()
     const example = options.isExample ? await makeExample(home.dir, dir) : undefined
@@ -79,10 +78,7 @@ export function readDev(settings: Settings, cwd: string): DevOptions {
 async function boardIn(dir: string): Promise<FoundBoard> {
   const found = await findBoard(dir)
   if (found) return found
-  throw new UsageError(
-    `There is no task board in ${dir}, nor in a folder above it. Signalbox reads ` +
-      `${LAYOUT_SIGNS}. signalbox --example makes a board to play with.`,
-  )
+  throw new UsageError(`${noBoardAbove(dir)} signalbox --example makes a board to play with.`)
 }
 
 function boardPlan(options: Omit<DevOptions, 'dir'>, found: FoundBoard, io: Io): BoardPlan {

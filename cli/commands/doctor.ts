@@ -1,33 +1,41 @@
 // Says what would keep a sidecar from doing its work here: one check a line, each with its reason.
 
+import { findBoard } from '../../local/find-board.ts'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import type { World } from '../command.ts'
-import { type RunningStart, runningStart } from '../data-folder.ts'
-import { checkBoard, checkInotify } from '../doctor/board.ts'
+import { NO_EDGE, type RunningStart, runningStart, systemIn, takenFrom } from '../data-folder.ts'
+import { checkBoard, checkInotify, noBoard } from '../doctor/board.ts'
 import { checkEdgeClock } from '../doctor/clock.ts'
 import { checkEdge, checkToken } from '../doctor/edge.ts'
 import { type Finding, report, warn } from '../findings.ts'
 import type { Settings } from '../settings.ts'
-import { BOARD } from './publish-settings.ts'
 
 const EDGE_TIMEOUT_MS = 10_000
 
 export async function run(settings: Settings, world: World): Promise<number> {
-  const dir = settings.positional(BOARD)
-  const start = await runningStart(settings)
-  const edge = start ? edgeOf(start) : readEdge(settings)
+  const given = settings.optionalPositional()
+  const named = await runningStart(settings)
+  const elsewhere = named ? undefined : readEdge(settings)
   const isWithPayments = settings.has('payments')
   if (!isWithPayments && settings.given('env') !== undefined) {
     settings.malformed('--env needs --payments')
   }
   settings.check()
-  const { findings, store, files } = await checkBoard(dir)
+  const found = await findBoard(given ?? world.cwd)
+  const dir = given ?? found?.project
+  const board = dir === undefined ? noBoard(world.cwd) : await checkBoard(dir)
+  const { store, files } = board
+  const here = store && found && !named ? await systemIn(found.project, settings) : undefined
+  const findings = [...(here ? [takenFrom(here)] : []), ...board.findings]
   if (store) findings.push(...(await checkInotify(store, files)))
+  const start = named ?? here
+  const edge = start ? edgeOf(start) : elsewhere
   if (edge) findings.push(...(await checkEdgeAt(edge)))
-  else findings.push(warn('edge', 'Not checked: name one with --edge or --data.'))
+  // After an error about the board it would only distract; the check of payments says it too.
+  else if (store && !isWithPayments) findings.push(warn('edge', NO_EDGE))
   if (isWithPayments) {
     const { check } = await import('../payments/doctor.ts')
-    findings.push(...(await check(settings, world)))
+    findings.push(...(await check(settings, world, here)))
   }
   return report(findings, settings.has('json'), world.io)
 }

@@ -2,6 +2,7 @@
 
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { noBoardAbove } from '../../local/find-board.ts'
 import { readSource } from '../../sidecar/files/read-source.ts'
 import { isMisnamed } from '../../sidecar/layouts/cairn.ts'
 import { type Entry, type FileKind, invalidOf, type Store } from '../../sidecar/layouts/layout.ts'
@@ -18,6 +19,11 @@ interface Found {
   store?: Store
   files: number
 }
+
+export const noBoard = (dir: string): Found => ({
+  findings: [error('board', noBoardAbove(dir))],
+  files: 0,
+})
 
 export async function checkBoard(dir: string): Promise<Found> {
   let store: Store

@@ -1,7 +1,9 @@
 // Reports what stops payments from working: one check per line, each with its reason.
 
 import { readScripts } from '../../local/database/scripts.ts'
+import { findBoard } from '../../local/find-board.ts'
 import type { World } from '../command.ts'
+import { NO_EDGE, type RunningStart, systemIn, takenFrom } from '../data-folder.ts'
 import { checkClocks } from '../doctor/clock.ts'
 import { type Finding, report, warn } from '../findings.ts'
 import type { Settings } from '../settings.ts'
@@ -19,12 +21,19 @@ const DEFAULT_TOLERANCE_MS = 300_000
 
 export async function run(settings: Settings, world: World): Promise<number> {
   settings.noPositionals()
-  return report(await check(settings, world), settings.has('json'), world.io)
+  const project = (await findBoard(world.cwd))?.project ?? world.cwd
+  const here = await systemIn(project, settings)
+  const findings = [...(here ? [takenFrom(here)] : []), ...(await check(settings, world, here))]
+  return report(findings, settings.has('json'), world.io)
 }
 
 /** `signalbox doctor --payments` prints these too. No finding holds a secret. */
-export async function check(settings: Settings, world: World): Promise<Finding[]> {
-  const { file, env, edge: url, token, differing } = await readPlace(settings, world)
+export async function check(
+  settings: Settings,
+  world: World,
+  here?: RunningStart,
+): Promise<Finding[]> {
+  const { file, env, edge: url, token, differing } = await readPlace(settings, world, here)
   settings.check()
   const gateways = configuredGateways(file, env)
   const { findings, payments } = checkConfig(file, env, gateways)
@@ -50,7 +59,7 @@ export async function check(settings: Settings, world: World): Promise<Finding[]
   ])
   const reached = checked.filter((it) => it !== undefined)
   findings.push(...database, ...reached.flatMap((it) => it.findings))
-  findings.push(...(edge?.findings ?? [warn('edge', 'Not checked: no --edge was given.')]))
+  findings.push(...(edge?.findings ?? [warn('edge', NO_EDGE)]))
   const skews = reached.flatMap(({ key, skewMs }): [string, number][] =>
     skewMs === undefined ? [] : [[key, skewMs]],
   )

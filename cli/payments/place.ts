@@ -4,7 +4,7 @@
 import { messageOf } from '../../sidecar/error-message.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { loadConfig, type World } from '../command.ts'
-import { runningStart } from '../data-folder.ts'
+import { type RunningStart, runningStart } from '../data-folder.ts'
 import { type Settings, UsageError } from '../settings.ts'
 import { type EdgeSettings, systemOf } from './running-system.ts'
 
@@ -13,10 +13,14 @@ export interface Place extends EdgeSettings {
   file: SignalboxFile
 }
 
-/** Throws UsageError for files that cannot be read. */
-export async function readPlace(settings: Settings, world: World): Promise<Place> {
+/** `here`: used where no other is named. Throws UsageError for files that cannot be read. */
+export async function readPlace(
+  settings: Settings,
+  world: World,
+  here?: RunningStart,
+): Promise<Place> {
   const file = await loadConfig(world)
-  const start = await runningStart(settings)
+  const start = here ?? (await runningStart(settings))
   if (start) return { file, ...systemOf(start, file, world.env) }
   return {
     file,

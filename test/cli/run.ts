@@ -30,9 +30,14 @@ export async function run(
     isTerminal: false,
     ended: () => new Promise<never>(() => undefined),
   }
+  // Not where a developer's own system may run.
+  const cwd = '/'
   const loadFile = async () => defineConfig({})
   const loadHome = async () => checkoutHome
-  const code = await main(argv, { io, env, commands: CHECKOUT, loadFile, loadHome, ...world })
+  const code = await main(argv, {
+    ...{ io, env, cwd, commands: CHECKOUT, loadFile, loadHome },
+    ...world,
+  })
   return { code, ...said }
 }
 

@@ -51,8 +51,8 @@ async function makeBoard(): Promise<void> {
 }
 
 /** As `signalbox start` leaves it while it runs. */
-async function dataFolder(): Promise<string> {
-  const dir = await mkdtemp(join(home, 'data-'))
+async function dataFolder(dir = join(home, 'data')): Promise<string> {
+  await mkdir(dir)
   await writeFile(join(dir, 'secret'), `${SECRET}\n`)
   await writeLocalJson(dir, {
     ...{ url: server.url, path: REPO, database: server.url, simulator: server.url },
@@ -305,6 +305,36 @@ describe('doctor', () => {
     expect([code, checks(out)]).toMatchObject([0, { edge: 'ok', clock: 'ok' }])
     const both = await run(['doctor', board, '--data', dir, '--edge', server.url])
     expect([both.code, both.err]).toEqual([2, expect.stringContaining('give one of them')])
+  })
+
+  test('finds the board above, and the system that runs in its project, which it names first', async () => {
+    const deep = join(board, 'src/deep')
+    await mkdir(deep, { recursive: true })
+    const alone = await run(['doctor'], {}, { cwd: deep })
+    expect([alone.code, alone.out]).toEqual([0, expect.stringContaining('name one with --edge')])
+    await dataFolder(join(board, '.signalbox'))
+    for (const [argv, cwd] of [
+      [['doctor'], deep],
+      [['doctor', board], '/'],
+    ] as const) {
+      const { code, out } = await run([...argv], {}, { cwd })
+      expect([code, out]).toEqual([
+        0,
+        expect.stringMatching(/^ok +system .*board\/\.signalbox\.\n/),
+      ])
+      expect(out).toMatch(/^ok +edge .*accepts the token/m)
+    }
+    const payments = await run(['payments', 'doctor'], {}, { cwd: deep })
+    expect(payments.out).toMatch(/^ok +system .*board\/\.signalbox\.\n/)
+    const other = await run(['doctor', '--edge', 'http://127.0.0.1:1'], env(), { cwd: deep })
+    expect([other.code, other.out]).toEqual([1, expect.not.stringContaining('system')])
+  })
+
+  test('says nothing about the edge where there is no board', async () => {
+    for (const argv of [['doctor'], ['doctor', home]]) {
+      const { code, out } = await run(argv, {}, { cwd: home })
+      expect([code, out]).toEqual([1, expect.stringMatching(/^error +board .*no task board.*\n$/)])
+    }
   })
 
   test('goes on with the checks of payments when it is asked to, and never without', async () => {

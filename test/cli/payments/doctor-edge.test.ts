@@ -88,7 +88,7 @@ describe('the edge', () => {
 
   it('that is not given is a warning, and one that does not answer is an error', async () => {
     expect((await diagnose('', ENV)).findings).toContain(
-      'warn edge: Not checked: no --edge was given.',
+      'warn edge: Not checked: name one with --edge or --data.',
     )
     const edge = await fakeEdge(OWN)
     await edge.close()
