@@ -21,10 +21,10 @@ const WORKERS = Math.max(2, availableParallelism() - 1)
 // They wait for real time to pass. Vitest starts the largest files first, and these are small: the
 // suite would end with one of them alone for two minutes.
 const LONGEST = [
-  ...['faults/prove', 'e2e/start', 'faults/bad-input', 'faults/payments-gateways'],
-  ...['faults/convergence', 'e2e/workerd', 'faults/requests', 'e2e/client-workerd'],
-  ...['browser/client', 'faults/payments-database', 'browser/console-honesty', 'e2e/start-deno'],
-  'e2e/package',
+  ...['faults/prove', 'faults/requests', 'e2e/workerd', 'faults/payments-gateways'],
+  ...['faults/convergence', 'e2e/start', 'faults/bad-input', 'faults/payments-database'],
+  ...['e2e/client-workerd', 'e2e/supervision', 'browser/console-payments', 'e2e/real-boards'],
+  ...['e2e/access', 'e2e/package', 'browser/console-honesty', 'browser/client'],
 ]
 
 class LongestFirst extends BaseSequencer {
@@ -59,6 +59,8 @@ export default defineConfig({
         // Whole systems on real ports and real files. They wait more than they work.
         test: {
           ...patient,
+          // A look at a whole system is a request or a walk over /proc.
+          expect: { poll: { timeout: PATIENCE_MS, interval: 50 } },
           name: 'system',
           // As above: its test processes took 91 s of CPU, and take 64.
           isolate: false,
