@@ -153,7 +153,7 @@ runs in the project, if there is one. Prints one line for each check: ok, warn o
 Reads LIBSQL_URL and LIBSQL_AUTH_TOKEN. Makes the tables of an empty database. In a database of an
 older version it runs the missing migrations, in small transactions; run again, it goes on where it
 stopped. Deploy this version of the edge first: until the database is migrated, the edge stores
-nothing and answers 503, and gateways send their webhooks again. signalbox start migrates its own
+nothing and answers 503, and gateways send their webhooks again. npx signalbox migrates its own
 database.`,
     options: ['env'],
   },
@@ -184,7 +184,7 @@ payments:read. Prints one line for each check: ok, warn or error. It never print
     usage: 'GATEWAY --reference R --amount N --currency CUR [options]',
     summary: 'sends one webhook to the edge, signed as the gateway would sign it',
     description: `\
-Sends it to --edge URL, or to the signalbox start that --data names. The signing secret is taken
+Sends it to --edge URL, or to the running signalbox that --data names. The signing secret is taken
 from the environment, from --env or from --data. Without --transaction, and with a token, it looks
 for the newest payment of this reference and sends a webhook about that payment. If there is none,
 the edge keeps the webhook as parked until the payment appears. fib signs nothing: it needs

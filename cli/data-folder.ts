@@ -77,6 +77,7 @@ async function read(dir: string, name: string): Promise<string> {
     return await readFile(file, 'utf8')
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
-    throw new UsageError(`No system runs with the data folder ${dir} (${name}: ${code}).`)
+    const start = 'Signalbox is not running here: start it with npx signalbox.'
+    throw new UsageError(`${start} The data folder is ${dir} (${name}: ${code}).`)
   }
 }

@@ -15,7 +15,7 @@ export const OPTIONS = {
   open: { help: 'open the console in the browser' },
   port: { value: 'N', help: 'port of the edge; 0 takes any free port [8787]' },
   host: { value: 'HOST', help: 'runtime of the edge: workerd or deno [workerd]' },
-  data: { value: 'DIR', help: 'data folder of signalbox start' },
+  data: { value: 'DIR', help: 'data folder of a running signalbox' },
   edge: { value: 'URL', env: 'SIGNALBOX_EDGE', help: 'address of the edge' },
   repo: { value: 'NAME', env: 'SIGNALBOX_REPO', help: 'name of the repository at the edge' },
   'token-file': {

@@ -91,9 +91,13 @@ export class Settings {
     return first ?? ''
   }
 
-  /** The same where it may be absent. */
-  optionalPositional(): string | undefined {
-    return this.#positionals.length === 0 ? undefined : this.positional('')
+  /** The folder that `command` may be given. */
+  optionalPositional(command: string): string | undefined {
+    const [first, ...more] = this.#positionals
+    if (more.length > 0) {
+      this.malformed(`${command} takes one folder; '${more.join(' ')}' is too much`)
+    }
+    return first
   }
 
   noPositionals(): void {

@@ -54,7 +54,7 @@ export const words = {
   signIn: {
     lead: 'Sign in with an access token. It is kept in a cookie that no script can read.',
     label: 'Access token',
-    hint: 'npm start prints a sign-in link. npx signalbox sign-in prints a new one.',
+    hint: 'Signalbox prints a sign-in link when it starts. npx signalbox sign-in prints a new one.',
     submit: 'Sign in',
     working: 'Signing in…',
     empty: 'Paste a token first.',

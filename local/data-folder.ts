@@ -45,8 +45,9 @@ export async function openDataFolder(
   })
   const lock = await orRefused(dir, () => claim(dir, [logs, edgeDir]))
   if (!lock.ok) {
-    const holder = `the running signalbox with pid ${lock.pid}`
-    throw new StartError('data_folder_in_use', `The data folder ${dir} is in use by ${holder}.`)
+    const link = 'npx signalbox sign-in prints a link to it'
+    const sentence = `Signalbox already runs here (pid ${lock.pid}): ${link}.`
+    throw new StartError('data_folder_in_use', `${sentence} The data folder is ${dir}.`)
   }
   for (const name of await readdir(logs)) {
     if (name.endsWith('.log')) await rename(join(logs, name), join(logs, `${name}.1`))

@@ -62,7 +62,7 @@ export function readDev(settings: Settings, cwd: string): DevOptions {
     settings.malformed(`--repo is not the name of a repository: ${problem.replace(/\.$/, '')}`)
   }
   const options = {
-    dir: resolve(cwd, settings.optionalPositional() ?? '.'),
+    dir: resolve(cwd, settings.optionalPositional('dev') ?? '.'),
     isExample: settings.has('example'),
     opens: settings.has('open'),
     port: settings.port('port'),

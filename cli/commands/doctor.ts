@@ -13,7 +13,7 @@ import type { Settings } from '../settings.ts'
 const EDGE_TIMEOUT_MS = 10_000
 
 export async function run(settings: Settings, world: World): Promise<number> {
-  const given = settings.optionalPositional()
+  const given = settings.optionalPositional('doctor')
   const named = await runningStart(settings)
   const elsewhere = named ? undefined : readEdge(settings)
   const isWithPayments = settings.has('payments')

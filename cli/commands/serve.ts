@@ -48,7 +48,7 @@ export async function run(settings: Settings, world: World): Promise<number> {
 
 /** Undefined: sidecars elsewhere publish. */
 function readBoard(settings: Settings): (Omit<BoardPlan, 'store'> & { dir: string }) | undefined {
-  const dir = settings.optionalPositional()
+  const dir = settings.optionalPositional('serve')
   const runOutput = settings.choice('run-output', RUN_OUTPUTS) ?? 'masked'
   if (dir === undefined) return undefined
   const repo = settings.required('repo')

@@ -13,6 +13,7 @@ const SCOPES: readonly string[] = [
 ] satisfies Scope[]
 /** The edge refuses shorter ones: an HS256 key has to be as long as its hash. */
 const SECRET_BYTES = 32
+const WHICH = 'the same as the edge has; openssl rand -hex 32 makes one'
 const DAY_MS = 86_400_000
 const WIDE = 'Note: --repo limits board: scopes only; payments: scopes allow all payments.'
 
@@ -35,8 +36,9 @@ async function read(settings: Settings) {
   const { AUTH_SECRETS, AUTH_AUDIENCE } = await settings.variables()
   const [first] = AUTH_SECRETS?.split(/\s+/).filter(Boolean) ?? []
   const secret = new TextEncoder().encode(first)
-  if (first === undefined) settings.missing('the variable AUTH_SECRETS')
-  else if (secret.length < SECRET_BYTES) {
+  if (first === undefined) {
+    settings.missing(`the variable AUTH_SECRETS (${SECRET_BYTES} bytes or more, ${WHICH})`)
+  } else if (secret.length < SECRET_BYTES) {
     settings.malformed(`the first secret in AUTH_SECRETS is shorter than ${SECRET_BYTES} bytes`)
   }
   const repos = settings.texts('repo')

@@ -40,7 +40,8 @@ export async function checkBoard(dir: string): Promise<Found> {
   })
   const counts = new Map<FileKind, number>()
   for (const { kind } of known) counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  const counted = [...counts].map(([kind, n]) => `${n} ${kind}`).join(', ')
+  const kinds = KINDS.filter((kind) => counts.has(kind))
+  const counted = kinds.map((kind) => countOf(counts.get(kind) ?? 0, kind)).join(', ')
   const findings: Finding[] = [
     ok('board', `${store.layout} in ${store.root}: ${counted || 'empty'}.`),
     checkNames(files, store),
@@ -48,6 +49,20 @@ export async function checkBoard(dir: string): Promise<Found> {
   ]
   return { findings, store, files: known.length }
 }
+
+const NAMES: Record<FileKind, readonly [one: string, many: string]> = {
+  task: ['task', 'tasks'],
+  tasks: ['file of tasks', 'files of tasks'],
+  session: ['session', 'sessions'],
+  live: ['live session', 'live sessions'],
+  run: ['run', 'runs'],
+  board: ['configuration', 'configurations'],
+}
+
+/** In the order in which they are printed. */
+const KINDS = Object.keys(NAMES) as FileKind[]
+
+const countOf = (n: number, kind: FileKind): string => `${n} ${NAMES[kind][n === 1 ? 0 : 1]}`
 
 async function listed(store: Store): Promise<string[]> {
   const folders = [...new Set([...store.folders(), dirname(store.configFile)])]

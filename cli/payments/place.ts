@@ -1,4 +1,4 @@
-// The variables, edge and token of a payments command: from a running `signalbox start`, from a
+// The variables, edge and token of a payments command: from a running system, from a
 // file, or from the environment.
 
 import { messageOf } from '../../sidecar/error-message.ts'

@@ -1,4 +1,4 @@
-// The variables of the Worker in a running `signalbox start`. Pure.
+// The variables of the Worker in a running system. Pure.
 
 import { edgeVariables } from '../../local/environment.ts'
 import { describeGateways, variablesOf } from '../../local/gateways.ts'

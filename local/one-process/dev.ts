@@ -66,10 +66,12 @@ export async function dev(plan: DevPlan): Promise<number> {
     if (asked.signal.aborted) return 0
     throw error
   } finally {
+    const isAsked = asked.signal.aborted
     asked.abort()
     // First of all: a program that finds local.json may connect.
     await removeLocalJson(data.dir)
     await closeAll(closing)
+    if (isAsked) plan.out('Ended.\n')
   }
 }
 

@@ -48,7 +48,7 @@ describe('the options of signalbox dev', () => {
     [['--port', 'x'], /--port N must be a whole number/],
     [['--repo', 'a\nb'], /control characters/],
     [['--data', ''], /--data is empty/],
-    [['a', 'b'], /unexpected b/],
+    [['a', 'stuff'], /^dev takes one folder; 'stuff' is too much\.$/],
   ])('refuse %j', async (args, sentence) => {
     await expect(options(...args)).rejects.toThrow(sentence)
   })

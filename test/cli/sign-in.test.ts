@@ -43,7 +43,7 @@ describe('signalbox sign-in', () => {
   it('says that no system runs there', async () => {
     const { code, out, err } = await run(`sign-in --data ${dir}`)
     expect({ code, out }).toEqual({ code: 2, out: '' })
-    expect(err).toContain(`No system runs with the data folder ${dir}`)
+    expect(err).toContain('Signalbox is not running here: start it with npx signalbox.')
   })
 
   it('takes no argument', async () => {

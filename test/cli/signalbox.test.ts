@@ -214,6 +214,7 @@ describe('token', () => {
       const { code, out, err } = await run([...argv], { ...secrets })
       expect([code, out]).toEqual([2, ''])
       expect(err).not.toContain(SECRET)
+      if (!('AUTH_SECRETS' in secrets)) expect(err).toContain('openssl rand -hex 32 makes one')
     }
   })
 })
@@ -312,6 +313,7 @@ describe('doctor', () => {
     await mkdir(deep, { recursive: true })
     const alone = await run(['doctor'], {}, { cwd: deep })
     expect([alone.code, alone.out]).toEqual([0, expect.stringContaining('name one with --edge')])
+    expect(alone.out).toMatch(/^ok +board .*: 2 tasks, 1 configuration\.$/m)
     await dataFolder(join(board, '.signalbox'))
     for (const [argv, cwd] of [
       [['doctor'], deep],

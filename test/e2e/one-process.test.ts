@@ -80,9 +80,9 @@ describe('signalbox in a project', () => {
   it('keeps a second process off its data folder, and git away from it', async () => {
     const second = await start({ dataDir: system.dataDir })
     expect(await second.ended).toEqual({ code: 2, signal: null })
-    const holder = `the running signalbox with pid ${system.process.pid}`
     expect(second.stderr).toBe(
-      `signalbox: The data folder ${system.dataDir} is in use by ${holder}.\n`,
+      `signalbox: Signalbox already runs here (pid ${system.process.pid}): ` +
+        `npx signalbox sign-in prints a link to it. The data folder is ${system.dataDir}.\n`,
     )
     expect(await readFile(join(system.dataDir, '.gitignore'), 'utf8')).toBe('*\n')
   })
@@ -107,6 +107,7 @@ describe('signalbox in a project', () => {
     await saveTitle(system, 'LAMP-6', 'Saved at the end')
     system.process.kill('SIGTERM')
     expect(await system.ended).toEqual({ code: 0, signal: null })
+    await expect.poll(() => system.stdout, PATIENT).toMatch(/Ended\.\n$/)
     await expect.poll(() => stream.ended, PATIENT).toBe(true)
     expect(stream.messages).toEqual([{ type: 'task-changed', id: 'LAMP-6' }])
     await expect(system.local()).rejects.toMatchObject({ code: 'ENOENT' })

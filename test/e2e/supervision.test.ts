@@ -125,7 +125,8 @@ describe('a running system', () => {
     const second = await starts.start({ dataDir: start.dataDir })
     expect(await second.ended).toEqual({ code: 2, signal: null })
     expect(second.stderr).toBe(
-      `signalbox: The data folder ${start.dataDir} is in use by the running signalbox with pid ${start.process.pid}.\n`,
+      `signalbox: Signalbox already runs here (pid ${start.process.pid}): ` +
+        `npx signalbox sign-in prints a link to it. The data folder is ${start.dataDir}.\n`,
     )
     expect((await start.fetch('/status')).status).toBe(200)
   })

@@ -88,7 +88,7 @@ describe('a running system', () => {
     await mkdir(empty)
     const { code, err } = await run(`payments doctor --data ${empty}`)
     expect(code).toBe(2)
-    expect(err).toContain('No system runs with the data folder')
+    expect(err).toContain('Signalbox is not running here: start it with npx signalbox.')
     expect(await readdir(empty)).toEqual([])
   })
 
