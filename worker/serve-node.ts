@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
+import { listen } from './shared/listen-node.ts'
 import { Problem, problemResponse } from './shared/problem.ts'
 
 export interface NodeServer {
@@ -38,12 +39,9 @@ export async function serveNode(
     })
     void answer(incoming, outgoing)
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, hostname, resolve)
-  })
+  const { address } = await listen(server, { hostname, port })
   return {
-    url: urlOf(server.address() as AddressInfo),
+    url: urlOf(address),
     close: (graceMs) =>
       new Promise((resolve) => {
         isClosing = true

@@ -1,7 +1,7 @@
 // Serves a fetch handler on a port of 127.0.0.1 with node:http.
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { listen } from '../../worker/shared/listen-node.ts'
 
 export type Handler = (request: Request) => Response | Promise<Response>
 
@@ -23,18 +23,8 @@ export async function serve(port: number, handle: Handler): Promise<NodeServer> 
       outgoing.end()
     })
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', resolve)
-  })
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
+  const { address, close } = await listen(server, { port })
+  return { url: `http://127.0.0.1:${address.port}`, close }
 }
 
 async function answer(incoming: IncomingMessage, outgoing: ServerResponse, handle: Handler) {

@@ -2,8 +2,8 @@
 // leads to them, whatever a proxy passes on. For hosts with node:http (Node, Deno).
 
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import process from 'node:process'
+import { listen } from './listen-node.ts'
 import { isLoopback } from './loopback.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -55,16 +55,6 @@ export async function serveMetrics(
     else if (!isRead) response.writeHead(405).end()
     else response.writeHead(200, { 'content-type': METRICS_TYPE }).end(metricsText(metrics))
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, hostname, resolve)
-  })
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
+  const { address, close } = await listen(server, { hostname, port })
+  return { port: address.port, close }
 }
