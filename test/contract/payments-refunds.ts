@@ -18,13 +18,6 @@ export function refundsContract({ host, system }: Payments): void {
     )
     return { status: answer.status, headers: answer.headers, body: await answer.json() }
   }
-  const untilStatus = (transactionId: string, status: string) =>
-    vi.waitUntil(async () => (await system().story(transactionId)).status === status, PATIENT)
-  const told = async (transactionId: string, types: string[]) => {
-    const { receiver } = system()
-    await vi.waitUntil(() => receiver.of(transactionId).length >= types.length, PATIENT)
-    expect(receiver.typesOf(transactionId)).toEqual(types)
-  }
   const REFUNDED = ['PaymentInitiated', 'PaymentSucceeded', 'PaymentRefunded']
 
   describe(`refunds on ${host}`, () => {
@@ -47,7 +40,7 @@ export function refundsContract({ host, system }: Payments): void {
         async () => (await system().simulator.webhooks(gatewayTransactionId)).length === 2,
         PATIENT,
       )
-      await told(transactionId, REFUNDED)
+      await system().expectEvents(transactionId, REFUNDED)
 
       expect((await refund('redirect', gatewayTransactionId, { key })).body).toEqual(body)
       const second = await refund('redirect', transactionId)
@@ -71,7 +64,7 @@ export function refundsContract({ host, system }: Payments): void {
         refundedAmount: 25_000,
         refunds: [{ status: 'succeeded' }],
       })
-      await told(transactionId, REFUNDED)
+      await system().expectEvents(transactionId, REFUNDED)
     })
 
     it('of another amount are 422 before the gateway is called, and leave no claim', async () => {
@@ -118,8 +111,8 @@ export function refundsContract({ host, system }: Payments): void {
       expect(underWay).toMatchObject({ status: 'Paid', refunds: [{ status: 'accepted' }] })
       const second = await refund('fib', transactionId)
       expect(second).toMatchObject({ status: 409, body: { code: 'in_progress' } })
-      await untilStatus(transactionId, 'Refunded')
-      await told(transactionId, REFUNDED)
+      await system().untilStatus(transactionId, 'Refunded')
+      await system().expectEvents(transactionId, REFUNDED)
       expect((await system().story(transactionId)).refunds).toMatchObject([{ status: 'succeeded' }])
       expect(await refund('fib', transactionId)).toMatchObject({ status: 422 })
     })
@@ -139,8 +132,8 @@ export function refundsContract({ host, system }: Payments): void {
         await vi.waitUntil(isPrinted, PATIENT)
         const { status, body } = await refund(gateway, transactionId)
         expect([status, body]).toMatchObject([200, { refundedAmount: 20_000 }])
-        await untilStatus(transactionId, 'Refunded')
-        await told(transactionId, REFUNDED)
+        await system().untilStatus(transactionId, 'Refunded')
+        await system().expectEvents(transactionId, REFUNDED)
         const isTold = async () => {
           const { webhookEvents } = await system().story(transactionId)
           return webhookEvents.some(({ toStatus }) => toStatus === 'Refunded')
@@ -173,7 +166,7 @@ export function refundsContract({ host, system }: Payments): void {
         refundedAmount: 25_000,
         refunds: [{ status: 'succeeded' }],
       })
-      await told(transactionId, REFUNDED)
+      await system().expectEvents(transactionId, REFUNDED)
     })
 
     it('that the gateway does not make fail with an alert, and can be made again', async () => {
@@ -199,7 +192,7 @@ export function refundsContract({ host, system }: Payments): void {
 
       await system().simulator.faults(charge.reference, {})
       expect(await refund('redirect', transactionId)).toMatchObject({ status: 200 })
-      await told(transactionId, REFUNDED)
+      await system().expectEvents(transactionId, REFUNDED)
       const sent = () => system().simulator.webhooks(gatewayTransactionId)
       await vi.waitUntil(async () => (await sent()).length === 3, PATIENT)
     })

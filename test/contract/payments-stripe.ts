@@ -14,13 +14,6 @@ export function stripeContract({ host, system }: Payments): void {
     const answer = await fetch(redirectUrl, { method: 'POST', body, redirect: 'manual' })
     return [answer.status, answer.headers.get('location')]
   }
-  const untilStatus = (transactionId: string, status: string) =>
-    vi.waitUntil(async () => (await system().story(transactionId)).status === status, PATIENT)
-  const told = async (transactionId: string, types: string[]) => {
-    const { receiver } = system()
-    await vi.waitUntil(() => receiver.of(transactionId).length >= types.length, PATIENT)
-    expect(receiver.typesOf(transactionId)).toEqual(types)
-  }
   const refund = async (transactionId: string, amount: number) => {
     const order = { gateway: 'stripe', transactionId, amount, reason: 'Broken' }
     const answer = await system().post('/refunds', order)
@@ -44,11 +37,11 @@ export function stripeContract({ host, system }: Payments): void {
       expect(await system().simulator.payments(reference)).toHaveLength(1)
 
       expect(await press(charge, 'pay')).toEqual([303, SHOP])
-      await untilStatus(transactionId, 'Paid')
+      await system().untilStatus(transactionId, 'Paid')
       expect(await refund(transactionId, 400)).toMatchObject([200, { refundedAmount: 400 }])
-      await untilStatus(transactionId, 'PartiallyRefunded')
+      await system().untilStatus(transactionId, 'PartiallyRefunded')
       expect(await refund(transactionId, 850)).toMatchObject([200, { refundedAmount: 850 }])
-      await untilStatus(transactionId, 'Refunded')
+      await system().untilStatus(transactionId, 'Refunded')
       await vi.waitUntil(async () => (await sent(charge)).length === 15, PATIENT)
       const answers = (await sent(charge)).map(({ status, answer }) => `${status} ${answer}`)
       expect(new Set(answers)).toEqual(new Set(['200 ok', '200 duplicate']))
@@ -58,7 +51,7 @@ export function stripeContract({ host, system }: Payments): void {
       expect(story).toMatchObject({ status: 'Refunded', paid, refundedAmount: 1_250, alerts: [] })
       expect(story.refunds).toMatchObject([{ status: 'succeeded' }, { status: 'succeeded' }])
       const once = ['PaymentInitiated', 'PaymentSucceeded', 'PaymentRefunded', 'PaymentRefunded']
-      await told(transactionId, once)
+      await system().expectEvents(transactionId, once)
     })
 
     it('fails when a bank refuses a transfer, which was Pending until then', async () => {
@@ -69,8 +62,8 @@ export function stripeContract({ host, system }: Payments): void {
       await vi.waitUntil(async () => (await sent(charge)).length === 1, PATIENT)
       expect(await system().story(charge.transactionId)).toMatchObject({ status: 'Pending' })
       expect(await press(charge, 'fail')).toEqual([200, null])
-      await untilStatus(charge.transactionId, 'Failed')
-      await told(charge.transactionId, ['PaymentInitiated', 'PaymentFailed'])
+      await system().untilStatus(charge.transactionId, 'Failed')
+      await system().expectEvents(charge.transactionId, ['PaymentInitiated', 'PaymentFailed'])
     })
 
     it('raises an alert when a refund that it had made fails later', async () => {
@@ -88,7 +81,7 @@ export function stripeContract({ host, system }: Payments): void {
       const charge = await system().charged(DOLLARS)
       await system().simulator.act(charge.gatewayTransactionId, 'expire')
       expect(await system().story(charge.transactionId)).toMatchObject({ status: 'Expired' })
-      await told(charge.transactionId, ['PaymentInitiated', 'PaymentCancelled'])
+      await system().expectEvents(charge.transactionId, ['PaymentInitiated', 'PaymentCancelled'])
     })
   })
 }

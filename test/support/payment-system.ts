@@ -3,6 +3,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { expect, vi } from 'vitest'
 import { gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
 import { findPorts } from '../../local/ports.ts'
 import { simulatorUrl } from '../../local/simulator-process.ts'
@@ -14,6 +15,7 @@ import { EventReceiver } from './event-receiver.ts'
 import { startFileDatabase } from './file-database.ts'
 import { jsonOf } from './json-of.ts'
 import { type LibsqlServer, startLibsql } from './libsql.ts'
+import { PATIENT } from './patience.ts'
 import { type SimulatorControl, startSimulator } from './simulator-control.ts'
 
 export const SECRETS = gatewaySecrets('a-secret-for-tests-of-32-bytes-or-more')
@@ -122,6 +124,16 @@ export class PaymentSystem implements AsyncDisposable {
 
   story(transactionId: string): Promise<TransactionStory> {
     return this.get(`/transactions/${transactionId}`)
+  }
+
+  async untilStatus(transactionId: string, status: string): Promise<void> {
+    await vi.waitUntil(async () => (await this.story(transactionId)).status === status, PATIENT)
+  }
+
+  /** Waits for as many events at the endpoint, and expects these. */
+  async expectEvents(transactionId: string, types: string[]): Promise<void> {
+    await vi.waitUntil(() => this.receiver.of(transactionId).length >= types.length, PATIENT)
+    expect(this.receiver.typesOf(transactionId)).toEqual(types)
   }
 
   /** A charge that succeeds; fields beyond the reference are made up unless given. */
