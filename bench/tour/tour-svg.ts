@@ -19,43 +19,44 @@ const IMAGE_AFTER_S = 1.2
 const FADE_S = 0.3
 const WIDTH = 960
 const LINE_HEIGHT = 24
+/** Of the phone's own pixels. */
+const SCALE = 0.75
 
 export function tourSvg(
   scenes: readonly Scene[],
   phone: { width: number; height: number },
 ): string {
   const totalS = scenes.length * SCENE_S
-  const height = phone.height * 0.75 + 60
-  const scale = 0.75
-  const [width, tall] = [phone.width * scale, phone.height * scale]
+  const [width, tall] = [phone.width * SCALE, phone.height * SCALE]
+  const height = tall + 60
   const left = WIDTH - width - 40
-  const images = scenes.map(({ image }, at) => {
-    const shown = appear(at * SCENE_S + (at === 0 ? 0 : IMAGE_AFTER_S), totalS)
-    return `<image class="step" style="animation-name:${shown.name}" x="${left}" y="30"
-      width="${width}" height="${tall}" href="data:image/jpeg;base64,${image}"/>`
-  })
+  const starts = new Set<number>()
+  /** The attributes of what is hidden until `startS` of each round. */
+  const step = (startS: number, kind = '') => {
+    starts.add(startS)
+    return `class="step ${kind}" style="animation-name:${nameOf(startS)}"`
+  }
+  const images = scenes.map(
+    ({ image }, at) =>
+      `<image ${step(at * SCENE_S + (at === 0 ? 0 : IMAGE_AFTER_S))} x="${left}" y="30"
+      width="${width}" height="${tall}" href="data:image/jpeg;base64,${image}"/>`,
+  )
   let row = 0
   const lines = scenes.flatMap((scene, at) =>
     scene.lines.map((line, of) => {
-      const shown = appear(at * SCENE_S + (of * IMAGE_AFTER_S) / scene.lines.length, totalS)
+      const startS = at * SCENE_S + (of * IMAGE_AFTER_S) / scene.lines.length
       const y = 84 + (row++ + at) * LINE_HEIGHT
-      return `<text class="step ${line.kind}" style="animation-name:${shown.name}" x="36" y="${y}"
+      return `<text ${step(startS, line.kind)} x="36" y="${y}"
       xml:space="preserve">${escaped(line.text)}</text>`
     }),
   )
-  const starts = new Set(
-    scenes.flatMap((scene, at) => [
-      at * SCENE_S + (at === 0 ? 0 : IMAGE_AFTER_S),
-      ...scene.lines.map((_, of) => at * SCENE_S + (of * IMAGE_AFTER_S) / scene.lines.length),
-    ]),
-  )
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img"
-  aria-label="A terminal and a phone: npx signalbox shows a board; an edit in the terminal is on the phone at once; a payment is charged, paid and told.">
+  aria-label="A terminal and a phone: npx signalbox shows a board; an edit in the terminal is on the phone at once; a payment is charged, paid and reported.">
 <style>
 .step { animation-duration: ${totalS}s; animation-iteration-count: infinite; }
 text { font: 14px ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; fill: #9fb0c3; }
 .typed { fill: #f2f5f8; }
-${[...starts].map((start) => appear(start, totalS).css).join('\n')}
+${[...starts].map((startS) => keyframes(startS, totalS)).join('\n')}
 @media (prefers-reduced-motion: reduce) { .step { animation: none; } }
 </style>
 <rect width="${WIDTH}" height="${height}" rx="12" fill="#0d1520"/>
@@ -68,13 +69,13 @@ ${images.join('\n')}
 `
 }
 
-/** Hidden until `startS` of each round, then there until its end. */
-function appear(startS: number, totalS: number): { name: string; css: string } {
-  const name = `at${Math.round(startS * 100)}`
-  if (startS === 0) return { name, css: `@keyframes ${name} { 0%, 100% { opacity: 1 } }` }
+const nameOf = (startS: number): string => `at${Math.round(startS * 100)}`
+
+function keyframes(startS: number, totalS: number): string {
+  if (startS === 0) return `@keyframes ${nameOf(startS)} { 0%, 100% { opacity: 1 } }`
   const percent = (seconds: number) => `${((seconds / totalS) * 100).toFixed(2)}%`
-  const css = `@keyframes ${name} { 0%, ${percent(startS)} { opacity: 0 } ${percent(startS + FADE_S)}, 100% { opacity: 1 } }`
-  return { name, css }
+  const from = `0%, ${percent(startS)} { opacity: 0 }`
+  return `@keyframes ${nameOf(startS)} { ${from} ${percent(startS + FADE_S)}, 100% { opacity: 1 } }`
 }
 
 const escaped = (text: string): string =>
