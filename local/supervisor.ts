@@ -105,7 +105,7 @@ function endingText({ code, signal }: Ending): string {
   return signal === null ? `ended with exit code ${code}` : `was ended by ${signal}`
 }
 
-export interface RestartLimits {
+interface RestartLimits {
   firstDelayMs: number
   maxDelayMs: number
   /** This many deaths within the window are a fault that starting again does not heal. */
@@ -113,7 +113,7 @@ export interface RestartLimits {
   windowMs: number
 }
 
-export const RESTART_LIMITS: RestartLimits = {
+const RESTART_LIMITS: RestartLimits = {
   firstDelayMs: 250,
   maxDelayMs: 5_000,
   maxDeaths: 5,

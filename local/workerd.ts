@@ -78,7 +78,7 @@ export const bundleWorker = (entry: string, outfile: string): Promise<void> =>
   )
 
 /** Of one workerd process. */
-export interface WorkerdConfig {
+interface WorkerdConfig {
   settings: WorkerSettings
   /** The bundled Worker, relative to the configuration's file. */
   script: string
@@ -95,7 +95,7 @@ export interface WorkerdConfig {
  * The configuration as Cap'n Proto text. No secret stands in it: bindings name variables of the
  * process's environment.
  */
-export function workerdConfig(config: WorkerdConfig): string {
+function workerdConfig(config: WorkerdConfig): string {
   const { settings, consoleDir } = config
   const assets = consoleDir === undefined ? undefined : settings.assets
   const bindings = [

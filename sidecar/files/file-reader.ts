@@ -117,7 +117,7 @@ export const RUN_OUTPUTS = ['masked', 'none'] as const
 export type RunOutput = (typeof RUN_OUTPUTS)[number]
 
 /** The entry as it is kept and published; only runs are another. */
-export const publishedEntry = (entry: Entry, output: RunOutput): Entry =>
+const publishedEntry = (entry: Entry, output: RunOutput): Entry =>
   entry.kind === 'run' ? { ...entry, run: publishedRun(entry.run, output) } : entry
 
 function publishedRun({ cmd, output, ...rest }: Run, kind: RunOutput): Run {

@@ -65,7 +65,7 @@ export interface BucketState {
   at: number
 }
 
-export interface BucketRule {
+interface BucketRule {
   burst: number
   perSecond: number
 }
