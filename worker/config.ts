@@ -1,4 +1,4 @@
-// Environment to Config: the only place of the worker where it is read.
+// Reads the worker's environment variables. No other file of the worker reads them.
 
 import { type HostAbilities, type PaymentsConfig, readPayments } from './payments/config.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
@@ -8,25 +8,25 @@ export type Environment = Record<string, unknown>
 
 export interface Config {
   auth: AuthConfig
-  /** Origins that browsers may call from, and whose cookie writes are taken. */
+  /** Origins of pages that may call the API, and that may write with a session cookie. */
   allowedOrigins: string[]
-  /** Streams that one repository holds at most. */
+  /** The most streams of one repository. */
   maxStreams: number
   /** Undefined: neither a gateway nor a database is configured. */
   payments: PaymentsConfig | undefined
 }
 
-/** Every missing or malformed variable in one message. */
+/** Names every missing or malformed variable in one message. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly code = 'misconfigured'
 }
 
 const DEFAULT_MAX_STREAMS = 10_000
-/** The platform's limit on the sockets of one object: each isolate with a stream needs one. */
+/** Cloudflare's limit of sockets per Durable Object. Each isolate with a stream needs one. */
 const MAX_STREAMS_ALLOWED = 32_768
 
-/** `file` is signalbox.config.ts. */
+/** `file`: what signalbox.config.ts exports. */
 export function readConfig(
   env: Environment,
   file: SignalboxFile = {},
@@ -59,29 +59,29 @@ export function readConfig(
   return { auth: readAuth(env), allowedOrigins, maxStreams, payments }
 }
 
-/** What a host that is a process of its own (Deno, Node) needs besides. */
+/** More settings of hosts that run as a process: Deno and Node. */
 export interface HostConfig {
   hostname: string
   /** 0: any free port. */
   port: number
-  /** Folder of the repositories' databases; made when missing. */
+  /** The folder of the repositories' databases. It is created if it does not exist. */
   dataDir: string
-  /** Folder of the built page. */
+  /** The folder of the built console. */
   consoleDir: string
-  /** Where `GET /metrics` is served; undefined: nowhere. */
+  /** The address of `GET /metrics`. Undefined: it is not served. */
   metrics: { hostname: string; port: number } | undefined
 }
 
-/** `name`: of the default folder, so that two hosts do not open the same files. */
+/** `name` names the default data folder, so that two hosts do not open the same files. */
 export function readHostConfig(env: Environment, name: 'deno' | 'node'): HostConfig {
   const portIn = (name: string, value: unknown) => {
     const port = Number(value)
     if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
     throw new ConfigError(`${name} must be a whole number from 0 to 65535.`)
   }
-  const text = (name: string, otherwise: string) => {
+  const text = (name: string, fallback: string) => {
     const value = env[name]
-    return typeof value === 'string' && value !== '' ? value : otherwise
+    return typeof value === 'string' && value !== '' ? value : fallback
   }
   const metricsPort = text('METRICS_PORT', '')
   return {

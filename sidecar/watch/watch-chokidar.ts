@@ -1,8 +1,8 @@
-// The watcher, on chokidar. It is told which files are the store's: of every other name, such as
-// the temporary file of a save, it would read the whole folder again (280 ms at 20,000 files).
-// Two things it does not do. After the root was removed and made again it stays deaf, and that is
-// what `git checkout` does. And where a link stood it never watches the folder that takes its
-// place. So the root and the links are looked at here.
+// The file watcher, with chokidar. It watches the store's own files only: for any other file, such
+// as the temporary file of a save, chokidar would read the whole folder again (280 ms at 20,000
+// files). This file also does two things that chokidar does not. It checks the root, since chokidar
+// reports nothing after the root was removed and created again, as `git checkout` does. And it
+// checks links, since chokidar does not watch a folder that replaces a link.
 
 import { lstatSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
@@ -10,8 +10,8 @@ import { type FSWatcher, watch } from 'chokidar'
 import { messageOf } from '../error-message.ts'
 import type { Watch, WatchEvents, WatchedStore, Watcher } from './watch.ts'
 
-/** How often the root is looked at: one stat a second costs nothing. */
-const ROOT_LOOK_MS = 1_000
+/** How often the root is checked: one stat a second costs nothing. */
+const ROOT_CHECK_MS = 1_000
 
 export const watchChokidar: Watch = async (store, events) => {
   const watcher = new ChokidarWatcher(store, events)
@@ -20,15 +20,15 @@ export const watchChokidar: Watch = async (store, events) => {
 }
 
 /**
- * Whether chokidar may look at a path: files of the store, its folders, and the folders between the
- * root and those. Without the folders it would hear nothing.
+ * Whether chokidar watches a path: files of the store, its folders, and the folders between the
+ * root and those. Without the folders it would report nothing.
  */
 export function isWatched({ classify, folders }: WatchedStore, path: string): boolean {
   if (classify(path) !== undefined) return true
   return folders().some((folder) => folder === path || folder.startsWith(path + sep))
 }
 
-/** The folders of a store, and those between it and them, without its root. */
+/** The folders of a store, and the folders between them and its root, without the root. */
 function foldersOf({ root, folders }: WatchedStore): ReadonlySet<string> {
   const found = new Set<string>()
   for (let folder of folders()) {
@@ -41,7 +41,7 @@ class ChokidarWatcher {
   readonly #store: WatchedStore
   readonly #events: WatchEvents
   #root: string | undefined
-  /** Folders of the store in whose place something else stands. */
+  /** Paths of the store's folders where there is something else, such as a link. */
   readonly #replaced = new Set<string>()
   #chokidar: FSWatcher | undefined
   #opening: Promise<void> = Promise.resolve()
@@ -61,7 +61,7 @@ class ChokidarWatcher {
       await this.close()
       throw error
     }
-    this.#timer = setInterval(() => this.#lookAtRoot(), ROOT_LOOK_MS).unref()
+    this.#timer = setInterval(() => this.#checkRoot(), ROOT_CHECK_MS).unref()
   }
 
   async close(): Promise<void> {
@@ -80,7 +80,7 @@ class ChokidarWatcher {
       ignored: (path) => !isWatched(this.#store, path),
       ignoreInitial: true,
       followSymlinks: false,
-      // The default holds a removal back for 100 ms, which splits a rename in two messages.
+      // The default delays a removal by 100 ms, which splits a rename into two messages.
       atomic: false,
     })
     this.#chokidar = chokidar
@@ -88,11 +88,11 @@ class ChokidarWatcher {
     let isReady = false
     chokidar.once('ready', ready.resolve)
     chokidar.on('raw', (_event, name, details) => {
-      this.#heardRaw(name, (details as { watchedPath: string }).watchedPath)
+      this.#onRawEvent(name, (details as { watchedPath: string }).watchedPath)
     })
-    chokidar.on('all', (event, path) => this.#heard(event, path))
+    chokidar.on('all', (event, path) => this.#onEvent(event, path))
     chokidar.on('error', (error) => {
-      // The system refused a watch: chokidar would go on, deaf in that folder.
+      // If the system refuses a watch, chokidar goes on, and misses all events in that folder.
       if (!isRefusal(error)) this.#gap(`watching failed: ${messageOf(error)}`)
       else if (isReady) this.#fail(error)
       else ready.reject(error)
@@ -102,41 +102,41 @@ class ChokidarWatcher {
   }
 
   /**
-   * The system's own event, before chokidar looks at the file. Of 500 files that are replaced at
-   * once chokidar's `change` comes up to a second later, one stat after the other.
+   * The system's own event, before chokidar reads the file's stat. When 500 files are replaced at
+   * once, chokidar's `change` comes up to a second later, since it does one stat after the other.
    */
-  #heardRaw(name: string | null, folder: string): void {
+  #onRawEvent(name: string | null, folder: string): void {
     if (this.#isClosed) return
     const path = join(folder, name ?? '')
     if (name === null) this.#gap(`a change in ${folder} came without a name`)
     else if (this.#store.classify(path) !== undefined) this.#events.onHint(path)
-    else if (foldersOf(this.#store).has(path)) this.#lookAtFolder(path)
+    else if (foldersOf(this.#store).has(path)) this.#checkFolder(path)
   }
 
-  #lookAtFolder(path: string): void {
+  #checkFolder(path: string): void {
     const kind = kindOf(path)
     if (kind === 'other' && !this.#replaced.has(path)) {
       this.#replaced.add(path)
-      this.#gap(`${path} is no folder any more`)
+      this.#gap(`${path} is no longer a folder`)
     } else if (kind === 'folder' && this.#replaced.delete(path)) {
       this.#reopen(() => `${path} is a folder again`)
     }
   }
 
-  /** What has no raw event of its own: files of a folder that came or went as a whole. */
-  #heard(event: string, path: string): void {
+  /** Files without a raw event: those of a folder that was created or removed as a whole. */
+  #onEvent(event: string, path: string): void {
     if (this.#isClosed) return
     if (event === 'add' || event === 'unlink') this.#events.onHint(path)
-    else if (path === this.#store.root) this.#lookAtRoot()
+    else if (path === this.#store.root) this.#checkRoot()
   }
 
-  #lookAtRoot(): void {
+  #checkRoot(): void {
     const root = identityOf(this.#store.root)
     if (root === this.#root || this.#isClosed) return
     this.#root = root
     const { root: path } = this.#store
     this.#reopen(() =>
-      this.#root === undefined ? `${path} is gone` : `${path} was made or replaced`,
+      this.#root === undefined ? `${path} was removed` : `${path} was created or replaced`,
     )
   }
 
@@ -163,20 +163,20 @@ class ChokidarWatcher {
   }
 }
 
-/** ENOSPC or EMFILE: no watch is left; others: this mount has none. */
+/** ENOSPC or EMFILE: no watches are left. Others: this mount does not support watches. */
 const isRefusal = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && error.syscall === 'watch'
 
 /**
- * What tells two roots of one path apart; undefined: there is none. A folder that was removed and
- * made again often gets the same inode, so the time of its birth counts too.
+ * Identifies the folder at the root's path. Undefined: there is none. A folder that was removed and
+ * created again often gets the same inode, so its birth time is part of it.
  */
 function identityOf(root: string): string | undefined {
   try {
     const stat = lstatSync(root, { bigint: true, throwIfNoEntry: false })
     return stat?.isDirectory() ? `${stat.dev}:${stat.ino}:${stat.birthtimeNs}` : undefined
   } catch {
-    // Nothing can be watched there now; the scan says why.
+    // It cannot be watched now. The scan reports why.
     return undefined
   }
 }

@@ -11,8 +11,8 @@ import { NO_STREAMS, type StreamCounts, type StreamRoom, StreamTally } from './s
 const PULSE_MS = 2_000
 /** A leader that was silent for three pulses has vanished. If it was only slow, no harm is done. */
 const SILENT_MS = 3 * PULSE_MS
-/** Followers look together about four times a second, but each at least at its ping. */
-const LOOK_MS_A_STREAM = 250
+/** All followers together check about four times a second, and each of them at its pings. */
+const CHECK_MS_PER_STREAM = 250
 /** A stream that missed four pings has vanished: it must not count any more. */
 const LOST_MS = 4 * PING_MS
 
@@ -29,11 +29,11 @@ export interface Member {
   readonly holder: string
   /** It was sent everything up to this id; undefined: it has not joined yet. */
   place?: string
-  /** The number of the next entry that it looks at. */
+  /** The number of the next entry that it reads. */
   at?: number
-  /** It came before the subscription was live. */
+  /** It joined before the subscription was live. */
   waited?: true
-  /** ms. */
+  /** When it last asked for a step (ms). */
   seenAt?: number
 }
 
@@ -58,7 +58,7 @@ export class FanOut<M extends Member> {
   /** Rises with every change of the leader. */
   #term = 0
   #beatAt = 0
-  /** The leader's socket stands, and has brought all that was missed. */
+  /** The leader's socket is open, and has brought all that was missed. */
   #isLive = false
 
   constructor(room: StreamRoom) {
@@ -153,9 +153,9 @@ export class FanOut<M extends Member> {
    * How long a stream may wait before it asks for its next step again. Undefined: until its ping,
    * which wakes its request anyway. Thousands of timers more would cost as much as the messages.
    */
-  lookMs(member: M): number | undefined {
+  checkMs(member: M): number | undefined {
     if (this.#leader === member) return PULSE_MS
-    const ms = Math.max(PULSE_MS, this.#members.size * LOOK_MS_A_STREAM)
+    const ms = Math.max(PULSE_MS, this.#members.size * CHECK_MS_PER_STREAM)
     return ms < PING_MS ? ms : undefined
   }
 

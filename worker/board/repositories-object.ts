@@ -7,8 +7,8 @@ import type { From } from './fan-out.ts'
 import type { Query } from './reads.ts'
 import type { PublishOutcome, ReadAnswer, Repositories, RepositoryHandle } from './repositories.ts'
 import {
-  type Line,
-  type LineSink,
+  type Connection,
+  type ConnectionSink,
   SharedSubscription,
   type Upstream,
 } from './shared-subscription.ts'
@@ -50,12 +50,12 @@ export function objectRepositories({ namespace, ...host }: ObjectHost): Reposito
             subscriptions.get(path) ??
             new SharedSubscription({ upstream: objectUpstream(stub), ...host })
           subscriptions.set(path, shared)
-          const { look, close } = shared.subscribe(from, sink)
+          const { onPing, close } = shared.subscribe(from, sink)
           return {
-            look,
+            onPing,
             close() {
               close()
-              // Any name may be waited for: what nobody waits for any more must leave nothing.
+              // Streams may be opened for any path, so those without streams must use no memory.
               if (shared.isEmpty && subscriptions.get(path) === shared) subscriptions.delete(path)
             },
           }
@@ -79,8 +79,8 @@ async function dial(
   isolate: string,
   { lastEventId, since }: From,
   counts: StreamCounts,
-  sink: LineSink,
-): Promise<Line> {
+  sink: ConnectionSink,
+): Promise<Connection> {
   const query = new URLSearchParams({
     isolate,
     since: String(since),

@@ -126,7 +126,7 @@ function handle(
       joined.set(sink, from.holder)
       streams.set(path, joined)
       return {
-        look: () => undefined,
+        onPing: () => undefined,
         close() {
           joined.delete(sink)
           // Any name may be waited for: what nobody waits for any more must leave nothing.

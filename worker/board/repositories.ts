@@ -57,10 +57,10 @@ export interface StreamSink {
 export const PING_MS = 15_000
 
 export interface Subscribed {
-  /** Called at each ping: the subscription looks after itself in the time of its own stream. */
-  look(): void
+  /** Called at each ping of the stream, so that a shared subscription needs fewer timers. */
+  onPing(): void
   close(): void
 }
 
 /** Of a stream that was refused. */
-export const NOT_SUBSCRIBED: Subscribed = { look: () => undefined, close: () => undefined }
+export const NOT_SUBSCRIBED: Subscribed = { onPing: () => undefined, close: () => undefined }

@@ -1,9 +1,9 @@
-// The streams of one isolate over one socket to their repository. What happens is decided in
-// fan-out.ts; here it is done: dialling, waiting, waking.
+// The streams of one isolate share one socket to their repository. fan-out.ts decides what happens
+// next; this file does it: connects, waits, wakes.
 //
-// Each stream runs in a request of its own, and the runtime lets no request use what another one
-// opened. So every stream has its own loop, its own timers and its own promise to wait for; the
-// leader resolves those, and each loop goes on in its own request.
+// Each stream belongs to its own request, and on Cloudflare no request may use what another one
+// opened. So each stream has its own loop, timers and promise. The leader resolves the promises,
+// and each loop continues in its own request.
 
 import { backoffMs, type Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
@@ -17,31 +17,31 @@ import {
 import { frameId } from './sse.ts'
 import type { StreamCounts, StreamRoom } from './stream-room.ts'
 
-/** A deploy lets go of every isolate at once, so nobody dials again without a wait. */
+/** A deploy closes the sockets of all isolates at once, so each waits before it connects again. */
 const REDIAL = { firstMs: 100, maxMs: 10_000 }
-/** One request may open so many connections at most; another stream has a fresh budget. */
+/** Cloudflare limits the connections of one request. After these, another stream leads. */
 const MAX_DIALS = 16
 
 /** A socket to the repository. */
-export interface Line {
-  /** Tells the repository how many streams hang on this socket. */
+export interface Connection {
+  /** Tells the repository how many streams share this socket. */
   report(counts: StreamCounts): void
   close(): void
 }
 
-export interface LineSink {
+export interface ConnectionSink {
   /** One encoded block of the event stream. */
   block(bytes: Uint8Array): void
-  /** What other isolates hold: once after everything that was missed, then after each report. */
+  /** The streams of other isolates: after the missed blocks, and after each report. */
   others(counts: StreamCounts): void
-  /** The repository let go. Once; not after `close`. */
+  /** The socket closed. Called once, and not after `close`. */
   closed(): void
 }
 
-/** The repository, as one isolate reaches it. Both reject when it cannot be reached now. */
+/** The repository, as one isolate reaches it. Both methods reject if it cannot be reached. */
 export interface Upstream {
-  dial(from: From, counts: StreamCounts, sink: LineSink): Promise<Line>
-  /** What a stream is sent that starts there: blocks, the last one with an id. */
+  dial(from: From, counts: StreamCounts, sink: ConnectionSink): Promise<Connection>
+  /** The blocks for a stream that starts at `from`. The last one has an id. */
   missed(from: From): Promise<string[]>
 }
 
@@ -55,7 +55,7 @@ export interface SharedDeps {
 export class SharedSubscription {
   readonly deps: SharedDeps
   readonly fanOut: FanOut<SharedStream>
-  /** Dials in a row that did not come through, whoever led. */
+  /** Failed connections in a row, of all leaders. */
   failures = 0
 
   constructor(deps: SharedDeps) {
@@ -74,19 +74,20 @@ export class SharedSubscription {
       return NOT_SUBSCRIBED
     }
     stream.open()
-    return { look: () => stream.look(), close: () => stream.close() }
+    return { onPing: () => stream.check(), close: () => stream.close() }
   }
 
   wakeAll(): void {
     for (const stream of this.fanOut.members) stream.wake()
   }
 
-  /** `failures`: in a row, this one included. */
+  /** `failures`: in a row, the last one included. */
   redialMs(failures: number): number {
     return backoffMs(failures, REDIAL, this.deps.clock.random())
   }
 }
 
+type TimerName = 'check' | 'redial' | 'catch-up'
 const encoder = new TextEncoder()
 
 class SharedStream implements Member {
@@ -98,10 +99,10 @@ class SharedStream implements Member {
   seenAt?: number
   readonly #shared: SharedSubscription
   readonly #sink: StreamSink
-  readonly #timers = new Map<'look' | 'redial' | 'catch-up', () => void>()
+  readonly #timers = new Map<TimerName, () => void>()
   #wake: (() => void) | undefined
-  #line: Line | undefined
-  #isOver = false
+  #connection: Connection | undefined
+  #isClosed = false
 
   constructor(shared: SharedSubscription, from: From, holder: string, sink: StreamSink) {
     this.#shared = shared
@@ -111,36 +112,36 @@ class SharedStream implements Member {
   }
 
   open(): void {
-    this.#lookLater()
+    this.#scheduleCheck()
     this.#run().catch((error: unknown) => {
       this.#shared.deps.log('error', 'board.stream_failed', { error: String(error) })
       this.#sink.end('failed')
     })
   }
 
-  /** Shows that it is alive, and looks whether the leader is. */
-  look(): void {
-    if (this.#isOver) return
+  /** Shows that this stream is alive, and checks whether the leader is. */
+  check(): void {
+    if (this.#isClosed) return
     const { fanOut, deps } = this.#shared
     this.wake()
-    if (this.#line) {
+    if (this.#connection) {
       fanOut.sweep(deps.clock.now())
-      const news = fanOut.tally.news()
-      if (news) this.#line.report(news)
+      const counts = fanOut.tally.reportIfNew()
+      if (counts) this.#connection.report(counts)
     }
-    this.#lookLater()
+    this.#scheduleCheck()
   }
 
   close(): void {
-    if (this.#isOver) return
-    this.#isOver = true
+    if (this.#isClosed) return
+    this.#isClosed = true
     for (const cancel of this.#timers.values()) cancel()
-    this.#line?.close()
+    this.#connection?.close()
     this.#shared.fanOut.leave(this)?.wake()
     this.wake()
   }
 
-  /** Any request may call this: the loop goes on in its own. */
+  /** Any request may call this. The loop continues in its own request. */
   wake(): void {
     const wake = this.#wake
     this.#wake = undefined
@@ -149,7 +150,7 @@ class SharedStream implements Member {
 
   async #run(): Promise<void> {
     const { fanOut, deps } = this.#shared
-    while (!this.#isOver) {
+    while (!this.#isClosed) {
       const step = fanOut.next(this, deps.clock.now())
       if (step.do === 'wait') {
         await new Promise<void>((resolve) => {
@@ -167,43 +168,43 @@ class SharedStream implements Member {
 
   async #catchUp({ from, at }: Step & { do: 'catch-up' }): Promise<void> {
     const { fanOut, deps } = this.#shared
-    for (let failures = 1; !this.#isOver; failures++) {
+    for (let failures = 1; !this.#isClosed; failures++) {
       try {
         const blocks = await deps.upstream.missed(from)
         const id = frameId(encoder.encode(blocks.at(-1)))
         if (id === undefined) throw new Error('the repository sent no id')
         fanOut.caughtUp(this, at, id)
-        if (!this.#isOver) this.#sink.send(encoder.encode(blocks.join('')))
+        if (!this.#isClosed) this.#sink.send(encoder.encode(blocks.join('')))
         return
       } catch (error) {
         deps.log('warn', 'board.catch_up_failed', { error: String(error) })
-        if (!this.#isOver) await this.#pause('catch-up', this.#shared.redialMs(failures))
+        if (!this.#isClosed) await this.#pause('catch-up', this.#shared.redialMs(failures))
       }
     }
   }
 
   async #lead(term: number): Promise<void> {
     const { fanOut } = this.#shared
-    // Of an earlier time as leader.
-    this.#line?.close()
-    // A leader shows more often than a follower that it is alive.
-    this.#lookLater()
-    const leads = () => !this.#isOver && fanOut.leads(this, term)
+    // This stream may have led before.
+    this.#connection?.close()
+    // A leader must show that it is alive more often than a follower.
+    this.#scheduleCheck()
+    const leads = () => !this.#isClosed && fanOut.leads(this, term)
     for (let dials = 0; leads() && dials < MAX_DIALS; dials++) {
-      await this.#hold(term, leads)
+      await this.#connect(term, leads)
       fanOut.disconnected(term)
       if (leads()) await this.#pause('redial', this.#shared.redialMs(++this.#shared.failures))
     }
     fanOut.resign(this, term)?.wake()
   }
 
-  /** Dials, and ends when the socket is gone. */
-  async #hold(term: number, leads: () => boolean): Promise<void> {
+  /** Connects, and resolves when the socket has closed. */
+  async #connect(term: number, leads: () => boolean): Promise<void> {
     const shared = this.#shared
     const { fanOut, deps } = shared
-    const gone = Promise.withResolvers<void>()
+    const closed = Promise.withResolvers<void>()
     try {
-      const line = await deps.upstream.dial(fanOut.dialFrom(this), fanOut.tally.report(), {
+      const connection = await deps.upstream.dial(fanOut.dialFrom(this), fanOut.tally.report(), {
         block(bytes) {
           if (fanOut.received(term, bytes)) shared.wakeAll()
         },
@@ -211,35 +212,35 @@ class SharedStream implements Member {
           shared.failures = 0
           if (fanOut.reported(term, others)) shared.wakeAll()
         },
-        closed: gone.resolve,
+        closed: closed.resolve,
       })
       if (!leads()) {
-        line.close()
+        connection.close()
         return
       }
-      this.#line = line
-      await gone.promise
-      // It may lead again already, over another socket.
-      if (this.#line === line) this.#line = undefined
+      this.#connection = connection
+      await closed.promise
+      // It may lead again by now, with another socket.
+      if (this.#connection === connection) this.#connection = undefined
     } catch (error) {
       deps.log('warn', 'board.subscribe_failed', { error: String(error) })
     }
   }
 
-  /** Between two pings, where those are not enough. */
-  #lookLater(): void {
-    this.#timers.get('look')?.()
-    const ms = this.#shared.fanOut.lookMs(this)
-    if (ms !== undefined) this.#timer('look', ms, () => this.look())
+  /** For checks between two pings, where pings alone are too rare. */
+  #scheduleCheck(): void {
+    this.#timers.get('check')?.()
+    const ms = this.#shared.fanOut.checkMs(this)
+    if (ms !== undefined) this.#timer('check', ms, () => this.check())
   }
 
-  #pause(name: 'redial' | 'catch-up', ms: number): Promise<void> {
+  #pause(name: TimerName, ms: number): Promise<void> {
     return new Promise((resolve) => {
       this.#timer(name, ms, resolve)
     })
   }
 
-  #timer(name: 'look' | 'redial' | 'catch-up', ms: number, call: () => void): void {
+  #timer(name: TimerName, ms: number, call: () => void): void {
     this.#timers.get(name)?.()
     this.#timers.set(name, this.#shared.deps.clock.after(ms, call))
   }

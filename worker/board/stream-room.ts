@@ -73,7 +73,7 @@ function roundUp(count: number): number {
 
 /** The streams of one isolate among those of all: whether there is room, and what to report. */
 export class StreamTally {
-  /** What the other isolates hold, as the repository said last. */
+  /** The streams of other isolates, as the repository last reported them. */
   others = NO_STREAMS
   readonly #room: StreamRoom
   readonly #held = new Map<string, number>()
@@ -119,10 +119,10 @@ export class StreamTally {
     return counts
   }
 
-  /** The same when there is something new, or to learn: undefined when not. */
-  news(): StreamCounts | undefined {
+  /** The same. Undefined if the counts are unchanged, and there is nothing to learn. */
+  reportIfNew(): StreamCounts | undefined {
     const before = this.#reported
-    // Others may have left since, of which nobody tells an isolate that reports nothing.
+    // Streams of others may have ended since. The repository says so only in answer to a report.
     const asks = this.#hasRefused
     const counts = this.report()
     return asks || this.#reported !== before ? counts : undefined

@@ -130,7 +130,7 @@ class ClientStream {
     this.#timer('ping', this.#options.limits.pingMs, () => {
       this.#write(PING)
       if (this.#ended) return
-      this.#subscribed?.look()
+      this.#subscribed?.onPing()
       this.#ping()
     })
   }

@@ -184,15 +184,15 @@ describe('a leader', () => {
     expect(fanOut.resign(leader, 2)).toBeUndefined()
   })
 
-  it('shows itself every 2 s, and its followers look together about four times a second', () => {
+  it('shows that it is alive every 2 s, and all followers check about four times a second', () => {
     const { fanOut, leader } = live()
     const first = stream()
     fanOut.join(first, 0)
-    expect([fanOut.lookMs(leader), fanOut.lookMs(first)]).toEqual([2_000, 2_000])
+    expect([fanOut.checkMs(leader), fanOut.checkMs(first)]).toEqual([2_000, 2_000])
     for (let n = 2; n < 40; n++) fanOut.join(stream(), 0)
-    expect([fanOut.lookMs(leader), fanOut.lookMs(first)]).toEqual([2_000, 10_000])
+    expect([fanOut.checkMs(leader), fanOut.checkMs(first)]).toEqual([2_000, 10_000])
     for (let n = 40; n < 90; n++) fanOut.join(stream(), 0)
-    expect(fanOut.lookMs(first)).toBeUndefined()
+    expect(fanOut.checkMs(first)).toBeUndefined()
   })
 })
 

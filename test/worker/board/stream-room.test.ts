@@ -38,7 +38,7 @@ describe('room for streams', () => {
     let reports = 0
     for (let n = 0; n < 1_000; n++) {
       tally.add('ann')
-      if (tally.news()) reports++
+      if (tally.reportIfNew()) reports++
     }
     expect(reports).toBeLessThanOrEqual(70)
   })
@@ -57,12 +57,12 @@ describe('room for streams', () => {
     tally.others = { streams: 2, holders: { ann: 1 } }
     tally.add('ann')
     tally.report()
-    expect(tally.news()).toBeUndefined()
+    expect(tally.reportIfNew()).toBeUndefined()
     expect(tally.hasRoom('ann', { counted: false })).toBe(false)
     expect(tally.hasRoom('ann', { counted: true })).toBe(true)
-    expect(tally.news()).toEqual({ streams: 1, holders: { ann: 1 } })
-    expect(tally.news()).toBeUndefined()
+    expect(tally.reportIfNew()).toEqual({ streams: 1, holders: { ann: 1 } })
+    expect(tally.reportIfNew()).toBeUndefined()
     tally.remove('ann')
-    expect(tally.news()).toEqual({ streams: 0, holders: {} })
+    expect(tally.reportIfNew()).toEqual({ streams: 0, holders: {} })
   })
 })

@@ -149,7 +149,7 @@ export class StreamWorld {
         },
       )
       const ping = () => {
-        subscribed?.look()
+        subscribed?.onPing()
         if (life.end === undefined) life.stopPing = this.#requestClock.after(15_000, ping)
       }
       if (life.end === undefined) life.stopPing = this.#requestClock.after(15_000, ping)

@@ -13,7 +13,7 @@ class FakeRepository {
   readonly joins: Subscription[] = []
   sink: StreamSink | undefined
   left = 0
-  looks = 0
+  pings = 0
   answer: 'ok' | 'full' | 'fail' = 'ok'
 
   readonly handle = {
@@ -22,7 +22,7 @@ class FakeRepository {
       if (this.answer === 'fail') throw new Error('unreachable')
       if (this.answer === 'full') sink.end('full')
       else this.sink = sink
-      return { look: () => this.looks++, close: () => this.left++ }
+      return { onPing: () => this.pings++, close: () => this.left++ }
     },
   } as unknown as RepositoryHandle
 
@@ -101,7 +101,7 @@ describe('a stream', () => {
     const reading = read(body)
     await clock.advance(600_000)
     expect(reading.text.split(': ping\n\n')).toHaveLength(41)
-    expect(repository.looks).toBe(40)
+    expect(repository.pings).toBe(40)
     await reading.reader.cancel()
   })
 

@@ -35,11 +35,11 @@ export type Receive = (
   correlationId: string,
 ) => Promise<WebhookAnswer>
 
-/** Log lines about requests of strangers are limited per span; each says how many were left out. */
+/** Anyone can cause these lines, so their number per minute is limited; `others` were left out. */
 const LOG_SPAN_MS = 60_000
-/** For callbacks that were not checked with their gateway because of the limit. */
+/** For callbacks that were not checked with their gateway, because it is asked too often. */
 const MAX_LIMITED_LINES = 1
-/** For forged callbacks: as many as listeners get events. */
+/** For callbacks with an invalid signature. The same as for WebhookVerificationFailed events. */
 const MAX_REFUSED_LINES = 60
 
 export function createReceiver(deps: ReceiverDeps): Receive {
@@ -47,7 +47,6 @@ export function createReceiver(deps: ReceiverDeps): Receive {
   const limited = createRateLimit(MAX_LIMITED_LINES, LOG_SPAN_MS)
   const refused = createRateLimit(MAX_REFUSED_LINES, LOG_SPAN_MS)
 
-  /** Logs within the limit, so that a flood of requests does not fill the log. */
   function logLimited(lines: RateLimit, event: string, fields: Record<string, unknown>): void {
     const others = lines.takeMissed(clock.now())
     if (lines.admits(clock.now())) log('warn', event, { ...fields, others })
@@ -86,7 +85,7 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     const why = staleness(verified.occurredAt, now, deps.toleranceMs)
     if (why) {
       log('warn', 'payments.webhook.stale', { ...event, why, ageMs: now - verified.occurredAt })
-      // A retry of an old event is never fresh, so the payment is checked with the gateway instead.
+      // The gateway repeats the same old event, so the payment's status is asked for instead.
       background.run(ledger.checkSoon(key, verified, now))
       return { status: 400, body: 'stale' }
     }
@@ -111,8 +110,8 @@ export function createReceiver(deps: ReceiverDeps): Receive {
 }
 
 /**
- * Asks the guard only when the driver sends a request. Strangers can cause these calls, so they are
- * limited.
+ * A call for drivers that verify a callback by asking their gateway. The guard is asked only if the
+ * driver sends a request. Anyone can cause such requests, so the guard limits them.
  */
 function limitedCall(deps: ReceiverDeps, gateway: AnyGateway, correlationId: string): GatewayCall {
   return {
