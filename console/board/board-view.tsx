@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Live } from '../data/live/live.ts'
 import { route } from '../router.ts'
-import { words } from '../words.ts'
+import { boardWords } from './words.ts'
 import { Announcer } from './announcer.tsx'
 import { type Cards, cardsOf } from './cards.ts'
 import { columnsOf } from './columns.ts'
@@ -29,7 +29,7 @@ export function BoardView({ live }: { live: Live }) {
     // biome-ignore lint/a11y/noStaticElementInteractions: it listens for the links within it.
     // biome-ignore lint/a11y/useKeyWithClickEvents: Enter on a link is a click.
     <div class="board" ref={board} onClick={open}>
-      <h1 class="visually-hidden">{words.board.title}</h1>
+      <h1 class="visually-hidden">{boardWords.title}</h1>
       <Notices live={live} />
       {live.tasks.value ? <Tasks live={live} /> : <NoBoard live={live} />}
       {live.tasks.value && <Announcer changedAt={live.changedAt} />}
@@ -76,7 +76,7 @@ function Tasks({ live }: { live: Live }) {
 }
 
 function Empty() {
-  const { empty } = words.board.notice
+  const { empty } = boardWords.notice
   return (
     <section class="notice whole">
       <h2>{empty.title}</h2>
@@ -86,7 +86,7 @@ function Empty() {
 }
 
 function NoMatch() {
-  const { filters } = words.board
+  const { filters } = boardWords
   return (
     <section class="notice whole">
       <h2>{filters.none}</h2>

@@ -1,6 +1,6 @@
 // The chips of a card: state of the work, priority, labels. Details of a task use them, too.
 
-import { words } from '../words.ts'
+import { boardWords } from './words.ts'
 import { type CardData, type WorkState, workState } from './cards.ts'
 import { statusName } from './columns.ts'
 import { urgency } from './filters.ts'
@@ -42,7 +42,7 @@ export function PriorityChip({ priority }: { priority: string }) {
   return (
     <span
       class={isHigh ? 'chip priority high' : 'chip priority'}
-      title={words.board.card.priority(priority)}
+      title={boardWords.card.priority(priority)}
     >
       {isHigh && '↑ '}
       {statusName(priority)}

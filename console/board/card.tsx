@@ -3,7 +3,7 @@
 import { Component } from 'preact'
 import type { Task } from '../../worker/board/wire.ts'
 import { formatRoute } from '../address.ts'
-import { words } from '../words.ts'
+import { boardWords } from './words.ts'
 import { Chips } from './card-chips.tsx'
 import { assigneesOf, type CardData } from './cards.ts'
 import { nameOf } from './screen-reader.ts'
@@ -53,7 +53,7 @@ export class Card extends Component<CardProps> {
         <Chips card={card} />
         {invalid !== undefined && (
           <p class="invalid-line" aria-hidden="true">
-            {words.board.card.invalid(invalid)}
+            {boardWords.card.invalid(invalid)}
           </p>
         )}
       </li>
@@ -77,7 +77,7 @@ function Top({ task, parentTitle }: { task: Task; parentTitle: string | undefine
       <span class="id">{id}</span>
       {parent !== undefined && (
         <span class="parent" title={parentTitle}>
-          {words.board.card.partOf(parent)}
+          {boardWords.card.partOf(parent)}
         </span>
       )}
       {assignees !== '' && <span class="assignee">{assignees}</span>}

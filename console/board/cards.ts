@@ -2,7 +2,7 @@
 // did not change stays the same object, so that it is not rendered again.
 
 import type { BoardConfig, Execution, Session, Task } from '../../worker/board/wire.ts'
-import { words } from '../words.ts'
+import { boardWords } from './words.ts'
 
 export interface CardData {
   task: Task
@@ -92,7 +92,7 @@ export interface WorkState {
 
 /** Undefined: there is nothing to show. Work in progress is shown rather than readiness. */
 export function workState({ task, isClosed, waitsFor, actor }: CardData): WorkState | undefined {
-  const texts = words.board.card
+  const texts = boardWords.card
   // For a file that is partly unreadable, we do not know what blocks the task.
   if (isClosed || task.invalid !== undefined) return undefined
   const { executionState } = task

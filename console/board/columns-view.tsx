@@ -2,7 +2,8 @@
 // keys move from there.
 
 import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { locale, words } from '../words.ts'
+import { boardWords } from './words.ts'
+import { locale } from '../words.ts'
 import { Card } from './card.tsx'
 import { type Column, statusName } from './columns.ts'
 import { cardIdOf, focusCard, moveByKey, useCardFocus } from './focus.ts'
@@ -90,7 +91,7 @@ interface ColumnProps {
 export function ColumnView({ column, limit, changedAt, active, isFiltered, onMore }: ColumnProps) {
   const { status, isClosed, cards, total } = column
   const heading = useId()
-  const texts = words.board.column
+  const texts = boardWords.column
   const left = cards.length - limit
   return (
     <section class={isClosed ? 'column closed' : 'column'} aria-labelledby={heading}>

@@ -1,7 +1,7 @@
 // Which columns the board has, which cards are in each, and in which order. Pure.
 
 import type { BoardConfig } from '../../worker/board/wire.ts'
-import { words } from '../words.ts'
+import { boardWords } from './words.ts'
 import type { CardData } from './cards.ts'
 
 export interface Column {
@@ -46,7 +46,7 @@ export function columnsOf(
 export function statusName(status: string): string {
   const spaced = status.replaceAll(/[_-]+/g, ' ').trim()
   // A file that is partly unreadable may have no status.
-  if (spaced === '') return words.board.column.noStatus
+  if (spaced === '') return boardWords.column.noStatus
   return spaced.charAt(0).toLocaleUpperCase() + spaced.slice(1)
 }
 

@@ -3,7 +3,7 @@
 import { useRef } from 'preact/hooks'
 import { replace, route } from '../router.ts'
 import { useKey } from '../ui/keyboard.ts'
-import { words } from '../words.ts'
+import { boardWords } from './words.ts'
 import { type Choices, type Filters, isFiltering } from './filters.ts'
 import { focusCard } from './focus.ts'
 
@@ -15,8 +15,8 @@ interface FilterBarProps {
 }
 
 export function FilterBar({ filters, choices, shown, total }: FilterBarProps) {
-  const texts = words.board.filters
-  const executions = words.board.card.execution
+  const texts = boardWords.filters
+  const executions = boardWords.card.execution
   return (
     <search class="board-filters" aria-label={texts.label}>
       <Search q={filters.q} />
@@ -59,13 +59,13 @@ function Search({ q }: { q: string }) {
   })
   return (
     <label class="search">
-      <span class="visually-hidden">{words.board.filters.search}</span>
+      <span class="visually-hidden">{boardWords.filters.search}</span>
       <input
         ref={field}
         id={SEARCH_ID}
         type="search"
         value={q}
-        placeholder={words.board.filters.searchHint}
+        placeholder={boardWords.filters.searchHint}
         autocomplete="off"
         spellcheck={false}
         aria-keyshortcuts="/"
@@ -100,7 +100,7 @@ interface ChoiceProps {
 }
 
 function Choice({ name, filters, values, labels }: ChoiceProps) {
-  const texts = words.board.filters
+  const texts = boardWords.filters
   const chosen = filters[name]
   if (values.length === 0 && chosen === '') return null
   // The URL may name a value that the board does not have. Show it, since it filters.

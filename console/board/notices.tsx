@@ -1,11 +1,11 @@
 // Notices where the board cannot be shown, or is not current.
 
 import type { Live } from '../data/live/live.ts'
-import { words } from '../words.ts'
+import { boardWords } from './words.ts'
 
 /** Shown above the board. */
 export function Notices({ live }: { live: Live }) {
-  const texts = words.board.notice
+  const texts = boardWords.notice
   const status = live.status.value
   if (status?.store === 'missing') {
     return (
@@ -25,7 +25,7 @@ export function Notices({ live }: { live: Live }) {
 
 /** Shown instead of the board while there is no data. */
 export function NoBoard({ live }: { live: Live }) {
-  const texts = words.board.notice
+  const texts = boardWords.notice
   const state = live.state.value
   switch (state.name) {
     case 'waiting':
@@ -56,7 +56,7 @@ export function Skeleton() {
       <div class="board-filters skeleton" aria-hidden="true">
         <span class="bone search" />
       </div>
-      <div class="columns skeleton" role="status" aria-label={words.board.loading}>
+      <div class="columns skeleton" role="status" aria-label={boardWords.loading}>
         {[5, 3, 2, 4].map((cards, column) => (
           <div class="column" key={column} aria-hidden="true">
             <header>

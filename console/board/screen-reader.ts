@@ -1,13 +1,13 @@
 // Texts for screen readers: the name of a card, and the announcement of changes. Pure.
 
-import { words } from '../words.ts'
+import { boardWords } from './words.ts'
 import { assigneesOf, type CardData, workState } from './cards.ts'
 import { statusName } from './columns.ts'
 
 export function nameOf(card: CardData): string {
   const { id, title, status, priority, labels, parent, invalid } = card.task
   const assignees = assigneesOf(card.task)
-  const texts = words.board.card
+  const texts = boardWords.card
   return [
     id,
     title,
@@ -37,7 +37,7 @@ export function changedIds(
 
 /** Empty if nothing changed. */
 export function announcementOf(ids: readonly string[]): string {
-  const { changed } = words.board
+  const { changed } = boardWords
   if (ids.length === 0) return ''
   return ids.length > MAX_NAMED ? changed.many(ids.length) : changed.named([...ids])
 }

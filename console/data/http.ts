@@ -95,6 +95,6 @@ export function conditionalRead<Body>(send: typeof fetch): ConditionalRead<Body>
 
 /** A sentence for the user: the edge's own, if it sent one. */
 export function problemText(problem: unknown): string {
-  if (!(problem instanceof ApiProblem)) return words.payments.noAnswer
-  return problem.code === 'unreachable' ? words.payments.noAnswer : problem.message
+  if (!(problem instanceof ApiProblem)) return words.noAnswer
+  return problem.code === 'unreachable' ? words.noAnswer : problem.message
 }

@@ -4,14 +4,14 @@ import { now } from '../data/clock.ts'
 import type { Live } from '../data/live/live.ts'
 import { sidecarState } from '../data/live/status.ts'
 import { ago, timeOf } from '../ui/time-text.ts'
-import { words } from '../words.ts'
+import { frameWords } from './words.ts'
 import { type LampStatus, lampOf } from './lamp.ts'
 
 export function Connection({ live }: { live: Live }) {
   return (
     <div class="connection">
       <StreamLamp live={live} />
-      <LampItem name={words.connection.sidecar} {...readSidecar(live)} />
+      <LampItem name={frameWords.connection.sidecar} {...readSidecar(live)} />
     </div>
   )
 }
@@ -19,7 +19,7 @@ export function Connection({ live }: { live: Live }) {
 /** The open task covers the bar, so its dialog shows this lamp as well. */
 export function StreamLamp({ live }: { live: Live }) {
   const reading = lampOf(live.state.value, now.value)
-  return <LampItem name={words.connection.board} isMain {...reading} />
+  return <LampItem name={frameWords.connection.board} isMain {...reading} />
 }
 
 interface LampItemProps extends LampStatus {
@@ -41,7 +41,7 @@ function LampItem({ name, lamp, text, hint, isMain }: LampItemProps) {
 function readSidecar(live: Live): LampStatus {
   const status = live.status.value
   const sidecar = sidecarState(status, now.value)
-  const { connection } = words
+  const { connection } = frameWords
   if (!status) return { lamp: 'caution', text: connection.sidecarUnasked }
   if (status.store === 'missing') return { lamp: 'stop', text: connection.storeMissing }
   switch (sidecar.name) {

@@ -7,6 +7,7 @@ import { ApiProblem } from '../data/http.ts'
 import { live } from '../data/live/open.ts'
 import { may, signOut } from '../data/session.ts'
 import { route } from '../router.ts'
+import { frameWords } from './words.ts'
 import { words } from '../words.ts'
 import { Connection } from './connection.tsx'
 import { SignalStrip } from './signal-strip.tsx'
@@ -15,13 +16,13 @@ export function Frame({ children }: { children: ComponentChildren }) {
   return (
     <div class="frame">
       <button type="button" class="skip" onClick={skip}>
-        {words.skipToContent}
+        {frameWords.skipToContent}
       </button>
       <header class="bar">
         <span class="name">{words.product}</span>
-        <nav aria-label={words.navigation.label}>
-          <ViewLink view="board">{words.navigation.board}</ViewLink>
-          {may('payments:read') && <ViewLink view="payments">{words.navigation.payments}</ViewLink>}
+        <nav aria-label={frameWords.navigation.label}>
+          <ViewLink view="board">{frameWords.navigation.board}</ViewLink>
+          {may('payments:read') && <ViewLink view="payments">{frameWords.navigation.payments}</ViewLink>}
         </nav>
         <div class="bar-end">
           {live.value && <Connection live={live.value} />}
@@ -55,10 +56,10 @@ function SignOut() {
   return (
     <>
       <span class="problem-line" role="alert">
-        {hasFailed && words.navigation.notSignedOut}
+        {hasFailed && frameWords.navigation.notSignedOut}
       </span>
       <button type="button" class="quiet" onClick={press}>
-        {words.navigation.signOut}
+        {frameWords.navigation.signOut}
       </button>
     </>
   )
@@ -75,8 +76,8 @@ function ErrorBoundary({ children }: { children: ComponentChildren }) {
   if (error === undefined) return <>{children}</>
   return (
     <section class="problem" role="alert">
-      <h1>{words.failed.title}</h1>
-      <p>{words.failed.lead}</p>
+      <h1>{frameWords.failed.title}</h1>
+      <p>{frameWords.failed.lead}</p>
       <pre>{String(error)}</pre>
     </section>
   )

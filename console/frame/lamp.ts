@@ -2,7 +2,7 @@
 
 import type { BoardState } from '../../client/index.ts'
 import { timeOf } from '../ui/time-text.ts'
-import { words } from '../words.ts'
+import { frameWords } from './words.ts'
 
 export type Lamp = 'go' | 'caution' | 'stop'
 
@@ -17,7 +17,7 @@ const STALE_AFTER_MS = 10_000
 
 /** `now` in ms. */
 export function lampOf(state: BoardState, now: number): LampStatus {
-  const { connection } = words
+  const { connection } = frameWords
   switch (state.name) {
     case 'connecting':
       return {

@@ -2,7 +2,7 @@
 
 import { useId, useRef } from 'preact/hooks'
 import { choose, repository } from '../data/live/open.ts'
-import { words } from '../words.ts'
+import { frameWords } from './words.ts'
 
 export function RepositoryPicker() {
   const field = useRef<HTMLInputElement>(null)
@@ -16,16 +16,16 @@ export function RepositoryPicker() {
   }
   return (
     <form class="picker" onSubmit={submit}>
-      <h1>{words.repository.title}</h1>
-      <p>{words.repository.lead}</p>
-      <label for={ids.path}>{words.repository.label}</label>
+      <h1>{frameWords.repository.title}</h1>
+      <p>{frameWords.repository.lead}</p>
+      <label for={ids.path}>{frameWords.repository.label}</label>
       <input id={ids.path} ref={field} list={ids.known} spellcheck={false} required />
       <datalist id={ids.known}>
         {known.map((path) => (
           <option key={path} value={path} />
         ))}
       </datalist>
-      <button type="submit">{words.repository.open}</button>
+      <button type="submit">{frameWords.repository.open}</button>
     </form>
   )
 }

@@ -3,6 +3,7 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { findSession, session, signIn } from '../data/session.ts'
 import { go, replace, route } from '../router.ts'
+import { frameWords } from './words.ts'
 import { words } from '../words.ts'
 
 export function SignIn() {
@@ -21,7 +22,7 @@ export function SignIn() {
   return (
     <main class="whole-page sign-in">
       <h1>{words.product}</h1>
-      {isWorking ? <p role="status">{words.signIn.working}</p> : <TokenForm />}
+      {isWorking ? <p role="status">{frameWords.signIn.working}</p> : <TokenForm />}
     </main>
   )
 }
@@ -53,8 +54,8 @@ function TokenForm() {
   }
   return (
     <form onSubmit={submit}>
-      <p>{words.signIn.lead}</p>
-      <label for={ids.token}>{words.signIn.label}</label>
+      <p>{frameWords.signIn.lead}</p>
+      <label for={ids.token}>{frameWords.signIn.label}</label>
       <input
         id={ids.token}
         ref={field}
@@ -65,13 +66,13 @@ function TokenForm() {
         aria-invalid={isEmpty || undefined}
       />
       <p class="hint" id={ids.hint}>
-        {words.signIn.hint}
+        {frameWords.signIn.hint}
       </p>
       <p class="problem-line" role="alert">
-        {isEmpty ? words.signIn.empty : problemOf()}
+        {isEmpty ? frameWords.signIn.empty : problemOf()}
       </p>
       <button type="submit" disabled={isWorking}>
-        {isWorking ? words.signIn.working : words.signIn.submit}
+        {isWorking ? frameWords.signIn.working : frameWords.signIn.submit}
       </button>
     </form>
   )
@@ -83,10 +84,10 @@ function problemOf(): string | undefined {
   const { code, message } = state.problem
   switch (code) {
     case 'unreachable':
-      return words.signIn.unreachable
+      return frameWords.signIn.unreachable
     case 'invalid_request':
-      return words.signIn.noToken
+      return frameWords.signIn.noToken
     default:
-      return words.signIn.problem(message)
+      return frameWords.signIn.problem(message)
   }
 }

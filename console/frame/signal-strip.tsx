@@ -4,7 +4,7 @@ import type { Signal } from '../../client/index.ts'
 import { now } from '../data/clock.ts'
 import type { Live } from '../data/live/live.ts'
 import { timeOf } from '../ui/time-text.ts'
-import { words } from '../words.ts'
+import { frameWords } from './words.ts'
 
 const SHOWN = 12
 
@@ -12,9 +12,9 @@ export function SignalStrip({ live }: { live: Live }) {
   const signals = live.signals.value.slice(0, SHOWN)
   return (
     <footer class="strip">
-      <h2>{words.connection.signals}</h2>
+      <h2>{frameWords.connection.signals}</h2>
       {signals.length === 0 ? (
-        <p>{words.connection.noSignals}</p>
+        <p>{frameWords.connection.noSignals}</p>
       ) : (
         <ol>
           {signals.map((signal) => (
@@ -34,10 +34,10 @@ export function SignalStrip({ live }: { live: Live }) {
 function textOf({ message }: Signal): string {
   switch (message.type) {
     case 'task-changed':
-      return words.connection.taskChanged(message.id)
+      return frameWords.connection.taskChanged(message.id)
     case 'tasks-changed':
-      return words.connection.tasksChanged
+      return frameWords.connection.tasksChanged
     case 'session-changed':
-      return words.connection.sessionChanged(message.session)
+      return frameWords.connection.sessionChanged(message.session)
   }
 }

@@ -6,7 +6,7 @@ import { useState } from 'preact/hooks'
 import type { AlertRecord } from '../../worker/payments/queries/queries.ts'
 import { problemText } from '../data/http.ts'
 import { may } from '../data/session.ts'
-import { words } from '../words.ts'
+import { paymentWords } from './words.ts'
 import { acknowledge, redeliver } from './api.ts'
 
 interface ActionButtonProps {
@@ -64,7 +64,7 @@ interface AcknowledgeProps {
 }
 
 export function Acknowledge({ alert, title, onDone }: AcknowledgeProps) {
-  const { attention: texts } = words.payments
+  const { actions: texts } = paymentWords
   if (!may('payments:write')) return null
   return (
     <ActionButton
@@ -88,7 +88,7 @@ interface RedeliverProps {
 }
 
 export function Redeliver({ id, event, endpoint, onDone }: RedeliverProps) {
-  const { attention: texts } = words.payments
+  const { actions: texts } = paymentWords
   if (!may('payments:write')) return null
   return (
     <ActionButton

@@ -8,7 +8,7 @@ import type {
   RefundResult,
 } from '../../worker/payments/domain/transaction.ts'
 import { ApiProblem, problemText, request as send } from '../data/http.ts'
-import { words } from '../words.ts'
+import { paymentWords } from './words.ts'
 
 const API = '/api/payments'
 
@@ -57,7 +57,7 @@ export class IdempotencyKey {
 
 /** The sentence for a failure. It says whether the user may safely press the button again. */
 export const failureText = (problem: unknown): string =>
-  isRefusal(problem) ? problemText(problem) : `${problemText(problem)} ${words.payments.safeAgain}`
+  isRefusal(problem) ? problemText(problem) : `${problemText(problem)} ${paymentWords.safeAgain}`
 
 /**
  * Whether the request certainly has no effect. Then the next try may use a new key. After any other

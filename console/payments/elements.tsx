@@ -7,7 +7,7 @@ import type { Transaction } from '../../worker/payments/domain/transaction.ts'
 import { now } from '../data/clock.ts'
 import type { Freshness } from '../data/poller.ts'
 import { Fact } from '../ui/fact.tsx'
-import { words } from '../words.ts'
+import { paymentWords } from './words.ts'
 import { freshnessLamp } from './feed/freshness.ts'
 import { moneyParts } from './money-text.ts'
 
@@ -29,7 +29,7 @@ export function Money({ amount, currency }: { amount: number; currency: string }
 }
 
 export const StatusBadge = ({ status }: { status: PaymentStatus }) => (
-  <span class={`badge ${status}`}>{words.payments.status[status]}</span>
+  <span class={`badge ${status}`}>{paymentWords.status[status]}</span>
 )
 
 /** Why a gateway did not do what it should, with the code from the manual of the gateway. */
@@ -51,7 +51,7 @@ export function Copyable({ text, what }: { text: string; what: string }) {
       () => true,
       () => false,
     )
-    setMessage(done ? words.payments.story.copied : words.payments.story.notCopied)
+    setMessage(done ? paymentWords.copy.done : paymentWords.copy.failed)
     setTimeout(() => setMessage(undefined), SHOWN_MS)
   }
   return (
@@ -60,7 +60,7 @@ export function Copyable({ text, what }: { text: string; what: string }) {
       <button
         type="button"
         class="icon"
-        aria-label={words.payments.story.copy(what)}
+        aria-label={paymentWords.copy.button(what)}
         onClick={() => void copy()}
       >
         <svg viewBox="0 0 16 16" aria-hidden="true">

@@ -5,7 +5,7 @@ import { ApiProblem } from '../data/http.ts'
 import type { Freshness } from '../data/poller.ts'
 import { may } from '../data/session.ts'
 import { route } from '../router.ts'
-import { words } from '../words.ts'
+import { paymentWords } from './words.ts'
 import { AttentionList } from './attention/attention-list.tsx'
 import { TestCharge, useReturnFromPayment } from './charge/test-charge.tsx'
 import { FreshnessLamp } from './elements.tsx'
@@ -16,12 +16,11 @@ import { StoryView } from './story/story-view.tsx'
 import { TransactionTable } from './transactions/transaction-table.tsx'
 
 export function PaymentsView() {
-  const { payments: texts } = words
   if (may('payments:read')) return <Payments />
   return (
     <section class="payments">
-      <h1>{texts.title}</h1>
-      <p>{texts.missingScope}</p>
+      <h1>{paymentWords.title}</h1>
+      <p>{paymentWords.missingScope}</p>
     </section>
   )
 }
@@ -55,7 +54,6 @@ interface OverviewProps {
 }
 
 function Overview({ feed, left }: OverviewProps) {
-  const { payments: texts } = words
   const heading = useRef<HTMLHeadingElement>(null)
   // After closing a story, its row gets the focus again, if it is still in the list.
   useLayoutEffect(() => {
@@ -67,7 +65,7 @@ function Overview({ feed, left }: OverviewProps) {
     <>
       <header class="view-head">
         <h1 ref={heading} tabIndex={-1}>
-          {texts.title}
+          {paymentWords.title}
         </h1>
         <FreshnessLamp freshness={feed.freshness.value} />
         <div class="end">
@@ -105,7 +103,7 @@ function notConfigured(freshness: Freshness): ApiProblem | undefined {
 }
 
 function NotConfigured({ problem }: { problem: ApiProblem }) {
-  const { notConfigured: texts } = words.payments
+  const { notConfigured: texts } = paymentWords
   return (
     <section class="payments" role="status">
       <h1>{texts.title}</h1>

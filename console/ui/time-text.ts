@@ -17,7 +17,7 @@ const STEPS = [
 export function ago(at: number, now: number): string {
   const age = now - at
   const step = STEPS.find(({ ms }) => age >= ms)
-  return step ? relative.format(-Math.floor(age / step.ms), step.unit) : words.time.justNow
+  return step ? relative.format(-Math.floor(age / step.ms), step.unit) : words.justNow
 }
 
 /** `14:03:07` today, else with the date. */

@@ -2,11 +2,12 @@
 
 import type { Check, Run } from '../../../worker/board/wire.ts'
 import { Age } from '../../ui/time.tsx'
-import { words } from '../../words.ts'
+import { boardWords } from '../words.ts'
+import { detailWords } from './words.ts'
 import { colorOf } from './colors.ts'
 
 export function Checks({ checks }: { checks: readonly Check[] }) {
-  const { checkNoResult, checkMeta } = words.board.detail
+  const { checkNoResult, checkMeta } = detailWords
   return (
     <ul class="checks">
       {/* Checks have no id, so the index is the key. */}
@@ -56,25 +57,23 @@ export function Runs({ runs }: { runs: readonly Run[] }) {
 }
 
 function Outcome({ run: { exit, timedout } }: { run: Run }) {
-  const texts = words.board.detail
   const isGood = exit === 0 && !timedout
   return (
     <span class={isGood ? 'result go' : 'result stop'}>
-      {timedout ? texts.timedOut : texts.exit(exit)}
+      {timedout ? detailWords.timedOut : detailWords.exit(exit)}
     </span>
   )
 }
 
 function RunOutput({ run: { cwd, head, output = '', invalid } }: { run: Run }) {
-  const texts = words.board.detail
   return (
     <>
-      {invalid !== undefined && <p class="invalid-line">{words.board.card.invalid(invalid)}</p>}
+      {invalid !== undefined && <p class="invalid-line">{boardWords.card.invalid(invalid)}</p>}
       {(cwd !== undefined || head !== undefined) && (
         <p class="soft mono">{[cwd, head].filter(Boolean).join(' · ')}</p>
       )}
       {output.trim() === '' ? (
-        <p class="soft">{texts.noOutput}</p>
+        <p class="soft">{detailWords.noOutput}</p>
       ) : (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keys.
         <pre tabIndex={0}>{output}</pre>

@@ -6,13 +6,13 @@ import { formatRoute } from '../../address.ts'
 import type { Live } from '../../data/live/live.ts'
 import { Fact } from '../../ui/fact.tsx'
 import { Age } from '../../ui/time.tsx'
-import { words } from '../../words.ts'
+import { detailWords } from './words.ts'
 import { LabelChips, PriorityChip } from '../card-chips.tsx'
 import { assigneesOf } from '../cards.ts'
 import { statusName } from '../columns.ts'
 
 export function Facts({ task, live }: { task: TaskDetail; live: Live }) {
-  const texts = words.board.detail.facts
+  const texts = detailWords.facts
   const tasks = live.tasks.value ?? new Map<string, Task>()
   const { priority, labels = [], parent, deps = [], updatedAt, rank } = task
   const assignees = assigneesOf(task)
@@ -56,7 +56,7 @@ function TaskLinks({ ids, tasks }: TaskLinksProps) {
           return (
             <li key={id}>
               <span class="id">{id}</span>{' '}
-              <span class="soft">{words.board.detail.facts.noDep}</span>
+              <span class="soft">{detailWords.facts.noDep}</span>
             </li>
           )
         }

@@ -3,7 +3,7 @@
 
 import DOMPurify, { type Config } from 'dompurify'
 import { Marked, type Token } from 'marked'
-import { words } from '../../words.ts'
+import { detailWords } from './words.ts'
 
 const ALLOWED = {
   ALLOWED_TAGS: [
@@ -59,5 +59,5 @@ function disableInput(input: Element): void {
     return
   }
   input.setAttribute('disabled', '')
-  input.setAttribute('aria-label', words.board.detail.box(input.hasAttribute('checked')))
+  input.setAttribute('aria-label', detailWords.box(input.hasAttribute('checked')))
 }

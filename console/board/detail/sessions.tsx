@@ -5,7 +5,8 @@ import { now } from '../../data/clock.ts'
 import { Fact } from '../../ui/fact.tsx'
 import { Age } from '../../ui/time.tsx'
 import { ago } from '../../ui/time-text.ts'
-import { words } from '../../words.ts'
+import { boardWords } from '../words.ts'
+import { detailWords } from './words.ts'
 import { Markdown } from './markdown.tsx'
 
 export function Sessions({ sessions }: { sessions: readonly Session[] }) {
@@ -19,45 +20,43 @@ export function Sessions({ sessions }: { sessions: readonly Session[] }) {
 }
 
 function SessionItem({ session }: { session: Session }) {
-  const texts = words.board.detail
   const { health, actor, summary, cancelReason, invalid, live } = session
   return (
     <li>
       <p class="who">
-        <span class={`chip work ${health}`}>{texts.sessionHealth[health]}</span>
+        <span class={`chip work ${health}`}>{detailWords.sessionHealth[health]}</span>
         <strong>{actor}</strong>
         <span class="soft">{[session.client, session.model].filter(Boolean).join(' · ')}</span>
       </p>
       {live && (
         <p class="live-line">
           {live.progress !== undefined && <span dir="auto">{live.progress}</span>}{' '}
-          <span class="soft">{texts.heartbeat(ago(Date.parse(live.heartbeatAt), now.value))}</span>
+          <span class="soft">{detailWords.heartbeat(ago(Date.parse(live.heartbeatAt), now.value))}</span>
         </p>
       )}
       {summary !== undefined && <Markdown text={summary} />}
-      {cancelReason !== undefined && <p dir="auto">{texts.canceledBecause(cancelReason)}</p>}
-      {invalid !== undefined && <p class="invalid-line">{words.board.card.invalid(invalid)}</p>}
+      {cancelReason !== undefined && <p dir="auto">{detailWords.canceledBecause(cancelReason)}</p>}
+      {invalid !== undefined && <p class="invalid-line">{boardWords.card.invalid(invalid)}</p>}
       <SessionFacts session={session} />
     </li>
   )
 }
 
 function SessionFacts({ session }: { session: Session }) {
-  const texts = words.board.detail
   const { startedAt, endedAt, branch, headStarted, headFinished, live } = session
   return (
     <dl class="small-facts">
-      <Fact name={texts.started}>
+      <Fact name={detailWords.started}>
         <Age at={startedAt} />
       </Fact>
-      <Fact name={texts.ended}>{endedAt && <Age at={endedAt} />}</Fact>
-      <Fact name={texts.branch}>{branch && <code>{branch}</code>}</Fact>
-      <Fact name={texts.commits}>
+      <Fact name={detailWords.ended}>{endedAt && <Age at={endedAt} />}</Fact>
+      <Fact name={detailWords.branch}>{branch && <code>{branch}</code>}</Fact>
+      <Fact name={detailWords.commits}>
         {headStarted && (
-          <code>{texts.span(short(headStarted), headFinished && short(headFinished))}</code>
+          <code>{detailWords.span(short(headStarted), headFinished && short(headFinished))}</code>
         )}
       </Fact>
-      <Fact name={texts.worktree}>{live?.worktree && <code>{live.worktree}</code>}</Fact>
+      <Fact name={detailWords.worktree}>{live?.worktree && <code>{live.worktree}</code>}</Fact>
     </dl>
   )
 }

@@ -4,46 +4,46 @@ import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 import type { TaskDetail } from '../../../client/index.ts'
 import type { Live } from '../../data/live/live.ts'
-import { words } from '../../words.ts'
+import { boardWords } from '../words.ts'
+import { detailWords } from './words.ts'
 import { Checks, Runs } from './checks.tsx'
 import { Extra, Facts } from './facts.tsx'
 import { Markdown } from './markdown.tsx'
 import { History, Sessions } from './sessions.tsx'
 
 export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
-  const texts = words.board.detail
   const { body = '', checks = [], sessions, runs, provenance = [], extra = {} } = task
   return (
     <>
       {task.invalid !== undefined && (
-        <p class="notice stop">{words.board.card.invalid(task.invalid)}</p>
+        <p class="notice stop">{boardWords.card.invalid(task.invalid)}</p>
       )}
       <Facts task={task} live={live} />
-      <Part title={texts.body} isUntitled={STARTS_WITH_HEADING.test(body)}>
-        {body.trim() === '' ? <p class="soft">{texts.noBody}</p> : <Markdown text={body} />}
+      <Part title={detailWords.body} isUntitled={STARTS_WITH_HEADING.test(body)}>
+        {body.trim() === '' ? <p class="soft">{detailWords.noBody}</p> : <Markdown text={body} />}
       </Part>
       {checks.length > 0 && (
-        <Part title={texts.checks} count={checks.length}>
+        <Part title={detailWords.checks} count={checks.length}>
           <Checks checks={checks} />
         </Part>
       )}
       {sessions.length > 0 && (
-        <Part title={texts.sessions} count={sessions.length}>
+        <Part title={detailWords.sessions} count={sessions.length}>
           <Sessions sessions={sessions} />
         </Part>
       )}
       {runs.length > 0 && (
-        <Part title={texts.runs} count={runs.length}>
+        <Part title={detailWords.runs} count={runs.length}>
           <Runs runs={runs} />
         </Part>
       )}
       {provenance.length > 0 && (
-        <Part title={texts.history} count={provenance.length}>
+        <Part title={detailWords.history} count={provenance.length}>
           <History entries={provenance} />
         </Part>
       )}
       {Object.keys(extra).length > 0 && (
-        <Part title={texts.extra}>
+        <Part title={detailWords.extra}>
           <Extra fields={extra} />
         </Part>
       )}

@@ -4,7 +4,7 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Live } from '../../data/live/live.ts'
 import { StreamLamp } from '../../frame/connection.tsx'
 import { CloseButton } from '../../ui/dialog.tsx'
-import { words } from '../../words.ts'
+import { detailWords } from './words.ts'
 import { WorkChip } from '../card-chips.tsx'
 import { cardsOf, workState } from '../cards.ts'
 import { statusName } from '../columns.ts'
@@ -65,21 +65,19 @@ function Task({ id, live, onClose }: TaskDialogProps) {
 }
 
 function titleOf(id: string, state: TaskState, live: Live): string {
-  const texts = words.board.detail
   switch (state.name) {
     case 'shown':
       return state.task.title
     case 'unknown':
-      return texts.unknown(id)
+      return detailWords.unknown(id)
     case 'loading':
-      return live.tasks.value?.get(id)?.title ?? texts.loading(id)
+      return live.tasks.value?.get(id)?.title ?? detailWords.loading(id)
     case 'failed':
       return id
   }
 }
 
 function Problem({ state, onRetry }: { state: TaskState; onRetry(): void }) {
-  const texts = words.board.detail
   const sentence = sentenceOf(state)
   return (
     // Stays in the document while empty: screen readers announce only changes of existing elements.
@@ -87,7 +85,7 @@ function Problem({ state, onRetry }: { state: TaskState; onRetry(): void }) {
       {sentence !== undefined && <p>{sentence}</p>}
       {'problem' in state && (
         <button type="button" class="quiet" onClick={onRetry}>
-          {texts.again}
+          {detailWords.again}
         </button>
       )}
     </div>
@@ -95,17 +93,16 @@ function Problem({ state, onRetry }: { state: TaskState; onRetry(): void }) {
 }
 
 function sentenceOf(state: TaskState): string | undefined {
-  const texts = words.board.detail
   switch (state.name) {
     case 'loading':
       return undefined
     case 'unknown':
-      return texts.unknownHint
+      return detailWords.unknownHint
     case 'failed':
-      return texts.failedEmpty(state.problem)
+      return detailWords.failedEmpty(state.problem)
     case 'shown':
-      if (state.isGone) return texts.gone
-      return state.problem === undefined ? undefined : texts.failed(state.problem)
+      if (state.isGone) return detailWords.gone
+      return state.problem === undefined ? undefined : detailWords.failed(state.problem)
   }
 }
 

@@ -10,6 +10,9 @@ import { now } from '../../data/clock.ts'
 import { useFocusFallback } from '../../ui/keyboard.ts'
 import { Age } from '../../ui/time.tsx'
 import { timeOf } from '../../ui/time-text.ts'
+import { paymentWords } from '../words.ts'
+import { attentionWords } from './words.ts'
+import { storyWords } from '../story/words.ts'
 import { words } from '../../words.ts'
 import { Acknowledge, Redeliver } from '../actions.tsx'
 import { Copyable, Money } from '../elements.tsx'
@@ -19,7 +22,6 @@ import { isUnreadable } from '../feed/story.ts'
 import { alertText, type Parked, parkedLong } from './attention.ts'
 
 export function AttentionList({ feed }: { feed: Feed }) {
-  const { attention: texts } = words.payments
   const alerts = feed.alerts.value
   const parked = feed.parked.value
   // Changes only when an event has waited too long, not with each tick of the clock.
@@ -37,16 +39,16 @@ export function AttentionList({ feed }: { feed: Feed }) {
   return (
     <section ref={list} class="attention" aria-labelledby="attention">
       <h2 id="attention" tabIndex={-1} class={isQuiet ? 'visually-hidden' : undefined}>
-        {texts.title}
+        {attentionWords.title}
         {!isQuiet && <span class="count"> {count}</span>}
       </h2>
-      {isQuiet && <p class="quiet-line lamp go">{texts.none}</p>}
+      {isQuiet && <p class="quiet-line lamp go">{attentionWords.none}</p>}
       <ul>
         {[...alerts.values()].map((alert) => (
           <ListedAlert key={alert.id} alert={alert} onDone={feed.refresh} />
         ))}
         {broken.map((event) => (
-          <UnreadableItem key={event.id} row={event} title={texts.unreadableEvent} />
+          <UnreadableItem key={event.id} row={event} title={attentionWords.unreadableEvent} />
         ))}
         {groups.map((group) => (
           <ParkedItem key={group.gateway} group={group} isMore={parked.size === MAX_ROWS} />
@@ -63,7 +65,7 @@ interface AlertItemProps {
 
 function ListedAlert({ alert, onDone }: { alert: Listed<AlertRecord>; onDone(): void }) {
   if (!isUnreadable(alert)) return <AlertItem alert={alert} onDone={onDone} />
-  const title = words.payments.attention.unreadableAlert
+  const title = attentionWords.unreadableAlert
   return (
     <UnreadableItem row={alert} title={title}>
       <Acknowledge alert={alert} title={title} onDone={onDone} />
@@ -82,9 +84,9 @@ function UnreadableItem({ row: { id, invalid }, title, children }: UnreadableIte
     <li class="alert" data-item tabIndex={-1}>
       <h3>{title}</h3>
       <p>
-        <Copyable text={id} what={words.payments.story.id} /> {invalid}
+        <Copyable text={id} what={storyWords.id} /> {invalid}
       </p>
-      <p class="todo">{words.payments.attention.unreadableTodo}</p>
+      <p class="todo">{attentionWords.unreadableTodo}</p>
       <div class="actions">{children}</div>
     </li>
   )
@@ -105,7 +107,7 @@ function AlertItem({ alert, onDone }: AlertItemProps) {
         <Age at={alert.createdAt} />
       </div>
       <p>
-        {sentence} {error && words.payments.attention.error(error)}
+        {sentence} {error && words.quote(error)}
       </p>
       <p class="todo">{todo}</p>
       <AlertActions alert={alert} title={title} onDone={onDone} />
@@ -114,30 +116,28 @@ function AlertItem({ alert, onDone }: AlertItemProps) {
 }
 
 function StoryLink({ alert: { transactionId: id, detail } }: { alert: AlertRecord }) {
-  const { attention: texts } = words.payments
   const { reference } = detail
   if (id === undefined) return null
   return (
     <a
       href={formatRoute({ view: 'payments', id, query: {} })}
       dir="auto"
-      aria-label={reference === undefined ? texts.story : texts.storyOf(reference)}
+      aria-label={reference === undefined ? attentionWords.story : attentionWords.storyOf(reference)}
     >
-      {reference ?? texts.story}
+      {reference ?? attentionWords.story}
     </a>
   )
 }
 
 function AlertActions({ alert, title, onDone }: AlertItemProps & { title: string }) {
-  const { attention: texts } = words.payments
   const { deliveryId, type, endpoint } = alert.detail
   return (
     <div class="actions">
       {deliveryId !== undefined && (
         <Redeliver
           id={deliveryId}
-          event={type ?? texts.anEvent}
-          endpoint={endpoint ?? texts.anEndpoint}
+          event={type ?? attentionWords.anEvent}
+          endpoint={endpoint ?? attentionWords.anEndpoint}
           onDone={onDone}
         />
       )}
@@ -147,24 +147,23 @@ function AlertActions({ alert, title, onDone }: AlertItemProps & { title: string
 }
 
 function ParkedItem({ group, isMore }: { group: Parked; isMore: boolean }) {
-  const { attention: texts } = words.payments
   const { gateway, events, since } = group
   return (
     <li class="alert parked" data-item tabIndex={-1}>
-      <h3>{texts.parked(events.length, isMore)}</h3>
+      <h3>{attentionWords.parked(events.length, isMore)}</h3>
       <div class="alert-money">
         <Age at={since} />
       </div>
-      <p>{texts.parkedSentence(gateway, timeOf(Date.parse(since), now.peek()))}</p>
-      <p class="todo">{texts.parkedTodo}</p>
+      <p>{attentionWords.parkedSentence(gateway, timeOf(Date.parse(since), now.peek()))}</p>
+      <p class="todo">{attentionWords.parkedTodo}</p>
       <details>
-        <summary>{texts.parkedList}</summary>
+        <summary>{attentionWords.parkedList}</summary>
         <ul class="parked-events">
           {events.map((event) => (
             <li key={event.id}>
-              <Copyable text={event.eventId} what={words.payments.story.eventId} />
+              <Copyable text={event.eventId} what={storyWords.eventId} />
               {event.reference !== undefined && <span>{event.reference}</span>}
-              <span>{words.payments.status[event.toStatus]}</span>
+              <span>{paymentWords.status[event.toStatus]}</span>
               <Money amount={event.amount} currency={event.currency} />
             </li>
           ))}

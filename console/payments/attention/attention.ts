@@ -4,7 +4,8 @@ import type { Listed } from '../../../worker/payments/domain/listed.ts'
 import type { PaymentStatus } from '../../../worker/payments/domain/status.ts'
 import type { AlertRecord, EventRecord } from '../../../worker/payments/queries/queries.ts'
 import { timeOf } from '../../ui/time-text.ts'
-import { type AlertFacts, words } from '../../words.ts'
+import { paymentWords } from '../words.ts'
+import { type AlertFacts, attentionWords } from './words.ts'
 import { isUnreadable } from '../feed/story.ts'
 import { money } from '../money-text.ts'
 
@@ -18,17 +19,16 @@ export interface AlertText {
 
 /** `now` in ms. */
 export function alertText({ kind, detail }: AlertRecord, now: number): AlertText {
-  const { attention: texts } = words.payments
   const { error, lastStatus } = detail
   // A mismatch of a refund has other texts than one of a payment.
   const isOfRefund = kind === 'amount_mismatch' && isRefund(detail.said)
-  const { title, sentence, todo } = texts.alerts[isOfRefund ? 'refund_mismatch' : kind]
+  const { title, sentence, todo } = attentionWords.alerts[isOfRefund ? 'refund_mismatch' : kind]
   const errorText = typeof error === 'string' ? error : error?.message
   const said = sentence(factsOf(detail, now))
   return {
     title,
     // The error, if there is one, contains the status as well.
-    sentence: lastStatus === undefined || error ? said : `${said} ${texts.lastStatus(lastStatus)}`,
+    sentence: lastStatus === undefined || error ? said : `${said} ${attentionWords.lastStatus(lastStatus)}`,
     ...(errorText && { error: errorText }),
     todo,
   }
@@ -38,26 +38,25 @@ const isRefund = (said: AlertRecord['detail']['said']): boolean =>
   said === 'Refunded' || said === 'PartiallyRefunded'
 
 function factsOf(detail: AlertRecord['detail'], now: number): AlertFacts {
-  const { attention: texts } = words.payments
   return {
     amount: amountOf(detail.amount, detail.currency),
     expected: amountOf(detail.expectedAmount, detail.expectedCurrency),
     since: detail.since === undefined ? '' : timeOf(Date.parse(detail.since), now),
     reported: statusOf(detail.said),
-    event: detail.type ?? texts.anEvent,
-    endpoint: detail.endpoint ?? texts.anEndpoint,
+    event: detail.type ?? attentionWords.anEvent,
+    endpoint: detail.endpoint ?? attentionWords.anEndpoint,
   }
 }
 
 const amountOf = (amount: number | undefined, currency: string | undefined): string =>
   amount === undefined || currency === undefined
-    ? words.payments.attention.someMoney
+    ? attentionWords.someMoney
     : money(amount, currency)
 
 const statusOf = (said: PaymentStatus | 'nothing' | undefined): string =>
   said === undefined || said === 'nothing'
-    ? words.payments.attention.nothing
-    : words.payments.status[said]
+    ? attentionWords.nothing
+    : paymentWords.status[said]
 
 /** A webhook may arrive before the response to its charge. Such an event waits only a moment. */
 const PARKED_MS = 5 * 60_000

@@ -6,7 +6,7 @@ import type { PaymentResponse } from '../../../worker/payments/domain/transactio
 import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
 import { formatRoute } from '../../address.ts'
 import { ApiProblem } from '../../data/http.ts'
-import { words } from '../../words.ts'
+import { paymentWords } from '../words.ts'
 import { charge, failureText, IdempotencyKey, isRefusal } from '../api.ts'
 import { isWeb, StatusBadge } from '../elements.tsx'
 import { currenciesOf, exampleAmount, type Form, orderOf } from './test-order.ts'
@@ -25,7 +25,7 @@ type State =
   | { name: 'charged'; response: PaymentResponse }
 
 export function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
-  const { charge: texts } = words.payments
+  const { charge: texts } = paymentWords
   const [form, setForm] = useState(() => formFor(gateways[0]))
   const [state, setState] = useState<State>({ name: 'idle' })
   const key = useRef(new IdempotencyKey(newKey))
@@ -92,7 +92,7 @@ interface FieldsProps {
 }
 
 function Fields({ form, gateways, onChange }: FieldsProps) {
-  const { charge: texts } = words.payments
+  const { charge: texts } = paymentWords
   const ids = { gateway: useId(), amount: useId(), currency: useId(), description: useId() }
   const gateway = gateways.find(({ key }) => key === form.gateway)
   const choose = (key: string) =>
@@ -148,12 +148,12 @@ function Fields({ form, gateways, onChange }: FieldsProps) {
 }
 
 const StoryLink = ({ id }: { id: string }) => (
-  <a href={formatRoute({ view: 'payments', id, query: {} })}>{words.payments.charge.see}</a>
+  <a href={formatRoute({ view: 'payments', id, query: {} })}>{paymentWords.charge.see}</a>
 )
 
 /** Shown instead of a payment page: how to pay in the app of the bank. */
 function Charged({ response }: { response: PaymentResponse }) {
-  const { charge: texts } = words.payments
+  const { charge: texts } = paymentWords
   const { transactionId, status, readableCode, deepLink, redirectUrl } = response
   const [link, text] = isWeb(deepLink) ? [deepLink, texts.deepLink] : [redirectUrl, texts.page]
   return (
@@ -184,7 +184,7 @@ function formFor(gateway: GatewayHealth | undefined): Form {
     gateway: gateway?.key ?? '',
     amount: exampleAmount(currency),
     currency,
-    description: words.payments.charge.example,
+    description: paymentWords.charge.example,
   }
 }
 

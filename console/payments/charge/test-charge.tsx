@@ -5,7 +5,7 @@ import { formatRoute, type Route } from '../../address.ts'
 import { may } from '../../data/session.ts'
 import { route } from '../../router.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import { words } from '../../words.ts'
+import { paymentWords } from '../words.ts'
 import type { Feed } from '../feed/feed.ts'
 import { isReadable } from '../feed/story.ts'
 import { ChargeForm } from './charge-form.tsx'
@@ -18,10 +18,10 @@ export function TestCharge({ feed }: { feed: Feed }) {
   return (
     <>
       <button type="button" class="small" onClick={() => setOpen(true)}>
-        {words.payments.charge.open}
+        {paymentWords.charge.open}
       </button>
       {isOpen && (
-        <Dialog title={words.payments.charge.open} onClose={() => setOpen(false)}>
+        <Dialog title={paymentWords.charge.open} onClose={() => setOpen(false)}>
           <ChargeForm gateways={local} onCharged={feed.refresh} />
         </Dialog>
       )}

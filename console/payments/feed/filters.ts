@@ -1,7 +1,7 @@
 // The filters of the transactions: from the URL, and in the request to the edge. Pure.
 
 import type { PaymentStatus } from '../../../worker/payments/domain/status.ts'
-import { words } from '../../words.ts'
+import { paymentWords } from '../words.ts'
 
 export interface Filters {
   status?: PaymentStatus
@@ -13,7 +13,7 @@ export interface Filters {
 }
 
 /** In the order of the life of a payment. */
-export const STATUSES = Object.keys(words.payments.status) as PaymentStatus[]
+export const STATUSES = Object.keys(paymentWords.status) as PaymentStatus[]
 
 /** The URL may hold unknown names or values: they are ignored. */
 export function filtersOf(query: Readonly<Record<string, string>>): Filters {

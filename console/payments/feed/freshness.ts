@@ -4,6 +4,7 @@ import { problemText } from '../../data/http.ts'
 import type { Freshness } from '../../data/poller.ts'
 import type { LampStatus } from '../../frame/lamp.ts'
 import { timeOf } from '../../ui/time-text.ts'
+import { paymentWords } from '../words.ts'
 import { words } from '../../words.ts'
 
 /** Two rounds and a slow response. Computed from the time, since browsers may delay timers. */
@@ -11,7 +12,7 @@ const LATE_MS = 15_000
 
 /** `now` in ms. */
 export function freshnessLamp(freshness: Freshness, now: number): LampStatus {
-  const { freshness: texts } = words.payments
+  const { freshness: texts } = paymentWords
   switch (freshness.name) {
     case 'loading':
       return { lamp: 'caution', text: words.loading }

@@ -4,11 +4,11 @@ import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guar
 import { now } from '../../data/clock.ts'
 import type { Lamp } from '../../frame/lamp.ts'
 import { timeOf } from '../../ui/time-text.ts'
-import { words } from '../../words.ts'
+import { paymentWords } from '../words.ts'
 import type { Feed } from '../feed/feed.ts'
 
 export function GatewayList({ feed }: { feed: Feed }) {
-  const { gateways: texts } = words.payments
+  const { gateways: texts } = paymentWords
   const gateways = feed.gateways.value
   return (
     <section class="gateways panel" aria-labelledby="gateways">
@@ -24,7 +24,7 @@ export function GatewayList({ feed }: { feed: Feed }) {
 }
 
 function GatewayItem({ gateway }: { gateway: GatewayHealth }) {
-  const { gateways: texts } = words.payments
+  const { gateways: texts } = paymentWords
   const { key, driver, breaker, supportsRefund, currencies, isLocal } = gateway
   const { lamp, text } = breakerOf(breaker, now.peek())
   const abilities = [
@@ -51,7 +51,7 @@ function GatewayItem({ gateway }: { gateway: GatewayHealth }) {
 const MAX_LISTED = 4
 
 function currenciesOf(currencies: readonly string[] | undefined): string {
-  const { gateways: texts } = words.payments
+  const { gateways: texts } = paymentWords
   if (!currencies) return texts.anyCurrency
   return currencies.length <= MAX_LISTED
     ? currencies.join(', ')
@@ -59,7 +59,7 @@ function currenciesOf(currencies: readonly string[] | undefined): string {
 }
 
 function breakerOf(breaker: GatewayHealth['breaker'], at: number): { lamp: Lamp; text: string } {
-  const { gateways: texts } = words.payments
+  const { gateways: texts } = paymentWords
   const { state, failures, openUntil } = breaker
   switch (state) {
     case 'open':

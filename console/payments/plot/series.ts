@@ -1,12 +1,12 @@
 // Webhooks per minute by outcome, for the plot and the table. Pure.
 
 import type { EventRecord, WebhookRates } from '../../../worker/payments/queries/queries.ts'
-import { words } from '../../words.ts'
+import { paymentWords } from '../words.ts'
 
 export type Outcome = EventRecord['outcome']
 
 /** From the bottom of a bar to the top, good outcomes first. */
-export const OUTCOMES = Object.keys(words.payments.outcomes) as Outcome[]
+export const OUTCOMES = Object.keys(paymentWords.outcomes) as Outcome[]
 
 const MINUTE_MS = 60_000
 

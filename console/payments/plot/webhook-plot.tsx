@@ -3,13 +3,14 @@
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { minuteOf } from '../../ui/time-text.ts'
-import { locale, words } from '../../words.ts'
+import { paymentWords } from '../words.ts'
+import { locale } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
 import type { Drawing, PlotStyle } from './draw.ts'
 import { OUTCOMES, type Outcome, type Series, seriesOf } from './series.ts'
 
 export function WebhookPlot({ feed }: { feed: Feed }) {
-  const { rates: texts } = words.payments
+  const { rates: texts } = paymentWords
   const rates = feed.rates.value
   const series = useMemo(() => rates && seriesOf(rates), [rates])
   return (
@@ -21,7 +22,7 @@ export function WebhookPlot({ feed }: { feed: Feed }) {
 }
 
 function Plot({ series }: { series: Series }) {
-  const { rates: texts, outcomes } = words.payments
+  const { rates: texts, outcomes } = paymentWords
   const box = useRef<HTMLDivElement>(null)
   const problem = useDrawing(box, series)
   return (
@@ -101,7 +102,7 @@ function styleOf(box: HTMLElement): PlotStyle {
 }
 
 function RatesTable({ series }: { series: Series }) {
-  const { rates: texts, outcomes } = words.payments
+  const { rates: texts, outcomes } = paymentWords
   const rows = series.minutes
     .map((minute, at) => ({ minute, counts: series.outcomes.map(({ counts }) => counts[at] ?? 0) }))
     .filter(({ counts }) => counts.some((count) => count > 0))

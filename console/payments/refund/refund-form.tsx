@@ -7,7 +7,7 @@ import type {
   Transaction,
 } from '../../../worker/payments/domain/transaction.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import { words } from '../../words.ts'
+import { paymentWords } from '../words.ts'
 import { failureText, IdempotencyKey, isRefusal, refund } from '../api.ts'
 import { amountText, money, parseAmount } from '../money-text.ts'
 
@@ -21,7 +21,7 @@ interface RefundFormProps {
 }
 
 export function RefundForm({ onDone, ...about }: RefundFormProps) {
-  const { refund: texts } = words.payments
+  const { refund: texts } = paymentWords
   const [state, setState] = useState<'closed' | 'open' | 'done'>('closed')
   // Elements behind the dialog can get the focus only after it has closed.
   useLayoutEffect(() => {
@@ -54,7 +54,7 @@ function Steps({ transaction, left, isWhole, onDone }: RefundFormProps) {
   const next = () => {
     const amount = parseAmount(given.amount, currency)
     const reason = given.reason.trim()
-    const { refund: texts } = words.payments
+    const { refund: texts } = paymentWords
     if (amount === undefined || amount > left.amount) setProblem(texts.badAmount)
     else if (reason === '') setProblem(texts.noReason)
     else {
@@ -103,7 +103,7 @@ interface FieldsProps extends Pick<RefundFormProps, 'left' | 'isWhole'> {
 }
 
 function Fields({ given, gateway, left, isWhole, problem, onChange, onNext }: FieldsProps) {
-  const { refund: texts } = words.payments
+  const { refund: texts } = paymentWords
   const ids = { amount: useId(), left: useId(), reason: useId() }
   const most = money(left.amount, left.currency)
   return (
@@ -157,7 +157,7 @@ interface ConfirmProps {
 }
 
 function Confirm({ amount, gateway, problem, onBack, submit }: ConfirmProps) {
-  const { refund: texts } = words.payments
+  const { refund: texts } = paymentWords
   const [isWorking, setWorking] = useState(false)
   // The state changes with the next render, and a double click is faster.
   const isAsking = useRef(false)

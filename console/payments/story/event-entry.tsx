@@ -3,10 +3,11 @@
 import type { DeliveryRecord, StoredEvent } from '../../../worker/payments/queries/queries.ts'
 import { now } from '../../data/clock.ts'
 import { timeOf } from '../../ui/time-text.ts'
-import { words } from '../../words.ts'
+import { storyWords } from './words.ts'
 import { Redeliver } from '../actions.tsx'
 import { alertText } from '../attention/attention.ts'
 import { StatusBadge } from '../elements.tsx'
+import { words } from '../../words.ts'
 
 interface EventEntryProps {
   event: StoredEvent
@@ -14,12 +15,11 @@ interface EventEntryProps {
 }
 
 export function EventEntry({ event, onDone }: EventEntryProps) {
-  const { story: texts } = words.payments
   const { type, payload, toldAt, deliveries } = event
   return (
     <>
       <h3>
-        {texts.events[type]}{' '}
+        {storyWords.events[type]}{' '}
         {'alert' in payload ? (
           <span>{alertText(payload.alert, now.peek()).title}</span>
         ) : (
@@ -28,7 +28,7 @@ export function EventEntry({ event, onDone }: EventEntryProps) {
         <code>{type}</code>
       </h3>
       <p class={toldAt ? 'hint' : 'state pending'}>
-        {toldAt ? texts.delivered(timeAt(toldAt)) : texts.undelivered}
+        {toldAt ? storyWords.delivered(timeAt(toldAt)) : storyWords.undelivered}
       </p>
       {deliveries.length > 0 && (
         <ul class="deliveries">
@@ -48,22 +48,21 @@ interface DeliveryProps {
 }
 
 function Delivery({ delivery, type, onDone }: DeliveryProps) {
-  const { attention, story: texts } = words.payments
   const { id, endpoint, status, attempts, lastStatus, lastError } = delivery
   const { nextAttemptAt, deliveredAt } = delivery
   const parts = [
-    texts.attempts(attempts),
-    ...(lastStatus === undefined ? [] : [texts.answered(lastStatus)]),
-    ...(status === 'pending' && nextAttemptAt ? [texts.next(timeAt(nextAttemptAt))] : []),
+    storyWords.attempts(attempts),
+    ...(lastStatus === undefined ? [] : [storyWords.answered(lastStatus)]),
+    ...(status === 'pending' && nextAttemptAt ? [storyWords.next(timeAt(nextAttemptAt))] : []),
     ...(deliveredAt ? [timeAt(deliveredAt)] : []),
   ]
   return (
     <li>
       <div>
-        <span class={`state ${status}`}>{texts.deliveries[status]}</span> <code>{endpoint}</code>
+        <span class={`state ${status}`}>{storyWords.deliveries[status]}</span> <code>{endpoint}</code>
         <p class="hint">
           {parts.join(' · ')}
-          {status !== 'delivered' && lastError && ` · ${attention.error(lastError)}`}
+          {status !== 'delivered' && lastError && ` · ${words.quote(lastError)}`}
         </p>
       </div>
       <Redeliver id={id} event={type} endpoint={endpoint} onDone={onDone} />

@@ -6,6 +6,7 @@ import { formatRoute } from '../../address.ts'
 import { may } from '../../data/session.ts'
 import { go, route } from '../../router.ts'
 import { useFocusFallback, useKey } from '../../ui/keyboard.ts'
+import { storyWords } from './words.ts'
 import { words } from '../../words.ts'
 import { FreshnessLamp, Ids, isOtherAmount, Money, StatusBadge } from '../elements.tsx'
 import type { Feed } from '../feed/feed.ts'
@@ -17,7 +18,6 @@ import { refundable, timeline } from './timeline.ts'
 import { TimelineEntry } from './timeline-entry.tsx'
 
 export function StoryView({ feed }: { feed: Feed }) {
-  const { story: texts } = words.payments
   const shown = feed.story.value
   const heading = useRef<HTMLHeadingElement>(null)
   // After a link, keyboard and screen reader continue at the heading.
@@ -34,7 +34,7 @@ export function StoryView({ feed }: { feed: Feed }) {
       <header class="view-head">
         <a class="back" href={formatRoute({ view: 'payments', query })}>
           <span aria-hidden="true" class="arrow" />
-          {texts.back}
+          {storyWords.back}
         </a>
         <FreshnessLamp freshness={feed.freshness.value} />
       </header>
@@ -42,7 +42,7 @@ export function StoryView({ feed }: { feed: Feed }) {
         <h1 ref={heading} tabIndex={-1}>
           {transaction?.reference ??
             (story && shown?.id) ??
-            (shown?.name === 'unknown' ? texts.unknown : words.loading)}
+            (shown?.name === 'unknown' ? storyWords.unknown : words.loading)}
         </h1>
         {story && transaction && (
           <Summary
@@ -53,7 +53,7 @@ export function StoryView({ feed }: { feed: Feed }) {
           />
         )}
       </div>
-      {shown?.name === 'unknown' && <p>{texts.unknownHint}</p>}
+      {shown?.name === 'unknown' && <p>{storyWords.unknownHint}</p>}
       {story?.invalid !== undefined && <p class="invalid-line">{story.invalid}</p>}
       {story?.isStranded && transaction && (
         <Stranded key={transaction.id} story={story} transaction={transaction} feed={feed} />
@@ -75,7 +75,6 @@ interface SummaryProps extends StoryProps {
 
 /** Amount and status. Screen readers announce a new status. */
 function Summary({ story, transaction, feed, onRefunded }: SummaryProps) {
-  const { story: texts } = words.payments
   const { amount, refundedAmount, currency, status, paid } = transaction
   const left = refundable(story)
   const gateway = feed.gateways.value?.find(({ key }) => key === transaction.gateway)
@@ -89,12 +88,12 @@ function Summary({ story, transaction, feed, onRefunded }: SummaryProps) {
       </span>
       {paid && isOtherAmount(transaction) && (
         <span class="hint mismatch">
-          {texts.paidAmount} <Money {...paid} />
+          {storyWords.paidAmount} <Money {...paid} />
         </span>
       )}
       {paid && refundedAmount > 0 && (
         <span class="hint">
-          {texts.refunded} <Money amount={refundedAmount} currency={paid.currency} />
+          {storyWords.refunded} <Money amount={refundedAmount} currency={paid.currency} />
         </span>
       )}
       {paid && left > 0 && may('payments:write') && gateway?.refunds && (
@@ -115,7 +114,6 @@ function Summary({ story, transaction, feed, onRefunded }: SummaryProps) {
 }
 
 function StoryBody({ story, feed }: StoryProps) {
-  const { story: texts } = words.payments
   const entries = timeline(story)
   // Entries that exist at the first render do not flash.
   const first = useRef<Set<string>>()
@@ -123,7 +121,7 @@ function StoryBody({ story, feed }: StoryProps) {
   return (
     <div class="story-body">
       <section aria-labelledby="timeline">
-        <h2 id="timeline">{texts.timeline}</h2>
+        <h2 id="timeline">{storyWords.timeline}</h2>
         <ol class="timeline">
           {entries.map((entry) => (
             <TimelineEntry
@@ -136,9 +134,9 @@ function StoryBody({ story, feed }: StoryProps) {
           {story.unreadable.map(({ id, invalid }) => (
             <li key={id} class="entry">
               <div class="entry-body">
-                <h3>{texts.unreadableEntry}</h3>
+                <h3>{storyWords.unreadableEntry}</h3>
                 <p class="invalid-line">{invalid}</p>
-                <Ids of={[[texts.id, id]]} />
+                <Ids of={[[storyWords.id, id]]} />
               </div>
             </li>
           ))}

@@ -4,7 +4,7 @@ import type { PaymentEvents } from '../../../worker/payments/domain/events.ts'
 import type { ChargeRequest, Transaction } from '../../../worker/payments/domain/transaction.ts'
 import { may } from '../../data/session.ts'
 import { go, route } from '../../router.ts'
-import { words } from '../../words.ts'
+import { storyWords } from './words.ts'
 import { ActionButton } from '../actions.tsx'
 import { replace } from '../api.ts'
 import type { Feed } from '../feed/feed.ts'
@@ -17,7 +17,7 @@ interface StrandedProps {
 }
 
 export function Stranded({ story, transaction, feed }: StrandedProps) {
-  const { stranded: texts } = words.payments
+  const { stranded: texts } = storyWords
   const { id, gateway } = transaction
   const request = requestOf(story)
   const act = async () => {

@@ -7,13 +7,14 @@ import type { AlertRecord, RefundRecord } from '../../../worker/payments/queries
 import { now } from '../../data/clock.ts'
 import { Time } from '../../ui/time.tsx'
 import { dateOf, timeOf } from '../../ui/time-text.ts'
-import { words } from '../../words.ts'
+import { storyWords } from './words.ts'
 import { Acknowledge } from '../actions.tsx'
 import { alertText } from '../attention/attention.ts'
 import { flashOf, GatewayError, Ids, Money } from '../elements.tsx'
 import { EventEntry } from './event-entry.tsx'
 import type { Entry } from './timeline.ts'
 import { WebhookEntry } from './webhook-entry.tsx'
+import { words } from '../../words.ts'
 
 interface TimelineEntryProps {
   entry: Entry
@@ -54,7 +55,7 @@ function bodyOf(entry: Entry, onDone: () => void): ComponentChildren {
     case 'refused':
       return (
         <>
-          <h3>{words.payments.story.refused}</h3>
+          <h3>{storyWords.refused}</h3>
           <GatewayError error={entry.error} />
         </>
       )
@@ -74,7 +75,7 @@ function Initiated({ transaction }: { transaction: Transaction }) {
   return (
     <>
       <h3>
-        {words.payments.story.initiated} <Money amount={amount} currency={currency} />
+        {storyWords.initiated} <Money amount={amount} currency={currency} />
       </h3>
       <p class="hint">{[gateway, description].filter(Boolean).join(' · ')}</p>
     </>
@@ -82,38 +83,36 @@ function Initiated({ transaction }: { transaction: Transaction }) {
 }
 
 function Refund({ refund, currency }: { refund: RefundRecord; currency: string }) {
-  const { story: texts } = words.payments
   const { amount, status, reason, error, updatedAt, createdAt, correlationId } = refund
   return (
     <>
       <h3>
-        {texts.refund} <Money amount={amount} currency={currency} />
+        {storyWords.refund} <Money amount={amount} currency={currency} />
       </h3>
       <p>
-        <span class={`state ${status}`}>{texts.refundStates[status]}</span> {texts.reason(reason)}
+        <span class={`state ${status}`}>{storyWords.refundStates[status]}</span> {words.quote(reason)}
       </p>
       {error && <GatewayError error={error} />}
       {updatedAt !== createdAt && (
-        <p class="hint">{texts.settled(timeOf(Date.parse(updatedAt), now.peek()))}</p>
+        <p class="hint">{storyWords.settled(timeOf(Date.parse(updatedAt), now.peek()))}</p>
       )}
-      {correlationId && <Ids of={[[texts.correlation, correlationId]]} />}
+      {correlationId && <Ids of={[[storyWords.correlation, correlationId]]} />}
     </>
   )
 }
 
 function Alert({ alert, onDone }: { alert: AlertRecord; onDone(): void }) {
-  const { attention, story: texts } = words.payments
   const { title, sentence, error, todo } = alertText(alert, now.peek())
   const { acknowledgedAt, acknowledgedBy } = alert
   return (
     <>
       <h3>{title}</h3>
       <p>
-        {sentence} {error && attention.error(error)}
+        {sentence} {error && words.quote(error)}
       </p>
       {acknowledgedAt ? (
         <p class="hint">
-          {texts.acknowledged(acknowledgedBy ?? '', dateOf(Date.parse(acknowledgedAt)))}
+          {storyWords.acknowledged(acknowledgedBy ?? '', dateOf(Date.parse(acknowledgedAt)))}
         </p>
       ) : (
         <>

@@ -2,7 +2,8 @@
 
 import type { EventRecord } from '../../../worker/payments/queries/queries.ts'
 import { dateOf } from '../../ui/time-text.ts'
-import { words } from '../../words.ts'
+import { paymentWords } from '../words.ts'
+import { storyWords } from './words.ts'
 import { GatewayError, Ids, Money, StatusBadge } from '../elements.tsx'
 import { isRecheck, rawText } from './timeline.ts'
 
@@ -10,15 +11,14 @@ import { isRecheck, rawText } from './timeline.ts'
 const MIN_DELAY_MS = 60_000
 
 export function WebhookEntry({ event }: { event: EventRecord }) {
-  const { story: texts } = words.payments
   const { outcome, isMismatch, error, raw, eventId, correlationId } = event
   return (
     <>
       <h3>
-        {isRecheck(event) ? texts.recheck : texts.webhook} <StatusChange event={event} />
+        {isRecheck(event) ? storyWords.check : storyWords.webhook} <StatusChange event={event} />
       </h3>
       <p>
-        <span class={`state ${outcome}`}>{texts.outcomes[outcome]}</span>{' '}
+        <span class={`state ${outcome}`}>{storyWords.outcomes[outcome]}</span>{' '}
         <Money amount={event.amount} currency={event.currency} />
         {isMismatch && <span class="mismatch"> {mismatchOf(event)}</span>}
       </p>
@@ -26,13 +26,13 @@ export function WebhookEntry({ event }: { event: EventRecord }) {
       {error && <GatewayError error={error} />}
       <Ids
         of={[
-          [texts.eventId, eventId],
-          [texts.correlation, correlationId],
+          [storyWords.eventId, eventId],
+          [storyWords.correlation, correlationId],
         ]}
       />
       {raw !== undefined && (
         <details>
-          <summary>{texts.raw}</summary>
+          <summary>{storyWords.raw}</summary>
           <pre>{rawText(raw)}</pre>
         </details>
       )}
@@ -41,21 +41,20 @@ export function WebhookEntry({ event }: { event: EventRecord }) {
 }
 
 function mismatchOf({ toStatus }: EventRecord): string {
-  const { story: texts } = words.payments
-  return toStatus === 'Paid' ? texts.mismatch : texts.refundMismatch
+  return toStatus === 'Paid' ? storyWords.mismatch : storyWords.refundMismatch
 }
 
 /** The change of status, or the status that the gateway reported. */
 function StatusChange({ event }: { event: EventRecord }) {
-  const { story: texts, status: statuses } = words.payments
+  const { status: statuses } = paymentWords
   const { fromStatus, toStatus, outcome } = event
   if (outcome !== 'applied' || fromStatus === undefined) {
-    return <span class="says">{texts.says(statuses[toStatus])}</span>
+    return <span class="says">{storyWords.reports(statuses[toStatus])}</span>
   }
   return (
     <span class="move">
       <StatusBadge status={fromStatus} />
-      <span class="visually-hidden">{texts.becomes}</span>
+      <span class="visually-hidden">{storyWords.becomes}</span>
       <span aria-hidden="true" class="arrow" />
       <StatusBadge status={toStatus} />
     </span>
@@ -65,5 +64,5 @@ function StatusChange({ event }: { event: EventRecord }) {
 function Delay({ event: { occurredAt, receivedAt } }: { event: EventRecord }) {
   const at = Date.parse(occurredAt)
   if (Math.abs(Date.parse(receivedAt) - at) < MIN_DELAY_MS) return null
-  return <p class="hint">{words.payments.story.occurred(dateOf(at))}</p>
+  return <p class="hint">{storyWords.occurred(dateOf(at))}</p>
 }

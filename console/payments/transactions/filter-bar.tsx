@@ -3,12 +3,12 @@
 import { useId, useRef } from 'preact/hooks'
 import { replace, route } from '../../router.ts'
 import { useKey } from '../../ui/keyboard.ts'
-import { words } from '../../words.ts'
+import { paymentWords } from '../words.ts'
 import type { Feed } from '../feed/feed.ts'
 import { filtersOf, isFiltering, STATUSES } from '../feed/filters.ts'
 
 export function FilterBar({ feed }: { feed: Feed }) {
-  const { list: texts, status: statuses } = words.payments
+  const { list: texts, status: statuses } = paymentWords
   const { query } = route.value
   const filters = filtersOf(query)
   const ids = { search: useId(), status: useId(), gateway: useId() }

@@ -7,6 +7,7 @@ import { formatRoute, type Route } from '../../address.ts'
 import { route } from '../../router.ts'
 import { useFocusFallback } from '../../ui/keyboard.ts'
 import { Age } from '../../ui/time.tsx'
+import { paymentWords } from '../words.ts'
 import { words } from '../../words.ts'
 import { flashOf, isOtherAmount, Money, StatusBadge } from '../elements.tsx'
 import type { Feed } from '../feed/feed.ts'
@@ -15,7 +16,7 @@ import { isUnreadable } from '../feed/story.ts'
 import { FilterBar } from './filter-bar.tsx'
 
 export function TransactionTable({ feed }: { feed: Feed }) {
-  const { list: texts } = words.payments
+  const { list: texts } = paymentWords
   const shown = feed.transactions.shown.value
   const list = useRef<HTMLElement>(null)
   // A row disappears when newer payments or a filter remove it, and so does the button for more.
@@ -38,14 +39,14 @@ export function TransactionTable({ feed }: { feed: Feed }) {
 }
 
 function textOf(shown: Feed['transactions']['shown']['value']): string {
-  const { list: texts } = words.payments
+  const { list: texts } = paymentWords
   if (!shown) return words.loading
   if (shown.rows.size > 0) return texts.shown(shown.rows.size, shown.hasMore)
   return isFiltering(filtersOf(route.value.query)) ? texts.noneFound : texts.none
 }
 
 function Rows({ feed }: { feed: Feed }) {
-  const { list: texts } = words.payments
+  const { list: texts } = paymentWords
   const shown = feed.transactions.shown.value
   return (
     <table>
@@ -128,7 +129,7 @@ function UnreadableRow({ row: { id, invalid }, query }: UnreadableRowProps) {
   return (
     <tr>
       <td class="cell-status">
-        <span class="badge Failed">{words.payments.list.unreadable}</span>
+        <span class="badge Failed">{paymentWords.list.unreadable}</span>
       </td>
       <th scope="row" class="cell-reference" colSpan={4}>
         <a id={`payment-${id}`} href={formatRoute({ view: 'payments', id, query })}>
@@ -143,7 +144,7 @@ function UnreadableRow({ row: { id, invalid }, query }: UnreadableRowProps) {
 /** The paid amount, if it differs from the requested one. */
 const PaidOther = ({ paid }: { paid: Paid }) => (
   <span class="paid-other">
-    {words.payments.list.paid} <Money {...paid} />
+    {paymentWords.list.paid} <Money {...paid} />
   </span>
 )
 
@@ -158,7 +159,7 @@ function Refunded({ amount, currency }: { amount: number; currency: string }) {
 }
 
 function LoadMore({ feed }: { feed: Feed }) {
-  const { list: texts } = words.payments
+  const { list: texts } = paymentWords
   const isLoading = feed.transactions.isLoadingMore.value
   return (
     <button

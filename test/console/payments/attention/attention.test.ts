@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { alertText, parkedLong } from '../../../../console/payments/attention/attention.ts'
-import { words } from '../../../../console/words.ts'
+import { attentionWords } from '../../../../console/payments/attention/words.ts'
 import type { AlertDetail } from '../../../../worker/payments/domain/raised-alert.ts'
 import type { AlertKind } from '../../../../worker/payments/domain/status.ts'
 import type { EventRecord } from '../../../../worker/payments/queries/queries.ts'
 
 const NOW = Date.parse('2026-03-02T10:00:00Z')
-const KINDS = Object.keys(words.payments.attention.alerts) as AlertKind[]
+const KINDS = Object.keys(attentionWords.alerts) as AlertKind[]
 
 const textOf = (kind: AlertKind, detail: AlertDetail) => {
   const alert = { id: 'a', kind, gateway: 'redirect', detail, createdAt: '2026-03-02T09:00:00Z' }
