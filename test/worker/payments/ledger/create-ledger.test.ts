@@ -1,5 +1,5 @@
-// The ledger over SQLite in this process: as it is, and where saves go wrong in ways that nobody
-// may notice.
+// The contract of the ledger over SQLite in this process: without faults, and with two faults of
+// saves that no caller may notice.
 
 import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
 import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
@@ -12,7 +12,7 @@ import { ledgerContract } from '../../../contract/ledger.ts'
 import { TABLES } from '../../../support/libsql.ts'
 import { sqliteDatabase } from '../../../support/sqlite-database.ts'
 
-/** The pause before a batch is sent again lasts no time. */
+/** A batch is sent again without a pause. */
 const impatient: Clock = {
   ...hostClock,
   after: (ms, call) => hostClock.after(ms <= 2_000 ? 0 : ms, call),
@@ -34,8 +34,8 @@ function contractOver(name: string, over: (database: Database) => Database): voi
 
 contractOver('SQLite in memory', (database) => database)
 
-// What only hands out, by an UPDATE, hands out something else the second time: that is left alone.
-contractOver('SQLite, each save carried out and its answer lost', (database) => ({
+// Saves without an INSERT claim due rows: repeated, they claim others, so their answers are kept.
+contractOver('SQLite, where each save succeeds and its answer is lost', (database) => ({
   ...database,
   async write(statements, signal) {
     const results = await database.write(statements, signal)
@@ -46,7 +46,7 @@ contractOver('SQLite, each save carried out and its answer lost', (database) => 
   },
 }))
 
-contractOver('SQLite, each save refused for somebody else’s', (database) => {
+contractOver('SQLite, where each save is refused once for another writer’s', (database) => {
   let refuses = true
   return {
     ...database,

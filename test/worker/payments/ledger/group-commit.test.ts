@@ -6,9 +6,9 @@ import { FakeClock, settle } from '../../../support/fake-clock.ts'
 const BUSY = new Error('busy')
 
 let clock: FakeClock
-/** Each batch as it was sent. */
+/** The batches, as they were sent. */
 let sent: string[][]
-/** How the batches go, in their order; then as `answer` says. */
+/** The results of the next batches, in order. All others go to `otherwise`. */
 let script: ((units: readonly string[], signal: AbortSignal) => Promise<readonly string[]>)[]
 let setbacks: number[]
 
@@ -23,7 +23,7 @@ const answer = async (units: readonly string[]) => units.map((unit) => `${unit}!
 const busy = () => Promise.reject(BUSY)
 const silence = () => new Promise<never>(() => undefined)
 
-/** Answers that wait until they are let go. */
+/** A batch whose answer waits for `release`. */
 function held() {
   let release: (() => void) | undefined
   const gate = new Promise<void>((resolve) => {
@@ -38,7 +38,7 @@ function held() {
   }
 }
 
-/** What rejects is a unit of this name, when it stands in a batch. */
+/** Rejects each batch that contains this unit. */
 const failsOn = (poison: string) => async (units: readonly string[]) => {
   if (units.includes(poison)) throw new RangeError(poison)
   return answer(units)
@@ -59,14 +59,14 @@ const names = (count: number, prefix = 'u') =>
   Array.from({ length: count }, (_, n) => `${prefix}${n}`)
 
 describe('group commit', () => {
-  it('sends what is submitted together as one batch, and gives each its own answer', async () => {
+  it('sends units that are submitted together as one batch, and answers each with its own result', async () => {
     const { submit } = commit()
     expect(await Promise.all(['a', 'b', 'c'].map(submit))).toEqual(['a!', 'b!', 'c!'])
     expect(sent).toEqual([['a', 'b', 'c']])
     expect(clock.pending).toBe(0)
   })
 
-  it('gathers the next group while a batch is in flight, never two at once', async () => {
+  it('gathers the next group while a batch is under way, and never sends two at once', async () => {
     const first = held()
     script = [first.send]
     const { submit } = commit()
@@ -82,7 +82,7 @@ describe('group commit', () => {
     expect(sent).toEqual([['a'], ['b', 'c', 'd']])
   })
 
-  it('waits a little for what comes behind the answers of a group that took long', async () => {
+  it('waits 10 ms after a slow group, for what its callers submit next', async () => {
     const first = held()
     script = [first.send]
     const { submit } = commit()
@@ -100,14 +100,14 @@ describe('group commit', () => {
     expect(sent).toEqual([['a'], ['b', 'c']])
   })
 
-  it('sends at most 256 units in a batch, first come, first served', async () => {
+  it('sends at most 256 units in a batch, in the order of their submission', async () => {
     const units = names(600)
     const { submit } = commit()
     expect(await Promise.all(units.map(submit))).toEqual(units.map((unit) => `${unit}!`))
     expect(sent).toEqual([units.slice(0, 256), units.slice(256, 512), units.slice(512)])
   })
 
-  it('halves a batch that fails until the poison stands alone, and only that rejects', async () => {
+  it('halves a failing batch until the bad unit is alone, and rejects only that one', async () => {
     const { submit } = commit(failsOn('c'))
     const answers = await Promise.allSettled(['a', 'b', 'c', 'd'].map(submit))
     expect(sent).toEqual([['a', 'b', 'c', 'd'], ['a', 'b'], ['c', 'd'], ['c'], ['d']])
@@ -121,7 +121,7 @@ describe('group commit', () => {
     expect(setbacks).toEqual([])
   })
 
-  it('finds one poison among 64 with 13 batches', async () => {
+  it('finds one bad unit among 64 with 13 batches', async () => {
     const units = names(64)
     const { submit } = commit(failsOn('u41'))
     const answers = await Promise.allSettled(units.map(submit))
@@ -130,7 +130,7 @@ describe('group commit', () => {
     expect(sent).toHaveLength(13)
   })
 
-  it('retries what is transient after a jittered wait, together with who came meanwhile', async () => {
+  it('retries after a transient error and a jittered wait, together with newer units', async () => {
     script = [busy, busy]
     const { submit } = commit()
     const first = submit('a')
@@ -147,7 +147,7 @@ describe('group commit', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('does not lose a half that waits when the other one meets trouble', async () => {
+  it('does not lose the waiting half of a batch when the other half fails', async () => {
     script = [failsOn('a'), failsOn('a'), failsOn('a'), busy]
     const { submit } = commit()
     const answers = Promise.allSettled(['a', 'b', 'c', 'd'].map(submit))
@@ -161,7 +161,7 @@ describe('group commit', () => {
     expect(sent.at(-1)).toEqual(['b', 'c', 'd'])
   })
 
-  it('sends a batch again that did not end within 6 s, and tells it that nobody waits', async () => {
+  it('aborts a batch after 6 s, and sends it again', async () => {
     let signal: AbortSignal | undefined
     script = [
       (_, given) => {
@@ -180,7 +180,7 @@ describe('group commit', () => {
     expect(sent).toEqual([['a'], ['a']])
   })
 
-  it('is not disturbed by the late answer of a batch that it gave up', async () => {
+  it('ignores the late answer of a batch that it gave up', async () => {
     const late = held()
     script = [late.send]
     const { submit } = commit(async (units) => units.map((unit) => `${unit} second`))
@@ -190,7 +190,7 @@ describe('group commit', () => {
     expect(await only).toBe('a second')
   })
 
-  it('rejects a unit as unavailable when its patience of 25 s is over, not before', async () => {
+  it('rejects a unit as unavailable after 25 s, and not before', async () => {
     const { submit } = commit(busy)
     const early = expect(submit('early')).rejects.toBeInstanceOf(LedgerUnavailable)
     await clock.advance(20_000)
@@ -212,7 +212,7 @@ describe('group commit', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('rejects those in time as well who wait behind a full batch', async () => {
+  it('rejects units after 25 s also if they wait behind a full batch', async () => {
     const { submit } = commit(silence)
     const answers = Promise.allSettled(names(200).map(submit))
     await clock.advance(25_000)
@@ -220,7 +220,7 @@ describe('group commit', () => {
     expect(reasons.every((reason) => reason instanceof LedgerUnavailable)).toBe(true)
   })
 
-  it('sends no unit again whose patience is over', async () => {
+  it('does not send a unit again after its 25 s', async () => {
     script = [silence, silence, silence, silence, silence]
     const { submit } = commit()
     const old = submit('old').catch(() => 'over')

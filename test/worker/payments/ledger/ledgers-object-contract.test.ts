@@ -1,5 +1,5 @@
-// The ledger behind an object: what crosses is copied as RPC copies it, so that nothing of the port
-// may lean on what does not survive that.
+// The contract of the ledger, for a ledger in an object. Arguments and results are copied as RPC
+// copies them, so the port may contain only what survives that.
 
 import {
   answerCall,

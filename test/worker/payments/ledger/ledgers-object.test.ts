@@ -24,7 +24,7 @@ beforeEach(() => {
   logged = []
 })
 
-/** An object whose calls go as `call` says, one stub a call. */
+/** A ledger in an object that answers with `call`. Counts the stubs. */
 function ledgerOver(call: Call, webhooks: Webhooks = () => expect.fail('no webhooks')): Ledger {
   const namespace: LedgerNamespace = {
     getByName(name, options) {
@@ -42,7 +42,7 @@ function ledgerOver(call: Call, webhooks: Webhooks = () => expect.fail('no webho
 
 let logged: unknown[]
 
-/** An object over these methods of a ledger. */
+/** An object with these methods of a ledger. */
 const object = (ledger: object): Call => {
   return (name, args) =>
     answerCall(
@@ -55,14 +55,14 @@ const object = (ledger: object): Call => {
 const reset = () => Object.assign(new Error('reset'), { durableObjectReset: true, remote: true })
 
 describe('the ledger in an object', () => {
-  it('carries a call and its answer across', async () => {
+  it('passes a call on, and returns its answer', async () => {
     const ledger = ledgerOver(
       object({ forget: async (before: number, limit: number) => before + limit }),
     )
     expect(await ledger.forget(40, 2)).toBe(42)
   })
 
-  it('keeps a ledger out of reach apart from a call that failed', async () => {
+  it('distinguishes an unavailable ledger from a failed call', async () => {
     const calls = object({
       forget: async () => {
         throw new LedgerUnavailable('the database was out of reach')
@@ -79,14 +79,14 @@ describe('the ledger in an object', () => {
   })
 
   it.each(['constructor', 'fetch', 'alarm', 'toString', '__proto__'])(
-    'has no method %s for whoever reaches it',
+    'does not let callers run %s',
     async (name) => {
       const reply = await object({})(name, [])
       expect(reply).toMatchObject({ ok: false, code: 'failed' })
     },
   )
 
-  it('answers what is misconfigured, instead of breaking its object', async () => {
+  it('answers with an error if it is misconfigured, instead of breaking its object', async () => {
     const make = () => {
       throw new Error('PAYMENT_DATABASE_URL is missing')
     }
@@ -94,7 +94,7 @@ describe('the ledger in an object', () => {
     expect(reply).toMatchObject({ ok: false, code: 'failed' })
   })
 
-  it('repeats a call that an object lost when it was reset, over a fresh stub', async () => {
+  it('repeats a call with a new stub if its object was reset', async () => {
     const seen: unknown[] = []
     const ledger = ledgerOver((name, args) => {
       seen.push([name, ...args])
@@ -108,7 +108,7 @@ describe('the ledger in an object', () => {
     expect(stubs).toBe(3)
   })
 
-  it('gives up after some tries, and says that the ledger is out of reach', async () => {
+  it('gives up after four tries, with LedgerUnavailable', async () => {
     const ledger = ledgerOver(() => {
       throw reset()
     })
@@ -119,7 +119,7 @@ describe('the ledger in an object', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('does not press an object that has too much to do', async () => {
+  it('does not repeat a call to an overloaded object', async () => {
     const ledger = ledgerOver(() => {
       throw Object.assign(new Error('overloaded'), { overloaded: true, retryable: true })
     })
@@ -152,17 +152,17 @@ describe('webhooks to an object', () => {
     const log = (...line: unknown[]) => logged.push(line)
     return (arrivals: string) => answerWebhooks(() => ledger, arrivals, log)
   }
-  const none: Call = () => expect.fail('a call of its own')
+  const none: Call = () => expect.fail('a separate call')
 
-  it('cross together, as they are, and each gets its own answer', async () => {
+  it('are sent together, unchanged, and each gets its own answer', async () => {
     const seen: Arrival[] = []
-    let crossings = 0
+    let requests = 0
     const object = over(async (came) => {
       seen.push(came)
       return { ...answered, transactionId: came.payload.gatewayTransactionId }
     })
     const ledger = ledgerOver(none, (arrivals) => {
-      crossings++
+      requests++
       return object(arrivals)
     })
     const sent = Array.from({ length: 20 }, (_, n) => arrival(`e-${n}`))
@@ -171,10 +171,10 @@ describe('webhooks to an object', () => {
       sent.map(({ payload }) => payload.gatewayTransactionId),
     )
     expect(seen).toEqual(sent)
-    expect(crossings).toBeLessThan(6)
+    expect(requests).toBeLessThan(6)
   })
 
-  it('fail alone, whoever they cross with', async () => {
+  it('fail alone when they are sent together', async () => {
     const object = over(async ({ id }) => {
       if (id === 'id-bad') throw new RangeError('null is not an amount')
       if (id === 'id-late') throw new LedgerUnavailable('the database was out of reach')
@@ -190,7 +190,7 @@ describe('webhooks to an object', () => {
     expect(logged).toMatchObject([['error', 'payments.ledger.failed', { method: 'webhook' }]])
   })
 
-  it('are all out of reach of a ledger that cannot be built or reached', async () => {
+  it('all fail when the ledger cannot be built or reached', async () => {
     const ledger = ledgerOver(none, () => {
       throw Object.assign(new Error('overloaded'), { overloaded: true, retryable: true })
     })
@@ -207,7 +207,7 @@ describe('webhooks to an object', () => {
     await expect(misconfigured.webhook(arrival('a'))).rejects.toThrow('LIBSQL_URL')
   })
 
-  it('are repeated together when their object was reset, and recorded with the same ids', async () => {
+  it('are repeated together, with the same ids, when their object was reset', async () => {
     const ids: string[][] = []
     const object = over(async () => answered)
     const ledger = ledgerOver(none, (arrivals) => {

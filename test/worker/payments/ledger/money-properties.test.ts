@@ -1,4 +1,4 @@
-// Whatever the order, doubling and delay of charges, webhooks, refunds and sweeps.
+// Charges, webhooks, refunds and sweeps in random order, repeated and delayed.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -24,7 +24,7 @@ const RANK: Record<PaymentStatus, number> = {
   Expired: 4,
 }
 
-/** Everything that is stored of all payments, but for who is telling it just now. */
+/** All stored data of all payments, without the leases of dispatches. */
 async function everything(w: World) {
   const page = { limit: 1_000 }
   const transactions = await w.queries.transactions({}, page)
@@ -37,28 +37,28 @@ async function everything(w: World) {
 
 type Everything = Awaited<ReturnType<typeof everything>>
 
-/** The events of its life, without those of its alerts. */
-const movesOf = ({ events }: Pick<Story, 'events'>) =>
+/** The events that changed its status, without those of its alerts. */
+const changesOf = ({ events }: Pick<Story, 'events'>) =>
   events.filter(({ type }) => type !== 'AlertRaised')
 
-/** The statuses that a payment was told to have, in the only order that the graph could have. */
+/** The statuses in a payment's events, in the only order that the graph allows. */
 function pathOf(story: Pick<Story, 'events'>): PaymentStatus[] {
-  const told = movesOf(story).map(({ payload }) => payload.transaction.status)
-  return told.toSorted((a, b) => RANK[a] - RANK[b])
+  const statuses = changesOf(story).map(({ payload }) => payload.transaction.status)
+  return statuses.toSorted((a, b) => RANK[a] - RANK[b])
 }
 
 function checkStory(story: Story): void {
   const { transaction, webhookEvents, refunds } = story
-  const events = movesOf(story)
+  const events = changesOf(story)
   const path = pathOf(story)
-  // The end state is one that the graph allows, and each change of status fired one event.
+  // The graph allows each change of status, and each change caused one event.
   expect(path[0]).toBe('Pending')
   expect(path.at(-1)).toBe(transaction.status)
   for (const [at, to] of path.slice(1).entries()) {
     expect(judge(path[at] as PaymentStatus, to)).toBe('applied')
     expect(path[at]).not.toBe(to)
   }
-  // Each event has its change, and its change a cause.
+  // Each event has its change, and each change has its cause.
   for (const { id, type, payload } of events) {
     const { status } = payload.transaction
     expect(type).toBe(status === 'Pending' ? 'PaymentInitiated' : eventOf(status))
@@ -74,15 +74,15 @@ function checkStory(story: Story): void {
     const isChange = outcome === 'applied' && fromStatus !== toStatus
     expect(events.some((event) => event.id === id)).toBe(isChange)
   }
-  // Money that is back was paid before.
-  const back = refunds.filter(({ status }) => status === 'succeeded')
-  const sum = back.reduce((total, { amount }) => total + amount, 0)
+  // Only paid money is refunded.
+  const done = refunds.filter(({ status }) => status === 'succeeded')
+  const sum = done.reduce((total, { amount }) => total + amount, 0)
   expect(transaction.refundedAmount).toBeGreaterThanOrEqual(sum)
   const { paid } = transaction
   expect(paid !== undefined).toBe(path.includes('Paid'))
   expect(transaction.refundedAmount).toBeLessThanOrEqual(paid?.amount ?? 0)
-  const isBack = transaction.status === 'Refunded' || transaction.status === 'PartiallyRefunded'
-  if (!isBack) expect(transaction.refundedAmount).toBe(0)
+  const isRefunded = transaction.status === 'Refunded' || transaction.status === 'PartiallyRefunded'
+  if (!isRefunded) expect(transaction.refundedAmount).toBe(0)
   if (transaction.status === 'Refunded') {
     expect(transaction.refundedAmount).toBe(paid?.amount)
   }
@@ -90,7 +90,7 @@ function checkStory(story: Story): void {
   expect(underWay.length).toBeLessThanOrEqual(1)
 }
 
-/** Each alert is one event, which says what the alert says. Nobody acknowledges one here. */
+/** Each alert has one event with the same fields. No step acknowledges an alert. */
 function checkAlerts({ stories, alerts }: Everything): void {
   const events = stories.flatMap(({ events: all }) => all)
   const raised = events.flatMap(({ payload }) => ('alert' in payload ? [payload.alert] : []))
@@ -98,7 +98,7 @@ function checkAlerts({ stories, alerts }: Everything): void {
   expect(raised.toSorted(byId)).toEqual(alerts.toSorted(byId))
 }
 
-/** Whatever was replaced: an order has one attempt at most that is open or was paid. */
+/** An order has at most one attempt that is open or was paid, whatever was replaced. */
 function checkOrders({ stories }: Everything): void {
   const live = stories
     .map(({ transaction }) => transaction)
@@ -113,16 +113,16 @@ function checkChange(before: Story | undefined, after: Story): void {
   expect(now.refundedAmount).toBeGreaterThanOrEqual(then?.refundedAmount ?? 0)
   const known = new Set(before?.events.map(({ id }) => id))
   const fresh = pathOf({ events: after.events.filter(({ id }) => !known.has(id)) })
-  // What was told since is exactly the way from there to here.
-  const way = then ? [then.status, ...fresh] : fresh
-  expect(way.at(-1)).toBe(now.status)
-  for (const [at, to] of way.slice(1).entries()) {
-    expect(judge(way[at] as PaymentStatus, to)).toBe('applied')
+  // The new events are exactly the path from the old status to the new one.
+  const path = then ? [then.status, ...fresh] : fresh
+  expect(path.at(-1)).toBe(now.status)
+  for (const [at, to] of path.slice(1).entries()) {
+    expect(judge(path[at] as PaymentStatus, to)).toBe('applied')
   }
-  expect(movesOf(after)).toHaveLength(movesOf(before ?? { events: [] }).length + fresh.length)
+  expect(changesOf(after)).toHaveLength(changesOf(before ?? { events: [] }).length + fresh.length)
 }
 
-/** A webhook did what the graph says of the payment as it was, and nothing to any other. */
+/** A webhook changed its payment as the graph says, and no other payment. */
 function checkWebhook(
   event: NonNullable<Call['event']>,
   { outcome, transactionId }: { outcome?: string; transactionId?: string },
@@ -132,8 +132,8 @@ function checkWebhook(
   const storyOf = ({ stories }: Everything, id = transactionId) =>
     stories.find(({ transaction }) => transaction.id === id)
   for (const { transaction } of before.stories) {
-    const isStill = transaction.id !== transactionId || outcome !== 'applied'
-    if (isStill) expect(storyOf(after, transaction.id)?.transaction).toEqual(transaction)
+    const isUnchanged = transaction.id !== transactionId || outcome !== 'applied'
+    if (isUnchanged) expect(storyOf(after, transaction.id)?.transaction).toEqual(transaction)
   }
   const from = storyOf(before)?.transaction.status
   if (outcome === 'duplicate') {
@@ -149,11 +149,11 @@ function checkWebhook(
   expect(mayReject ? ['applied', 'rejected'] : [verdict]).toContain(outcome)
 }
 
-type Life = typeof steps extends fc.Arbitrary<infer Drawn> ? Drawn : never
+type Life = typeof steps extends fc.Arbitrary<infer Generated> ? Generated : never
 
-/** Plays it, checking each step; answers the events that were handed to the dispatcher. */
-async function live(w: World, life: Life, seen: Set<string>): Promise<string[]> {
-  const told: string[] = []
+/** Runs all steps and checks each. Returns the ids of the dispatched events. */
+async function play(w: World, life: Life, seen: Set<string>): Promise<string[]> {
+  const dispatched: string[] = []
   const lasting: Call[] = []
   let now = T0
   let before = await everything(w)
@@ -163,7 +163,7 @@ async function live(w: World, life: Life, seen: Set<string>): Promise<string[]> 
     if (!call) continue
     const answer = await call.make()
     const after = await everything(w)
-    told.push(...answer.pending.map(({ outboxId }) => outboxId))
+    dispatched.push(...answer.pending.map(({ outboxId }) => outboxId))
     for (const story of after.stories) {
       const old = before.stories.find((each) => each.transaction.id === story.transaction.id)
       checkChange(old, story)
@@ -174,17 +174,17 @@ async function live(w: World, life: Life, seen: Set<string>): Promise<string[]> 
     if (call.event) checkWebhook(call.event, answer, before, after)
     note(after, seen)
 
-    // A repetition changes nothing: at once, or of any call before.
+    // A repeated call changes nothing, whether it is the last one or an earlier one.
     if (call.isLasting) lasting.push(call)
     const old = again === undefined ? undefined : lasting[again % lasting.length]
-    for (const repeated of call.goesOn ? [old] : [call, old]) {
+    for (const repeated of call.continues ? [old] : [call, old]) {
       if (!repeated) continue
       await repeated.make()
       expect(await everything(w)).toEqual(after)
     }
     before = after
   }
-  return told
+  return dispatched
 }
 
 function note({ stories, alerts, webhookEvents }: Everything, seen: Set<string>): void {
@@ -198,7 +198,7 @@ function note({ stories, alerts, webhookEvents }: Everything, seen: Set<string>)
 }
 
 describe('money', () => {
-  it('moves only as the graph allows, is told once, and never comes back twice', async () => {
+  it('moves only as the graph allows, with one event for each change, and is never refunded twice', async () => {
     const seen = new Set<string>()
     await fc.assert(
       fc.asyncProperty(steps, async (life) => {
@@ -210,22 +210,22 @@ describe('money', () => {
         })
         const bed = { ledger, outbox: ledger, queries, close: async () => undefined }
         const w = new World(bed, { guard, dispatcher })
-        const told = await live(w, life, seen)
+        const dispatched = await play(w, life, seen)
         const { stories } = await everything(w)
-        // Each event was handed over once, when it was caused; none is left out.
+        // Each event was dispatched once, when it was caused.
         const stored = stories.flatMap(({ events }) => events.map(({ id }) => id))
-        expect(told.toSorted(byText)).toEqual(stored.toSorted(byText))
+        expect(dispatched.toSorted(byText)).toEqual(stored.toSorted(byText))
       }),
       { numRuns: 60, endOnFailure: true },
     )
-    // The lives were not too dull to prove anything.
-    const dull = [
+    // The random steps reached every outcome.
+    const missing = [
       ...['Pending', 'Paid', 'Failed', 'Cancelled', 'Expired', 'Refunded', 'PartiallyRefunded'],
       ...['applied', 'unchanged', 'illegal', 'rejected', 'parked', 'late_payment'],
       ...['amount_mismatch', 'refund_failed', 'unsettled', 'replaced'],
       ...['refund claimed', 'refund accepted', 'refund succeeded', 'refund failed'],
     ].filter((each) => !seen.has(each))
-    expect(dull).toEqual([])
+    expect(missing).toEqual([])
   })
 })
 

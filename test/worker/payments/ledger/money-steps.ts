@@ -1,5 +1,5 @@
-// Steps of a random life of a few payments: charges, webhooks, refunds and sweeps in any order.
-// Each step draws its ids before its call, so that the call can be made again as it was.
+// Random steps for a few payments: charges, webhooks, refunds and sweeps in any order. Each step
+// generates its ids before its call, so that the same call can be repeated.
 
 import fc from 'fast-check'
 import type { PendingEvent } from '../../../../worker/payments/domain/events.ts'
@@ -12,13 +12,13 @@ const AMOUNT = 1_000
 const ORDERS = ['order-0', 'order-1'] as const
 const error = { code: 'declined', message: 'No.' }
 
-/** A call of the ledger, ready to be made any number of times. */
+/** A call of the ledger that can be repeated. */
 export interface Call {
-  /** It goes on where it stopped; anything else changes nothing when it is made again. */
-  goesOn?: boolean
-  /** It stored a row of its own: made again, however late, it finds that. */
+  /** Repeated, it does more work. Any other call changes nothing when it is repeated. */
+  continues?: boolean
+  /** It stored a row, and finds that row when it is repeated, however late. */
   isLasting?: boolean
-  /** Of a webhook: what it was about. */
+  /** The fields of a webhook. */
   event?: { status: string; onMismatch: string; isAlert: boolean }
   make(): Promise<{ outcome?: string; transactionId?: string; pending: PendingEvent[] }>
 }
@@ -77,8 +77,8 @@ const finish: fc.Arbitrary<Step> = fc
     const answer = w.answerOf(transaction, { gatewayTransactionId })
     const eventId = w.id()
     return {
-      // Parked events that it applied may give the payment the name by which others are matched.
-      goesOn: kind !== 'answered',
+      // Parked events that it applied may give the payment an id that matches other parked events.
+      continues: kind !== 'answered',
       make: () => {
         if (kind === 'refused') return w.finish(transaction, { kind, error }, { eventId, now })
         if (kind === 'unknown' || kind === 'unsent') {
@@ -107,7 +107,7 @@ const webhook: fc.Arbitrary<Step> = fc
   })
   .map(({ reference, attempt, isNamed, event, delayMs, isAlert, ...wish }) => async (w, now) => {
     const { status, onMismatch, amount, currency } = wish
-    // No honest gateway tells by its order alone of an attempt that is not the newest.
+    // A gateway names only the newest attempt by its reference alone.
     const last = (await newest(w, reference))?.attempt ?? 1
     const arrival: Arrival = {
       id: w.id(),
@@ -133,7 +133,7 @@ const webhook: fc.Arbitrary<Step> = fc
     }
   })
 
-/** What happens most in real life, and what refunds need: it is paid, as it was asked for. */
+/** The most common event, which refunds need: the requested amount is paid. */
 const pay: fc.Arbitrary<Step> = order.map((reference) => async (w, now) => {
   const transaction = await newest(w, reference)
   if (!transaction) return undefined
@@ -172,7 +172,7 @@ const endRefund: fc.Arbitrary<Step> = fc
     const story = transaction && (await w.story(transaction))
     const refundId = story?.refunds.at(-1)?.id
     if (refundId === undefined) return undefined
-    // Its one caller has ended it.
+    // It has ended already.
     if (story?.events.some(({ id }) => id === refundId)) return undefined
     const nextCheckAt = now + 5 * MINUTE
     return {
@@ -185,7 +185,7 @@ const endRefund: fc.Arbitrary<Step> = fc
     }
   })
 
-/** What the sweeper does: the gateway tells where a payment is, by an event of its own making. */
+/** The sweeper's check: it asks the gateway, and records the answer as an event. */
 const check: fc.Arbitrary<Step> = fc
   .record({
     status: fc.constantFrom('Pending', 'Paid', 'Expired', 'Refunded'),
@@ -216,26 +216,26 @@ const check: fc.Arbitrary<Step> = fc
   })
 
 const applyParked: fc.Arbitrary<Step> = fc.constant(async (w, now) => ({
-  // One that it applied may have given its payment the name by which another is matched.
-  goesOn: true,
+  // An event that it applied may give the payment an id that matches another parked event.
+  continues: true,
   async make() {
     await w.ledger.applyParked({ now, limit: 9 })
     return { pending: w.dispatcher.take() }
   },
 }))
 
-const tell: fc.Arbitrary<Step> = fc.boolean().map((ok) => async (w, now) => ({
-  goesOn: true,
+const dispatchDue: fc.Arbitrary<Step> = fc.boolean().map((ok) => async (w, now) => ({
+  continues: true,
   async make() {
     const pending = await w.outbox.claimPending({ now, limit: 9 })
-    const went = ok ? { ok } : { ok, nextAttemptAt: now + MINUTE }
-    const told = pending.map(({ outboxId }) => ({ outboxId, listeners: went }))
-    await w.outbox.settleDispatched(told, now)
+    const listeners = ok ? { ok } : { ok, nextAttemptAt: now + MINUTE }
+    const dispatched = pending.map(({ outboxId }) => ({ outboxId, listeners }))
+    await w.outbox.settleDispatched(dispatched, now)
     return NOTHING
   },
 }))
 
-/** Each with how long after the one before it comes, and which earlier call is then made again. */
+/** Each with the time since the step before it, and which earlier call is then repeated. */
 export const steps = fc.array(
   fc.record({
     step: fc.oneof(
@@ -247,7 +247,7 @@ export const steps = fc.array(
       { arbitrary: endRefund, weight: 6 },
       { arbitrary: check, weight: 1 },
       { arbitrary: applyParked, weight: 1 },
-      { arbitrary: tell, weight: 1 },
+      { arbitrary: dispatchDue, weight: 1 },
     ),
     waitMs: fc.constantFrom(0, 1, 1_000, 90_000, 600_000),
     again: fc.option(fc.nat(), { nil: undefined, freq: 2 }),

@@ -4,7 +4,7 @@ import { FakeClock, settle } from '../../../support/fake-clock.ts'
 
 interface Call {
   items: readonly string[]
-  /** Answers each with itself in capitals, or as given. */
+  /** Answers each item with itself in capitals, or with these answers. */
   answer(answers?: readonly string[]): Promise<void>
   fail(error: Error): Promise<void>
 }
@@ -40,12 +40,12 @@ beforeEach(() => {
 
 const items = () => calls.map((call) => call.items)
 const call = (at: number): Call => calls[at] ?? expect.fail(`there was no call ${at}`)
-/** Two that lead, so that whoever comes next waits. */
+/** Two calls under way, so that the next items wait. */
 const busy = () => ['x', 'y'].map((item) => submit(item))
 const many = (count: number) => Array.from({ length: count }, (_, n) => `i${n}`)
 
 describe('one call for many', () => {
-  it('calls at once for whoever comes alone, and sets no timer', async () => {
+  it('calls at once for a single item, and sets no timer', async () => {
     const first = submit('a')
     expect(items()).toEqual([['a']])
     expect(clock.pending).toBe(0)
@@ -58,7 +58,7 @@ describe('one call for many', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('gathers who comes while two are calling, and answers each with its own', async () => {
+  it('gathers items while two calls are under way, and answers each with its own result', async () => {
     const first = busy()
     const later = ['a', 'b', 'c'].map((item) => submit(item))
     expect(items()).toEqual([['x'], ['y']])
@@ -70,7 +70,7 @@ describe('one call for many', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('puts at most 32 into a call, and lets none of them wait for those under way', async () => {
+  it('puts at most 32 items into a call, and a full call does not wait for those under way', async () => {
     void busy()
     const waiting = many(150).map((item) => submit(item))
     expect(calls.map((each) => each.items.length)).toEqual([1, 1, 32, 32, 32, 32])
@@ -81,14 +81,14 @@ describe('one call for many', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('sends long ones before they are too much for one call', () => {
+  it('calls earlier for long items, so that no call gets too large', () => {
     void busy()
     const long = 'l'.repeat(400_000)
     for (let n = 0; n < 4; n++) void submit(long)
     expect(calls.map((each) => each.items.length)).toEqual([1, 1, 3])
   })
 
-  it('keeps the work of whoever calls alive, for as long as it leads', async () => {
+  it('keeps the request of the leader alive for as long as it leads', async () => {
     void busy()
     void submit('a')
     expect(kept).toHaveLength(2)
@@ -102,7 +102,7 @@ describe('one call for many', () => {
     expect(isOver).toBe(true)
   })
 
-  it('fails all of a call that fails, none of another, and goes on', async () => {
+  it('fails all items of a failed call and no others, and goes on', async () => {
     const [leader] = busy()
     void leader?.catch(() => undefined)
     const first = [submit('a'), submit('b')].map((each) => each.catch(String))
@@ -117,7 +117,7 @@ describe('one call for many', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('takes an answer for too few as a failure of all, and gives nobody another one’s', async () => {
+  it('fails all items of a call with too few results, instead of mixing them up', async () => {
     void busy()
     const waiting = [submit('a'), submit('b')].map((each) => each.catch(String))
     await call(0).answer()
@@ -126,8 +126,8 @@ describe('one call for many', () => {
   })
 })
 
-describe('a leader that vanished', () => {
-  it('is given up by those in its call, who then call alone', async () => {
+describe('a leader that has vanished', () => {
+  it('is given up by the items in its call, which are then sent one by one', async () => {
     void busy()
     const waiting = [submit('a'), submit('b')]
     await call(0).answer()
@@ -140,7 +140,7 @@ describe('a leader that vanished', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('is given up by those who were gathered, and nobody calls for them again', async () => {
+  it('is given up by the gathered items, which are then sent once', async () => {
     void busy()
     const waiting = submit('a')
     await clock.advance(3_000)
@@ -152,7 +152,7 @@ describe('a leader that vanished', () => {
     expect(items().slice(3)).toEqual([['b']])
   })
 
-  it('is replaced after two seconds, by one who calls for those that wait', async () => {
+  it('is replaced after two seconds, by a leader that sends the waiting items', async () => {
     void busy()
     const waiting = submit('a')
     await clock.advance(2_000)
@@ -163,7 +163,7 @@ describe('a leader that vanished', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('that answers late after all changes nothing', async () => {
+  it('changes nothing with a late answer', async () => {
     void busy()
     const waiting = submit('a')
     await call(0).answer()
@@ -173,7 +173,7 @@ describe('a leader that vanished', () => {
     expect(await waiting).toBe('alone')
   })
 
-  it('does not make room for more than its place', async () => {
+  it('is replaced by only one other', async () => {
     void busy()
     await clock.advance(2_000)
     void busy()
@@ -186,7 +186,7 @@ describe('a leader that vanished', () => {
 })
 
 describe('a leader', () => {
-  it('leads for sixteen calls, and leaves nobody behind', async () => {
+  it('leads for at most sixteen calls, and leaves no item behind', async () => {
     void busy()
     const waiting: Promise<string>[] = []
     for (let n = 0; n < 15; n++) {
@@ -203,7 +203,7 @@ describe('a leader', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('that leads for longer than two seconds calls once more, and lets others lead', async () => {
+  it('calls only once more after two seconds, and lets another one lead', async () => {
     void busy()
     const waiting = submit('a')
     await clock.advance(2_500)

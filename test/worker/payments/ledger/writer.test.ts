@@ -1,5 +1,5 @@
-// Every save is a compare-and-swap: what lands late, comes twice or is another ledger's leaves no
-// trace, and nobody who called notices.
+// Every save is a compare-and-swap: one that arrives late or twice, or comes from another ledger,
+// changes nothing, and callers do not notice.
 
 import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -17,7 +17,7 @@ import { FakeDispatcher, FakeGuard, LISTENERS, World } from '../../../contract/l
 import { type SqliteDatabase, sqliteDatabase } from '../../../support/sqlite-database.ts'
 
 let database: SqliteDatabase
-/** Names of the lines that were logged. */
+/** The names of the logged lines. */
 let logged: string[]
 beforeEach(() => {
   database = sqliteDatabase()
@@ -39,7 +39,7 @@ const never = new AbortController().signal
 const all = async (sql: string) => (await database.read([statement(sql)]))[0]
 const position = async () => (await all('SELECT epoch, batch FROM payment_ledger'))?.[0]
 
-/** Keeps the next save back, which looks to the ledger like one whose answer never came. */
+/** Holds the next save back. To the ledger it looks like one whose answer was lost. */
 function holding() {
   let held: readonly Statement[] | undefined
   let holds = false
@@ -50,7 +50,7 @@ function holding() {
         if (!holds) return await database.write(statements, signal)
         holds = false
         held = statements
-        throw new DatabaseUnreachable('nobody answered')
+        throw new DatabaseUnreachable('no answer')
       },
     },
     hold: () => {
@@ -60,8 +60,8 @@ function holding() {
   }
 }
 
-describe('a save that lands late', () => {
-  it('after it was sent again changes nothing', async () => {
+describe('a save', () => {
+  it('changes nothing when it arrives after it was sent again', async () => {
     const link = holding()
     const w = worldOver(link.database)
     const transaction = await w.charged()
@@ -73,7 +73,7 @@ describe('a save that lands late', () => {
     expect([await w.story(transaction), await position()]).toEqual(before)
   })
 
-  it('after another event moved its payment leaves that, and the one event', async () => {
+  it('changes nothing when it arrives after another event changed its payment', async () => {
     const link = holding()
     const w = worldOver(link.database)
     const transaction = await w.charged()
@@ -82,7 +82,7 @@ describe('a save that lands late', () => {
       ...{ transactionId: transaction.id, eventId: w.id(), now: 1, verdict: 'success' },
       result: { kind: 'refused', error: { code: 'declined', message: 'No.' } },
     })
-    // They are of one group when the first is sent again.
+    // They are in one group when the first is sent again.
     const paying = w.tell(transaction)
     await Promise.all([failing, paying])
     const { events, transaction: after } = await w.story(transaction)
@@ -92,7 +92,7 @@ describe('a save that lands late', () => {
     expect((await w.read(transaction)).status).toBe(after.status)
   })
 
-  it('before it is sent again is found, and its event dispatched once', async () => {
+  it('is found when it arrived before it is sent again, and its event is dispatched once', async () => {
     let isLost = false
     const w = worldOver({
       ...database,
@@ -112,8 +112,8 @@ describe('a save that lands late', () => {
   })
 })
 
-describe('a save that is refused', () => {
-  it('is loaded and decided again on what somebody else has left', async () => {
+describe('a refused save', () => {
+  it('is loaded and decided again, on what the other writer has stored', async () => {
     let meanwhile: string | undefined
     const w = worldOver({
       ...database,
@@ -131,26 +131,26 @@ describe('a save that is refused', () => {
     meanwhile = `UPDATE payment_transactions SET status = 'Failed'`
     expect((await w.tell(transaction)).outcome).toBe('late_payment')
     expect(await w.alerts()).toEqual(['late_payment'])
-    // Nothing was halved, and nobody waited.
+    // No group was halved, and there was no pause.
     expect(logged).not.toContain('payments.ledger.retry')
   })
 })
 
 describe('a second ledger', () => {
-  it('raises the epoch with its first save, and the first one is refused whole', async () => {
+  it('raises the epoch with its first save, and the first ledger’s next save is refused', async () => {
     const one = worldOver(database)
     const transaction = await one.charged()
     const first = await position()
     const other = worldOver(database)
     await other.pending({ request: { reference: 'order-2' } })
     expect(await position()).toMatchObject({ epoch: Number(first?.epoch) + 1 })
-    // It says so, rests, and its caller gets an answer all the same.
+    // It logs that it was replaced and starts over, so its caller gets an answer.
     expect((await one.tell(transaction)).outcome).toBe('applied')
     expect(logged).toContain('payments.ledger.replaced')
     expect(await position()).toMatchObject({ epoch: Number(first?.epoch) + 2 })
   })
 
-  it('that only looks raises nothing', async () => {
+  it('does not raise the epoch if it saves nothing', async () => {
     const one = worldOver(database)
     await one.charged()
     const before = await position()
@@ -160,11 +160,11 @@ describe('a second ledger', () => {
   })
 })
 
-describe('a database that lacks what saves are compared with', () => {
+describe('a database without the epoch that saves are compared with', () => {
   it.each([
-    ['the row', 'DELETE FROM payment_ledger'],
-    ['the table', 'DROP TABLE payment_ledger'],
-  ])('%s is refused with a code, and works once it is there', async (_, sql) => {
+    ['row', 'DELETE FROM payment_ledger'],
+    ['table', 'DROP TABLE payment_ledger'],
+  ])('refuses with a code if the %s is missing, and works once it is there', async (_, sql) => {
     const w = worldOver(database)
     database.exec(sql)
     await expect(w.begin()).rejects.toMatchObject({ code: 'schema_mismatch' })

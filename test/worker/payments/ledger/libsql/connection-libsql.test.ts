@@ -1,4 +1,4 @@
-// The connection that is kept between writes, on libSQL's own server.
+// The connection that is kept open between writes, with libSQL's own server.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { libsqlDatabase } from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
@@ -34,13 +34,13 @@ describe('a connection of libSQL', () => {
     }
   }
 
-  /** As the server is sent it; a baton names the connection. */
+  /** A request to the server. The baton identifies the connection. */
   interface Pipeline {
     baton?: string | null
     requests: { type: string; batch?: { steps: unknown[] } }[]
   }
 
-  /** Every one from now on. */
+  /** All requests from now on. */
   function pipelines(): Pipeline[] {
     const seen: Pipeline[] = []
     const { fetch } = globalThis
@@ -52,7 +52,7 @@ describe('a connection of libSQL', () => {
   }
   const isNew = ({ baton }: Pipeline) => typeof baton !== 'string'
 
-  /** The next batch is carried out but for its end, and answered as one whose rows are too many. */
+  /** The next batch is executed without its last two steps, and its answer is too large. */
   function breakOffOnce(): void {
     const { fetch } = globalThis
     vi.spyOn(globalThis, 'fetch').mockImplementationOnce(async (input, init) => {
@@ -62,14 +62,14 @@ describe('a connection of libSQL', () => {
       pipeline.requests[at]?.batch?.steps.splice(-2)
       const body = JSON.stringify(pipeline)
       const answer = await fetch(new Request(asked, { body }), init)
-      const told = (await answer.json()) as { results: unknown[] }
+      const reply = (await answer.json()) as { results: unknown[] }
       const error = { code: 'RESPONSE_TOO_LARGE', message: 'Response is too large' }
-      told.results[at] = { type: 'error', error }
-      return Response.json(told)
+      reply.results[at] = { type: 'error', error }
+      return Response.json(reply)
     })
   }
 
-  it('serves one write after the other, until it was idle for 5 s', async () => {
+  it('is used for one write after the other, until it is idle for 5 s', async () => {
     const sent = pipelines()
     const { write, wait } = opened()
     expect(await write(statement('SELECT 1 AS one'), statement('SELECT 2 AS two'))).toMatchObject([
@@ -84,17 +84,17 @@ describe('a connection of libSQL', () => {
     expect(sent.map(isNew)).toEqual([true, false, false, true])
   })
 
-  it('serves the next write after one that failed, which leaves nothing and no lock', async () => {
+  it('is used again after a failed write, which stores nothing and keeps no lock', async () => {
     const sent = pipelines()
     const { write } = opened()
     await expect(write(alert('d'), broken)).rejects.toMatchObject({ code: 'SQLITE_CONSTRAINT' })
-    // Another writer does not wait, and `d` can be written since it was not.
+    // Another writer does not wait, and `d` was not stored.
     await opened().write(alert('e'))
     await write(alert('d'))
     expect(sent.map(isNew)).toEqual([true, true, false])
   })
 
-  it('is closed when the server broke off half-way, so that its lock holds up nobody', async () => {
+  it('is closed after a write that ended half-way, so that its lock blocks nobody', async () => {
     const { write } = opened()
     breakOffOnce()
     await expect(write(alert('n'))).rejects.toMatchObject({ code: 'RESPONSE_TOO_LARGE' })
@@ -104,7 +104,7 @@ describe('a connection of libSQL', () => {
     expect(await libsql.query(written)).toEqual([{ id: 'o' }, { id: 'p' }])
   })
 
-  it('rejects once with what a server says of every step, as it does of one that took long', async () => {
+  it('rejects once when the server reports an error for every step, as after a timeout', async () => {
     const { write } = opened()
     const error = { code: 'TRANSACTION_TIMEOUT', message: 'Transaction timed-out' }
     vi.spyOn(globalThis, 'fetch').mockImplementationOnce(async (input) => {
@@ -120,7 +120,7 @@ describe('a connection of libSQL', () => {
     await expect(write(alert('t'), alert('u'))).rejects.toMatchObject({ code: error.code })
   })
 
-  it('sends each text once, however often its statement comes', async () => {
+  it('sends the text of a statement once, however often the statement is used', async () => {
     const sent = pipelines()
     const { write } = opened()
     await write(alert('q'), alert('r'))
@@ -128,7 +128,7 @@ describe('a connection of libSQL', () => {
     expect(JSON.stringify(sent).match(/INSERT INTO payment_alerts/g)).toHaveLength(1)
   })
 
-  it('is one for each of two writes at the same time', async () => {
+  it('is not shared by two writes at the same time', async () => {
     const sent = pipelines()
     const { write } = opened()
     await Promise.all([write(alert('f')), write(alert('g'))])
@@ -136,7 +136,7 @@ describe('a connection of libSQL', () => {
     expect(sent.map(isNew)).toEqual([true, true, false])
   })
 
-  it('is given up with a call that nobody waits for', async () => {
+  it('is given up with an aborted call', async () => {
     const sent = pipelines()
     const { write } = libsqlDatabase({ url: libsql.url, authToken: libsql.token }, () => 0)
     await write([alert('i')], never)
@@ -146,7 +146,7 @@ describe('a connection of libSQL', () => {
     expect(sent.filter(isNew)).toHaveLength(2)
   })
 
-  it('is opened anew when the server was started again', async () => {
+  it('is opened again after a restart of the server', async () => {
     const { write } = opened()
     await write(alert('l'))
     await libsql.kill()

@@ -1,4 +1,4 @@
-// The adapter of a database in this process: what its values and errors are.
+// The adapter of a database in this process: its values and its errors.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -34,7 +34,7 @@ const caught = (work: Promise<unknown>) =>
   )
 
 describe('values of an embedded database', () => {
-  it('are stored as what they are: whole numbers as integers, booleans as 0 and 1', async () => {
+  it('are stored by their type: whole numbers as integers, booleans as 0 and 1', async () => {
     const sql = `SELECT :whole AS whole, typeof(:whole) AS of_whole, :part AS part,
       typeof(:part) AS of_part, :yes AS yes, :none AS none, :text AS text`
     const args = { whole: 25_000, part: 0.5, yes: true, none: null, text: 'ü' }
@@ -48,7 +48,7 @@ describe('values of an embedded database', () => {
     ])
   })
 
-  it('past 2^53 come as text, and are refused where they would be stored', async () => {
+  it('beyond 2^53 are read as text, and cannot be stored', async () => {
     const sql = 'SELECT 9007199254740993 AS past, 9007199254740991 AS last'
     const row = { past: '9007199254740993', last: Number.MAX_SAFE_INTEGER }
     expect(await database.read([statement(sql)])).toEqual([[row]])
@@ -61,7 +61,7 @@ describe('values of an embedded database', () => {
     ])
   })
 
-  it('come in full where there are more rows than the library hands out at once', async () => {
+  it('are complete for more rows than the library returns at once', async () => {
     const count = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < :most)
       SELECT i FROM n`
     for (const most of [99, 100, 101, 1_000]) {
@@ -83,7 +83,7 @@ describe('a transaction of an embedded database', () => {
     ])
   })
 
-  it('is not begun when nobody waits for it any more', async () => {
+  it('is not begun for an aborted call', async () => {
     const given = database.write(
       [statement(`INSERT INTO orders VALUES (1, 'a')`)],
       AbortSignal.abort(),
@@ -92,11 +92,11 @@ describe('a transaction of an embedded database', () => {
     expect(await database.read([statement('SELECT * FROM orders')])).toEqual([[]])
   })
 
-  it('waits its turn, by trying again, while another process writes', async () => {
+  it('fails with a transient error while another process writes', async () => {
     const other = embeddedDatabase(join(dir, 'a.db'))
     await other.write([statement(`INSERT INTO orders VALUES (1, 'a')`)], never)
     other.close()
-    // A process that stands in the middle of its transaction.
+    // Another process in the middle of a transaction.
     const open = openSqlite(join(dir, 'a.db'))
     open.exec('BEGIN IMMEDIATE')
     const busy = await caught(write(`INSERT INTO orders VALUES (2, 'b')`))
@@ -109,13 +109,13 @@ describe('a transaction of an embedded database', () => {
 
   it.each([
     [
-      'a NOT NULL',
+      'a violated constraint',
       'INSERT INTO orders VALUES (1, NULL)',
       'NOT NULL constraint failed: orders.shop',
     ],
-    ['a syntax', 'SELEC', 'syntax error'],
-    ['a table', 'SELECT * FROM missing', 'no such table: missing'],
-  ])('fails for good over %s of its own', async (_, sql, message) => {
+    ['a syntax error', 'SELEC', 'syntax error'],
+    ['a missing table', 'SELECT * FROM missing', 'no such table: missing'],
+  ])('reports %s as not transient', async (_, sql, message) => {
     const error = await caught(write(sql))
     expect(String(error)).toContain(message)
     expect(isTransient(error)).toBe(false)
@@ -137,7 +137,7 @@ describe('the place of an embedded database', () => {
     expect([isEmbedded(url), fileOf(url)]).toEqual([true, file])
   })
 
-  it('is no address of a server', () => {
+  it('is not the address of a server', () => {
     expect(['libsql://a.example', 'https://a.example'].map(isEmbedded)).toEqual([false, false])
   })
 })

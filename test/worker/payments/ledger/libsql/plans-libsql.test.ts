@@ -1,4 +1,4 @@
-// How the server finds what is asked for: by an index, however many payments there are.
+// The server's query plans: they use an index, so they do not slow down with more payments.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
@@ -36,13 +36,13 @@ describe('a page of payments', () => {
     expect(await planOf({ status: it, gateway: 'redirect' })).toBe(plan)
   })
 
-  it('is read from the newest on if Paid, or of one gateway, as most are', async () => {
+  it('is read from the newest on if Paid or of one gateway, since most payments are', async () => {
     expect(await planOf({ status: 'Paid' })).toBe(newestFirst)
     expect(await planOf({ gateway: 'redirect' })).toBe(newestFirst)
     expect(await planOf({ status: 'Paid', gateway: 'redirect' })).toBe(newestFirst)
   })
 
-  it('is read by the name of an order, or by how a name begins and the status', async () => {
+  it('is read by reference, or by the status and the beginning of an id', async () => {
     expect(await planOf({ gateway: 'redirect', reference: 'order-1' })).toContain(
       'payment_transactions_by_reference (gateway=? AND reference=?)',
     )

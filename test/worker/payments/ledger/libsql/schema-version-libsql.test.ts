@@ -1,5 +1,5 @@
-// Two versions of the code may meet one database during an upgrade: the one that does not know its
-// schema writes nothing, and says so.
+// During an upgrade, two versions of the code may use one database. The version that does not know
+// its schema writes nothing, and reports why.
 
 import { readFileSync } from 'node:fs'
 import { beforeEach, expect, it } from 'vitest'
@@ -52,7 +52,7 @@ const CHANGES = [
   ['a migration from ours under way', 'step = 1', 'being upgraded'],
 ] as const
 
-it.each(CHANGES)('%s is written nothing, by a ledger that had it right', async (_, change, why) => {
+it.each(CHANGES)('writes nothing into %s, after it had worked before', async (_, change, why) => {
   const transaction = await w.charged()
   const before = await w.story(transaction)
   set(change)
@@ -66,7 +66,7 @@ it.each(CHANGES)('%s is written nothing, by a ledger that had it right', async (
 })
 
 it.each(CHANGES)(
-  '%s that comes between a load and its save is written nothing',
+  'writes nothing into %s that appears between a load and its save',
   async (_, change) => {
     const transaction = await w.charged()
     const before = await w.story(transaction)
@@ -76,7 +76,7 @@ it.each(CHANGES)(
   },
 )
 
-it('many at once are refused together: no group is halved for it', async () => {
+it('refuses many calls together, and halves no group for that', async () => {
   const transaction = await w.charged()
   set(`version = ${SCHEMA_VERSION + 1}`)
   let saves = 0
@@ -88,7 +88,7 @@ it('many at once are refused together: no group is halved for it', async () => {
   expect(saves).toBe(0)
 })
 
-it('a database of the first schema is read, and not written', async () => {
+it('reads a database with the first schema, and does not write to it', async () => {
   const world = openWorld(
     sqliteDatabase(readFileSync('test/fixtures/payments-schema-1.sql', 'utf8')),
   )
@@ -99,7 +99,7 @@ it('a database of the first schema is read, and not written', async () => {
   expect(await world.queries.transactions({}, { limit: 1 })).toHaveLength(1)
 })
 
-it('a database without tables is neither read nor written', async () => {
+it('neither reads nor writes a database without tables', async () => {
   const { ledger, queries } = openWorld(sqliteDatabase('CREATE TABLE orders (id TEXT)'))
   const none = {
     code: 'schema_mismatch',
@@ -109,7 +109,7 @@ it('a database without tables is neither read nor written', async () => {
   await expect(queries.alerts({}, { limit: 1 })).rejects.toMatchObject(none)
 })
 
-it('is told over HTTP as 503 with a code, what is wrong, and when to try again', async () => {
+it('answers over HTTP with 503, a code, what is wrong, and when to try again', async () => {
   set(`version = ${SCHEMA_VERSION + 1}`)
   const error = await w.begin().catch((thrown: unknown) => thrown)
   const response = problemResponse(asProblem(error) as Problem)

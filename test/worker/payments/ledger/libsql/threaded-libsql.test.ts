@@ -1,4 +1,4 @@
-// An embedded database in its thread: the ledger's contract over it, and errors on their way.
+// An embedded database in its thread: the ledger's contract, and errors that cross the threads.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -50,7 +50,7 @@ ledgerContract('embedded libSQL', async (options) => {
 })
 
 describe('an error of a database in a thread', () => {
-  it('has the name, the code and the message that it has there', async () => {
+  it('keeps its name, code and message', async () => {
     const error = await caught(write('UPDATE payment_ledger SET batch = NULL'))
     expect(error).toMatchObject({
       name: 'LibsqlError',
@@ -70,13 +70,13 @@ describe('an error of a database in a thread', () => {
     await own.close()
   })
 
-  it('is its own where the value was wrong, and transient where nobody waits any more', async () => {
+  it('is a RangeError for a wrong value, and transient for an aborted call', async () => {
     expect(await caught(write('SELECT :n', { n: 2 ** 53 }))).toMatchObject({ name: 'RangeError' })
     const late = await caught(database.write([], AbortSignal.abort()))
     expect(isTransient(late)).toBe(true)
   })
 
-  it('tells that it is closed, after what was under way', async () => {
+  it('says that the database is closed, after the running call has ended', async () => {
     const own = await openThreaded(join(dir, 'own.db'), databaseThread)
     const written = own.write([statement('CREATE TABLE t (id TEXT)')], never)
     await own.close()
