@@ -1,11 +1,15 @@
-// Payments in this process: the ledger on SQLite in memory, a scripted gateway, and a clock that
-// the test moves. All events for the host application are recorded.
+// Payments in this process: the ledger over SQLite in memory, a gateway whose answers the test sets,
+// and a clock that the test moves. All events for the host application are recorded.
 
 import type { Middleware } from '../../worker/payments/define-config.ts'
 import type { Listeners } from '../../worker/payments/domain/events.ts'
 import { GatewayUnavailableException } from '../../worker/payments/domain/exceptions.ts'
 import type { VerifiedWebhook } from '../../worker/payments/domain/payload.ts'
-import { EVENT_NAMES, type EventName } from '../../worker/payments/domain/status.ts'
+import {
+  EVENT_NAMES,
+  type EventName,
+  type PaymentStatus,
+} from '../../worker/payments/domain/status.ts'
 import type {
   AnyGateway,
   ChargeAnswer,
@@ -21,6 +25,7 @@ import { createDispatcher } from '../../worker/payments/outbox/dispatcher.ts'
 import type { Endpoint } from '../../worker/payments/outbox/subscribers.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
 import { apiMiddleware } from '../../worker/payments/webhooks/middleware.ts'
+import type { WebhookAnswer } from '../../worker/payments/webhooks/receive.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { FakeClock, settle } from './fake-clock.ts'
 import { keptLog, type Logged } from './payments.ts'
@@ -31,7 +36,7 @@ export interface Script {
   charge: (charge: GatewayCharge) => ChargeAnswer | Promise<ChargeAnswer>
   refund: (refund: GatewayRefund) => RefundAnswer | Promise<RefundAnswer>
   status: () => StatusAnswer
-  /** Its body is the payload as JSON. */
+  /** By default, the body of a webhook is the payload as JSON. */
   webhook: (body: string) => VerifiedWebhook | { ignored: string } | Promise<never>
 }
 
@@ -39,12 +44,14 @@ export interface Room {
   payments: { queries: ReadableQueries } & Payments
   script: Script
   clock: FakeClock
-  /** The events that were fired, in their order. */
-  told: { name: EventName; payload: unknown }[]
-  names(): EventName[]
+  /** The events for the host application, in order. */
+  events: { name: EventName; payload: unknown }[]
+  eventNames(): EventName[]
   lines: Logged[]
   charged: GatewayCharge[]
   refunded: GatewayRefund[]
+  /** Sends a webhook of the gateway: Paid, 25,000 IQD, unless `payload` has other fields. */
+  webhook(payload?: Partial<VerifiedWebhook>): Promise<WebhookAnswer>
   /** Waits until background work is done or waits for the clock. */
   quiet(): Promise<void>
 }
@@ -52,9 +59,9 @@ export interface Room {
 interface RoomOptions {
   onMismatch?: 'log' | 'reject'
   gateway?: object
-  /** Where events are posted to. */
+  /** The endpoint that receives events. */
   endpoint?: Endpoint
-  /** The network; without it any fetch fails. */
+  /** Without it, every fetch fails. */
   fetch?: typeof fetch
   /** Runs before each ledger operation of charges and refunds. */
   wait?: (method: string, clock: FakeClock) => Promise<void>
@@ -67,9 +74,13 @@ export const unavailable = (): never => {
   throw new GatewayUnavailableException('There is no answer.')
 }
 
+/** The gateway's answer to a status check. */
+export const reported = (status: PaymentStatus, more: object = {}) =>
+  ({ known: true, status, amount: 25_000, currency: 'IQD', raw: {}, ...more }) as StatusAnswer
+
 export function openRoom(own: RoomOptions = {}): Room {
   const clock = new FakeClock()
-  const told: Room['told'] = []
+  const events: Room['events'] = []
   const { log, lines } = keptLog()
   const charged: GatewayCharge[] = []
   const refunded: GatewayRefund[] = []
@@ -104,9 +115,9 @@ export function openRoom(own: RoomOptions = {}): Room {
   }
   const gateways = new Map([['bank', gateway]])
   const listeners = Object.fromEntries(
-    EVENT_NAMES.map((name) => [name, (payload: unknown) => void told.push({ name, payload })]),
+    EVENT_NAMES.map((name) => [name, (payload: unknown) => void events.push({ name, payload })]),
   ) as Listeners
-  const noFetch = () => Promise.reject(new Error('nothing here is to be fetched'))
+  const noFetch = () => Promise.reject(new Error('unexpected fetch'))
   const fetch = own.fetch ?? noFetch
   const guard = createGuard({ gateways, clock, store: new Map(), fetch, log })
   const { endpoint } = own
@@ -150,11 +161,20 @@ export function openRoom(own: RoomOptions = {}): Room {
     payments: { ...made, queries },
     script,
     clock,
-    told,
-    names: () => told.map(({ name }) => name),
+    events,
+    eventNames: () => events.map(({ name }) => name),
     lines,
     charged,
     refunded,
+    webhook(payload = {}) {
+      const body = JSON.stringify({
+        ...{ gateway: 'bank', gatewayTransactionId: '', reference: '', status: 'Paid' },
+        ...{ amount: 25_000, currency: 'IQD', raw: {}, eventId: crypto.randomUUID() },
+        ...{ occurredAt: clock.now(), ...payload },
+      })
+      const headers = { headers: new Headers(), query: new URLSearchParams() }
+      return made.receive('bank', { ...headers, body, receivedAt: clock.now() }, 'webhook-1')
+    },
     async quiet() {
       while (pending.length > 0) await Promise.all(pending.splice(0))
       await settle()

@@ -1,15 +1,10 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Edge, token } from '../../support/edge.ts'
+import { request } from '../../support/payments.ts'
 import { openRoom, type Room } from '../../support/payments-room.ts'
 import { processEdge } from '../../support/process-edge.ts'
 
-const order = {
-  gateway: 'bank',
-  reference: 'order-1',
-  amount: 25_000,
-  currency: 'IQD',
-  description: 'A lamp',
-}
+const order = request()
 
 interface Bed {
   room: Room

@@ -1,20 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
-import { openRoom } from '../../../support/payments-room.ts'
+import type { PaymentStatus } from '../../../../worker/payments/domain/status.ts'
+import { request } from '../../../support/payments.ts'
+import { openRoom, reported } from '../../../support/payments-room.ts'
 
-const order = {
-  gateway: 'bank',
-  reference: 'order-1',
-  amount: 25_000,
-  currency: 'IQD',
-  description: 'A lamp',
-}
+const order = request()
 
-describe('a charge that is asked for again', () => {
+describe('a repeated charge', () => {
   const HOUR = 3_600_000
   const keyed = { idempotencyKey: 'key-1' }
 
-  /** Charged, with a page for an hour, and a way to have the gateway tell of it. */
+  /** A charge whose payment page expires in an hour. */
   async function charged() {
     const room = openRoom()
     const { payments, script, clock } = room
@@ -25,22 +21,14 @@ describe('a charge that is asked for again', () => {
     })
     const { response, isNew } = await payments.chargeOrFind(order, keyed)
     expect(isNew).toBe(true)
-    const came = async (status: string, more = {}) => {
-      const payload = {
-        ...{ gateway: 'bank', gatewayTransactionId: 'gateway-1', reference: '', status },
-        ...{ amount: 25_000, currency: 'IQD', eventId: status, occurredAt: clock.now(), raw: '{}' },
-        ...more,
-      }
-      const request = { headers: new Headers(), query: new URLSearchParams(), receivedAt: 0 }
-      const body = JSON.stringify(payload)
-      await payments.receive('bank', { ...request, body }, 'correlation-2')
-    }
+    const report = (status: PaymentStatus, more = {}) =>
+      room.webhook({ gatewayTransactionId: 'gateway-1', status, ...more })
     const { status, gateway, reference, transactionId, gatewayTransactionId } = response
     const bare = { status, gateway, reference, transactionId, gatewayTransactionId }
-    return { ...room, response, bare, came }
+    return { ...room, response, bare, report }
   }
 
-  it.each([keyed, {}])('is the same while it can be paid, and not new (%o)', async (context) => {
+  it.each([keyed, {}])('returns the same charge while it can be paid (%o)', async (context) => {
     const { payments, response } = await charged()
     expect(response).toHaveProperty('redirectUrl')
     const again = await payments.chargeOrFind(order, context)
@@ -48,33 +36,33 @@ describe('a charge that is asked for again', () => {
   })
 
   it.each([keyed, {}])(
-    'is Paid once it is paid, with what was paid and without the page to pay on (%o)',
+    'is Paid after the payment, with the paid amount and without the page (%o)',
     async (context) => {
-      const { payments, bare, came } = await charged()
+      const { payments, bare, report } = await charged()
       const paid = { amount: 20_000, currency: 'IQD' }
-      await came('Paid', paid)
+      await report('Paid', paid)
       const now = { ...bare, paid }
       expect(await payments.charge(order, context)).toStrictEqual({ ...now, status: 'Paid' })
-      await came('Refunded', paid)
+      await report('Refunded', paid)
       expect(await payments.charge(order, context)).toStrictEqual({ ...now, status: 'Refunded' })
     },
   )
 
-  it('has no page when that has expired, though nobody has told so yet', async () => {
+  it('has no page after its page has expired, though the gateway has not reported it', async () => {
     const { payments, clock, bare } = await charged()
     await clock.advance(HOUR)
     expect(await payments.charge(order)).toStrictEqual({ ...bare, status: 'Pending' })
   })
 
-  it.each(['Failed', 'Cancelled', 'Expired'])(
-    'is %s by its key, and another attempt without one',
+  it.each(['Failed', 'Cancelled', 'Expired'] as const)(
+    'is %s with its key, and a new attempt without one',
     async (status) => {
-      const { payments, clock, bare, came } = await charged()
+      const { payments, clock, bare, report } = await charged()
       const error = { code: 'payment_failed', rawCode: 'E51', message: 'Not enough money.' }
       const failed = status === 'Failed' && { error }
-      await came(status, failed || {})
+      await report(status, failed || {})
       expect(await payments.charge(order, keyed)).toStrictEqual({ ...bare, status, ...failed })
-      // Ids sort by their time.
+      // Ids are ordered by time.
       await clock.advance(1)
       const { response, isNew } = await payments.chargeOrFind(order)
       expect(isNew).toBe(true)
@@ -82,7 +70,7 @@ describe('a charge that is asked for again', () => {
     },
   )
 
-  it('is Failed by its key where the gateway had refused it, with the reason', async () => {
+  it('is Failed with its key after the gateway refused it, with the reason', async () => {
     const { payments, script } = openRoom()
     const error = { code: 'declined', rawCode: 'E7', message: 'No.' }
     script.charge = () => ({ ok: false, error })
@@ -96,7 +84,7 @@ describe('a charge that is asked for again', () => {
     })
   })
 
-  it('is a failure each time while its gateway gives no page, and our own check settles it', async () => {
+  it('fails each time while its gateway returns no page, until our own check settles it', async () => {
     const room = openRoom()
     const { payments, script, clock, charged: calls } = room
     script.charge = () => {
@@ -104,7 +92,7 @@ describe('a charge that is asked for again', () => {
     }
     const failure = (context = {}) =>
       payments.charge(order, context).then(
-        () => expect.fail('it is charged'),
+        () => expect.fail('the charge succeeded'),
         (error: GatewayUnavailableException) => error,
       )
     const first = await failure()
@@ -122,10 +110,8 @@ describe('a charge that is asked for again', () => {
       status: 'Pending',
       gatewayTransactionId: 'gateway-1',
     })
-    // Whoever comes back when it was told to finds what our check has found.
-    script.status = () => ({
-      ...{ known: true, status: 'Expired', amount: 25_000, currency: 'IQD', raw: '{}' },
-    })
+    // A repetition after the given time gets the result of our check.
+    script.status = () => reported('Expired')
     for (let waited = 0; waited + 60_000 < retryAfterMs; waited += 60_000) {
       await clock.advance(60_000)
       await payments.sweeper.sweep()

@@ -1,4 +1,4 @@
-// A charge is answered within 20 s, whoever hangs: the ledger, the gateway's token, the gateway.
+// A charge is answered within 20 s, even if the ledger, the gateway or its token endpoint hangs.
 
 import { describe, expect, it } from 'vitest'
 import { fib } from '../../../../worker/payments/gateways/fib/fib.ts'
@@ -6,16 +6,11 @@ import { redirect } from '../../../../worker/payments/gateways/redirect/redirect
 import { type Clock, pause } from '../../../../worker/shared/clock.ts'
 import { end } from '../../../support/fake-clock.ts'
 import { json } from '../../../support/gateway-bed.ts'
+import { request } from '../../../support/payments.ts'
 import { openRoom, type Room } from '../../../support/payments-room.ts'
 import { SETTINGS } from '../../../support/redirect-fixtures.ts'
 
-const order = {
-  gateway: 'bank',
-  reference: 'order-1',
-  amount: 25_000,
-  currency: 'IQD',
-  description: 'A lamp',
-}
+const order = request()
 const OPENED = {
   transactionDetails: { transactionId: 'gt-1' },
   redirectUrl: 'https://gateway.test/pay/gt-1',
@@ -26,7 +21,7 @@ const bank = fib.create('bank', {
   ...{ expires_in: 'PT1H', refundable_for: 'P7D' },
 })
 
-/** What the gateway takes for its token and for the rest, in ms. */
+/** How long the gateway takes for its token and for other requests, in ms. */
 interface Slow {
   token?: number
   rest?: number
@@ -45,7 +40,7 @@ function slowRoom(slow: Slow, more: Parameters<typeof openRoom>[0] = {}) {
     },
     ...more,
   })
-  /** What became of a charge, and after how long. */
+  /** The result of a charge, and its duration. */
   async function charged(context = {}) {
     const { payments, clock } = room
     const startedAt = clock.now()
@@ -76,11 +71,11 @@ const FOR_EVER = 3_600_000
 describe('a charge', () => {
   it.each<[string, Slow]>([
     ['hangs', { rest: FOR_EVER }],
-    ['gives no token', { token: FOR_EVER }],
-    ['is slow to give its token, and then hangs', { token: 14_000, rest: FOR_EVER }],
-    ['is slow all the time', { token: 9_000, rest: 9_000 }],
+    ['does not send a token', { token: FOR_EVER }],
+    ['is slow to send a token, and then hangs', { token: 14_000, rest: FOR_EVER }],
+    ['is slow for all requests', { token: 9_000, rest: 9_000 }],
   ])(
-    'whose gateway %s is 503 within 20 s, with our id and a time to come back',
+    'whose gateway %s fails within 20 s, with our id and the time until a repetition',
     async (_, slow) => {
       const { charged, row } = slowRoom(slow)
       const { error, tookMs } = await charged()
@@ -92,25 +87,25 @@ describe('a charge', () => {
     },
   )
 
-  it('has been asked about by our own check when whoever asked comes back', async () => {
+  it('has been checked with the gateway by the time of the repetition', async () => {
     const slow: Slow = { rest: FOR_EVER }
     const { charged, payments, clock, sent } = slowRoom(slow)
     const { error } = await charged()
     slow.rest = 0
     const before = sent.length
-    // The sweeper comes each minute, at whatever second.
-    const comeBackAt = clock.now() + Number(error?.retryAfterMs)
-    for (let at = clock.now() + 29_000; at < comeBackAt; at += 60_000) {
+    // The sweeper runs once a minute, at any second.
+    const repeatedAt = clock.now() + Number(error?.retryAfterMs)
+    for (let at = clock.now() + 29_000; at < repeatedAt; at += 60_000) {
       await clock.advance(at - clock.now())
       await payments.sweeper.sweep()
     }
-    await clock.advance(comeBackAt - clock.now())
+    await clock.advance(repeatedAt - clock.now())
     expect(sent.slice(before)).toEqual(['init'])
     expect((await charged()).value).toMatchObject({ redirectUrl: OPENED.redirectUrl })
   })
 
   it.each([page, bank])(
-    'that is never begun is 503 before its gateway is called',
+    'that the ledger begins too late fails before its gateway is called',
     async (gateway) => {
       let isSlow = true
       const { charged, sent, quiet, clock, row } = slowRoom(
@@ -130,14 +125,14 @@ describe('a charge', () => {
       await quiet()
       expect(await row()).toMatchObject({ status: 'Pending' })
       expect(sent).toEqual([])
-      // It was stored for nobody, and so it is still to be sent, once.
+      // It was stored but not sent, so it is sent now, once.
       await charged()
       await charged()
       expect(sent.filter((path) => path !== 'token')).toHaveLength(1)
     },
   )
 
-  it('that is not stored in time as answered is 503 with our id, and its page is kept', async () => {
+  it('whose answer is stored too late fails with our id, and its page is kept', async () => {
     let isSlow = true
     const { charged, quiet, clock, row } = slowRoom(
       { rest: 14_000 },
@@ -156,7 +151,7 @@ describe('a charge', () => {
     expect((await charged()).value).toMatchObject({ redirectUrl: OPENED.redirectUrl })
   })
 
-  it('without a token was not sent, and is charged by the same request when there is one', async () => {
+  it('that could not get a token was not sent, and is sent by the next request', async () => {
     const slow: Slow = { token: FOR_EVER }
     const { charged, sent } = slowRoom(slow, { gateway: bank })
     expect((await charged()).error).toMatchObject({ code: 'gateway_unavailable' })
@@ -169,7 +164,7 @@ describe('a charge', () => {
 })
 
 describe('a refund', () => {
-  /** Of a payment that is Paid. */
+  /** Refunds a payment that is Paid. */
   async function refunding(slow: Slow, more: Parameters<typeof openRoom>[0] = {}) {
     const room = slowRoom(slow, more)
     const { charged, payments, clock, row } = room
@@ -190,7 +185,7 @@ describe('a refund', () => {
     return { ...room, transactionId, refund }
   }
 
-  it('is answered within 20 s too, whoever hangs', async () => {
+  it('is answered within 20 s, too, if the gateway hangs', async () => {
     const slow: Slow = {}
     const { refund, clock, transactionId } = await refunding(slow)
     slow.rest = FOR_EVER
@@ -199,7 +194,7 @@ describe('a refund', () => {
     expect(clock.now() - startedAt).toBeLessThan(20_000)
   })
 
-  it('that is begun too late is 503, and the same request by the same key makes it', async () => {
+  it('that the ledger begins too late fails, and is made by the same request with the same key', async () => {
     let isSlow = true
     const { refund, quiet, clock, sent, row } = await refunding(
       {},

@@ -3,25 +3,20 @@ import {
   GatewayUnavailableException,
   InvalidArgumentException,
 } from '../../../../worker/payments/domain/exceptions.ts'
+import { request } from '../../../support/payments.ts'
 import { openRoom, unavailable } from '../../../support/payments-room.ts'
 
-const order = {
-  gateway: 'bank',
-  reference: 'order-1',
-  amount: 25_000,
-  currency: 'IQD',
-  description: 'A lamp',
-}
+const order = request()
 
 describe('a charge', () => {
-  it('is stored and told before its gateway is called, and answers where the payer goes', async () => {
+  it('is stored and reported before its gateway is called, and returns the payment page', async () => {
     const room = openRoom()
     const { payments, script, charged } = room
     const before: unknown[] = []
     const { charge } = script
     script.charge = async (asked) => {
       await room.quiet()
-      before.push(room.names(), await payments.queries.transactions({}, { limit: 9 }))
+      before.push(room.eventNames(), await payments.queries.transactions({}, { limit: 9 }))
       return charge(asked)
     }
     const response = await payments.charge(order, { correlationId: 'correlation-1' })
@@ -44,14 +39,14 @@ describe('a charge', () => {
     })
   })
 
-  it('is the same charge with the same key, and never asks the gateway twice', async () => {
+  it('is the same charge with the same key, and calls the gateway once', async () => {
     const { payments, charged } = openRoom()
     const first = await payments.charge(order, { idempotencyKey: 'key-1' })
     expect(await payments.charge(order, { idempotencyKey: 'key-1' })).toStrictEqual(first)
     expect(charged).toHaveLength(1)
   })
 
-  it('is refused when its key, or its open order, belongs to another request', async () => {
+  it('is refused if another request has its key, or an open charge for its order', async () => {
     const { payments, charged } = openRoom()
     await payments.charge(order, { idempotencyKey: 'key-1' })
     const other = { ...order, amount: 1 }
@@ -62,7 +57,7 @@ describe('a charge', () => {
     expect(charged).toHaveLength(1)
   })
 
-  it('is the same charge with another phone, which no hash gives back then', async () => {
+  it('is the same charge with another phone number, since numbers are not in the stored hash', async () => {
     const { payments, charged } = openRoom()
     const context = { idempotencyKey: 'key-1' }
     const first = await payments.charge({ ...order, customerPhone: '9647801234567' }, context)
@@ -72,7 +67,7 @@ describe('a charge', () => {
     expect(charged).toMatchObject([{ customerPhone: '9647801234567' }])
   })
 
-  it('is in progress for whoever asks the same while its gateway is being called', async () => {
+  it('is refused as in progress while the same charge is calling the gateway', async () => {
     const { payments, script } = openRoom()
     const called = Promise.withResolvers<void>()
     const answered = Promise.withResolvers<never>()
@@ -81,14 +76,14 @@ describe('a charge', () => {
       return answered.promise
     }
     const first = payments.charge(order)
-    // Before that, either of them may be the first.
+    // Until then, either of the two may be the first.
     await called.promise
     await expect(payments.charge(order)).rejects.toMatchObject({ code: 'in_progress' })
-    answered.reject(new GatewayUnavailableException('It went away.'))
+    answered.reject(new GatewayUnavailableException('There is no answer.'))
     await expect(first).rejects.toMatchObject({ code: 'gateway_unavailable' })
   })
 
-  it('stays Pending when its gateway does not answer, and goes on under the same name', async () => {
+  it('stays Pending when its gateway does not answer, and is repeated with the same id', async () => {
     const { payments, script, charged } = openRoom()
     const { charge } = script
     script.charge = unavailable
@@ -101,7 +96,7 @@ describe('a charge', () => {
     expect(charged[1]?.externalReferenceId).toBe(charged[0]?.externalReferenceId)
   })
 
-  it('is not asked for again at a gateway that would charge twice', async () => {
+  it('is not repeated at a gateway that would charge twice', async () => {
     const { payments, script, charged } = openRoom({ gateway: { chargeIsIdempotent: false } })
     script.charge = unavailable
     await expect(payments.charge(order)).rejects.toMatchObject({ code: 'gateway_unavailable' })
@@ -113,7 +108,7 @@ describe('a charge', () => {
     expect(charged).toHaveLength(1)
   })
 
-  it('fails for good by a refusal, tells so, and lets the order be paid anew', async () => {
+  it('is Failed when the gateway refuses it, and its order can be charged again', async () => {
     const room = openRoom()
     const { payments, script, charged } = room
     const { charge } = script
@@ -123,9 +118,9 @@ describe('a charge', () => {
       error: { code: 'declined' },
     })
     await room.quiet()
-    expect(room.names()).toEqual(['PaymentInitiated', 'PaymentFailed'])
+    expect(room.eventNames()).toEqual(['PaymentInitiated', 'PaymentFailed'])
     script.charge = charge
-    // Ids sort by their time.
+    // Ids are ordered by time.
     await room.clock.advance(1)
     await payments.charge(order)
     expect(charged[1]?.externalReferenceId).not.toBe(charged[0]?.externalReferenceId)
@@ -134,7 +129,7 @@ describe('a charge', () => {
     expect([second?.status, second?.attempt]).toEqual(['Pending', 2])
   })
 
-  it('fails when the driver finds it impossible, which is the caller’s fault', async () => {
+  it('is Failed when the driver rejects its arguments', async () => {
     const { payments, script } = openRoom()
     script.charge = () => {
       throw new InvalidArgumentException('A return address is needed.')
@@ -144,7 +139,7 @@ describe('a charge', () => {
     expect(failed).toMatchObject({ status: 'Failed', error: { code: 'invalid_argument' } })
   })
 
-  it('is refused with its key again as it was the first time', async () => {
+  it('is refused again with the same error for the same key', async () => {
     const { payments, script } = openRoom()
     const keyed = { idempotencyKey: 'key-1' }
     script.charge = () => {
@@ -155,36 +150,23 @@ describe('a charge', () => {
     expect(first).toBeInstanceOf(InvalidArgumentException)
   })
 
-  it('leaves an unknown outcome, not a failure, when a driver breaks', async () => {
+  it('stays Pending when a driver throws an unexpected error', async () => {
     const { payments, script } = openRoom()
     script.charge = () => {
-      throw new TypeError('undefined is not an answer')
+      throw new TypeError('undefined is not a function')
     }
     await expect(payments.charge(order)).rejects.toMatchObject({ code: 'gateway_unavailable' })
     const [open] = await payments.queries.transactions({}, { limit: 9 })
     expect(open?.status).toBe('Pending')
   })
 
-  it('keeps what a webhook said that was faster than the answer', async () => {
+  it('keeps the status of a webhook that was faster than the answer', async () => {
     const room = openRoom()
-    const { payments, script, clock } = room
+    const { payments, script } = room
     const { charge } = script
     script.charge = async (asked) => {
       const answer = await charge(asked)
-      const payload = {
-        gateway: 'bank',
-        gatewayTransactionId: `gateway-${asked.externalReferenceId}`,
-        reference: '',
-        status: 'Paid',
-        amount: 25_000,
-        currency: 'IQD',
-        eventId: 'event-1',
-        occurredAt: clock.now(),
-        raw: {},
-      }
-      const request = { headers: new Headers(), query: new URLSearchParams(), receivedAt: 0 }
-      const body = JSON.stringify(payload)
-      await payments.receive('bank', { ...request, body }, 'correlation-2')
+      await room.webhook({ gatewayTransactionId: `gateway-${asked.externalReferenceId}` })
       return answer
     }
     const { transactionId } = await payments.charge(order)
@@ -192,12 +174,12 @@ describe('a charge', () => {
     const story = await payments.queries.story(transactionId)
     expect(story?.transaction.status).toBe('Paid')
     expect(story?.webhookEvents).toMatchObject([{ outcome: 'applied' }])
-    expect(room.names().filter((name) => name === 'PaymentSucceeded')).toHaveLength(1)
+    expect(room.eventNames().filter((name) => name === 'PaymentSucceeded')).toHaveLength(1)
   })
 })
 
 describe('the fluent builder', () => {
-  it('charges what was said, and leaves a kept step as it was', async () => {
+  it('charges with the given values, and does not change earlier builders', async () => {
     const { payments, charged } = openRoom()
     const lamp = payments.for({ reference: 'order-7' }).driver('bank').description('A lamp')
     const response = await lamp
@@ -221,7 +203,7 @@ describe('the fluent builder', () => {
     })
   })
 
-  it('knows gateways by their key', () => {
+  it('finds gateways by their key', () => {
     const { payments } = openRoom()
     expect(payments.driver('bank').key).toBe('bank')
     expect(() => payments.driver('nope')).toThrow(InvalidArgumentException)

@@ -1,16 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayRefusedException } from '../../../../worker/payments/domain/exceptions.ts'
-import { openRoom } from '../../../support/payments-room.ts'
+import { request } from '../../../support/payments.ts'
+import { openRoom, reported } from '../../../support/payments-room.ts'
 
-const order = {
-  gateway: 'bank',
-  reference: 'order-1',
-  amount: 25_000,
-  currency: 'IQD',
-  description: 'A lamp',
-}
+const order = request()
 
-/** A charge, and the driver that the host application asks about it. */
+/** A charge, and the driver that the host application uses for it. */
 async function charged(gateway: object = {}) {
   const room = openRoom({ gateway })
   const { transactionId, gatewayTransactionId = '' } = await room.payments.charge(order)
@@ -19,20 +14,18 @@ async function charged(gateway: object = {}) {
   return { ...room, bank, transactionId, gatewayTransactionId, current }
 }
 
-describe('a driver, as the host application gets it,', () => {
-  it('has what its gateway supports, and nothing else', async () => {
+describe('a driver for the host application', () => {
+  it('has the methods that its gateway supports, and no others', async () => {
     const none = { refund: undefined, checkStatus: undefined, cancel: undefined }
     expect(openRoom({ gateway: none }).payments.driver('bank')).toEqual({ key: 'bank' })
     const all = openRoom({ gateway: { cancel: async () => undefined } }).payments.driver('bank')
     expect(Object.keys(all)).toEqual(['key', 'refund', 'status', 'cancel'])
   })
 
-  it('says what the gateway says, by either name, and our own payment follows', async () => {
+  it('returns the gateway’s status by either id, and the payment is updated', async () => {
     const { bank, script, payments, transactionId, gatewayTransactionId, current } = await charged()
     expect(await bank.status?.(transactionId)).toBeUndefined()
-    script.status = () => ({
-      ...{ known: true, status: 'Paid', amount: 25_000, currency: 'IQD', raw: {} },
-    })
+    script.status = () => reported('Paid')
     const paid = { status: 'Paid', amount: 25_000, currency: 'IQD' }
     for (const name of [transactionId, gatewayTransactionId]) {
       expect(await bank.status?.(name)).toEqual(paid)
@@ -41,13 +34,11 @@ describe('a driver, as the host application gets it,', () => {
     expect((await current())?.status).toBe('Paid')
   })
 
-  it('cancels what is pending, and asks what became of it', async () => {
+  it('cancels a Pending payment, and checks its status afterwards', async () => {
     const cancelled: unknown[] = []
     const cancel = async (names: unknown) => void cancelled.push(names)
     const { bank, script, payments, transactionId, current } = await charged({ cancel })
-    script.status = () => ({
-      ...{ known: true, status: 'Cancelled', amount: 25_000, currency: 'IQD', raw: {} },
-    })
+    script.status = () => reported('Cancelled')
     await bank.cancel?.(transactionId)
     expect((await current())?.status).toBe('Pending')
     await payments.sweeper.sweep()
@@ -59,7 +50,7 @@ describe('a driver, as the host application gets it,', () => {
     expect(cancelled).toHaveLength(1)
   })
 
-  it('throws the gateway’s no, and knows no payment of another gateway', async () => {
+  it('throws the gateway’s refusal, and an error for an unknown payment', async () => {
     const cancel = () => {
       throw new GatewayRefusedException({ code: 'gateway_refused', message: 'It is being paid.' })
     }

@@ -1,29 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { openRoom, type Room, unavailable } from '../../../support/payments-room.ts'
+import { request } from '../../../support/payments.ts'
+import { openRoom, type Room, reported, unavailable } from '../../../support/payments-room.ts'
 
 let room: Room
 let transactionId: string
 
 async function paid(own: Parameters<typeof openRoom>[0] = {}, amount = 25_000): Promise<void> {
   room = openRoom(own)
-  const { payments, clock } = room
-  const charged = await payments.charge({
-    gateway: 'bank',
-    reference: 'order-1',
-    amount: 25_000,
-    currency: 'IQD',
-    description: 'A lamp',
-  })
+  const charged = await room.payments.charge(request())
   transactionId = charged.transactionId
-  const body = JSON.stringify({
-    ...{ gateway: 'bank', gatewayTransactionId: charged.gatewayTransactionId, reference: '' },
-    ...{ status: 'Paid', amount, currency: 'IQD', raw: {} },
-    ...{ eventId: 'paid-1', occurredAt: clock.now() },
-  })
-  const request = { headers: new Headers(), query: new URLSearchParams(), body, receivedAt: 0 }
-  await payments.receive('bank', request, 'correlation-1')
+  const { gatewayTransactionId = '' } = charged
+  await room.webhook({ gatewayTransactionId, amount })
   await room.quiet()
-  room.told.length = 0
+  room.events.length = 0
 }
 
 const refund = (amount: number, context = {}) =>
@@ -33,7 +22,7 @@ const current = async () => (await room.payments.queries.story(transactionId))?.
 describe('a refund', () => {
   beforeEach(() => paid())
 
-  it('gives all back, moves the payment, and tells it once', async () => {
+  it('of the full amount changes the payment, and causes one event', async () => {
     expect(await refund(25_000)).toStrictEqual({
       success: true,
       refundId: 'back-1',
@@ -41,10 +30,10 @@ describe('a refund', () => {
     })
     await room.quiet()
     expect(await current()).toMatchObject({ status: 'Refunded', refundedAmount: 25_000 })
-    expect(room.names()).toEqual(['PaymentRefunded'])
+    expect(room.eventNames()).toEqual(['PaymentRefunded'])
   })
 
-  it('gives parts back up to the whole, and tells of the changes of status alone', async () => {
+  it('of parts is possible up to the full amount, with an event for each change of status', async () => {
     await refund(5_000)
     await refund(5_000)
     expect(await current()).toMatchObject({ status: 'PartiallyRefunded', refundedAmount: 10_000 })
@@ -52,20 +41,20 @@ describe('a refund', () => {
     await refund(15_000)
     await room.quiet()
     expect(await current()).toMatchObject({ status: 'Refunded', refundedAmount: 25_000 })
-    expect(room.names()).toEqual(['PaymentRefunded', 'PaymentRefunded'])
+    expect(room.eventNames()).toEqual(['PaymentRefunded', 'PaymentRefunded'])
     expect(room.refunded).toHaveLength(3)
   })
 
-  it('finds the payment by the gateway’s name too, never at another gateway', async () => {
+  it('finds the payment by the gateway’s id, too, but not at another gateway', async () => {
     const { gatewayTransactionId = '' } = (await current()) ?? {}
-    const request = { transactionId: gatewayTransactionId, amount: 25_000, reason: 'Broken' }
-    expect(await room.payments.refund('bank', request)).toMatchObject({ success: true })
-    await expect(room.payments.refund('other', request)).rejects.toMatchObject({
+    const asked = { transactionId: gatewayTransactionId, amount: 25_000, reason: 'Broken' }
+    expect(await room.payments.refund('bank', asked)).toMatchObject({ success: true })
+    await expect(room.payments.refund('other', asked)).rejects.toMatchObject({
       code: 'invalid_argument',
     })
   })
 
-  it('is made once for one key, and refused for another request with it', async () => {
+  it('is made once for one key, and refused for another request with that key', async () => {
     const first = await refund(5_000, { idempotencyKey: 'key-1' })
     expect(await refund(5_000, { idempotencyKey: 'key-1' })).toStrictEqual(first)
     await expect(refund(6_000, { idempotencyKey: 'key-1' })).rejects.toMatchObject({
@@ -74,7 +63,7 @@ describe('a refund', () => {
     expect(room.refunded).toHaveLength(1)
   })
 
-  it('is not made twice while one is under way, or its outcome is unknown', async () => {
+  it('is refused while the result of another one is unknown', async () => {
     room.script.refund = unavailable
     await expect(refund(25_000)).rejects.toMatchObject({ code: 'gateway_unavailable' })
     await expect(refund(25_000)).rejects.toMatchObject({ code: 'in_progress' })
@@ -82,7 +71,7 @@ describe('a refund', () => {
     expect(await current()).toMatchObject({ status: 'Paid', refundedAmount: 0 })
   })
 
-  it('moves nothing when it is refused, and may be asked for again', async () => {
+  it('changes nothing when the gateway refuses it, and can be repeated', async () => {
     room.script.refund = () => ({ ok: false, error: { code: 'no_funds', message: 'Empty.' } })
     await expect(refund(25_000)).rejects.toMatchObject({ error: { code: 'no_funds' } })
     room.script.refund = () => ({ ok: true, isDone: true })
@@ -91,33 +80,31 @@ describe('a refund', () => {
     expect(await current()).toMatchObject({ status: 'Refunded' })
   })
 
-  it('that a bank makes by hand moves nothing until the bank says so', async () => {
+  it('that a bank makes by hand changes nothing until the bank reports it', async () => {
     room.script.refund = () => ({ ok: true, isDone: false })
     expect(await refund(25_000)).toMatchObject({ success: true, refundedAmount: 25_000 })
     expect(await current()).toMatchObject({ status: 'Paid', refundedAmount: 0 })
     await expect(refund(25_000)).rejects.toMatchObject({ code: 'in_progress' })
-    room.script.status = () => ({
-      ...{ known: true, status: 'Refunded', amount: 25_000, currency: 'IQD', raw: {} },
-    })
+    room.script.status = () => reported('Refunded')
     await room.clock.advance(10 * 60_000)
     await room.payments.sweeper.sweep()
     await room.quiet()
     expect(await current()).toMatchObject({ status: 'Refunded', refundedAmount: 25_000 })
-    expect(room.names()).toEqual(['PaymentRefunded'])
+    expect(room.eventNames()).toEqual(['PaymentRefunded'])
     const story = await room.payments.queries.story(transactionId)
     expect(story?.refunds).toMatchObject([{ status: 'succeeded' }])
   })
 
   it.each([
-    ['nothing', 0],
+    ['0', 0],
     ['a fraction', 0.5],
     ['more than was paid', 25_001],
-  ])('of %s is refused before any call', async (_, amount) => {
+  ])('of %s is refused before the gateway is called', async (_, amount) => {
     await expect(refund(amount)).rejects.toMatchObject({ code: 'invalid_argument' })
     expect(room.refunded).toHaveLength(0)
   })
 
-  it('of a payment that there is not, or that was not paid, is refused before any call', async () => {
+  it('of an unknown or fully refunded payment is refused before the gateway is called', async () => {
     const asked = { transactionId: 'nope', amount: 1, reason: 'Broken' }
     await expect(room.payments.refund('bank', asked)).rejects.toMatchObject({
       code: 'invalid_argument',
@@ -128,10 +115,10 @@ describe('a refund', () => {
   })
 })
 
-describe('a refund of which nothing is left', () => {
+describe('a refund that is not possible', () => {
   const refused = (message: string) => ({ code: 'invalid_argument', message })
 
-  it('says that all was refunded before', async () => {
+  it('reports that everything was refunded before', async () => {
     await paid()
     await refund(25_000)
     await expect(refund(25_000)).rejects.toMatchObject(
@@ -139,7 +126,7 @@ describe('a refund of which nothing is left', () => {
     )
   })
 
-  it('says that nothing was paid, where a payment came with no money', async () => {
+  it('reports that nothing was paid, for a payment of 0', async () => {
     await paid({}, 0)
     await expect(refund(25_000)).rejects.toMatchObject(
       refused('Nothing was paid, so nothing can be refunded.'),
@@ -147,35 +134,29 @@ describe('a refund of which nothing is left', () => {
     expect(room.refunded).toHaveLength(0)
   })
 
-  it('says that the payment is not paid', async () => {
+  it('reports that the payment is not paid', async () => {
     await paid()
-    const order = { gateway: 'bank', reference: 'order-2', amount: 25_000, currency: 'IQD' }
-    const charged = await room.payments.charge({ ...order, description: 'A lamp' })
+    const charged = await room.payments.charge(request({ reference: 'order-2' }))
     transactionId = charged.transactionId
     await expect(refund(25_000)).rejects.toMatchObject(
       refused('A payment that is Pending cannot be refunded.'),
     )
   })
 
-  it('is answered by its key as the first time, also when a webhook told that it was made', async () => {
+  it('succeeds with its key if a webhook has reported that it was made', async () => {
     await paid()
     room.script.refund = unavailable
     const key = { idempotencyKey: 'key-1' }
     await expect(refund(25_000, key)).rejects.toMatchObject({ code: 'gateway_unavailable' })
     const { gatewayTransactionId = '' } = (await current()) ?? {}
-    const body = JSON.stringify({
-      ...{ gateway: 'bank', gatewayTransactionId, reference: '', status: 'Refunded', raw: {} },
-      ...{ amount: 25_000, currency: 'IQD', eventId: 'back-1', occurredAt: room.clock.now() },
-    })
-    const request = { headers: new Headers(), query: new URLSearchParams(), body, receivedAt: 0 }
-    await room.payments.receive('bank', request, 'correlation-2')
+    await room.webhook({ gatewayTransactionId, status: 'Refunded' })
     expect(await refund(25_000, key)).toMatchObject({ success: true, refundedAmount: 25_000 })
     expect(room.refunded).toHaveLength(1)
   })
 })
 
 describe('a gateway with full refunds only', () => {
-  it('is not called for a part', async () => {
+  it('is not called for a partial refund', async () => {
     await paid({ gateway: { refunds: 'full' } })
     await expect(refund(5_000)).rejects.toMatchObject({
       code: 'invalid_argument',
@@ -184,28 +165,28 @@ describe('a gateway with full refunds only', () => {
     expect(room.refunded).toHaveLength(0)
   })
 
-  it('is not called when it is not configured to give back', async () => {
+  it('is not called if its configuration does not allow refunds', async () => {
     await paid({ gateway: { refundProblem: () => 'The scope reverse:write is missing.' } })
     await expect(refund(25_000)).rejects.toMatchObject({ message: /reverse:write/ })
     expect(room.refunded).toHaveLength(0)
   })
 
-  it('is asked for what was charged, and refunds what was paid', async () => {
+  it('is asked for the charged amount, and refunds the paid amount', async () => {
     await paid({ gateway: { refunds: 'full' } }, 20_000)
     await expect(refund(20_000)).rejects.toMatchObject({ code: 'invalid_argument' })
     const key = { idempotencyKey: 'key-1' }
-    const back = { success: true, refundId: 'back-1', refundedAmount: 20_000 }
-    expect(await refund(25_000, key)).toStrictEqual(back)
-    expect(await refund(25_000, key)).toStrictEqual(back)
+    const answer = { success: true, refundId: 'back-1', refundedAmount: 20_000 }
+    expect(await refund(25_000, key)).toStrictEqual(answer)
+    expect(await refund(25_000, key)).toStrictEqual(answer)
     await room.quiet()
     const story = { status: 'Refunded', amount: 25_000, refundedAmount: 20_000 }
     const transaction = { ...story, paid: { amount: 20_000, currency: 'IQD' } }
     expect(await current()).toMatchObject(transaction)
-    expect(room.told).toMatchObject([{ name: 'PaymentRefunded', payload: { transaction } }])
+    expect(room.events).toMatchObject([{ name: 'PaymentRefunded', payload: { transaction } }])
   })
 })
 
-it('of another amount than was charged gives parts back up to what was paid', async () => {
+it('a refund of a payment of another amount is possible up to the paid amount', async () => {
   await paid({}, 20_000)
   await expect(refund(20_001)).rejects.toMatchObject({
     code: 'invalid_argument',

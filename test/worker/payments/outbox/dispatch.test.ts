@@ -11,7 +11,7 @@ const events = (count: number, from = 0): PendingEvent[] =>
 const idsOf = (pending: readonly { outboxId: string }[]) => pending.map(({ outboxId }) => outboxId)
 const ok = ({ outboxId }: PendingEvent): Dispatched => ({ outboxId, listeners: { ok: true } })
 
-/** `dispatch` says what comes of a chunk; an outbox that keeps what it is given, when it may. */
+/** `dispatch` returns the results of a chunk. The outbox records what is settled. */
 function bed(dispatch: Dispatch = async (pending) => pending.map(ok), due: PendingEvent[] = []) {
   const { log, lines } = keptLog()
   const chunks: string[][] = []
@@ -32,7 +32,7 @@ function bed(dispatch: Dispatch = async (pending) => pending.map(ok), due: Pendi
     clock: new FakeClock(),
     log,
   })
-  /** The next settlements wait for the answered function. */
+  /** Holds settlements back until the returned function is called. */
   const holdStore = () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     gate = promise
@@ -54,7 +54,7 @@ describe('the events of a committed group', () => {
     expect(settled.flat().toSorted()).toEqual(idsOf(events(14)).toSorted())
   })
 
-  it('are settled together while others are being stored', async () => {
+  it('are settled together after the settlement under way', async () => {
     const { dispatching, settled, holdStore } = bed()
     const release = holdStore()
     dispatching.group(events(1))
@@ -79,7 +79,7 @@ describe('the events of a committed group', () => {
     expect(settled.flat()).toEqual(idsOf(events(9, 6)))
   })
 
-  it('are left to the sweeper when nobody could be reached, and the next ones are dispatched', async () => {
+  it('are left to the sweeper when dispatching fails, and the next ones are dispatched', async () => {
     let isGone = true
     const { dispatching, settled, lines } = bed(async (pending) => {
       if (isGone) throw new Error('gone')
@@ -97,7 +97,7 @@ describe('the events of a committed group', () => {
   })
 
   describe('that the database could not settle', () => {
-    /** It refuses what was delivered until `isDown` says no; `settled` is what it took. */
+    /** Settling fails as long as `isDown` returns true. */
     function brokenBed(isDown: () => boolean) {
       const { log, lines } = keptLog()
       const settled: string[][] = []
@@ -121,7 +121,7 @@ describe('the events of a committed group', () => {
       return { dispatching, clock, lines, settled, dispatched: () => dispatched }
     }
 
-    it('are settled some seconds later, and not delivered again for that', async () => {
+    it('are settled some seconds later, and not delivered again', async () => {
       let isDown = true
       const { dispatching, clock, settled, dispatched } = brokenBed(() => isDown)
       dispatching.group(events(2))
@@ -134,7 +134,7 @@ describe('the events of a committed group', () => {
       expect(clock.pending).toBe(0)
     })
 
-    it('keep nobody else’s from being settled, and are left when their lease is over', async () => {
+    it('do not block others, and are given up when their lease is over', async () => {
       let isDown = true
       const { dispatching, clock, lines, settled } = brokenBed(() => isDown)
       dispatching.group(events(1))
@@ -163,7 +163,7 @@ describe('the events of a committed group', () => {
     expect(chunks).toHaveLength(3)
   })
 
-  it('are left to the sweeper while 3,000 hang, so that memory has a bound', async () => {
+  it('are left to the sweeper while 3,000 are under way, so that memory is bounded', async () => {
     const { dispatching, chunks, lines } = bed(() => new Promise(() => undefined))
     for (let from = 0; from < 3_200; from += 64) dispatching.group(events(64, from))
     expect(chunks.flat()).toHaveLength(3_000)
@@ -175,7 +175,7 @@ describe('the events of a committed group', () => {
 })
 
 describe('the events that are due', () => {
-  it('are dispatched the same way, and counted when what came of them is stored', async () => {
+  it('are dispatched in the same way, and counted when their results are stored', async () => {
     const failed = ({ outboxId }: PendingEvent): Dispatched => ({
       ...{ outboxId, listeners: { ok: true } },
       delivery: { id: outboxId, ok: false, nextAttemptAt: 9 },
@@ -198,7 +198,7 @@ describe('the events that are due', () => {
     expect(settled.flat()).toHaveLength(10)
   })
 
-  it('count as failed when nobody could be reached', async () => {
+  it('count as failed when dispatching fails', async () => {
     const { dispatching } = bed(() => Promise.reject(new Error('gone')), events(3))
     expect(await dispatching.due({ now: 0, limit: 9 })).toEqual({ delivered: 0, failed: 3 })
   })

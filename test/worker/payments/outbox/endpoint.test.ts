@@ -1,4 +1,4 @@
-// Deliveries over real HTTP, to a receiver that verifies with the standard's own library.
+// Deliveries over real HTTP to a receiver that verifies them with the library of Standard Webhooks.
 
 import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -16,7 +16,7 @@ interface Receiver {
   requests: { path: string; headers: Record<string, string>; body: string }[]
 }
 
-/** Answers with `status(path)`, and keeps what came. */
+/** Answers with `status(path)`, and records the requests. */
 async function receiver(
   status: (path: string) => number,
   body: string | undefined = undefined,
@@ -54,12 +54,12 @@ const dispatcherTo = (url: string, secrets: string[]) =>
 const due = (url: string) =>
   pendingEvent({ createdAt: Date.now(), delivery: { id: '01DEL', endpoint: url, attempts: 0 } })
 
-it('arrives signed, and reads as the standard has it', async () => {
+it('a delivery is signed, and its body follows the standard', async () => {
   const secret = newSecret()
   const { url, requests } = await receiver(() => 204)
   const event = due(url)
-  const told = await dispatcherTo(url, [secret]).dispatch([event])
-  expect(told).toEqual([{ outboxId: '01OUT', delivery: { id: '01DEL', ok: true, status: 204 } }])
+  const dispatched = await dispatcherTo(url, [secret]).dispatch([event])
+  expect(dispatched).toEqual([{ outboxId: '01OUT', delivery: { id: '01DEL', ok: true, status: 204 } }])
   const [request] = requests
   expect(requests).toHaveLength(1)
   expect(request?.headers['content-type']).toBe('application/json')
@@ -71,7 +71,7 @@ it('arrives signed, and reads as the standard has it', async () => {
   })
 })
 
-it('is verified by receivers of the old and of the new secret', async () => {
+it('a delivery is valid with the old and the new secret', async () => {
   const [old, next] = [newSecret(), newSecret()]
   const { url, requests } = await receiver(() => 200)
   await dispatcherTo(url, [next, old]).dispatch([due(url)])
@@ -80,22 +80,22 @@ it('is verified by receivers of the old and of the new secret', async () => {
   expect(new Webhook(next).verify(body, headers)).toBeTruthy()
 })
 
-it('does not follow a redirect', async () => {
+it('a delivery does not follow a redirect', async () => {
   const { url, requests } = await receiver((path) => (path === '/events' ? 307 : 200))
-  const [told] = await dispatcherTo(url, [newSecret()]).dispatch([due(url)])
-  expect(told?.delivery).toMatchObject({ ok: false, status: 307 })
+  const [dispatched] = await dispatcherTo(url, [newSecret()]).dispatch([due(url)])
+  expect(dispatched?.delivery).toMatchObject({ ok: false, status: 307 })
   expect(requests.map(({ path }) => path)).toEqual(['/events'])
 })
 
-it('does not wait for an answer’s body that never ends', async () => {
-  const { url } = await receiver(() => 200, 'and so on')
-  const [told] = await dispatcherTo(url, [newSecret()]).dispatch([due(url)])
-  expect(told?.delivery).toMatchObject({ ok: true, status: 200 })
+it('a delivery does not wait for the end of the answer’s body', async () => {
+  const { url } = await receiver(() => 200, 'endless')
+  const [dispatched] = await dispatcherTo(url, [newSecret()]).dispatch([due(url)])
+  expect(dispatched?.delivery).toMatchObject({ ok: true, status: 200 })
 })
 
-it('is tried again when nobody is there', async () => {
+it('a delivery is tried again when the endpoint does not exist', async () => {
   const { url } = await receiver(() => 200)
-  const nobody = url.replace(/:\d+/, ':1')
-  const [told] = await dispatcherTo(nobody, [newSecret()]).dispatch([due(nobody)])
-  expect(told?.delivery).toMatchObject({ ok: false, nextAttemptAt: expect.any(Number) })
+  const nowhere = url.replace(/:\d+/, ':1')
+  const [dispatched] = await dispatcherTo(nowhere, [newSecret()]).dispatch([due(nowhere)])
+  expect(dispatched?.delivery).toMatchObject({ ok: false, nextAttemptAt: expect.any(Number) })
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { createRateLimit } from '../../../../worker/payments/outbox/rate-limit.ts'
 
-it('never admits more than its most in any span, and forgets none of the others', () => {
+it('never admits more than its maximum in any span, and counts all others', () => {
   fc.assert(
     fc.property(fc.array(fc.integer({ min: 0, max: 40 }), { maxLength: 200 }), (gaps) => {
       const limit = createRateLimit(5, 100)

@@ -20,7 +20,7 @@ it('A payment whose webhook was lost is Paid by its check, at once, and its even
   room.script.status = () => paid
   expect(await check()).toBe('Paid')
   expect(await check()).toBe('Paid')
-  expect(room.names()).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
+  expect(room.eventNames()).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
 })
 
 it('A check of what nobody has paid yet moves nothing', async () => {
@@ -29,7 +29,7 @@ it('A check of what nobody has paid yet moves nothing', async () => {
   expect(await check()).toBe('Pending')
   room.script.status = () => ({ known: false })
   expect(await check()).toBe('Pending')
-  expect(room.names()).toEqual(['PaymentInitiated'])
+  expect(room.eventNames()).toEqual(['PaymentInitiated'])
 })
 
 it('A check finds also what came after the end: a late payment is an alert', async () => {
@@ -38,7 +38,7 @@ it('A check finds also what came after the end: a late payment is an alert', asy
   expect(await check()).toBe('Failed')
   room.script.status = () => paid
   expect(await check()).toBe('Failed')
-  expect(room.names()).toEqual(['PaymentInitiated', 'PaymentFailed', 'AlertRaised'])
+  expect(room.eventNames()).toEqual(['PaymentInitiated', 'PaymentFailed', 'AlertRaised'])
 })
 
 it('A check that its gateway does not answer says so, and names the payment', async () => {

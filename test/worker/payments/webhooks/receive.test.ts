@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { InvalidWebhookSignatureException } from '../../../../worker/payments/domain/exceptions.ts'
 import type { VerifiedWebhook } from '../../../../worker/payments/domain/payload.ts'
-import { openRoom, type Room } from '../../../support/payments-room.ts'
+import { openRoom, type Room, reported } from '../../../support/payments-room.ts'
 
 const CORRELATION = 'correlation-1'
 
@@ -41,7 +41,7 @@ const charge = (room: Room) => {
   })
 }
 
-const events = (room: Room) => room.payments.queries.webhookEvents({}, { limit: 9 })
+const stored = (room: Room) => room.payments.queries.webhookEvents({}, { limit: 9 })
 
 describe('a webhook', () => {
   it('changes its payment and fires its event after WebhookReceived, with the body masked', async () => {
@@ -49,8 +49,8 @@ describe('a webhook', () => {
     const { transactionId } = await charge(room)
     expect(await send(room, payloadOf(room))).toEqual({ status: 200, body: 'ok' })
     await room.quiet()
-    expect(room.names()).toEqual(['PaymentInitiated', 'WebhookReceived', 'PaymentSucceeded'])
-    expect(JSON.stringify(room.told)).not.toContain('hidden')
+    expect(room.eventNames()).toEqual(['PaymentInitiated', 'WebhookReceived', 'PaymentSucceeded'])
+    expect(JSON.stringify(room.events)).not.toContain('hidden')
     const story = await room.payments.queries.story(transactionId)
     expect(story?.transaction.status).toBe('Paid')
     const [event] = story?.webhookEvents ?? []
@@ -64,7 +64,7 @@ describe('a webhook', () => {
     await send(room, payloadOf(room))
     expect(await send(room, payloadOf(room))).toEqual({ status: 200, body: 'duplicate' })
     await room.quiet()
-    expect(room.names()).toEqual([
+    expect(room.eventNames()).toEqual([
       ...['PaymentInitiated', 'WebhookReceived', 'PaymentSucceeded', 'WebhookReceived'],
     ])
   })
@@ -72,7 +72,7 @@ describe('a webhook', () => {
   it('for an unknown gateway gets 404 before anything is read', async () => {
     const room = openRoom()
     expect(await send(room, 'anything', {}, 'nope')).toEqual({ status: 404, body: 'unknown' })
-    expect(room.told).toEqual([])
+    expect(room.events).toEqual([])
   })
 
   it('without a valid signature is reported without its secrets, and never stored', async () => {
@@ -83,7 +83,7 @@ describe('a webhook', () => {
     const headers = { 'X-Signature': 'forged-one', 'User-Agent': 'curl', Cookie: 'a=b' }
     expect(await send(room, {}, headers)).toEqual({ status: 401, body: 'invalid' })
     await room.quiet()
-    expect(room.told).toMatchObject([
+    expect(room.events).toMatchObject([
       {
         name: 'WebhookVerificationFailed',
         payload: {
@@ -93,8 +93,8 @@ describe('a webhook', () => {
         },
       },
     ])
-    expect(JSON.stringify([room.told, room.lines])).not.toMatch(/forged-one|a=b/)
-    expect(await events(room)).toEqual([])
+    expect(JSON.stringify([room.events, room.lines])).not.toMatch(/forged-one|a=b/)
+    expect(await stored(room)).toEqual([])
   })
 
   it('that is forged many times does not fill the log, which says how many there were', async () => {
@@ -117,14 +117,14 @@ describe('a webhook', () => {
       throw new Error('no such claim')
     }
     expect(await send(room, {})).toEqual({ status: 500, body: 'error' })
-    expect(await events(room)).toEqual([])
+    expect(await stored(room)).toEqual([])
   })
 
   it('that its driver ignores gets 200, and is not stored', async () => {
     const room = openRoom()
     room.script.webhook = () => ({ ignored: 'a product was renamed' })
     expect(await send(room, {})).toEqual({ status: 200, body: 'ignored' })
-    expect(await events(room)).toEqual([])
+    expect(await stored(room)).toEqual([])
   })
 
   it('as old as the tolerance is accepted; an older one is stale and its payment is checked', async () => {
@@ -132,13 +132,11 @@ describe('a webhook', () => {
     const { transactionId } = await charge(room)
     const { clock, payments } = room
     await clock.advance(1_000_000)
-    room.script.status = () => ({
-      ...{ known: true, status: 'Paid', amount: 25_000, currency: 'IQD', raw: {} },
-    })
+    room.script.status = () => reported('Paid')
     const old = payloadOf(room, { occurredAt: clock.now() - 300_001 })
     expect(await send(room, old)).toEqual({ status: 400, body: 'stale' })
     await room.quiet()
-    expect(room.names()).toEqual(['PaymentInitiated'])
+    expect(room.eventNames()).toEqual(['PaymentInitiated'])
     await payments.sweeper.sweep()
     await room.quiet()
     expect((await payments.queries.story(transactionId))?.transaction.status).toBe('Paid')
@@ -156,13 +154,11 @@ describe('a webhook', () => {
     const { clock, payments } = room
     const occurredAt = offset < 1e12 ? clock.now() + offset : offset
     room.script.webhook = () => payloadOf(room, { occurredAt })
-    room.script.status = () => ({
-      ...{ known: true, status: 'Paid', amount: 25_000, currency: 'IQD', raw: '{}' },
-    })
+    room.script.status = () => reported('Paid')
     expect(await send(room, {})).toEqual({ status: 400, body: 'stale' })
     await room.quiet()
-    expect(room.names()).toEqual(['PaymentInitiated'])
-    expect(await events(room)).toEqual([])
+    expect(room.eventNames()).toEqual(['PaymentInitiated'])
+    expect(await stored(room)).toEqual([])
     await payments.sweeper.sweep()
     await room.quiet()
     expect((await payments.queries.story(transactionId))?.transaction.status).toBe('Paid')
@@ -182,7 +178,7 @@ describe('a webhook', () => {
       expect(story?.alerts).toMatchObject([{ kind: 'amount_mismatch' }])
       const logged = room.lines.filter(({ event }) => event === 'payments.webhook.amount_mismatch')
       expect(logged).toHaveLength(1)
-      expect(room.names().includes('PaymentSucceeded')).toBe(status === 'Paid')
+      expect(room.eventNames().includes('PaymentSucceeded')).toBe(status === 'Paid')
     }
   })
 
@@ -192,7 +188,7 @@ describe('a webhook', () => {
     await send(room, payloadOf(room, { eventId: 'event-0', status: 'Expired' }))
     expect(await send(room, payloadOf(room))).toEqual({ status: 200, body: 'ok' })
     await room.quiet()
-    expect(room.names().filter((name) => name.startsWith('Payment'))).toEqual([
+    expect(room.eventNames().filter((name) => name.startsWith('Payment'))).toEqual([
       ...['PaymentInitiated', 'PaymentCancelled'],
     ])
     const { queries, ledger } = room.payments
@@ -207,14 +203,12 @@ describe('a webhook', () => {
     const { transactionId } = await charge(room)
     await send(room, payloadOf(room, { status: 'Refunded' }))
     await send(room, payloadOf(room, { eventId: 'event-2' }))
-    room.script.status = () => ({
-      ...{ known: true, status: 'Refunded', amount: 25_000, currency: 'IQD', raw: {} },
-    })
+    room.script.status = () => reported('Refunded')
     await room.payments.sweeper.sweep()
     await room.quiet()
     const story = await room.payments.queries.story(transactionId)
     expect(story?.transaction).toMatchObject({ status: 'Refunded', refundedAmount: 25_000 })
-    expect(room.names().filter((name) => name.startsWith('Payment'))).toEqual([
+    expect(room.eventNames().filter((name) => name.startsWith('Payment'))).toEqual([
       ...['PaymentInitiated', 'PaymentSucceeded', 'PaymentRefunded'],
     ])
   })
@@ -224,8 +218,8 @@ describe('a webhook', () => {
     await send(room, payloadOf(room))
     await room.quiet()
     const occurredAt = new Date(room.clock.now()).toISOString()
-    expect(room.told).toMatchObject([{ payload: { payload: { occurredAt } } }])
-    expect(await events(room)).toMatchObject([{ occurredAt }])
+    expect(room.events).toMatchObject([{ payload: { payload: { occurredAt } } }])
+    expect(await stored(room)).toMatchObject([{ occurredAt }])
   })
 
   it('with an impossible time is stale', async () => {
@@ -235,7 +229,7 @@ describe('a webhook', () => {
       room.script.webhook = () => impossible
       expect(await send(room, {})).toEqual({ status: 400, body: 'stale' })
     }
-    expect(await events(room)).toEqual([])
+    expect(await stored(room)).toEqual([])
   })
 
   it('keeps the values of the host application unchanged, and out of the log', async () => {
@@ -254,15 +248,15 @@ describe('a webhook', () => {
       currency: 'IQD',
     })
     const { reference } = given
-    const told = payloadOf(room, { reference, gatewayTransactionId, raw: { order: reference } })
-    await send(room, { ...told, eventId: 'event-0', amount: 1 })
+    const payload = payloadOf(room, { reference, gatewayTransactionId, raw: { order: reference } })
+    await send(room, { ...payload, eventId: 'event-0', amount: 1 })
     await clock.advance(600_000)
     script.status = () => ({ known: false })
     await payments.sweeper.sweep()
     script.status = () => Promise.reject(new Error('broken')) as never
     await clock.advance(600_000)
     await payments.sweeper.sweep()
-    await send(room, { ...told, occurredAt: clock.now() })
+    await send(room, { ...payload, occurredAt: clock.now() })
     await payments.refund('bank', { transactionId, amount: 25_000, reason: 'Broken' })
     await room.quiet()
 
@@ -273,15 +267,15 @@ describe('a webhook', () => {
       { reference, raw: { order: reference } },
       { reference, raw: { order: reference } },
     ])
-    expect(room.told.find(({ name }) => name === 'PaymentInitiated')).toMatchObject({
+    expect(room.events.find(({ name }) => name === 'PaymentInitiated')).toMatchObject({
       payload: { request: given, transaction: kept },
     })
-    const received = room.told.filter(({ name }) => name === 'WebhookReceived')
+    const received = room.events.filter(({ name }) => name === 'WebhookReceived')
     expect(received).toMatchObject([
       { payload: { payload: { reference } } },
       { payload: { payload: { reference } } },
     ])
-    expect(room.told.at(-1)).toMatchObject({
+    expect(room.events.at(-1)).toMatchObject({
       name: 'PaymentRefunded',
       payload: { transaction: kept },
     })
@@ -294,11 +288,11 @@ describe('a webhook', () => {
     const room = openRoom()
     const early = payloadOf(room, { reference: '', gatewayTransactionId: 'gateway-1' })
     expect(await send(room, early)).toEqual({ status: 200, body: 'ok' })
-    expect(await events(room)).toMatchObject([{ outcome: 'parked' }])
+    expect(await stored(room)).toMatchObject([{ outcome: 'parked' }])
     const { transactionId } = await charge(room)
     await room.quiet()
     const story = await room.payments.queries.story(transactionId)
     expect(story?.transaction.status).toBe('Paid')
-    expect(room.names().filter((name) => name === 'PaymentSucceeded')).toHaveLength(1)
+    expect(room.eventNames().filter((name) => name === 'PaymentSucceeded')).toHaveLength(1)
   })
 })
