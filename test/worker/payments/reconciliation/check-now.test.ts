@@ -15,7 +15,7 @@ async function charged(own: object = {}) {
 }
 const paid = { known: true, status: 'Paid', amount: 25_000, currency: 'IQD' } as const
 
-it('A payment whose webhook was lost is Paid by its check, at once, and its event is told once', async () => {
+it('A payment whose webhook was lost is Paid after its check, with one event', async () => {
   const { room, check } = await charged()
   room.script.status = () => paid
   expect(await check()).toBe('Paid')
@@ -23,7 +23,7 @@ it('A payment whose webhook was lost is Paid by its check, at once, and its even
   expect(room.eventNames()).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
 })
 
-it('A check of what nobody has paid yet moves nothing', async () => {
+it('A check of a payment that is not paid yet changes nothing', async () => {
   const { room, check } = await charged()
   room.script.status = () => ({ ...paid, status: 'Pending' })
   expect(await check()).toBe('Pending')
@@ -32,7 +32,7 @@ it('A check of what nobody has paid yet moves nothing', async () => {
   expect(room.eventNames()).toEqual(['PaymentInitiated'])
 })
 
-it('A check finds also what came after the end: a late payment is an alert', async () => {
+it('A check also finds a late payment, which is an alert', async () => {
   const { room, check } = await charged()
   room.script.status = () => ({ ...paid, status: 'Failed' })
   expect(await check()).toBe('Failed')
@@ -41,13 +41,13 @@ it('A check finds also what came after the end: a late payment is an alert', asy
   expect(room.eventNames()).toEqual(['PaymentInitiated', 'PaymentFailed', 'AlertRaised'])
 })
 
-it('A check that its gateway does not answer says so, and names the payment', async () => {
+it('A check that its gateway does not answer fails with the id of the payment', async () => {
   const { room, transactionId, check } = await charged()
   room.script.status = unavailable
   await expect(check()).rejects.toMatchObject({ code: 'gateway_unavailable', transactionId })
 })
 
-it('A check of what is being charged is refused', async () => {
+it('A check of a charge under way is refused', async () => {
   const { promise, resolve } = Promise.withResolvers<void>()
   const room = openRoom()
   room.script.charge = async () => {
@@ -63,11 +63,11 @@ it('A check of what is being charged is refused', async () => {
   await charging
 })
 
-it('A check through a gateway that tells no status is refused', async () => {
+it('A check at a gateway without status checks is refused', async () => {
   const { check } = await charged({ gateway: { checkStatus: undefined } })
   await expect(check()).rejects.toMatchObject({ code: 'invalid_argument' })
 })
 
-it('A check of an id that is not there does nothing', async () => {
+it('A check of an unknown id does nothing', async () => {
   await expect(openRoom().payments.checkNow('01NOBODY')).resolves.toBeUndefined()
 })

@@ -1,0 +1,78 @@
+// The sweeper dispatches events again that were not delivered.
+
+import { describe, expect, it } from 'vitest'
+import { DAY, HOUR, MINUTE, sweepRoom } from './sweep-room.ts'
+
+describe('an event that was not delivered', () => {
+  it('is dispatched again, once, when its dispatcher died', async () => {
+    let isDispatcherDead = true
+    const { charge, webhook, pass, events, dispatched } = sweepRoom({
+      isDispatcherDead: () => isDispatcherDead,
+    })
+    const id = await charge()
+    await webhook(id, 'Paid')
+    await dispatched()
+    expect(events).toEqual([])
+    isDispatcherDead = false
+    await pass(2 * MINUTE)
+    expect(events).toEqual(['PaymentSucceeded'])
+    await pass(HOUR)
+    expect(events).toEqual(['PaymentSucceeded'])
+  })
+
+  it('is dispatched again for hours while its listener and its endpoint fail', async () => {
+    let isDown = true
+    let handled = 0
+    let answered = 0
+    const { charge, pass, story } = sweepRoom({
+      listeners: {
+        PaymentInitiated: () => {
+          if (isDown) throw new Error('down')
+          handled++
+        },
+      },
+      endpoint: () => {
+        if (isDown) return new Response(null, { status: 503 })
+        answered++
+        return new Response()
+      },
+    })
+    const id = await charge()
+    await pass(5 * HOUR)
+    expect([handled, answered]).toEqual([0, 0])
+    isDown = false
+    await pass(HOUR)
+    expect([handled, answered]).toEqual([1, 1])
+    const [event] = (await story(id)).events
+    expect(event).toMatchObject({ type: 'PaymentInitiated', toldAt: expect.any(String) })
+    expect(event?.deliveries).toMatchObject([{ status: 'delivered', lastStatus: 200 }])
+  })
+
+  it('is dead after a day, with an alert, until a person sends it again', async () => {
+    let isDown = true
+    let tries = 0
+    const { charge, pass, story, ledger, clock, queries } = sweepRoom({
+      endpoint: () => {
+        tries++
+        return new Response(null, { status: isDown ? 500 : 200 })
+      },
+    })
+    const id = await charge()
+    await pass(DAY + HOUR)
+    const [dead] = (await story(id)).events[0]?.deliveries ?? []
+    expect(dead).toMatchObject({ status: 'dead', attempts: tries, lastStatus: 500 })
+    expect(tries).toBeGreaterThan(24)
+    expect(tries).toBeLessThan(60)
+    expect(await queries.alerts({}, { limit: 10 })).toMatchObject([{ kind: 'delivery_dead' }])
+    await pass(DAY)
+    expect((await story(id)).events[0]?.deliveries[0]?.attempts).toBe(dead?.attempts)
+
+    // It fails once more, and is not dead at once, although it is two days old.
+    await ledger.redeliver(dead?.id ?? '', clock.now())
+    await pass(MINUTE)
+    expect((await story(id)).events[0]?.deliveries).toMatchObject([{ status: 'pending' }])
+    isDown = false
+    await pass(HOUR)
+    expect((await story(id)).events[0]?.deliveries).toMatchObject([{ status: 'delivered' }])
+  })
+})

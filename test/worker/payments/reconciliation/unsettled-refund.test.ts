@@ -1,0 +1,95 @@
+// The sweeper settles refunds whose results are not known.
+
+import { describe, expect, it } from 'vitest'
+import type { AnyGateway } from '../../../../worker/payments/gateways/gateway.ts'
+import { DAY, HOUR, MINUTE, reports, silent, sweepRoom } from './sweep-room.ts'
+
+describe('a refund under way', () => {
+  /** A paid payment with a refund whose answer was lost, or that the gateway makes later. */
+  async function refunding(
+    gateway: Partial<AnyGateway>,
+    kind: 'unknown' | 'accepted',
+    amount = 25_000,
+  ) {
+    const made = sweepRoom({ gateway })
+    const id = await made.charge()
+    await made.webhook(id, 'Paid')
+    await made.dispatched()
+    const now = made.clock.now()
+    await made.ledger.beginRefund({
+      id: 'r-1',
+      gateway: 'bank',
+      transactionId: id,
+      amount,
+      reason: 'returned',
+      fullOnly: false,
+      requestHash: 'r',
+      now,
+      until: now + 90_000,
+    })
+    const result = { kind, nextCheckAt: now + 5 * MINUTE }
+    await made.ledger.finishRefund({ refundId: 'r-1', now, verdict: 'neutral', result })
+    const refund = async () => (await made.story(id)).refunds[0]
+    return { ...made, id, refund }
+  }
+
+  it.each(['unknown', 'accepted'] as const)(
+    'that is %s succeeds when the gateway reports it',
+    async (kind) => {
+      const { pass, story, id, refund, events } = await refunding(reports('Refunded'), kind)
+      await pass(6 * MINUTE)
+      expect((await story(id)).transaction).toMatchObject({
+        status: 'Refunded',
+        refundedAmount: 25_000,
+      })
+      expect(await refund()).toMatchObject({ status: 'succeeded' })
+      expect(events).toEqual(['PaymentSucceeded', 'PaymentRefunded'])
+    },
+  )
+
+  it('for a part of the payment succeeds when the gateway reports it', async () => {
+    const gateway = reports('PartiallyRefunded', { amount: 10_000 } as object)
+    const { pass, story, id, refund } = await refunding(gateway, 'unknown', 10_000)
+    await pass(6 * MINUTE)
+    const partial = { status: 'PartiallyRefunded', refundedAmount: 10_000 }
+    expect((await story(id)).transaction).toMatchObject(partial)
+    expect(await refund()).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('is given up if its result is unknown and the payment is still Paid after a day', async () => {
+    const { pass, story, id, refund } = await refunding(reports('Paid'), 'unknown')
+    await pass(DAY - MINUTE)
+    expect(await refund()).toMatchObject({ status: 'claimed' })
+    await pass(3 * MINUTE)
+    expect(await refund()).toMatchObject({ status: 'failed', error: { code: 'outcome_unknown' } })
+    const { alerts, transaction } = await story(id)
+    const detail = { refundId: 'r-1', amount: 25_000, currency: 'IQD', said: 'Paid' }
+    expect(alerts).toMatchObject([{ kind: 'refund_unsettled', detail }])
+    expect(transaction.status).toBe('Paid')
+  })
+
+  it('raises an alert within hours if its bank no longer lists it, and is not given up', async () => {
+    const dropped = reports('Paid', { isRefundRequested: false } as object)
+    const { pass, story, id, refund } = await refunding(dropped, 'accepted')
+    await pass(HOUR - MINUTE)
+    expect((await story(id)).alerts).toEqual([])
+    await pass(2 * HOUR)
+    const detail = { refundId: 'r-1', amount: 25_000, said: 'Paid' }
+    expect((await story(id)).alerts).toMatchObject([{ kind: 'refund_unsettled', detail }])
+    expect((await refund())?.status).toBe('accepted')
+  })
+
+  it.each([
+    ['that was accepted', 'accepted', reports('Paid')],
+    ['whose result is unknown', 'unknown', silent],
+    ['that its bank lists', 'unknown', reports('Paid', { isRefundRequested: true } as object)],
+    ['of a payment that is Pending at the gateway', 'unknown', reports('Pending')],
+  ] as const)('%s is not given up, and raises an alert after days', async (_what, kind, gateway) => {
+    const { pass, story, id, refund } = await refunding(gateway, kind)
+    await pass(3 * DAY)
+    expect((await story(id)).alerts).toEqual([])
+    await pass(4 * DAY)
+    expect((await refund())?.status).toBe(kind === 'accepted' ? 'accepted' : 'claimed')
+    expect((await story(id)).alerts).toMatchObject([{ kind: 'refund_unsettled' }])
+  })
+})
