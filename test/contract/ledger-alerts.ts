@@ -4,7 +4,8 @@
 import { describe, expect, it } from 'vitest'
 import type { PendingEvent } from '../../worker/payments/domain/events.ts'
 import type { On } from './ledger.ts'
-import { ALERTED, BOTH, HOUR, iso, T0, type World } from './ledger-world.ts'
+import { ALERTED, BOTH } from './ledger-fakes.ts'
+import { HOUR, iso, T0, type World } from './ledger-world.ts'
 
 /** The alerts of these events, by their kind. */
 const alertsIn = (pending: readonly PendingEvent[]) =>
@@ -23,10 +24,10 @@ async function begun(w: World) {
 export function alertContract(on: On): void {
   describe('an alert', () => {
     it(
-      'is an event with what it says and the payment as it is, beside the event of the move',
+      'causes an event with the alert and the payment, beside the event of the change',
       on(async (w) => {
         const transaction = await w.charged()
-        const { pending } = await w.tell(transaction, { amount: 20_000, receivedAt: T0 + 10_000 })
+        const { pending } = await w.webhook(transaction, { amount: 20_000, receivedAt: T0 + 10_000 })
         const after = await w.read(transaction)
         const [raised] = await w.queries.alerts({}, { limit: 9 })
         const { acknowledgedAt: _, ...alert } = raised ?? {}
@@ -51,25 +52,25 @@ export function alertContract(on: On): void {
     )
 
     it(
-      'is one for a late payment, for a refund that failed, and for each of two that one event raises',
+      'causes an event for a late payment, for a failed refund, and for each of two alerts at once',
       on(async (w) => {
-        const failed = await w.came('Failed')
-        expect(alertsIn((await w.tell(failed)).pending)).toEqual(['late_payment'])
+        const failed = await w.reached('Failed')
+        expect(alertsIn((await w.webhook(failed)).pending)).toEqual(['late_payment'])
 
-        const paid = await w.came('Paid', { request: { reference: 'order-2' } })
+        const paid = await w.reached('Paid', { request: { reference: 'order-2' } })
         const wish = { alert: 'refund_failed', error: { code: 'no', message: 'No.' } } as const
-        expect(alertsIn((await w.tell(paid, wish)).pending)).toEqual(['refund_failed'])
+        expect(alertsIn((await w.webhook(paid, wish)).pending)).toEqual(['refund_failed'])
 
-        const expired = await w.came('Expired', { request: { reference: 'order-3' } })
-        const { pending } = await w.tell(expired, { amount: 1 })
+        const expired = await w.reached('Expired', { request: { reference: 'order-3' } })
+        const { pending } = await w.webhook(expired, { amount: 1 })
         expect(alertsIn(pending).toSorted()).toEqual(['amount_mismatch', 'late_payment'])
       }, ALERTED),
     )
 
     it(
-      'is one event, however often its webhook comes',
+      'causes one event, however often its webhook arrives',
       on(async (w) => {
-        const arrival = w.arrival(await w.came('Failed'))
+        const arrival = w.arrival(await w.reached('Failed'))
         const call = (own = {}) => w.caused(w.ledger.webhook({ ...arrival, ...own }))
         const answers = await Promise.all([call(), call(), call({ id: w.id() })])
         answers.push(await call(), await call({ id: w.id() }))
@@ -81,7 +82,7 @@ export function alertContract(on: On): void {
     )
 
     it(
-      'is one when a check does not settle, once until somebody has seen it',
+      'causes one event for a check without a result, until the alert is acknowledged',
       on(async (w) => {
         const { id: transactionId } = await w.charged()
         const alert = { kind: 'unsettled', detail: { said: 'Pending' } } as const
@@ -101,10 +102,10 @@ export function alertContract(on: On): void {
     )
 
     it(
-      'is dispatched again until it was taken, and dead with an alert of its own',
+      'is dispatched until it is accepted, or dead with another alert',
       on(async (w) => {
-        const transaction = await w.came('Failed')
-        const [event] = (await w.tell(transaction)).pending
+        const transaction = await w.reached('Failed')
+        const [event] = (await w.webhook(transaction)).pending
         const outboxId = event?.outboxId ?? ''
         const nextAttemptAt = T0 + HOUR
         const id = event?.delivery?.id ?? ''
@@ -122,13 +123,13 @@ export function alertContract(on: On): void {
           T0 + 2 * HOUR,
         )
         expect(await w.alerts()).toEqual(['delivery_dead', 'late_payment'])
-        // Of that nobody is told: it would go on for ever.
+        // That alert has no event, or this would go on for ever.
         expect(w.dispatcher.take()).toEqual([])
       }, ALERTED),
     )
 
     it(
-      'about an event that died goes to the other kind of subscriber',
+      'about a dead event is dispatched to the other kind of subscriber',
       on(async (w) => {
         const { outboxId, deliveryId } = await begun(w)
         const settle = async (outcome: object) => {
@@ -153,10 +154,10 @@ export function alertContract(on: On): void {
     )
 
     it(
-      'that nobody subscribes to is no event',
+      'without subscribers causes no event',
       on(async (w) => {
         const transaction = await w.charged()
-        const { pending } = await w.tell(transaction, { amount: 1 })
+        const { pending } = await w.webhook(transaction, { amount: 1 })
         expect(typesIn(pending)).toEqual(['PaymentSucceeded'])
         expect(await w.alerts()).toEqual(['amount_mismatch'])
         expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
@@ -164,10 +165,10 @@ export function alertContract(on: On): void {
     )
 
     it(
-      'of an event that was parked is one too, when it is applied',
+      'of a parked event causes an event when that is applied',
       on(async (w) => {
         const transaction = await w.pending()
-        await w.tell(transaction, { reference: '', amount: 1, onMismatch: 'reject' })
+        await w.webhook(transaction, { reference: '', amount: 1, onMismatch: 'reject' })
         const finished = await w.answer(transaction, T0 + HOUR)
         expect(alertsIn(finished.pending)).toEqual(['amount_mismatch'])
       }, ALERTED),

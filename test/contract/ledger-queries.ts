@@ -5,9 +5,9 @@ import type { On } from './ledger.ts'
 import { type EventWish, HOUR, iso, MINUTE, T0 } from './ledger-world.ts'
 
 export function queriesContract(on: On): void {
-  describe('what is read back', () => {
+  describe('the queries', () => {
     it(
-      'tells the story of a payment by our id, not by the gateway’s',
+      'return the story of a payment by our id, and not by the gateway’s',
       on(async (w) => {
         const transaction = await w.charged()
         const named = transaction.gatewayTransactionId ?? ''
@@ -18,7 +18,7 @@ export function queriesContract(on: On): void {
     )
 
     it(
-      'finds a payment by either name, within its gateway',
+      'find a payment by either id, at its gateway',
       on(async (w) => {
         const transaction = await w.charged()
         const { id, gatewayTransactionId = '' } = transaction
@@ -31,12 +31,12 @@ export function queriesContract(on: On): void {
     )
 
     it(
-      'lists payments newest first, by status, gateway and order, page by page',
+      'list payments newest first, by status, gateway and order, page by page',
       on(async (w) => {
-        const a = await w.came('Paid', { request: { reference: 'a' } })
+        const a = await w.reached('Paid', { request: { reference: 'a' } })
         const b = await w.charged({ request: { reference: 'b' } })
-        const c = await w.came('Paid', { request: { reference: 'a', gateway: 'fib' } })
-        const d = await w.came('Failed', { request: { reference: 'd' } })
+        const c = await w.reached('Paid', { request: { reference: 'a', gateway: 'fib' } })
+        const d = await w.reached('Failed', { request: { reference: 'd' } })
         const list = async (filter: object, page: object = {}) =>
           (await w.queries.transactions(filter, { limit: 9, ...page })).map(({ id }) => id)
         expect(await list({})).toEqual([d.id, c.id, b.id, a.id])
@@ -53,9 +53,9 @@ export function queriesContract(on: On): void {
     )
 
     it(
-      'finds payments by how our id, the gateway’s or the order begins, and by nothing else',
+      'find payments by the beginning of our id, the gateway’s id or the order',
       on(async (w) => {
-        const a = await w.came('Paid', { request: { reference: 'ab-1' } })
+        const a = await w.reached('Paid', { request: { reference: 'ab-1' } })
         const b = await w.charged({ request: { reference: 'ab-2', gateway: 'fib' } })
         const c = await w.charged({ request: { reference: 'a%_[*' } })
         const d = await w.pending({ request: { reference: 'غرفة-7', gateway: 'stripe' } })
@@ -79,7 +79,7 @@ export function queriesContract(on: On): void {
         expect(await find('a', { status: 'Paid' })).toEqual([a.id])
         expect(await find('a', { gateway: 'fib' })).toEqual([b.id])
         expect(await find('ab', { reference: 'ab-1' })).toEqual([a.id])
-        // What is filtered away takes no place of a page.
+        // Filtered rows do not count for the page.
         expect(await find('a', { status: 'Paid' }, { limit: 1 })).toEqual([a.id])
         expect(await find('a', {}, { limit: 2 })).toEqual([c.id, b.id])
         expect(await find('a', {}, { limit: 2, before: b.id })).toEqual([a.id])
@@ -87,7 +87,7 @@ export function queriesContract(on: On): void {
     )
 
     it(
-      'lists webhook events newest first, by outcome and gateway, page by page',
+      'list webhook events newest first, by outcome and gateway, page by page',
       on(async (w) => {
         const transaction = await w.charged()
         const other = await w.charged({ request: { gateway: 'fib' } })
@@ -112,12 +112,12 @@ export function queriesContract(on: On): void {
     )
 
     it(
-      'counts the webhook events of each minute by outcome, oldest first, without empty minutes',
+      'count the webhook events of each minute by outcome, oldest first, without empty minutes',
       on(async (w) => {
         const transaction = await w.charged()
         const from = T0 + HOUR
         const at = (ms: number, wish: EventWish = {}) =>
-          w.tell(transaction, { receivedAt: from + ms, ...wish })
+          w.webhook(transaction, { receivedAt: from + ms, ...wish })
         const parked = { gatewayTransactionId: 'nobody', reference: '' }
         await at(-1, parked)
         await at(3 * MINUTE - 1)
@@ -136,18 +136,18 @@ export function queriesContract(on: On): void {
     )
 
     it(
-      'tells the whole story of one payment, oldest first, and of no other',
+      'return the whole story of one payment, oldest first',
       on(async (w) => {
-        const transaction = await w.came('Paid', { request: { reference: 'a' } })
-        const other = await w.came('Failed', { request: { reference: 'b' } })
-        await w.tell(transaction, { status: 'Cancelled' })
-        await w.tell(other)
+        const transaction = await w.reached('Paid', { request: { reference: 'a' } })
+        const other = await w.reached('Failed', { request: { reference: 'b' } })
+        await w.webhook(transaction, { status: 'Cancelled' })
+        await w.webhook(other)
         await w.endRefund(await w.claimed(transaction, { amount: 1_000 }), {
           kind: 'refused',
           error: { code: 'refused', message: 'No.' },
         })
         await w.endRefund(await w.claimed(transaction, { amount: 2_000 }), { kind: 'done' })
-        await w.tell(transaction, { status: 'Paid', alert: 'refund_failed' })
+        await w.webhook(transaction, { status: 'Paid', alert: 'refund_failed' })
         const story = await w.story(transaction)
         expect(story.transaction).toMatchObject({ id: transaction.id, refundedAmount: 2_000 })
         expect(story.webhookEvents.map(({ outcome }) => outcome)).toEqual([
@@ -174,7 +174,7 @@ export function queriesContract(on: On): void {
       'is listed newest first, page by page',
       on(async (w) => {
         for (const reference of ['a', 'b', 'c']) {
-          await w.tell(await w.charged({ request: { reference } }), { amount: 1 })
+          await w.webhook(await w.charged({ request: { reference } }), { amount: 1 })
         }
         const all = await w.queries.alerts({}, { limit: 9 })
         expect(all).toHaveLength(3)
@@ -191,10 +191,10 @@ export function queriesContract(on: On): void {
     )
 
     it(
-      'is open until somebody acknowledges it, and the first who did stays named',
+      'is open until somebody acknowledges it, and keeps the name of the first who did',
       on(async (w) => {
-        const transaction = await w.came('Expired')
-        await w.tell(transaction)
+        const transaction = await w.reached('Expired')
+        await w.webhook(transaction)
         const [alert] = await w.queries.alerts({}, { limit: 9 })
         expect(alert).toMatchObject({
           kind: 'late_payment',
@@ -215,15 +215,15 @@ export function queriesContract(on: On): void {
     )
   })
 
-  describe('what is forgotten', () => {
+  describe('forgetting', () => {
     it(
-      'is every settled event received before, so many at a time, and nothing else',
+      'deletes all settled events before a time, up to the limit, and nothing else',
       on(async (w) => {
-        const transaction = await w.came('Expired')
-        await w.tell(transaction, { receivedAt: T0 + 20_000 })
+        const transaction = await w.reached('Expired')
+        await w.webhook(transaction, { receivedAt: T0 + 20_000 })
         const parked = { gatewayTransactionId: 'nobody', reference: '', receivedAt: T0 + 20_000 }
-        await w.tell(transaction, parked)
-        await w.tell(transaction, { status: 'Pending', receivedAt: T0 + HOUR })
+        await w.webhook(transaction, parked)
+        await w.webhook(transaction, { status: 'Pending', receivedAt: T0 + HOUR })
         expect(await w.ledger.forget(T0 + HOUR, 1)).toBe(1)
         expect(await w.ledger.forget(T0 + HOUR, 9)).toBe(1)
         expect(await w.ledger.forget(T0 + HOUR, 9)).toBe(0)

@@ -1,4 +1,4 @@
-// What the ledger keeps of a refund: one at a time, never more than was paid.
+// Refunds: one at a time, and never more than was paid.
 
 import { describe, expect, it } from 'vitest'
 import type { On } from './ledger.ts'
@@ -9,9 +9,9 @@ const refused = { code: 'refused', rawCode: '7', message: 'Too old.' }
 export function refundContract(on: On): void {
   describe('a refund', () => {
     it(
-      'is claimed before the gateway is called, and moves its payment when it is done',
+      'is claimed before the gateway is called, and changes its payment when it is done',
       on(async (w) => {
-        const transaction = await w.came('Paid')
+        const transaction = await w.reached('Paid')
         const start = w.refundStart(transaction, { amount: 4_000 })
         const begun = await w.ledger.beginRefund(start)
         expect(begun).toEqual({
@@ -49,9 +49,9 @@ export function refundContract(on: On): void {
     )
 
     it(
-      'after another adds up, tells nothing while it is a part, and ends as Refunded',
+      'is added to earlier ones, with events for the first and for Refunded',
       on(async (w) => {
-        const transaction = await w.came('Paid')
+        const transaction = await w.reached('Paid')
         const give = async (amount: number) =>
           w.endRefund(await w.claimed(transaction, { amount }), { kind: 'done' })
         expect((await give(5_000)).pending).toHaveLength(1)
@@ -73,9 +73,9 @@ export function refundContract(on: On): void {
     )
 
     it(
-      'is found by the gateway’s name of its payment, within that gateway',
+      'finds its payment by the gateway’s id, at that gateway only',
       on(async (w) => {
-        const transaction = await w.came('Paid')
+        const transaction = await w.reached('Paid')
         const transactionId = transaction.gatewayTransactionId ?? ''
         expect(await w.refund(transaction, { transactionId, gateway: 'fib' })).toEqual({
           state: 'unknown_transaction',
@@ -94,14 +94,14 @@ export function refundContract(on: On): void {
     )
 
     it(
-      'is for what was paid alone',
+      'is possible only for paid payments',
       on(async (w) => {
         for (const status of ['Pending', 'Failed', 'Cancelled', 'Expired', 'Refunded'] as const) {
-          const transaction = await w.came(status, { request: { reference: status } })
+          const transaction = await w.reached(status, { request: { reference: status } })
           expect(await w.refund(transaction)).toEqual({ state: 'not_refundable', status })
         }
-        const all = await w.came('PartiallyRefunded')
-        await w.tell(all, { status: 'PartiallyRefunded', amount: 25_000 })
+        const all = await w.reached('PartiallyRefunded')
+        await w.webhook(all, { status: 'PartiallyRefunded', amount: 25_000 })
         expect(await w.refund(all, { amount: 1 })).toEqual({
           state: 'not_refundable',
           status: 'PartiallyRefunded',
@@ -110,15 +110,15 @@ export function refundContract(on: On): void {
     )
 
     it(
-      'is never of more than is left',
+      'is never larger than the amount that is left',
       on(async (w) => {
-        const paid = await w.came('Paid', { request: { reference: 'order-1' } })
+        const paid = await w.reached('Paid', { request: { reference: 'order-1' } })
         expect(await w.refund(paid, { amount: 25_001 })).toEqual({
           state: 'too_much',
           left: 25_000,
           transaction: paid,
         })
-        const part = await w.came('PartiallyRefunded', { request: { reference: 'order-2' } })
+        const part = await w.reached('PartiallyRefunded', { request: { reference: 'order-2' } })
         expect(await w.refund(part, { amount: 20_001 })).toMatchObject({
           state: 'too_much',
           left: 20_000,
@@ -129,9 +129,9 @@ export function refundContract(on: On): void {
     )
 
     it(
-      'is all of it where the gateway gives back no part',
+      'must be the full amount at a gateway without partial refunds',
       on(async (w) => {
-        const transaction = await w.came('Paid')
+        const transaction = await w.reached('Paid')
         const fullOnly = true
         expect(await w.refund(transaction, { fullOnly, amount: 24_999 })).toEqual({
           state: 'not_full',
@@ -142,9 +142,9 @@ export function refundContract(on: On): void {
     )
 
     it(
-      'waits for one that is under way, claimed or accepted',
+      'is refused while another one is claimed or accepted',
       on(async (w) => {
-        const transaction = await w.came('Paid')
+        const transaction = await w.reached('Paid')
         const first = await w.claimed(transaction, { amount: 1_000 })
         const next = () => w.refund(transaction, { amount: 2_000, now: T0 + HOUR })
         expect(await next()).toEqual({ state: 'in_progress' })
@@ -158,111 +158,9 @@ export function refundContract(on: On): void {
     )
 
     it(
-      'asked for fifty times at once is one refund',
+      'that was refused is stored with its error, and changes no payment',
       on(async (w) => {
-        const transaction = await w.came('Paid')
-        const all = await Promise.all(
-          Array.from({ length: 50 }, () => w.refund(transaction, { amount: 100 })),
-        )
-        const states = all.map(({ state }) => state)
-        expect(states.filter((state) => state === 'begun')).toHaveLength(1)
-        expect(states.filter((state) => state === 'in_progress')).toHaveLength(49)
-        expect((await w.story(transaction)).refunds).toHaveLength(1)
-      }),
-    )
-
-    it(
-      'begins again as the first time when the same call is repeated',
-      on(async (w) => {
-        const transaction = await w.came('Paid')
-        const start = w.refundStart(transaction, { idempotencyKey: 'key-1' })
-        const first = await w.ledger.beginRefund(start)
-        expect(await w.ledger.beginRefund(start)).toEqual(first)
-        expect((await w.story(transaction)).refunds).toHaveLength(1)
-      }),
-    )
-
-    it(
-      'is not begun anew by its own call, repeated late',
-      on(async (w) => {
-        const transaction = await w.came('Paid')
-        const start = w.refundStart(transaction, { amount: 4_000 })
-        await w.ledger.beginRefund(start)
-        await w.endRefund(start.id, { kind: 'refused', error: refused })
-        expect(await w.ledger.beginRefund(start)).toEqual({ state: 'refused', error: refused })
-        expect((await w.story(transaction)).refunds).toMatchObject([{ status: 'failed' }])
-      }),
-    )
-
-    it(
-      'changes nothing when its end is told again',
-      on(async (w) => {
-        const transaction = await w.came('Paid')
-        const refundId = await w.claimed(transaction, { amount: 4_000 })
-        const first = await w.endRefund(refundId, { kind: 'done' })
-        const before = await w.story(transaction)
-        const again = await w.endRefund(refundId, { kind: 'done' })
-        expect(again.transaction).toEqual(first.transaction)
-        expect(await w.story(transaction)).toEqual(before)
-      }),
-    )
-
-    it(
-      'is not begun while the gateway’s circuit is open',
-      on(async (w) => {
-        const transaction = await w.came('Paid')
-        w.guard.retryAfterMs = 7_000
-        expect(await w.refund(transaction)).toEqual({ state: 'circuit_open', retryAfterMs: 7_000 })
-        expect((await w.story(transaction)).refunds).toEqual([])
-      }),
-    )
-
-    it(
-      'that cannot be made is refused before the breaker is asked, and while its circuit is open',
-      on(async (w) => {
-        const transaction = await w.came('Paid')
-        const given = await w.claimed(transaction, { amount: 4_000, idempotencyKey: 'key-1' })
-        await w.endRefund(given, { kind: 'done' })
-        const admitted = w.guard.admitted.length
-        const wrong = [
-          { wish: { amount: 99_999 }, state: 'too_much' },
-          { wish: { amount: 4_000, fullOnly: true }, state: 'not_full' },
-          { wish: { transactionId: 'nobody' }, state: 'unknown_transaction' },
-          { wish: { amount: 4_000, idempotencyKey: 'key-1' }, state: 'answered' },
-        ]
-        for (const retryAfterMs of [undefined, 12_000]) {
-          w.guard.retryAfterMs = retryAfterMs
-          for (const { wish, state } of wrong) {
-            expect(await w.refund(transaction, wish)).toMatchObject({ state })
-          }
-        }
-        expect(w.guard.admitted).toHaveLength(admitted)
-        expect(await w.refund(transaction, { amount: 1 })).toEqual({
-          state: 'circuit_open',
-          retryAfterMs: 12_000,
-        })
-      }),
-    )
-
-    it(
-      'that calls no gateway after all gives its leave back',
-      on(async (w) => {
-        const transaction = await w.came('Paid')
-        const calls = () => w.guard.admitted.length - w.guard.reported.length
-        const before = calls()
-        await w.refund(transaction, { amount: 99_999 })
-        expect(calls()).toBe(before)
-        await w.refund(transaction)
-        expect(calls()).toBe(before + 1)
-        await w.refund(transaction)
-        expect(calls()).toBe(before + 1)
-      }),
-    )
-
-    it(
-      'that was refused has failed with its reason, and moves nothing',
-      on(async (w) => {
-        const transaction = await w.came('Paid')
+        const transaction = await w.reached('Paid')
         const refundId = await w.claimed(transaction, { idempotencyKey: 'key-1' })
         const finished = await w.endRefund(refundId, { kind: 'refused', error: refused })
         expect(finished).toMatchObject({ transaction: { status: 'Paid', refundedAmount: 0 } })
@@ -279,40 +177,18 @@ export function refundContract(on: On): void {
     )
   })
 
-  describe('a refund’s key', () => {
-    it(
-      'gives the same answer to the same request, and refuses another',
-      on(async (w) => {
-        const transaction = await w.came('Paid')
-        const idempotencyKey = 'key-1'
-        const ask = (amount: number) => w.refund(transaction, { idempotencyKey, amount })
-        const refundId = await w.claimed(transaction, { idempotencyKey, amount: 4_000 })
-        expect(await ask(4_000)).toEqual({ state: 'in_progress' })
-        await w.endRefund(refundId, { kind: 'accepted', nextCheckAt: T0 + HOUR })
-        const result = { success: true, refundId, refundedAmount: 4_000 }
-        expect(await ask(4_000)).toEqual({ state: 'answered', result })
-        await w.endRefund(refundId, { kind: 'done', gatewayRefundId: 'r-1' })
-        expect(await ask(4_000)).toEqual({
-          state: 'answered',
-          result: { ...result, refundId: 'r-1' },
-        })
-        expect(await ask(5_000)).toEqual({ state: 'conflict' })
-      }),
-    )
-  })
-
   describe('a refund and its webhook', () => {
     for (const [status, amount] of [
       ['PartiallyRefunded', 4_000],
       ['Refunded', 25_000],
     ] as const) {
       it(
-        `count once when the webhook (${status}) comes first`,
+        `count once if the webhook (${status}) arrives first`,
         on(async (w) => {
-          const transaction = await w.came('Paid')
+          const transaction = await w.reached('Paid')
           const refundId = await w.claimed(transaction, { amount })
-          const told = await w.tell(transaction, { status, amount })
-          expect(told.pending).toHaveLength(1)
+          const recorded = await w.webhook(transaction, { status, amount })
+          expect(recorded.pending).toHaveLength(1)
           expect((await w.story(transaction)).refunds).toMatchObject([{ status: 'succeeded' }])
           const finished = await w.endRefund(refundId, { kind: 'done' })
           expect(finished.pending).toEqual([])
@@ -322,12 +198,12 @@ export function refundContract(on: On): void {
       )
 
       it(
-        `count once when the webhook (${status}) comes after`,
+        `count once if the webhook (${status}) arrives later`,
         on(async (w) => {
-          const transaction = await w.came('Paid')
+          const transaction = await w.reached('Paid')
           await w.endRefund(await w.claimed(transaction, { amount }), { kind: 'done' })
-          const told = await w.tell(transaction, { status, amount })
-          expect(told.pending).toEqual([])
+          const recorded = await w.webhook(transaction, { status, amount })
+          expect(recorded.pending).toEqual([])
           expect(await w.read(transaction)).toMatchObject({ status, refundedAmount: amount })
           expect((await w.eventsOf(transaction)).slice(2)).toEqual(['PaymentRefunded'])
         }),
@@ -335,11 +211,11 @@ export function refundContract(on: On): void {
     }
 
     it(
-      'leave it under way while the webhook tells of less',
+      'leave it under way if the webhook reports a smaller amount',
       on(async (w) => {
-        const transaction = await w.came('PartiallyRefunded')
+        const transaction = await w.reached('PartiallyRefunded')
         const refundId = await w.claimed(transaction, { amount: 4_000 })
-        await w.tell(transaction, { status: 'PartiallyRefunded', amount: 5_000 })
+        await w.webhook(transaction, { status: 'PartiallyRefunded', amount: 5_000 })
         expect((await w.story(transaction)).refunds).toMatchObject([{ status: 'claimed' }])
         const finished = await w.endRefund(refundId, { kind: 'done' })
         expect(finished.transaction.refundedAmount).toBe(9_000)
@@ -347,21 +223,21 @@ export function refundContract(on: On): void {
     )
 
     it(
-      'end one that was accepted, and nothing is checked any more',
+      'end an accepted one, which is then not checked any more',
       on(async (w) => {
-        const transaction = await w.came('Paid')
+        const transaction = await w.reached('Paid')
         const refundId = await w.claimed(transaction)
         await w.endRefund(refundId, { kind: 'accepted', nextCheckAt: T0 + MINUTE })
-        await w.tell(transaction, { status: 'Refunded' })
+        await w.webhook(transaction, { status: 'Refunded' })
         expect((await w.story(transaction)).refunds).toMatchObject([{ status: 'succeeded' }])
         expect(await w.ledger.claimChecks({ now: T0 + HOUR, until: T0, limit: 9 })).toEqual([])
       }),
     )
 
     it(
-      'keeps the first time of its check, whatever its call comes to when it is made again',
+      'keep the first time of its check when its call is repeated',
       on(async (w) => {
-        const transaction = await w.came('Paid')
+        const transaction = await w.reached('Paid')
         const refundId = await w.claimed(transaction)
         await w.endRefund(refundId, { kind: 'accepted', nextCheckAt: T0 + MINUTE })
         await w.endRefund(refundId, { kind: 'unknown', nextCheckAt: T0 + HOUR })

@@ -25,7 +25,7 @@ const replacing = (w: World, { id: transactionId }: Transaction, wish: ChargeWis
 export function replacementContract(on: On): void {
   describe('a charge that replaces another', () => {
     it(
-      'is begun as that one ends, each with its event, and takes its key over',
+      'begins when that one ends, each with its event, and gets its key',
       on(async (w) => {
         const first = await stranded(w)
         const start = replacing(w, first)
@@ -53,7 +53,7 @@ export function replacementContract(on: On): void {
     )
 
     it(
-      'is found by its own ids when it is begun again, because its answer was lost',
+      'is found by its own ids when it is begun again',
       on(async (w) => {
         const first = await stranded(w)
         const start = replacing(w, first)
@@ -66,7 +66,7 @@ export function replacementContract(on: On): void {
     )
 
     it(
-      'is one of five that are begun at once',
+      'begins once for five calls at the same time',
       on(async (w) => {
         const first = await stranded(w)
         const starts = Array.from({ length: 5 }, () => replacing(w, first))
@@ -78,10 +78,10 @@ export function replacementContract(on: On): void {
     )
 
     it(
-      'is not begun once the other is paid, and a payment that comes later is late',
+      'does not begin if the other is paid, and a later payment of the other is late',
       on(async (w) => {
         const paid = await stranded(w)
-        await w.tell(paid)
+        await w.webhook(paid)
         const late = await w.caused(w.ledger.beginCharge(replacing(w, paid)))
         expect(late).toMatchObject({
           state: 'answered',
@@ -92,14 +92,14 @@ export function replacementContract(on: On): void {
         const order = { request: { reference: 'order-2' } }
         const replaced = await stranded(w, order)
         await w.caused(w.ledger.beginCharge(replacing(w, replaced, order)))
-        expect(await w.tell(replaced)).toMatchObject({ outcome: 'late_payment', pending: [] })
+        expect(await w.webhook(replaced)).toMatchObject({ outcome: 'late_payment', pending: [] })
         expect(await w.read(replaced)).toMatchObject({ status: 'Cancelled' })
         expect(await w.alerts()).toEqual(['late_payment'])
       }),
     )
 
     it(
-      'leaves the other as it is while its gateway’s circuit is open',
+      'does not change the other while its gateway’s circuit is open',
       on(async (w) => {
         const first = await stranded(w)
         w.guard.retryAfterMs = 9_000
@@ -114,7 +114,7 @@ export function replacementContract(on: On): void {
     )
 
     it(
-      'has the other asked about once more, and never again',
+      'causes one more check of the other',
       on(async (w) => {
         const first = await stranded(w)
         await w.ledger.beginCharge(replacing(w, first))
@@ -130,7 +130,7 @@ export function replacementContract(on: On): void {
     )
 
     it(
-      'tells a person of one that nobody could ask about',
+      'raises an alert for one that could not be checked',
       on(async (w) => {
         const wish = { chargeIsIdempotent: false }
         const first = await w.pending(wish)

@@ -1,6 +1,5 @@
-// What the ledger's contract is played with: a fake guard, a dispatcher that keeps what it gets,
-// and short ways to say a charge, an event and a refund. It knows the ports alone, never an
-// adapter.
+// Helpers for the contract of the ledger: short ways to make charges, webhooks and refunds. They use
+// only the ports, and no adapter.
 
 import { monotonicFactory } from 'ulid'
 import type { ChargeStart } from '../../worker/payments/domain/begin-charge.ts'
@@ -8,35 +7,18 @@ import type { PendingEvent, Subscribers } from '../../worker/payments/domain/eve
 import type { ChargeEnd } from '../../worker/payments/domain/finish-charge.ts'
 import type { WebhookPayload } from '../../worker/payments/domain/payload.ts'
 import type { RefundEnd, RefundStart } from '../../worker/payments/domain/refund.ts'
-import {
-  type AlertKind,
-  DURABLE_EVENTS,
-  type DurableEvent,
-  LIFECYCLE_EVENTS,
-  type PaymentStatus,
-} from '../../worker/payments/domain/status.ts'
-import type {
-  ChargeRequest,
-  OpenedPayment,
-  Transaction,
-} from '../../worker/payments/domain/transaction.ts'
-import type { GatewayGuard, Verdict } from '../../worker/payments/gateways/guard/guard.ts'
-import type {
-  Arrival,
-  Called,
-  ChargeBegun,
-  Finished,
-  Ledger,
-  Recorded,
-  RefundBegun,
-} from '../../worker/payments/ledger/ledger.ts'
+import { type AlertKind, type PaymentStatus } from '../../worker/payments/domain/status.ts'
+import type { ChargeRequest, OpenedPayment, Transaction } from '../../worker/payments/domain/transaction.ts'
+import type { GatewayGuard } from '../../worker/payments/gateways/guard/guard.ts'
+import type { Arrival, Called, ChargeBegun, Finished, Ledger, Recorded, RefundBegun } from '../../worker/payments/ledger/ledger.ts'
 import type { Dispatch, Outbox } from '../../worker/payments/outbox/dispatch.ts'
 import type { PaymentQueries, Story } from '../../worker/payments/queries/queries.ts'
 import type { Clock } from '../../worker/shared/clock.ts'
 import type { Fields, Log } from '../../worker/shared/log.ts'
 import { type ReadableQueries, readable } from '../support/readable-queries.ts'
+import { type FakeDispatcher, type FakeGuard } from './ledger-fakes.ts'
 
-/** A ledger over an empty store of its own. */
+/** A ledger over an empty store. */
 export interface LedgerBed {
   ledger: Ledger
   outbox: Outbox
@@ -57,74 +39,9 @@ export type MakeLedger = (options: LedgerOptions) => Promise<LedgerBed>
 export const T0 = Date.parse('2026-01-05T10:00:00Z')
 export const MINUTE = 60_000
 export const HOUR = 60 * MINUTE
-export const ENDPOINT = 'https://shop.example/events'
-
-/** To the five events of a payment's life; `ALERTED` to every durable event. */
-const subscribers = (
-  isListened: boolean,
-  endpoint?: string,
-  types: readonly DurableEvent[] = LIFECYCLE_EVENTS,
-): Subscribers => ({
-  hasListeners: (type) => isListened && types.includes(type),
-  endpointFor: (type) => (types.includes(type) ? endpoint : undefined),
-})
-export const ALERTED = subscribers(true, ENDPOINT, DURABLE_EVENTS)
-export const BOTH = subscribers(true, ENDPOINT)
-export const LISTENERS = subscribers(true)
-export const POSTED = subscribers(false, ENDPOINT)
-export const NOBODY = subscribers(false)
-
 export const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** Admits every call until `retryAfterMs` is set, and remembers what was reported. */
-export class FakeGuard implements GatewayGuard {
-  retryAfterMs: number | undefined
-  opens = false
-  readonly admitted: string[] = []
-  readonly reported: [gateway: string, verdict: Verdict][] = []
-
-  async admit(gateway: string) {
-    if (this.retryAfterMs !== undefined) {
-      const refused = {
-        ok: false,
-        reason: 'circuit_open',
-        retryAfterMs: this.retryAfterMs,
-      } as const
-      return refused
-    }
-    this.admitted.push(gateway)
-    return { ok: true, accessToken: `token of ${gateway}` } as const
-  }
-
-  async report(gateway: string, verdict: Verdict) {
-    this.reported.push([gateway, verdict])
-    return { opened: this.opens }
-  }
-
-  async accessToken(gateway: string) {
-    return { ok: true, token: `token of ${gateway}` } as const
-  }
-
-  async health(gateways: readonly string[]) {
-    const health = { state: 'closed', failures: this.reported.length } as const
-    return Object.fromEntries(gateways.map((gateway) => [gateway, health]))
-  }
-}
-
-/** Keeps what the ledger hands over, and never says what came of it: it stays leased. */
-export class FakeDispatcher {
-  readonly #handed: PendingEvent[] = []
-
-  dispatch: Dispatch = async (pending) => {
-    this.#handed.push(...pending)
-    return []
-  }
-
-  /** What came since it was last asked for. */
-  take = (): PendingEvent[] => this.#handed.splice(0)
-}
-
-/** An answer of the ledger, and the events that it caused. */
+/** An answer of the ledger, with the events that it caused. */
 export type Caused<Answer> = Answer & { pending: PendingEvent[] }
 
 type Payload = Partial<{ -readonly [Name in keyof WebhookPayload]: WebhookPayload[Name] }>
@@ -139,7 +56,7 @@ export class World {
   readonly queries: ReadableQueries
   readonly guard: FakeGuard
   readonly dispatcher: FakeDispatcher
-  /** What was logged, as the names of the lines with their fields. */
+  /** The logged lines. */
   readonly logged: [event: string, fields: Fields][]
   readonly #next: (seedTime: number) => string
 
@@ -158,10 +75,10 @@ export class World {
     this.guard = guard
   }
 
-  /** A ULID, after every one before. */
+  /** A ULID, greater than all before. */
   id = (): string => this.#next(T0)
 
-  /** A charge of 25,000 IQD for order-1, changed as wished. */
+  /** A charge of 25,000 IQD for order-1, unless `wish` has other fields. */
   start(wish: ChargeWish = {}): ChargeStart {
     const request: ChargeRequest = {
       gateway: 'redirect',
@@ -186,7 +103,7 @@ export class World {
 
   begin = (wish: ChargeWish = {}): Promise<ChargeBegun> => this.ledger.beginCharge(this.start(wish))
 
-  /** The answer, with the events that were handed over with it. */
+  /** The answer, with the events that it caused. */
   async caused<Answer>(call: Promise<Answer>): Promise<Caused<Answer>> {
     const answer = await call
     return { ...answer, pending: this.dispatcher.take() }
@@ -233,19 +150,19 @@ export class World {
     return this.finish(transaction, { kind: 'answered', answer, nextCheckAt })
   }
 
-  /** A charge that came to this status by webhooks. */
-  async came(status: PaymentStatus, wish: ChargeWish = {}): Promise<Transaction> {
+  /** A charge that reached this status by webhooks. */
+  async reached(status: PaymentStatus, wish: ChargeWish = {}): Promise<Transaction> {
     const transaction = await this.charged(wish)
     if (status === 'Pending') return transaction
-    const isBack = status === 'Refunded' || status === 'PartiallyRefunded'
-    if (isBack) await this.tell(transaction, { status: 'Paid' })
+    const isRefund = status === 'Refunded' || status === 'PartiallyRefunded'
+    if (isRefund) await this.webhook(transaction, { status: 'Paid' })
     const amount = status === 'PartiallyRefunded' ? 5_000 : transaction.amount
-    const told = await this.tell(transaction, { status, amount })
-    if (told.outcome !== 'applied') throw new Error(`${status} was ${told.outcome}`)
+    const { outcome } = await this.webhook(transaction, { status, amount })
+    if (outcome !== 'applied') throw new Error(`${status} was ${outcome}`)
     return this.read(transaction)
   }
 
-  /** An event as the gateway of this transaction tells it: by default, that it was paid. */
+  /** An event of the gateway for this transaction. By default it was paid. */
   arrival(of: Transaction, wish: EventWish = {}): Arrival {
     const { id, onMismatch, correlationId, receivedAt = T0 + 10_000, ...payload } = wish
     return {
@@ -268,8 +185,15 @@ export class World {
     }
   }
 
-  tell = (of: Transaction, wish: EventWish = {}): Promise<Caused<Recorded>> =>
+  webhook = (of: Transaction, wish: EventWish = {}): Promise<Caused<Recorded>> =>
     this.caused(this.ledger.webhook(this.arrival(of, wish)))
+
+  /** A charge of 25,000 IQD for which this amount was paid. */
+  async paidWith(paid: EventWish): Promise<Transaction> {
+    const transaction = await this.charged()
+    await this.webhook(transaction, paid)
+    return this.read(transaction)
+  }
 
   refundStart(of: Transaction, wish: Partial<RefundStart> = {}): RefundStart {
     const amount = wish.amount ?? of.amount
@@ -292,7 +216,7 @@ export class World {
   refund = (of: Transaction, wish: Partial<RefundStart> = {}): Promise<RefundBegun> =>
     this.ledger.beginRefund(this.refundStart(of, wish))
 
-  /** Claims a refund that must be possible, and answers its id. */
+  /** Claims a refund that must be possible, and returns its id. */
   async claimed(of: Transaction, wish: Partial<RefundStart> = {}): Promise<string> {
     const start = this.refundStart(of, wish)
     const begun = await this.ledger.beginRefund(start)
@@ -306,17 +230,24 @@ export class World {
   async story(of: Transaction | string): Promise<Story> {
     const id = typeof of === 'string' ? of : of.id
     const story = await this.queries.story(id)
-    if (!story) throw new Error(`nothing is known of ${id}`)
+    if (!story) throw new Error(`there is no payment ${id}`)
     return story
   }
 
   read = async (of: Transaction): Promise<Transaction> => (await this.story(of)).transaction
 
-  /** The lifecycle events of a payment, in order. */
+  /** The types of a payment's events, in order. */
   eventsOf = async (of: Transaction): Promise<string[]> =>
     (await this.story(of)).events.map(({ type }) => type)
 
-  /** Kinds of the alerts that are open, newest first. */
+  /** The kinds of the open alerts, newest first. */
   alerts = async (): Promise<AlertKind[]> =>
     (await this.queries.alerts({}, { limit: 100 })).map(({ kind }) => kind)
+
+  /** The details of the alerts for other amounts, oldest first. */
+  mismatches = async () =>
+    (await this.queries.alerts({}, { limit: 9 }))
+      .filter(({ kind }) => kind === 'amount_mismatch')
+      .map(({ detail: { reference: _, eventId: __, ...detail } }) => detail)
+      .reverse()
 }

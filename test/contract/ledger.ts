@@ -1,26 +1,35 @@
-// The ledger and what is read back of it, over any adapter.
+// The contract of the ledger and its queries, for any adapter.
 
 import { describe } from 'vitest'
 import type { Subscribers } from '../../worker/payments/domain/events.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import type { Log } from '../../worker/shared/log.ts'
 import { alertContract } from './ledger-alerts.ts'
+import { answerContract } from './ledger-charge-answers.ts'
 import { chargeContract } from './ledger-charges.ts'
+import { checkContract } from './ledger-checks.ts'
+import { dueContract } from './ledger-due.ts'
+import { matchingContract } from './ledger-matching.ts'
+import { mismatchContract } from './ledger-mismatches.ts'
+import { outboxContract } from './ledger-outbox.ts'
 import { paidContract } from './ledger-paid.ts'
 import { queriesContract } from './ledger-queries.ts'
+import { refundCallContract } from './ledger-refund-calls.ts'
 import { refundContract } from './ledger-refunds.ts'
 import { replacementContract } from './ledger-replacements.ts'
-import { sweepContract } from './ledger-sweeps.ts'
+import { reportContract } from './ledger-reports.ts'
+import { unknownChargeContract } from './ledger-unknown-charges.ts'
 import { webhookContract } from './ledger-webhooks.ts'
-import { BOTH, FakeDispatcher, FakeGuard, type MakeLedger, World } from './ledger-world.ts'
+import { BOTH, FakeDispatcher, FakeGuard } from './ledger-fakes.ts'
+import { type MakeLedger, World } from './ledger-world.ts'
 
-/** Plays in a world of its own; by default there are listeners and an endpoint. */
+/** Runs in a new world. By default there are listeners and an endpoint. */
 export type On = (
   play: (w: World) => Promise<void>,
   subscribers?: Subscribers,
 ) => () => Promise<void>
 
-/** `make` opens a ledger over a store that is empty, or that it has emptied. */
+/** `make` opens a ledger over an empty store. */
 export function ledgerContract(name: string, make: MakeLedger): void {
   const on: On =
     (play, subscribers = BOTH) =>
@@ -40,11 +49,19 @@ export function ledgerContract(name: string, make: MakeLedger): void {
 
   describe(`the ledger on ${name}`, () => {
     webhookContract(on)
+    matchingContract(on)
+    reportContract(on)
     chargeContract(on)
+    answerContract(on)
+    unknownChargeContract(on)
     replacementContract(on)
     refundContract(on)
+    refundCallContract(on)
     paidContract(on)
-    sweepContract(on)
+    mismatchContract(on)
+    checkContract(on)
+    outboxContract(on)
+    dueContract(on)
     alertContract(on)
     queriesContract(on)
   })

@@ -12,7 +12,7 @@ import {
 import { statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { ALERTED, FakeDispatcher, FakeGuard, LISTENERS } from '../../../contract/ledger-world.ts'
+import { ALERTED, FakeDispatcher, FakeGuard, LISTENERS } from '../../../contract/ledger-fakes.ts'
 import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
 
 let libsql: LibsqlServer

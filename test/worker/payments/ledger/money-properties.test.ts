@@ -10,7 +10,8 @@ import {
 } from '../../../../worker/payments/domain/status.ts'
 import type { Story } from '../../../../worker/payments/queries/queries.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { ALERTED, FakeDispatcher, FakeGuard, T0, World } from '../../../contract/ledger-world.ts'
+import { ALERTED, FakeDispatcher, FakeGuard } from '../../../contract/ledger-fakes.ts'
+import { T0, World } from '../../../contract/ledger-world.ts'
 import { sqliteLedger } from '../../../support/sqlite-ledger.ts'
 import { type Call, steps } from './money-steps.ts'
 

@@ -11,7 +11,7 @@ import type { PaymentQueries } from '../../../../worker/payments/queries/queries
 import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { createSweeper, type Sweeper } from '../../../../worker/payments/reconciliation/sweeper.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { FakeGuard } from '../../../contract/ledger-world.ts'
+import { FakeGuard } from '../../../contract/ledger-fakes.ts'
 import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
 import { keptLog, type Logged } from '../../../support/payments.ts'
 

@@ -13,7 +13,8 @@ import {
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { FakeDispatcher, FakeGuard, LISTENERS, World } from '../../../contract/ledger-world.ts'
+import { FakeDispatcher, FakeGuard, LISTENERS } from '../../../contract/ledger-fakes.ts'
+import { World } from '../../../contract/ledger-world.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../support/sqlite-database.ts'
 
 let database: SqliteDatabase
@@ -66,7 +67,7 @@ describe('a save', () => {
     const w = worldOver(link.database)
     const transaction = await w.charged()
     link.hold()
-    const { outcome, pending } = await w.tell(transaction)
+    const { outcome, pending } = await w.webhook(transaction)
     expect([outcome, pending.length]).toEqual(['applied', 1])
     const before = [await w.story(transaction), await position()]
     await expect(link.land()).rejects.toThrow('payment_ledger.batch')
@@ -83,7 +84,7 @@ describe('a save', () => {
       result: { kind: 'refused', error: { code: 'declined', message: 'No.' } },
     })
     // They are in one group when the first is sent again.
-    const paying = w.tell(transaction)
+    const paying = w.webhook(transaction)
     await Promise.all([failing, paying])
     const { events, transaction: after } = await w.story(transaction)
     await expect(link.land()).rejects.toThrow('payment_ledger.batch')
@@ -105,7 +106,7 @@ describe('a save', () => {
     })
     const transaction = await w.charged()
     isLost = true
-    const { outcome, pending } = await w.tell(transaction)
+    const { outcome, pending } = await w.webhook(transaction)
     expect(outcome).toBe('applied')
     expect(pending).toMatchObject([{ type: 'PaymentSucceeded' }])
     expect((await w.story(transaction)).webhookEvents).toHaveLength(1)
@@ -129,7 +130,7 @@ describe('a refused save', () => {
     })
     const transaction = await w.charged()
     meanwhile = `UPDATE payment_transactions SET status = 'Failed'`
-    expect((await w.tell(transaction)).outcome).toBe('late_payment')
+    expect((await w.webhook(transaction)).outcome).toBe('late_payment')
     expect(await w.alerts()).toEqual(['late_payment'])
     // No group was halved, and there was no pause.
     expect(logged).not.toContain('payments.ledger.retry')
@@ -145,7 +146,7 @@ describe('a second ledger', () => {
     await other.pending({ request: { reference: 'order-2' } })
     expect(await position()).toMatchObject({ epoch: Number(first?.epoch) + 1 })
     // It logs that it was replaced and starts over, so its caller gets an answer.
-    expect((await one.tell(transaction)).outcome).toBe('applied')
+    expect((await one.webhook(transaction)).outcome).toBe('applied')
     expect(logged).toContain('payments.ledger.replaced')
     expect(await position()).toMatchObject({ epoch: Number(first?.epoch) + 2 })
   })

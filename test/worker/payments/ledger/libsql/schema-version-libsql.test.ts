@@ -10,7 +10,8 @@ import { asProblem } from '../../../../../worker/payments/problems.ts'
 import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
 import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { type Problem, problemResponse } from '../../../../../worker/shared/problem.ts'
-import { FakeDispatcher, FakeGuard, LISTENERS, World } from '../../../../contract/ledger-world.ts'
+import { FakeDispatcher, FakeGuard, LISTENERS } from '../../../../contract/ledger-fakes.ts'
+import { World } from '../../../../contract/ledger-world.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../../support/sqlite-database.ts'
 
 let database: SqliteDatabase
@@ -57,12 +58,12 @@ it.each(CHANGES)('writes nothing into %s, after it had worked before', async (_,
   const before = await w.story(transaction)
   set(change)
   const refused = { code: 'schema_mismatch', message: expect.stringContaining(why) }
-  await expect(w.tell(transaction)).rejects.toMatchObject(refused)
+  await expect(w.webhook(transaction)).rejects.toMatchObject(refused)
   await expect(w.begin({ request: { reference: 'another' } })).rejects.toMatchObject(refused)
   expect(await w.ledger.forget(Number.MAX_SAFE_INTEGER, 100)).toBe(0)
   expect(await w.story(transaction)).toEqual(before)
   backToOurs()
-  expect(await w.tell(transaction)).toMatchObject({ outcome: 'applied' })
+  expect(await w.webhook(transaction)).toMatchObject({ outcome: 'applied' })
 })
 
 it.each(CHANGES)(
@@ -71,7 +72,7 @@ it.each(CHANGES)(
     const transaction = await w.charged()
     const before = await w.story(transaction)
     onSave = () => set(change)
-    await expect(w.tell(transaction)).rejects.toMatchObject({ code: 'schema_mismatch' })
+    await expect(w.webhook(transaction)).rejects.toMatchObject({ code: 'schema_mismatch' })
     expect(await w.story(transaction)).toEqual(before)
   },
 )
@@ -83,7 +84,7 @@ it('refuses many calls together, and halves no group for that', async () => {
   onSave = () => {
     saves += 1
   }
-  const told = await Promise.allSettled(Array.from({ length: 40 }, () => w.tell(transaction)))
+  const told = await Promise.allSettled(Array.from({ length: 40 }, () => w.webhook(transaction)))
   expect(told.map(({ status }) => status)).toEqual(told.map(() => 'rejected'))
   expect(saves).toBe(0)
 })
