@@ -16,7 +16,7 @@ import type { PaymentQueries, Story } from '../../worker/payments/queries/querie
 import type { Clock } from '../../worker/shared/clock.ts'
 import type { Fields, Log } from '../../worker/shared/log.ts'
 import { type ReadableQueries, readable } from '../support/readable-queries.ts'
-import { type FakeDispatcher, type FakeGuard } from './ledger-fakes.ts'
+import type { FakeDispatcher, FakeGuard } from './ledger-fakes.ts'
 
 /** A ledger over an empty store. */
 export interface LedgerBed {
