@@ -1,4 +1,4 @@
-// A store whose files are values in memory, for tests of what stands above files.
+// A board whose files are values in memory.
 
 import { basename, dirname } from 'node:path'
 import { Board } from '../../sidecar/board/board.ts'
@@ -11,7 +11,7 @@ import {
   invalidOf,
   type TaskSource,
 } from '../../sidecar/layouts/layout.ts'
-import type { BoardConfig } from '../../worker/board/wire.ts'
+import type { BoardConfig, Key } from '../../worker/board/wire.ts'
 
 const KINDS: Record<string, FileKind> = {
   tasks: 'task',
@@ -69,12 +69,12 @@ export const parsedOf = (entries: readonly Entry[]): ParsedFile => {
 
 export class FakeBoard {
   readonly files = new Map<string, readonly Entry[]>()
-  /** What the reader answers instead, where a file is in a bad state. */
+  /** Other answers of the reader, for files in a bad state. */
   readonly looks = new Map<string, FileState>()
   readonly board = new Board(fakeStore, (path) => this.#look(path))
   reads = 0
 
-  /** Writes a file, or removes it, and tells the board. */
+  /** Writes a file, and passes it to the board. */
   put(path: string, ...entries: Entry[]): void {
     this.save(path, ...entries)
     this.board.ingest(path, parsedOf(entries))
@@ -85,7 +85,7 @@ export class FakeBoard {
     this.board.ingest(path, null)
   }
 
-  /** Of these two nobody hears. */
+  /** These two do not tell the board. */
   save = (path: string, ...entries: Entry[]): void => void this.files.set(path, entries)
   unlink = (path: string): void => void this.files.delete(path)
 
@@ -95,4 +95,29 @@ export class FakeBoard {
     const look = entries && ({ state: 'parsed', file: parsedOf(entries), unsure: false } as const)
     return this.looks.get(path) ?? look ?? { state: 'gone' }
   }
+}
+
+/** A board with a configuration and these files. */
+export function started(...files: [string, ...Entry[]][]): FakeBoard {
+  const fake = new FakeBoard()
+  fake.put('/s/config', config(['done']))
+  for (const [path, ...entries] of files) fake.put(path, ...entries)
+  fake.board.settle(0)
+  return fake
+}
+
+export async function taskOf(fake: FakeBoard, key: Key) {
+  const record = await fake.board.read(key)
+  if (record?.kind !== 'task') throw new Error(`${key} is no task`)
+  return record.task
+}
+
+export const sorted = (keys: Key[]): Key[] => keys.toSorted((a, b) => (a < b ? -1 : 1))
+
+/** A new board with the same files. */
+export function fresh(fake: FakeBoard, now = 0) {
+  const other = new FakeBoard()
+  for (const [path, entries] of [...fake.files].toReversed()) other.put(path, ...entries)
+  other.board.settle(now)
+  return other.board
 }
