@@ -1,10 +1,9 @@
-// Rows that cannot be read, in a real database: each fails alone. Nothing writes such a row any
-// more; an older version, or somebody's hand, may have.
+// Rows that cannot be read, in a real database: each fails alone. No code writes such rows today, but
+// an older version or a person may have.
 
-import { monotonicFactory } from 'ulid'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
-import type { Arrival, Ledger } from '../../../../worker/payments/ledger/ledger.ts'
+import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { createDispatcher } from '../../../../worker/payments/outbox/dispatcher.ts'
 import type { PaymentQueries } from '../../../../worker/payments/queries/queries.ts'
@@ -14,20 +13,20 @@ import { hostClock } from '../../../../worker/shared/clock.ts'
 import { FakeGuard } from '../../../contract/ledger-fakes.ts'
 import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
 import { keptLog, type Logged } from '../../../support/payments.ts'
+import { insertPending, paid } from './shop-payments.ts'
 
-/** As a gateway once told it. */
+/** A time that a gateway once sent. */
 const IMPOSSIBLE = 8_900_000_000_000_000
 const PAGE = { limit: 9 }
-const nextId = monotonicFactory()
 
 let libsql: LibsqlServer
 let ledger: Ledger
 let queries: PaymentQueries
 let sweeper: Sweeper
-/** Ids of the payments whose success the listener was told. */
-let told: string[]
-/** Payments whose gateway was asked what became of them. */
-let asked: string[]
+/** The ids of payments whose success the listener has handled. */
+let handled: string[]
+/** The gateway's ids of checked payments. */
+let checked: string[]
 let lines: Logged[]
 
 beforeAll(async () => {
@@ -36,14 +35,14 @@ beforeAll(async () => {
 afterAll(() => libsql.stop())
 beforeEach(async () => {
   await libsql.wipe()
-  told = []
-  asked = []
+  handled = []
+  checked = []
   const kept = keptLog()
   lines = kept.lines
   const { log } = kept
   const listeners = {
     PaymentSucceeded: ({ transaction }: { transaction: { id: string } }) =>
-      void told.push(transaction.id),
+      void handled.push(transaction.id),
   }
   const clock = hostClock
   const endpoint = { url: 'https://shop.example/events', secrets: [`whsec_${'A'.repeat(32)}`] }
@@ -59,10 +58,10 @@ beforeEach(async () => {
     echoedFields: [],
     currencies: 'any',
     chargeIsIdempotent: true,
-    charge: () => Promise.reject(new Error('nothing is charged here')),
-    handleWebhook: () => Promise.reject(new Error('no webhook comes here')),
+    charge: () => Promise.reject(new Error('unexpected charge')),
+    handleWebhook: () => Promise.reject(new Error('unexpected webhook')),
     checkStatus: async ({ gatewayTransactionId }: { gatewayTransactionId: string }) => {
-      asked.push(gatewayTransactionId)
+      checked.push(gatewayTransactionId)
       return { known: false } as const
     },
   } as const
@@ -71,41 +70,15 @@ beforeEach(async () => {
     gateways: new Map([['shop', shop]]),
     caller: {
       run: (_gateway, _purpose, work) =>
-        work({ send: () => Promise.reject(new Error('nobody is called')), warn: () => undefined }),
+        work({ send: () => Promise.reject(new Error('unexpected call')), warn: () => undefined }),
     },
   })
 })
 
-/** Pending payments `t-0`, `t-1`, …, due for a check at `due`. */
-const charged = (count: number, due: number | null = null) =>
-  libsql.query(
-    `WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < :count - 1)
-      INSERT INTO payment_transactions (id, gateway, reference, gateway_transaction_id,
-        external_reference_id, amount, currency, next_check_at, created_at, updated_at)
-      SELECT 't-' || i, 'shop', 'order-' || i, 'g-' || i, 'x-' || i, 25000, 'IQD', :due, :now, :now
-      FROM n`,
-    { count, due, now: Date.now() },
-  )
-
 const poison = (id: string, column: string, value: number | string = IMPOSSIBLE) =>
   libsql.query(`UPDATE payment_transactions SET ${column} = :value WHERE id = :id`, { id, value })
 
-function paid(number: number): Arrival {
-  const now = Date.now()
-  return {
-    id: nextId(now),
-    onMismatch: 'log',
-    receivedAt: now,
-    payload: {
-      ...{ gateway: 'shop', gatewayTransactionId: `g-${number}`, reference: `order-${number}` },
-      ...{ status: 'Paid', amount: 25_000, currency: 'IQD' },
-      ...{ occurredAt: new Date(now).toISOString(), raw: {} },
-      eventId: `event-${number}`,
-    },
-  }
-}
-
-/** Whatever was caused has been dispatched, and what came of it is stored. */
+/** Waits until all events are dispatched and settled. */
 const isSettled = () =>
   expect
     .poll(() =>
@@ -118,9 +91,9 @@ const broken = (rows: readonly object[]) => rows.flatMap((row) => ('invalid' in 
 
 describe('a row that cannot be read', () => {
   it.each(['created_at', 'updated_at', 'paid_at', 'expires_at'])(
-    'for its %s stands in the list as unreadable, beside all others',
+    'because of its %s is unreadable in the list, beside all others',
     async (column) => {
-      await charged(3)
+      await insertPending(libsql, 3)
       await poison('t-1', column)
       for (const filter of [{}, { gateway: 'shop' }, { startsWith: 'order-' }]) {
         const rows = await queries.transactions(filter, PAGE)
@@ -136,8 +109,8 @@ describe('a row that cannot be read', () => {
     },
   )
 
-  it('for a number that is past all numbers is one entry of the list, and one check', async () => {
-    await charged(3, 1)
+  it('because of a number beyond 2^53 is one entry of the list, and one check', async () => {
+    await insertPending(libsql, 3, 1)
     await libsql.query(`UPDATE payment_transactions SET amount = 1 << 60 WHERE id = 't-1'`)
     await libsql.query(`UPDATE payment_transactions SET created_at = 1 << 62 WHERE id = 't-2'`)
     const rows = await queries.transactions({}, PAGE)
@@ -155,8 +128,8 @@ describe('a row that cannot be read', () => {
     expect(await sweeper.sweep()).toMatchObject({ checked: 1, alerts: 2, failed: 0 })
   })
 
-  it('among webhook events and alerts is one entry of the list, and of its story', async () => {
-    await charged(1)
+  it('of a webhook event or an alert is one entry of the list, and of its story', async () => {
+    await insertPending(libsql, 1)
     const events = [paid(0), { ...paid(0), payload: { ...paid(0).payload, eventId: 'second' } }]
     for (const event of events) await ledger.webhook(event)
     const [bad, good] = events.map(idOf)
@@ -181,8 +154,8 @@ describe('a row that cannot be read', () => {
     expect(broken(story?.alerts ?? [])).toMatchObject([{ id: 'a-2' }])
   })
 
-  it('leaves its story to be read', async () => {
-    await charged(1)
+  it('does not make its story unreadable', async () => {
+    await insertPending(libsql, 1)
     await ledger.webhook(paid(0))
     await poison('t-0', 'paid_at')
     const story = await queries.story('t-0', Date.now())
@@ -191,14 +164,14 @@ describe('a row that cannot be read', () => {
     expect(story?.events).toMatchObject([{ type: 'PaymentSucceeded' }])
   })
 
-  it('fails no webhook beside it, nor its own', async () => {
-    await charged(3)
+  it('does not prevent webhooks of other payments, nor its own', async () => {
+    await insertPending(libsql, 3)
     await poison('t-1', 'expires_at')
     const recorded = await Promise.all([0, 1, 2].map((number) => ledger.webhook(paid(number))))
     expect(recorded.map(({ outcome }) => outcome)).toEqual(['applied', 'applied', 'applied'])
     await isSettled()
-    expect(told).toEqual(['t-0', 't-2'])
-    // What cannot be told is an alert at once, and not tried again.
+    expect(handled).toEqual(['t-0', 't-2'])
+    // An event that cannot be sent is an alert at once, and not tried again.
     const alerts = await queries.alerts({}, PAGE)
     expect(alerts).toMatchObject([
       { transactionId: 't-1', kind: 'delivery_dead' },
@@ -207,12 +180,12 @@ describe('a row that cannot be read', () => {
     expect(await queries.waiting(Date.now() + 9e9)).toMatchObject({ isDue: false })
   })
 
-  it('does not keep events that are due with it from their listeners', async () => {
-    await charged(9)
+  it('does not prevent the dispatch of other events', async () => {
+    await insertPending(libsql, 9)
     for (let number = 0; number < 9; number++) await ledger.webhook(paid(number))
     await isSettled()
-    told = []
-    // As if none of them had been dispatched.
+    handled = []
+    // As if no event had been dispatched.
     await libsql.query('UPDATE payment_outbox SET done_at = NULL, created_at = 1')
     await libsql.query(`UPDATE payment_deliveries SET status = 'pending'`)
     await libsql.query(
@@ -224,18 +197,18 @@ describe('a row that cannot be read', () => {
       at: IMPOSSIBLE,
     })
     expect(await sweeper.sweep()).toMatchObject({ delivered: 6, undelivered: 3, failed: 0 })
-    expect(told.toSorted()).toEqual(['t-1', 't-2', 't-3', 't-6', 't-7', 't-8'])
+    expect(handled.toSorted()).toEqual(['t-1', 't-2', 't-3', 't-6', 't-7', 't-8'])
     expect(await sweeper.sweep()).toMatchObject({ isIdle: true })
     const alerts = await queries.alerts({}, PAGE)
     const dead = new Set(alerts.map((alert) => 'kind' in alert && alert.transactionId))
     expect(dead).toEqual(new Set(['t-0', 't-4', 't-5']))
   })
 
-  it('is put aside by the sweeper with an alert, and every other payment is asked about', async () => {
-    await charged(4, 1)
+  it('gets an alert from the sweeper, and all other payments are checked', async () => {
+    await insertPending(libsql, 4, 1)
     await poison('t-0', 'expires_at')
     expect(await sweeper.sweep()).toMatchObject({ checked: 3, alerts: 1, failed: 0 })
-    expect(asked.toSorted()).toEqual(['g-1', 'g-2', 'g-3'])
+    expect(checked.toSorted()).toEqual(['g-1', 'g-2', 'g-3'])
     expect(await queries.alerts({}, PAGE)).toMatchObject([
       { kind: 'unreadable', transactionId: 't-0', detail: { error: /no time/ } },
     ])
@@ -245,14 +218,14 @@ describe('a row that cannot be read', () => {
     expect(lines.map(({ event }) => event)).toContain('payments.check.unreadable')
   })
 
-  it('does not keep what is parked from its own payment', async () => {
+  it('does not prevent parked events of other payments', async () => {
     const events = [paid(0), paid(1)]
     for (const event of events) await ledger.webhook(event)
-    await charged(2)
+    await insertPending(libsql, 2)
     await poison('t-0', 'expires_at')
     expect(await sweeper.sweep()).toMatchObject({ failed: 0 })
     await isSettled()
-    expect(told).toEqual(['t-1'])
+    expect(handled).toEqual(['t-1'])
     const statuses = await libsql.query('SELECT status FROM payment_transactions')
     expect(statuses).toEqual([{ status: 'Paid' }, { status: 'Paid' }])
   })

@@ -1,0 +1,135 @@
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Finding } from '../../cli/findings.ts'
+import { token } from '../support/edge.ts'
+import { run } from './run.ts'
+import { cli, REPO, useCliBed } from './cli-bed.ts'
+
+useCliBed()
+
+describe('doctor', () => {
+  const checks = (out: string): Record<string, string> =>
+    Object.fromEntries(
+      (JSON.parse(out) as { findings: Finding[] }).findings.map(({ about, level }) => [
+        about,
+        level,
+      ]),
+    )
+
+  test('finds no problem, and publishes nothing', async () => {
+    const { code, out } = await run(['doctor', cli.board, '--json'], cli.env())
+    expect(code).toBe(0)
+    expect(checks(out)).toMatchObject({
+      board: 'ok',
+      names: 'ok',
+      files: 'ok',
+      texts: 'ok',
+      edge: 'ok',
+      clock: 'ok',
+    })
+    expect(await cli.title('T-1')).toBe('unknown_repository')
+  })
+
+  test('names files with a wrong name or invalid content, without failing', async () => {
+    await writeFile(join(cli.board, '.cairn/tasks/no id.md'), 'x')
+    await writeFile(join(cli.board, '.cairn/tasks/T-3.md'), '---\ntitle: [\n---\n')
+    const { code, out } = await run(['doctor', cli.board], cli.env())
+    expect(code).toBe(0)
+    expect(out).toMatch(/^warn {3}names .*no id\.md/m)
+    expect(out).toMatch(/^warn {3}files .*T-3\.md/m)
+  })
+
+  test('names texts that will be cut or left out, and texts that are nearly too large', async () => {
+    const kib = 1024
+    const task = (body: string) => `---\ntitle: Long\nstatus: open\n---\n${body}`
+    await writeFile(join(cli.board, '.cairn/tasks/T-3.md'), task('x'.repeat(513 * kib)))
+    await writeFile(join(cli.board, '.cairn/tasks/T-4.md'), task('x'.repeat(511 * kib)))
+    await writeFile(join(cli.board, '.cairn/tasks/T-5.md'), task('\x01'.repeat(500 * kib)))
+    await writeFile(join(cli.board, '.cairn/tasks/T-6.md'), task('\x01'.repeat(285 * kib)))
+    await mkdir(join(cli.board, '.cairn/runs'))
+    const log = 'cmd: x\nexit: 0  timedout: false  duration: 1s\n----\n'
+    const name = 'T-1-20260101-100000.000.log'
+    await writeFile(join(cli.board, '.cairn/runs', name), `${log}${'o'.repeat(700 * kib)}`)
+    const { code, out } = await run(['doctor', cli.board], cli.env())
+    expect(code).toBe(0)
+    const lines = out.split('\n').filter((line) => line.includes('  texts '))
+    expect(lines).toEqual([
+      expect.stringMatching(/^warn .*2 texts.*512 KiB.*cut: .*T-3\.md.*T-1-2026\S+\.log[^,]*$/),
+      expect.stringMatching(/^warn .*1 records? .*left out: .*T-5\.md[^,]*$/),
+      expect.stringMatching(/^warn .*1 records? .*near.*T-6\.md[^,]*$/),
+    ])
+  })
+
+  test('uses edge, repository and token of a running system with --data', async () => {
+    const dir = await cli.dataFolder()
+    const { code, out } = await run(['doctor', cli.board, '--json', '--data', dir])
+    expect([code, checks(out)]).toMatchObject([0, { edge: 'ok', clock: 'ok' }])
+    const both = await run(['doctor', cli.board, '--data', dir, '--edge', cli.server.url])
+    expect([both.code, both.err]).toEqual([2, expect.stringContaining('give one of them')])
+  })
+
+  test('finds the board above, and the running system of its project, which it names first', async () => {
+    const deep = join(cli.board, 'src/deep')
+    await mkdir(deep, { recursive: true })
+    const alone = await run(['doctor'], {}, { cwd: deep })
+    expect([alone.code, alone.out]).toEqual([0, expect.stringContaining('name one with --edge')])
+    expect(alone.out).toMatch(/^ok +board .*: 2 tasks, 1 configuration\.$/m)
+    await cli.dataFolder(join(cli.board, '.signalbox'))
+    for (const [argv, cwd] of [
+      [['doctor'], deep],
+      [['doctor', cli.board], '/'],
+    ] as const) {
+      const { code, out } = await run([...argv], {}, { cwd })
+      expect([code, out]).toEqual([
+        0,
+        expect.stringMatching(/^ok +system .*board\/\.signalbox\.\n/),
+      ])
+      expect(out).toMatch(/^ok +edge .*accepts the token/m)
+    }
+    const payments = await run(['payments', 'doctor'], {}, { cwd: deep })
+    expect(payments.out).toMatch(/^ok +system .*board\/\.signalbox\.\n/)
+    const other = await run(['doctor', '--edge', 'http://127.0.0.1:1'], cli.env(), { cwd: deep })
+    expect([other.code, other.out]).toEqual([1, expect.not.stringContaining('system')])
+  })
+
+  test('does not check the edge without a board', async () => {
+    for (const argv of [['doctor'], ['doctor', cli.home]]) {
+      const { code, out } = await run(argv, {}, { cwd: cli.home })
+      expect([code, out]).toEqual([1, expect.stringMatching(/^error +board .*no task board.*\n$/)])
+    }
+  })
+
+  test('checks payments only with --payments', async () => {
+    const all = await run(['doctor', cli.board, '--payments', '--json'])
+    expect([all.code, checks(all.out)]).toMatchObject([1, { board: 'ok', config: 'error' }])
+    const boardOnly = await run(['doctor', cli.board, '--json'])
+    expect([boardOnly.code, checks(boardOnly.out).config]).toEqual([0, undefined])
+  })
+
+  test('prints the same checks of payments as payments doctor', async () => {
+    const file = join(cli.home, 'variables')
+    await writeFile(file, 'FIB_CLIENT_ID=shop\n')
+    const payments = await run(['payments', 'doctor', '--env', file, '--json'])
+    const all = await run(['doctor', cli.board, '--payments', '--env', file, '--json'])
+    const { findings } = JSON.parse(payments.out) as { findings: Finding[] }
+    expect((JSON.parse(all.out) as { findings: Finding[] }).findings).toEqual(
+      expect.arrayContaining(findings),
+    )
+    expect((await run(['doctor', cli.board, '--env', file])).code).toBe(2)
+  })
+
+  test('fails without a board or an edge, and for the token of another repository or an expired one', async () => {
+    expect((await run(['doctor', cli.home])).code).toBe(1)
+    const away = await run(['doctor', cli.board, '--json', '--edge', 'http://127.0.0.1:1'], cli.env())
+    expect([away.code, checks(away.out).edge]).toEqual([1, 'error'])
+    cli.bearer = await token({ repos: ['another'] })
+    const other = await run(['doctor', cli.board, '--json'], cli.env())
+    expect([other.code, checks(other.out)]).toMatchObject([1, { token: 'error', access: 'error' }])
+    cli.bearer = await token({ repos: [REPO], exp: '-1h' })
+    const expired = await run(['doctor', cli.board, '--json'], cli.env())
+    expect([expired.code, checks(expired.out)]).toMatchObject([1, { token: 'error', edge: 'ok' }])
+    const none = await run(['doctor', cli.board, '--json'], { ...cli.env(), SIGNALBOX_TOKEN: '' })
+    expect(checks(none.out)).toMatchObject({ token: 'error', edge: 'ok' })
+  })
+})

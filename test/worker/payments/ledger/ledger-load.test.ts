@@ -1,0 +1,182 @@
+// The ledger on libSQL with many calls at the same time.
+
+import { describe, expect, it } from 'vitest'
+import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
+import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
+import { hostClock } from '../../../../worker/shared/clock.ts'
+import { FakeGuard, LISTENERS } from '../../../contract/ledger-fakes.ts'
+import { atATime, batches, dispatcher, expectEachPaidOnce, ledger, libsql, useLibsqlLedger } from './libsql-bed.ts'
+import { insertPending, nextId, numbers, paid } from './shop-payments.ts'
+
+useLibsqlLedger()
+
+describe('the ledger on libSQL', () => {
+  it('changes a payment once, with one event, for 50 identical webhooks at once', async () => {
+    await insertPending(libsql, 1)
+    const all = await Promise.all(numbers(50).map(() => ledger.webhook(paid(0))))
+    expect(all.filter(({ outcome }) => outcome === 'applied')).toHaveLength(1)
+    expect(all.filter(({ outcome }) => outcome === 'duplicate')).toHaveLength(49)
+    expect(dispatcher.take()).toHaveLength(1)
+    await expectEachPaidOnce(1)
+  })
+
+  it('stores a repeated call once while it is under way, and looks again later', async () => {
+    await insertPending(libsql, 2)
+    const loaded: unknown[] = []
+    const counting = createLedger({
+      store: libsqlStore({
+        ...libsql.database,
+        load(statements, signal) {
+          for (const { args } of statements) {
+            const { known = '[]' } = args
+            loaded.push(...(JSON.parse(String(known)) as string[][]).map(([, eventId]) => eventId))
+          }
+          return libsql.database.load(statements, signal)
+        },
+      }),
+      guard: new FakeGuard(),
+      subscribers: LISTENERS,
+      dispatch: dispatcher.dispatch,
+      clock: hostClock,
+      log: () => undefined,
+    })
+    const [first, second] = [paid(0), paid(1)]
+    const together = [first, second, first, structuredClone(first)]
+    const answers = await Promise.all(together.map((arrival) => counting.webhook(arrival)))
+    expect(answers.map(({ transactionId }) => transactionId)).toEqual(['t-0', 't-1', 't-0', 't-0'])
+    expect(loaded).toEqual(['event-0', 'event-1'])
+    expect(await counting.webhook(first)).toEqual(answers[0])
+    expect(loaded).toHaveLength(3)
+    const refused = { ...paid(0), payload: { ...paid(0).payload, amount: 0.5 } }
+    for (let n = 0; n < 2; n++) await expect(counting.webhook(refused)).rejects.toThrow(RangeError)
+    await expectEachPaidOnce(2)
+  })
+
+  it('dispatches the event of a parked webhook once, if two sweeps find it', async () => {
+    await ledger.webhook(paid(0))
+    await insertPending(libsql, 1)
+    const now = Date.now()
+    const { load, read, write } = libsql.database
+    const slow = createLedger({
+      store: libsqlStore({
+        load,
+        write,
+        async read(statements) {
+          const rows = await read(statements)
+          await ledger.applyParked({ now, limit: 9 })
+          return rows
+        },
+      }),
+      guard: new FakeGuard(),
+      subscribers: LISTENERS,
+      dispatch: dispatcher.dispatch,
+      clock: hostClock,
+      log: () => undefined,
+    })
+    await slow.applyParked({ now: now + 1, limit: 9 })
+    expect(dispatcher.take()).toMatchObject([{ type: 'PaymentSucceeded' }])
+    await expectEachPaidOnce(1)
+  })
+
+  it('stores 1,000 different webhooks, 64 at a time', async () => {
+    await insertPending(libsql, 1_000)
+    const outcomes: string[] = []
+    await atATime(64, numbers(1_000), async (number) => {
+      outcomes.push((await ledger.webhook(paid(number))).outcome)
+    })
+    expect(new Set(outcomes)).toEqual(new Set(['applied']))
+    await expectEachPaidOnce(1_000)
+    expect(batches.retries).toBe(0)
+  })
+
+  it.each([
+    ['beyond 2^53', 2 ** 60],
+    ['with a fraction', 1.5],
+    ['that is not a number', Number.NaN],
+  ])('rejects only the event with an amount %s, and stores 63 others', async (_, amount) => {
+    await insertPending(libsql, 64)
+    const all = await Promise.allSettled(
+      numbers(64).map((number) => ledger.webhook(paid(number, number === 40 ? { amount } : {}))),
+    )
+    const failed = all.flatMap(({ status }, at) => (status === 'rejected' ? [at] : []))
+    expect(failed).toEqual([40])
+    await expectEachPaidOnce(63)
+  })
+
+  it.each([
+    ['the client refuses', 2 ** 60],
+    ['the server refuses', 1.5],
+  ])('rejects only the charge that %s, and stores the events beside it', async (_, amount) => {
+    await insertPending(libsql, 63)
+    const poison = ledger.beginCharge({
+      id: nextId(),
+      request: { gateway: 'shop', reference: 'p', amount, currency: 'IQD', description: 'x' },
+      requestHash: 'x',
+      chargeIsIdempotent: true,
+      now: 1,
+      until: 2,
+    })
+    const events = numbers(63).map((number) => ledger.webhook(paid(number)))
+    const [charge, ...others] = await Promise.allSettled([poison, ...events])
+    expect(charge?.status).toBe('rejected')
+    expect(others.every(({ status }) => status === 'fulfilled')).toBe(true)
+    await expectEachPaidOnce(63)
+  })
+
+  it('applies events that arrive together one after the other', async () => {
+    await insertPending(libsql, 1)
+    const all = await Promise.all([
+      ledger.webhook(paid(0)),
+      ledger.webhook(paid(0, { status: 'PartiallyRefunded', amount: 1_000, eventId: 'e-part' })),
+      ledger.webhook(paid(0, { status: 'PartiallyRefunded', amount: 9_000, eventId: 'e-more' })),
+      ledger.webhook(paid(0, { status: 'Failed', eventId: 'e-failed' })),
+      ledger.webhook(paid(0, { status: 'Refunded', eventId: 'e-all' })),
+      ledger.webhook(paid(0, { status: 'Refunded', eventId: 'e-all' })),
+    ])
+    expect(all.map(({ outcome }) => outcome)).toEqual([
+      'applied',
+      'applied',
+      'applied',
+      'illegal',
+      'applied',
+      'duplicate',
+    ])
+    const types = dispatcher.take().map(({ type }) => type)
+    expect(types).toEqual(['PaymentSucceeded', 'PaymentRefunded', 'PaymentRefunded'])
+  })
+
+  it('stores text that is not valid Unicode', async () => {
+    await ledger.webhook(
+      paid(0, { raw: { half: '\ud83d\u0000' }, reference: '\udc00 "\u0000" \'' }),
+    )
+    const [event] = await libsql.query('SELECT raw, reference FROM payment_webhook_events')
+    expect(event).toMatchObject({ raw: '{"half":"\\ud83d\\u0000"}' })
+  })
+})
+
+describe('a charge whose answer has the id of another payment', () => {
+  it('is stored without that id', async () => {
+    await insertPending(libsql, 1)
+    const request = { gateway: 'shop', reference: 'r', amount: 1, currency: 'IQD', description: '' }
+    const transactionId = nextId()
+    const start = { id: transactionId, request, requestHash: 'h', chargeIsIdempotent: true }
+    await ledger.beginCharge({ ...start, now: 1, until: 2 })
+    const answer = {
+      status: 'Pending',
+      gateway: 'shop',
+      reference: 'r',
+      transactionId,
+      gatewayTransactionId: 'g-0',
+      redirectUrl: 'https://pay.example/1',
+    } as const
+    const { transaction } = await ledger.finishCharge({
+      transactionId,
+      eventId: nextId(),
+      now: 2,
+      verdict: 'success',
+      result: { kind: 'answered', answer, nextCheckAt: 3 },
+    })
+    expect(transaction.redirectUrl).toBe('https://pay.example/1')
+    expect(transaction).not.toHaveProperty('gatewayTransactionId')
+  })
+})

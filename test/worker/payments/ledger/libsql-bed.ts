@@ -1,0 +1,80 @@
+// A ledger over libSQL's own server, with counters for tests of load and faults.
+
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
+import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
+import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
+import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
+import { hostClock } from '../../../../worker/shared/clock.ts'
+import { ALERTED, FakeDispatcher, FakeGuard } from '../../../contract/ledger-fakes.ts'
+import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
+
+export let libsql: LibsqlServer
+export let ledger: Ledger
+export let dispatcher: FakeDispatcher
+
+interface Batches {
+  /** How many batches the ledger had to send again. */
+  retries: number
+  /** Called while a batch is on its way, with the number of batches before it. */
+  onSend: (batch: number) => void
+}
+export let batches: Batches
+
+/** One server for the calling file; tables and ledger are new for each test. */
+export function useLibsqlLedger(): void {
+  beforeAll(async () => {
+    libsql = await startLibsql()
+  })
+  afterAll(() => libsql.stop())
+  beforeEach(async () => {
+    await libsql.wipe()
+    dispatcher = new FakeDispatcher()
+    const current: Batches = { retries: 0, onSend: () => undefined }
+    batches = current
+    let sent = 0
+    const { load, read, write } = libsql.database
+    ledger = createLedger({
+      store: libsqlStore({
+        load,
+        read,
+        write(statements, signal) {
+          const written = write(statements, signal)
+          current.onSend(sent++)
+          return written
+        },
+      }),
+      guard: new FakeGuard(),
+      subscribers: ALERTED,
+      dispatch: dispatcher.dispatch,
+      clock: hostClock,
+      // The ledger logs a line for each batch that it sends again.
+      log: () => {
+        current.retries++
+      },
+    })
+  })
+}
+
+/** Works through the items, `limit` at a time. */
+export async function atATime<Item>(
+  limit: number,
+  items: Item[],
+  work: (item: Item) => Promise<unknown>,
+) {
+  const left = [...items]
+  const worker = async () => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item)
+  }
+  await Promise.all(Array.from({ length: limit }, worker))
+}
+
+export const count = async (sql: string) =>
+  Number((await libsql.query(`SELECT count(*) AS n ${sql}`))[0]?.n)
+
+export const expectEachPaidOnce = async (of: number) => {
+  expect(await count(`FROM payment_transactions WHERE status = 'Paid'`)).toBe(of)
+  expect(await count(`FROM payment_webhook_events WHERE outcome = 'applied'`)).toBe(of)
+  expect(await count('FROM payment_webhook_events')).toBe(of)
+  expect(await count(`FROM payment_outbox WHERE type = 'PaymentSucceeded'`)).toBe(of)
+  expect(await count('FROM (SELECT DISTINCT transaction_id FROM payment_outbox)')).toBe(of)
+}
