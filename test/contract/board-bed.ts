@@ -6,9 +6,11 @@ import { mkdir, mkdtemp, realpath, rename, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
+import { expect, type TestContext, vi } from 'vitest'
 import type { ScanReport } from '../../sidecar/files/scan.ts'
 import type { Store } from '../../sidecar/layouts/layout.ts'
 import { AFTER_MANY_MS, MANY_HINTS, type Watch } from '../../sidecar/watch/watch.ts'
+import { PATIENT } from '../support/patience.ts'
 import { ReadingScan } from '../support/reading-scan.ts'
 
 export const run = promisify(execFile)
@@ -40,8 +42,12 @@ export class BoardBed {
     }
   }
 
-  static async make(): Promise<BoardBed> {
-    return new BoardBed(await realpath(await mkdtemp(join(tmpdir(), 'signalbox-watch-'))))
+  /** A bed for one test, with a board of tasks T-0, T-1, … if there are any. */
+  static async make(test: TestContext, tasks = 0): Promise<BoardBed> {
+    const bed = new BoardBed(await realpath(await mkdtemp(join(tmpdir(), 'signalbox-watch-'))))
+    test.onTestFinished(() => bed.remove())
+    if (tasks > 0) await bed.fill(tasks)
+    return bed
   }
 
   task(id: string): string {
@@ -90,7 +96,17 @@ export class BoardBed {
   }
 }
 
-/** Listens to a watcher and collects changed paths, from hints and from scans after a gap. */
+/** A board, and a listener to its watcher. */
+export async function openBoard(
+  test: TestContext,
+  watch: Watch,
+  tasks = 5,
+): Promise<{ bed: BoardBed; listener: Listener }> {
+  const bed = await BoardBed.make(test, tasks)
+  return { bed, listener: await Listener.start(test, bed, watch) }
+}
+
+/** Listens to a watcher, and collects changed paths from hints and from scans after a gap. */
 export class Listener {
   readonly hinted = new Set<string>()
   readonly scanned = new Set<string>()
@@ -105,7 +121,7 @@ export class Listener {
     this.#scan = new ReadingScan(store)
   }
 
-  static async start(bed: BoardBed, watch: Watch): Promise<Listener> {
+  static async start(test: TestContext, bed: BoardBed, watch: Watch): Promise<Listener> {
     const listener = new Listener(bed.store)
     await listener.scan()
     listener.scanned.clear()
@@ -116,11 +132,32 @@ export class Listener {
       onFailed: (why) => listener.#gap(why),
     })
     listener.#stop = () => watcher.close()
+    test.onTestFinished(() => listener.close())
     return listener
   }
 
+  /** The changed paths that hints or scans have found. */
   get known(): Set<string> {
     return new Set([...this.hinted, ...this.scanned])
+  }
+
+  /** Waits until exactly these paths are known. */
+  async settles(paths: readonly string[]): Promise<void> {
+    await vi.waitFor(() => expect(this.known).toEqual(new Set(paths)), PATIENT)
+  }
+
+  /** Saves T-0 until a save is hinted. The scan may find a file that is created after a gap. */
+  async hintsSoon(bed: BoardBed, text: string): Promise<void> {
+    const path = bed.task('T-0')
+    let saves = 0
+    this.forget()
+    await vi.waitFor(
+      async () => {
+        if (!this.hinted.has(path)) await bed.save(path, `${text} ${saves++}`)
+        expect(this.hinted).toContain(path)
+      },
+      { ...PATIENT, interval: 1_500 },
+    )
   }
 
   forget(): void {

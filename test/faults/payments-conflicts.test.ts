@@ -13,7 +13,8 @@ import {
 } from '../../worker/payments/domain/status.ts'
 import type { Edge } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
-import { atATime, seed, send, sendAgain, signed } from '../support/payment-faults.ts'
+import { atATime } from '../support/at-a-time.ts'
+import { seed, send, sendAgain, signed } from '../support/payment-faults.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
 
 const SAID = SIMULATED_STATUSES.filter((status) => status !== 'Cancelled')

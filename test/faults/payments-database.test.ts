@@ -4,20 +4,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { PATIENT } from '../support/patience.ts'
-import {
-  allDelivered,
-  answersOf,
-  atATime,
-  delivered,
-  endLeases,
-  once,
-  type Seeded,
-  seed,
-  sendUntilTaken,
-  signed,
-  stored,
-  undelivered,
-} from '../support/payment-faults.ts'
+import { atATime } from '../support/at-a-time.ts'
+import { allDelivered, answersOf, delivered, endLeases, once, type Seeded, seed, sendUntilAccepted, signed, stored, undelivered } from '../support/payment-faults.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
 import { Tap } from '../support/tap.ts'
 
@@ -37,7 +25,7 @@ async function burst(system: PaymentSystem, payments: Seeded[], fault: () => Pro
   let taken = 0
   const { promise: reached, resolve: reach } = Promise.withResolvers<void>()
   const sending = atATime(AT_ONCE, callbacks, async (callback) => {
-    const attempts = await sendUntilTaken(system.edge, callback)
+    const attempts = await sendUntilAccepted(system.edge, callback)
     if (++taken === PAYMENTS / 4) reach()
     return attempts
   })
@@ -70,7 +58,7 @@ async function killDatabase(system: PaymentSystem): Promise<void> {
   await expectAllDelivered(system, payments)
 
   const again = await atATime(AT_ONCE, callbacks, (callback) =>
-    sendUntilTaken(system.edge, callback),
+    sendUntilAccepted(system.edge, callback),
   )
   expect(answersOf(again.flat())).toEqual(['200 duplicate'])
   expect(await stored(system.database, payments)).toEqual(once(payments))
@@ -109,7 +97,7 @@ it('a way to the database that loses every third answer costs time alone: all is
   const payments = await seed(database, 100)
   const callbacks = await Promise.all(payments.map((payment) => signed(payment)))
   const [attempts, charges] = await Promise.all([
-    atATime(16, callbacks, (callback) => sendUntilTaken(edge, callback)),
+    atATime(16, callbacks, (callback) => sendUntilAccepted(edge, callback)),
     atATime(4, payments.slice(0, 20), () => workerd.charged({}, edge)),
   ])
   // Nobody is told that it is a duplicate of itself.

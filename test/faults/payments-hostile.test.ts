@@ -9,19 +9,8 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Callback } from '../../cli/payments/drivers/driver-tools.ts'
 import { redirect } from '../../cli/payments/drivers/redirect.ts'
 import { PATIENT } from '../support/patience.ts'
-import {
-  type Attempt,
-  answersOf,
-  atATime,
-  once as paidOnce,
-  type Seeded,
-  seed,
-  send,
-  sendAgain,
-  sendUntilTaken,
-  signed,
-  stored,
-} from '../support/payment-faults.ts'
+import { atATime } from '../support/at-a-time.ts'
+import { type Attempt, answersOf, once as paidOnce, type Seeded, seed, send, sendAgain, sendUntilAccepted, signed, stored } from '../support/payment-faults.ts'
 import { PaymentSystem, SECRETS } from '../support/payment-system.ts'
 import { Tap } from '../support/tap.ts'
 
@@ -176,7 +165,7 @@ it('callbacks of a bank that signs none cannot make us call it more than it bear
     await system.simulator.act(gatewayTransactionId, 'pay')
     // Without the proof of its address it shares what strangers leave, so it comes again.
     const body = JSON.stringify({ id: gatewayTransactionId, status: 'PAID' })
-    const told = await sendUntilTaken(edge, { headers: json, body }, 'fib')
+    const told = await sendUntilAccepted(edge, { headers: json, body }, 'fib')
     expect(told.at(-1)?.status).toBe(200)
     expect((await system.story(transactionId)).status).toBe('Paid')
   }

@@ -5,7 +5,7 @@ import type { Page } from 'playwright-core'
 
 /** The problems as texts, of the whole page or of the elements of `selector`. */
 export async function seriousFaults(page: Page, selector?: string): Promise<string[]> {
-  // Evaluated as a text, which the security policy of the page does not block.
+  // The security policy of the page does not block text that is evaluated so.
   await page.evaluate(axe.source)
   const run = `axe.run(${selector === undefined ? '' : JSON.stringify(selector)})`
   const { violations } = (await page.evaluate(run)) as axe.AxeResults

@@ -1,5 +1,5 @@
-// Callbacks of gateways, made by tests: those of redirect signed with jose, those of Stripe with
-// the package of Stripe.
+// Callbacks of gateways for tests: those of redirect are signed with jose, those of Stripe with the
+// package of Stripe.
 
 import Stripe from 'stripe'
 import type { PaymentResponse } from '../../worker/payments/domain/transaction.ts'
@@ -57,7 +57,7 @@ export const tokenCallback = (token: unknown): Callback => ({
   body: JSON.stringify({ webhook_token: token }),
 })
 
-/** Of a callback that brings one. */
+/** The token of a callback that has one. */
 export const tokenOf = ({ body }: Callback): string =>
   (JSON.parse(body) as { webhook_token: string }).webhook_token
 

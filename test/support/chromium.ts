@@ -3,7 +3,7 @@
 import { existsSync } from 'node:fs'
 import { type Browser, chromium } from 'playwright-core'
 
-// The headless shell first: it has no window to keep, and costs half of the CPU.
+// The headless shell first: it needs half of the CPU time.
 const executablePath = [
   '/usr/bin/chromium-headless-shell',
   '/usr/bin/chromium',
@@ -27,8 +27,8 @@ export const launchChromium = (more: readonly string[] = []): Promise<Browser> =
 let opened: Promise<Browser> | undefined
 
 /**
- * The one browser of all files that this process tests, which ends with the process: a start costs
- * more CPU than most files. Each file closes its pages.
+ * One browser for all test files of this process, since a start takes more CPU time than most
+ * files. It ends with the process. Each file closes its pages.
  */
 export async function openChromium(): Promise<Browser> {
   if (opened && (await opened).isConnected()) return opened
@@ -36,7 +36,7 @@ export async function openChromium(): Promise<Browser> {
   return opened
 }
 
-/** And whatever they keep: cookies, storage, what was cached. */
+/** Closes all pages, with their cookies, storage and caches. */
 export async function closePages(browser: Browser | undefined): Promise<void> {
   for (const context of browser?.contexts() ?? []) await context.close()
 }

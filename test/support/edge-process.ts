@@ -32,7 +32,7 @@ type Variables = Readonly<Record<string, string>>
 
 const bundles = new Map<string, Promise<Buffer>>()
 
-/** No test changes a source that was bundled, so one bundle does for all of this process's files. */
+/** No test changes a source, so all test files of this process can use one bundle. */
 async function bundleOnce(entry: string, outfile: string): Promise<void> {
   const made = bundles.get(entry)
   if (made) return await writeFile(outfile, await made)
@@ -45,7 +45,7 @@ async function bundleOnce(entry: string, outfile: string): Promise<void> {
 export async function startEdge(
   host: Host,
   variables: Variables | ((origin: string) => Variables) = {},
-  /** The folder of the built page, and the product's where that is another than ours. */
+  /** `consoleDir`: the folder of the built page. `home`: the folder of the product. */
   { consoleDir, home = process.cwd() }: { consoleDir?: string; home?: string } = {},
 ): Promise<EdgeProcess> {
   const dir = await mkdtemp(join(tmpdir(), `signalbox-${host}-`))

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers'
 import { Webhook } from 'standardwebhooks'
 import type { PaymentEvents } from '../../worker/payments/domain/events.ts'
 
-/** Of all events together. */
+/** The fields that all events have. */
 export type EventData = Partial<
   PaymentEvents['PaymentInitiated'] &
     PaymentEvents['AlertRaised'] &
@@ -54,7 +54,7 @@ export class EventReceiver {
     this.url = `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/events`
   }
 
-  /** The status with which to refuse an event; undefined: accept it. */
+  /** The status for an event that is refused. Undefined: it is accepted. */
   refuse(refusal: Refusal): void {
     this.#refusal = refusal
   }
@@ -63,14 +63,14 @@ export class EventReceiver {
     this.#refusal = () => undefined
   }
 
-  /** Attempts to deliver the events of a payment's life, in the order in which they came. */
+  /** All attempts to deliver the events of a payment's status, in order. */
   of(transactionId: string): ReceivedEvent[] {
     return this.events.filter(
       ({ type, data }) => data.transaction?.id === transactionId && type !== 'AlertRaised',
     )
   }
 
-  /** The kinds of its alerts that were accepted. */
+  /** The kinds of accepted alerts of a payment. */
   alertsOf(transactionId: string): string[] {
     return this.events.flatMap(({ type, status, data: { transaction, alert } }) =>
       type === 'AlertRaised' && status < 300 && alert && transaction?.id === transactionId

@@ -1,4 +1,4 @@
-// Reads a live event stream as a client would: block by block, keeping what came.
+// Reads an event stream block by block, as a client does, and records the blocks.
 
 import { expect } from 'vitest'
 
@@ -26,7 +26,7 @@ export class EventStream {
     })
   }
 
-  /** Waits until what came satisfies `enough`; fails with what did come. */
+  /** Waits until `enough` returns true, or fails with the blocks so far. */
   async until(enough: (stream: this) => boolean): Promise<void> {
     await expect.poll(() => enough(this) || JSON.stringify(this.blocks), { interval: 5 }).toBe(true)
   }
@@ -73,7 +73,7 @@ function parseBlock(text: string): Block {
     else if (line.startsWith('id: ')) block.id = line.slice(4)
     else if (line.startsWith('retry: ')) block.retry = Number(line.slice(7))
     else if (line.startsWith('data: ')) block.data = JSON.parse(line.slice(6))
-    else throw new Error(`a line that no rule of the contract allows: ${line}`)
+    else throw new Error(`the contract does not allow this line: ${line}`)
   }
   return block
 }

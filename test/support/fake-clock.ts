@@ -45,7 +45,7 @@ export class FakeClock implements WorkerClock, SidecarClock {
 /** Lets promises proceed as far as they can without a timer. */
 export const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** Digests run in threads of their own, which are slow on a busy machine. */
+/** Digests run in other threads, which are slow on a busy machine. */
 let underWay = 0
 for (const name of ['digest', 'importKey', 'sign', 'verify'] as const) {
   const real = crypto.subtle[name].bind(crypto.subtle) as (...args: unknown[]) => Promise<unknown>

@@ -1,4 +1,4 @@
-// A gateway's answers without a network: what was asked is kept, and each answer is the test's own.
+// A gateway without a network: it records the requests, and sends the responses of the test.
 
 import { GatewayUnavailableException } from '../../worker/payments/domain/exceptions.ts'
 import type {
@@ -14,7 +14,7 @@ export class FakeGatewayCall implements GatewayCall {
   readonly warnings: { event: string; fields: Record<string, unknown> }[] = []
   readonly #answers: Answer[]
 
-  /** One for each request, in their order; a request too many is unavailable. */
+  /** The responses, one for each request. Further requests are unavailable. */
   constructor(...answers: readonly (GatewayReply | Answer)[]) {
     this.#answers = answers.map((answer) => (typeof answer === 'function' ? answer : () => answer))
   }
@@ -24,7 +24,7 @@ export class FakeGatewayCall implements GatewayCall {
     const answer = this.#answers.shift()
     if (!answer) throw new GatewayUnavailableException('Nobody answers')
     const reply = answer(request)
-    // As the port has it: these never reach a driver.
+    // The port says that these never reach a driver.
     if (reply.status >= 500 || [408, 425, 429].includes(reply.status)) {
       throw new GatewayUnavailableException(`Answered with ${reply.status}`)
     }

@@ -1,4 +1,4 @@
-// The payments' database of a Node edge: a file, read and written past the edge that has it open.
+// The database file of payments of a Node edge, read and written while the edge has it open.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -25,7 +25,7 @@ export async function startFileDatabase(): Promise<LibsqlServer> {
         const [rows = []] = await database.write([statement(sql, args)], never)
         return rows.map((row) => ({ ...row }))
       } catch (error) {
-        // The edge writes just now, and needs the time to end that.
+        // The edge is writing, and needs some time to finish.
         if (!isTransient(error)) throw error
         await new Promise((resolve) => setTimeout(resolve, 2))
       }

@@ -13,7 +13,7 @@ export type Answer = (request: Request) => Response | Promise<Response>
 
 export interface Sent {
   method: string
-  /** Without its origin. */
+  /** The URL without its origin. */
   path: string
   headers: Headers
   body: string
@@ -29,7 +29,7 @@ export class GatewayBed {
   readonly gateway: AnyGateway
   readonly guard: GatewayGuard
   readonly caller: Caller
-  /** May be put in the place of the first one at any time. */
+  /** Tests may replace it at any time. */
   answer: Answer
 
   constructor(gateway: AnyGateway, answer: Answer) {
@@ -69,7 +69,7 @@ export class GatewayBed {
     return this.sent.map(({ method, path }) => `${method} ${path}`)
   }
 
-  /** Lets time go on until it has ended, either way. */
+  /** Advances the clock until the work has settled. */
   end<T>(work: Promise<T>): Promise<T> {
     return end(this.clock, work)
   }
@@ -83,7 +83,7 @@ export const page = (html: string, status = 200): Response =>
     headers: { 'content-type': 'text/html' },
   })
 
-/** Takes the connection and says nothing. */
+/** Accepts the connection, and does not answer. */
 export const silence: Answer = ({ signal }) =>
   new Promise((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })

@@ -1,4 +1,4 @@
-// The package as other people get it: built, packed, and installed by npm in an empty folder.
+// The package as users get it: built, packed, and installed by npm in an empty folder.
 
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
@@ -9,7 +9,7 @@ import { buildPackage } from '../../package/build.ts'
 
 export const run = promisify(execFile)
 
-/** Without ours in front of the machine's own Node and npm, whose variables would configure theirs. */
+/** Our environment without the variables of npm, which would configure the installing npm. */
 export const MACHINE: NodeJS.ProcessEnv = {
   ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'))),
   PATH: (process.env.PATH ?? '')
@@ -19,7 +19,7 @@ export const MACHINE: NodeJS.ProcessEnv = {
   DENO_NO_UPDATE_CHECK: '1',
 }
 
-/** Somebody's Node 22: it is too large to be a dependency. `.ci/run` gets one. */
+/** A Node 22, which is too large for a dependency. `.ci/run` installs one. */
 const { NODE_22 } = process.env
 if (NODE_22 === undefined) console.warn('NODE_22 names no Node 22: the package is not run on one.')
 
@@ -29,7 +29,7 @@ export const NODES = [
 ]
 
 export interface InstalledPackage {
-  /** Where it was installed; an ES module may be written there. */
+  /** The folder where it is installed. It may contain ES modules. */
   folder: string
   /** The package itself. */
   dir: string

@@ -1,4 +1,4 @@
-// libSQL's own server for a test file: one process, its tables emptied between tests.
+// libSQL's own server for a test file: one process, whose tables are emptied between tests.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -27,18 +27,18 @@ export interface LibsqlServer {
   url: string
   token: string
   database: Database
-  /** Rows of one statement, which may also write. */
+  /** The rows of one statement, which may also write. */
   query(sql: string, args?: Record<string, Value>): Promise<Row[]>
-  /** Leaves the tables of a fresh migration. */
+  /** Empties all tables, as after a new migration. */
   wipe(): Promise<void>
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>
-  /** The same folder and port again. */
+  /** Starts the server again, with the same folder and port. */
   restart(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Of payments; children before those that they refer to. */
+/** The tables of payments. A table comes before those that it refers to. */
 export const TABLES = [
   'payment_alerts',
   'payment_deliveries',
@@ -48,7 +48,7 @@ export const TABLES = [
   'payment_transactions',
 ]
 
-/** `older`: a script that made its tables in an older version, instead of schema.sql. */
+/** `older`: the script of an older schema, used instead of schema.sql. */
 export async function startLibsql({ older }: { older?: string } = {}): Promise<LibsqlServer> {
   const signal = AbortSignal.timeout(300_000)
   const dir = await mkdtemp(join(tmpdir(), 'signalbox-libsql-'))

@@ -17,7 +17,7 @@ export interface NodeEdgeInTest extends Edge {
   /** Its data and log. */
   dir: string
   edge(): NodeEdge
-  /** Ends it gracefully, and opens it again on the same port and files. */
+  /** Ends it gracefully, and starts it again with the same port and files. */
   restart(): Promise<void>
   close(): Promise<void>
 }

@@ -1,5 +1,5 @@
-// An edge with a board and payments, and for every operation a request that is answered well and
-// one that is not.
+// An edge with a board and payments, with a request that succeeds and one that fails for every
+// operation.
 
 import { BUCKETS, WIRE } from '../../worker/board/wire.ts'
 import { InvalidWebhookSignatureException } from '../../worker/payments/domain/exceptions.ts'
@@ -69,10 +69,10 @@ export async function send(route: string, { path, body, headers }: Ask): Promise
   })
 }
 
-/** Ids of what is there, for the paths of the requests. */
+/** The ids of existing records, for the paths of the requests. */
 export const known = { transaction: '', alert: '', delivery: '', tag: '' }
 
-/** A payment that was paid with another amount than was asked for, so that there is an alert. */
+/** A payment of another amount than requested, so that there is an alert. */
 export async function openWorld(): Promise<void> {
   const charged = await send('POST', { path: '/api/payments/charges', status: 201, body: ORDER })
   const { transactionId, gatewayTransactionId } = await jsonOf<Record<string, string>>(charged, 201)
@@ -96,7 +96,7 @@ const webhookBody = (fields: object) =>
     ...{ eventId: crypto.randomUUID(), occurredAt: room.clock.now(), ...fields },
   })
 
-/** Of every operation an answer that is good, and one that is not. */
+/** A successful and a failed response of every operation. */
 export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
   'GET /openapi.json': () => [
     { path: '/openapi.json', status: 200 },

@@ -1,4 +1,4 @@
-// Holds answers of the edge against its OpenAPI document.
+// Compares responses of the edge with its OpenAPI document.
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import { openapiDocument } from '../../worker/openapi.ts'
@@ -25,7 +25,7 @@ interface Document {
 
 export const openapi = openapiDocument('payments/webhooks') as unknown as Document
 
-/** By method and path, as the router has them: `GET /api/tasks/:id`. */
+/** By method and path of the router: `GET /api/tasks/:id`. */
 export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
   Object.entries(openapi.paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, operation]) => [
@@ -35,7 +35,7 @@ export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
   ),
 )
 
-/** Closed by those who refer to it: they add the codes. */
+/** Schemas that refer to it add the codes, so it is closed there. */
 const { Problem: PROBLEM } = openapi.components.schemas
 
 const ajv = new Ajv2020({
@@ -88,7 +88,7 @@ function faultsOf(pointer: string, value: unknown): string[] {
   )
 }
 
-/** What of an event that was posted is not as the document has it. */
+/** Differences between a posted event and the document. */
 export const eventDeviations = (event: { type: string }): string[] =>
   faultsOf(
     pointerOf(
@@ -103,14 +103,14 @@ export const eventDeviations = (event: { type: string }): string[] =>
     event,
   )
 
-/** What of a request's body the document would refuse, although the edge takes it. */
+/** What the document does not allow in a request's body that the edge accepts. */
 export function requestDeviations(route: string, body: unknown): string[] {
   const { requestBody } = OPERATIONS.get(route) ?? {}
   if (!requestBody?.content['application/json']) return []
   return faultsOf(inOperation(route, 'requestBody', 'content', 'application/json', 'schema'), body)
 }
 
-/** What of an answer is not as the document has it; empty: all is. */
+/** Differences between a response and the document. */
 export async function deviations(route: string, answer: Response): Promise<string[]> {
   const operation = OPERATIONS.get(route)
   if (!operation) return [`${route} is not in the document`]

@@ -1,5 +1,5 @@
-// What tests of faults need beside a payment system: many payments at once, and a gateway that does
-// not give up.
+// Helpers for tests of faults: many payments at once, and a gateway that repeats its webhooks until
+// they are accepted.
 
 import { ulid } from 'ulid'
 import type { Callback, SimulatedStatus } from '../../cli/payments/drivers/driver-tools.ts'
@@ -8,7 +8,7 @@ import type { Edge } from './edge.ts'
 import type { LibsqlServer } from './libsql.ts'
 import { type PaymentSystem, SECRETS } from './payment-system.ts'
 
-/** A payment that stands in the database as an answered charge of the redirect gateway. */
+/** A payment in the database: a charge that the redirect gateway has answered. */
 export interface Seeded {
   id: string
   reference: string
@@ -17,7 +17,7 @@ export interface Seeded {
 
 const AMOUNT = 25_000
 
-/** So many open payments, without the calls that would have made them. */
+/** Inserts pending payments, without the calls for their charges. */
 export async function seed(database: LibsqlServer, count: number): Promise<Seeded[]> {
   const seeded = Array.from({ length: count }, () => {
     const id = ulid()
@@ -33,7 +33,7 @@ export async function seed(database: LibsqlServer, count: number): Promise<Seede
   return seeded
 }
 
-/** A webhook as the gateway signs it; an event of its own. */
+/** A webhook, signed as by the gateway, with a new event id. */
 export const signed = (
   { reference, gatewayTransactionId }: Pick<Seeded, 'reference' | 'gatewayTransactionId'>,
   status: SimulatedStatus = 'Paid',
@@ -71,7 +71,7 @@ export async function send(edge: Edge, callback: Callback, key = 'redirect'): Pr
     const word = await response.text()
     return { status: response.status, word, headers: response.headers, tookMs: since() }
   } catch {
-    // No connection, or the process died: a gateway does not know more either.
+    // There was no connection, or the process died. A gateway cannot tell either.
     return { status: undefined, word: '', headers: new Headers(), tookMs: since() }
   }
 }
@@ -79,8 +79,8 @@ export async function send(edge: Edge, callback: Callback, key = 'redirect'): Pr
 const AGAIN_MS = 50
 const GIVES_UP_MS = 40_000
 
-/** As a gateway does it: the same bytes until they are taken. Every attempt, the taken one last. */
-export async function sendUntilTaken(
+/** Sends the same bytes until they are accepted, as a gateway does. Returns all attempts. */
+export async function sendUntilAccepted(
   edge: Edge,
   callback: Callback,
   key = 'redirect',
@@ -95,26 +95,11 @@ export async function sendUntilTaken(
   }
 }
 
-/** Works through the items, so many at a time; the results in the items' order. */
-export async function atATime<Item, Result>(
-  most: number,
-  items: readonly Item[],
-  work: (item: Item, at: number) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = []
-  const left = items.entries()
-  const worker = async () => {
-    for (const [at, item] of left) results[at] = await work(item, at)
-  }
-  await Promise.all(Array.from({ length: most }, worker))
-  return results
-}
-
-/** Such as `503 unavailable`, each once; `none` without an answer. */
+/** The different answers, such as `503 unavailable`; `none` without an answer. */
 export const answersOf = (attempts: readonly Attempt[]): string[] =>
   [...new Set(attempts.map(({ status, word }) => `${status ?? 'none'} ${word}`.trim()))].sort()
 
-/** What is stored of these payments: all of it is `once` when each was paid once. */
+/** What is stored for these payments. All fields are `once` if each was paid once. */
 export async function stored(database: LibsqlServer, payments: readonly Seeded[]) {
   const [row] = await database.query(
     `WITH mine AS (SELECT value AS id FROM json_each(:ids))
@@ -137,7 +122,7 @@ export const once = ({ length: n }: readonly Seeded[]) => ({
 })
 
 /**
- * Of the events of these payments: what became of their delivery, and whether listeners are done.
+ * The statuses of the deliveries of these payments' events, and whether their listeners are done.
  */
 export async function delivered(database: LibsqlServer, transactionIds: readonly string[]) {
   const rows = await database.query(
@@ -161,7 +146,7 @@ export function undelivered({ receiver }: PaymentSystem, payments: readonly Seed
   return payments.map(({ id }) => id).filter((id) => !delivered.has(id))
 }
 
-/** Sends again at once, and not in some seconds, what a busy machine took no answer for. */
+/** Makes deliveries due now that failed on a busy machine, instead of in some seconds. */
 export async function sendAgain(system: PaymentSystem, edge = system.edge): Promise<void> {
   for (const table of ['payment_outbox', 'payment_deliveries']) {
     await system.database.query(`UPDATE ${table} SET next_attempt_at = 0`)
@@ -170,7 +155,7 @@ export async function sendAgain(system: PaymentSystem, edge = system.edge): Prom
   await system.sweep(edge)
 }
 
-/** Ends the leases of a dead Worker now, not in a minute. */
+/** Ends the leases of a killed Worker now, instead of in a minute. */
 export async function endLeases(database: LibsqlServer): Promise<void> {
   for (const table of ['payment_outbox', 'payment_deliveries']) {
     await database.query(`UPDATE ${table} SET leased_until = 0 WHERE leased_until IS NOT NULL`)

@@ -1,5 +1,5 @@
-// Rows of the payment tables as tests of decisions need them: made up in one line, with what
-// matters said by the test.
+// Rows of the payment tables for tests of decisions: each test gives only the fields that matter to
+// it.
 
 import type { NewEvent, Payment } from '../../worker/payments/domain/payment.ts'
 import type {
@@ -11,7 +11,7 @@ import type {
 export const NOW = Date.parse('2026-01-05T10:00:00Z')
 export const MINUTE = 60_000
 
-/** A charge of 25,000 IQD whose gateway has named it, to be checked in an hour. */
+/** A charge of 25,000 IQD with the gateway's id, which is due for a check in an hour. */
 export const transactionRow = (own: Partial<TransactionRow> = {}): TransactionRow => ({
   id: '01TX',
   gateway: 'bank',
@@ -45,7 +45,7 @@ export const transactionRow = (own: Partial<TransactionRow> = {}): TransactionRo
 })
 
 /**
- * As a payment of this status is when 25,000 IQD were paid, and 5,000 of them went back in part.
+ * A payment with this status, of which 25,000 IQD were paid and, if partly, 5,000 refunded.
  */
 export const came = (status: TransactionRow['status']): Partial<TransactionRow> => {
   const isPaid = status === 'Paid' || status === 'Refunded' || status === 'PartiallyRefunded'
@@ -62,7 +62,7 @@ export const paymentOf = (
   more: Partial<Omit<Payment, 'transaction'>> = {},
 ): Payment => ({ transaction: transactionRow(own), refunds: [], webhookEvents: [], ...more })
 
-/** An event with 25,000 IQD. */
+/** A webhook event of 25,000 IQD. */
 export const webhookEventRow = (own: Partial<WebhookEventRow> = {}): WebhookEventRow => ({
   id: '01EVENT',
   gateway: 'bank',

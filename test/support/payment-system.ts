@@ -21,7 +21,7 @@ import { type SimulatorControl, startSimulator } from './simulator-control.ts'
 export const SECRETS = gatewaySecrets('a-secret-for-tests-of-32-bytes-or-more')
 export const EVENTS_SECRET = `whsec_${btoa('a-secret-of-the-host-application')}`
 
-/** As `GET /api/payments/transactions/{id}` answers it. */
+/** A payment as `GET /api/payments/transactions/{id}` returns it. */
 export type TransactionStory = Transaction & Omit<Story, 'transaction'>
 
 export class PaymentSystem implements AsyncDisposable {
@@ -30,7 +30,7 @@ export class PaymentSystem implements AsyncDisposable {
   readonly edge: EdgeProcess
   readonly simulator: SimulatorControl
   readonly receiver: EventReceiver
-  /** Where a host that is a process shows its numbers. */
+  /** The address of the metrics, for hosts that are a process. */
   readonly metricsUrl: string
   readonly #edgeOf: (more: Record<string, string>) => Promise<EdgeProcess>
   readonly #stops: (() => unknown)[]
@@ -90,14 +90,14 @@ export class PaymentSystem implements AsyncDisposable {
     return new PaymentSystem(parts)
   }
 
-  /** Another edge on the same database, with other settings. Ended with the system. */
+  /** Starts another edge on the same database, with other settings. It ends with the system. */
   async anotherEdge(variables: Record<string, string>): Promise<EdgeProcess> {
     const edge = await this.#edgeOf(variables)
     this.#stops.unshift(() => edge.close())
     return edge
   }
 
-  /** Below `/api/payments`, with a token of both scopes unless another is given. */
+  /** A request below `/api/payments`. By default with a token of both scopes. */
   async api(path: string, init: RequestInit = {}, edge = this.edge): Promise<Response> {
     const headers = new Headers(init.headers)
     if (!headers.has('Authorization')) {
@@ -130,19 +130,19 @@ export class PaymentSystem implements AsyncDisposable {
     await vi.waitUntil(async () => (await this.story(transactionId)).status === status, PATIENT)
   }
 
-  /** Waits for as many events at the endpoint, and expects these. */
+  /** Waits for this many events at the endpoint, and expects these types. */
   async expectEvents(transactionId: string, types: string[]): Promise<void> {
     await vi.waitUntil(() => this.receiver.of(transactionId).length >= types.length, PATIENT)
     expect(this.receiver.typesOf(transactionId)).toEqual(types)
   }
 
-  /** A charge that succeeds; fields beyond the reference are made up unless given. */
+  /** A charge that succeeds, with default fields. */
   async charged(own: Record<string, unknown> = {}, edge = this.edge): Promise<OpenedPayment> {
     const answer = await this.post('/charges', order(own), {}, edge)
     return jsonOf<OpenedPayment>(answer, 201)
   }
 
-  /** Charged, and paid on the gateway's page. */
+  /** A charge that is paid on the gateway's page. */
   async paid(own: Record<string, unknown> = {}): Promise<OpenedPayment> {
     const charge = await this.charged(own)
     await this.simulator.act(charge.gatewayTransactionId, 'pay')
@@ -176,7 +176,7 @@ export class PaymentSystem implements AsyncDisposable {
     return row as Record<string, number>
   }
 
-  /** Lines of the edge's log. */
+  /** The lines of the edge's log. */
   async log(edge = this.edge): Promise<string> {
     return await readFile(join(edge.dir, 'edge.log'), 'utf8')
   }
@@ -198,7 +198,7 @@ interface Parts {
 }
 
 let orders = 0
-/** An order that no other test has. */
+/** A reference that no other test uses. */
 export const freshReference = (): string => `order-${++orders}-${crypto.randomUUID().slice(0, 8)}`
 
 /** A request that the simulated gateways accept. FIB gets only the description. */

@@ -1,4 +1,4 @@
-// Payments as tests need them: made up in one line, with what matters said by the test.
+// Payments and events for tests: each test gives only the fields that matter to it.
 
 import type { PendingEvent } from '../../worker/payments/domain/events.ts'
 import type { ChargeRequest, Transaction } from '../../worker/payments/domain/transaction.ts'

@@ -1,4 +1,4 @@
-// The app in this process, over repositories in memory.
+// The app in this process, with repositories in memory.
 
 import { createApp } from '../../worker/app.ts'
 import { boardMetrics } from '../../worker/board/metrics.ts'
@@ -24,7 +24,7 @@ export interface ProcessEdgeOptions {
   payments?: Payments
   metrics?: Metrics
   hostFetch?: HostFetch
-  /** How the keys of AUTH_JWKS_URL are fetched. */
+  /** Fetches the keys of AUTH_JWKS_URL. */
   fetch?: typeof fetch
   /** Default: no built page. */
   assets?: Assets

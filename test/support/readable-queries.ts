@@ -1,4 +1,4 @@
-// Records in which no row is unreadable, as nearly every test wants them.
+// Queries that fail for unreadable rows, so that most tests need not check for them.
 
 import type { Listed } from '../../worker/payments/domain/listed.ts'
 import type { Transaction } from '../../worker/payments/domain/transaction.ts'

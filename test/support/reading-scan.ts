@@ -1,4 +1,4 @@
-// A scan after which everything that it found counts as read, as the sidecar does it.
+// A scan that marks everything that it finds as read, as the sidecar does.
 
 import { lstatSync } from 'node:fs'
 import { isRacy, type SeenStat } from '../../sidecar/files/file-stat.ts'
@@ -13,7 +13,7 @@ export class ReadingScan {
     this.#scan = new Scan(store, this.table)
   }
 
-  /** `now` is when the files are read. */
+  /** `now`: the time when the files are read. */
   async run(now: number): Promise<ScanReport> {
     const report = await this.#scan.run()
     for (const path of [...report.changed, ...report.suspects]) {

@@ -1,4 +1,4 @@
-// A shop's own folder: its files, and in node_modules the built package and what the shop installed.
+// A shop's folder: its files, and in node_modules the built package and the shop's dependencies.
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,7 +13,7 @@ import { programEnv } from './run-caches.ts'
 const ROOT = join(import.meta.dirname, '../..')
 
 export interface RunningProgram {
-  /** What it printed, on both outputs. */
+  /** What it has printed, on both outputs. */
   readonly output: string
   close(): Promise<unknown>
 }
@@ -39,7 +39,7 @@ export class ShopFolder {
     return new ShopFolder(path)
   }
 
-  /** Starts a program there, and waits until it listens on its port. */
+  /** Starts a program in the folder, and waits until it listens on its port. */
   async run(
     [program = '', ...args]: readonly string[],
     port: string,

@@ -1,4 +1,4 @@
-// The product in a folder of its own, in which one file is a shop's: signalbox.config.ts.
+// A copy of the product in a folder, with the signalbox.config.ts of a shop.
 
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -6,13 +6,13 @@ import { dirname, join } from 'node:path'
 export interface ShopHome {
   /** The text of signalbox.config.ts. */
   config: string
-  /** Further files that it or the entry needs, from the product's root. */
+  /** More files that it or the entry needs, with paths from the product's root. */
   files?: readonly string[]
   /** Another entry of the Worker on workerd. */
   main?: string
 }
 
-/** Makes the folder, and answers it: an edge can be prepared from there. */
+/** Makes the folder, and returns its path, from which an edge can be started. */
 export async function shopHome(home: string, shop: ShopHome): Promise<string> {
   const from = (name: string) => join(process.cwd(), name)
   for (const name of ['worker', 'deno.json', 'package.json', ...(shop.files ?? [])]) {

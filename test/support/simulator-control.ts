@@ -34,7 +34,7 @@ export class SimulatorControl {
     await this.#ask('PUT', '/faults', JSON.stringify({ all: faults }))
   }
 
-  /** Resolves when every webhook was accepted or given up. */
+  /** Resolves when all webhooks are accepted or given up. */
   act(paymentId: string, action: Action): Promise<Payment> {
     return this.#ask('POST', `/payments/${paymentId}/${action}?wait`)
   }
@@ -66,7 +66,7 @@ export interface SimulatorPlace {
   secrets: GatewaySecrets
 }
 
-/** Gives up webhooks quickly, and refunds of the bank are fast. */
+/** Settings with few repetitions of webhooks and fast refunds of the bank. */
 const HASTE = { SIMULATOR_RETRIES_MS: '20 20', SIMULATOR_FIB_REFUND_MS: '300' }
 
 export async function startSimulator(

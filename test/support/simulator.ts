@@ -19,7 +19,7 @@ type Json = Record<string, unknown>
 /** Receives webhooks, and answers with the statuses of the test. */
 export class Merchant {
   readonly bodies: string[] = []
-  /** Of each body. */
+  /** The headers of each body. */
   readonly headers: IncomingHttpHeaders[] = []
   /** The statuses of the next responses; then 200. */
   answers: number[] = []

@@ -1,5 +1,5 @@
-// The payments' database in memory, by the adapter of the Node host: what a test needs no server
-// for is played in microseconds.
+// The database of payments in memory, with the adapter of the Node host: much faster than a server,
+// for tests that need none.
 
 import { readFileSync } from 'node:fs'
 import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'

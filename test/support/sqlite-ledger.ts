@@ -1,4 +1,4 @@
-// The ledger over SQLite in memory: the product's own code and SQL, with no server to wait for.
+// The ledger over SQLite in memory: the product's own code and SQL, without a server.
 
 import { createLedger, type LedgerDeps } from '../../worker/payments/ledger/create-ledger.ts'
 import { libsqlStore } from '../../worker/payments/ledger/libsql/store-libsql.ts'

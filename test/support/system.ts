@@ -116,7 +116,7 @@ export class System {
   }
 
   /**
-   * As under systemd: a sidecar that ended by itself, such as without a board, is started again.
+   * Starts a sidecar again that has ended by itself, for example without a board, as systemd does.
    */
   #keep(spec: ChildSpec): void {
     const child = spawnChild(spec)

@@ -2,7 +2,7 @@
 
 import { type NodeServer, serve } from '../../local/simulator/node-server.ts'
 
-/** One request, passed on or held. */
+/** A request that was forwarded or held. */
 interface Passed {
   method: string
   path: string

@@ -1,7 +1,8 @@
 // The ledger on libSQL when the server is killed.
 
 import { describe, expect, it } from 'vitest'
-import { atATime, batches, count, expectEachPaidOnce, ledger, libsql, useLibsqlLedger } from './libsql-bed.ts'
+import { atATime } from '../../../support/at-a-time.ts'
+import { batches, count, expectEachPaidOnce, ledger, libsql, useLibsqlLedger } from './libsql-bed.ts'
 import { insertPending, numbers, paid } from './shop-payments.ts'
 
 useLibsqlLedger()

@@ -5,7 +5,8 @@ import { createLedger } from '../../../../worker/payments/ledger/create-ledger.t
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { FakeGuard, LISTENERS } from '../../../contract/ledger-fakes.ts'
-import { atATime, batches, dispatcher, expectEachPaidOnce, ledger, libsql, useLibsqlLedger } from './libsql-bed.ts'
+import { atATime } from '../../../support/at-a-time.ts'
+import { batches, dispatcher, expectEachPaidOnce, ledger, libsql, useLibsqlLedger } from './libsql-bed.ts'
 import { insertPending, nextId, numbers, paid } from './shop-payments.ts'
 
 useLibsqlLedger()

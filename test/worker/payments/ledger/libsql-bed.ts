@@ -55,19 +55,6 @@ export function useLibsqlLedger(): void {
   })
 }
 
-/** Works through the items, `limit` at a time. */
-export async function atATime<Item>(
-  limit: number,
-  items: Item[],
-  work: (item: Item) => Promise<unknown>,
-) {
-  const left = [...items]
-  const worker = async () => {
-    for (let item = left.shift(); item !== undefined; item = left.shift()) await work(item)
-  }
-  await Promise.all(Array.from({ length: limit }, worker))
-}
-
 export const count = async (sql: string) =>
   Number((await libsql.query(`SELECT count(*) AS n ${sql}`))[0]?.n)
 
