@@ -3,7 +3,6 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks'
 import type { Live } from '../data/live/live.ts'
 import { route } from '../router.ts'
-import { boardWords } from './words.ts'
 import { Announcer } from './announcer.tsx'
 import { type Cards, cardsOf } from './cards.ts'
 import { columnsOf } from './columns.ts'
@@ -14,6 +13,7 @@ import { choicesOf, filtersOf, isFiltering, passes } from './filters.ts'
 import { focusCard } from './focus.ts'
 import { NoBoard, Notices, Skeleton } from './notices.tsx'
 import { useOpening } from './opening.ts'
+import { boardWords } from './words.ts'
 
 export function BoardView({ live }: { live: Live }) {
   const { open, close } = useOpening()

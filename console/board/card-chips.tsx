@@ -1,9 +1,9 @@
 // The chips of a card: state of the work, priority, labels. Details of a task use them, too.
 
-import { boardWords } from './words.ts'
 import { type CardData, type WorkState, workState } from './cards.ts'
 import { statusName } from './columns.ts'
 import { urgency } from './filters.ts'
+import { boardWords } from './words.ts'
 
 /** Further labels are only counted. */
 const MAX_LABELS = 4

@@ -3,10 +3,10 @@
 import { Component } from 'preact'
 import type { Task } from '../../worker/board/wire.ts'
 import { formatRoute } from '../address.ts'
-import { boardWords } from './words.ts'
 import { Chips } from './card-chips.tsx'
 import { assigneesOf, type CardData } from './cards.ts'
 import { nameOf } from './screen-reader.ts'
+import { boardWords } from './words.ts'
 
 interface CardProps {
   card: CardData

@@ -2,11 +2,11 @@
 // keys move from there.
 
 import { useId, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks'
-import { boardWords } from './words.ts'
 import { locale } from '../words.ts'
 import { Card } from './card.tsx'
 import { type Column, statusName } from './columns.ts'
 import { cardIdOf, focusCard, moveByKey, useCardFocus } from './focus.ts'
+import { boardWords } from './words.ts'
 
 interface ColumnsProps {
   columns: readonly Column[]

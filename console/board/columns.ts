@@ -1,8 +1,8 @@
 // Which columns the board has, which cards are in each, and in which order. Pure.
 
 import type { BoardConfig } from '../../worker/board/wire.ts'
-import { boardWords } from './words.ts'
 import type { CardData } from './cards.ts'
+import { boardWords } from './words.ts'
 
 export interface Column {
   status: string

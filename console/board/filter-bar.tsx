@@ -3,9 +3,9 @@
 import { useRef } from 'preact/hooks'
 import { replace, route } from '../router.ts'
 import { useKey } from '../ui/keyboard.ts'
-import { boardWords } from './words.ts'
 import { type Choices, type Filters, isFiltering } from './filters.ts'
 import { focusCard } from './focus.ts'
+import { boardWords } from './words.ts'
 
 interface FilterBarProps {
   filters: Filters

@@ -1,8 +1,8 @@
 // Texts for screen readers: the name of a card, and the announcement of changes. Pure.
 
-import { boardWords } from './words.ts'
 import { assigneesOf, type CardData, workState } from './cards.ts'
 import { statusName } from './columns.ts'
+import { boardWords } from './words.ts'
 
 export function nameOf(card: CardData): string {
   const { id, title, status, priority, labels, parent, invalid } = card.task

@@ -72,8 +72,7 @@ export const boardWords = {
     waiting: {
       title: 'This repository has not been published yet.',
       lead: 'Start a sidecar where its files are. The board then appears here.',
-      command: (edge: string, repo = 'NAME') =>
-        `signalbox watch DIR --edge ${edge} --repo ${repo}`,
+      command: (edge: string, repo = 'NAME') => `signalbox watch DIR --edge ${edge} --repo ${repo}`,
     },
     refused: {
       title: 'The edge refuses to show this board.',

@@ -4,8 +4,8 @@ import { now } from '../data/clock.ts'
 import type { Live } from '../data/live/live.ts'
 import { sidecarState } from '../data/live/status.ts'
 import { ago, timeOf } from '../ui/time-text.ts'
-import { frameWords } from './words.ts'
 import { type LampStatus, lampOf } from './lamp.ts'
+import { frameWords } from './words.ts'
 
 export function Connection({ live }: { live: Live }) {
   return (

@@ -7,10 +7,10 @@ import { ApiProblem } from '../data/http.ts'
 import { live } from '../data/live/open.ts'
 import { may, signOut } from '../data/session.ts'
 import { route } from '../router.ts'
-import { frameWords } from './words.ts'
 import { words } from '../words.ts'
 import { Connection } from './connection.tsx'
 import { SignalStrip } from './signal-strip.tsx'
+import { frameWords } from './words.ts'
 
 export function Frame({ children }: { children: ComponentChildren }) {
   return (
@@ -22,7 +22,9 @@ export function Frame({ children }: { children: ComponentChildren }) {
         <span class="name">{words.product}</span>
         <nav aria-label={frameWords.navigation.label}>
           <ViewLink view="board">{frameWords.navigation.board}</ViewLink>
-          {may('payments:read') && <ViewLink view="payments">{frameWords.navigation.payments}</ViewLink>}
+          {may('payments:read') && (
+            <ViewLink view="payments">{frameWords.navigation.payments}</ViewLink>
+          )}
         </nav>
         <div class="bar-end">
           {live.value && <Connection live={live.value} />}

@@ -3,8 +3,8 @@
 import { useEffect, useId, useRef, useState } from 'preact/hooks'
 import { findSession, session, signIn } from '../data/session.ts'
 import { go, replace, route } from '../router.ts'
-import { frameWords } from './words.ts'
 import { words } from '../words.ts'
+import { frameWords } from './words.ts'
 
 export function SignIn() {
   const { view, id: code } = route.value

@@ -6,8 +6,8 @@ import { useState } from 'preact/hooks'
 import type { AlertRecord } from '../../worker/payments/queries/queries.ts'
 import { problemText } from '../data/http.ts'
 import { may } from '../data/session.ts'
-import { paymentWords } from './words.ts'
 import { acknowledge, redeliver } from './api.ts'
+import { paymentWords } from './words.ts'
 
 interface ActionButtonProps {
   /** The full label for screen readers. */

@@ -7,9 +7,9 @@ import type { Transaction } from '../../worker/payments/domain/transaction.ts'
 import { now } from '../data/clock.ts'
 import type { Freshness } from '../data/poller.ts'
 import { Fact } from '../ui/fact.tsx'
-import { paymentWords } from './words.ts'
 import { freshnessLamp } from './feed/freshness.ts'
 import { moneyParts } from './money-text.ts'
+import { paymentWords } from './words.ts'
 
 export function Money({ amount, currency }: { amount: number; currency: string }) {
   const parts = moneyParts(amount, currency)

@@ -5,7 +5,6 @@ import { ApiProblem } from '../data/http.ts'
 import type { Freshness } from '../data/poller.ts'
 import { may } from '../data/session.ts'
 import { route } from '../router.ts'
-import { paymentWords } from './words.ts'
 import { AttentionList } from './attention/attention-list.tsx'
 import { TestCharge, useReturnFromPayment } from './charge/test-charge.tsx'
 import { FreshnessLamp } from './elements.tsx'
@@ -14,6 +13,7 @@ import { GatewayList } from './gateways/gateway-list.tsx'
 import { WebhookPlot } from './plot/webhook-plot.tsx'
 import { StoryView } from './story/story-view.tsx'
 import { TransactionTable } from './transactions/transaction-table.tsx'
+import { paymentWords } from './words.ts'
 
 export function PaymentsView() {
   if (may('payments:read')) return <Payments />

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../cli/findings.ts'
 import { token } from '../support/edge.ts'
-import { run } from './run.ts'
 import { cli, REPO, useCliBed } from './cli-bed.ts'
+import { run } from './run.ts'
 
 useCliBed()
 
@@ -121,7 +121,10 @@ describe('doctor', () => {
 
   test('fails without a board or an edge, and for the token of another repository or an expired one', async () => {
     expect((await run(['doctor', cli.home])).code).toBe(1)
-    const away = await run(['doctor', cli.board, '--json', '--edge', 'http://127.0.0.1:1'], cli.env())
+    const away = await run(
+      ['doctor', cli.board, '--json', '--edge', 'http://127.0.0.1:1'],
+      cli.env(),
+    )
     expect([away.code, checks(away.out).edge]).toEqual([1, 'error'])
     cli.bearer = await token({ repos: ['another'] })
     const other = await run(['doctor', cli.board, '--json'], cli.env())

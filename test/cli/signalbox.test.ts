@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { decodeJwt, jwtVerify } from 'jose'
 import { describe, expect, test } from 'vitest'
 import { SECRET, token } from '../support/edge.ts'
-import { run } from './run.ts'
 import { cli, REPO, useCliBed } from './cli-bed.ts'
+import { run } from './run.ts'
 
 useCliBed()
 

@@ -2,10 +2,10 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { WIRE, wireProblem } from '../../worker/board/wire.ts'
 import { serveEdge } from '../sidecar/edge-server.ts'
-import { type Edge } from '../support/edge.ts'
+import type { Edge } from '../support/edge.ts'
 import { jsonOf } from '../support/json-of.ts'
-import { run } from './run.ts'
 import { cli, until, useCliBed } from './cli-bed.ts'
+import { run } from './run.ts'
 
 useCliBed()
 
@@ -102,28 +102,33 @@ describe('an edge of another version', () => {
   test.each([
     ['an older edge', WIRE - 1, 'upgrade the edge.'],
     ['a newer edge', WIRE + 1, 'upgrade the sidecar.'],
-  ])('%s: sync, watch, its health and doctor name the side to upgrade', async (_, wire, sentence) => {
-    const other = await serveEdge(edgeOf(wire))
-    const there = { ...cli.env(), SIGNALBOX_EDGE: other.url }
-    try {
-      const sync = await run(['sync', cli.board], there)
-      expect(sync.code).toBe(1)
-      expect(sync.err).toContain(sentence)
-      const doctor = await run(['doctor', cli.board], there)
-      expect(doctor.code).toBe(1)
-      expect(doctor.out).toMatch(new RegExp(`^error {2}edge .*${sentence}`, 'm'))
+  ])(
+    '%s: sync, watch, its health and doctor name the side to upgrade',
+    async (_, wire, sentence) => {
+      const other = await serveEdge(edgeOf(wire))
+      const there = { ...cli.env(), SIGNALBOX_EDGE: other.url }
+      try {
+        const sync = await run(['sync', cli.board], there)
+        expect(sync.code).toBe(1)
+        expect(sync.err).toContain(sentence)
+        const doctor = await run(['doctor', cli.board], there)
+        expect(doctor.code).toBe(1)
+        expect(doctor.out).toMatch(new RegExp(`^error {2}edge .*${sentence}`, 'm'))
 
-      const watch = cli.start(['watch', cli.board, '--healthz', '0'], { SIGNALBOX_EDGE: other.url })
-      await until(() => expect(watch.logs()).toContain(sentence))
-      expect(watch.logs()).toMatch(/"level":"error","event":"edge.failed","reason":"version"/)
-      const port = /"healthz.listening","port":(\d+)/.exec(watch.logs())?.[1]
-      const health = await fetch(`http://127.0.0.1:${port}/healthz`)
-      expect(health.status).toBe(503)
-      expect(await health.json()).toMatchObject({ lastError: expect.stringContaining(sentence) })
-      watch.child.kill('SIGTERM')
-      expect(await watch.exit).toBe(0)
-    } finally {
-      await other.close()
-    }
-  })
+        const watch = cli.start(['watch', cli.board, '--healthz', '0'], {
+          SIGNALBOX_EDGE: other.url,
+        })
+        await until(() => expect(watch.logs()).toContain(sentence))
+        expect(watch.logs()).toMatch(/"level":"error","event":"edge.failed","reason":"version"/)
+        const port = /"healthz.listening","port":(\d+)/.exec(watch.logs())?.[1]
+        const health = await fetch(`http://127.0.0.1:${port}/healthz`)
+        expect(health.status).toBe(503)
+        expect(await health.json()).toMatchObject({ lastError: expect.stringContaining(sentence) })
+        watch.child.kill('SIGTERM')
+        expect(await watch.exit).toBe(0)
+      } finally {
+        await other.close()
+      }
+    },
+  )
 })

@@ -1,8 +1,8 @@
 // The stream of changes: how it opens, and how a client resumes it.
 
 import { describe, expect, it } from 'vitest'
-import { EventStream } from '../support/event-stream.ts'
 import { following, Repo, sessionRecord, taskRecord } from '../support/edge.ts'
+import { EventStream } from '../support/event-stream.ts'
 import type { Board } from './board.ts'
 
 export function streamContract({ edge, name, published, sendsConnection }: Board): void {

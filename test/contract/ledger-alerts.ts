@@ -27,7 +27,10 @@ export function alertContract(on: On): void {
       'causes an event with the alert and the payment, beside the event of the change',
       on(async (w) => {
         const transaction = await w.charged()
-        const { pending } = await w.webhook(transaction, { amount: 20_000, receivedAt: T0 + 10_000 })
+        const { pending } = await w.webhook(transaction, {
+          amount: 20_000,
+          receivedAt: T0 + 10_000,
+        })
         const after = await w.read(transaction)
         const [raised] = await w.queries.alerts({}, { limit: 9 })
         const { acknowledgedAt: _, ...alert } = raised ?? {}

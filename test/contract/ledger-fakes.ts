@@ -1,7 +1,11 @@
 // Fakes around the ledger: subscribers, a guard, and a dispatcher that records its events.
 
 import type { PendingEvent, Subscribers } from '../../worker/payments/domain/events.ts'
-import { DURABLE_EVENTS, type DurableEvent, LIFECYCLE_EVENTS } from '../../worker/payments/domain/status.ts'
+import {
+  DURABLE_EVENTS,
+  type DurableEvent,
+  LIFECYCLE_EVENTS,
+} from '../../worker/payments/domain/status.ts'
 import type { GatewayGuard, Verdict } from '../../worker/payments/gateways/guard/guard.ts'
 import type { Dispatch } from '../../worker/payments/outbox/dispatch.ts'
 

@@ -184,7 +184,9 @@ export function webhookContract(on: On): void {
             const verdict = judge(from, to)
             expect([to, outcome]).toEqual([to, verdict])
             const isChange = verdict === 'applied' && from !== to && to !== 'Pending'
-            expect(await w.eventsOf(transaction)).toEqual(isChange ? [...before, eventOf(to)] : before)
+            expect(await w.eventsOf(transaction)).toEqual(
+              isChange ? [...before, eventOf(to)] : before,
+            )
             expect(pending).toHaveLength(isChange ? 1 : 0)
             const after = await w.read(transaction)
             if (verdict === 'applied') expect(after.status).toBe(to)

@@ -1,5 +1,5 @@
-// Helpers for the contract of the ledger: short ways to make charges, webhooks and refunds. They use
-// only the ports, and no adapter.
+// Helpers for the contract of the ledger: short ways to make charges, webhooks and refunds. They
+// use only the ports, and no adapter.
 
 import { monotonicFactory } from 'ulid'
 import type { ChargeStart } from '../../worker/payments/domain/begin-charge.ts'
@@ -7,10 +7,22 @@ import type { PendingEvent, Subscribers } from '../../worker/payments/domain/eve
 import type { ChargeEnd } from '../../worker/payments/domain/finish-charge.ts'
 import type { WebhookPayload } from '../../worker/payments/domain/payload.ts'
 import type { RefundEnd, RefundStart } from '../../worker/payments/domain/refund.ts'
-import { type AlertKind, type PaymentStatus } from '../../worker/payments/domain/status.ts'
-import type { ChargeRequest, OpenedPayment, Transaction } from '../../worker/payments/domain/transaction.ts'
+import type { AlertKind, PaymentStatus } from '../../worker/payments/domain/status.ts'
+import type {
+  ChargeRequest,
+  OpenedPayment,
+  Transaction,
+} from '../../worker/payments/domain/transaction.ts'
 import type { GatewayGuard } from '../../worker/payments/gateways/guard/guard.ts'
-import type { Arrival, Called, ChargeBegun, Finished, Ledger, Recorded, RefundBegun } from '../../worker/payments/ledger/ledger.ts'
+import type {
+  Arrival,
+  Called,
+  ChargeBegun,
+  Finished,
+  Ledger,
+  Recorded,
+  RefundBegun,
+} from '../../worker/payments/ledger/ledger.ts'
 import type { Dispatch, Outbox } from '../../worker/payments/outbox/dispatch.ts'
 import type { PaymentQueries, Story } from '../../worker/payments/queries/queries.ts'
 import type { Clock } from '../../worker/shared/clock.ts'

@@ -72,7 +72,7 @@ export function folderContract(name: string, watch: Watch): void {
 
     it('hints at enough of 6,000 files, replaced while this process is busy, to cause a scan', async (test) => {
       const { bed, listener } = await openBoard(test, watch, 6_000)
-      // This process does not read the system's queue meanwhile, so it overflows and hints are lost.
+      // This process does not read the system's queue meanwhile: it overflows, and hints are lost.
       spawnSync(process.execPath, ['-e', REPLACE_ALL, bed.tasks])
       await vi.waitFor(() => expect(listener.known.size).toBe(6_000), {
         timeout: 90_000,
@@ -86,7 +86,10 @@ export function folderContract(name: string, watch: Watch): void {
         listener.forget()
         await rm(bed.tasks, { recursive: true })
         await mkdir(bed.tasks)
-        await vi.waitFor(() => expect([...listener.gaps, ...listener.hinted]).not.toEqual([]), PATIENT)
+        await vi.waitFor(
+          () => expect([...listener.gaps, ...listener.hinted]).not.toEqual([]),
+          PATIENT,
+        )
         await listener.hintsSoon(bed, `round ${round}`)
       }
     })

@@ -91,7 +91,9 @@ export function watchContract(name: string, watch: Watch, url: URL): void {
       await utimes(bed.task('T-1'), new Date(), new Date())
       await bed.save(bed.task('T-2'), 'after')
       await vi.waitFor(() => expect(listener.known).toContain(bed.task('T-2')), PATIENT)
-      expect([...listener.known].filter((path) => path !== bed.task('T-1'))).toEqual([bed.task('T-2')])
+      expect([...listener.known].filter((path) => path !== bed.task('T-1'))).toEqual([
+        bed.task('T-2'),
+      ])
     })
 
     it('hints while a file is saved every 50 ms', async (test) => {

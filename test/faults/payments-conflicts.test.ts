@@ -11,9 +11,9 @@ import {
   PAYMENT_STATUSES,
   type PaymentStatus,
 } from '../../worker/payments/domain/status.ts'
+import { atATime } from '../support/at-a-time.ts'
 import type { Edge } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
-import { atATime } from '../support/at-a-time.ts'
 import { seed, send, sendAgain, signed } from '../support/payment-faults.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
 

@@ -3,9 +3,21 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { PATIENT } from '../support/patience.ts'
 import { atATime } from '../support/at-a-time.ts'
-import { allDelivered, answersOf, delivered, endLeases, once, type Seeded, seed, sendUntilAccepted, signed, stored, undelivered } from '../support/payment-faults.ts'
+import { PATIENT } from '../support/patience.ts'
+import {
+  allDelivered,
+  answersOf,
+  delivered,
+  endLeases,
+  once,
+  type Seeded,
+  seed,
+  sendUntilAccepted,
+  signed,
+  stored,
+  undelivered,
+} from '../support/payment-faults.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
 import { Tap } from '../support/tap.ts'
 

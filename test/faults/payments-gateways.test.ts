@@ -5,9 +5,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Faults } from '../../local/simulator/faults.ts'
 import type { GatewayHealth } from '../../worker/payments/gateways/guard/guard.ts'
-import { PATIENT } from '../support/patience.ts'
 import { atATime } from '../support/at-a-time.ts'
-import { allDelivered, answersOf, delivered, once, seed, send, sendUntilAccepted, signed, stored, undelivered } from '../support/payment-faults.ts'
+import { PATIENT } from '../support/patience.ts'
+import {
+  allDelivered,
+  answersOf,
+  delivered,
+  once,
+  seed,
+  send,
+  sendUntilAccepted,
+  signed,
+  stored,
+  undelivered,
+} from '../support/payment-faults.ts'
 import { freshReference, order, PaymentSystem } from '../support/payment-system.ts'
 import { Tap } from '../support/tap.ts'
 
@@ -193,7 +204,9 @@ describe.concurrent('while it is away,', () => {
     expect(await system.simulator.payments(reference)).toEqual([])
 
     await system.database.restart()
-    const again = await atATime(64, callbacks, (callback) => sendUntilAccepted(system.edge, callback))
+    const again = await atATime(64, callbacks, (callback) =>
+      sendUntilAccepted(system.edge, callback),
+    )
     expect(answersOf(again.map((all) => all.at(-1)).filter((it) => it !== undefined))).toEqual([
       '200 ok',
     ])

@@ -8,9 +8,20 @@ import { UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Callback } from '../../cli/payments/drivers/driver-tools.ts'
 import { redirect } from '../../cli/payments/drivers/redirect.ts'
-import { PATIENT } from '../support/patience.ts'
 import { atATime } from '../support/at-a-time.ts'
-import { type Attempt, answersOf, once as paidOnce, type Seeded, seed, send, sendAgain, sendUntilAccepted, signed, stored } from '../support/payment-faults.ts'
+import { PATIENT } from '../support/patience.ts'
+import {
+  type Attempt,
+  answersOf,
+  once as paidOnce,
+  type Seeded,
+  seed,
+  send,
+  sendAgain,
+  sendUntilAccepted,
+  signed,
+  stored,
+} from '../support/payment-faults.ts'
 import { PaymentSystem, SECRETS } from '../support/payment-system.ts'
 import { Tap } from '../support/tap.ts'
 

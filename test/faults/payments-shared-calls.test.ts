@@ -3,9 +3,18 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { PATIENT } from '../support/patience.ts'
 import { atATime } from '../support/at-a-time.ts'
-import { endLeases, once, type Seeded, seed, send, signed, stored, undelivered } from '../support/payment-faults.ts'
+import { PATIENT } from '../support/patience.ts'
+import {
+  endLeases,
+  once,
+  type Seeded,
+  seed,
+  send,
+  signed,
+  stored,
+  undelivered,
+} from '../support/payment-faults.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
 
 let system: PaymentSystem

@@ -3,8 +3,8 @@
 import type { Check, Run } from '../../../worker/board/wire.ts'
 import { Age } from '../../ui/time.tsx'
 import { boardWords } from '../words.ts'
-import { detailWords } from './words.ts'
 import { colorOf } from './colors.ts'
+import { detailWords } from './words.ts'
 
 export function Checks({ checks }: { checks: readonly Check[] }) {
   const { checkNoResult, checkMeta } = detailWords

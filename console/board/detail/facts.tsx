@@ -6,10 +6,10 @@ import { formatRoute } from '../../address.ts'
 import type { Live } from '../../data/live/live.ts'
 import { Fact } from '../../ui/fact.tsx'
 import { Age } from '../../ui/time.tsx'
-import { detailWords } from './words.ts'
 import { LabelChips, PriorityChip } from '../card-chips.tsx'
 import { assigneesOf } from '../cards.ts'
 import { statusName } from '../columns.ts'
+import { detailWords } from './words.ts'
 
 export function Facts({ task, live }: { task: TaskDetail; live: Live }) {
   const texts = detailWords.facts
@@ -55,8 +55,7 @@ function TaskLinks({ ids, tasks }: TaskLinksProps) {
         if (!task) {
           return (
             <li key={id}>
-              <span class="id">{id}</span>{' '}
-              <span class="soft">{detailWords.facts.noDep}</span>
+              <span class="id">{id}</span> <span class="soft">{detailWords.facts.noDep}</span>
             </li>
           )
         }

@@ -6,8 +6,8 @@ import { Fact } from '../../ui/fact.tsx'
 import { Age } from '../../ui/time.tsx'
 import { ago } from '../../ui/time-text.ts'
 import { boardWords } from '../words.ts'
-import { detailWords } from './words.ts'
 import { Markdown } from './markdown.tsx'
+import { detailWords } from './words.ts'
 
 export function Sessions({ sessions }: { sessions: readonly Session[] }) {
   return (
@@ -31,7 +31,9 @@ function SessionItem({ session }: { session: Session }) {
       {live && (
         <p class="live-line">
           {live.progress !== undefined && <span dir="auto">{live.progress}</span>}{' '}
-          <span class="soft">{detailWords.heartbeat(ago(Date.parse(live.heartbeatAt), now.value))}</span>
+          <span class="soft">
+            {detailWords.heartbeat(ago(Date.parse(live.heartbeatAt), now.value))}
+          </span>
         </p>
       )}
       {summary !== undefined && <Markdown text={summary} />}

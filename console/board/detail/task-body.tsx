@@ -5,11 +5,11 @@ import { useId } from 'preact/hooks'
 import type { TaskDetail } from '../../../client/index.ts'
 import type { Live } from '../../data/live/live.ts'
 import { boardWords } from '../words.ts'
-import { detailWords } from './words.ts'
 import { Checks, Runs } from './checks.tsx'
 import { Extra, Facts } from './facts.tsx'
 import { Markdown } from './markdown.tsx'
 import { History, Sessions } from './sessions.tsx'
+import { detailWords } from './words.ts'
 
 export function TaskBody({ task, live }: { task: TaskDetail; live: Live }) {
   const { body = '', checks = [], sessions, runs, provenance = [], extra = {} } = task

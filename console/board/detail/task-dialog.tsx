@@ -4,13 +4,13 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 import type { Live } from '../../data/live/live.ts'
 import { StreamLamp } from '../../frame/connection.tsx'
 import { CloseButton } from '../../ui/dialog.tsx'
-import { detailWords } from './words.ts'
 import { WorkChip } from '../card-chips.tsx'
 import { cardsOf, workState } from '../cards.ts'
 import { statusName } from '../columns.ts'
 import { TaskBody } from './task-body.tsx'
 import type { TaskState } from './task-state.ts'
 import { useTask } from './use-task.ts'
+import { detailWords } from './words.ts'
 
 interface TaskDialogProps {
   id: string

@@ -10,16 +10,16 @@ import { now } from '../../data/clock.ts'
 import { useFocusFallback } from '../../ui/keyboard.ts'
 import { Age } from '../../ui/time.tsx'
 import { timeOf } from '../../ui/time-text.ts'
-import { paymentWords } from '../words.ts'
-import { attentionWords } from './words.ts'
-import { storyWords } from '../story/words.ts'
 import { words } from '../../words.ts'
 import { Acknowledge, Redeliver } from '../actions.tsx'
 import { Copyable, Money } from '../elements.tsx'
 import type { Feed } from '../feed/feed.ts'
 import { MAX_ROWS } from '../feed/reads.ts'
 import { isUnreadable } from '../feed/story.ts'
+import { storyWords } from '../story/words.ts'
+import { paymentWords } from '../words.ts'
 import { alertText, type Parked, parkedLong } from './attention.ts'
+import { attentionWords } from './words.ts'
 
 export function AttentionList({ feed }: { feed: Feed }) {
   const alerts = feed.alerts.value
@@ -122,7 +122,9 @@ function StoryLink({ alert: { transactionId: id, detail } }: { alert: AlertRecor
     <a
       href={formatRoute({ view: 'payments', id, query: {} })}
       dir="auto"
-      aria-label={reference === undefined ? attentionWords.story : attentionWords.storyOf(reference)}
+      aria-label={
+        reference === undefined ? attentionWords.story : attentionWords.storyOf(reference)
+      }
     >
       {reference ?? attentionWords.story}
     </a>

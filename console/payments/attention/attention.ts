@@ -4,10 +4,10 @@ import type { Listed } from '../../../worker/payments/domain/listed.ts'
 import type { PaymentStatus } from '../../../worker/payments/domain/status.ts'
 import type { AlertRecord, EventRecord } from '../../../worker/payments/queries/queries.ts'
 import { timeOf } from '../../ui/time-text.ts'
-import { paymentWords } from '../words.ts'
-import { type AlertFacts, attentionWords } from './words.ts'
 import { isUnreadable } from '../feed/story.ts'
 import { money } from '../money-text.ts'
+import { paymentWords } from '../words.ts'
+import { type AlertFacts, attentionWords } from './words.ts'
 
 export interface AlertText {
   title: string
@@ -28,7 +28,8 @@ export function alertText({ kind, detail }: AlertRecord, now: number): AlertText
   return {
     title,
     // The error, if there is one, contains the status as well.
-    sentence: lastStatus === undefined || error ? said : `${said} ${attentionWords.lastStatus(lastStatus)}`,
+    sentence:
+      lastStatus === undefined || error ? said : `${said} ${attentionWords.lastStatus(lastStatus)}`,
     ...(errorText && { error: errorText }),
     todo,
   }
@@ -54,9 +55,7 @@ const amountOf = (amount: number | undefined, currency: string | undefined): str
     : money(amount, currency)
 
 const statusOf = (said: PaymentStatus | 'nothing' | undefined): string =>
-  said === undefined || said === 'nothing'
-    ? attentionWords.nothing
-    : paymentWords.status[said]
+  said === undefined || said === 'nothing' ? attentionWords.nothing : paymentWords.status[said]
 
 /** A webhook may arrive before the response to its charge. Such an event waits only a moment. */
 const PARKED_MS = 5 * 60_000

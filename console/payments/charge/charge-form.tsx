@@ -6,9 +6,9 @@ import type { PaymentResponse } from '../../../worker/payments/domain/transactio
 import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
 import { formatRoute } from '../../address.ts'
 import { ApiProblem } from '../../data/http.ts'
-import { paymentWords } from '../words.ts'
 import { charge, failureText, IdempotencyKey, isRefusal } from '../api.ts'
 import { isWeb, StatusBadge } from '../elements.tsx'
+import { paymentWords } from '../words.ts'
 import { currenciesOf, exampleAmount, type Form, orderOf } from './test-order.ts'
 
 interface ChargeFormProps {

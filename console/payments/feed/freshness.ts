@@ -4,8 +4,8 @@ import { problemText } from '../../data/http.ts'
 import type { Freshness } from '../../data/poller.ts'
 import type { LampStatus } from '../../frame/lamp.ts'
 import { timeOf } from '../../ui/time-text.ts'
-import { paymentWords } from '../words.ts'
 import { words } from '../../words.ts'
+import { paymentWords } from '../words.ts'
 
 /** Two rounds and a slow response. Computed from the time, since browsers may delay timers. */
 const LATE_MS = 15_000

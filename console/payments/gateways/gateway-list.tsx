@@ -4,8 +4,8 @@ import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guar
 import { now } from '../../data/clock.ts'
 import type { Lamp } from '../../frame/lamp.ts'
 import { timeOf } from '../../ui/time-text.ts'
-import { paymentWords } from '../words.ts'
 import type { Feed } from '../feed/feed.ts'
+import { paymentWords } from '../words.ts'
 
 export function GatewayList({ feed }: { feed: Feed }) {
   const { gateways: texts } = paymentWords

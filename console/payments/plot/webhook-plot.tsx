@@ -3,9 +3,9 @@
 import type { RefObject } from 'preact'
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { minuteOf } from '../../ui/time-text.ts'
-import { paymentWords } from '../words.ts'
 import { locale } from '../../words.ts'
 import type { Feed } from '../feed/feed.ts'
+import { paymentWords } from '../words.ts'
 import type { Drawing, PlotStyle } from './draw.ts'
 import { OUTCOMES, type Outcome, type Series, seriesOf } from './series.ts'
 

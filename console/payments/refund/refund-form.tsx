@@ -7,9 +7,9 @@ import type {
   Transaction,
 } from '../../../worker/payments/domain/transaction.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import { paymentWords } from '../words.ts'
 import { failureText, IdempotencyKey, isRefusal, refund } from '../api.ts'
 import { amountText, money, parseAmount } from '../money-text.ts'
+import { paymentWords } from '../words.ts'
 
 interface RefundFormProps {
   transaction: Transaction

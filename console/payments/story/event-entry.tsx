@@ -3,11 +3,11 @@
 import type { DeliveryRecord, StoredEvent } from '../../../worker/payments/queries/queries.ts'
 import { now } from '../../data/clock.ts'
 import { timeOf } from '../../ui/time-text.ts'
-import { storyWords } from './words.ts'
+import { words } from '../../words.ts'
 import { Redeliver } from '../actions.tsx'
 import { alertText } from '../attention/attention.ts'
 import { StatusBadge } from '../elements.tsx'
-import { words } from '../../words.ts'
+import { storyWords } from './words.ts'
 
 interface EventEntryProps {
   event: StoredEvent
@@ -59,7 +59,8 @@ function Delivery({ delivery, type, onDone }: DeliveryProps) {
   return (
     <li>
       <div>
-        <span class={`state ${status}`}>{storyWords.deliveries[status]}</span> <code>{endpoint}</code>
+        <span class={`state ${status}`}>{storyWords.deliveries[status]}</span>{' '}
+        <code>{endpoint}</code>
         <p class="hint">
           {parts.join(' · ')}
           {status !== 'delivered' && lastError && ` · ${words.quote(lastError)}`}

@@ -3,8 +3,8 @@
 import type { Transaction } from '../../../worker/payments/domain/transaction.ts'
 import { Fact } from '../../ui/fact.tsx'
 import { Time } from '../../ui/time.tsx'
-import { storyWords } from './words.ts'
 import { Copyable, isWeb, Money } from '../elements.tsx'
+import { storyWords } from './words.ts'
 
 export function Facts({ transaction }: { transaction: Transaction }) {
   const { gateway, attempt, description, createdAt, updatedAt, paidAt, expiresAt } = transaction

@@ -6,7 +6,6 @@ import { formatRoute } from '../../address.ts'
 import { may } from '../../data/session.ts'
 import { go, route } from '../../router.ts'
 import { useFocusFallback, useKey } from '../../ui/keyboard.ts'
-import { storyWords } from './words.ts'
 import { words } from '../../words.ts'
 import { FreshnessLamp, Ids, isOtherAmount, Money, StatusBadge } from '../elements.tsx'
 import type { Feed } from '../feed/feed.ts'
@@ -16,6 +15,7 @@ import { Facts } from './facts.tsx'
 import { Stranded } from './stranded.tsx'
 import { refundable, timeline } from './timeline.ts'
 import { TimelineEntry } from './timeline-entry.tsx'
+import { storyWords } from './words.ts'
 
 export function StoryView({ feed }: { feed: Feed }) {
   const shown = feed.story.value

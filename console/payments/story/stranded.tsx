@@ -4,11 +4,11 @@ import type { PaymentEvents } from '../../../worker/payments/domain/events.ts'
 import type { ChargeRequest, Transaction } from '../../../worker/payments/domain/transaction.ts'
 import { may } from '../../data/session.ts'
 import { go, route } from '../../router.ts'
-import { storyWords } from './words.ts'
 import { ActionButton } from '../actions.tsx'
 import { replace } from '../api.ts'
 import type { Feed } from '../feed/feed.ts'
 import type { Story } from '../feed/story.ts'
+import { storyWords } from './words.ts'
 
 interface StrandedProps {
   story: Story

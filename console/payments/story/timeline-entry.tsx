@@ -7,14 +7,14 @@ import type { AlertRecord, RefundRecord } from '../../../worker/payments/queries
 import { now } from '../../data/clock.ts'
 import { Time } from '../../ui/time.tsx'
 import { dateOf, timeOf } from '../../ui/time-text.ts'
-import { storyWords } from './words.ts'
+import { words } from '../../words.ts'
 import { Acknowledge } from '../actions.tsx'
 import { alertText } from '../attention/attention.ts'
 import { flashOf, GatewayError, Ids, Money } from '../elements.tsx'
 import { EventEntry } from './event-entry.tsx'
 import type { Entry } from './timeline.ts'
 import { WebhookEntry } from './webhook-entry.tsx'
-import { words } from '../../words.ts'
+import { storyWords } from './words.ts'
 
 interface TimelineEntryProps {
   entry: Entry
@@ -90,7 +90,8 @@ function Refund({ refund, currency }: { refund: RefundRecord; currency: string }
         {storyWords.refund} <Money amount={amount} currency={currency} />
       </h3>
       <p>
-        <span class={`state ${status}`}>{storyWords.refundStates[status]}</span> {words.quote(reason)}
+        <span class={`state ${status}`}>{storyWords.refundStates[status]}</span>{' '}
+        {words.quote(reason)}
       </p>
       {error && <GatewayError error={error} />}
       {updatedAt !== createdAt && (

@@ -2,10 +2,10 @@
 
 import type { EventRecord } from '../../../worker/payments/queries/queries.ts'
 import { dateOf } from '../../ui/time-text.ts'
-import { paymentWords } from '../words.ts'
-import { storyWords } from './words.ts'
 import { GatewayError, Ids, Money, StatusBadge } from '../elements.tsx'
+import { paymentWords } from '../words.ts'
 import { isRecheck, rawText } from './timeline.ts'
+import { storyWords } from './words.ts'
 
 /** Clocks differ, and a webhook takes some time: a smaller delay is not shown. */
 const MIN_DELAY_MS = 60_000

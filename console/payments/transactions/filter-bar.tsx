@@ -3,9 +3,9 @@
 import { useId, useRef } from 'preact/hooks'
 import { replace, route } from '../../router.ts'
 import { useKey } from '../../ui/keyboard.ts'
-import { paymentWords } from '../words.ts'
 import type { Feed } from '../feed/feed.ts'
 import { filtersOf, isFiltering, STATUSES } from '../feed/filters.ts'
+import { paymentWords } from '../words.ts'
 
 export function FilterBar({ feed }: { feed: Feed }) {
   const { list: texts, status: statuses } = paymentWords

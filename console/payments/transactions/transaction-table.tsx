@@ -7,12 +7,12 @@ import { formatRoute, type Route } from '../../address.ts'
 import { route } from '../../router.ts'
 import { useFocusFallback } from '../../ui/keyboard.ts'
 import { Age } from '../../ui/time.tsx'
-import { paymentWords } from '../words.ts'
 import { words } from '../../words.ts'
 import { flashOf, isOtherAmount, Money, StatusBadge } from '../elements.tsx'
 import type { Feed } from '../feed/feed.ts'
 import { filtersOf, isFiltering } from '../feed/filters.ts'
 import { isUnreadable } from '../feed/story.ts'
+import { paymentWords } from '../words.ts'
 import { FilterBar } from './filter-bar.tsx'
 
 export function TransactionTable({ feed }: { feed: Feed }) {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { config, FakeBoard, parsedOf, sorted, started, task, taskOf } from '../fake-board.ts'
+import { config, type FakeBoard, parsedOf, sorted, started, task, taskOf } from '../fake-board.ts'
 
 const bucketOfA = (fake: FakeBoard): number =>
   Array.from({ length: 256 }, (_, n) => n).find((n) => 'task:A' in fake.board.bucket(n)) ?? -1

@@ -76,18 +76,26 @@ describe('the hash of a task’s own file', () => {
     ['a dependency that was removed', 'done', (fake) => fake.remove('/s/tasks/A')],
     ['other rules', 'review', (fake) => fake.put('/s/config', config(['review']))],
     ['a session of the task', 'todo', (fake) => fake.put('/s/sessions/s1', session('s1', 'B'))],
-    ['an earlier file with its id', 'todo', (fake) => fake.put('/s/tasks/A2', task('B')), 'task:B~2'],
-  ])('is unchanged after %s, while the hash of the record changes', async (_, status, change, key) => {
-    const fake = waiting()
-    fake.put('/s/tasks/A', task('A', { status }))
-    fake.board.settle(0)
-    const before = await hashesOf(fake, 'task:B')
-    change(fake)
-    fake.board.settle(0)
-    const after = await hashesOf(fake, key ?? 'task:B')
-    expect(after.file).toBe(before.file)
-    expect(after.hash).not.toBe(before.hash)
-  })
+    [
+      'an earlier file with its id',
+      'todo',
+      (fake) => fake.put('/s/tasks/A2', task('B')),
+      'task:B~2',
+    ],
+  ])(
+    'is unchanged after %s, while the hash of the record changes',
+    async (_, status, change, key) => {
+      const fake = waiting()
+      fake.put('/s/tasks/A', task('A', { status }))
+      fake.board.settle(0)
+      const before = await hashesOf(fake, 'task:B')
+      change(fake)
+      fake.board.settle(0)
+      const after = await hashesOf(fake, key ?? 'task:B')
+      expect(after.file).toBe(before.file)
+      expect(after.hash).not.toBe(before.hash)
+    },
+  )
 
   test('changes with its bytes, and when it moves to another folder', async () => {
     const fake = waiting()

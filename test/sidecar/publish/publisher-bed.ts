@@ -5,7 +5,7 @@ import type { Failure } from '../../../sidecar/publish/edge.ts'
 import { Publisher } from '../../../sidecar/publish/publisher.ts'
 import type { StoreState } from '../../../worker/board/wire.ts'
 import { FakeClock, settle } from '../../support/fake-clock.ts'
-import { FakeEdge, FakeRecords, task, version } from '../fake-edge.ts'
+import { FakeEdge, FakeRecords, task } from '../fake-edge.ts'
 
 export const PRESENT: StoreState = { state: 'present', layout: 'cairn', version: '1' }
 export const MISSING: StoreState = { state: 'missing', version: '1' }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { settle } from '../../support/fake-clock.ts'
 import { conflict, network, task, version } from '../fake-edge.ts'
-import { PRESENT, MISSING, MINUTE, setUp, setUpSynced, isChanges, once } from './publisher-bed.ts'
+import { isChanges, MINUTE, MISSING, once, PRESENT, setUp, setUpSynced } from './publisher-bed.ts'
 
 describe('the first sync', () => {
   test('finds the records that the edge lacks, and sends them with one signal', async () => {

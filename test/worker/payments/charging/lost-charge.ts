@@ -57,7 +57,9 @@ async function lost(room: Room, fail: () => never, context: object = {}) {
   const { script, clock } = room
   const { charge } = script
   script.charge = fail
-  const { transactionId = '' } = (await tryCharge(room, order, context)) as { transactionId: string }
+  const { transactionId = '' } = (await tryCharge(room, order, context)) as {
+    transactionId: string
+  }
   script.charge = charge
   // Ids are ordered by time.
   await clock.advance(1)

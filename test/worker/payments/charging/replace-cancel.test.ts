@@ -1,10 +1,13 @@
 // A gateway that can cancel a charge cancels it before it is replaced.
 
 import { describe, expect, it } from 'vitest'
-import { GatewayRefusedException, GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
+import {
+  GatewayRefusedException,
+  GatewayUnavailableException,
+} from '../../../../worker/payments/domain/exceptions.ts'
 import type { PaymentStatus } from '../../../../worker/payments/domain/status.ts'
 import { reported } from '../../../support/payments-room.ts'
-import { again, attemptsOf, tryCharge, keyed, pageLost } from './lost-charge.ts'
+import { again, attemptsOf, keyed, pageLost, tryCharge } from './lost-charge.ts'
 
 describe('a gateway that can cancel', () => {
   const cancelling = (cancel: () => Promise<void>, statuses: PaymentStatus[]) => {

@@ -4,7 +4,17 @@ import { describe, expect, it } from 'vitest'
 import { pause } from '../../../../worker/shared/clock.ts'
 import { end } from '../../../support/fake-clock.ts'
 import { openRoom, reported, unavailable } from '../../../support/payments-room.ts'
-import { again, alertsOf, answerLost, attemptsOf, tryCharge, DAY_MS, keyed, order, pageLost } from './lost-charge.ts'
+import {
+  again,
+  alertsOf,
+  answerLost,
+  attemptsOf,
+  DAY_MS,
+  keyed,
+  order,
+  pageLost,
+  tryCharge,
+} from './lost-charge.ts'
 
 describe('money for a replaced charge', () => {
   it('paid on the old page is a late payment, beside the paid new one', async () => {

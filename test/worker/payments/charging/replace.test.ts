@@ -3,7 +3,17 @@
 import { describe, expect, it } from 'vitest'
 import type { StatusAnswer } from '../../../../worker/payments/gateways/gateway.ts'
 import { openRoom, reported, unavailable } from '../../../support/payments-room.ts'
-import { again, alertsOf, answerLost, attemptsOf, tryCharge, keyed, noPage, order, pageLost } from './lost-charge.ts'
+import {
+  again,
+  alertsOf,
+  answerLost,
+  attemptsOf,
+  keyed,
+  noPage,
+  order,
+  pageLost,
+  tryCharge,
+} from './lost-charge.ts'
 
 describe('a charge whose page was lost', () => {
   it('is replaced by a new attempt with a new id when it is certainly not paid', async () => {

@@ -2,7 +2,14 @@
 
 import { describe, expect, it } from 'vitest'
 import { atATime } from '../../../support/at-a-time.ts'
-import { batches, count, expectEachPaidOnce, ledger, libsql, useLibsqlLedger } from './libsql-bed.ts'
+import {
+  batches,
+  count,
+  expectEachPaidOnce,
+  ledger,
+  libsql,
+  useLibsqlLedger,
+} from './libsql-bed.ts'
 import { insertPending, numbers, paid } from './shop-payments.ts'
 
 useLibsqlLedger()

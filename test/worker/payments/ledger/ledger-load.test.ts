@@ -6,7 +6,14 @@ import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-lib
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { FakeGuard, LISTENERS } from '../../../contract/ledger-fakes.ts'
 import { atATime } from '../../../support/at-a-time.ts'
-import { batches, dispatcher, expectEachPaidOnce, ledger, libsql, useLibsqlLedger } from './libsql-bed.ts'
+import {
+  batches,
+  dispatcher,
+  expectEachPaidOnce,
+  ledger,
+  libsql,
+  useLibsqlLedger,
+} from './libsql-bed.ts'
 import { insertPending, nextId, numbers, paid } from './shop-payments.ts'
 
 useLibsqlLedger()

@@ -14,7 +14,11 @@ export const endpoint = {
 /** The answer of the endpoint. */
 export type Answer = (request: Request) => Response | Promise<Response>
 
-export function dispatcherOf(listeners: Listeners, answer?: Answer, types?: ReadonlySet<EventName>) {
+export function dispatcherOf(
+  listeners: Listeners,
+  answer?: Answer,
+  types?: ReadonlySet<EventName>,
+) {
   const clock = new FakeClock()
   const { log, lines } = keptLog()
   const sent: Request[] = []

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { pendingEvent, request, transaction } from '../../../support/payments.ts'
-import { dispatcherOf, endpoint, never, ok } from './dispatcher-bed.ts'
+import { dispatcherOf, endpoint, ok } from './dispatcher-bed.ts'
 
 const DAY = 86_400_000
 

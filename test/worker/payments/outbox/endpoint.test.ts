@@ -59,7 +59,9 @@ it('a delivery is signed, and its body follows the standard', async () => {
   const { url, requests } = await receiver(() => 204)
   const event = due(url)
   const dispatched = await dispatcherTo(url, [secret]).dispatch([event])
-  expect(dispatched).toEqual([{ outboxId: '01OUT', delivery: { id: '01DEL', ok: true, status: 204 } }])
+  expect(dispatched).toEqual([
+    { outboxId: '01OUT', delivery: { id: '01DEL', ok: true, status: 204 } },
+  ])
   const [request] = requests
   expect(requests).toHaveLength(1)
   expect(request?.headers['content-type']).toBe('application/json')

@@ -39,7 +39,9 @@ describe('a payment whose webhook was lost', () => {
     ['PartiallyRefunded', 5_000],
   ] as const)('and that is now %s was also Paid', async (status, refunded) => {
     const answer = { known: true, status, amount: refunded, currency: 'IQD', raw: {} } as const
-    const { charge, pass, events, story } = sweepRoom({ gateway: { checkStatus: async () => answer } })
+    const { charge, pass, events, story } = sweepRoom({
+      gateway: { checkStatus: async () => answer },
+    })
     const id = await charge()
     await pass(5 * MINUTE)
     expect(events).toEqual(['PaymentSucceeded', 'PaymentRefunded'])
@@ -98,7 +100,11 @@ describe('a payment whose webhook was lost', () => {
     ['is not called because its circuit is open', reports('Paid'), true],
     ['does not know it', { checkStatus: async () => ({ known: false }) }, false],
     ['has no status check', {}, false],
-    ['throws an unexpected error', { checkStatus: () => Promise.reject(new TypeError('oops')) }, false],
+    [
+      'throws an unexpected error',
+      { checkStatus: () => Promise.reject(new TypeError('oops')) },
+      false,
+    ],
   ])('raises one alert after days when its gateway %s', async (_why, gateway, opens) => {
     let isOpen = false
     const { charge, pass, story } = sweepRoom({ gateway, isCircuitOpen: () => isOpen })
@@ -144,7 +150,9 @@ describe('a stale event for a payment with a final status', () => {
   })
 
   it('may be a refund that was made at the gateway', async () => {
-    const { charge, webhook, stale, pass, story, events } = sweepRoom({ gateway: reports('Refunded') })
+    const { charge, webhook, stale, pass, story, events } = sweepRoom({
+      gateway: reports('Refunded'),
+    })
     const id = await charge()
     await webhook(id, 'Paid')
     await stale(id)
@@ -157,7 +165,10 @@ describe('a stale event for a payment with a final status', () => {
   })
 
   it('is checked once when the gateway reports no change, or does not know it', async () => {
-    for (const checkStatus of [reports('Paid').checkStatus, async () => ({ known: false }) as const]) {
+    for (const checkStatus of [
+      reports('Paid').checkStatus,
+      async () => ({ known: false }) as const,
+    ]) {
       let checks = 0
       const counted = () => {
         checks++

@@ -17,7 +17,9 @@ describe('the sweeper', () => {
   })
 
   it('deletes webhook events after 90 days, and not before', async () => {
-    const { pass, clock, charge, webhook, story, sweeper } = sweepRoom({ gateway: reports('Pending') })
+    const { pass, clock, charge, webhook, story, sweeper } = sweepRoom({
+      gateway: reports('Pending'),
+    })
     const id = await charge()
     await webhook(id, 'Paid')
     await charge()

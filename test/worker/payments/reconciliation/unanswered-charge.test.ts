@@ -2,7 +2,11 @@
 
 import { describe, expect, it } from 'vitest'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
-import type { ChargeAnswer, GatewayCharge, StatusAnswer } from '../../../../worker/payments/gateways/gateway.ts'
+import type {
+  ChargeAnswer,
+  GatewayCharge,
+  StatusAnswer,
+} from '../../../../worker/payments/gateways/gateway.ts'
 import { DAY, HOUR, MINUTE, sweepRoom } from './sweep-room.ts'
 
 describe('a charge without an id of its gateway', () => {

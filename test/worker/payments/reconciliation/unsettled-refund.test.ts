@@ -84,12 +84,15 @@ describe('a refund under way', () => {
     ['whose result is unknown', 'unknown', silent],
     ['that its bank lists', 'unknown', reports('Paid', { isRefundRequested: true } as object)],
     ['of a payment that is Pending at the gateway', 'unknown', reports('Pending')],
-  ] as const)('%s is not given up, and raises an alert after days', async (_what, kind, gateway) => {
-    const { pass, story, id, refund } = await refunding(gateway, kind)
-    await pass(3 * DAY)
-    expect((await story(id)).alerts).toEqual([])
-    await pass(4 * DAY)
-    expect((await refund())?.status).toBe(kind === 'accepted' ? 'accepted' : 'claimed')
-    expect((await story(id)).alerts).toMatchObject([{ kind: 'refund_unsettled' }])
-  })
+  ] as const)(
+    '%s is not given up, and raises an alert after days',
+    async (_what, kind, gateway) => {
+      const { pass, story, id, refund } = await refunding(gateway, kind)
+      await pass(3 * DAY)
+      expect((await story(id)).alerts).toEqual([])
+      await pass(4 * DAY)
+      expect((await refund())?.status).toBe(kind === 'accepted' ? 'accepted' : 'claimed')
+      expect((await story(id)).alerts).toMatchObject([{ kind: 'refund_unsettled' }])
+    },
+  )
 })

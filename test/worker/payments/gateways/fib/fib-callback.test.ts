@@ -1,8 +1,21 @@
 import { describe, expect, it } from 'vitest'
-import { GatewayUnavailableException, InvalidWebhookSignatureException } from '../../../../../worker/payments/domain/exceptions.ts'
+import {
+  GatewayUnavailableException,
+  InvalidWebhookSignatureException,
+} from '../../../../../worker/payments/domain/exceptions.ts'
 import { fib } from '../../../../../worker/payments/gateways/fib/fib.ts'
 import { asked, FakeGatewayCall } from '../../../../support/fake-gateway-call.ts'
-import { BASE, ID, SETTINGS, bank, charge, created, stored, callback, callbackOf } from './fib-bed.ts'
+import {
+  BASE,
+  bank,
+  callback,
+  callbackOf,
+  charge,
+  created,
+  ID,
+  SETTINGS,
+  stored,
+} from './fib-bed.ts'
 
 describe('a callback of FIB', () => {
   it.each([
@@ -66,17 +79,20 @@ describe('a callback of FIB', () => {
     ['an empty proof', { proof: '' }],
     ['a made up proof', { proof: '0'.repeat(64) }],
     ['the proof of another reference', { reference: '6f1c1a5e-0000-5000-8000-000000000008' }],
-  ])('has no external reference with %s, so that other payments cannot pay an order', async (_, own) => {
-    const query = await callbackQuery(bank)
-    for (const [name, value] of Object.entries(own)) {
-      if (value === undefined) query.delete(name)
-      else query.set(name, value)
-    }
-    const call = new FakeGatewayCall(stored('PAID'))
-    const read = await bank.handleWebhook({ ...callbackOf(ID), query }, call)
-    expect(read).toMatchObject({ gatewayTransactionId: ID })
-    expect(read).not.toHaveProperty('externalReferenceId')
-  })
+  ])(
+    'has no external reference with %s, so that other payments cannot pay an order',
+    async (_, own) => {
+      const query = await callbackQuery(bank)
+      for (const [name, value] of Object.entries(own)) {
+        if (value === undefined) query.delete(name)
+        else query.set(name, value)
+      }
+      const call = new FakeGatewayCall(stored('PAID'))
+      const read = await bank.handleWebhook({ ...callbackOf(ID), query }, call)
+      expect(read).toMatchObject({ gatewayTransactionId: ID })
+      expect(read).not.toHaveProperty('externalReferenceId')
+    },
+  )
 
   it('has no external reference with the URL of another gateway in the same account', async () => {
     const query = await callbackQuery(fib.create('fib-b', SETTINGS))

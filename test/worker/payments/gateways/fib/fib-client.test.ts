@@ -3,7 +3,7 @@
 import { PaymentSDK } from '@first-iraqi-bank/sdk/payment'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { asked, FakeGatewayCall } from '../../../../support/fake-gateway-call.ts'
-import { ID, bank, charge, names, refund, created, stored } from './fib-bed.ts'
+import { bank, charge, created, ID, names, refund, stored } from './fib-bed.ts'
 
 afterEach(() => {
   vi.unstubAllGlobals()

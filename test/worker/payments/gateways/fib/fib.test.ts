@@ -1,8 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { GatewayRefusedException, GatewayUnavailableException, InvalidArgumentException } from '../../../../../worker/payments/domain/exceptions.ts'
+import {
+  GatewayRefusedException,
+  GatewayUnavailableException,
+  InvalidArgumentException,
+} from '../../../../../worker/payments/domain/exceptions.ts'
 import { fib } from '../../../../../worker/payments/gateways/fib/fib.ts'
 import { asked, FakeGatewayCall } from '../../../../support/fake-gateway-call.ts'
-import { BASE, ID, SETTINGS, bank, charge, names, refund, created, stored } from './fib-bed.ts'
+import { BASE, bank, charge, created, ID, names, refund, SETTINGS, stored } from './fib-bed.ts'
 
 describe('a charge at FIB', () => {
   it('makes a payment, and returns its codes and link', async () => {

@@ -2,7 +2,10 @@
 
 import { describe, expect, it } from 'vitest'
 import { libsqlDatabase } from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
-import { DatabaseUnreachable, isTransient } from '../../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import {
+  DatabaseUnreachable,
+  isTransient,
+} from '../../../../../worker/payments/ledger/libsql/request-libsql.ts'
 import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { ledger, libsql, useLibsqlLedger } from '../libsql-bed.ts'
 import { insertPending, paid } from '../shop-payments.ts'
