@@ -1297,5 +1297,5 @@ export interface FailureCodes {
     | 'keys_unavailable'
     | 'misconfigured'
     | 'not_configured'
-  getDocument: 'invalid_request' | 'internal'
+  getDocument: 'invalid_request' | 'internal' | 'misconfigured'
 }

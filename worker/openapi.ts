@@ -36,7 +36,7 @@ const OWN: Description = {
         },
         304: { description: 'It has not changed.', headers: ['ETag', 'Cache-Control'] },
       },
-      failures: ['invalid_request', 'internal'],
+      failures: ['invalid_request', 'internal', 'misconfigured'],
     },
   },
   schemas: {},

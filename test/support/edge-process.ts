@@ -10,6 +10,7 @@ import { prepareNode } from '../../local/node.ts'
 import { findPort } from '../../local/ports.ts'
 import { bundleWorker, prepareWorkerd } from '../../local/workerd.ts'
 import { type Edge, SECRET } from './edge.ts'
+import { documentedFetch } from './openapi-operations.ts'
 import { programEnv } from './run-caches.ts'
 
 export interface EdgeProcess extends Edge {
@@ -72,7 +73,7 @@ export async function startEdge(
     origin: url,
     dir,
     pid: () => child.pid,
-    fetch: (path, init) => fetch(`${url}${path}`, init),
+    fetch: documentedFetch(url),
     async crash(whileDown) {
       child.kill()
       await child.ended

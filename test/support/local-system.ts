@@ -13,6 +13,7 @@ import type { Task } from '../../worker/board/wire.ts'
 import type { OpenedPayment } from '../../worker/payments/domain/transaction.ts'
 import { EventStream } from './event-stream.ts'
 import { jsonOf } from './json-of.ts'
+import { documentedFetch } from './openapi-operations.ts'
 import { PATIENT } from './patience.ts'
 import { programEnv } from './run-caches.ts'
 
@@ -86,7 +87,7 @@ export class Start {
     body?: unknown,
   ): Promise<Response> {
     const { url, tokens } = await this.local()
-    return fetch(`${url}/api${route}`, {
+    return documentedFetch(url)(`/api${route}`, {
       headers: { authorization: `Bearer ${tokens.board}`, ...headers },
       ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }),
     })

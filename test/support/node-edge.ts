@@ -12,6 +12,7 @@ import { type NodeEdge, openNodeEdge } from '../../worker/node.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { lineLog } from '../../worker/shared/log.ts'
 import { type Edge, SECRET } from './edge.ts'
+import { documentedFetch } from './openapi-operations.ts'
 
 export interface NodeEdgeInTest extends Edge {
   /** Its data and log. */
@@ -47,7 +48,7 @@ export async function startNodeEdge(
     origin,
     dir,
     edge: () => edge,
-    fetch: (path, init) => fetch(`${origin}${path}`, init),
+    fetch: documentedFetch(origin),
     async restart() {
       await edge.close()
       edge = await open()

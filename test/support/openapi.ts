@@ -1,39 +1,7 @@
 // Compares responses of the edge with its OpenAPI document.
 
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
-import { openapiDocument } from '../../worker/openapi.ts'
-
-export interface Operation {
-  operationId: string
-  security: Record<string, string[]>[]
-  responses: Record<string, DocumentedResponse>
-  requestBody?: { content: Record<string, { schema: object }> }
-}
-
-interface DocumentedResponse {
-  headers?: Record<string, { $ref: string }>
-  content?: Record<string, { schema: object }>
-}
-
-interface Document {
-  paths: Record<string, Record<string, Operation>>
-  components: {
-    headers: Record<string, { required?: boolean }>
-    schemas: Record<string, object>
-  }
-}
-
-export const openapi = openapiDocument('payments/webhooks') as unknown as Document
-
-/** By method and path of the router: `GET /api/tasks/:id`. */
-export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
-  Object.entries(openapi.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => [
-      `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
-      operation,
-    ]),
-  ),
-)
+import { type DocumentedResponse, OPERATIONS, openapi } from './openapi-operations.ts'
 
 /** Schemas that refer to it add the codes, so it is closed there. */
 const { Problem: PROBLEM } = openapi.components.schemas

@@ -15,6 +15,7 @@ import { type Clock, hostClock } from '../../worker/shared/clock.ts'
 import type { Log } from '../../worker/shared/log.ts'
 import { Metrics } from '../../worker/shared/metrics.ts'
 import { type Edge, SECRET } from './edge.ts'
+import { documentedFetch } from './openapi-operations.ts'
 
 export interface ProcessEdgeOptions {
   env?: Environment
@@ -57,9 +58,10 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
     metrics: boardMetrics(options.metrics ?? new Metrics()),
   })
   const origin = 'https://edge.test'
+  const send: typeof fetch = async (input, init) => app.request(String(input), init)
   return {
     origin,
     routes: app.routes,
-    fetch: async (path, init, seen = origin) => app.request(`${seen}${path}`, init),
+    fetch: (path, init, seen = origin) => documentedFetch(seen, send)(path, init),
   }
 }

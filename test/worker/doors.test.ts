@@ -5,7 +5,7 @@ import { InvalidWebhookSignatureException } from '../../worker/payments/domain/e
 import { ALL_SCOPES, type Caller, callersAt, DOORS, knockAt } from '../contract/doors.ts'
 import { publishedRepo, SECRET, taskRecord } from '../support/edge.ts'
 import { issuerEnv, startIssuer } from '../support/issuer.ts'
-import { OPERATIONS } from '../support/openapi.ts'
+import { OPERATIONS } from '../support/openapi-operations.ts'
 import { openRoom } from '../support/payments-room.ts'
 import { processEdge } from '../support/process-edge.ts'
 

@@ -8,13 +8,8 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { generated } from '../../api/generate.ts'
-import {
-  deviations,
-  eventDeviations,
-  OPERATIONS,
-  openapi,
-  requestDeviations,
-} from '../support/openapi.ts'
+import { STATUS_OF } from '../../worker/shared/problem.ts'
+import { deviations, eventDeviations, requestDeviations } from '../support/openapi.ts'
 import {
   ASKS,
   type Ask,
@@ -29,6 +24,7 @@ import {
   SYNC_STEPS,
   send,
 } from '../support/openapi-asks.ts'
+import { codesOf, documented, OPERATIONS, openapi } from '../support/openapi-operations.ts'
 import { unavailable } from '../support/payments-room.ts'
 
 const REDOCLY = join(import.meta.dirname, '../../node_modules/@redocly/cli/bin/cli.js')
@@ -62,6 +58,30 @@ describe('The document', () => {
 
   it('has every operation that is asked here, and no other', () => {
     expect(new Set(OPERATIONS.keys())).toEqual(new Set(Object.keys(ASKS)))
+  })
+
+  it('lists each code of a failure for some operation, but for those of other routes', () => {
+    const responses = [...OPERATIONS.values()].flatMap((each) => Object.values(each.responses))
+    const listed = new Set(responses.flatMap(codesOf))
+    const others = ['not_found', 'console_not_built']
+    expect(new Set([...listed, ...others])).toEqual(new Set(Object.keys(STATUS_OF)))
+  })
+
+  it('is what every test holds the answers of an edge against', async () => {
+    const task = '/api/tasks/A-1?path=a'
+    const failure = (status: number, code: string) => Response.json({ code }, { status })
+    const known = failure(404, 'unknown_task')
+    expect(await documented('GET', task, known)).toBe(known)
+    for (const [method, answer] of [
+      ['GET', failure(404, 'unknown_session')],
+      ['GET', failure(409, 'unknown_task')],
+      ['GET', new Response('Bad gateway', { status: 404 })],
+      ['HEAD', new Response(null, { status: 201 })],
+    ] as const) {
+      await expect(documented(method, task, answer)).rejects.toThrow('does not list')
+    }
+    const elsewhere = failure(404, 'not_found')
+    expect(await documented('GET', '/api/tasks/A-1/other', elsewhere)).toBe(elsewhere)
   })
 
   it('is what the generated types and the page of the API were made from', () => {

@@ -10,11 +10,12 @@ import { openStream, STREAM_LIMITS } from '../../worker/board/stream.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { type Edge, publishedRepo, Repo, taskRecord } from '../support/edge.ts'
 import { EventStream } from '../support/event-stream.ts'
+import { documentedFetch } from '../support/openapi-operations.ts'
 
 const namespace = (env as unknown as { REPOSITORY: DurableObjectNamespace<RepositoryObject> })
   .REPOSITORY
 const origin = 'https://edge.test'
-const edge: Edge = { origin, fetch: (path, init) => SELF.fetch(`${origin}${path}`, init) }
+const edge: Edge = { origin, fetch: documentedFetch(origin, (...of) => SELF.fetch(...of)) }
 const objectOf = (repo: Repo) => namespace.getByName(repo.path)
 const awakeSince = async (repo: Repo) =>
   (await repo.json<{ awakeSince: string }>('/status')).awakeSince

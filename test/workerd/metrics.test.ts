@@ -5,11 +5,12 @@ import { afterEach, expect, it, vi } from 'vitest'
 import type { RepositoryObject } from '../../worker/board/repository-object.ts'
 import worker from '../../worker/index.ts'
 import { type Edge, publishedRepo, taskRecord } from '../support/edge.ts'
+import { documentedFetch } from '../support/openapi-operations.ts'
 
 const namespace = (env as unknown as { REPOSITORY: DurableObjectNamespace<RepositoryObject> })
   .REPOSITORY
 const origin = 'https://edge.test'
-const edge: Edge = { origin, fetch: (path, init) => SELF.fetch(`${origin}${path}`, init) }
+const edge: Edge = { origin, fetch: documentedFetch(origin, (...of) => SELF.fetch(...of)) }
 
 afterEach(() => vi.restoreAllMocks())
 

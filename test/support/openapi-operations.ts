@@ -1,0 +1,85 @@
+// The operations of the OpenAPI document, and what tests get of the edge held against them.
+
+import { openapiDocument } from '../../worker/openapi.ts'
+import type { Fetch } from './edge.ts'
+
+export interface Operation {
+  operationId: string
+  tags: string[]
+  security: Record<string, string[]>[]
+  responses: Record<string, DocumentedResponse>
+  requestBody?: { content: Record<string, { schema: object }> }
+}
+
+export interface DocumentedResponse {
+  headers?: Record<string, { $ref: string }>
+  content?: Record<string, { schema: object }>
+}
+
+interface Document {
+  paths: Record<string, Record<string, Operation>>
+  components: {
+    headers: Record<string, { required?: boolean }>
+    schemas: Record<string, object>
+  }
+}
+
+export const openapi = openapiDocument('payments/webhooks') as unknown as Document
+
+/** By method and path of the router: `GET /api/tasks/:id`. */
+export const OPERATIONS: ReadonlyMap<string, Operation> = new Map(
+  Object.entries(openapi.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, operation]) => [
+      `${method.toUpperCase()} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`,
+      operation,
+    ]),
+  ),
+)
+
+/** The codes that a response of an operation may have; none: it is no failure. */
+export function codesOf({ content }: DocumentedResponse): readonly string[] {
+  const failure = content?.['application/json']?.schema as
+    | { allOf?: { properties?: { code?: { enum: string[] } } }[] }
+    | undefined
+  return failure?.allOf?.[1]?.properties?.code?.enum ?? []
+}
+
+// Webhooks are left out: a middleware of the shop may answer them as it likes.
+const HELD = [...OPERATIONS]
+  .filter(([, { tags }]) => !tags.includes('Webhooks'))
+  .map(([route, operation]) => {
+    const pattern = new RegExp(`^${route.replaceAll(/:\w+/g, '[^/]+')}$`)
+    return { route, pattern, responses: operation.responses }
+  })
+
+/**
+ * The answer to `path` as it is. Throws where the document does not list its status, or the code of
+ * a failure, for the operation: whoever reads the document could not know of it.
+ */
+export async function documented(method: string, path: string, answer: Response) {
+  const [pathname = ''] = path.split(/[?#]/)
+  const asked = `${method === 'HEAD' ? 'GET' : method} ${pathname}`
+  const operation = HELD.find(({ pattern }) => pattern.test(asked))
+  if (!operation) return answer
+  const { status } = answer
+  const response = operation.responses[status]
+  const code = status < 400 || method === 'HEAD' ? undefined : await codeIn(answer)
+  const isListed = response && (code === undefined || codesOf(response).includes(code))
+  if (isListed) return answer
+  throw new Error(`${operation.route} answered ${status} ${code}, which its document does not list`)
+}
+
+/** Sends to paths of an edge, and holds each answer. */
+export const documentedFetch =
+  (origin: string, send: typeof fetch = fetch): Fetch =>
+  async (path, init) =>
+    documented(init?.method ?? 'GET', path, await send(`${origin}${path}`, init))
+
+async function codeIn(answer: Response): Promise<string> {
+  const text = await answer.clone().text()
+  try {
+    return String((JSON.parse(text) as { code?: unknown }).code)
+  } catch {
+    return text
+  }
+}
