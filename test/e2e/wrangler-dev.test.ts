@@ -6,37 +6,28 @@ import { cp, mkdtemp, readFile, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { type Child, spawnChild } from '../../local/child.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import {
+  startWranglerDev,
+  WRANGLER_WAIT_MS,
+  type WranglerDev,
+  wranglerEnv,
+} from '../support/wrangler-dev.ts'
 
 const COPIED = [
   ...['.dev.vars.example', 'package.json', 'tsconfig.json', 'wrangler.toml'],
   ...['signalbox.config.ts', 'worker', 'client', 'console', 'sidecar', 'cli', 'examples'],
 ]
-/** It builds the page and bundles the Worker first. */
-const START_WAIT_MS = 90_000
-
 let dir: string
-let env: Record<string, string>
-let wrangler: Child | undefined
+let wrangler: WranglerDev | undefined
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'signalbox-wrangler-'))
   for (const name of COPIED) await cp(name, join(dir, name), { recursive: true })
   await symlink(resolve('node_modules'), join(dir, 'node_modules'))
-  env = {
-    PATH: process.env.PATH ?? '',
-    HOME: dir,
-    CI: 'true',
-    // What it would ask the internet for: where this machine stands, whether it is up to date.
-    WRANGLER_SEND_METRICS: 'false',
-    WRANGLER_HIDE_BANNER: 'true',
-    CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-  }
 })
 afterAll(async () => {
-  wrangler?.stop()
-  await wrangler?.ended
+  await wrangler?.close()
   await rm(dir, { recursive: true, force: true, maxRetries: 5 })
 })
 
@@ -47,36 +38,8 @@ async function commands(): Promise<string[]> {
 }
 
 const run = async (command: string, more: Record<string, string> = {}): Promise<string> => {
-  const options = { cwd: dir, env: { ...env, ...more } }
+  const options = { cwd: dir, env: { ...wranglerEnv(dir), ...more } }
   return (await promisify(execFile)('/bin/sh', ['-c', command], options)).stdout.trim()
-}
-
-async function startWrangler(): Promise<string> {
-  const logFile = join(dir, 'wrangler.log')
-  const flags = ['--ip=127.0.0.1', '--port=0', '--inspector-port=0']
-  const child = spawnChild({
-    name: 'wrangler',
-    command: '/bin/sh',
-    args: ['-c', `cd '${dir}' && exec npx wrangler dev ${flags.join(' ')}`],
-    env,
-    logFile,
-    graceMs: 5_000,
-  })
-  wrangler = child
-  let hasEnded = false
-  void child.ended.then(() => {
-    hasEnded = true
-  })
-  let log = ''
-  const url = () => /Ready on (http:\/\/127\.0\.0\.1:\d+)/.exec(log)?.[1]
-  const isUp = async () => {
-    log = await readFile(logFile, 'utf8')
-    return url() !== undefined || hasEnded
-  }
-  await vi.waitUntil(isUp, { timeout: START_WAIT_MS, interval: 50 })
-  const found = url()
-  if (found === undefined) throw new Error(log)
-  return found
 }
 
 describe('.dev.vars.example', () => {
@@ -98,18 +61,19 @@ describe('.dev.vars.example', () => {
       await run(makeFile)
       expect((await stat(join(dir, '.dev.vars'))).mode & 0o777).toBe(0o600)
       const token = await run(makeToken)
-      const edge = await startWrangler()
+      wrangler = await startWranglerDev(dir, 'npx wrangler')
+      const { origin } = wrangler
 
-      expect((await fetch(`${edge}/api/tasks`)).status).toBe(401)
-      const sync = `npx signalbox sync examples/board --edge=${edge} --repo=my-team/board`
+      expect((await fetch(`${origin}/api/tasks`)).status).toBe(401)
+      const sync = `npx signalbox sync examples/board --edge=${origin} --repo=my-team/board`
       await run(sync, { SIGNALBOX_TOKEN: token })
-      const answer = await fetch(`${edge}/api/tasks`, {
+      const answer = await fetch(`${origin}/api/tasks`, {
         headers: { authorization: `Bearer ${token}` },
       })
       expect(await answer.json()).toMatchObject({ tasks: [{ id: 'LAMP-1' }, ...SIX_MORE] })
-      expect(await (await fetch(edge)).text()).toContain('/console/main-')
+      expect(await (await fetch(origin)).text()).toContain('/console/main-')
     },
-    START_WAIT_MS + 30_000,
+    WRANGLER_WAIT_MS + 30_000,
   )
 })
 

@@ -1,18 +1,23 @@
 // A Worker of one's own: the package's examples/worker beside the installed package, deployed by
-// wrangler as far as that goes without an account, and what it would upload, run by workerd.
+// wrangler as far as that goes without an account, what it would upload, run by workerd, and the same
+// in `wrangler dev`.
 
 import { createHmac } from 'node:crypto'
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { type NodeServer, serve } from '../../local/simulator/node-server.ts'
 import type { OpenedPayment } from '../../worker/payments/domain/transaction.ts'
+import { type Edge, publishedRepo, SECRET, taskRecord, token } from '../support/edge.ts'
 import { type InstalledPackage, MACHINE, run } from '../support/installed-package.ts'
 import { jsonOf } from '../support/json-of.ts'
+import { startLibsql } from '../support/libsql.ts'
 import { PATIENT } from '../support/patience.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
+import { startWranglerDev, wranglerEnv } from '../support/wrangler-dev.ts'
 
-const SECRET = 'acme-signing-secret'
+const SIGNING_SECRET = 'acme-signing-secret'
+const WRANGLER = resolve('node_modules/.bin/wrangler')
 
 export function ownWorker(installed: () => InstalledPackage): void {
   describe('a Worker of one’s own, made with the package', () => {
@@ -24,8 +29,7 @@ export function ownWorker(installed: () => InstalledPackage): void {
       await cp(join(dir, 'examples/worker'), folder, { recursive: true })
       await symlink(resolve('node_modules/zod'), join(folder, 'node_modules/zod'))
       const deploy = ['deploy', '--dry-run', '--outdir', 'uploaded']
-      const env = { ...process.env, CI: 'true', WRANGLER_SEND_METRICS: 'false' }
-      await run(resolve('node_modules/.bin/wrangler'), deploy, { cwd: folder, env })
+      await run(WRANGLER, deploy, { cwd: folder, env: wranglerEnv(folder) })
 
       const page = 'https://acme.example/pay/p-1'
       acme = await serve(0, () => Response.json({ id: 'p-1', page }, { status: 201 }))
@@ -38,30 +42,35 @@ export function ownWorker(installed: () => InstalledPackage): void {
     })
 
     it('charges by a driver of its own, and its listener hears of the payment', async () => {
-      const reference = 'order-7'
-      const charge = { gateway: 'acme', reference, amount: 1_250, currency: 'USD' }
-      const more = { description: 'Two lamps', returnUrl: 'https://shop.test/back' }
-      const made = await jsonOf<OpenedPayment>(
-        await system.post('/charges', { ...charge, ...more }),
-        201,
-      )
-      expect(made).toMatchObject({ status: 'Pending', redirectUrl: 'https://acme.example/pay/p-1' })
+      const transactionId = await paidAtAcme(system.edge, 'order-7')
+      await expect.poll(() => system.log(), PATIENT).toContain(heard('order-7'))
+      expect(await system.story(transactionId)).toMatchObject({ status: 'Paid' })
+    })
 
-      const payment = { id: 'p-1', order: reference, state: 'paid', amount: 1_250, currency: 'USD' }
-      const body = JSON.stringify({ event: 'e-1', payment })
-      const time = String(Math.floor(Date.now() / 1_000))
-      const signature = createHmac('sha256', SECRET).update(`${time}.${body}`).digest('hex')
-      const headers = { 'acme-time': time, 'acme-signature': signature }
-      const answer = await system.edge.fetch('/payments/webhooks/acme', {
-        method: 'POST',
-        headers,
-        body,
-      })
-      expect([answer.status, await answer.text()]).toEqual([200, 'ok'])
-      await expect
-        .poll(() => system.log(), PATIENT)
-        .toContain(`PaymentSucceeded ${reference}: 1250 USD`)
-      expect(await system.story(made.transactionId)).toMatchObject({ status: 'Paid' })
+    it('runs in `wrangler dev`: a board with its stream, a payment, and the listener', async () => {
+      const { folder } = installed()
+      const database = await startLibsql()
+      onTestFinished(() => database.stop())
+      const variables = {
+        ...{ AUTH_SECRETS: SECRET, ...acmeVariables(acme) },
+        ...{ LIBSQL_URL: database.url, LIBSQL_AUTH_TOKEN: database.token },
+      }
+      const lines = Object.entries(variables).map(([name, value]) => `${name}=${value}\n`)
+      await writeFile(join(folder, '.dev.vars'), lines.join(''), { mode: 0o600 })
+      const dev = await startWranglerDev(folder, WRANGLER)
+      onTestFinished(() => dev.close())
+
+      expect(await (await dev.fetch('/')).text()).toContain('/console/main-')
+      const repo = await publishedRepo(dev, [taskRecord('A-1')])
+      const stream = await (await repo.stream()).joined()
+      await repo.changes({ upserts: [taskRecord('A-1', { title: 'Two' })] })
+      await stream.until(({ messages }) => messages.length === 1)
+      expect(stream.messages).toEqual([{ type: 'task-changed', id: 'A-1' }])
+      expect(await repo.json('/tasks/A-1')).toMatchObject({ title: 'Two' })
+      await stream.close()
+
+      await paidAtAcme(dev, 'order-8')
+      await expect.poll(() => dev.log(), PATIENT).toContain(heard('order-8'))
     })
 
     it('is known to the command line there, with its driver', async () => {
@@ -87,8 +96,36 @@ export function ownWorker(installed: () => InstalledPackage): void {
 const acmeVariables = ({ url }: NodeServer) => ({
   ACME_BASE_URL: url,
   ACME_API_KEY: 'key-1',
-  ACME_SIGNING_SECRET: SECRET,
+  ACME_SIGNING_SECRET: SIGNING_SECRET,
 })
+
+/** What the listener of examples/worker prints. */
+const heard = (reference: string) => `PaymentSucceeded ${reference}: 1250 USD`
+
+/** Charges an order, and sends the webhook of its payment as Acme does. */
+async function paidAtAcme(edge: Edge, reference: string): Promise<string> {
+  const charge = { gateway: 'acme', reference, amount: 1_250, currency: 'USD' }
+  const more = { description: 'Two lamps', returnUrl: 'https://shop.test/back' }
+  const Authorization = `Bearer ${await token({ scope: 'payments:write', repos: [] })}`
+  const charged = await edge.fetch('/api/payments/charges', {
+    method: 'POST',
+    headers: { Authorization },
+    body: JSON.stringify({ ...charge, ...more }),
+  })
+  const made = await jsonOf<OpenedPayment>(charged, 201)
+  expect(made).toMatchObject({ status: 'Pending', redirectUrl: 'https://acme.example/pay/p-1' })
+
+  const payment = { id: 'p-1', order: reference, state: 'paid', amount: 1_250, currency: 'USD' }
+  const body = JSON.stringify({ event: 'e-1', payment })
+  const time = String(Math.floor(Date.now() / 1_000))
+  const hmac = createHmac('sha256', SIGNING_SECRET)
+  const signature = hmac.update(`${time}.${body}`).digest('hex')
+  const headers = { 'acme-time': time, 'acme-signature': signature }
+  const webhook = { method: 'POST', headers, body }
+  const answer = await edge.fetch('/payments/webhooks/acme', webhook)
+  expect([answer.status, await answer.text()]).toEqual([200, 'ok'])
+  return made.transactionId
+}
 
 const ELSEWHERE = `import { signalbox } from 'signalbox/worker'
 try { signalbox({}) } catch (error) { console.log(error.message) }
