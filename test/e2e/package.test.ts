@@ -6,6 +6,7 @@ import { packageCommands } from '../package/commands.ts'
 import { packageFiles } from '../package/files.ts'
 import { packageLibraries } from '../package/libraries.ts'
 import { ownWorker } from '../package/own-worker.ts'
+import { packageReadme } from '../package/readme.ts'
 import { type InstalledPackage, installPackage } from '../support/installed-package.ts'
 
 const INSTALL_MS = 300_000
@@ -20,4 +21,5 @@ afterAll(() => installed?.remove())
 packageFiles(() => installed)
 packageCommands(() => installed)
 packageLibraries(() => installed)
+packageReadme(() => installed)
 ownWorker(() => installed)

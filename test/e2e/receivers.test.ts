@@ -79,7 +79,7 @@ class Orders {
 }
 
 interface Receiver {
-  close(): Promise<unknown>
+  stop(): Promise<unknown>
 }
 
 const run = (...command: string[]): Promise<Receiver> =>
@@ -102,7 +102,7 @@ async function runWorker(): Promise<Receiver> {
     bindings: { PAYMENT_EVENTS_SECRET: EVENTS_SECRET },
   })
   await worker.ready
-  return { close: () => worker.dispose() }
+  return { stop: () => worker.dispose() }
 }
 
 const deno = ['serve', '-A', '--node-modules-dir=manual', '--host', '127.0.0.1', '--port']
@@ -116,7 +116,7 @@ describe.each([
   beforeAll(async () => {
     receiver = await start()
   })
-  afterAll(() => receiver?.close())
+  afterAll(() => receiver?.stop())
 
   const deliveryOf = async ({ transactionId }: OpenedPayment, type = 'PaymentSucceeded') => {
     const { events } = await system.story(transactionId)

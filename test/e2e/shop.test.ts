@@ -7,11 +7,12 @@ import { createPayments } from '../../payments/index.ts'
 import { token } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
 import { EVENTS_SECRET, PaymentSystem } from '../support/payment-system.ts'
-import { type RunningProgram, ShopFolder } from '../support/shop-folder.ts'
+import type { Program } from '../support/program.ts'
+import { ShopFolder } from '../support/shop-folder.ts'
 
 describe('the shop of docs/shop.md', () => {
   let folder: ShopFolder
-  let shop: RunningProgram
+  let shop: Program
   let system: PaymentSystem
   let url: string
 
@@ -30,7 +31,7 @@ describe('the shop of docs/shop.md', () => {
     })
   })
   afterAll(async () => {
-    await shop?.close()
+    await shop?.stop()
     await system?.[Symbol.asyncDispose]()
     await folder?.remove()
   })

@@ -1,25 +1,29 @@
 // The command line of the package, on each runtime that it is for.
 
-import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
+import { execFileSync } from 'node:child_process'
 import { mkdir, writeFile } from 'node:fs/promises'
-import { basename, delimiter, dirname, join } from 'node:path'
+import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { denoBinary } from '../../local/deno.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { serveEdge } from '../sidecar/edge-server.ts'
 import { token } from '../support/edge.ts'
-import { type InstalledPackage, MACHINE, NODES, run } from '../support/installed-package.ts'
+import {
+  CURRENT,
+  type InstalledPackage,
+  MACHINE,
+  NODES,
+  run,
+} from '../support/installed-package.ts'
 import { PATIENT } from '../support/patience.ts'
+import { startProgram } from '../support/program.ts'
 
 const TASK = '---\ntitle: One\nstatus: open\n---\n'
-/** For npx, whose Node is the first of the path. */
-const CURRENT = { ...MACHINE, PATH: `${dirname(process.execPath)}${delimiter}${MACHINE.PATH}` }
 const MACHINE_NODE = execFileSync('node', ['--version'], { env: MACHINE, encoding: 'utf8' }).trim()
 const isOld = Number(/^v(\d+)/.exec(MACHINE_NODE)?.[1]) < 22
 
 export function packageCommands(installed: () => InstalledPackage): void {
-  const program = () => join(installed().dir, 'node/signalbox.js')
+  const script = () => join(installed().dir, 'node/signalbox.js')
   const board = () => join(installed().folder, 'board')
 
   describe('the command line of the package', () => {
@@ -37,7 +41,7 @@ export function packageCommands(installed: () => InstalledPackage): void {
     })
 
     it.skipIf(!isOld)(`says in one sentence that Node ${MACHINE_NODE} is too old`, async () => {
-      await expect(run('node', [program(), 'token'], { env: MACHINE })).rejects.toMatchObject({
+      await expect(run('node', [script(), 'token'], { env: MACHINE })).rejects.toMatchObject({
         code: 2,
         stdout: '',
         stderr: `signalbox: Node ${MACHINE_NODE.slice(1)} is too old: Signalbox needs Node 22.22 or newer.\n`,
@@ -45,13 +49,13 @@ export function packageCommands(installed: () => InstalledPackage): void {
     })
 
     it.each(NODES)('publishes a board on $name', async ({ node }) => {
-      const version = await run(node, [program(), '--version'], { env: MACHINE })
+      const version = await run(node, [script(), '--version'], { env: MACHINE })
       expect(version.stdout).toBe(`${manifest.version}\n`)
       const edge = await serveEdge()
       const SIGNALBOX_TOKEN = await token({ repos: ['packed'] })
       const args = ['sync', board(), '--edge', edge.url, '--repo', 'packed', '--cache', 'cache']
       const env = { ...MACHINE, SIGNALBOX_TOKEN }
-      await run(node, [program(), ...args], { cwd: installed().folder, env })
+      await run(node, [script(), ...args], { cwd: installed().folder, env })
       const headers = { Authorization: `Bearer ${SIGNALBOX_TOKEN}` }
       const answer = await fetch(`${edge.url}/api/tasks`, { headers })
       expect(await answer.json()).toMatchObject({ tasks: [{ id: 'T-1', title: 'One' }] })
@@ -59,7 +63,7 @@ export function packageCommands(installed: () => InstalledPackage): void {
     })
 
     it.each([
-      ...NODES.map(({ name, node }) => ({ name, command: () => [node, program()] })),
+      ...NODES.map(({ name, node }) => ({ name, command: () => [node, script()] })),
       {
         name: 'Deno',
         command: () => [denoBinary(), 'run', '-A', '--node-modules-dir=manual', 'npm:signalbox'],
@@ -67,22 +71,14 @@ export function packageCommands(installed: () => InstalledPackage): void {
     ])(
       'runs everything for a board on $name: the page answers, and the link signs in',
       async ({ command }) => {
-        const [binary = '', ...args] = command()
+        const [binary = ''] = command()
         const data = join(installed().folder, `data-${basename(binary)}`)
         const options = ['board', '--port', '0', '--data', data]
-        const child = spawn(binary, [...args, 'dev', ...options], {
-          cwd: installed().folder,
-          env: MACHINE,
-          stdio: ['ignore', 'pipe', 'inherit'],
-        })
-        const ended = once(child, 'close')
-        let printed = ''
-        child.stdout.setEncoding('utf8').on('data', (text: string) => {
-          printed += text
-        })
+        const place = { cwd: installed().folder, env: MACHINE }
+        const program = startProgram([...command(), 'dev', ...options], place)
         try {
-          await vi.waitFor(() => expect(printed).toContain('Ctrl-C ends'), PATIENT)
-          const [, url, code] = /^Open {2}(\S+)\/#\/sign-in\/(\S+)$/m.exec(printed) ?? []
+          await vi.waitFor(() => expect(program.output).toContain('Ctrl-C ends'), PATIENT)
+          const [, url, code] = /^Open {2}(\S+)\/#\/sign-in\/(\S+)$/m.exec(program.output) ?? []
           expect(await (await fetch(`${url}/`)).text()).toContain('/console/main-')
           const session = await fetch(`${url}/api/session`, {
             method: 'POST',
@@ -91,10 +87,9 @@ export function packageCommands(installed: () => InstalledPackage): void {
           })
           expect(session.status).toBe(201)
         } finally {
-          child.kill('SIGTERM')
-          await ended
+          await program.stop()
         }
-        expect(child.exitCode).toBe(0)
+        expect(await program.ended).toEqual({ code: 0, signal: null })
       },
     )
   })

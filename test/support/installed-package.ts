@@ -3,7 +3,7 @@
 import { execFile } from 'node:child_process'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { delimiter, join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { buildPackage } from '../../package/build.ts'
 
@@ -17,6 +17,12 @@ export const MACHINE: NodeJS.ProcessEnv = {
     .filter((dir) => !dir.includes('node_modules'))
     .join(delimiter),
   DENO_NO_UPDATE_CHECK: '1',
+}
+
+/** For programs whose `node` is the first of the path: npx, scripts. */
+export const CURRENT: NodeJS.ProcessEnv = {
+  ...MACHINE,
+  PATH: `${dirname(process.execPath)}${delimiter}${MACHINE.PATH}`,
 }
 
 /** A Node 22, which is too large for a dependency. `.ci/run` installs one. */

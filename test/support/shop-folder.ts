@@ -1,22 +1,15 @@
 // A shop's folder: its files, and in node_modules the built package and the shop's dependencies.
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { vi } from 'vitest'
 import { buildLibraries } from '../../package/build.ts'
 import { PATIENT } from './patience.ts'
+import { type Program, startProgram } from './program.ts'
 import { programEnv } from './run-caches.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-
-export interface RunningProgram {
-  /** What it has printed, on both outputs. */
-  readonly output: string
-  close(): Promise<unknown>
-}
 
 export class ShopFolder {
   readonly path: string
@@ -41,48 +34,38 @@ export class ShopFolder {
 
   /** Starts a program in the folder, and waits until it listens on its port. */
   async run(
-    [program = '', ...args]: readonly string[],
+    command: readonly string[],
     port: string,
     env: Record<string, string>,
-  ): Promise<RunningProgram> {
-    const child = spawn(program, args, {
+  ): Promise<Program> {
+    const program = startProgram(command, {
       cwd: this.path,
       env: { ...programEnv(this.path), DENO_NO_UPDATE_CHECK: '1', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
     })
-    const ended = once(child, 'close')
-    let output = ''
-    for (const stream of [child.stdout, child.stderr]) {
-      stream.setEncoding('utf8').on('data', (text: string) => {
-        output += text
-      })
-    }
-    const close = () => {
-      child.kill()
-      return ended
-    }
-    const listens = async () => {
-      if (child.exitCode !== null) throw new Error(`It ended: ${output}`)
-      return await fetch(`http://127.0.0.1:${port}/`).then(
-        () => true,
-        () => false,
-      )
-    }
-    try {
-      await vi.waitUntil(listens, PATIENT)
-    } catch (error) {
-      await close()
-      throw error
-    }
-    return {
-      get output() {
-        return output
-      },
-      close,
-    }
+    await listening(program, port)
+    return program
   }
 
   remove(): Promise<void> {
     return rm(this.path, { recursive: true, force: true })
+  }
+}
+
+/** Waits until a program listens on its port of this machine; ends it if it does not. */
+export async function listening(program: Program, port: string): Promise<void> {
+  // A GET may do something: the shop of the README charges.
+  const init = { method: 'OPTIONS' }
+  const listens = async () => {
+    if (program.hasEnded) throw new Error(`It ended: ${program.output}`)
+    return await fetch(`http://127.0.0.1:${port}/`, init).then(
+      () => true,
+      () => false,
+    )
+  }
+  try {
+    await vi.waitUntil(listens, PATIENT)
+  } catch (error) {
+    await program.stop()
+    throw error
   }
 }
