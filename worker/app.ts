@@ -46,7 +46,9 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
         ...['Authorization', 'Content-Type', 'If-None-Match', 'Last-Event-ID'],
         ...['Idempotency-Key', 'X-Correlation-Id'],
       ],
-      exposeHeaders: ['ETag', 'X-Signalbox-Seq', 'X-Request-Id', 'X-Correlation-Id'],
+      exposeHeaders: [
+        ...['ETag', 'Retry-After', 'X-Signalbox-Seq', 'X-Request-Id', 'X-Correlation-Id'],
+      ],
       maxAge: 600,
     }),
   )

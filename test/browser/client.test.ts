@@ -1,4 +1,4 @@
-// The client in a real browser, with real tabs, locks and channels, on a real stream.
+// The clients in a real browser, with real tabs, locks and channels, on a real stream.
 
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -11,6 +11,8 @@ import { buildLibraries } from '../../package/build.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
+import { unavailable } from '../support/payments-room.ts'
+import { LAMP, servePayments } from '../support/payments-server.ts'
 
 /** Records the calls of its callbacks, and shows the titles of the tasks. */
 const RECORDER = `<!doctype html><title></title><script type="module">
@@ -24,6 +26,11 @@ window.watch = watchBoard({
   onSignal: ({ message }) => calls.push(message.id),
 })
 </script>`
+/** The answer to a charge, or the failure with all that it tells. */
+const CHARGE = `async ([place, order]) => {
+  const { createPayments } = await import('/payments.js')
+  return await createPayments(place).charges.create(order).catch((error) => ({ ...error }))
+}`
 const TYPES = { html: 'text/html', js: 'text/javascript', json: 'application/json' }
 
 describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
@@ -47,7 +54,9 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
     origin = `http://127.0.0.1:${(site.address() as AddressInfo).port}`
     built = await mkdtemp(join(tmpdir(), 'signalbox-client-'))
     await buildLibraries(built)
-    files.set('client.js', await readFile(join(built, 'client.js'), 'utf8'))
+    for (const name of ['client.js', 'payments.js']) {
+      files.set(name, await readFile(join(built, name), 'utf8'))
+    }
     for (const name of ['index.html', 'page.js']) {
       files.set(name, await readFile(join('examples/page', name), 'utf8'))
     }
@@ -180,5 +189,21 @@ describe.skipIf(!hasChromium)(`the client in Chromium${whySkipped}`, () => {
     await rename('A-2', 'Two')
     await context.setOffline(false)
     for (const tab of tabs) await expect.poll(() => tab.title()).toBe('One,Two')
+  })
+
+  it('charges from a page of another origin, and is told what helps after a failure', async () => {
+    const { room, place, close } = await servePayments({ ALLOWED_ORIGINS: origin })
+    const tab = await context.newPage()
+    await tab.goto(`${origin}/elsewhere.html`)
+    const charge = (order: object) => tab.evaluate(`(${CHARGE})(${JSON.stringify([place, order])})`)
+    expect(await charge(LAMP)).toMatchObject({ status: 'Pending', reference: LAMP.reference })
+    expect(room.charged).toMatchObject([LAMP])
+    room.script.charge = unavailable
+    expect(await charge({ ...LAMP, reference: 'order-2' })).toEqual({
+      ...{ name: 'PaymentsError', code: 'gateway_unavailable', status: 503 },
+      ...{ transactionId: expect.any(String), retryAfterS: expect.any(Number) },
+      correlationId: expect.stringMatching(/^\w{26}$/),
+    })
+    await close()
   })
 })

@@ -1,7 +1,5 @@
 // The libraries of the package: type checked in its folder, and run by the hosts that they name.
 
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
@@ -12,6 +10,8 @@ import { publishedRepo, type Repo, taskRecord, token } from '../support/edge.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
 import { type InstalledPackage, MACHINE, NODES, run } from '../support/installed-package.ts'
 import { PATIENT } from '../support/patience.ts'
+import { LAMP, type PaymentsServer, servePayments } from '../support/payments-server.ts'
+import { startProgram } from '../support/program.ts'
 
 const TYPED = `import { watchBoard, type BoardState, type Run, type Session, type Task } from 'signalbox/client'
 const shown = new Map<string, Task>()
@@ -96,12 +96,13 @@ const edge: WorkerParts = signalbox(defineConfig({
 export const fetched: Response | Promise<Response> = edge.handler.fetch(new Request('https://a.test'), {})
 `
 
-/** Says what it sees, and ends by itself once it saw a change. */
+/** Charges, says what it sees of a board, and ends by itself once it saw a change. */
 const PROGRAM = `import { watchBoard } from 'signalbox/client'
 import 'signalbox/events'
-import 'signalbox/payments'
+import { createPayments } from 'signalbox/payments'
 import 'signalbox/worker'
-const { url, path, token } = JSON.parse(globalThis.Deno ? Deno.args[0] : process.argv[2])
+const { url, path, token, shop, order } = JSON.parse(globalThis.Deno ? Deno.args[0] : process.argv[2])
+console.log((await createPayments(shop).charges.create(order)).status)
 const watch = watchBoard({
   url, path, token,
   onState: ({ name }) => console.log(name),
@@ -110,10 +111,12 @@ const watch = watchBoard({
 `
 
 const WORKER = `import { watchBoard } from './client.js'
+import { createPayments } from './payments.js'
 export default {
   async fetch(request) {
-    const where = await request.json()
-    const states = []
+    const { shop, order, ...where } = await request.json()
+    const { status } = await createPayments(shop).charges.create(order)
+    const states = [status]
     const { promise, resolve } = Promise.withResolvers()
     const watch = watchBoard({ ...where, onState: ({ name }) => states.push(name), onTask: resolve })
     const { title } = await promise
@@ -126,17 +129,29 @@ export default {
 export function packageLibraries(installed: () => InstalledPackage): void {
   describe('the libraries of the package', () => {
     let edge: EdgeProcess
+    let payments: PaymentsServer
     beforeAll(async () => {
       edge = await startEdge('workerd')
+      payments = await servePayments()
     })
-    afterAll(() => edge?.close())
+    afterAll(async () => {
+      await payments?.close()
+      await edge?.close()
+    })
 
-    const whereOf = async (repo: Repo) =>
+    /** What the programs here are given. The order has the name of the repository. */
+    const whereOf = async ({ path }: Repo) =>
       JSON.stringify({
         url: edge.origin,
-        path: repo.path,
-        token: await token({ repos: [repo.path], scope: 'board:read' }),
+        path,
+        token: await token({ repos: [path], scope: 'board:read' }),
+        shop: payments.place,
+        order: { ...LAMP, reference: path },
       })
+    const expectCharged = ({ path }: Repo) =>
+      expect(payments.room.charged).toContainEqual(
+        expect.objectContaining({ reference: path, amount: LAMP.amount }),
+      )
     const hasStream = (repo: Repo) =>
       expect
         .poll(async () => (await repo.json<{ streams: number }>('/status')).streams, PATIENT)
@@ -182,42 +197,39 @@ export function packageLibraries(installed: () => InstalledPackage): void {
     it.each([
       ...NODES.map(({ name, node }) => ({ host: name, command: [node] })),
       { host: 'Deno', command: [denoBinary(), 'run', '--allow-net', '--node-modules-dir=manual'] },
-    ])('run on $host, and the client ends by itself', async ({ command }) => {
+    ])('run on $host: one charges, and the client ends by itself', async ({ command }) => {
       const { folder } = installed()
       const repo = await publishedRepo(edge, [taskRecord('A-1')])
       const file = join(folder, 'program.js')
       await writeFile(file, PROGRAM)
-      const [program = '', ...args] = command
-      const options = { cwd: folder, env: MACHINE }
-      const child = spawn(program, [...args, file, await whereOf(repo)], options)
-      let said = ''
-      for (const output of [child.stdout, child.stderr]) {
-        output.on('data', (text) => {
-          said += text
-        })
-      }
-      const ended = once(child, 'exit')
-      await expect.poll(() => said, PATIENT).toBe('live\n')
+      const place = { cwd: folder, env: MACHINE }
+      const program = startProgram([...command, file, await whereOf(repo)], place)
+      await expect.poll(() => program.output, PATIENT).toBe('Pending\nlive\n')
       await repo.changes({ upserts: [taskRecord('A-1', { title: 'Two' })] })
-      expect(await ended).toEqual([0, null])
-      expect(said).toBe('live\nTwo\nclosed\n')
+      expect(await program.ended).toEqual({ code: 0, signal: null })
+      expect(program.output).toBe('Pending\nlive\nTwo\nclosed\n')
+      expectCharged(repo)
     })
 
     it.each(['2024-01-01', '2026-07-01'])('run in a Worker of %s', async (compatibilityDate) => {
       const repo = await publishedRepo(edge, [taskRecord('A-1')])
-      const client = await readFile(join(installed().dir, 'client.js'), 'utf8')
+      const libraries = ['client.js', 'payments.js'].map(async (path) => {
+        const contents = await readFile(join(installed().dir, path), 'utf8')
+        return { type: 'ESModule' as const, path, contents }
+      })
       const worker = new Miniflare({
         compatibilityDate,
         modules: [
           { type: 'ESModule', path: 'main.js', contents: WORKER },
-          { type: 'ESModule', path: 'client.js', contents: client },
+          ...(await Promise.all(libraries)),
         ],
       })
       const body = await whereOf(repo)
       const answer = worker.dispatchFetch('https://worker.test/', { method: 'POST', body })
       await hasStream(repo)
       await repo.changes({ upserts: [taskRecord('A-1', { title: 'Two' })] })
-      expect(await (await answer).json()).toEqual(['live', 'Two', 'closed'])
+      expect(await (await answer).json()).toEqual(['Pending', 'live', 'Two', 'closed'])
+      expectCharged(repo)
       await worker.dispose()
     })
   })

@@ -1,0 +1,31 @@
+// Payments of an edge in this process, with a scripted gateway, on a real port.
+
+import { serve } from '../../local/simulator/node-server.ts'
+import type { Environment } from '../../worker/config.ts'
+import { SECRET, token } from './edge.ts'
+import { openRoom, type Room } from './payments-room.ts'
+import { processEdge } from './process-edge.ts'
+
+export interface PaymentsServer {
+  room: Room
+  /** What `createPayments` is given. */
+  place: { url: string; token: string }
+  close(): Promise<void>
+}
+
+export async function servePayments(env: Environment = {}): Promise<PaymentsServer> {
+  const room = openRoom()
+  const edge = processEdge({ env: { AUTH_SECRETS: SECRET, ...env }, payments: room.payments })
+  const { url, close } = await serve(0, async ({ url, method, headers, body }) => {
+    const { origin, pathname, search } = new URL(url)
+    const init = { method, headers, ...(body && { body, duplex: 'half' as const }) }
+    return await edge.fetch(`${pathname}${search}`, init, origin)
+  })
+  const scope = 'payments:read payments:write'
+  return { room, place: { url, token: await token({ scope, repos: [] }) }, close }
+}
+
+export const LAMP = {
+  ...{ gateway: 'bank', reference: 'order-1', amount: 25_000, currency: 'IQD' },
+  description: 'A lamp',
+}
