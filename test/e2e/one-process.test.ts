@@ -4,9 +4,12 @@ import { delimiter, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import type { Transaction } from '../../worker/payments/domain/transaction.ts'
 import { run } from '../cli/run.ts'
+import { BREAKING_ORDER } from '../fixtures/thread-that-breaks.ts'
 import { oneProcess, type Start, type StartPlan, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 import { SimulatorControl } from '../support/simulator-control.ts'
+
+const THREAD_THAT_BREAKS = new URL('../fixtures/thread-that-breaks.ts', import.meta.url).href
 
 const starts = new Starts()
 const start = (plan: StartPlan = {}) => starts.start({ launch: oneProcess, ...plan })
@@ -94,12 +97,30 @@ describe('signalbox in a project', () => {
     await system.ended
     await saveTitle(system, 'LAMP-5', 'Saved in between')
     const { storeDir, dataDir } = system
-    system = await (await start({ storeDir, dataDir })).ready()
+    const env = { NODE_OPTIONS: `--import=${THREAD_THAT_BREAKS}` }
+    system = await (await start({ storeDir, dataDir, env })).ready()
     expect(await statusOf(system, transactionId)).toBe('Pending')
     const resumed = await system.stream(stream.lastId)
     await resumed.until(({ messages }) => messages.length > 0)
     expect(resumed.messages).toEqual([{ type: 'task-changed', id: 'LAMP-5' }])
     await resumed.close()
+  })
+
+  it('ends with exit code 1 when the thread of its database breaks, and goes on with all rows', async () => {
+    await system.charge('order-3')
+    // It is stored, and nobody can say so any more.
+    await expect(system.charge(BREAKING_ORDER)).rejects.toThrow('fetch failed')
+    expect(await system.ended).toEqual({ code: 1, signal: null })
+    expect(system.stderr).toContain('The thread broke')
+    const { storeDir, dataDir } = system
+    system = await (await start({ storeDir, dataDir })).ready()
+    await system.charge('order-4')
+    const { transactions } = await system.payments<{ transactions: object[] }>('/transactions')
+    expect(transactions).toMatchObject([
+      ...[{ reference: 'order-4' }, { reference: BREAKING_ORDER, status: 'Pending' }],
+      ...[{ reference: 'order-3' }, { reference: 'order-2' }],
+      { reference: 'order-1', status: 'Paid' },
+    ])
   })
 
   it('ends by SIGTERM with exit code 0: what was saved is published, streams end', async () => {
