@@ -105,8 +105,8 @@ export type BoardRecord =
       id: string
       hash: string
       /**
-       * Covers only what the file of the task itself says: where it is as it was, the change
-       * follows from another file, which is the one that clients are told of.
+       * Covers only the task’s own file. If it is unchanged, another file caused the change, and
+       * clients get a message about that one.
        */
       file: string
       task: Task
@@ -162,9 +162,9 @@ export interface BoardStatus {
 }
 
 export interface ChangesAnswer {
-  /** `<epoch>-<seq>` of the newest change that clients were told of. */
+  /** `<epoch>-<seq>` of the newest change with a message to clients. */
   seq: string
-  /** What clients were told now; null when nothing they can see changed. */
+  /** The message to clients. Null if nothing that they can see has changed. */
   message: Message | null
   /** This run and batch was applied before; nothing happened now. */
   duplicate?: true
@@ -182,7 +182,7 @@ export interface ChangesRequest {
   deletes: string[]
   /** Keys that clients should refetch although no record of theirs is in this message. */
   touched?: string[]
-  /** Further parts of this change follow; clients are told after the last. */
+  /** More parts of this change follow. Clients get its message after the last one. */
   more?: boolean
   /** The version of the publishing protocol. */
   wire: 2

@@ -42,11 +42,11 @@ export async function systemIn(
   return existsSync(join(dir, 'local.json')) ? await readDataFolder(dir) : undefined
 }
 
-/** Stands before the findings about a system that nobody named. */
+/** Precedes the findings about a running system that was found, and not named. */
 export const takenFrom = ({ dir }: RunningStart): Finding =>
   ok('system', `Edge, token and variables are those of the running signalbox of ${dir}.`)
 
-/** Of an edge that nobody named. */
+/** For an edge that was not named. */
 export const NO_EDGE = 'Not checked: name one with --edge or --data.'
 
 /** Throws UsageError when no system runs with it. */

@@ -131,7 +131,7 @@ const valuesOf = (command: Program): OptionValues =>
     ]),
   ) as OptionValues
 
-/** A command of two words is listed with those of one, so that nobody has to look for it. */
+/** A command of two words is listed with the others, so that it is easy to find. */
 const formatHelp: Help['formatHelp'] = (command, help) =>
   new Help().formatHelp(command, Object.assign(help, { visibleCommands, subcommandTerm: fullName }))
 

@@ -1,4 +1,4 @@
-// The port between a watch and its stream, which is a connection of its own or that of another tab.
+// The port between a watch and its stream: a separate connection, or that of another tab.
 
 import type { BoardError, LostReason } from './types.ts'
 

@@ -32,7 +32,7 @@ export interface Child {
 
 // A watcher beside the program waits for the far end of file descriptor 3, which only our process
 // holds and the kernel closes when we die of anything, SIGKILL too. Both are one process group, and
-// the watcher signals the group (0), which nobody else can come to have while it is in it. The
+// the watcher signals the group (0), whose number is not used again while it is in it. The
 // program itself replaces the shell, so its pid ($$) and its ending are those that we see.
 const TIED = `
 {
@@ -54,7 +54,7 @@ export function spawnChild(spec: ChildSpec): Child {
   const child = spawn('/bin/sh', ['-c', TIED, grace, spec.command, ...spec.args], {
     env: spec.env,
     stdio: ['ignore', log, log, 'pipe'],
-    // A group of its own also keeps a terminal's Ctrl-C away from it: the order of ending is ours.
+    // Its own group also keeps a terminal's Ctrl-C away from it: we decide the order of ending.
     detached: true,
   })
   closeSync(log)

@@ -26,8 +26,8 @@ const OTHERS = 0o077
 const OTHERS_WRITE = 0o022
 
 /**
- * Makes and takes the folder, and puts the last run's logs aside. `notice` is told one sentence
- * when the folder was open to other users and had to be closed. Throws StartError.
+ * Creates and locks the folder, and puts the last run's logs aside. `notice` gets a sentence if
+ * other users could read the folder, which is then changed. Throws StartError.
  */
 export async function openDataFolder(
   dir: string,
@@ -94,7 +94,7 @@ async function closeToOthers(dir: string): Promise<void> {
 async function claim(dir: string, folders: string[]) {
   for (const folder of folders) await mkdir(folder, { recursive: true, mode: 0o700 })
   await access(dir, constants.W_OK)
-  // It stands in somebody's project, whose git must not show it.
+  // It is in a user's project, whose git must not show it.
   const ignore = { mode: 0o600, flag: 'wx' } as const
   await writeFile(join(dir, '.gitignore'), '*\n', ignore).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error

@@ -15,7 +15,7 @@ export interface EdgePlan {
   consoleDir?: string
   /** The repository's own folder, which holds wrangler.toml. */
   home: string
-  /** What the Worker is told: its secrets, and what of our environment is passed through. */
+  /** The variables of the Worker: its secrets, and some of our environment. */
   variables: Readonly<Record<string, string>>
   /** The rest of the process's environment. */
   env: Readonly<Record<string, string>>

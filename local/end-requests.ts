@@ -11,7 +11,7 @@ const LOOK_FOR_NPM_MS = 1_000
 export interface EndRequests {
   /** The first request. */
   ask(): void
-  /** A further one: whoever sends it does not want to wait. */
+  /** A further one: the user does not want to wait. */
   insist(): void
   /** SIGHUP. Absent: it asks, as a terminal does that closes. */
   reload?(): void
@@ -29,8 +29,8 @@ export function listenForEnd({ ask, insist, reload }: EndRequests, script?: stri
   process.on('SIGHUP', reload ?? onRequest)
 
   if (!script?.startsWith('start')) return
-  // Killed hard, npm passes nothing on, and nobody who knows our pid would be left. Only under npm:
-  // a start that somebody put into the background may well outlive its shell.
+  // If npm is killed with SIGKILL, it passes nothing on, and nothing would end us. Only under npm:
+  // a start in the background may outlive its shell.
   const npm = process.ppid
   const look = setInterval(() => {
     if (process.ppid === npm) return

@@ -1,4 +1,4 @@
-// The board that a start is for: of the project that somebody is in, or one to play with.
+// The board for a start: that of the current project, or the example.
 
 import { cp, mkdir, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'

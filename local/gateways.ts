@@ -48,7 +48,7 @@ export function gatewaySecrets(secret: string): GatewaySecrets {
   }
 }
 
-/** Signs the events that are posted to PAYMENT_EVENTS_URL, where nobody gave a secret for them. */
+/** Signs the events for PAYMENT_EVENTS_URL if no secret was given for them. */
 export const eventsSecret = (secret: string): string =>
   `whsec_${derived(secret, 'events').toString('base64')}`
 
@@ -117,7 +117,7 @@ export function simulatorVariables(
 const variableIn = <Name extends DriverName>(driver: Name): string =>
   variableOf(DRIVERS[driver].envPrefix, SIGNED_WITH[driver])
 
-/** For local.json. `variables`: all that the Worker gets, whoever gave it. */
+/** For local.json. `variables`: all variables of the Worker. */
 export function describePayments(variables: Variables): {
   gateways: LocalGateways
   eventsUrl?: string

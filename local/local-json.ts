@@ -1,5 +1,5 @@
-// local.json: where a running system is and how to be let in, for programs on the same machine.
-// It stands there exactly while the system is ready: whoever finds it may connect.
+// local.json: the addresses and tokens of a running system, for programs on the same machine. It
+// exists exactly while the system is ready, so a program that finds it may connect.
 
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,9 +18,9 @@ export interface LocalJson {
   /** URL of the gateway simulator. */
   simulator: string
   tokens: LocalTokens
-  /** What it takes to speak for a gateway: its webhooks are signed with these. */
+  /** The secrets of the gateways, which sign their webhooks. */
   gateways: LocalGateways
-  /** Where events are posted to, and what signs them; absent where nobody asked for them. */
+  /** The URL and the secret for events. Absent: events are not posted. */
   eventsUrl?: string
   eventsSecret?: string
 }

@@ -1,4 +1,4 @@
-// What `signalbox start` does: the whole system on this machine, each part a process of its own.
+// What `signalbox start` does: the whole system on this machine, each part in its own process.
 // Wiring, the ways to end, and exit codes.
 
 import { join } from 'node:path'

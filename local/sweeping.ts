@@ -12,7 +12,7 @@ export interface Sweeping {
   signal: AbortSignal
 }
 
-/** Shorter than the deployment's minute: somebody who tries things out looks at them meanwhile. */
+/** Shorter than the minute of a deployment, since a user who tries things out is waiting. */
 export const LOCAL_SWEEP_EVERY_MS = 10_000
 /** Longer than a sweep takes; one that hangs must not end all that follow. */
 const PATIENCE_MS = 60_000

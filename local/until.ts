@@ -31,7 +31,7 @@ export async function until(
   }
 }
 
-/** An answer; undefined while nobody listens there. Throws the signal's reason when aborted. */
+/** An answer. Undefined: nothing listens there. Throws the signal's reason when aborted. */
 export async function tryFetch(
   url: string | URL,
   init: RequestInit & { signal: AbortSignal },

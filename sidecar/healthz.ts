@@ -23,7 +23,7 @@ export async function serveHealthz(
   metrics: Metrics,
 ): Promise<Healthz> {
   const server = createServer((request, response) => {
-    // A web page may have pointed a name of its own at this machine, and would read the answer.
+    // A web page may have pointed its own host name at this machine, and could read the answer.
     if (!/^(localhost|127\.0\.0\.1)(:\d+)?$/.test(request.headers.host ?? '')) {
       response.writeHead(403).end()
       return

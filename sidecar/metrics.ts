@@ -43,7 +43,7 @@ export function sidecarMetrics(metrics: Metrics) {
   return {
     onPublished: (ms: number) => saved.observe(ms / 1_000),
     onFailure: ({ reason }: Pick<Failure, 'reason'>) => failures.add({ reason }),
-    /** `status` is asked when somebody reads the numbers. */
+    /** `status` is called when the metrics are read. */
     watch(status: () => PublisherStatus, countFiles: () => number): void {
       metrics.beforeRead(() => {
         const now = status()

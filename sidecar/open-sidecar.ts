@@ -31,10 +31,10 @@ export interface SidecarPlan {
   log: Log
   /** What the edge's status says of this sidecar. */
   version: string
-  /** Where a line of progress goes; absent: nobody looks. */
+  /** Shows a line of progress. Absent: it is not shown. */
   terminal?: (text: string) => void
   onFailure?: (failure: Failure) => unknown
-  /** Absent: nobody reads the numbers. */
+  /** Absent: nothing is counted. */
   metrics?: Metrics
 }
 

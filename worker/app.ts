@@ -53,7 +53,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
     }),
   )
 
-  // Hosts hand on any Host header in the URL. One that is none would fail in whoever reads it.
+  // Hosts pass any Host header on in the URL. An invalid one would fail in the code that reads it.
   app.use(async (c, next) => {
     if (URL.canParse(c.req.url)) return next()
     throw new Problem('invalid_request', 'The Host header names no host.')
@@ -65,7 +65,7 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
     etag({ retainedHeaders: KEPT_ON_304 }),
     openapiRoute(payments?.config.routePrefix),
   )
-  // Before the authentication: it is how somebody comes by what is asked for there.
+  // Before the authentication, since this is how a client gets its token or cookie.
   const { allowedOrigins } = config
   const spend: Spend = (path, ...code) => deps.repositories.open(path).spend(...code)
   app.route('/api', signInRoutes({ access, allowedOrigins, clock, spend }))

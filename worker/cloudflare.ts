@@ -154,7 +154,7 @@ function openEdge(env: Env, file: SignalboxFile, dispatcherFor: (env: Env) => Di
 }
 
 function openPayments(config: PaymentsConfig, env: Env, dispatcher: Dispatching): Payments {
-  // One object a database, whoever asks: two would be two writers.
+  // One object for each database: two would be two writers.
   const name = new URL(config.database.url).host
   const { ledgerLocation: locationHint } = config
   const hint = locationHint !== undefined && { locationHint }

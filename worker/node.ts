@@ -45,11 +45,11 @@ export interface NodeEdgeOptions {
   /** signalbox.config.ts. */
   file: SignalboxFile
   log: Log
-  /** Shown at METRICS_PORT. Others in this process may count there too. */
+  /** Served at METRICS_PORT. Other parts of this process may count there, too. */
   metrics?: Metrics
-  /** Makes or upgrades the tables of an embedded database. A remote one is somebody else's. */
+  /** Creates or upgrades the tables of an embedded database, but not those of a remote one. */
   schema?: (database: Database) => Promise<void>
-  /** The file of thread-libsql, which an embedded database runs in: a bundle has one of its own. */
+  /** The file of thread-libsql for an embedded database. A bundle has its own file. */
   databaseThread: URL
 }
 

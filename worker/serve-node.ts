@@ -54,7 +54,7 @@ export async function serveNode(
   }
 }
 
-/** What nobody reads stands before the next request of its connection. */
+/** A body that is not read would precede the next request of its connection. */
 function discardRest(incoming: IncomingMessage): void {
   incoming.removeAllListeners('data')
   incoming.resume()

@@ -11,7 +11,7 @@ import { isCut, sizeText } from '../../sidecar/layouts/text-limit.ts'
 import { RECORD_BYTES, TEXT_BYTES } from '../../worker/board/wire.ts'
 import { error, type Finding, ok, some, warn } from '../findings.ts'
 
-/** The kernel's queue of events that nobody read yet; a burst past it loses events. */
+/** The kernel's queue of events that are not read yet. A larger burst loses events. */
 const QUEUE = 16_384
 
 interface Found {

@@ -32,14 +32,14 @@ export class MigrationError extends Error {
 export interface Migrating {
   database: Database
   scripts: Scripts
-  /** Told a sentence before a migration begins, and now and then during a long one. */
+  /** Shows a sentence before a migration, and now and then during a long one. */
   notice: (sentence: string) => void
   clock: Clock
   /** Missing: it is never aborted. */
   signal?: AbortSignal | undefined
 }
 
-/** An index over a large table takes its time; nobody waits for it as one waits for a webhook. */
+/** An index over a large table takes some time, and no webhook waits for it. */
 const STATEMENTS_WITHIN_MS = 60_000
 const MAX_FAILURES = 5
 const RETRY = { firstMs: 100, maxMs: 2_000 }
@@ -71,7 +71,7 @@ export async function migrate(migrating: Migrating): Promise<{ from: number; to:
     }
     await upgrade(migrating, write, found)
   }
-  // It makes what is missing, too: an index that somebody has dropped.
+  // It also creates what is missing, such as an index that was dropped.
   const schema = scripts.schema.map((sql) => statement(sql))
   await patiently(migrating, () => write(schema))
   return { from: found.version, to }

@@ -7,7 +7,7 @@ import { MigrationError, migrate } from './migrate.ts'
 import { readScripts } from './scripts.ts'
 
 export interface Preparing {
-  /** Told what a person at the terminal should know. */
+  /** Shows a sentence to the person at the terminal. */
   notice?: (sentence: string) => void
   signal?: AbortSignal
 }

@@ -11,7 +11,7 @@ function commandFor(platform: NodeJS.Platform, url: string): Command {
   return ['xdg-open', url]
 }
 
-/** Does not wait for it. `failed` is told why it could not be opened. */
+/** Does not wait for it. `failed` gets the reason if it could not be opened. */
 export function openBrowser(url: string, failed: (why: string) => void): void {
   const [program, ...args] = commandFor(process.platform, url)
   const child = spawn(program, args, { detached: true, stdio: 'ignore' })

@@ -149,7 +149,7 @@ async function run(plan: Running): Promise<number> {
   return 0
 }
 
-/** Nobody asked for the usual port, so it may as well be another: two boards run side by side. */
+/** The port was not given, so another one may be used: two boards can run side by side. */
 async function choosePort({ port, data, signal, notice }: Running): Promise<number> {
   const { inherited } = data
   if (port !== undefined) return await claimPort({ port, inherited, signal })

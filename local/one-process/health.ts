@@ -14,7 +14,7 @@ export type Readable = Pick<Database, 'read'>
 export async function healthOf({ read }: Readable, end: AbortSignal): Promise<string | undefined> {
   if (end.aborted) return 'This process is ending.'
   try {
-    // A remote database is of another version until somebody migrates it.
+    // A remote database has another version until it is migrated.
     return mismatchOf(await readSchemaState(read), SCHEMA_VERSION)
   } catch {
     return 'The database of payments cannot be read.'

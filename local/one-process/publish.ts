@@ -1,4 +1,4 @@
-// The sidecar of a board in the process of its edge: no socket, and a token of its own.
+// The sidecar of a board in the process of its edge: without a socket, and with its own token.
 
 import type { RunOutput } from '../../sidecar/files/file-reader.ts'
 import type { Store } from '../../sidecar/layouts/layout.ts'
@@ -19,7 +19,7 @@ export interface BoardPlan {
   runOutput: RunOutput
   /** Look at the files each second, and watch nothing. */
   isPolling: boolean
-  /** Where a line of progress goes; absent: nobody looks. */
+  /** Shows a line of progress. Absent: it is not shown. */
   terminal?: (text: string) => void
 }
 
@@ -70,7 +70,7 @@ export function publishBoard(plan: PublishPlan): Publishing {
   const end = new AbortController()
   const running = sidecar.run(end.signal)
   const failed = running.then(() => new Promise<never>(() => undefined))
-  // Whoever waits for it is told; until then it must not end the process.
+  // A failure is for those who wait for it. Until then it must not end the process.
   failed.catch(() => undefined)
   const tasks = () => board.files.count('task')
   const synced = publisher.synced().then(() => {

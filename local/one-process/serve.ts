@@ -79,7 +79,7 @@ const reloaded = () => consoleLog('info', 'config.reloaded', {})
 const notReloaded = (error: unknown) =>
   consoleLog('error', 'config.reload_failed', { error: String(error) })
 
-/** What the edge is told: an empty variable counts as absent. Throws StartError. */
+/** The variables of the edge. An empty one counts as absent. Throws StartError. */
 function readVariables(env: Environment, { dataDir, board }: ServePlan): Variables {
   const given = Object.entries(env).filter(([, value]) => value !== undefined && value !== '')
   const variables = {

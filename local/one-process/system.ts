@@ -33,7 +33,7 @@ export interface SystemPlan {
   log: EdgeLog
   /** Of the sidecar. */
   sidecarLog: Log
-  /** Told what a person at the terminal should know. */
+  /** Shows a sentence to the person at the terminal. */
   notice(sentence: string): void
   /** Aborted when it is not wanted any more. */
   signal: AbortSignal

@@ -33,7 +33,7 @@ function decliningReason(state: State): string | null {
   }
 }
 
-/** A single pixel: nobody scans a code of the simulator. */
+/** A single pixel: codes of the simulator are not scanned. */
 const QR_CODE =
   'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA' +
   '60e6kgAAAABJRU5ErkJggg=='

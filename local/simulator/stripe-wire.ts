@@ -53,7 +53,7 @@ export function sessionAnswer(payment: Payment, url: string, expand: Expand = []
   } satisfies Partial<Omit<Stripe.Checkout.Session, 'payment_intent'>> & { payment_intent: unknown }
 }
 
-/** Undefined: nobody has tried to pay yet. */
+/** Undefined: there was no attempt to pay yet. */
 export function intentAnswer(payment: Payment, withCharge: boolean) {
   const isTried = isComplete(payment) || payment.declinedAt !== undefined
   if (!isTried || payment.state === 'expired') return undefined

@@ -23,7 +23,7 @@ export interface Hashes {
   file: string
 }
 
-/** Undefined: the entry is no record of its own (a heartbeat). */
+/** Undefined: the entry is not a record (a heartbeat). */
 export function compose(
   key: Key,
   { hash, file }: Hashes,

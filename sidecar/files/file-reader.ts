@@ -107,7 +107,7 @@ function statOf(path: string) {
   try {
     return lstatSync(path, { throwIfNoEntry: false })
   } catch {
-    // Whatever forbids to look: reading says so in its own words.
+    // Whatever the reason is: reading the file reports it.
     return undefined
   }
 }

@@ -132,7 +132,7 @@ function keyAfter(text: string, from: number): number {
 }
 
 function keyBefore(text: string, from: number, to: number): number {
-  // Of its own: a search backwards would go on to the beginning of the text for each mark.
+  // Only this part: a search backwards would go to the beginning of the text for each match.
   const part = text.slice(from, to)
   let start = part.length
   // Only a key's last line may be short.

@@ -100,7 +100,7 @@ export const SHORT_NAMES: readonly RegExp[] = [
   /(;[ \t]{0,4}pwd[ \t]{0,4}=)[^\s;"']+/gi,
   // Docker's logins.
   /("auth"[ \t]{0,4}:[ \t]{0,4}")[A-Za-z0-9+/]{8,}=*(?=")/g,
-  // Addresses that are signed for whoever holds them: Azure, AWS, Google.
+  // Signed addresses, which give access to everybody who has them: Azure, AWS, Google.
   /([?&](?:sig|x-amz-signature|x-goog-signature)=)[^\s&"'`]+/gi,
   // Go's addresses of databases: `user:password@tcp(host)`.
   /([\w.-]:)[^\s@:"'`]+(?=@(?:tcp|unix)\()/g,

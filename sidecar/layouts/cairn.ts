@@ -94,7 +94,7 @@ function unreadable(path: string, kind: FileKind, invalid: string): Entry[] {
       return [unreadableRun(basename(path), invalid)]
     case 'board':
       return [{ kind, id: 'board', board: { layout: 'cairn', states: [], closed: [], invalid } }]
-    // A heartbeat that cannot be read is none: the session it belongs to grows stale and says so.
+    // A heartbeat that cannot be read is ignored: its session becomes stale, which is shown.
     case 'live':
     case 'tasks':
       return []

@@ -1,5 +1,5 @@
-// Takes typed values out of a map that may hold anything, and remembers what had to be dropped.
-// What nobody took is left for `extra`. No I/O.
+// Takes typed values out of a map that may contain anything, and remembers what had to be dropped.
+// The remaining values are for `extra`. No I/O.
 
 import type { Plain } from './yaml-scalar.ts'
 
@@ -86,8 +86,7 @@ export function sentence(what: string, problems: readonly string[]): string | un
 }
 
 /**
- * Leaves out what is undefined: a property that is there but undefined is another record to whoever
- * compares or hashes it.
+ * Leaves out undefined properties, with which a record would have another hash and not be equal.
  */
 export function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const entries = Object.entries(value).filter(([, item]) => item !== undefined)

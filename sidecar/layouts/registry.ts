@@ -34,7 +34,7 @@ export async function findStore(dir: string): Promise<Store | undefined> {
   return undefined
 }
 
-/** Like findStore, for whoever cannot go on without one. Throws StoreError. */
+/** Like findStore, but throws StoreError if there is no store. */
 export async function openStore(dir: string): Promise<Store> {
   const path = resolve(dir)
   const found = await stat(path).catch(() => undefined)

@@ -36,7 +36,7 @@ function taskMasterStore(root: string): Store {
   } satisfies Store
 }
 
-/** Alone, without a task beside it: whoever holds tasks of this file keeps them. */
+/** Alone, without a task beside it, so that tasks read from this file before are kept. */
 function unreadable(invalid: string): Entry {
   return { kind: 'board', id: 'board', board: { ...TASK_MASTER_BOARD, invalid } }
 }

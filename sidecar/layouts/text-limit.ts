@@ -4,7 +4,7 @@ import { TEXT_BYTES } from '../../worker/board/wire.ts'
 
 const encoder = new TextEncoder()
 
-/** Text of at most TEXT_BYTES of UTF-8; after a longer one stands a last line that says so. */
+/** Text of at most TEXT_BYTES of UTF-8. A longer one is cut, with a last line that says so. */
 export function limitText(text: string): string {
   const bytes = Buffer.byteLength(text)
   if (bytes <= TEXT_BYTES) return text

@@ -7,7 +7,7 @@ import { readSimpleYaml } from './yaml-simple.ts'
 
 /** A front matter or YAML file larger than this is refused: parsing it would stall every save. */
 export const YAML_BYTES = 256 << 10
-/** Deeper nesting means an attack, and would overflow the stack of whoever serialises it next. */
+/** Deeper nesting means an attack, and would overflow the stack when it is serialised. */
 export const MAX_DEPTH = 64
 const TOO_DEEP = `it is nested more than ${MAX_DEPTH} deep`
 
@@ -54,7 +54,7 @@ export function readAnyYaml(text: string, firstLine = 1): YamlMap {
     return { ok: true, fields: reader.map(doc.contents.items, 0), problems: reader.problems }
   } catch (error) {
     if (error instanceof LimitError) return { ok: false, why: error.message }
-    // The package recurses: thousands of open brackets can end in a RangeError of its own.
+    // The package recurses: thousands of open brackets can end in its own RangeError.
     if (error instanceof RangeError) return { ok: false, why: TOO_DEEP }
     return { ok: false, why: error instanceof Error ? error.message.slice(0, 160) : 'it is broken' }
   }

@@ -14,7 +14,7 @@ export interface EdgeHttpOptions {
   timeoutMs?: number
   /** Absent: over a socket. */
   transport?: Transport
-  /** Told at every answer with a `Date`: how far the edge's clock is ahead of this one, ±1 s. */
+  /** Called for every answer with a `Date`: how far the edge's clock is ahead of ours, ±1 s. */
   onSkew?: (skewMs: number) => void
 }
 

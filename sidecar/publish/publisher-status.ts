@@ -1,4 +1,4 @@
-// What the publisher says of itself, for whoever watches it from outside.
+// The publisher's status, for health checks and metrics.
 
 import type { StoreState } from '../../worker/board/wire.ts'
 import type { Failure } from './edge.ts'
@@ -19,7 +19,7 @@ export interface PublisherStatus {
 
 export interface PublisherHooks {
   onProgress?: (done: number, total: number) => void
-  /** Told of every failure, also of those that the log keeps to itself. */
+  /** Called for every failure, also for those that are not logged. */
   onFailure?: (failure: Failure) => void
   /** What was hinted is at the edge, so long after the first hint. */
   onPublished?: (ms: number) => void

@@ -1,6 +1,6 @@
-// Cuts a change into messages of a bounded size. Pure: whoever calls says how many bytes a record
-// takes, and reads the records only as the parts fill, so a first sync of a huge board is never in
-// memory whole.
+// Cuts a change into messages of a bounded size. Pure: the caller says how many bytes a record has,
+// and reads the records only as the parts fill, so a first sync of a huge board is never in memory
+// as a whole.
 
 import type { DataRecord, Key } from '../../worker/board/wire.ts'
 import { keyOf } from '../../worker/board/wire.ts'

@@ -1,5 +1,5 @@
-// Turns what was found in a repository into what travels to the Worker: a stream, or `unchanged`
-// where the client has it already. No I/O of its own.
+// Turns a record of a repository into the answer for the Worker: a stream, or `unchanged` if the
+// client has it already. No I/O.
 
 import type { Found } from './reads.ts'
 import type { ReadAnswer } from './repositories.ts'

@@ -78,7 +78,7 @@ export class FanOut<M extends Member> {
     return true
   }
 
-  /** Returns a member that must be woken where nobody leads now. */
+  /** Returns a member that must be woken if there is no leader now. */
   leave(member: M): M | undefined {
     if (!this.#members.delete(member)) return undefined
     this.tally.remove(member.holder)

@@ -148,10 +148,11 @@ const OPERATIONS: Record<string, Operation> = {
     {
       id: 'publishChanges',
       summary: 'For sidecars: publish what changed',
-      description: 'At most 8 MiB. It is split into parts, and clients are told after the last.',
+      description:
+        'At most 8 MiB. A larger change is split; clients get its message after the last part.',
     },
     publishSchema,
-    { description: 'It is applied, and clients are told.', schema: publishedSchema },
+    { description: 'It is applied, and clients got its message.', schema: publishedSchema },
   ),
 }
 

@@ -53,7 +53,7 @@ export const changesSchema = z.object({
     .exactOptional(),
   more: z
     .boolean()
-    .describe('Further parts of this change follow; clients are told after the last.')
+    .describe('More parts of this change follow. Clients get its message after the last one.')
     .exactOptional(),
 })
 
@@ -64,10 +64,10 @@ export const SYNC_ANSWERS = {
 }
 
 export const changesAnswerSchema = z.object({
-  seq: z.string().describe('`<epoch>-<seq>` of the newest change that clients were told of.'),
+  seq: z.string().describe('`<epoch>-<seq>` of the newest change with a message to clients.'),
   message: messageSchema
     .nullable()
-    .describe('What clients were told now; null when nothing they can see changed.'),
+    .describe('The message to clients. Null if nothing that they can see has changed.'),
   duplicate: z
     .literal(true)
     .describe('This run and batch was applied before; nothing happened now.')

@@ -133,8 +133,8 @@ const taskRecord = z.object({
   id: idSchema,
   hash: hashSchema,
   file: hashSchema.describe(
-    'Covers only what the file of the task itself says: where it is as it was, the change ' +
-      'follows from another file, which is the one that clients are told of.',
+    'Covers only the task’s own file. If it is unchanged, another file caused the change, and ' +
+      'clients get a message about that one.',
   ),
   task: taskSchema,
 })

@@ -129,7 +129,7 @@ function handle(
         onPing: () => undefined,
         close() {
           joined.delete(sink)
-          // Any name may be waited for: what nobody waits for any more must leave nothing.
+          // Streams may be opened for any path, so those without streams must use no memory.
           if (joined.size === 0 && streams.get(path) === joined) streams.delete(path)
         },
       }

@@ -11,19 +11,19 @@ export interface Repositories {
 }
 
 export interface RepositoryHandle {
-  /** The caller has validated the request. Clients are told before this resolves. */
+  /** The caller has validated the request. Streams get their messages before this resolves. */
   sync(request: SyncRequest): Promise<PublishOutcome<SyncAnswer>>
   changes(request: ChangesRequest): Promise<PublishOutcome<ChangesAnswer>>
   /** `ifNoneMatch` is the request's header, so an unchanged body never leaves the repository. */
   read(query: Query, ifNoneMatch: string | undefined): Promise<ReadAnswer>
   /**
-   * Uses up an id that is good for one time; false: it was used before. Remembered until
-   * `expiresAt` (ms). A repository that nobody has published stays so.
+   * Uses up an id that is valid once. False: it was used before. Remembered until `expiresAt` (ms).
+   * It does not publish a repository.
    */
   spend(id: string, expiresAt: number): Promise<boolean>
   /**
-   * Joins the change stream; of a repository that nobody has published, too, which leaves nothing
-   * behind. Where the repository is elsewhere and out of reach, the stream waits for it.
+   * Joins the change stream, also of a repository that is not published, and stores nothing. If the
+   * repository cannot be reached, the stream waits for it.
    */
   subscribe(from: Subscription, sink: StreamSink): Subscribed
 }

@@ -46,7 +46,7 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     const { expiresAt, holder } = c.get('grant')
     const lastEventId = c.req.header('Last-Event-ID') || c.req.query('last_event_id') || undefined
     const from = { lastEventId, expiresAt, holder: await holder() }
-    // Hono answers HEAD by GET without its body: a stream that nobody reads would stay open.
+    // Hono answers HEAD with GET without its body: a stream without a reader would stay open.
     const isRead = c.req.raw.method !== 'HEAD'
     const body = isRead ? openCounted(deps, { ...from, repository, signal }) : null
     return new Response(body, {
@@ -190,7 +190,7 @@ async function answerRead(
       }
       if (answer.state === 'unchanged') return new Response(null, { status: 304, headers })
       if (c.req.raw.method === 'HEAD') {
-        // Nobody would read it, and what nobody reads keeps the repository's answer open.
+        // A body without a reader would keep the repository's answer open.
         await answer.body.cancel()
         return new Response(null, { headers })
       }

@@ -51,7 +51,7 @@ export function frame(id: string | undefined, data: string): string {
   return `${id === undefined ? '' : `id: ${safeId(id)}\n`}${lines.join('\n')}\n\n`
 }
 
-// A line end in an id would let whoever chose it write fields of their own into every stream, and
+// A line end in an id would let its author write other fields into every stream, and
 // browsers drop an id that holds NUL: the client would then resume from the wrong place.
 function safeId(id: string): string {
   if (/[\r\n\0]/.test(id)) throw new TypeError('an event id holds a line end or NUL')

@@ -40,7 +40,7 @@ export interface ChargeBuilder {
   idempotencyKey(key: string): ChargeBuilder
   correlationId(id: string): ChargeBuilder
   /**
-   * If this order was charged before and nobody ever got its page or its code: once its gateway is
+   * If this order was charged before, and its page or code was lost: once its gateway is
    * certain that it is not paid, that attempt is cancelled and another one begins. If its page is
    * known, the answer has that page.
    */

@@ -49,8 +49,7 @@ export function signInRoutes(deps: SessionDeps): Hono {
     },
   })
   app.post('/session', limit, async (c) => {
-    // Else a foreign page could sign its visitor in with a session of its own, and see what they
-    // do.
+    // Else a foreign page could sign its visitor in with its own session, and see what they do.
     requireKnownOrigin(c.req.raw, deps.allowedOrigins)
     const body = await readBody(c)
     const value = 'token' in body ? body.token : await exchangeCode(body.code, deps)

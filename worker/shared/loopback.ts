@@ -4,6 +4,6 @@
 export const isLoopback = (hostname: string): boolean =>
   /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 
-/** Whether a secret may be sent to this URL: nobody on the network can read it. */
+/** Whether a secret may be sent to this URL: it must not be readable on the network. */
 export const isPrivate = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || isLoopback(hostname)

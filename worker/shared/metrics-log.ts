@@ -1,6 +1,6 @@
-// Numbers as log lines, for a platform without a place to read them from: what an isolate counted,
-// at most one line a minute. It has no timer. So an isolate that nobody calls writes nothing, and
-// what it counted after its last line is lost with it.
+// Metrics as log lines, for platforms without an endpoint for them: what an isolate counted, at
+// most one line a minute. It has no timer, so an isolate without requests writes nothing, and its
+// counts since the last line are lost.
 
 import type { Clock } from './clock.ts'
 import type { Log } from './log.ts'
@@ -10,7 +10,7 @@ const LINE_EVERY_MS = 60_000
 
 export interface LoggedMetrics {
   metrics: Metrics
-  /** Writes what has changed now: for whoever is called each minute. */
+  /** Writes the changes now. For callers that run each minute. */
   flush(): void
 }
 

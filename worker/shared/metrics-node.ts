@@ -1,5 +1,5 @@
-// Shows the numbers of a process as text for Prometheus, on a port of its own: no path of the edge
-// leads to them, whatever a proxy passes on. For hosts with node:http (Node, Deno).
+// Serves the metrics of a process as text for Prometheus, on a separate port: a proxy in front of
+// the edge cannot expose them. For hosts with node:http (Node, Deno).
 
 import { createServer } from 'node:http'
 import process from 'node:process'
@@ -46,7 +46,7 @@ export async function serveMetrics(
 ): Promise<MetricsServer> {
   const server = createServer((request, response) => {
     const { host = '', ...rest } = request.headers
-    // On the loopback address, a web page may have pointed a name of its own at this machine.
+    // A web page may have pointed its own host name at the loopback address of this machine.
     const isForeign = !isLoopback(URL.parse(`http://${host}`)?.hostname ?? '') || 'origin' in rest
     const isHere = URL.parse(request.url ?? '', 'http://127.0.0.1')?.pathname === '/metrics'
     const isRead = request.method === 'GET' || request.method === 'HEAD'

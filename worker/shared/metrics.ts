@@ -66,7 +66,7 @@ export class Metrics {
     }
   }
 
-  /** Called before the numbers are read: for what somebody else counts anyway. */
+  /** Called before the metrics are read, for numbers that are counted elsewhere. */
   beforeRead(reader: () => void): void {
     this.#readers.push(reader)
   }
@@ -109,7 +109,7 @@ export class Metrics {
     }
   }
 
-  /** Whoever asks for the same name counts in the same family. */
+  /** The same name returns the same family. */
   #family(made: Omit<Family, 'values'>): Family {
     const known = this.#families.get(made.name)
     if (known) return known

@@ -1,4 +1,4 @@
-// The texts of one payment: its facts, its history, and what to do when nobody can pay it.
+// The texts of one payment: its facts, its history, and its replacement if it cannot be paid.
 
 import type { DurableEvent } from '../../../worker/payments/domain/status.ts'
 import type {

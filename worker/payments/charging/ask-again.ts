@@ -67,7 +67,7 @@ async function statusOf(
     const isOpen = answer.known && answer.status === 'Pending' && !answer.isBeingPaid
     if (!isOpen || !supportsCancel(gateway)) return { answer }
     const cancellation = await cancel(gateway, names, call)
-    // Somebody may have paid it just before, so the gateway is asked again.
+    // It may have been paid just before, so the gateway is asked again.
     return { answer: await gateway.checkStatus(names, call), cancellation }
   }
   try {

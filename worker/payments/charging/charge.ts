@@ -95,7 +95,7 @@ interface Order {
 interface Tried {
   /** Throws as `Charge` does. */
   answer(): Charged
-  /** It is open, and nobody can pay it: it has no page and no code. */
+  /** It is open and cannot be paid: it has no page and no code. */
   stranded?: Transaction
 }
 

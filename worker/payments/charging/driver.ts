@@ -61,7 +61,7 @@ async function cancel(
   }
   const names = namesOf(transaction)
   await deps.caller.run(gateway, 'call', (call) => gateway.cancel(names, call))
-  // Somebody may have paid it just before, so the gateway is asked for its status.
+  // It may have been paid just before, so the gateway is asked for its status.
   await deps.ledger.checkSoon(gateway.key, names, deps.clock.now())
 }
 

@@ -75,8 +75,8 @@ export async function inTime<Answer>(
 }
 
 /**
- * The payment as it is stored. If that opened the circuit, an event says so, even after the
- * caller's deadline.
+ * The payment as it is stored. If that opened the circuit, there is an event for it, even after
+ * the caller's deadline.
  */
 async function finish(
   deps: Pick<OperationDeps, 'clock' | 'background'>,

@@ -39,7 +39,7 @@ export type FoundCharge =
   /** The payment as it is now. */
   | { state: 'answered'; transaction: TransactionRow }
   | { state: 'in_progress' }
-  /** It is open, and nobody has a page or a code to pay it with. The sweeper settles it. */
+  /** It is open, without a page or a code to pay it with. The sweeper settles it. */
   | { state: 'unknown'; transaction: TransactionRow }
   /** The key, or an open payment of this order, belongs to another request. */
   | { state: 'conflict'; over: 'key' | 'reference' }
@@ -96,7 +96,7 @@ function foundAs(transaction: TransactionRow, start: ChargeStart): FoundCharge {
   return { state: 'unknown', transaction }
 }
 
-/** Its outcome is unknown, nobody calls the gateway, and a call cannot make a second payment. */
+/** Its result is unknown, no call is under way, and a call cannot make a second payment. */
 function mayCallAgain(transaction: TransactionRow, start: ChargeStart): boolean {
   const { called_until: until } = transaction
   return (
@@ -117,7 +117,7 @@ const calledBy = (transaction: TransactionRow, { id, until }: ChargeStart): Tran
   next_check_at: until,
 })
 
-/** Only here is it certain that nobody else has ended it or got its page. */
+/** Only here is it certain that no other call has ended it or got its page. */
 function replacement(
   stranded: TransactionRow,
   replaces: Replacement,
@@ -183,15 +183,14 @@ const NAMESPACE = '2b06684f-c0f2-441b-923c-5be583813473'
 
 /**
  * Our name for a payment at its gateway, a UUIDv5 of the gateway, the caller's key or else the
- * order, and the attempt. It is derived, so that a repeated charge names the same payment, whoever
- * repeats it.
+ * order, and the attempt. It is derived, so that every repetition of a charge has the same one.
  */
 export function externalReference(
   charge: { gateway: string; reference: string; idempotencyKey?: string },
   attempt: number,
 ): string {
   const { gateway, reference, idempotencyKey } = charge
-  // As JSON, so that no key can be written that reads like somebody's order, nor two orders alike.
+  // As JSON, so that no key looks like an order, and no two orders look alike.
   const key = idempotencyKey === undefined ? reference : { key: idempotencyKey }
   // Two gateways may share an account: without the gateway one payment there would pay two here.
   return v5(JSON.stringify([gateway, key, attempt]), NAMESPACE)

@@ -10,7 +10,7 @@ import { transactionSchema } from './transaction.ts'
 
 const { replace: _, ...requested } = chargeSchema.shape
 
-/** The request of a charge as it is stored and told. */
+/** The request of a charge, as it is stored and in events. */
 export const requestedSchema = z.object(requested)
 
 const moved = z.object({ transaction: transactionSchema })

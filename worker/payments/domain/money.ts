@@ -2,7 +2,7 @@
 
 /** Minor units in one unit. What is not listed has a hundred, as ISO 4217 has it for most. */
 const FACTORS: ReadonlyMap<string, number> = new Map([
-  // ISO 4217 gives the dinar three decimals; nobody has paid with fils for decades, and no gateway
+  // ISO 4217 gives the dinar three decimals; fils have not been used for decades, and no gateway
   // here takes them.
   ['IQD', 1],
   ['JPY', 1],

@@ -1,4 +1,4 @@
-// The way out for a stranded charge: it is open, and nobody can pay it, because its page or its
+// The way out for a stranded charge: it is open and cannot be paid, because its page or its
 // code never came. It becomes Cancelled, and the order gets another attempt. Pure.
 
 import { type Decision, isCalled, type NewEvent, withTransaction } from './payment.ts'
@@ -29,7 +29,7 @@ export type WayOut = 'replace' | 'apply' | 'wait'
 
 export function wayOut(asked: AskedAgain): WayOut {
   const { isNamed, chargeIsIdempotent, answer, cancellation } = asked
-  // Nobody got its code, so nobody can pay it, and the gateway cannot be asked about it.
+  // Its code was lost, so it cannot be paid, and its status cannot be checked.
   if (!isNamed) return chargeIsIdempotent ? 'wait' : 'replace'
   if (!answer) return 'wait'
   const { status, isBeingPaid = false } = answer
@@ -51,7 +51,7 @@ export interface Replacement {
   nextCheckAt?: number
 }
 
-/** Nobody can pay it: it has no page and no code, and no call is waiting for one. */
+/** It cannot be paid: it has no page and no code, and no call is waiting for one. */
 export const isStranded = (
   row: Pick<TransactionRow, 'status' | 'charge_answer' | 'called_until'>,
   now: number,

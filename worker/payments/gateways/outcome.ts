@@ -16,7 +16,7 @@ import type { ChargeAnswer, RefundAnswer } from './gateway.ts'
 
 /** A refund that is under way, or whose outcome is unknown, is checked first after this. */
 const REFUND_CHECK_MS = 5 * 60_000
-/** A charge that is answered days late has no check left, and yet somebody may pay it now. */
+/** A charge that is answered days late has no check left, but may still be paid. */
 const LATE_CHECK_MS = 5 * 60_000
 
 /** `now` in ms. */
@@ -31,7 +31,7 @@ export function chargeResult(
   // One that no date can have is left out: the payer must get the page all the same.
   const expiresAt = possibleTime(answer.expiresAt)
   const opened: OpenedPayment = {
-    // An answer only opens the payment; that it is paid is told by a webhook or a check.
+    // An answer only opens the payment. A webhook or a check reports that it is paid.
     status: 'Pending',
     gateway: request.gateway,
     reference: request.reference,

@@ -33,7 +33,7 @@ export interface LedgerDeps {
   guard: GatewayGuard
   subscribers: Subscribers
   dispatch: Dispatch
-  /** Told of what goes on behind the answers. */
+  /** Gets the work that continues after the answers. */
   keepAlive?: (work: Promise<unknown>) => void
   clock: Clock
   log: Log

@@ -118,8 +118,8 @@ export type ChargeBegun =
   | { state: 'answered'; transaction: Transaction; opened?: OpenedPayment }
   | { state: 'in_progress' }
   /**
-   * It is open, and nobody has a page or a code to pay it with: the gateway must not be called
-   * twice, is not called now, or gave no page. The sweeper settles it.
+   * It is open, without a page or a code to pay it with: the gateway must not be called twice, is
+   * not called now, or returned no page. The sweeper settles it.
    */
   | { state: 'unknown'; transaction: Transaction; nextCheckAt?: number }
   /** The key, or an open payment of this order, belongs to another request. */

@@ -85,7 +85,7 @@ export function sharedCall<Answer>({
 
   /**
    * The timer belongs to the request that waits. It is needed for another reason, too: if a request
-   * waits for nothing of its own, the runtime takes it for hanging, and answers it with 500.
+   * does not wait for anything itself, the runtime considers it hanging, and answers it with 500.
    */
   async function wait(waiting: Waiting<Answer>, answer: Promise<Answer>): Promise<Answer> {
     const cancel = clock.after(PATIENCE_MS, () => {

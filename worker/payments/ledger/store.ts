@@ -34,7 +34,7 @@ export interface Position {
   batch: number
 }
 
-/** Somebody has saved since the rows were loaded: load them and decide again. */
+/** Another writer has saved since the rows were loaded: load them and decide again. */
 export class StaleRows extends Error {
   override readonly name = 'StaleRows'
   readonly code = 'stale_rows'

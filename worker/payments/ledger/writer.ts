@@ -39,7 +39,7 @@ const MAX_TRIES = 4
 /**
  * A ledger that was replaced by another one waits this long, and then starts again if it still has
  * something to save. Otherwise, while the platform moves the ledger, the old and the new one would
- * replace each other with every group. It does not answer 503 in the meantime, which helps nobody.
+ * replace each other with every group. It does not answer 503 meanwhile, which would not help.
  */
 const RESTS_FOR_MS = { least: 250, random: 500 }
 

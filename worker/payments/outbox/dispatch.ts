@@ -51,7 +51,7 @@ const SETTLE_AGAIN_MS = 5_000
 export function createDispatching(deps: {
   outbox: Outbox
   dispatch: Dispatch
-  /** Told of each group, until what came of it is stored: a host that ends waits for that. */
+  /** Gets the work of each group, until its results are stored. A host that ends waits for it. */
   keepAlive?: ((work: Promise<unknown>) => void) | undefined
   clock: Clock
   log: Log

@@ -1,4 +1,4 @@
-// What a sweep did, as a schema of its own file: at run time only the OpenAPI document loads it.
+// The result of a sweep, as a schema. At run time only the OpenAPI document loads this file.
 
 import * as z from 'zod'
 

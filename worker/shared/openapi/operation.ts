@@ -24,7 +24,7 @@ export interface Operation {
   id: string
   summary: string
   description?: string
-  /** `token`: any that is good. `nobody`: no token counts here. */
+  /** `token`: any valid token. `nobody`: tokens are not checked. */
   needs: Scope | 'token' | 'nobody'
   /** A ticket in the query does as well as a token. */
   takesTicket?: true

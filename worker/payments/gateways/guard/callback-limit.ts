@@ -18,7 +18,7 @@ export type Purpose =
 const UNPROVEN: BucketRule = { burst: 10, perSecond: 1 }
 /**
  * For one payment. A bank sends each of its few statuses once and repeats what we did not accept.
- * More callbacks than that come from somebody who knows the address and repeats it.
+ * More callbacks than that come from a sender that knows the address and repeats it.
  */
 const PROVEN: BucketRule = { burst: 10, perSecond: 0.2 }
 /** A bucket that was not used for this long is full again, so it can be deleted. */

@@ -60,7 +60,7 @@ const CLOSE_WITHIN_MS = 5_000
 export function openConnection(place: Place): Connection {
   const { hranaHttpUrl, authToken } = parseLibsqlUrl(place.url)
   if (hranaHttpUrl === undefined) throw new Error('The database is not reached by HTTP')
-  // The library takes its fetch once, and each write brings a signal of its own.
+  // The library takes its fetch once, and each write has its own signal.
   let until: AbortSignal
   let isLost = false
   const send = async (request: Request): Promise<Response> => {

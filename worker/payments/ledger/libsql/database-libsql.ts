@@ -27,14 +27,14 @@ export interface Database {
 /** Reads wait for no writer, so one that takes this long has lost its answer. */
 const READ_DEADLINE_MS = 6_000
 
-/** The server forgets a connection that nobody used for 10 s, and an answer takes its time. */
+/** The server closes a connection after 10 s without use, and a call takes some time. */
 const KEPT_FOR_MS = 5_000
 
 /** `now` in ms. */
 export function libsqlDatabase(place: Place, now: () => number): Database {
   let kept: { connection: Connection; usedAt: number } | undefined
 
-  /** Nobody else has it meanwhile: another write at the same time gets one of its own. */
+  /** It is used by one write at a time: another write gets another connection. */
   function take(): Connection | undefined {
     const taken = kept
     kept = undefined
@@ -73,7 +73,7 @@ export function libsqlDatabase(place: Place, now: () => number): Database {
   return {
     write: (statements, signal) => run(statements, 'write', signal),
     load: (statements, signal) => run(statements, 'read', signal),
-    // Each by a connection of its own: in a Worker no request may use what another has opened.
+    // Each has its own connection: in a Worker no request may use what another has opened.
     async read(statements) {
       const deadline = AbortSignal.timeout(READ_DEADLINE_MS)
       const client = createClient({ ...place, fetch: fetchUntil(deadline), intMode: 'bigint' })

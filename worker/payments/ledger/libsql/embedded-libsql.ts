@@ -1,6 +1,6 @@
 // libSQL in this process: a database in a file, without a server. Every call blocks its thread, so
-// a host runs it in one of its own (threaded-libsql.ts). Its only writer is this process; whoever
-// assembles that keeps a second one away.
+// a host runs it in a separate one (threaded-libsql.ts). This process must be its only writer; the
+// host makes sure of that.
 
 import { fileURLToPath } from 'node:url'
 import { LibsqlError } from '@libsql/client/web'

@@ -18,7 +18,7 @@ export interface OpenLedgerDeps {
   breakers: BreakerStore
   /** Where the runtime dispatches what was committed. */
   dispatch: Dispatch
-  /** Told of what goes on behind the answers, for a host that ends gracefully. */
+  /** Gets the work that continues after the answers, for a host that ends gracefully. */
   keepAlive?: (work: Promise<unknown>) => void
   clock: Clock
   log: Log

@@ -3,7 +3,7 @@
 import { LibsqlError } from '@libsql/client/web'
 import { LedgerUnavailable } from '../ledger.ts'
 
-/** Nobody answered, or not as a database does: whether anything was written is unknown. */
+/** There was no answer, or none of a database: whether anything was written is unknown. */
 export class DatabaseUnreachable extends Error {
   override readonly name = 'DatabaseUnreachable'
   readonly code = 'database_unreachable'

@@ -40,7 +40,7 @@ function namesIn(sql: string): readonly string[] {
 
 /**
  * For a whole number past 2^53 the client would throw, and take all that was read with it. As text
- * it fails only whoever reads it for a number.
+ * it fails only where it is read as a number.
  */
 export function toRows(read: readonly object[]): Row[] {
   const rows = read as Record<string, Row[string] | bigint>[]
@@ -56,7 +56,7 @@ const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value))
 
 /**
  * The client sends every number as a float; only a bigint arrives as an integer. Half a surrogate
- * pair has no UTF-8: for one of them the server refuses the whole batch, whoever else is in it.
+ * pair has no UTF-8: for one of them the server refuses the whole batch.
  */
 export function bind({ sql, args }: Statement): BoundStatement {
   const values = Object.fromEntries(

@@ -20,7 +20,7 @@ const POSITION = statement(`SELECT epoch, batch, ${SCHEMA} AS schema FROM paymen
 /**
  * First of a save. `batch` may not be NULL: on another position than was loaded, or on another
  * schema, the statement fails, and with it all of the transaction. So a ledger stops with the first
- * step of somebody's migration, however long it has been awake.
+ * step of a migration, however long it has been awake.
  */
 const ADVANCE = `UPDATE payment_ledger SET epoch = :next_epoch, batch = CASE
   WHEN epoch = :epoch AND batch = :batch AND ${SCHEMA} = ${SCHEMA_VERSION} THEN :batch + 1 END`
@@ -40,7 +40,7 @@ export function libsqlStore(database: Database): Store {
         await database.write([advance, ...saveOf(rows)], signal)
       } catch (cause) {
         if (!isRefusal(cause)) throw cause
-        throw new StaleRows('somebody has saved since these rows were loaded', { cause })
+        throw new StaleRows('another writer has saved since these rows were loaded', { cause })
       }
     },
     async findParked(limit) {
@@ -64,7 +64,7 @@ const FIND_PARKED = `SELECT e.id, e.gateway, e.gateway_transaction_id, e.externa
   FROM payment_webhook_events e WHERE ${PARKED_WITH_PAYMENT}
   ORDER BY e.occurred_at, e.id LIMIT :limit`
 
-/** A parked event may be somebody's money: it stays until its payment appears. */
+/** A parked event may be a payer's money: it stays until its payment appears. */
 const FORGET = `DELETE FROM payment_webhook_events WHERE id IN (SELECT id
     FROM payment_webhook_events WHERE received_at < :before AND outcome <> 'parked'
     AND ${SCHEMA} = ${SCHEMA_VERSION} ORDER BY received_at LIMIT :limit)

@@ -2,7 +2,7 @@
 // UPDATE for each set of columns that changed together. No rule stands here.
 //
 // An UPDATE names only columns that changed: every index over a named column is written anew, also
-// with the same value. And a value that nobody here could read stays as it is.
+// with the same value. And a value that this code cannot read stays as it is.
 
 import {
   type Rows,

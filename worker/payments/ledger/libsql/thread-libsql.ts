@@ -1,5 +1,5 @@
-// The thread of an embedded database: runs what it is sent, one call after the other, and answers.
-// An entry point of its own; threaded-libsql.ts starts it.
+// The thread of an embedded database: executes one call after the other, and answers. It is an
+// entry point, which threaded-libsql.ts starts.
 
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads'
 import { openSqlite } from '../../../shared/sqlite-libsql.ts'

@@ -1,6 +1,6 @@
-// An embedded database in a thread of its own: a save, and the sync of the disk with it, would hold
-// up whatever else this process does. A thread that breaks ends the process: nobody can say then
-// what of its last call is stored.
+// An embedded database in its own thread, since a save with its sync of the disk would block all
+// other work of this process. If the thread fails, the process ends: it is not known then whether
+// its last call is stored.
 
 import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
