@@ -1,8 +1,8 @@
-// The file watcher, with chokidar. It watches the store's own files only: for any other file, such
-// as the temporary file of a save, chokidar would read the whole folder again (280 ms at 20,000
-// files). This file also does two things that chokidar does not. It checks the root, since chokidar
-// reports nothing after the root was removed and created again, as `git checkout` does. And it
-// checks links, since chokidar does not watch a folder that replaces a link.
+// The file watcher, with chokidar. It watches the store's folders, and passes on the system's events
+// for the store's files without looking at the files. This file also does two things that chokidar
+// does not. It checks the root, since chokidar reports nothing after the root was removed and
+// created again, as `git checkout` does. And it checks links, since chokidar does not watch a
+// folder that replaces a link.
 
 import { lstatSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
@@ -17,15 +17,6 @@ export const watchChokidar: Watch = async (store, events) => {
   const watcher = new ChokidarWatcher(store, events)
   await watcher.start()
   return watcher satisfies Watcher
-}
-
-/**
- * Whether chokidar watches a path: files of the store, its folders, and the folders between the
- * root and those. Without the folders it would report nothing.
- */
-export function isWatched({ classify, folders }: WatchedStore, path: string): boolean {
-  if (classify(path) !== undefined) return true
-  return folders().some((folder) => folder === path || folder.startsWith(path + sep))
 }
 
 /** The folders of a store, and the folders between them and its root, without the root. */
@@ -74,10 +65,11 @@ class ChokidarWatcher {
   async #open(): Promise<void> {
     // Without a root chokidar would watch the folder above it, which may be a home folder.
     if (this.#root === undefined) return
-    for (const path of foldersOf(this.#store))
-      if (kindOf(path) === 'other') this.#replaced.add(path)
-    const chokidar = watch(this.#store.root, {
-      ignored: (path) => !isWatched(this.#store, path),
+    const { root } = this.#store
+    const folders = foldersOf(this.#store)
+    for (const path of folders) if (kindOf(path) === 'other') this.#replaced.add(path)
+    const chokidar = watch(root, {
+      ignored: (path) => !folders.has(path) && !(root + sep).startsWith(path + sep),
       ignoreInitial: true,
       followSymlinks: false,
       // The default delays a removal by 100 ms, which splits a rename into two messages.
@@ -101,10 +93,7 @@ class ChokidarWatcher {
     isReady = true
   }
 
-  /**
-   * The system's own event, before chokidar reads the file's stat. When 500 files are replaced at
-   * once, chokidar's `change` comes up to a second later, since it does one stat after the other.
-   */
+  /** The system's own event. */
   #onRawEvent(name: string | null, folder: string): void {
     if (this.#isClosed) return
     const path = join(folder, name ?? '')
@@ -123,11 +112,12 @@ class ChokidarWatcher {
     }
   }
 
-  /** Files without a raw event: those of a folder that was created or removed as a whole. */
+  /** Of folders only. The files of a folder that is moved as a whole have no event. */
   #onEvent(event: string, path: string): void {
     if (this.#isClosed) return
-    if (event === 'add' || event === 'unlink') this.#events.onHint(path)
-    else if (path === this.#store.root) this.#checkRoot()
+    if (path === this.#store.root) this.#checkRoot()
+    else if (event === 'addDir') this.#gap(`${path} was created`)
+    else if (event === 'unlinkDir') this.#gap(`${path} was removed`)
   }
 
   #checkRoot(): void {
