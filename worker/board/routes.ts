@@ -1,9 +1,9 @@
 // The board over HTTP: the stream, the read endpoints, and what a sidecar publishes.
 
 import { type Context, Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import type * as z from 'zod'
 import { type Access, type ApiEnv, requireScope, type Scope } from '../shared/access.ts'
+import { bodyLimit } from '../shared/body-limit.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import { Problem } from '../shared/problem.ts'

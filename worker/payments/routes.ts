@@ -1,8 +1,8 @@
 // The HTTP API of payments: charges, refunds, reads, alerts and deliveries.
 
 import { type Context, Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { type ApiEnv, requireScope } from '../shared/access.ts'
+import { bodyLimit } from '../shared/body-limit.ts'
 import { IDEMPOTENCY_KEY_PATTERN } from '../shared/openapi/components.ts'
 import { Problem } from '../shared/problem.ts'
 import type { ChargeContext } from './charging/charge.ts'

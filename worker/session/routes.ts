@@ -2,7 +2,6 @@
 // cookie, which no script can read.
 
 import { type Context, Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { deleteCookie, setCookie } from 'hono/cookie'
 import type * as z from 'zod'
 import {
@@ -12,6 +11,7 @@ import {
   type Grant,
   requireKnownOrigin,
 } from '../shared/access.ts'
+import { bodyLimit } from '../shared/body-limit.ts'
 import type { Clock } from '../shared/clock.ts'
 import { Problem } from '../shared/problem.ts'
 import { codeSpent, readCode } from './code.ts'

@@ -1,0 +1,55 @@
+// The limit for bodies: with a declared length, and without one.
+
+import { Hono } from 'hono'
+import { describe, expect, it } from 'vitest'
+import { bodyLimit } from '../../../worker/shared/body-limit.ts'
+
+const app = new Hono()
+app.post(
+  '/',
+  bodyLimit({ maxSize: 10, onError: () => new Response(null, { status: 413 }) }),
+  async (c) => c.text(await c.req.text()),
+)
+
+/** A stream has no length, unless `headers` declare one. */
+const post = (body: string, headers: Record<string, string> = {}) =>
+  app.request('/', {
+    method: 'POST',
+    headers,
+    body: new Blob([body]).stream(),
+    duplex: 'half',
+  } as RequestInit)
+
+const declared = (body: string) => ({ 'Content-Length': String(body.length) })
+
+describe('a body', () => {
+  it('that is short enough arrives, whether its length is declared or not', async () => {
+    const short = 'ten chars.'
+    for (const response of [await post(short), await post(short, declared(short))]) {
+      expect([response.status, await response.text()]).toEqual([200, short])
+    }
+  })
+
+  it('that is too long is refused, whether its length is declared or not', async () => {
+    const long = 'eleven char'
+    expect((await post(long)).status).toBe(413)
+    expect((await post(long, declared(long))).status).toBe(413)
+  })
+
+  it('is counted where it comes in chunks, whatever length is declared', async () => {
+    const headers = { 'Content-Length': '1', 'Transfer-Encoding': 'chunked' }
+    expect((await post('eleven char', headers)).status).toBe(413)
+  })
+
+  it('is not looked at where its length is declared', async () => {
+    const request = new Request('http://edge/', {
+      method: 'POST',
+      body: 'short',
+      headers: declared('short'),
+    })
+    Object.defineProperty(request, 'body', {
+      get: () => expect.unreachable('a stream was made of it'),
+    })
+    expect((await app.request(request)).status).toBe(200)
+  })
+})
