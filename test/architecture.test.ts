@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest'
 const PLATFORM = /^(cloudflare:|node:|hono|@libsql\/|chokidar|@parcel\/watcher)/
 /** Files that may know a platform: adapters (`noun-tech.ts`), and what mounts or wires the parts. */
 const WORKER_ADAPTERS = [
-  /-(object|sqlite|libsql|node|process|deno)\.ts$/,
+  /-(object|sqlite|libsql|hono|node|process|deno)\.ts$/,
   /^worker\/(app|cloudflare|deno|node)\.ts$/,
   /(^|\/)routes\.ts$/,
 ]

@@ -1,7 +1,7 @@
-// The file watcher, with chokidar. It watches the store's folders, and passes on the system's events
-// for the store's files without looking at the files. This file also does two things that chokidar
-// does not. It checks the root, since chokidar reports nothing after the root was removed and
-// created again, as `git checkout` does. And it checks links, since chokidar does not watch a
+// The file watcher, with chokidar. It watches the folders of a store, and passes on the system's
+// events for the files of the store, without a look at them. This file also does two things that
+// chokidar does not. It checks the root, since chokidar reports nothing after the root was removed
+// and created again, as `git checkout` does. And it checks links, since chokidar does not watch a
 // folder that replaces a link.
 
 import { lstatSync } from 'node:fs'

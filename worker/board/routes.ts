@@ -3,7 +3,7 @@
 import { type Context, Hono } from 'hono'
 import type * as z from 'zod'
 import { type Access, type ApiEnv, requireScope, type Scope } from '../shared/access.ts'
-import { bodyLimit } from '../shared/body-limit.ts'
+import { bodyLimit } from '../shared/body-limit-hono.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import { Problem } from '../shared/problem.ts'

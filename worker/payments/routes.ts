@@ -2,7 +2,7 @@
 
 import { type Context, Hono } from 'hono'
 import { type ApiEnv, requireScope } from '../shared/access.ts'
-import { bodyLimit } from '../shared/body-limit.ts'
+import { bodyLimit } from '../shared/body-limit-hono.ts'
 import { IDEMPOTENCY_KEY_PATTERN } from '../shared/openapi/components.ts'
 import { Problem } from '../shared/problem.ts'
 import type { ChargeContext } from './charging/charge.ts'

@@ -11,7 +11,7 @@ import {
   type Grant,
   requireKnownOrigin,
 } from '../shared/access.ts'
-import { bodyLimit } from '../shared/body-limit.ts'
+import { bodyLimit } from '../shared/body-limit-hono.ts'
 import type { Clock } from '../shared/clock.ts'
 import { Problem } from '../shared/problem.ts'
 import { codeSpent, readCode } from './code.ts'

@@ -1,7 +1,7 @@
 // The routes for gateways' webhooks. Signatures protect them: no access token is needed.
 
 import { type Context, Hono } from 'hono'
-import { bodyLimit } from '../../shared/body-limit.ts'
+import { bodyLimit } from '../../shared/body-limit-hono.ts'
 import type { Log } from '../../shared/log.ts'
 import type { Payments } from '../payments.ts'
 import {

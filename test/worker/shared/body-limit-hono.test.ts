@@ -2,7 +2,7 @@
 
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { bodyLimit } from '../../../worker/shared/body-limit.ts'
+import { bodyLimit } from '../../../worker/shared/body-limit-hono.ts'
 
 const app = new Hono()
 app.post(
