@@ -1,178 +1,44 @@
-import { mkdir, mkdtemp, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { Board } from '../../sidecar/board/board.ts'
-import { type Clock, systemClock } from '../../sidecar/clock.ts'
-import { createFileReader } from '../../sidecar/files/file-reader.ts'
-import { FileTable } from '../../sidecar/files/file-table.ts'
-import { HashCache } from '../../sidecar/files/hash-cache.ts'
-import { readSource } from '../../sidecar/files/read-source.ts'
-import { Scan } from '../../sidecar/files/scan.ts'
-import { openStore } from '../../sidecar/layouts/registry.ts'
-import { type PublishTarget, Sidecar } from '../../sidecar/sidecar.ts'
-import type { WatchEvents } from '../../sidecar/watch/watch.ts'
-import type { Key } from '../../worker/board/wire.ts'
+import { describe, expect, test } from 'vitest'
+import { systemClock } from '../../sidecar/clock.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { PATIENT } from '../support/patience.ts'
+import {
+  CONFIG,
+  countingClock,
+  dir,
+  eventually,
+  openRig,
+  path,
+  save,
+  taskText,
+  useBoardFolder,
+} from './sidecar-rig.ts'
 
-const CONFIG = 'prefix: T\nstates: [todo, done]\nclosed: [done]\n'
-const taskText = (title: string, more = '') =>
-  `---\ntitle: ${title}\nstatus: todo\n${more}---\nBody.\n`
-
-let dir: string
-const path = (...parts: string[]) => join(dir, '.cairn', ...parts)
-const save = (name: string, text: string) => writeFile(path('tasks', name), text)
-
-beforeEach(async () => {
-  dir = await mkdtemp(join(tmpdir(), 'pipeline-'))
-  for (const folder of ['tasks', 'sessions', 'live']) await mkdir(path(folder), { recursive: true })
-  await writeFile(path('config.yaml'), CONFIG)
-  await save('A.md', taskText('A'))
-})
-
-afterEach(async () => {
-  await rig?.stop()
-  rig = undefined
-  await rm(dir, { recursive: true, force: true })
-})
-
-type CountingClock = Clock & { pending: number }
-
-/** The clock of the system, so far ahead, which counts the timers that are pending. */
-function countingClock(aheadMs = 0): CountingClock {
-  const clock = {
-    pending: 0,
-    now: () => systemClock.now() + aheadMs,
-    after(ms: number, then: () => void) {
-      clock.pending++
-      let isPending = true
-      const end = () => {
-        if (isPending) clock.pending--
-        isPending = false
-      }
-      const cancel = systemClock.after(ms, () => {
-        end()
-        then()
-      })
-      return () => {
-        end()
-        cancel()
-      }
-    },
-  }
-  return clock
-}
-
-type Rig = Awaited<ReturnType<typeof makeRig>>
-let rig: Rig | undefined
-
-interface RigPlan {
-  scanEveryMs?: number
-  clock?: CountingClock
-}
-
-async function makeRig({ scanEveryMs = 60_000, clock = countingClock() }: RigPlan = {}) {
-  const store = await openStore(dir)
-  const calls: (string | Key[])[] = []
-  const logs: string[] = []
-  const looked: string[] = []
-  const real = createFileReader({ store, readSource, clock, runOutput: 'masked' })
-  const read: typeof real = (path, known) => {
-    looked.push(path)
-    return real(path, known)
-  }
-  const files = new FileTable()
-  const board = new Board(store, read, files)
-  const watchers: WatchEvents[] = []
-  const refusals: string[] = []
-  const publisher: PublishTarget = {
-    changed: (keys) => calls.push([...keys].sort((a, b) => (a < b ? -1 : 1))),
-    store: ({ state }) => calls.push(state),
-    start: () => calls.push('start'),
-    close: async () => {
-      calls.push('close')
-    },
-  }
-  const log = (_level: string, event: string) => logs.push(event)
-  const sidecar = new Sidecar({
-    store,
-    board,
-    read,
-    files,
-    scan: new Scan(store, files),
-    intervalMs: (_workMs, isWatched) => (isWatched ? scanEveryMs : 100),
-    watch: async (_store, events) => {
-      if (refusals.length > 0) throw new Error(refusals.pop())
-      watchers.push(events)
-      return { close: () => Promise.resolve() }
-    },
-    publisher,
-    cache: new HashCache(join(dir, 'cache'), store, { version: '0', runOutput: 'masked' }, log),
-    clock,
-    log,
-    version: '0',
-  })
-  const hint = (...parts: string[]) => watchers.at(-1)?.onHint(path(...parts))
-  const gap = () => watchers.at(-1)?.onGap('test')
-  const end = new AbortController()
-  let running: Promise<void> | undefined
-  const start = () => {
-    running = sidecar.run(end.signal)
-    return sidecar.started
-  }
-  const stop = async () => {
-    end.abort()
-    await running
-  }
-  const started = async () => {
-    await start()
-    calls.length = 0
-    looked.length = 0
-    return made
-  }
-  const made = {
-    board,
-    calls,
-    clock,
-    gap,
-    hint,
-    logs,
-    looked,
-    refusals,
-    start,
-    started,
-    stop,
-    watchers,
-  }
-  rig = made
-  return made
-}
-
-const eventually = (check: () => void) => vi.waitFor(check, { ...PATIENT, interval: 10 })
+useBoardFolder()
 
 describe('the start', () => {
-  test('reads everything, then tells the state and begins the first sync, and no change', async () => {
-    const { start, calls, board } = await makeRig()
+  test('reads all files, reports the state, and begins the first sync', async () => {
+    const { start, calls, board } = await openRig()
     await start()
     expect(calls).toEqual(['present', 'start'])
     expect(await board.read('task:A')).toMatchObject({ task: { title: 'A', ready: true } })
   })
 
-  test('after a restart opens no file that is as it was, and has the same sums', async () => {
+  test('opens no unchanged file after a restart, and has the same sums', async () => {
     await utimes(path('tasks', 'A.md'), 1, 1)
-    // What was written within the last two seconds would be compared by its content again.
+    // Files that were written within the last two seconds are compared by their content.
     const later = () => countingClock(2_100)
-    const first = await (await makeRig({ clock: later() })).started()
+    const first = await (await openRig({ clock: later() })).started()
     await first.stop()
-    const second = await makeRig({ clock: later() })
+    const second = await openRig({ clock: later() })
     await second.start()
-    expect(second.looked).toEqual([])
+    expect(second.reads).toEqual([])
     expect(second.board.root()).toBe(first.board.root())
   })
 
-  test('hears what is saved while it scans', async () => {
-    const { start, hint, calls, watchers } = await makeRig()
+  test('finds a file that is saved during the scan', async () => {
+    const { start, hint, calls, watchers } = await openRig()
     const starting = start()
     await eventually(() => expect(watchers).toHaveLength(1))
     await save('B.md', taskText('B'))
@@ -185,7 +51,7 @@ describe('the start', () => {
 
 describe('hints', () => {
   test('of one window are one change', async () => {
-    const { hint, calls } = await (await makeRig()).started()
+    const { hint, calls } = await (await openRig()).started()
     await save('B.md', taskText('B'))
     await save('C.md', taskText('C'))
     hint('tasks', 'B.md')
@@ -194,40 +60,40 @@ describe('hints', () => {
     await eventually(() => expect(calls).toEqual([['task:B', 'task:C']]))
   })
 
-  test('of files that the layout ignores open no window', async () => {
-    const { hint, clock } = await (await makeRig()).started()
+  test('for files that the layout ignores open no window', async () => {
+    const { hint, clock } = await (await openRig()).started()
     const before = clock.pending
     hint('write.lock')
     hint('tasks', '.tmp-1')
     expect(clock.pending).toBe(before)
   })
 
-  test('of a file that was only touched tell nothing', async () => {
-    const { hint, calls, looked } = await (await makeRig()).started()
+  test('for a file that was only touched cause no change', async () => {
+    const { hint, calls, reads } = await (await openRig()).started()
     hint('tasks', 'A.md')
-    await eventually(() => expect(looked).toContain(path('tasks', 'A.md')))
+    await eventually(() => expect(reads).toContain(path('tasks', 'A.md')))
     await new Promise((resolve) => setImmediate(resolve))
     expect(calls).toEqual([])
   })
 
-  test('that are many are not believed to be all: the rest is found by a scan', async () => {
-    const { hint, calls } = await (await makeRig()).started()
+  test('that are many cause a scan, which finds the rest', async () => {
+    const { hint, calls } = await (await openRig()).started()
     for (let i = 0; i < 150; i++) await save(`N-${i}.md`, taskText(`N ${i}`))
     for (let i = 0; i < 120; i++) hint('tasks', `N-${i}.md`)
     await eventually(() => expect(calls.flat()).toHaveLength(150))
     expect(calls).toHaveLength(1)
   })
 
-  test('that are missing, as the watcher says, are made up for by a scan', async () => {
-    const { gap, calls } = await (await makeRig()).started()
+  test('that the watcher reports as missing cause a scan', async () => {
+    const { gap, calls } = await (await openRig()).started()
     await save('B.md', taskText('B'))
     await rm(path('tasks', 'A.md'))
     gap()
     await eventually(() => expect(calls).toEqual([['task:A', 'task:B']]))
   })
 
-  test('that never come are made up for by the periodic scan, and the watcher is armed anew', async () => {
-    const { calls, logs, watchers } = await (await makeRig({ scanEveryMs: 100 })).started()
+  test('that never come are replaced by the periodic scan, and the watcher is started again', async () => {
+    const { calls, logs, watchers } = await (await openRig({ scanEveryMs: 100 })).started()
     await save('B.md', taskText('B'))
     await eventually(() => expect(calls).toEqual([['task:B']]))
     await eventually(() => expect(watchers).toHaveLength(2))
@@ -236,8 +102,8 @@ describe('hints', () => {
 })
 
 describe('a watcher', () => {
-  test('that cannot be started is made up for by frequent scans', async () => {
-    const made = await makeRig()
+  test('that cannot be started is replaced by frequent scans', async () => {
+    const made = await openRig()
     made.refusals.push('ENOSPC: no watches left')
     const { calls, logs } = await made.started()
     expect(logs).toContain('watch.failed')
@@ -245,12 +111,12 @@ describe('a watcher', () => {
     await eventually(() => expect(calls).toEqual([['task:B']]))
   })
 
-  test('that fails later is made up for by frequent scans, and is started again', async () => {
+  test('that fails later is replaced by frequent scans, and started again', async () => {
     let aheadMs = 0
     const clock = countingClock()
     const { now } = clock
     clock.now = () => now() + aheadMs
-    const { calls, watchers, hint } = await (await makeRig({ clock })).started()
+    const { calls, watchers, hint } = await (await openRig({ clock })).started()
     await watchers[0]?.onFailed('EMFILE: too many files')
     await save('B.md', taskText('B'))
     await eventually(() => expect(calls).toEqual([['task:B']]))
@@ -263,8 +129,8 @@ describe('a watcher', () => {
   })
 })
 
-test('a defect ends its turn loudly, and the scan that follows makes up for it', async () => {
-  const { board, hint, calls, logs } = await (await makeRig()).started()
+test('a defect is logged as one, and a scan follows', async () => {
+  const { board, hint, calls, logs } = await (await openRig()).started()
   const settle = board.settle.bind(board)
   board.settle = () => {
     board.settle = settle
@@ -278,7 +144,7 @@ test('a defect ends its turn loudly, and the scan that follows makes up for it',
 })
 
 describe('a half-written file', () => {
-  test('is told once, when it is whole', async () => {
+  test('is one change, when it is complete', async () => {
     const timers = new FakeClock()
     let since = 0
     const now = () => timers.now() + since
@@ -290,8 +156,8 @@ describe('a half-written file', () => {
         return timers.pending
       },
     }
-    const { hint, calls, board, looked } = await (await makeRig({ clock })).started()
-    // Moves on from one look to the next, and in no other way: the file stays young.
+    const { hint, calls, board, reads } = await (await openRig({ clock })).started()
+    // Advances from one read to the next only, so that the file stays young.
     const next = async () => {
       const [waitMs = Infinity] = timers.waits
       if (waitMs <= 200) await timers.advance(waitMs)
@@ -299,15 +165,15 @@ describe('a half-written file', () => {
     await save('A.md', '---\ntitle: "half')
     since = systemClock.now() - timers.now()
     hint('tasks', 'A.md')
-    await expect.poll(() => next().then(() => looked.length)).toBe(3)
+    await expect.poll(() => next().then(() => reads.length)).toBe(3)
     expect(calls).toEqual([])
     await save('A.md', taskText('whole'))
     await expect.poll(() => next().then(() => calls)).toEqual([['task:A']])
     expect(await board.read('task:A')).toMatchObject({ task: { title: 'whole' } })
   })
 
-  test('that stays so is listed as invalid after a second', async () => {
-    const { hint, calls, board } = await (await makeRig()).started()
+  test('that stays half-written is invalid after a second', async () => {
+    const { hint, calls, board } = await (await openRig()).started()
     await save('A.md', '')
     hint('tasks', 'A.md')
     await eventually(() => expect(calls).toEqual([['task:A']]))
@@ -316,9 +182,9 @@ describe('a half-written file', () => {
   })
 })
 
-describe('a store that goes missing', () => {
-  test('drops nothing, and is compared whole when it returns', async () => {
-    const { gap, calls, board } = await (await makeRig()).started()
+describe('a store that is removed', () => {
+  test('drops nothing, and is compared with all files when it returns', async () => {
+    const { gap, calls, board } = await (await openRig()).started()
     const root = board.root()
     await board.read('task:A')
     await rename(path(), join(dir, 'away'))
@@ -329,12 +195,12 @@ describe('a store that goes missing', () => {
     await rename(join(dir, 'away'), path())
     await save('B.md', taskText('B'))
     gap()
-    // A was asked for in vain meanwhile, so it is told again beside what is new.
+    // A could not be read meanwhile, so it is published again.
     await eventually(() => expect(calls).toEqual(['missing', 'present', ['task:A', 'task:B']]))
   })
 
-  test('does not look like deletions to single hints either', async () => {
-    const { hint, calls, board } = await (await makeRig()).started()
+  test('does not cause deletions after single hints', async () => {
+    const { hint, calls, board } = await (await openRig()).started()
     const root = board.root()
     await rename(path(), join(dir, 'away'))
     hint('tasks', 'A.md')
@@ -343,27 +209,27 @@ describe('a store that goes missing', () => {
   })
 })
 
-test('a session turns stalled without a file changing, and is told with its task', async () => {
+test('a session that becomes stalled is a change without a file, with its task', async () => {
   const id = 'ses_0123456789abcdef01234567'
   await writeFile(path('config.yaml'), `${CONFIG}session_stale_after: 1\n`)
   await save('A.md', taskText('A', 'active_attempt: a1\n'))
   const startedAt = new Date(systemClock.now() + 500).toISOString()
   const text = `task: A\nattempt: a1\nactor: x\nstatus: active\nstarted_at: ${startedAt}\n`
   await writeFile(path('sessions', `${id}.yaml`), text)
-  const { calls, board } = await (await makeRig()).started()
+  const { calls, board } = await (await openRig()).started()
   await eventually(() => expect(calls).toEqual([[`session:${id}`, 'task:A']]))
   expect(await board.read('task:A')).toMatchObject({ task: { executionState: 'stalled' } })
 })
 
-test('the end tells what was saved and not hinted yet', async () => {
-  const { stop, calls } = await (await makeRig()).started()
+test('the end publishes saved changes that are not hinted yet', async () => {
+  const { stop, calls } = await (await openRig()).started()
   await save('B.md', taskText('B'))
   await stop()
   expect(calls).toEqual([['task:B'], 'close'])
 })
 
-test('the end tells what was hinted, closes the publisher and leaves no timer', async () => {
-  const { stop, hint, calls, clock } = await (await makeRig()).started()
+test('the end publishes hinted changes, closes the publisher and leaves no timer', async () => {
+  const { stop, hint, calls, clock } = await (await openRig()).started()
   await save('B.md', taskText('B'))
   hint('tasks', 'B.md')
   await stop()
