@@ -46,7 +46,7 @@ export interface BurstRun {
 
 export interface BurstRow {
   system: System
-  /** Where the board stands. */
+  /** The folder of the board. */
   place: Place
   tasks: number
   files: number

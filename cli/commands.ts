@@ -1,12 +1,12 @@
-// Every command of `signalbox`: its name, its options and its help. What it does stands in the
+// Every command of `signalbox`: its name, its options and its help. What it does is in the
 // module that checkout.ts or package.ts loads for it.
 
 import type { Option, OptionName } from './options.ts'
 
 export interface Definition {
-  /** What stands before the options; absent: nothing. */
+  /** The argument before the options. Absent: none. */
   argument?: { name: string; help: string }
-  /** What stands after the name in the help's first line. */
+  /** The text after the name in the first line of the help. */
   usage: string
   /** One line, for the list of commands. */
   summary: string

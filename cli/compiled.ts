@@ -13,7 +13,7 @@ const { enableCompileCache }: Partial<typeof nodeModule> = nodeModule
  * removing the types from its sources, with it 0.1 s.
  */
 export function keepCompiled(dataDir: string): void {
-  // Where others may write could stand compiled code of theirs. Any other folder is made, closed or
+  // A folder that others may write to could contain their code. Any other folder is made, closed or
   // refused later, and until then nothing may be put there.
   if (existsSync(dataDir) && isOwnersAlone(statSync(dataDir))) {
     enableCompileCache?.(join(dataDir, 'cache/compiled'))

@@ -1,8 +1,8 @@
-// Every option of every command, with the environment variable that stands for it. A secret is
+// Every option of every command, with its environment variable. A secret is
 // never an option: options show in the list of processes.
 
 export interface Option {
-  /** What stands after the option; absent: a switch. */
+  /** The value after the option. Absent: it is a switch. */
   value?: string
   /** Used where the option is not given. */
   env?: string

@@ -83,7 +83,7 @@ export class Settings {
     return text ?? ''
   }
 
-  /** The one argument that is no option. `what`: its name, and what it stands for. */
+  /** The one argument that is no option. `what`: its name, and what it means. */
   positional(what: string): string {
     const [first, ...more] = this.#positionals
     if (first === undefined) this.missing(what)
@@ -196,7 +196,7 @@ export class Settings {
 
 function bearer(text: string): string {
   const token = text.trim()
-  // Other characters cannot stand in a header, and would look like a failure of the network.
+  // Other characters are not possible in a header, and would look like a failure of the network.
   if (/^[\x21-\x7e]+$/.test(token)) return token
   throw new Error(token === '' ? 'it is empty' : 'it holds characters that no token has')
 }

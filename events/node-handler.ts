@@ -1,4 +1,4 @@
-// The endpoint under Node's own HTTP server, and under what stands on it, such as Express.
+// The endpoint for Node's own HTTP server, and for frameworks such as Express.
 
 import type { EventReceiver } from './handle-events.ts'
 

@@ -57,7 +57,7 @@ export async function readEvent(
 
 const refuse = (reason: Refusal): ReadEvent => ({ ok: false, reason })
 
-/** Undefined: there are too many. What a length header says is not believed. */
+/** Undefined: there are too many. A length header is not trusted. */
 async function bytesOf({ body }: Request): Promise<Uint8Array | undefined> {
   const parts: Uint8Array[] = []
   let length = 0

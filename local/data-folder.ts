@@ -20,7 +20,7 @@ export interface DataFolder {
   release(): Promise<void>
 }
 
-/** The name of the folder's secret: where it stands, the folder is one of ours. */
+/** The file of the folder's secret. A folder that has it is one of ours. */
 const SECRET = 'secret'
 const OTHERS = 0o077
 const OTHERS_WRITE = 0o022
@@ -37,7 +37,7 @@ export async function openDataFolder(
   const logs = join(dir, 'logs')
   const edgeDir = join(dir, host)
   await orRefused(dir, async () => {
-    // Ours alone: tokens and payments stand in it.
+    // For its owner alone, since it contains tokens and payments.
     await mkdir(dir, { recursive: true, mode: 0o700 })
     if (isOwnersAlone(await stat(dir))) return
     await closeToOthers(dir)

@@ -22,7 +22,7 @@ export const prepareDeno: PrepareEdge = async (plan) => {
       `--allow-net=${reachable(port, variables, signalbox).join(',')}`,
       `--allow-read=${dir},${consoleDir}`,
       `--allow-write=${dir}`,
-      // It may stand in the folder above, and no request changes what browsers run.
+      // It may be in the folder above, and no request changes what browsers run.
       `--deny-write=${consoleDir}`,
       '--allow-env',
       join(home, 'worker/deno.ts'),

@@ -1,4 +1,4 @@
-// The end of a running system: how it is asked for, by signals and by npm's death, and the order in
+// The end of a running system: how it is requested, by signals or the end of npm, and the order in
 // which its parts are closed.
 
 /**

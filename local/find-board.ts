@@ -9,7 +9,7 @@ import { StartError } from './start-error.ts'
 
 export interface FoundBoard {
   store: Store
-  /** Folder of the project: what stands in it belongs to the board's people. */
+  /** The folder of the project. Its files belong to the user. */
   project: string
 }
 

@@ -1,4 +1,4 @@
-// Where the files stand that are not code. A checkout and a package differ in this alone.
+// Where the files are that are not code. Only this differs between a checkout and a package.
 
 export interface Home {
   /** Holds schema.sql, migrations/ and examples/. */

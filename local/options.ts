@@ -1,4 +1,4 @@
-// What a start can be asked for. How it is asked is the command line's affair. Types, and one
+// The options of a start. The command line reads them. Types, and one
 // default that others name too.
 
 /** The data folder unless another one is named. */
@@ -13,7 +13,7 @@ export interface StartOptions {
   repo: string
   /** 0: any free port. */
   port: number
-  /** Everything that this system writes stands in here; absolute. */
+  /** The folder of all files that this system writes; absolute. */
   dataDir: string
   host: Host
 }

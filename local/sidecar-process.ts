@@ -53,8 +53,8 @@ export interface BoardQuestion {
 }
 
 /**
- * The board can be read, and is what stands in the files now: the sidecar said so after its first
- * sync. The edge's answer alone could be the board that the last run left there.
+ * The board can be read, and matches the files: the sidecar reports this after its first sync. The
+ * edge's answer alone could be the board of the last run.
  */
 export async function boardReady(question: BoardQuestion, patience: Patience): Promise<void> {
   await until(() => hasLogged(question.sidecarLog, 'sidecar.ready'), patience)

@@ -108,7 +108,7 @@ function endingText({ code, signal }: Ending): string {
 interface RestartLimits {
   firstDelayMs: number
   maxDelayMs: number
-  /** This many deaths within the window are a fault that starting again does not heal. */
+  /** After this many exits within the window, starting again does not help. */
   maxDeaths: number
   windowMs: number
 }

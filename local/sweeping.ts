@@ -1,4 +1,4 @@
-// The cron of a local system: what Cloudflare does every minute is asked of the edge here.
+// The cron of a local system: it calls the edge as Cloudflare does every minute.
 
 export interface Sweeping {
   /** Of the edge. */

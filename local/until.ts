@@ -1,4 +1,4 @@
-// Waiting for a process that cannot call back: it is asked again and again.
+// Waits for a process by polling, since the process cannot call back.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { StartError } from './start-error.ts'

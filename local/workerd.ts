@@ -92,7 +92,7 @@ interface WorkerdConfig {
 }
 
 /**
- * The configuration as Cap'n Proto text. No secret stands in it: bindings name variables of the
+ * The configuration as Cap'n Proto text. It contains no secrets: bindings name variables of the
  * process's environment.
  */
 function workerdConfig(config: WorkerdConfig): string {

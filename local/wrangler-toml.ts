@@ -1,6 +1,6 @@
 // The few settings of wrangler.toml that a local edge must share with the deployed one. Read from
 // there so that they cannot drift; wrangler's own reader takes 1.5 s to load, a third of a start.
-// Pure. It knows only the part of TOML that stands in that file, and refuses what it does not know.
+// Pure. It knows only the part of TOML that is used in that file, and refuses everything else.
 
 export interface WorkerSettings {
   /** Entry of the Worker, relative to the file. */

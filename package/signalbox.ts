@@ -6,7 +6,7 @@ import { PACKAGED } from '../cli/packaged.ts'
 import { runProcess } from '../cli/process.ts'
 import type { Home } from '../local/home.ts'
 
-/** Of the package; its bundles stand one folder deep, as this file does. */
+/** Of the package. Its bundles are one folder deep, like this file. */
 const dir = join(import.meta.dirname, '..')
 const home: Home = {
   dir,

@@ -177,7 +177,7 @@ export class Sidecar {
 
   async #take(paths: Set<string>, isScan: boolean, signal: AbortSignal): Promise<string[]> {
     const { store, onProgress, clock } = this.#deps
-    // What closes a task stands in the configuration: with it first, nothing is derived twice.
+    // The configuration says which statuses are closed: with it first, nothing is derived twice.
     const isFirst = paths.delete(store.configFile)
     const ordered = isFirst ? [store.configFile, ...paths] : [...paths]
     const { news, later } = await this.#intake.take(
@@ -202,14 +202,14 @@ export class Sidecar {
     return report
   }
 
-  /** The earlier of two scans stands. */
+  /** Of two scans, the earlier one is kept. */
   #scanAt(at: number, why: string): void {
     if (at >= this.#due.scan) return
     this.#due.scan = at
     this.#scanWhy = why
   }
 
-  /** Publishes what changed, and says when to come back for what changes by time alone. */
+  /** Publishes what changed, and returns when to look again for changes by time alone. */
   #settle(signal: AbortSignal, since: number | undefined): void {
     const { board, publisher, clock } = this.#deps
     const changed = board.settle(clock.now())
@@ -234,7 +234,7 @@ export class Sidecar {
   async #end(signal: AbortSignal): Promise<void> {
     const { publisher, cache, board, log } = this.#deps
     const hinted = await this.#hints.close()
-    // Of the last save a hint may still be on its way, so it scans too.
+    // The hint of the last save may not have arrived yet, so it scans, too.
     const paths = new Set([...hinted, ...this.#intake.held])
     try {
       if (this.#isPublishing) await this.#do({ paths, scanWhy: 'the end' }, signal)

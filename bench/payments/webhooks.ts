@@ -109,7 +109,7 @@ function shuffle(list: unknown[]): void {
 }
 
 /**
- * What is dispatched behind the answers counts as well, as far as it is done when the load ends.
+ * Dispatches after the answers count as well, as far as they are done when the load ends.
  */
 async function withCpu<L extends Load>(
   { pid, databasePid }: Handler,

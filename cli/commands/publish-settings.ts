@@ -1,4 +1,4 @@
-// What `watch` and `sync` have in common: their settings, and what stands before a sidecar.
+// What `watch` and `sync` have in common: their settings, and the checks before a sidecar.
 
 import { RUN_OUTPUTS, type RunOutput } from '../../sidecar/files/file-reader.ts'
 import type { Store } from '../../sidecar/layouts/layout.ts'

@@ -48,7 +48,7 @@ export async function run(settings: Settings, { io }: World): Promise<number> {
   return 1
 }
 
-/** What no patience mends: a wrong token, URL, repository or version, or a rival that runs. */
+/** Failures that no retry helps: a wrong token, URL, repository or version, or another sidecar. */
 function isFinal({ reason, code }: Failure): boolean {
   return (
     reason === 'unauthorized' ||

@@ -95,7 +95,7 @@ function adoption({ schema }: Scripts): Statement[] {
   return [statement(table), statement(number)]
 }
 
-/** Where a migration stands. */
+/** The progress of a migration. */
 type Position = Pick<SchemaState, 'version' | 'step' | 'passed'>
 
 async function upgrade(migrating: Migrating, write: Write, from: Position): Promise<void> {

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 export interface Scripts {
   /** The number that schema.sql makes, and the last migration. */
   version: number
-  /** schema.sql as it stands. */
+  /** The statements of schema.sql. */
   text: string
   schema: readonly string[]
   /** From schema 2 on, without a gap. */

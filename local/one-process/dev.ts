@@ -36,7 +36,7 @@ export interface DevPlan {
   isExample: boolean
   /** Undefined: the usual one, or any other where that is taken. */
   port: number | undefined
-  /** Everything that is written stands in here; absolute. */
+  /** The folder of all written files; absolute. */
   dataDir: string
   /** Opens the link in a browser. */
   opens: boolean

@@ -19,7 +19,7 @@ import { databaseIn, type OpenSystem, openSystem, type Variables } from './syste
 export interface ServePlan {
   /** Absent: sidecars elsewhere publish. */
   board: BoardPlan | undefined
-  /** Everything that is written stands in here; absolute. */
+  /** The folder of all written files; absolute. */
   dataDir: string
   env: Environment
   /** Reads the environment again. Absent: it cannot change while this process runs. */

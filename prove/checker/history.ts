@@ -1,7 +1,7 @@
 // A history: what an outsider saw of one run, one JSON object a line, in the order in which it was
 // seen. This file only reads it; docs/reliability.md describes each kind of line.
 
-/** By id: a number that rises with each write of the file, and stands in it. Null: no file. */
+/** By id: a number that rises with each write of the file, and is in the file. Null: no file. */
 export type Versions = Record<string, number | null>
 export type BoardMessage = { type: string; id?: string; session?: string }
 export type Money = { amount: number; currency: string }

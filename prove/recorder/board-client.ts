@@ -44,7 +44,7 @@ export class BoardClient {
     return this.#wanted.size === 0
   }
 
-  /** Goes away for so long, and comes back with its last id. */
+  /** Disconnects for this time, and returns with its last id. */
   leave(awayMs: number): void {
     this.#awayMs = awayMs
     this.#connection?.abort()

@@ -50,7 +50,7 @@ const proxiesOf = ({ proxies, database }: System, name: ProxyName): FaultyProxy[
 const HELD_MS = 8_000
 /** The ledger answers every caller within 25 s. */
 const ABANDONED_MS = 28_000
-/** So long after the eviction the batch that was on its way lands. */
+/** How long after the eviction the batch under way arrives. */
 const EVICTED_UNDER_MS = 1_000
 const DELAY_MS = 2_000
 /** Under any load there is a batch to hold within this time. */
@@ -213,7 +213,7 @@ const OF_FILE = 'lock-database'
 
 /**
  * Under Deno and Node the ledger runs in the edge's own process, so `kill-edge` stops it. Node's
- * database is in that process too, and nothing stands between the two.
+ * database is in that process, too, and there is no proxy between the two.
  */
 export const faultsOf = (host: System['host']): string[] =>
   Object.keys(FAULTS).filter((name) => {

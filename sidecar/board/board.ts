@@ -92,7 +92,7 @@ export class Board implements Records {
     return changed
   }
 
-  /** When the next session turns stalled; undefined: none will without a file's doing. */
+  /** When the next session becomes stalled. Undefined: none will unless a file changes. */
   nextStaleAt(): number | undefined {
     return this.#relations.nextStaleAt(this.#settledAt)
   }

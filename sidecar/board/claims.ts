@@ -1,6 +1,6 @@
 // Who holds which id. Two files may claim one: the first by path keeps it, the others are listed
-// beside it as `<id>~2`, `~3`. All of it follows from the claims that stand now, in whatever order
-// they came, so it heals when the first goes and is the same after a restart.
+// beside it as `<id>~2`, `~3`. All of it follows from the current claims, in whatever order
+// they came. So it is corrected when the first is removed, and the same after a restart.
 
 import { type Key, parseKey } from '../../worker/board/wire.ts'
 import { compact } from '../files/compact.ts'
@@ -32,7 +32,7 @@ export class Claims {
     return nameOf(this.#store, fact.kind, fact.id)
   }
 
-  /** Facts of one file must be added in the order in which they stand there. */
+  /** Facts of one file must be added in the order of that file. */
   add(fact: Fact): void {
     this.#listed = undefined
     const name = this.nameOf(fact)

@@ -10,7 +10,7 @@ export const STALE_AFTER_MS = 180_000
 
 interface Origin {
   path: string
-  /** Of the bytes that this fact stands for. */
+  /** Of the bytes that this fact was read from. */
   hash: string
   /** Of the entry as it is published: whatever field it gets, a record that has it is another. */
   sent: string

@@ -84,7 +84,7 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
 
 /**
  * Why a file that is not there need not have been deleted: the store vanished and took its files
- * along, or a link stands where their folder was. The scan says the same of the whole folder.
+ * along, or a link has replaced their folder. The scan reports the same for the whole folder.
  */
 function whyHidden(root: string, path: string): string | undefined {
   if (!statOf(root)?.isDirectory()) return `${root} is missing`

@@ -7,7 +7,7 @@ export interface FileStat {
   ino: number
 }
 
-/** A file as it was looked at. */
+/** The stat of a file. */
 export interface SeenStat extends FileStat {
   /** Looked at so soon after a write that another one may hide behind the same stat. */
   isRacy: boolean

@@ -51,7 +51,7 @@ export class FileTable {
     this.#putStat(slot, stat)
   }
 
-  /** The file was read, and its content is as it was. */
+  /** The file was read, and its content is unchanged. */
   touch(path: string, stat: SeenStat | undefined): void {
     const slot = this.#slots.get(path)
     if (slot !== undefined) this.#putStat(slot, stat)

@@ -67,7 +67,7 @@ export class HashCache {
       }
     } catch (error) {
       if (isMissing(error)) return 0
-      // What was taken before stands: the scan compares each file with its own line.
+      // What was read before is kept: the scan compares each file with its own line.
       this.#log('warn', 'cache.ignored', { file: this.#file, why: String(error), taken: count })
     }
     return count

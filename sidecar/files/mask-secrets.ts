@@ -20,7 +20,7 @@ import {
 
 const MASK = '[redacted]'
 
-/** Without its colours where something is hidden: they stand between a name and its value. */
+/** Without its colours if something is masked, since they may be between a name and its value. */
 export function maskSecrets(text: string): string {
   if (!text.includes('\u001b')) return maskPlain(text)
   const plain = text.replace(ESCAPES, '')
@@ -30,7 +30,7 @@ export function maskSecrets(text: string): string {
 }
 
 /**
- * The order matters in three places; the other patterns could stand in any:
+ * The order matters in three places; the other patterns could be anywhere:
  * - SCHEME before VARIABLE and FIELD: of `TOKEN=Bearer abc` they would take the word `Bearer` for
  *   the value, and the token would stay.
  * - VARIABLE before FIELD: a shell's value may hold the other quote, as in `PASSWORD="it's me"`.
@@ -64,7 +64,7 @@ const COUNT = /^[\d.,_]+[;)\]}]*$/
 interface Field {
   name: string
   sign: string
-  /** The quote, with what may stand before it: `b"`, `\\"`. */
+  /** The quote, with what may precede it: `b"`, `\\"`. */
   open?: string
   quoted?: string
   bare?: string

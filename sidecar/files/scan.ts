@@ -33,7 +33,7 @@ export interface ScanReport {
   why?: string
   /** New, or with another size, time or inode than when it was read. */
   changed: string[]
-  /** Known, and looked for in vain. */
+  /** Known, and not found any more. */
   gone: string[]
   /** The same, but read so soon after a write that another may hide: compare its hash. */
   suspects: string[]

@@ -3,7 +3,7 @@
 // the makers' own pages. No shape may need more than one pass: a log may be made to be slow.
 
 export const SHAPES: readonly RegExp[] = [
-  // AWS: the id of an access key. Its secret has no mark; its name stands before it.
+  // AWS: the id of an access key. Its secret has no mark, but its name precedes it.
   /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b/g,
   // GitHub: classic and fine-grained.
   /\bgh[pousr]_[A-Za-z0-9]{36,}/g,
@@ -96,7 +96,7 @@ export const ELEMENT = new RegExp(`(<[\\w:.-]{0,40}${SECRET_NAME}>)[^<\\r\\n]+(?
 export const SHORT_NAMES: readonly RegExp[] = [
   // `pass: 12` is how many tests passed.
   /(\bpass\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}["'])[^\s"'\\][^\r\n"'\\]*/gi,
-  // `PWD=/home/ann` is where a shell stands.
+  // `PWD=/home/ann` is the current folder of a shell.
   /(;[ \t]{0,4}pwd[ \t]{0,4}=)[^\s;"']+/gi,
   // Docker's logins.
   /("auth"[ \t]{0,4}:[ \t]{0,4}")[A-Za-z0-9+/]{8,}=*(?=")/g,
@@ -106,7 +106,7 @@ export const SHORT_NAMES: readonly RegExp[] = [
   /([\w.-]:)[^\s@:"'`]+(?=@(?:tcp|unix)\()/g,
 ]
 
-/** What a terminal takes for a colour or a move and does not show: it stands inside of words. */
+/** A terminal's codes for colours and moves, which it does not show. They may be inside words. */
 export const ESCAPES = new RegExp(
   [
     '\\x1b\\[[0-9:;<=>?]{0,64}[ -/]{0,4}[@-~]', // CSI: colours

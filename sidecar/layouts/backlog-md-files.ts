@@ -16,7 +16,7 @@ const ID = /^[A-Za-z]+-[\w.-]{1,100}$/
 /** What the tool itself takes when its configuration names no statuses. */
 export const CONFIG_STATES = { states: ['To Do', 'In Progress', 'Done'], closed: ['Done'] }
 
-/** `folder` is the name of the folder that the file stands in. */
+/** `folder`: the name of the file's folder. */
 export function parseTask(file: string, folder: string, text: string): Entry {
   const { fields, body, invalid } = readFrontMatter(text)
   const named = TASK_NAME.exec(file)?.[1]?.toUpperCase() ?? file

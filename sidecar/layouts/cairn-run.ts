@@ -8,7 +8,7 @@ import { limitText } from './text-limit.ts'
 export const RUN_NAME = /^([A-Za-z0-9_-]+)-(\d{8})-(\d{6}\.\d{3})\.log$/
 const EXIT = /^exit: (-?\d+) {2}timedout: (true|false) {2}duration: (.*)$/m
 const BREAK = /\r?\n----(?:\r?\n|$)/
-/** The header stands in the first lines; looking further would find a `----` of the output. */
+/** The header is in the first lines. Further below, a `----` may belong to the output. */
 const HEADER_CHARS = 64 << 10
 
 export function parseRun(file: string, text: string): Entry {

@@ -1,5 +1,5 @@
 // The port of a board's layout: which files of a store matter, and what each of them says.
-// Its adapters stand beside it, one a tool: cairn.ts, backlog-md.ts, task-master.ts.
+// Its adapters are beside it, one for each tool: cairn.ts, backlog-md.ts, task-master.ts.
 
 import type { BoardConfig, LayoutName, Live, Run, Session, Task } from '../../worker/board/wire.ts'
 
@@ -54,7 +54,7 @@ export interface Parsed {
   entries: readonly Entry[]
 }
 
-/** For a file that stands for one thing: nothing in it, or something invalid, and it is broken. */
+/** For a file with one record: it is broken if the record is missing or invalid. */
 export function parsedAs(entries: readonly Entry[]): Parsed {
   const isOk = entries.length > 0 && entries.every((entry) => invalidOf(entry) === undefined)
   return { state: isOk ? 'ok' : 'broken', entries }

@@ -79,7 +79,7 @@ function readList(lines: string[], at: number): Parsed<{ items: Plain[]; end: nu
     }
     items.push(Object.fromEntries(entry))
   }
-  // A line that goes on deeper belongs to something that was not understood here.
+  // A line with deeper indentation belongs to something that was not understood here.
   return lines[end]?.startsWith(' ') ? OTHER : { items, end }
 }
 

@@ -70,7 +70,7 @@ export class Change {
     // at the next sync.
     const failure = this.#unsignalled && (await this.#sendPart({ upserts: [], deletes: [] }, false))
     if (failure) return failure
-    // Asked again at the next sync: the edge may have been mended by then.
+    // Tried again at the next sync: the edge may have been repaired by then.
     this.#deps.standing.refused.clear()
     return undefined
   }

@@ -6,7 +6,7 @@ import type { Records } from '../board/records.ts'
 import type { Edge, Reply } from './edge.ts'
 import { splitBuckets } from './split.ts'
 
-/** Where this sidecar stands at the edge. Every message moves `batch`; a sync sets the rest. */
+/** The position of this sidecar at the edge. Messages raise `batch`; a sync sets the rest. */
 export interface Standing {
   /** The edge's epoch; empty before the first sync. */
   epoch: string

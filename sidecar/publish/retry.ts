@@ -22,7 +22,7 @@ const RIVAL_FORGOTTEN_MS = 1_800_000
 /** The same failure is logged once in this time: an edge that is away for a day fills no disk. */
 const SAME_FAILURE_MS = 60_000
 
-/** Full jitter: a thousand sidecars that lost the same edge do not come back in the same second. */
+/** Full jitter: a thousand sidecars of the same edge do not call again in the same second. */
 export function backoffMs(attempt: number, random: () => number): number {
   return random() * Math.min(MAX_MS, BASE_MS * 2 ** Math.min(attempt, 20))
 }
@@ -95,7 +95,7 @@ export class Retry {
     return this.#last?.text
   }
 
-  /** Another sidecar has the board, and this one stays quiet. */
+  /** Another sidecar publishes the board, and this one pauses. */
   get isSuperseded(): boolean {
     return this.#last?.code === 'superseded'
   }

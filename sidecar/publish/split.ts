@@ -60,7 +60,7 @@ export function halve({ upserts, deletes }: Part): [Part, Part] | undefined {
 
 /**
  * The record without what makes records large, and a sentence that says so. It keeps its hash:
- * with another one every sync would find a difference that cannot be mended.
+ * with another one every sync would find a difference that cannot be removed.
  */
 export function slim(record: DataRecord): DataRecord {
   const invalid = 'This record is larger than the edge takes: its text was left out.'

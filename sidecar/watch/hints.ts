@@ -6,9 +6,9 @@ import type { Store } from '../layouts/layout.ts'
 import type { Log } from '../log.ts'
 import type { Watch, Watcher } from './watch.ts'
 
-/** A hint may come this much after a scan saw its file; later, the watcher has gone deaf. */
+/** A hint may come this much after a scan found its change. Later, the watcher misses events. */
 const LATE_HINT_MS = 5_000
-/** Where the system refused to watch, it is asked again this often. */
+/** If the system refuses to watch, this is tried again so often. */
 const ARM_AGAIN_MS = 30_000
 const NEVER = Number.POSITIVE_INFINITY
 
@@ -114,7 +114,7 @@ export class Hints {
     if (this.#unhinted.size > 0) this.#deafAt = Math.min(this.#deafAt, now + LATE_HINT_MS)
   }
 
-  /** Arms the watcher anew where it has gone deaf. */
+  /** Starts the watcher again if it misses events. */
   async check(now: number): Promise<void> {
     if (now < this.#deafAt) return
     this.#deafAt = NEVER

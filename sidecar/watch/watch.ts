@@ -29,7 +29,7 @@ export interface Watcher {
 }
 
 /**
- * Watches the files of a store. Its folders and its root may not exist, may vanish and come back.
+ * Watches the files of a store. Its folders and its root may not exist, may be removed and return.
  * Resolves when changes from now on are reported; rejects when the system refuses to watch (no
  * watches left, or none on this mount). Creates nothing on disk.
  */

@@ -10,7 +10,7 @@ import { frameId, parseEventId } from './sse.ts'
 /** Entries kept. A stream that lags further behind asks the repository. */
 const SIZE = 256
 
-/** What a stream that stands at `after` is sent, after which it stands at `id`. */
+/** What a stream at `after` is sent. Then it is at `id`. */
 interface Entry {
   /** Undefined for the first of all: what its own leader had missed. */
   after: string | undefined
@@ -73,7 +73,7 @@ export class BlockRing {
     return at > 0 && this.#entries.length - at <= atMost ? this.#first + at : undefined
   }
 
-  /** What a stream is sent that stands at `place`; it has looked at all entries before `at`. */
+  /** What a stream at `place` is sent. It has read all entries before `at`. */
   next(place: string | undefined, at: number): Following {
     if (at < this.#first) return { found: 'gap' }
     for (let number = at; ; number++) {
@@ -88,7 +88,7 @@ export class BlockRing {
 
 const epochOf = (id: string): string | undefined => parseEventId(id)?.epoch
 
-/** Whether a stream that stands at `place` was sent `id` already. */
+/** Whether a stream at `place` was sent `id` already. */
 function isUpTo(id: string, place: string): boolean {
   if (id === place) return true
   const one = parseEventId(id)

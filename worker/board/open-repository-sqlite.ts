@@ -34,7 +34,7 @@ export const BOARD_SCHEMA = 2
 
 // `light` is what lists show, `rest` what only the whole task holds: a list of 100,000 tasks must
 // not read their bodies, and SQLite leaves the pages of a last, large column alone.
-// The indexes stand in the order of the lists: without them every page sorts all rows again.
+// The indexes have the order of the lists: without them every page sorts all rows again.
 const TABLES = [
   `CREATE TABLE IF NOT EXISTS repository (
     one INTEGER PRIMARY KEY CHECK (one = 1), state TEXT NOT NULL)`,

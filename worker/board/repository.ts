@@ -38,7 +38,7 @@ export type Published<Answer> =
   | { ok: true; answer: Answer; frames: string[] }
   | ({ ok: false } & PublishRefusal)
 
-/** No log has it: a client that comes back with it, once there is a log, starts over. */
+/** No log has this epoch: a client that returns with it when there is a log starts over. */
 const UNPUBLISHED: EventId = { epoch: '0'.repeat(12), seq: 0 }
 
 /** What a stream is sent that joins a repository of which there is no database yet. */
@@ -122,7 +122,7 @@ export class Repository {
     if (seq !== undefined && missed && missed.length <= MAX_REPLAY) {
       return missed.map((message, i) => messageFrame({ epoch, seq: seq + 1 + i }, message))
     }
-    // The id stands on the last only: a client that drops between two of them gets both again.
+    // Only the last has the id: a client that drops between two of them gets both again.
     const messages = missed ? summarize(missed) : startOver(newestSession?.id)
     return messages.map((message, i) =>
       messageFrame(i === messages.length - 1 ? { epoch, seq: head } : undefined, message),

@@ -1,4 +1,4 @@
-// Checks what a publisher sent, before anything of it is believed. Shapes are wire.ts's.
+// Validates what a publisher sent. The types are those of wire.ts.
 
 import * as z from 'zod'
 import { changesSchema, SYNC_STEPS, storeSchema } from './publishing.ts'

@@ -31,7 +31,7 @@ export interface ChargeBuilder {
   /** In minor units: 25,000 IQD is `amount(25_000, 'IQD')`, 12.50 USD `amount(1250, 'USD')`. */
   amount(amount: number, currency: string): ChargeBuilder
   description(text: string): ChargeBuilder
-  /** Where the payer comes back to. */
+  /** Where the payer returns to. */
   returnUrl(url: string): ChargeBuilder
   customerPhone(phone: string): ChargeBuilder
   /** `service_type` overrides the configured one, if the gateway has it. */

@@ -134,6 +134,6 @@ function toGrant(payload: JWTPayload, { token, via }: Found): Grant {
 }
 
 /**
- * The name stands in a ticket, so in a URL and in access logs: it must not be the subject itself.
+ * The name is in a ticket, so in a URL and in access logs: it must not be the subject itself.
  */
 const hashed = async (text: string): Promise<string> => (await sha256Hex(text)).slice(0, 32)

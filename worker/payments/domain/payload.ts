@@ -1,4 +1,4 @@
-// A gateway's event: as its driver reads it, and as it is recorded and passed on.
+// A gateway's event: as its driver reads it, and as it is stored and dispatched.
 
 import * as z from 'zod'
 import { paymentErrorSchema, statusSchema, timeSchema } from './transaction.ts'
@@ -38,7 +38,7 @@ export const webhookPayloadSchema = z.object({
 
 export type WebhookPayload = Readonly<z.infer<typeof webhookPayloadSchema>>
 
-/** As a driver makes it: nothing is masked, and any number may stand for its time. */
+/** As a driver makes it: nothing is masked, and its time may be any number. */
 export type VerifiedWebhook = Omit<WebhookPayload, 'occurredAt'> & {
   /** ms. NaN if the gateway sent no time: then it is asked instead. */
   readonly occurredAt: number

@@ -35,7 +35,7 @@ export function wayOut(asked: AskedAgain): WayOut {
   const { status, isBeingPaid = false } = answer
   if (UNPAID_ENDS.includes(status)) return 'replace'
   if (status !== 'Pending') return 'apply'
-  // A gateway that refuses to cancel may have money on its way.
+  // A gateway that refuses to cancel may be about to receive money.
   return isBeingPaid || cancellation === 'refused' ? 'wait' : 'replace'
 }
 

@@ -12,7 +12,7 @@ import {
 import type { Answer, Description, Operation, SentWebhook } from './operation.ts'
 
 type Json = Record<string, unknown>
-/** A reference to a schema that has a name; any other one as it is. */
+/** A reference to a schema that has a name; any other schema unchanged. */
 type Refer = (schema: z.ZodType) => Json
 
 const SCHEMAS = '#/components/schemas/'

@@ -15,7 +15,7 @@ export interface Description {
   schemas: Readonly<Record<string, z.ZodType>>
   /** What we send ourselves, by name. */
   webhooks?: Readonly<Record<string, SentWebhook>>
-  /** The routes stand before request ids and our own failures. */
+  /** The routes come before request ids and our own failures. */
   isBare?: true
 }
 

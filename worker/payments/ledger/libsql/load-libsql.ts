@@ -1,4 +1,4 @@
-// Loads what a group of operations asks for: rows by key, and nothing else. No rule stands here.
+// Loads the rows that a group of operations needs, by their keys. There is no rule here.
 //
 // `json_each(…) k CROSS JOIN t WHERE …` keeps the keys as the outer loop. With `JOIN … ON` the
 // planner scans the table instead: 292 ms for a group of 64 among 36,000 payments, and not 8.
