@@ -60,9 +60,9 @@ export interface Ask {
   headers?: Record<string, string>
 }
 
-export async function send(route: string, { path, body, headers }: Ask): Promise<Response> {
+export async function send(route: string, { path, body, headers }: Ask, to = edge) {
   const [method = ''] = route.split(' ')
-  return await edge.fetch(path, {
+  return await to.fetch(path, {
     method,
     headers: { Authorization: everything, 'Content-Type': 'application/json', ...headers },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),

@@ -1,0 +1,81 @@
+// Failures that many operations have in common, caused at each operation whose document lists them.
+
+import { beforeAll, expect, it } from 'vitest'
+import { LedgerUnavailable, SchemaMismatch } from '../../worker/payments/ledger/ledger.ts'
+import type { PaymentQueries } from '../../worker/payments/queries/queries.ts'
+import { SECRET } from '../support/edge.ts'
+import { issuerEnv, startIssuer } from '../support/issuer.ts'
+import { ASKS, type Ask, edge, known, send } from '../support/openapi-asks.ts'
+import { codesOf, OPERATIONS } from '../support/openapi-operations.ts'
+import { openRoom } from '../support/payments-room.ts'
+import { type ProcessEdge, processEdge } from '../support/process-edge.ts'
+
+const LARGER_THAN_ANY_LIMIT = 'x'.repeat(9 << 20)
+
+interface Cause {
+  /** Default: an edge where nothing is wrong. */
+  to?: ProcessEdge
+  /** What is wrong with the request. */
+  change?(ask: Ask): Ask
+}
+
+const withQuery =
+  (name: string, value: string) =>
+  ({ path, ...ask }: Ask): Ask => {
+    const { pathname, searchParams } = new URL(path, edge.origin)
+    searchParams.set(name, value)
+    return { ...ask, path: `${pathname}?${searchParams}` }
+  }
+
+/** An edge whose database of payments fails so. */
+function withoutDatabase(failure: Error): Cause {
+  const fail = () => Promise.reject(failure)
+  const queries = new Proxy({} as PaymentQueries, { get: () => fail })
+  const { payments } = openRoom({ wait: fail })
+  return { to: processEdge({ payments: { ...payments, queries } }) }
+}
+
+/** An edge that cannot fetch the keys of its issuer. */
+async function withoutKeys(): Promise<Cause> {
+  const issuer = await startIssuer()
+  const token = await issuer.sign({ scope: 'board:read', repos: ['*'] })
+  const env = { AUTH_SECRETS: SECRET, ...issuerEnv(issuer) }
+  const to = processEdge({ env, fetch: () => Promise.reject(new TypeError('fetch failed')) })
+  const Authorization = `Bearer ${token}`
+  const change = (ask: Ask) => ({ ...ask, headers: { ...ask.headers, Authorization } })
+  // Whoever signs in sends the token in the body.
+  return {
+    to,
+    change: (ask) => ({ ...change(ask), ...(ask.body !== undefined && { body: { token } }) }),
+  }
+}
+
+const CAUSES: Record<string, () => Cause | Promise<Cause>> = {
+  invalid_path: () => ({ change: withQuery('path', '') }),
+  unknown_filter: () => ({ change: withQuery('other', 'a') }),
+  unknown_repository: () => ({ change: withQuery('path', 'nobody/knows-it') }),
+  payload_too_large: () => ({ change: (ask) => ({ ...ask, body: LARGER_THAN_ANY_LIMIT }) }),
+  keys_unavailable: withoutKeys,
+  ledger_unavailable: () => withoutDatabase(new LedgerUnavailable('it is away')),
+  schema_mismatch: () => withoutDatabase(new SchemaMismatch('it is another')),
+}
+
+// None of these requests gets as far as to look for one.
+beforeAll(() => {
+  Object.assign(known, { transaction: 'any', alert: 'any', delivery: 'any' })
+})
+
+it.each(Object.entries(CAUSES))(
+  '%s is answered by each operation that lists it',
+  async (code, cause) => {
+    const { to, change = (ask: Ask) => ask } = await cause()
+    const lists = (route: string) =>
+      Object.values(OPERATIONS.get(route)?.responses ?? {}).some((it) => codesOf(it).includes(code))
+    const asks = Object.entries(ASKS).filter(([route]) => lists(route))
+    expect(asks.length).toBeGreaterThan(4)
+    for (const [route, [ask]] of asks.map(([route, make]) => [route, make()] as const)) {
+      const answer = await send(route, change(ask), to)
+      expect([route, await answer.json()]).toEqual([route, expect.objectContaining({ code })])
+    }
+  },
+)
