@@ -1,5 +1,5 @@
 // The plan of `webhooks`: the handlers take turns, each started fresh for each measurement, so
-// that whatever else the machine does hits all of them.
+// that other work of the machine affects all of them.
 
 import { join } from 'node:path'
 import { type PaceRun, paceRun } from './payments/pace-run.ts'

@@ -43,7 +43,7 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
 
 const OF_THE_PROGRAM = ['-h', '--help', '-v', '--version']
 
-/** Without a command, but for the options of the program itself, `dev` is meant. */
+/** Without a command, apart from the options of the program itself, `dev` is meant. */
 function withCommand(argv: readonly string[]): readonly string[] {
   const [first] = argv
   const isNone = first === undefined || (first.startsWith('-') && !OF_THE_PROGRAM.includes(first))

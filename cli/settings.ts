@@ -146,7 +146,7 @@ export class Settings {
     return defaultMs
   }
 
-  /** Reads the token anew each time, because tokens are rotated. Undefined: none was given. */
+  /** Reads the token again each time, because tokens are rotated. Undefined: none was given. */
   token(): (() => Promise<string>) | undefined {
     const variable = this.variable('SIGNALBOX_TOKEN')
     if (variable !== undefined && this.given('token-file') === undefined) {

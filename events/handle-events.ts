@@ -21,7 +21,7 @@ export interface HandleEventsOptions {
   on: EventHandlers
   /** Which events were handled. Default: in the memory of this process. */
   ids?: EventIds
-  /** An event that this version does not know. It is answered OK, whatever this does. */
+  /** An event that this version does not know. It is answered OK, even if this fails. */
   onUnknown?: (event: ReceivedEvent) => unknown
   /** What a handler, `onUnknown` or `ids` threw. Default: `console.error`. */
   onError?: (error: unknown, event: ReceivedEvent | undefined) => unknown

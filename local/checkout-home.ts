@@ -1,4 +1,4 @@
-// The files of a checkout, which builds the console's page anew at each start: it may have changed.
+// The files of a checkout, which builds the console at each start, since it may have changed.
 
 import { resolve } from 'node:path'
 import { buildConsole } from '../console/build.ts'

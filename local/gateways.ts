@@ -1,5 +1,5 @@
 // The payment gateways of a local system: simulated ones, with secrets of this data folder, unless
-// the environment names real ones. Pure but for the digest.
+// the environment names real ones. Pure except for the digest.
 
 import { hkdfSync } from 'node:crypto'
 import { DRIVERS } from '../worker/payments/gateways/registry.ts'

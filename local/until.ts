@@ -15,7 +15,7 @@ export interface Patience {
 
 /**
  * Asks until the answer is true. Throws a StartError when that takes too long, the signal's reason
- * when it is aborted, and whatever `ask` throws.
+ * when it is aborted, and every error of `ask`.
  */
 export async function until(
   ask: (signal: AbortSignal) => Promise<boolean>,

@@ -1,4 +1,4 @@
-// GET /healthz and /metrics for whatever watches the watcher. On the loopback address only: they
+// GET /healthz and /metrics, for monitoring of the sidecar. On the loopback address only: they
 // need no token.
 
 import { createServer } from 'node:http'

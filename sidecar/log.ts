@@ -1,5 +1,5 @@
 // Structured logs: one JSON object a line, or the same for people. Nothing secret leaves here,
-// whatever a caller hands in.
+// whatever the caller passes.
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type Level = (typeof LEVELS)[number]

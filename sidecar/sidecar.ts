@@ -21,7 +21,7 @@ const HELD_MS = 100
 const SAVE_EVERY_MS = 60_000
 /** After a turn that failed by a defect of ours. */
 const AFTER_DEFECT_MS = 1_000
-/** A machine that slept does not count the time in its timers: they are set anew this often. */
+/** Timers do not count the time in which a machine sleeps, so they are set again this often. */
 const MAX_SLEEP_MS = 60_000
 
 /** Where changes go. Nothing here waits for the edge: it may be away for a day. */

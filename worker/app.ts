@@ -22,7 +22,7 @@ export type AppDeps = BoardDeps & {
   config: Config
   /** Undefined: neither a gateway nor a database is configured. */
   payments: Payments | undefined
-  /** The host application, for whatever is not ours. */
+  /** The host application, for all requests that are not ours. */
   hostFetch: HostFetch | undefined
   /** The console's page, as it was built. */
   assets: Assets

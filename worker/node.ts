@@ -28,7 +28,7 @@ export interface NodeEdge {
   /** The same app without a socket. */
   fetch(request: Request): Promise<Response>
   /**
-   * Takes the AUTH_ variables anew; all others stay as they were. Throws ConfigError, and changes
+   * Replaces the AUTH_ variables. All others are unchanged. Throws ConfigError, and changes
    * nothing, where they are wrong or missing.
    */
   reload(env: Environment): void

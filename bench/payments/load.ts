@@ -1,5 +1,5 @@
 // Callbacks sent to a system: some at a time, each when the one before it is answered, or at a
-// constant rate whatever the answers do. Whatever is not answered with `ok` is an error shown.
+// constant rate, independent of the answers. Every answer other than `ok` is shown as an error.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection, type Reply } from './connection.ts'

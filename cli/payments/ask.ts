@@ -12,7 +12,7 @@ export type Answer =
       /** How far the other clock is ahead of ours; undefined: there is no Date header. */
       skewMs: number | undefined
     }
-  /** No answer; `why` is short and has nothing of the request. */
+  /** No answer. `why` is short, and contains no part of the request. */
   | { ok: false; why: string }
 
 export async function ask(url: string, init: RequestInit = {}): Promise<Answer> {

@@ -1,4 +1,4 @@
-// schema.sql and the files of migrations/, as statements. Pure but for the reading.
+// schema.sql and the files of migrations/, as statements. Pure except for reading them.
 
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'

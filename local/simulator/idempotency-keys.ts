@@ -1,4 +1,4 @@
-// Stripe's Idempotency-Key: a repeated key gets the first answer, whatever it was. Kept as long as
+// Stripe's Idempotency-Key: a repeated key gets the first answer, even an error. Kept as long as
 // the simulator runs; Stripe forgets them after a day or more.
 
 import type { StripeError } from './stripe-request.ts'

@@ -5,7 +5,7 @@ import type { Batch, EncodedWebhook, Webhook } from './webhook.ts'
 
 export interface WebhookSenderDeps {
   clock: Pick<Clock, 'now' | 'after'>
-  /** The bytes of a webhook, for each attempt anew. */
+  /** The bytes of a webhook. Called for each attempt. */
   encode(webhook: Webhook): Promise<EncodedWebhook>
   /** Rejects if there was no response. */
   post(url: string, encoded: EncodedWebhook): Promise<{ status: number; text: string }>

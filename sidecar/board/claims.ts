@@ -103,7 +103,7 @@ export class Claims {
       held.push({ key: `${fact.kind}:${id}` as Key, fact })
     }
     const facts = new Map(held.map(({ key, fact }) => [key, fact]))
-    // One claim is quickly listed again; the list of many is what must not be made anew.
+    // One claim is quickly listed again. A list of many must not be made again.
     if (held.length > 1) this.#listed = { name, held, facts }
     return { name, held, facts }
   }

@@ -69,7 +69,7 @@ export function recordHash(
   { task, health, invalid }: Derived,
   beat: Fact | undefined,
 ): string {
-  // The bytes too: a file that was saved counts as changed, whatever of it is published.
+  // The bytes, too: a file with other bytes counts as changed, even if its record is the same.
   const own = [key, fact.hash, fact.sent, folderOf(fact)]
   return digest(JSON.stringify([...own, task, health, beat?.hash, beat?.sent, invalid]))
 }

@@ -42,7 +42,7 @@ export type DerivedTask = Pick<Task, 'ready' | 'executionState' | 'sessionId'>
 
 export function deriveTask({ closed, activeAttempt, depsClosed, newest }: TaskSigns): DerivedTask {
   const ready = !closed && depsClosed
-  // A session of an earlier attempt says nothing of the one that runs now.
+  // A session of an earlier attempt says nothing about the current one.
   if (newest === undefined || newest.attempt !== activeAttempt) return { ready }
   const sessionId = newest.id
   switch (newest.health) {

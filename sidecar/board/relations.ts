@@ -64,7 +64,7 @@ export class Relations {
     return this.#rules
   }
 
-  /** Takes the rules that the configuration gives now. True: they changed, derive all anew. */
+  /** Sets the rules of the configuration. True: they changed, and all must be derived again. */
   takeRules(): boolean {
     const board = this.claims.holder('board:board')
     // A configuration that is gone for a moment must not open every closed task.

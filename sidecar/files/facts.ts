@@ -12,7 +12,7 @@ interface Origin {
   path: string
   /** Of the bytes that this fact was read from. */
   hash: string
-  /** Of the entry as it is published: whatever field it gets, a record that has it is another. */
+  /** Of the published entry, with all its fields: with another value, it is another record. */
   sent: string
 }
 
@@ -20,7 +20,7 @@ export interface TaskFact extends Origin {
   kind: 'task'
   id: string
   status: string
-  /** Closed whatever the status says. */
+  /** Closed with any status. */
   closed: boolean
   deps: readonly string[]
   attempt: string | undefined

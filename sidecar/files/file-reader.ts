@@ -29,7 +29,7 @@ export type FileState =
   | {
       state: 'later'
       why: string
-      /** For a file of which nothing is known yet: that it cannot be read. */
+      /** For a new file: a record which says that it cannot be read. */
       file?: ParsedFile
     }
 

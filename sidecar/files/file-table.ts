@@ -122,7 +122,7 @@ export class FileTable {
     return slot !== undefined && this.#rounds[slot] !== this.#round
   }
 
-  /** The next scan reports the file, whatever its stat. */
+  /** The next scan reports the file, even with the same stat. */
   distrust(path: string): void {
     const slot = this.#slots.get(path)
     if (slot !== undefined) this.#stats[4 * slot] = Number.NaN

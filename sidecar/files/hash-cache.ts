@@ -32,7 +32,7 @@ export class HashCache {
 
   /**
    * `folder` is this store's own; it is made when something is written. What was made by another
-   * version, or for another output of runs, is read anew: it may be understood in another way now.
+   * version, or for another output of runs, is read again: it may be understood in another way.
    */
   constructor(folder: string, store: CachedStore, madeBy: MadeBy, log: Log) {
     this.#folder = folder
@@ -73,7 +73,7 @@ export class HashCache {
     return count
   }
 
-  /** Writes all of it anew beside the old one, then takes its place: never half a cache. */
+  /** Writes a new cache beside the old one and replaces it, so there is never half a cache. */
   async save(files: Iterable<[string, FileFacts]>): Promise<void> {
     const temp = `${this.#file}.${process.pid}.tmp`
     try {

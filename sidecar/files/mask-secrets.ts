@@ -89,10 +89,10 @@ const maskLine = (all: string, name: string, value: string): string =>
 
 const RUN = /[\w.-]{16,}/g
 
-/** JSON Web Tokens: three parts or more, of which the first begins as every JSON object does. */
+/** JSON Web Tokens: three parts or more. The first begins like every JSON object. */
 function maskTokens(text: string): string {
   if (!text.includes('eyJ')) return text
-  // Run by run, since a pattern would begin anew at each `eyJ` of a long one.
+  // Run by run, since a pattern would begin again at each `eyJ` of a long one.
   return text.replace(RUN, (run) => {
     const start = run.indexOf('eyJ')
     if (start < 0 || run.slice(start).split('.', 3).length < 3) return run

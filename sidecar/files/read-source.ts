@@ -18,7 +18,7 @@ import { sizeText } from '../layouts/text-limit.ts'
 
 const TASKS_BYTES = 64 << 20
 const FILE_BYTES = 32 << 20
-/** A file may be replaced or written to under our hands; this often it is read anew. */
+/** A file may be replaced or written to while it is read. It is then read again this often. */
 const TRIES = 4
 
 export type Source =
@@ -115,7 +115,7 @@ function readAtMost(fd: number, size: number): Buffer {
 
 /** A byte order mark is dropped. */
 function decode(bytes: Buffer, kind: FileKind | undefined): string | undefined {
-  // A run's output is the last 8 KiB of whatever a program printed, often cut within a character.
+  // A run's output is the last 8 KiB of what a program printed, often cut within a character.
   if (kind === 'run' || isUtf8(bytes)) return new TextDecoder().decode(bytes)
   return undefined
 }

@@ -20,7 +20,7 @@ const WORK_SHARE = 0.005
 const POLL_MS = 1_000
 /** … and in a large or slow one as often as this share of a core allows. */
 const POLL_SHARE = 0.2
-/** Of these two it is certain that nothing is there; EACCES, EIO or ESTALE say nothing of it. */
+/** Only these two say that nothing is there. EACCES, EIO or ESTALE do not. */
 const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 
 /** Paths are absolute and counted by the layout. Each is a reason to read that file, not a fact. */

@@ -126,7 +126,7 @@ export const FLAG = new RegExp(
 /** `curl -u name:password`; two numbers are a user and a group. */
 export const USER = /(\s(?:-u|--user)[ =]["']?[^\s:"']{1,64}:)(?!\d{1,6}(?:\s|$))[^\s"']+/g
 
-/** `Authorization: Bearer …`, whatever the scheme, and cookies, to the end of their line. */
+/** `Authorization: Bearer …`, with any scheme, and cookies, to the end of their line. */
 export const HEADER = new RegExp(
   '((?:authorization|cookie)\\\\{0,3}["\']?[ \\t]{0,4}[:=][ \\t]{0,4}\\\\{0,3}["\'`]?' +
     '(?:(?:bearer|basic|digest|negotiate|token)[ \\t]+)?)[^\\s"\'`\\\\][^\\r\\n"\'`\\\\]*',

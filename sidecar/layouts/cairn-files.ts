@@ -7,7 +7,7 @@ import { utcTime } from './times.ts'
 import { readYamlMap, YAML_BYTES } from './yaml-map.ts'
 import type { Plain } from './yaml-scalar.ts'
 
-/** The id is the name of the file, whatever its front matter says. */
+/** The id is the name of the file. An id in its front matter is ignored. */
 export function parseTask(id: string, text: string): Entry {
   const { fields, body, invalid } = readFrontMatter(text)
   fields.text('id')

@@ -16,7 +16,7 @@ export type Entry =
       kind: 'task'
       id: string
       task: TaskSource
-      /** Closed whatever its status says (a folder of completed tasks). */
+      /** Closed with any status (a folder of completed tasks). */
       closed?: boolean
       /** Text that changes when the entry itself does, whatever its deps mean; absent: the file. */
       source?: string

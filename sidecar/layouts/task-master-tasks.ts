@@ -15,7 +15,7 @@ export const TASK_MASTER_BOARD = {
   initial: 'pending',
 } satisfies BoardConfig
 
-/** Longer titles and the like belong to no task that a person wrote. */
+/** No person writes a task with a longer title or id. */
 const FIELDS_CHARS = YAML_BYTES
 const ID_CHARS = 200
 

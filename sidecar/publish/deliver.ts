@@ -54,7 +54,7 @@ export class Change {
   /** Sends everything; answers the failure that stopped it, with `pending` holding the rest. */
   async send(): Promise<Failure | undefined> {
     const failure = await this.#sendAll()
-    // Some were read twice: that the first of the two arrived says nothing of the second.
+    // Some were read twice: the arrival of the first says nothing about the second.
     if (failure) for (const key of this.#followed) this.#pending.add(key)
     return failure
   }

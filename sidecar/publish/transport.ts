@@ -17,7 +17,7 @@ export interface Transport {
 }
 
 const TIMEOUT_MS = 15_000
-/** An answer is a list of keys at most; whatever sends more than this is not the edge. */
+/** An answer is a list of keys at most. A larger one does not come from the edge. */
 const MAX_ANSWER_BYTES = 32 << 20
 
 const headersOf = (authorization: string, body: Buffer) => ({

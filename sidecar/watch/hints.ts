@@ -59,7 +59,7 @@ export class Hints {
     return Math.min(this.#window.deadline ?? NEVER, this.#deafAt)
   }
 
-  /** Begins to watch, or watches anew: the new watcher first, so that nothing falls between. */
+  /** Starts a watcher, or a new one: it starts before the old one ends, so no event is missed. */
   async arm(): Promise<void> {
     const { watch, store, log } = this.#deps
     if (watch === undefined) return
@@ -106,7 +106,7 @@ export class Hints {
 
   /**
    * A periodic scan found changes that no hint announced. Their hints get some time to come;
-   * without them the watcher is armed anew.
+   * without them the watcher is started again.
    */
   missed(paths: readonly string[], now: number): void {
     if (!this.isArmed) return

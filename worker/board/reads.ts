@@ -1,5 +1,5 @@
 // What the read endpoints answer, as JSON text in pieces, so that 100,000 tasks are never one
-// string. Pure but for its store and log.
+// string. Pure except for its store and log.
 
 import type { PlacedRow, Row, SessionFilter, TaskFilter } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'

@@ -1,5 +1,5 @@
 // One repository: stores what a sidecar publishes, and decides which messages clients get. Pure
-// but for its store and log; owns no clock and no stream.
+// except for its store and log; owns no clock and no stream.
 
 import type { PutResult, RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
@@ -26,7 +26,7 @@ import {
 
 /** Why a publishing message was refused. The sidecar acts on each of them. */
 export type PublishRefusal =
-  /** The edge knows nothing of this run or this epoch: it wants a sync first. */
+  /** The edge does not know this run or this epoch: it needs a sync first. */
   | { reason: 'sync_required' }
   /** A later sidecar publishes this repository. */
   | { reason: 'superseded' }
@@ -41,7 +41,7 @@ export type Published<Answer> =
 /** No log has this epoch: a client that returns with it when there is a log starts over. */
 const UNPUBLISHED: EventId = { epoch: '0'.repeat(12), seq: 0 }
 
-/** What a stream is sent that joins a repository of which there is no database yet. */
+/** What a stream is sent if its repository has no database yet. */
 export function replayUnpublished(lastEventId: string | undefined): string[] {
   if (lastEventId === undefined || lastEventId === formatEventId(UNPUBLISHED)) {
     return [idOnly(UNPUBLISHED)]

@@ -58,7 +58,7 @@ export function openStream(options: StreamOptions): ReadableStream<Uint8Array> {
         stream?.end('cancelled')
       },
     },
-    // Counted in bytes, with no room: whatever is queued is what the reader is behind.
+    // Counted in bytes, with no room: the queue is exactly what the reader has not read yet.
     { highWaterMark: 0, size: (chunk) => chunk.byteLength },
   )
 }

@@ -46,7 +46,7 @@ export interface ChargeBuilder {
    */
   replace(): ChargeBuilder
   /**
-   * The payment as it is: `redirectUrl` and the like are there while it can be paid. Throws
+   * The current payment. It has `redirectUrl` and similar fields while it can be paid. Throws
    * InvalidArgumentException, PaymentConflictException, GatewayRefusedException and
    * GatewayUnavailableException.
    */

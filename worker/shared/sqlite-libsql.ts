@@ -26,7 +26,7 @@ const SETTINGS = `PRAGMA journal_mode = WAL;
   PRAGMA foreign_keys = ON;
   PRAGMA wal_autocheckpoint = 4000`
 
-/** A statement for each kind of group, and queries; beyond that the oldest is prepared anew. */
+/** A statement for each kind of group, and queries; beyond that the oldest is prepared again. */
 const MAX_STATEMENTS = 200
 
 /**

@@ -142,7 +142,7 @@ export function settleDelivery(
   return { delivery: settled, isDead }
 }
 
-/** A person sends it again, whatever its status. */
+/** A person sends it again, in any status. */
 export const redeliver = (delivery: DeliveryRow, now: number): DeliveryRow => ({
   ...delivery,
   status: 'pending',

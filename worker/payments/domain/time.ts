@@ -1,5 +1,5 @@
-// Which times are possible. Gateways send times, and an impossible one would break whatever reads
-// it later. Pure; all times are ms.
+// Which times are possible. Gateways send times, and an impossible one would break the code that
+// reads it later. Pure; all times are ms.
 
 /** The end of the year 9999: later ones are written in a way that many readers refuse. */
 const LAST_MS = Date.UTC(10_000, 0, 1) - 1

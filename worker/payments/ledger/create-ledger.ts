@@ -144,7 +144,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
       return { transaction: toTransaction({ ...latest }), opened }
     },
 
-    // An impossible refund is refused first, whatever the state of the breaker is.
+    // An impossible refund is refused first, in any state of the breaker.
     beginRefund: async (start) =>
       (await run(findRefusal(start))) ??
       (await withLeave(start.gateway, () => run(beginRefund(start)))),

@@ -47,7 +47,7 @@ export interface Ledger extends GatewayGuard {
    * dispatched. Resolves when the results are stored.
    */
   dispatchDue(claim: DueClaim): Promise<DispatchReport>
-  /** Sends a delivery again, whatever its status. False: there is none with this id. */
+  /** Sends a delivery again, in any status. False: there is none with this id. */
   redeliver(deliveryId: string, now: number): Promise<boolean>
 
   /** Marks an alert as seen; a second time changes nothing. False: there is none with this id. */

@@ -198,7 +198,7 @@ function settle(
   }
 }
 
-/** Sends a delivery again, whatever became of it. False: there is none of this id. */
+/** Sends a delivery again, in any status. False: there is none with this id. */
 export function redeliver(id: string, now: number): Operation<boolean> {
   return {
     keys: { deliveries: [id] },

@@ -32,7 +32,7 @@ export interface Operation {
   path?: Readonly<Record<string, string>>
   query?: z.ZodObject
   headers?: readonly RequestHeader[]
-  /** `any`: whatever a gateway sends. */
+  /** `any`: any body that a gateway sends. */
   body?: z.ZodType | 'any'
   /** By status. */
   answers: Readonly<Record<number, Answer>>

@@ -106,7 +106,7 @@ export const stripe = {
         return await readEvent({
           gateway: key,
           body,
-          // Stripe signs each delivery attempt anew, so this is the time of the attempt.
+          // Stripe signs each delivery attempt separately, so this is the time of the attempt.
           occurredAt: await verifySignature(signature, body, secrets),
           readIntent: (id) =>
             call.send(get('payment_intents/{id}', `${INTENTS}/${encodeURIComponent(id)}`)),

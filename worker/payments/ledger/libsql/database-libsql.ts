@@ -20,7 +20,7 @@ export interface Database {
    * server more than a small load does.
    */
   load(statements: readonly Statement[], signal: AbortSignal): Promise<Row[][]>
-  /** Only reads, beside whatever is being written. */
+  /** Only reads, also while there is a write. */
   read(statements: readonly Statement[]): Promise<Row[][]>
 }
 

@@ -1,7 +1,7 @@
 // The tables of the ledger, and how their changed rows are saved: one INSERT a table, and one
 // UPDATE for each set of columns that changed together. There is no rule here.
 //
-// An UPDATE names only columns that changed: every index over a named column is written anew, also
+// An UPDATE names only columns that changed: every index over a named column is written again, also
 // with the same value. And a value that this code cannot read stays as it is.
 
 import {
