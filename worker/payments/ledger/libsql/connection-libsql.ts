@@ -1,6 +1,6 @@
-// A connection of libSQL's server, kept from one write to the next: opening one costs the server
-// more than a small batch does, since it reads the schema and every page again. @libsql/client opens
-// one for each batch, so this stands on the library below it.
+// A connection to libSQL's server, kept from one write to the next: opening one costs the server
+// more than a small batch does, since it reads the schema and every page again. @libsql/client
+// opens one for each batch, so this uses the library below it.
 
 import { LibsqlError } from '@libsql/client/web'
 import {
