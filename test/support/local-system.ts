@@ -15,12 +15,8 @@ import { EventStream } from './event-stream.ts'
 import { jsonOf } from './json-of.ts'
 import { documentedFetch } from './openapi-operations.ts'
 import { PATIENT } from './patience.ts'
+import type { Ended } from './program.ts'
 import { programEnv } from './run-caches.ts'
-
-export interface Ended {
-  code: number | null
-  signal: NodeJS.Signals | null
-}
 
 export type Launch = (args: string[]) => { command: string; args: string[] }
 

@@ -49,6 +49,10 @@ export async function openThreaded(file: string, thread: URL): Promise<ThreadedD
     const { message, ...named } = reply.error
     caller?.reject(databaseError(Object.assign(new Error(message), named)))
   })
+  // Deno would go on without its thread, and no call would ever be answered.
+  worker.on('error', (error) => {
+    throw error
+  })
   await answered(OPENED)
   return {
     write: (statements, signal) => run('BEGIN IMMEDIATE', statements, signal),

@@ -3,9 +3,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { checkoutHome } from '../../../../../local/checkout-home.ts'
 import { schemaFrom } from '../../../../../local/database/prepare.ts'
+import { denoBinary } from '../../../../../local/deno.ts'
 import { createLedger } from '../../../../../worker/payments/ledger/create-ledger.ts'
 import { isTransient } from '../../../../../worker/payments/ledger/libsql/request-libsql.ts'
 import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
@@ -18,6 +19,8 @@ import { libsqlQueries } from '../../../../../worker/payments/queries/queries-li
 import { openSqlite } from '../../../../../worker/shared/sqlite-libsql.ts'
 import { ledgerContract } from '../../../../contract/ledger.ts'
 import { TABLES } from '../../../../support/libsql.ts'
+import { startProgram } from '../../../../support/program.ts'
+import { programEnv } from '../../../../support/run-caches.ts'
 
 const never = new AbortController().signal
 const { databaseThread } = checkoutHome
@@ -83,4 +86,16 @@ describe('an error of a database in a thread', () => {
     await written
     expect(await caught(own.read([]))).toMatchObject({ message: 'The database is closed.' })
   })
+})
+
+it.each([
+  { host: 'Node', command: [process.execPath] },
+  { host: 'Deno', command: [denoBinary(), 'run', '-A'] },
+])('a thread that breaks ends the process on $host with exit code 1', async ({ command }) => {
+  const file = ['test/fixtures/database-that-breaks.ts', join(dir, 'breaks.db')]
+  const place = { cwd: process.cwd(), env: programEnv(dir) }
+  const program = startProgram([...command, ...file], place)
+  onTestFinished(async () => void (await program.stop()))
+  expect(await program.ended).toEqual({ code: 1, signal: null })
+  expect(program.output).toContain('The thread broke')
 })
