@@ -38,12 +38,15 @@ export interface RunDatabase {
 const WRITE_WITHIN_MS = 60_000
 const BUSY_MS = 2
 
-/** Starts the server, and makes its tables. `secret` signs the token of its clients. */
+/**
+ * Starts the server, and makes its tables. `secret` signs the token of its clients; `patience` is
+ * for one start, and a fault may start the server again.
+ */
 export async function startServer(
   dir: string,
   port: number,
   secret: string,
-  patience: Patience,
+  patience: () => Patience,
 ): Promise<RunDatabase> {
   const { publicKey, token } = await databaseAccess(secret)
   const url = databaseUrl(port)
@@ -51,9 +54,9 @@ export async function startServer(
     { dir: join(dir, 'db'), port, publicKey },
     { env: { PATH: process.env.PATH ?? '', HOME: dir }, logFile: join(dir, 'database.log') },
   )
-  const server = new Process(spec, () => databaseReady(url, patience))
+  const server = new Process(spec, () => databaseReady(url, patience()))
   await server.start()
-  await prepareDatabase({ url, token }, process.cwd(), { signal: patience.signal })
+  await prepareDatabase({ url, token }, process.cwd(), { signal: patience().signal })
   const proxy = await FaultyProxy.before(port)
   const direct = libsqlDatabase({ url, authToken: token }, Date.now)
   return {

@@ -82,7 +82,7 @@ export async function startSystem(host: Host): Promise<System> {
   const database =
     host === 'node'
       ? fileIn(dir)
-      : await startServer(dir, databasePort, secret, patience('the database'))
+      : await startServer(dir, databasePort, secret, () => patience('the database'))
   const given = { PAYMENT_EVENTS_URL: receiver.url, PAYMENT_EVENTS_SECRET: eventsSecret }
   const variables = edgeVariables({ ...env, ...given }, shop, {
     secret,
