@@ -1,87 +1,35 @@
-// The arrows of the house: core ← ports ← adapters ← entry points; rooms never import each other.
+// Which files may import which: core ← ports ← adapters ← entry points. Folders of the worker never
+// import each other.
 
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join, normalize } from 'node:path'
+import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { inside, named, offences, SIDECAR_CORE, type Source, sources } from './support/sources.ts'
 
 const PLATFORM = /^(cloudflare:|node:|hono|@libsql\/|chokidar|@parcel\/watcher)/
-/** Files that may know a platform: adapters (`noun-tech.ts`), and what mounts or wires the parts. */
+
+/** Files that may import a platform: adapters (`noun-tech.ts`), and files that wire the parts. */
 const WORKER_ADAPTERS = [
   /-(object|sqlite|libsql|hono|node|process|deno)\.ts$/,
   /^worker\/(app|cloudflare|deno|node)\.ts$/,
   /(^|\/)routes\.ts$/,
 ]
-const SIDECAR_CORE = [
-  'watch/watch',
-  'watch/hints',
-  'files/file-stat',
-  'board/records',
-  'board/derive',
-  'board/hash-tree',
-  'board/compose',
-  'board/claims',
-  'files/parsed-cache',
-  'files/file-table',
-  'files/cache-line',
-  'layouts/layout',
-  'publish/edge',
-  'publish/split',
-  'publish/retry',
-]
 
-interface Source {
-  file: string
-  text: string
-  /** Specifiers as they stand. */
-  imports: string[]
-  /** Relative ones, as paths from the root. */
-  local: string[]
-  /** Those of them that bring more than types. */
-  values: string[]
-}
+/**
+ * The console imports the types of the data that it shows: the board's wire, the payments' answers.
+ * It computes two things like the edge: how an amount is written, and which repositories a token
+ * allows.
+ */
+const isShown = (name: string, { values }: Source): boolean =>
+  name === 'worker/payments/domain/money.ts' ||
+  name === 'worker/shared/repos.ts' ||
+  ((name === 'worker/board/wire.ts' || name.startsWith('worker/payments/')) &&
+    !values.includes(name))
 
-const sources: Source[] = [
-  'worker',
-  'api',
-  'client',
-  'events',
-  'payments',
-  'console',
-  'sidecar',
-  'local',
-  'cli',
-  'package',
-  'prove',
-].flatMap((folder) =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => /\.tsx?$/.test(name))
-    .map((name) => read(join(folder, name))),
-)
+/** The types of the API, which are generated and import nothing. */
+const isApiType = (name: string, { values }: Source): boolean =>
+  name === 'api/types.ts' && !values.includes(name)
 
-function read(file: string): Source {
-  const text = readFileSync(file, 'utf8')
-  const found = text.matchAll(
-    /(?:^|\n)\s*(?:import|export)\b(?:[^'"]*?from)?\s*'([^']+)'|import\(\s*'([^']+)'/g,
-  )
-  const matches = [...found].map((match) => ({ text: match[0], name: match[1] ?? match[2] ?? '' }))
-  const pathOf = (name: string) => normalize(join(dirname(file), name))
-  const relative = matches.filter(({ name }) => name.startsWith('.'))
-  return {
-    file,
-    text,
-    imports: matches.map(({ name }) => name),
-    local: relative.map(({ name }) => pathOf(name)),
-    values: relative
-      .filter(({ text }) => !/^\s*(import|export) type\b/.test(text))
-      .map(({ name }) => pathOf(name)),
-  }
-}
-
-const inside = (folder: string) => sources.filter(({ file }) => file.startsWith(`${folder}/`))
-const named = (folder: string, names: string[]) =>
-  sources.filter(({ file }) => names.some((name) => file === `${folder}/${name}.ts`))
-
-/** Every file that it loads, at once or later; types aside. */
+/** All files that it loads, at once or later, except for types. */
 function reachedFrom(entry: string, reached = new Set<string>()): string[] {
   if (reached.has(entry)) return []
   reached.add(entry)
@@ -91,7 +39,7 @@ function reachedFrom(entry: string, reached = new Set<string>()): string[] {
   return [...reached]
 }
 
-/** A walk that comes back to where it was, one for each import that closes one. */
+/** All circles of imports, one for each import that closes one. */
 function circlesOf(files: Pick<Source, 'file' | 'local'>[]): string[] {
   const localOf = new Map(files.map(({ file, local }) => [file, local]))
   const done = new Set<string>()
@@ -107,45 +55,22 @@ function circlesOf(files: Pick<Source, 'file' | 'local'>[]): string[] {
   return found
 }
 
-/** `file → import` for every import that the rule forbids. */
-function offences(of: Source[], forbidden: (name: string, source: Source) => boolean): string[] {
-  return of.flatMap((source) =>
-    [...source.imports.filter((name) => !name.startsWith('.')), ...source.local]
-      .filter((name) => forbidden(name, source))
-      .map((name) => `${source.file} → ${name}`),
-  )
-}
-
-/**
- * What the console shows it knows by its type: the board's wire, the payments' answers. It
- * computes two things like the edge: how an amount is written, and what a token's repos reach.
- */
-const isShown = (name: string, { values }: Source): boolean =>
-  name === 'worker/payments/domain/money.ts' ||
-  name === 'worker/shared/repos.ts' ||
-  ((name === 'worker/board/wire.ts' || name.startsWith('worker/payments/')) &&
-    !values.includes(name))
-
-/** The types of the API, which are generated and import nothing. */
-const isApiType = (name: string, { values }: Source): boolean =>
-  name === 'api/types.ts' && !values.includes(name)
-
-describe('the house', () => {
-  it('reads its own files', () => {
+describe('the imports', () => {
+  it('the check reads the files and their imports', () => {
     expect(inside('worker').length).toBeGreaterThan(20)
     expect(inside('sidecar').length).toBeGreaterThan(10)
     const localOf = (name: string) => sources.find(({ file }) => file === name)?.local
     expect(localOf('worker/cloudflare.ts')).toContain('worker/app.ts')
-    // An import for its effect alone counts, and one that happens later.
+    // An import without names counts, and a dynamic one, too.
     expect(localOf('console/main.tsx')).toContain('console/style/style.css')
     expect(localOf('cli/checkout.ts')).toContain('cli/commands/start.ts')
   })
 
-  it('has no circle of imports, types included', () => {
+  it('no imports form a circle, types included', () => {
     expect(circlesOf(sources)).toEqual([])
   })
 
-  it('has no circle of rooms in payments, nor in the sidecar', () => {
+  it('no folders form a circle, in payments and in the sidecar', () => {
     for (const top of ['worker/payments', 'sidecar']) {
       const rooms = readdirSync(top, { withFileTypes: true })
         .filter((entry) => entry.isDirectory())
@@ -161,7 +86,7 @@ describe('the house', () => {
     }
   })
 
-  it('keeps every platform out of the worker’s core and ports', () => {
+  it('the worker’s core and ports import no platform', () => {
     const core = inside('worker').filter(
       ({ file }) => !WORKER_ADAPTERS.some((pattern) => pattern.test(file)),
     )
@@ -169,14 +94,14 @@ describe('the house', () => {
     expect(offences(core, (name) => PLATFORM.test(name))).toEqual([])
   })
 
-  it('imports cloudflare:workers in its host and in object shells alone', () => {
+  it('only the host and the Durable Objects import cloudflare:workers', () => {
     const others = sources.filter(
       ({ file }) => file !== 'worker/cloudflare.ts' && !file.endsWith('-object.ts'),
     )
     expect(offences(others, (name) => name.startsWith('cloudflare:'))).toEqual([])
   })
 
-  it('keeps every platform and every adapter out of the sidecar’s core', () => {
+  it('the sidecar’s core imports no platform and no adapter', () => {
     const core = named('sidecar', SIDECAR_CORE)
     expect(core).toHaveLength(SIDECAR_CORE.length)
     expect(
@@ -184,7 +109,7 @@ describe('the house', () => {
     ).toEqual([])
   })
 
-  it('never imports one room from another, nor a room from shared/', () => {
+  it('no folder of the worker imports another one, and shared/ imports none of them', () => {
     const rooms = readdirSync('worker', { withFileTypes: true })
       .filter((entry) => entry.isDirectory() && entry.name !== 'shared')
       .map(({ name }) => name)
@@ -202,14 +127,14 @@ describe('the house', () => {
     expect(shared).toEqual([])
   })
 
-  it('lets the client bring nothing along but itself', () => {
+  it('the client imports nothing but itself', () => {
     const client = inside('client')
     expect(client.length).toBeGreaterThan(10)
     const own = (name: string) => name.startsWith('client/')
     expect(offences(client, (name, source) => !own(name) && !isApiType(name, source))).toEqual([])
   })
 
-  it('lets the client of payments bring nothing along but itself, nor anything import it', () => {
+  it('the client of payments imports nothing but itself, and nothing imports it', () => {
     expect(inside('payments').length).toBeGreaterThan(2)
     const own = (name: string) => name.startsWith('payments/')
     const wrong = (name: string, source: Source) => !own(name) && !isApiType(name, source)
@@ -219,7 +144,7 @@ describe('the house', () => {
     expect(offences(others, own)).toEqual([])
   })
 
-  it('lets the receiver of events bring along the signatures, the names, and the payloads’ types', () => {
+  it('the receiver of events imports only the signatures, the names, and the payloads’ types', () => {
     expect(inside('events').length).toBeGreaterThan(3)
     const own = (name: string) => name.startsWith('events/')
     const brought = [
@@ -238,7 +163,7 @@ describe('the house', () => {
     expect(offences(others, own)).toEqual([])
   })
 
-  it('lets the console know the edge by its types, and the client that everybody has', () => {
+  it('the console imports only types of the edge, and the client', () => {
     const page = inside('console').filter(({ file }) => file !== 'console/build.ts')
     expect(page.length).toBeGreaterThan(10)
     const own = (name: string) => /^(console|client)\//.test(name)
@@ -249,7 +174,7 @@ describe('the house', () => {
     expect(wrong.filter((line) => !/ → (preact|@preact)\//.test(line))).toEqual([])
   })
 
-  it('takes from the worker into the sidecar only the wire, and how it counts', () => {
+  it('the sidecar imports only the wire and the metrics of the worker', () => {
     const wrong = offences(inside('sidecar'), (name) =>
       /^worker\/(?!board\/wire\.ts$|shared\/metrics(-node)?\.ts$)/.test(name),
     )
@@ -258,7 +183,7 @@ describe('the house', () => {
     expect(offences(inside('sidecar'), (name) => /^(local|test)\//.test(name))).toEqual([])
   })
 
-  it('lets nothing import the command line, which knows of the worker what it checks', () => {
+  it('nothing imports the command line, which imports only what it checks of the worker', () => {
     const others = sources.filter(({ file }) => !/^(cli|package)\//.test(file))
     expect(offences(others, (name) => name.startsWith('cli/'))).toEqual([])
     const known = /^worker\/(shared|payments)\/|^worker\/board\/wire\.ts$/
@@ -269,7 +194,7 @@ describe('the house', () => {
     expect(wrong).toEqual([])
   })
 
-  it('loads beside a board only what runs there, and into a configuration no platform', () => {
+  it('commands beside a board load only what they run, and a configuration loads no platform', () => {
     const away = /^(local|cli\/payments|worker\/payments)\//
     const beside = ['watch', 'sync', 'token'].flatMap((it) => reachedFrom(`cli/commands/${it}.ts`))
     expect(beside).toContain('sidecar/watch/watch-chokidar.ts')
@@ -281,12 +206,12 @@ describe('the house', () => {
     expect(offences(reached, (name) => platform.test(name))).toEqual([])
   })
 
-  it('lets nothing import the package, which is made of everything', () => {
+  it('nothing imports the package', () => {
     const others = sources.filter(({ file }) => !file.startsWith('package/'))
     expect(offences(others, (name) => name.startsWith('package/'))).toEqual([])
   })
 
-  it('runs all in one process without what only a checkout has', () => {
+  it('the system in one process loads no tools of a checkout', () => {
     for (const command of ['dev', 'serve']) {
       const reached = reachedFrom(`cli/commands/${command}.ts`)
       expect(reached).toContain('local/one-process/system.ts')
@@ -296,7 +221,7 @@ describe('the house', () => {
     }
   })
 
-  it('judges histories by Node alone, in fewer lines than are read in ten minutes', () => {
+  it('the checker of histories imports only Node, and has fewer than 500 lines', () => {
     const checker = inside('prove/checker')
     expect(checker.map(({ file }) => file)).toContain('prove/checker/check.ts')
     const own = (name: string) => name.startsWith('node:') || name.startsWith('prove/checker/')
@@ -307,7 +232,7 @@ describe('the house', () => {
     expect(offences(product, (name) => name.startsWith('prove/'))).toEqual([])
   })
 
-  it('lets no port import an adapter of it', () => {
+  it('no port imports its adapter', () => {
     const ports = [
       ...named('worker/board', ['repositories', 'sql']),
       ...named('worker/console', ['assets']),
@@ -320,67 +245,5 @@ describe('the house', () => {
     expect(ports).toHaveLength(14)
     const adapter = (file: string) => `${file.slice(0, -3)}-`
     expect(offences(ports, (name, { file }) => name.startsWith(adapter(file)))).toEqual([])
-  })
-
-  it('owns no clock in the core', () => {
-    const core = [
-      ...named('sidecar', SIDECAR_CORE),
-      ...named('worker/board', [
-        'block-ring',
-        'fan-out',
-        'message',
-        'repository',
-        'reads',
-        'shared-subscription',
-        'sse',
-        'stream',
-        'stream-room',
-        'wire',
-        'board-rows',
-      ]),
-      ...inside('worker/payments').filter(({ file }) => !file.endsWith('-object.ts')),
-      ...inside('client').filter(({ file }) => !file.endsWith('/clock.ts')),
-      ...inside('events'),
-    ]
-    const clocks = core.filter(({ text }) =>
-      /Date\.now\(|new Date\(\)|performance\.now|setTimeout\(|setInterval\(|Math\.random/.test(
-        text,
-      ),
-    )
-    expect(clocks.map(({ file }) => file)).toEqual([])
-  })
-
-  it('reads the environment only in config.ts files and entry points', () => {
-    const readers = sources.filter(({ text }) =>
-      /process\.env|Deno\.env|import\.meta\.env/.test(text),
-    )
-    const allowed =
-      /(^|\/)config\.ts$|^worker\/deno\.ts$|^local\/|^cli\/process\.ts$|^package\/build\.ts$|^prove\/recorder\//
-    expect(readers.map(({ file }) => file).filter((file) => !allowed.test(file))).toEqual([])
-  })
-
-  it('writes SQL only in store adapters', () => {
-    const statement = /['"`]\s*(SELECT|INSERT|UPDATE|DELETE FROM|CREATE TABLE|PRAGMA)\s/
-    const writers = inside('worker').filter(({ text }) => statement.test(text))
-    const allowed = /-sqlite\.ts$|-libsql\.ts$|sql-node\.ts$/
-    expect(writers.map(({ file }) => file).filter((file) => !allowed.test(file))).toEqual([])
-  })
-
-  it('has no drawer for odds and ends, and no file that is two things', () => {
-    const drawers = sources.filter(({ file }) =>
-      /(^|\/)(utils?|helpers?|managers?|services?|misc|common)(\/|\.ts$)/.test(file),
-    )
-    expect(drawers.map(({ file }) => file)).toEqual([])
-    const long = sources.filter(({ text }) => text.split('\n').length > 251)
-    // Nobody reads a generated file.
-    expect(long.map(({ file }) => file)).toEqual(['api/types.ts'])
-  })
-
-  it('has no line of more than 100 columns, comments included', () => {
-    const texts = [...sources, { file: 'schema.sql', text: readFileSync('schema.sql', 'utf8') }]
-    const wide = texts.flatMap(({ file, text }) =>
-      text.split('\n').flatMap((line, at) => (line.length > 100 ? [`${file}:${at + 1}`] : [])),
-    )
-    expect(wide).toEqual([])
   })
 })

@@ -1,0 +1,69 @@
+// Rules for the text of the product's source files.
+
+import { readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { inside, named, SIDECAR_CORE, sources } from './support/sources.ts'
+
+describe('the code', () => {
+  it('the core has no clock', () => {
+    const core = [
+      ...named('sidecar', SIDECAR_CORE),
+      ...named('worker/board', [
+        'block-ring',
+        'fan-out',
+        'message',
+        'repository',
+        'reads',
+        'shared-subscription',
+        'sse',
+        'stream',
+        'stream-room',
+        'wire',
+        'board-rows',
+      ]),
+      ...inside('worker/payments').filter(({ file }) => !file.endsWith('-object.ts')),
+      ...inside('client').filter(({ file }) => !file.endsWith('/clock.ts')),
+      ...inside('events'),
+    ]
+    const clocks = core.filter(({ text }) =>
+      /Date\.now\(|new Date\(\)|performance\.now|setTimeout\(|setInterval\(|Math\.random/.test(
+        text,
+      ),
+    )
+    expect(clocks.map(({ file }) => file)).toEqual([])
+  })
+
+  it('only config.ts files and entry points read the environment', () => {
+    const readers = sources.filter(({ text }) =>
+      /process\.env|Deno\.env|import\.meta\.env/.test(text),
+    )
+    const allowed =
+      /(^|\/)config\.ts$|^worker\/deno\.ts$|^local\/|^cli\/process\.ts$|^package\/build\.ts$|^prove\/recorder\//
+    expect(readers.map(({ file }) => file).filter((file) => !allowed.test(file))).toEqual([])
+  })
+
+  it('only store adapters contain SQL', () => {
+    const statement = /['"`]\s*(SELECT|INSERT|UPDATE|DELETE FROM|CREATE TABLE|PRAGMA)\s/
+    const writers = inside('worker').filter(({ text }) => statement.test(text))
+    const allowed = /-sqlite\.ts$|-libsql\.ts$|sql-node\.ts$/
+    expect(writers.map(({ file }) => file).filter((file) => !allowed.test(file))).toEqual([])
+  })
+
+  it('no file is named utils or the like, and none has more than 250 lines', () => {
+    const drawers = sources.filter(({ file }) =>
+      /(^|\/)(utils?|helpers?|managers?|services?|misc|common)(\/|\.ts$)/.test(file),
+    )
+    expect(drawers.map(({ file }) => file)).toEqual([])
+    const long = sources.filter(({ text }) => text.split('\n').length > 251)
+    // Nobody reads a generated file.
+    expect(long.map(({ file }) => file)).toEqual(['api/types.ts'])
+  })
+
+  it('no line has more than 100 columns, comments included', () => {
+    const texts = [...sources, { file: 'schema.sql', text: readFileSync('schema.sql', 'utf8') }]
+    const wide = texts.flatMap(({ file, text }) =>
+      text.split('\n').flatMap((line, at) => (line.length > 100 ? [`${file}:${at + 1}`] : [])),
+    )
+    expect(wide).toEqual([])
+  })
+})
