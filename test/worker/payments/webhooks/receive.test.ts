@@ -44,7 +44,7 @@ const charge = (room: Room) => {
 const stored = (room: Room) => room.payments.queries.webhookEvents({}, { limit: 9 })
 
 describe('a webhook', () => {
-  it('changes its payment and fires its event after WebhookReceived, with the body masked', async () => {
+  it('changes its payment, with the event after WebhookReceived and a masked body', async () => {
     const room = openRoom()
     const { transactionId } = await charge(room)
     expect(await send(room, payloadOf(room))).toEqual({ status: 200, body: 'ok' })
@@ -58,7 +58,7 @@ describe('a webhook', () => {
     expect(event?.raw).toEqual({ secret: '[redacted]', kept: 'seen' })
   })
 
-  it('that is a duplicate fires WebhookReceived again, and nothing else happens', async () => {
+  it('that is a duplicate causes WebhookReceived, and nothing else', async () => {
     const room = openRoom()
     await charge(room)
     await send(room, payloadOf(room))
@@ -69,16 +69,16 @@ describe('a webhook', () => {
     ])
   })
 
-  it('for an unknown gateway gets 404 before anything is read', async () => {
+  it('for an unknown gateway gets 404, and causes nothing', async () => {
     const room = openRoom()
     expect(await send(room, 'anything', {}, 'nope')).toEqual({ status: 404, body: 'unknown' })
     expect(room.events).toEqual([])
   })
 
-  it('without a valid signature is reported without its secrets, and never stored', async () => {
+  it('without a valid signature is reported without its secrets, and not stored', async () => {
     const room = openRoom()
     room.script.webhook = () => {
-      throw new InvalidWebhookSignatureException('The signature is of another key.')
+      throw new InvalidWebhookSignatureException('The signature is not valid.')
     }
     const headers = { 'X-Signature': 'forged-one', 'User-Agent': 'curl', Cookie: 'a=b' }
     expect(await send(room, {}, headers)).toEqual({ status: 401, body: 'invalid' })
@@ -88,7 +88,7 @@ describe('a webhook', () => {
         name: 'WebhookVerificationFailed',
         payload: {
           gateway: 'bank',
-          reason: 'The signature is of another key.',
+          reason: 'The signature is not valid.',
           headers: { 'user-agent': 'curl' },
         },
       },
@@ -97,10 +97,10 @@ describe('a webhook', () => {
     expect(await stored(room)).toEqual([])
   })
 
-  it('that is forged many times does not fill the log, which says how many there were', async () => {
+  it('that is forged many times does not fill the log, which counts the others', async () => {
     const room = openRoom()
     room.script.webhook = () => {
-      throw new InvalidWebhookSignatureException('The signature is of another key.')
+      throw new InvalidWebhookSignatureException('The signature is not valid.')
     }
     const lines = () => room.lines.filter(({ event }) => event === 'payments.webhook.not_verified')
     for (let times = 0; times < 100; times++) await send(room, {})
@@ -148,7 +148,7 @@ describe('a webhook', () => {
     ['no time', Number.NaN],
     ['a time that no date can have', 8_900_000_000_000_000],
     ['a time in days', 4 * 86_400_000],
-  ])('of %s is stale, asked about, and never recorded', async (_, offset) => {
+  ])('with %s is stale and not stored, and its payment is checked', async (_, offset) => {
     const room = openRoom()
     const { transactionId } = await charge(room)
     const { clock, payments } = room
@@ -182,7 +182,7 @@ describe('a webhook', () => {
     }
   })
 
-  it('of a success after a failure changes nothing, and is an alert until it is acknowledged', async () => {
+  it('for a payment after a failure changes nothing, and is an alert until it is acknowledged', async () => {
     const room = openRoom()
     await charge(room)
     await send(room, payloadOf(room, { eventId: 'event-0', status: 'Expired' }))
@@ -198,7 +198,7 @@ describe('a webhook', () => {
     expect(await queries.alerts({}, { limit: 9 })).toEqual([])
   })
 
-  it('of a refund that arrives before its payment is not lost', async () => {
+  it('for a refund that arrives before its payment is not lost', async () => {
     const room = openRoom()
     const { transactionId } = await charge(room)
     await send(room, payloadOf(room, { status: 'Refunded' }))
