@@ -164,7 +164,7 @@ export interface BoardStatus {
 export interface ChangesAnswer {
   /** `<epoch>-<seq>` of the newest change with a message to clients. */
   seq: string
-  /** The message to clients. Null if nothing that they can see has changed. */
+  /** The message that clients got now. Null if they see no change, or before its last part. */
   message: Message | null
   /** This run and batch was applied before; nothing happened now. */
   duplicate?: true

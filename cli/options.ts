@@ -1,5 +1,5 @@
-// Every option of every command, with its environment variable. A secret is
-// never an option: options show in the list of processes.
+// Every option of every command, with its environment variable. A secret is never an option:
+// options show in the list of processes.
 
 export interface Option {
   /** The value after the option. Absent: it is a switch. */

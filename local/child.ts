@@ -32,8 +32,9 @@ export interface Child {
 
 // A watcher beside the program waits for the far end of file descriptor 3, which only our process
 // holds and the kernel closes when we die of anything, SIGKILL too. Both are one process group, and
-// the watcher signals the group (0), whose number is not used again while it is in it. The
-// program itself replaces the shell, so its pid ($$) and its ending are those that we see.
+// the watcher signals the group (0). The number of the group is not used again while the watcher is
+// in it, so the signal cannot hit other processes. The program itself replaces the shell, so its
+// pid ($$) and its ending are those that we see.
 const TIED = `
 {
   trap '' TERM

@@ -26,8 +26,8 @@ const OTHERS = 0o077
 const OTHERS_WRITE = 0o022
 
 /**
- * Creates and locks the folder, and puts the last run's logs aside. `notice` gets a sentence if
- * other users could read the folder, which is then changed. Throws StartError.
+ * Creates and locks the folder, and renames the last run's logs. `notice` gets a sentence if other
+ * users had access to the folder, which then only its owner has. Throws StartError.
  */
 export async function openDataFolder(
   dir: string,

@@ -1,5 +1,5 @@
 // Which variables each process of a local system gets: some of the user's environment and, for the
-// edge, its addresses, its secrets and the simulated gateways. Pure.
+// edge, its URLs, its secrets and the simulated gateways. Pure.
 
 import { gatewayPrefixes } from '../worker/payments/config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'

@@ -8,7 +8,7 @@ import { variableOf } from '../worker/payments/gateways/settings.ts'
 type DriverName = keyof typeof DRIVERS
 const DRIVER_NAMES = Object.keys(DRIVERS) as DriverName[]
 
-/** The setting that signs the webhooks. Those of fib are not signed, so it lists its client id. */
+/** The setting that signs the webhooks. Those of fib are not signed, so its client id is here. */
 const SIGNED_WITH = {
   redirect: 'api_key',
   fib: 'client_id',

@@ -1,5 +1,5 @@
-// The options of a start. The command line reads them. Types, and one
-// default that others name too.
+// The options of a start, which the command line reads. Types, and one default that others use,
+// too.
 
 /** The data folder unless another one is named. */
 export const DATA_DIR = '.signalbox'

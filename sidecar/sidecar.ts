@@ -209,7 +209,7 @@ export class Sidecar {
     this.#scanWhy = why
   }
 
-  /** Publishes what changed, and returns when to look again for changes by time alone. */
+  /** Publishes what changed, and sets when to look again for changes by time alone. */
   #settle(signal: AbortSignal, since: number | undefined): void {
     const { board, publisher, clock } = this.#deps
     const changed = board.settle(clock.now())

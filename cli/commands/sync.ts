@@ -48,7 +48,7 @@ export async function run(settings: Settings, { io }: World): Promise<number> {
   return 1
 }
 
-/** Failures that no retry helps: a wrong token, URL, repository or version, or another sidecar. */
+/** A retry cannot help: a wrong token, URL, repository or version, or another sidecar runs. */
 function isFinal({ reason, code }: Failure): boolean {
   return (
     reason === 'unauthorized' ||

@@ -6,8 +6,9 @@ import { join } from 'node:path'
 export interface Scripts {
   /** The number that schema.sql makes, and the last migration. */
   version: number
-  /** The statements of schema.sql. */
+  /** The text of schema.sql, with its comments. */
   text: string
+  /** The statements of schema.sql. */
   schema: readonly string[]
   /** From schema 2 on, without a gap. */
   migrations: readonly Migration[]

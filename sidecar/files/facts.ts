@@ -12,7 +12,7 @@ interface Origin {
   path: string
   /** Of the bytes that this fact was read from. */
   hash: string
-  /** Of the published entry, with all its fields: with another value, it is another record. */
+  /** Of the published entry, with all its fields: a change of any field makes another record. */
   sent: string
 }
 
@@ -20,7 +20,7 @@ export interface TaskFact extends Origin {
   kind: 'task'
   id: string
   status: string
-  /** Closed with any status. */
+  /** Closed, even if its status is an open one. */
   closed: boolean
   deps: readonly string[]
   attempt: string | undefined

@@ -7,7 +7,7 @@ export interface FileStat {
   ino: number
 }
 
-/** The stat of a file. */
+/** The stat of a file, and whether it can be trusted. */
 export interface SeenStat extends FileStat {
   /** Looked at so soon after a write that another one may hide behind the same stat. */
   isRacy: boolean

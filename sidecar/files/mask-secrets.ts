@@ -30,7 +30,7 @@ export function maskSecrets(text: string): string {
 }
 
 /**
- * The order matters in three places; the other patterns could be anywhere:
+ * The order matters in three places; all other patterns may come in any order:
  * - SCHEME before VARIABLE and FIELD: of `TOKEN=Bearer abc` they would take the word `Bearer` for
  *   the value, and the token would stay.
  * - VARIABLE before FIELD: a shell's value may hold the other quote, as in `PASSWORD="it's me"`.

@@ -78,7 +78,7 @@ export function parseSession(id: string, text: string): Entry {
   return { kind: 'session', id, session: defined({ ...session, invalid: why }) }
 }
 
-/** Undefined if there is no heartbeat in it: then the session correctly becomes stale. */
+/** Empty if the file has no heartbeat: then the session correctly becomes stale. */
 export function parseLive(id: string, text: string): Entry[] {
   const fields = readJsonFields(text)
   const heartbeatAt = fields?.text('heartbeatAt')

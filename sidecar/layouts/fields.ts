@@ -86,7 +86,7 @@ export function sentence(what: string, problems: readonly string[]): string | un
 }
 
 /**
- * Leaves out undefined properties, with which a record would have another hash and not be equal.
+ * Leaves out undefined properties: a comparison or a hash would take the record for another one.
  */
 export function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const entries = Object.entries(value).filter(([, item]) => item !== undefined)

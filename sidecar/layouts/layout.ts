@@ -16,7 +16,7 @@ export type Entry =
       kind: 'task'
       id: string
       task: TaskSource
-      /** Closed with any status (a folder of completed tasks). */
+      /** Closed, even if its status is an open one (a folder of completed tasks). */
       closed?: boolean
       /** Text that changes when the entry itself does, whatever its deps mean; absent: the file. */
       source?: string

@@ -15,7 +15,7 @@ export const TASK_MASTER_BOARD = {
   initial: 'pending',
 } satisfies BoardConfig
 
-/** No person writes a task with a longer title or id. */
+/** No person writes a task whose fields or id are longer. */
 const FIELDS_CHARS = YAML_BYTES
 const ID_CHARS = 200
 

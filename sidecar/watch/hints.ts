@@ -6,9 +6,9 @@ import type { Store } from '../layouts/layout.ts'
 import type { Log } from '../log.ts'
 import type { Watch, Watcher } from './watch.ts'
 
-/** A hint may come this much after a scan found its change. Later, the watcher misses events. */
+/** A hint may come so long after a scan found its change. After that, the watcher missed it. */
 const LATE_HINT_MS = 5_000
-/** If the system refuses to watch, this is tried again so often. */
+/** If the system refuses to watch, it is asked again this often. */
 const ARM_AGAIN_MS = 30_000
 const NEVER = Number.POSITIVE_INFINITY
 

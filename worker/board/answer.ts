@@ -1,5 +1,5 @@
-// Turns a record of a repository into the answer for the Worker: a stream, or `unchanged` if the
-// client has it already. No I/O.
+// Turns what a repository found for a query into the answer for the Worker: a stream, or
+// `unchanged` if the client has it already. No I/O.
 
 import type { Found } from './reads.ts'
 import type { ReadAnswer } from './repositories.ts'

@@ -152,7 +152,10 @@ const OPERATIONS: Record<string, Operation> = {
         'At most 8 MiB. A larger change is split; clients get its message after the last part.',
     },
     publishSchema,
-    { description: 'It is applied, and clients got its message.', schema: publishedSchema },
+    {
+      description: 'It is applied. Clients get a message after the last part.',
+      schema: publishedSchema,
+    },
   ),
 }
 

@@ -67,7 +67,9 @@ export const changesAnswerSchema = z.object({
   seq: z.string().describe('`<epoch>-<seq>` of the newest change with a message to clients.'),
   message: messageSchema
     .nullable()
-    .describe('The message to clients. Null if nothing that they can see has changed.'),
+    .describe(
+      'The message that clients got now. Null if they see no change, or before its last part.',
+    ),
   duplicate: z
     .literal(true)
     .describe('This run and batch was applied before; nothing happened now.')

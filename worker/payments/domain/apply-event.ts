@@ -52,7 +52,7 @@ export function applyEvent(
   }
 }
 
-/** The money of a refund is gone, also with another amount, so a refund is always applied. */
+/** The money of a refund is gone, even if its amount differs, so a refund is always applied. */
 function outcomeOf({ transaction }: Payment, event: WebhookEventRow, mismatch: boolean): Outcome {
   if (event.alert !== null) return 'unchanged'
   const judgement = judge(transaction.status, event.to_status)

@@ -142,7 +142,7 @@ export function settleDelivery(
   return { delivery: settled, isDead }
 }
 
-/** A person sends it again, in any status. */
+/** A person asks to send it again, so its status does not matter. */
 export const redeliver = (delivery: DeliveryRow, now: number): DeliveryRow => ({
   ...delivery,
   status: 'pending',

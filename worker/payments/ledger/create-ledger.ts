@@ -144,7 +144,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
       return { transaction: toTransaction({ ...latest }), opened }
     },
 
-    // An impossible refund is refused first, in any state of the breaker.
+    // An impossible refund is refused first, even while the circuit is open.
     beginRefund: async (start) =>
       (await run(findRefusal(start))) ??
       (await withLeave(start.gateway, () => run(beginRefund(start)))),

@@ -24,7 +24,7 @@ export interface Operation {
   id: string
   summary: string
   description?: string
-  /** `token`: any valid token. `nobody`: tokens are not checked. */
+  /** `token`: any valid token. `nobody`: no token is needed. */
   needs: Scope | 'token' | 'nobody'
   /** A ticket in the query does as well as a token. */
   takesTicket?: true

@@ -56,7 +56,7 @@ const isSafe = (value: bigint): boolean => Number.isSafeInteger(Number(value))
 
 /**
  * The client sends every number as a float; only a bigint arrives as an integer. Half a surrogate
- * pair has no UTF-8: for one of them the server refuses the whole batch.
+ * pair has no UTF-8: for one of them the server refuses the whole batch, with all other payments.
  */
 export function bind({ sql, args }: Statement): BoundStatement {
   const values = Object.fromEntries(
