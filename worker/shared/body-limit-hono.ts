@@ -19,7 +19,11 @@ export function bodyLimit({ maxSize, onError }: BodyLimit): MiddlewareHandler {
     const length = c.req.header('Content-Length')
     // With both of them the length is not that of the body.
     const isDeclared = length !== undefined && c.req.header('Transfer-Encoding') === undefined
-    if (!isDeclared) return counted(c, next)
+    if (!isDeclared) {
+      // Under Node the request is a stand-in, and hono's `new Request(raw, …)` throws for one.
+      c.req.raw = new Request(c.req.url, c.req.raw)
+      return counted(c, next)
+    }
     if (Number(length) > maxSize) return onError(c)
     return next()
   }

@@ -2,6 +2,7 @@
 
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
+import { serveNode } from '../../../worker/serve-node.ts'
 import { bodyLimit } from '../../../worker/shared/body-limit-hono.ts'
 
 const app = new Hono()
@@ -51,5 +52,22 @@ describe('a body', () => {
       get: () => expect.unreachable('a stream was made of it'),
     })
     expect((await app.request(request)).status).toBe(200)
+  })
+
+  it('without a declared length is counted under Node, too', async () => {
+    const server = await serveNode((request) => app.fetch(request), {
+      hostname: '127.0.0.1',
+      port: 0,
+    })
+    const send = async (body: string) => {
+      const stream = new Blob([body]).stream()
+      const init = { method: 'POST', body: stream, duplex: 'half' }
+      const response = await fetch(server.url, init as RequestInit)
+      return [response.status, await response.text()]
+    }
+    expect(await send('ten chars.')).toEqual([200, 'ten chars.'])
+    expect(await send('eleven char')).toEqual([413, ''])
+    expect((await fetch(server.url, { method: 'POST' })).status).toBe(200)
+    await server.close(0)
   })
 })

@@ -11,12 +11,14 @@ export const CORRELATION_ID = 'X-Correlation-Id'
 export const correlationIdOf = (header: string | null | undefined, now: number): string =>
   header && CORRELATION_ID_PATTERN.test(header) ? header : newId(now)
 
-/** The request with the id in its header. The body moves to it: do not read the old request. */
+/**
+ * A copy with the id in its header. The body moves to it: do not read the old request. Under Node
+ * that is a stand-in, for which a middleware's `new Request(request, …)` would throw.
+ */
 export function withCorrelationId(request: Request, correlationId: string): Request {
-  if (request.headers.get(CORRELATION_ID) === correlationId) return request
-  const headers = new Headers(request.headers)
-  headers.set(CORRELATION_ID, correlationId)
-  return new Request(request, { headers })
+  const copy = new Request(request.url, request)
+  copy.headers.set(CORRELATION_ID, correlationId)
+  return copy
 }
 
 /** The middleware named `api`: the headers of every answer to a machine. */
