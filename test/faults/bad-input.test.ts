@@ -1,5 +1,5 @@
-// What may lie in a board's folders: each gets a clear answer, the rest of the board goes on, and
-// signals keep coming.
+// Bad files in a board's folders: each is reported clearly, and the rest of the board still works
+// and sends signals.
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterEach(() => systems.clear())
 afterAll(() => edge.close())
 
-/** A save of a good task is told, and can be read. */
+/** A save of a good task sends its signal. */
 async function stillWorks(system: System): Promise<void> {
   const stream = await (await system.repo.stream()).joined()
   await system.save('GOOD', taskText(`saved ${Date.now()}`))
@@ -56,7 +56,7 @@ describe('a cairn board', () => {
     ['HUGE', (path) => writeFileSync(path, Buffer.alloc(40 << 20, 'x')), /too large: 40.0 MiB/],
   ]
 
-  it('lists every bad file with a sentence, goes on, and says the same after a restart', async () => {
+  it('lists every bad file with a sentence, still works, and lists the same after a restart', async () => {
     const system = await systems.keep(System.cairn(edge, { GOOD: taskText('good') }))
     for (const [id, make] of BAD) make(system.taskPath(id))
     const expected = Object.fromEntries(
@@ -85,7 +85,7 @@ describe('a cairn board', () => {
     await stillWorks(system)
   })
 
-  it('never shows what lies outside of the store, whatever links there', async () => {
+  it('never shows files outside of the store, whatever links to them', async () => {
     const system = await systems.keep(System.cairn(edge, { GOOD: taskText('good') }))
     await system.write('outside/SECRET.md', taskText('root: secret'))
     await system.write('.env', 'root: secret')
@@ -113,7 +113,7 @@ describe('a cairn board', () => {
       expect(text, route).not.toContain('root:')
       expect(text, route).not.toContain('secret')
     }
-    // What stood there before is neither dropped nor deaf for good.
+    // The tasks that were there before are kept, and are watched again later.
     expect([...(await system.tasks()).keys()]).toEqual(['ENV', 'GOOD', 'PASSWD'])
     rmSync(system.path('.cairn/tasks'))
     renameSync(system.path('.cairn/old'), system.path('.cairn/tasks'))
@@ -122,7 +122,7 @@ describe('a cairn board', () => {
     await stream.close()
   })
 
-  it('takes __proto__ and a name of 255 bytes for ids like any other, and no other name for a task', async () => {
+  it('accepts __proto__ and a name of 255 bytes as ids, and ignores names that are no ids', async () => {
     const long = 'x'.repeat(252)
     const names = { GOOD: taskText('good'), [long]: taskText('long') }
     const system = await systems.keep(System.cairn(edge, names))
@@ -147,7 +147,7 @@ describe('a Backlog.md board', () => {
   const file = (id: string, title: string) =>
     `---\nid: ${id}\ntitle: ${title}\nstatus: To Do\n---\n`
 
-  it('lists both of two files with one id, and gives it back to the second when the first goes', async () => {
+  it('lists two files with one id, and the second gets the id when the first is removed', async () => {
     const system = await systems.keep(
       System.start(edge, {
         'backlog/config.yml': '',
@@ -166,7 +166,7 @@ describe('a Backlog.md board', () => {
     await expect.poll(rows, PATIENT).toEqual([['BACK-1', 'Second', undefined]])
   })
 
-  it('takes names with line breaks, quotes and letters of any script', async () => {
+  it('accepts names with line breaks, quotes and letters of any script', async () => {
     const system = await systems.keep(System.start(edge, { 'backlog/config.yml': '' }))
     const names = ['a\nb', `"it's"`, 'Größe 😀', '../../x'.replaceAll('/', '∕'), 'x'.repeat(240)]
     for (const [n, name] of names.entries())
@@ -175,7 +175,7 @@ describe('a Backlog.md board', () => {
     await expect.poll(async () => [...(await system.tasks()).keys()], PATIENT).toEqual(expected)
   })
 
-  it('publishes no file of the project through a link, though its root is the whole project', async () => {
+  it('publishes no file of the project through a link, although its root is the project', async () => {
     const system = await systems.keep(
       System.start(edge, {
         'backlog.config.yml': '',
@@ -194,7 +194,7 @@ describe('a Task Master board', () => {
   const tasks = (title: string) => ({ tasks: [{ id: 1, title, status: 'pending' }] })
   const FILE = '.taskmaster/tasks/tasks.json'
 
-  it('tells all tasks beside tags whose names no id can hold', async () => {
+  it('publishes all tasks, also those of tags whose names do not fit into an id', async () => {
     const first = JSON.stringify({ master: tasks('before') })
     const system = await systems.keep(System.start(edge, { [FILE]: first }))
     const long = Object.fromEntries(
@@ -215,7 +215,7 @@ describe('a Task Master board', () => {
     expect(await system.log()).not.toMatch(/refused|edge\.failed/)
   })
 
-  it('lists one id that stands 1,000 times, and a task nested too deep, without a pause', async () => {
+  it('lists an id that occurs 1,000 times, and a task that is nested too deeply', async () => {
     const many = Array.from({ length: 1_000 }, (_, n) => ({ id: 1, title: `${n}` }))
     const text = JSON.stringify({ master: { tasks: many } })
     const deep = `"id":2,"x":${'['.repeat(9_000)}${']'.repeat(9_000)}`
@@ -228,7 +228,7 @@ describe('a Task Master board', () => {
     expect(listed.get('master:1~2')?.invalid).toMatch(/an earlier entry of this file/)
   })
 
-  it('keeps its tasks while the file is broken, says so, and takes the next good one', async () => {
+  it('keeps its tasks while the file is broken, reports it, and reads the next valid file', async () => {
     const first = JSON.stringify({ master: tasks('before') })
     const system = await systems.keep(System.start(edge, { [FILE]: first }))
     await system.write(FILE, first.slice(0, 40))
@@ -242,7 +242,7 @@ describe('a Task Master board', () => {
   })
 })
 
-it('a configuration that breaks closes no task and opens none', async () => {
+it('an invalid configuration neither closes nor opens a task', async () => {
   const closed = '---\ntitle: done\nstatus: done\n---\n'
   const system = await systems.keep(System.cairn(edge, { DONE: closed, GOOD: taskText('good') }))
   await system.write('.cairn/config.yaml', 'states: [\n')

@@ -1,5 +1,5 @@
-// Whatever happens to files and processes, in whatever order: a client that follows nothing but
-// signals ends with the board that stands on the disk.
+// Random faults of files and processes, in any order: a client that only follows signals ends with
+// the board that is on the disk.
 
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
@@ -12,10 +12,10 @@ import { PATIENT } from '../support/patience.ts'
 import { CONFIG, System, Systems } from '../support/system.ts'
 import { ModelClient } from './model-client.ts'
 
-/** In each round: faults for so long, then quiet saves, then the client is compared with the files. */
+/** Each round: faults for this time, then quiet saves, then the client must equal the files. */
 const FAULTS_MS = 7_000
 const ROUNDS = 4
-/** Longer than a window, so that each save has a signal of its own, and no other makes up for it. */
+/** Longer than a window, so that each save needs its own signal. */
 const APART_MS = 250
 const SESSION = 'ses_0123456789abcdef01234567'
 
@@ -30,7 +30,7 @@ afterAll(async () => {
 
 type Row = { title: string; status: string; ready: boolean }
 
-/** What the files say, read as plainly as can be. */
+/** The board in the files, read in the simplest way. */
 async function onDisk(system: System): Promise<Record<string, Row>> {
   const folder = system.path('.cairn/tasks')
   const names = existsSync(folder) ? await readdir(folder) : []
@@ -61,8 +61,8 @@ const seenBy = (of: ModelClient): Record<string, Row> =>
     [...of.tasks].map(([id, { title, status, ready }]) => [id, { title, status, ready }]),
   )
 
-/** For the one who reads a failure: how far the change came, and the last that each part said. */
-async function whereItStands(system: System, by: ModelClient): Promise<string> {
+/** For the message of a failure: how far the change came, and the last output of each part. */
+async function progressOf(system: System, by: ModelClient): Promise<string> {
   const tail = (lines: readonly string[]) => lines.slice(-25).join('\n')
   const edge = await system.repo.json('/status').catch((error: unknown) => error)
   return [
@@ -77,7 +77,7 @@ async function emptyFolder(folder: string): Promise<void> {
   await mkdir(folder)
 }
 
-/** All that may happen, each often enough in a run. */
+/** All faults, each often enough in a run. */
 class Chaos {
   readonly #system: System
   readonly #edge: EdgeProcess
@@ -104,7 +104,7 @@ class Chaos {
       [4, 'session', () => this.#session()],
       [2, 'rules', () => this.#rules()],
       [5, 'checkout', () => this.#checkout()],
-      [2, 'tasks made anew', () => this.#makeAnew()],
+      [2, 'tasks replaced', () => this.#replaceTasks()],
       [3, 'store away', () => this.#away()],
       [4, 'client drops', () => this.#client.drop()],
       [4, 'sidecar killed', () => this.#sidecar(() => this.#system.killSidecar())],
@@ -119,7 +119,7 @@ class Chaos {
     await sleep(this.#random() < 0.5 ? 0 : this.#random() * 250)
   }
 
-  /** A few that no other round has, so that each is told in one way only. */
+  /** A few that no other round has, so that only one signal can announce each. */
   idsOfRound(round: number): string[] {
     return Array.from({ length: 6 }, (_, n) => `R-${round}-${n}`)
   }
@@ -161,7 +161,7 @@ class Chaos {
     await this.#system.git('checkout', '-qf', this.#random() < 0.5 ? 'main' : 'other')
   }
 
-  async #makeAnew(): Promise<void> {
+  async #replaceTasks(): Promise<void> {
     await rm(this.#system.path('.cairn/tasks'), { recursive: true })
     await sleep(this.#random() * 50)
     await mkdir(this.#system.path('.cairn/tasks'))
@@ -204,7 +204,7 @@ class Chaos {
   }
 }
 
-it('a client of signals alone has the board of the files, after any faults in any order', async () => {
+it('a client that only follows signals has the board of the files after random faults', async () => {
   const seed = Number(process.env.FAULTS_SEED ?? Math.floor(Math.random() * 1e9))
   const on = await startEdge('workerd')
   edge = on
@@ -235,7 +235,7 @@ it('a client of signals alone has the board of the files, after any faults in an
       await expect.poll(() => seenBy(by), PATIENT).toEqual(expected)
     } catch (cause) {
       const said = `seed ${seed}; the last steps were ${chaos.done.slice(-12).join(', ')}`
-      throw new Error(`${said}\n${await whereItStands(system, by)}`, { cause })
+      throw new Error(`${said}\n${await progressOf(system, by)}`, { cause })
     }
   }
   console.log(`convergence: seed ${seed}, ${chaos.done.length} steps, ${by.signals.length} signals`)

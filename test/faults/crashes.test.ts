@@ -1,5 +1,5 @@
-// Processes die without a word, in the middle of their work: nothing that was saved is lost, and
-// clients that come back by their last id are told.
+// Processes are killed while they work: nothing that was saved is lost, and clients that reconnect
+// with their last id get what they missed.
 
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ afterAll(() => edge.close())
 const board = (tasks = ids) =>
   systems.keep(System.cairn(edge, Object.fromEntries(tasks.map((id) => [id, taskText('before')]))))
 
-/** 500 saves, five of each task, with some room to die in. */
+/** 500 saves, five of each task, with pauses in which a process can be killed. */
 async function burst(system: System): Promise<void> {
   for (let round = 0; round < 5; round++) {
     for (const id of ids) await system.save(id, taskText(`round ${round}`))
@@ -34,7 +34,7 @@ async function burst(system: System): Promise<void> {
   }
 }
 
-/** The titles that a follower of signals and the edge itself have: one, when all arrived. */
+/** The titles in a client that follows signals, and in the edge: one when all saves arrived. */
 async function titles(system: System, client: ModelClient) {
   const edges = [...(await system.tasks()).values()].map(({ title }) => title)
   const clients = [...client.tasks.values()].map(({ title }) => title)
@@ -45,7 +45,7 @@ async function titles(system: System, client: ModelClient) {
 }
 const ALL = { edge: [100, 'round 4'], client: [100, 'round 4'] }
 
-it('a sidecar that is killed in the middle of 500 saves and started again tells all of them', async () => {
+it('a sidecar that is killed during 500 saves publishes all of them after a restart', async () => {
   const system = await board()
   const client = new ModelClient(system.repo)
   const saving = burst(system)
@@ -60,7 +60,7 @@ it('a sidecar that is killed in the middle of 500 saves and started again tells 
   await client.close()
 })
 
-it('an edge that is killed in the middle of 500 saves comes back with all of them, and no stream misses one', async () => {
+it('an edge that is killed during 500 saves gets all of them, and no stream misses one', async () => {
   const system = await board()
   const client = new ModelClient(system.repo)
   await expect.poll(() => client.tasks.size, PATIENT).toBe(100)
@@ -72,7 +72,7 @@ it('an edge that is killed in the middle of 500 saves comes back with all of the
   await client.close()
 })
 
-it('what an edge told before it was killed it knows after, and an up-to-date client is told nothing', async () => {
+it('an edge keeps its board when it is killed, and a current client gets no message', async () => {
   const system = await board(['A'])
   const stream = await (await system.repo.stream()).joined()
   await system.save('A', taskText('told'))
@@ -86,7 +86,7 @@ it('what an edge told before it was killed it knows after, and an up-to-date cli
   await resumed.close()
 })
 
-it('a client that was away while an edge told and died gets what it missed, with its ids, and no more', async () => {
+it('a client gets exactly what it missed, with the ids, also after the edge was killed', async () => {
   const system = await board(['A', 'B'])
   const stream = await (await system.repo.stream()).joined()
   const { lastId } = stream
@@ -110,7 +110,7 @@ it.each([
   ['that lost everything', loseAll],
   ['whose tables have another schema', makeOlder],
 ])(
-  'an edge %s is filled again at the next save, and tells old clients to start over',
+  'an edge %s is filled again at the next save, and old clients are told to start over',
   async (_, change) => {
     const system = await board(['A', 'B'])
     const session = `id: ${SESSION}\ntask: A\nstatus: finished\nstarted_at: 2026-01-01T10:00:00Z\n`
@@ -141,7 +141,7 @@ it.each([
   },
 )
 
-it('a sidecar that is stopped tells what was saved a moment before', async () => {
+it('a sidecar that is stopped publishes what was saved just before', async () => {
   const system = await board(['A'])
   await system.save('A', taskText('last words'))
   await system.stopSidecar()
@@ -155,7 +155,7 @@ async function loseAll(): Promise<void> {
   await mkdir(objects())
 }
 
-/** What workerd keeps of each object is an SQLite file. */
+/** workerd stores each object in an SQLite file. */
 async function makeOlder(): Promise<void> {
   const names = await readdir(objects(), { recursive: true })
   for (const name of names.filter((it) => it.endsWith('.sqlite'))) {

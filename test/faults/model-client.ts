@@ -1,8 +1,8 @@
-// A client that follows the protocol and does nothing else: it loads everything once, and from then
-// on refetches what each signal says, and the list, for what follows. A reconnect brings it nothing
-// but signals, so a signal that is lost, or that comes before its data, leaves it with another
-// board than the files. What a task's own file says it takes from where the signal points alone: the
-// list would make up for a signal of another task that never came.
+// A client that follows the protocol and does nothing else: it loads everything once, then refetches
+// what each signal names, and the list for derived fields. After a reconnect it gets only signals.
+// So if a signal is lost, or comes before its data, its board differs from the files. The fields of
+// a task's own file are read only after a signal of this task: from the list, they would also be
+// right if that signal never came.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Task } from '../../worker/board/wire.ts'

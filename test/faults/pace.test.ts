@@ -1,5 +1,5 @@
-// Time: writers that are slow, writers that never pause, and data that must be there before its
-// signal. Nothing here asserts how long something took.
+// Time: slow writers, writers that never pause, and data that must be readable before its signal.
+// Nothing here asserts how long something took.
 
 import { appendFile, truncate, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,7 +19,7 @@ afterAll(() => edge.close())
 
 const board = (text = taskText('v0')) => systems.keep(System.cairn(edge, { A: text, B: text }))
 
-/** What a client that refetches at every signal gets to see of a task, in order. */
+/** The versions of a task that a client gets which refetches at every signal, in order. */
 async function refetches(system: System, id: string) {
   const stream = await (await system.repo.stream()).joined()
   const seen: Task[] = []
@@ -38,13 +38,13 @@ async function refetches(system: System, id: string) {
   return { seen, stream, end }
 }
 
-/** The sidecar waits for a writer for a second, so one that was slower itself has shown nothing. */
+/** The sidecar waits a second for a writer, so a test that itself was slower proves nothing. */
 const PAUSE_MS = 300
 const MAX_MS = 900
 
 /**
- * Writes the task in two steps, until that took no longer than it should: what a client saw of it
- * until `isWhole`.
+ * Writes the task in two steps, and repeats this if it took too long. Returns what a client saw of
+ * the task until `isWhole`.
  */
 async function seenOfTwoSteps(
   before: string,
@@ -67,7 +67,7 @@ async function seenOfTwoSteps(
   }
 }
 
-it('a file that is cut and written again 300 ms later is never told as invalid', async () => {
+it('a file that is emptied and written again 300 ms later is never published as invalid', async () => {
   const after = taskText('after', '', 'body after')
   const seen = await seenOfTwoSteps(
     taskText('before', '', 'body before'),
@@ -77,7 +77,7 @@ it('a file that is cut and written again 300 ms later is never told as invalid',
   expect(seen.map(({ invalid }) => invalid).filter(Boolean)).toEqual([])
 })
 
-it('a file that is written in two halves with 300 ms between is never told as invalid', async () => {
+it('a file that is written in two halves, 300 ms apart, is never published as invalid', async () => {
   const text = taskText('whole', 'priority: high\n', 'the body')
   const middle = text.indexOf('priority')
   const seen = await seenOfTwoSteps(
@@ -91,7 +91,7 @@ it('a file that is written in two halves with 300 ms between is never told as in
   expect(seen.map(({ invalid }) => invalid).filter(Boolean)).toEqual([])
 })
 
-it('a file that stays half-written is told as what it is, and mended when it is whole', async () => {
+it('a file that stays incomplete is published as invalid, and corrected when it is complete', async () => {
   const system = await board()
   await writeFile(system.taskPath('A'), '---\ntitle: half')
   const half = await system.untilTask('A', ({ invalid }) => invalid !== undefined)
@@ -101,7 +101,7 @@ it('a file that stays half-written is told as what it is, and mended when it is 
   expect(whole.invalid).toBeUndefined()
 })
 
-it('a writer that saves every 50 ms and never pauses is heard all along, once a window at most', async () => {
+it('a writer that saves every 50 ms without a pause is published, at most once per window', async () => {
   const system = await board()
   const stream = await (await system.repo.stream()).joined()
   let saves = 0
@@ -116,10 +116,10 @@ it('a writer that saves every 50 ms and never pauses is heard all along, once a 
   await stream.close()
 })
 
-it('a signal never comes before its data: what was saved before it, or newer, is there to be read', async () => {
+it('a signal never comes before its data: the edge has that version or a newer one', async () => {
   const system = await board()
   const stream = await (await system.repo.stream()).joined()
-  // The version that a task had in the edge when a signal of it came can only rise.
+  // The version that the edge has of a task when its signal comes can only rise.
   let version = 0
   let told = 0
   const versions: number[] = []
@@ -152,7 +152,7 @@ it('a signal never comes before its data: what was saved before it, or newer, is
   await stream.close()
 })
 
-it('a touch, a rewrite of the same bytes, and churn of files that are no board send nothing', async () => {
+it('a touch, a rewrite of the same bytes, and other files send no signal', async () => {
   const system = await board()
   const stream = await (await system.repo.stream()).joined()
   for (let round = 0; round < 10; round++) {

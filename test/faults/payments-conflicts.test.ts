@@ -1,6 +1,6 @@
-// Everybody says something else about the same payments at the same time, through two edges whose
-// ledgers write to one database, as for a moment in a move: whatever comes first, the end is one
-// that the graph allows, and each change is one event.
+// Webhooks report different statuses of the same payments at the same time, through two edges whose
+// ledgers write to one database, as can happen briefly when the platform moves a ledger. In every
+// order, the graph allows the final status, and each change is one event.
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { SIMULATED_STATUSES } from '../../cli/payments/drivers/driver-tools.ts'
@@ -36,12 +36,12 @@ function shuffled<Item>(items: readonly Item[]): Item[] {
 
 const status = (value: unknown): PaymentStatus => {
   const found = PAYMENT_STATUSES.find((known) => known === value)
-  if (found === undefined) throw new Error(`${String(value)} is no status`)
+  if (found === undefined) throw new Error(`${String(value)} is not a status`)
   return found
 }
 
-/** What became of one payment: a way through the graph, one event a step. */
-async function expectOneWay(id: string, said: number): Promise<void> {
+/** The changes of a payment are one path through the graph, with one event for each step. */
+async function expectOnePath(id: string, said: number): Promise<void> {
   const story = await system.story(id)
   expect(story.webhookEvents).toHaveLength(said)
   const steps = new Map<PaymentStatus, PaymentStatus>()
@@ -49,7 +49,7 @@ async function expectOneWay(id: string, said: number): Promise<void> {
     const [from, to] = [status(event.fromStatus), status(event.toStatus)]
     expect(event.outcome).toBe(judge(from, to))
     if (event.outcome !== 'applied') continue
-    expect(steps.has(from), `two ways from ${from}`).toBe(false)
+    expect(steps.has(from), `two paths from ${from}`).toBe(false)
     steps.set(from, to)
   }
   const caused: string[] = []
@@ -60,14 +60,14 @@ async function expectOneWay(id: string, said: number): Promise<void> {
     steps.delete(at)
     at = to
   }
-  expect(steps.size, 'every applied event is a step of the way').toBe(0)
+  expect(steps.size, 'every applied event is a step of the path').toBe(0)
   expect(story.status).toBe(at)
-  // In the order in which their webhooks came, which within a moment is not that of the moves.
+  // Events are in the order in which their webhooks arrived, which may not be that of the changes.
   const types = story.events.map(({ type }) => type).filter((type) => type !== 'AlertRaised')
   expect(types).toHaveLength(caused.length)
   expect(new Set(types)).toEqual(new Set(caused))
   expect(story.refundedAmount).toBe(at === 'Refunded' ? story.amount : 0)
-  // However many events say so, it is one payment that came late.
+  // It is one late payment, with any number of events.
   const isLate = story.webhookEvents.some(({ outcome }) => outcome === 'late_payment')
   expect(story.alerts.map(({ kind }) => kind)).toEqual(isLate ? ['late_payment'] : [])
   const expected = new Set<string>([...caused, ...(isLate ? ['late_payment'] : [])])
@@ -81,10 +81,10 @@ async function expectOneWay(id: string, said: number): Promise<void> {
 }
 
 it.each([
-  ['40 payments hear all four statuses', 40, 1],
-  ['one payment hears each status from 20 events', 1, 20],
+  ['40 payments get all four statuses', 40, 1],
+  ['one payment gets each status from 20 events', 1, 20],
 ])(
-  '%s, each twice, in any order at once: one way through the graph, one event a change',
+  '%s, each twice, at once and in any order: one path through the graph, one event per change',
   async (_, count, times) => {
     const payments = await seed(system.database, count)
     const statuses = Array.from({ length: times }, () => SAID).flat()
@@ -98,6 +98,6 @@ it.each([
     const words = attempts.map(({ word }) => word)
     expect(words.filter((word) => word === 'ok')).toHaveLength(callbacks.length)
     expect(words.filter((word) => word === 'duplicate')).toHaveLength(callbacks.length)
-    for (const { id } of payments) await expectOneWay(id, statuses.length)
+    for (const { id } of payments) await expectOnePath(id, statuses.length)
   },
 )

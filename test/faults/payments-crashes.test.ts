@@ -1,5 +1,5 @@
-// The Worker dies between two steps of one payment: what was stored is told, what was asked of a
-// gateway is found again, and nothing is done twice.
+// The Worker is killed between two steps of one payment: stored events are delivered, what the
+// gateway did is found, and nothing is done twice.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -22,7 +22,7 @@ it.each([
   // Paid after all: a late payment.
   ['AlertRaised', 'Failed', 'Failed'],
 ])(
-  'an edge killed between the commit and the delivery of %s leaves it to the sweeper, and the retry is a duplicate',
+  'the sweeper delivers %s of an edge killed after the commit, and the retry is a duplicate',
   async (type, before, after) => {
     const tap = await Tap.before(system.receiver.url)
     const edge = await system.anotherEdge({ PAYMENT_EVENTS_URL: `${tap.url}/events` })
@@ -42,7 +42,7 @@ it.each([
     expect(received()).toEqual([])
 
     expect(await send(edge, callback)).toMatchObject({ status: 200, word: 'duplicate' })
-    // Whoever was to tell it may be alive yet.
+    // The edge that has the lease may still be alive.
     expect(await system.sweep(edge)).toMatchObject({ delivered: 0, undelivered: 0 })
     await endLeases(system.database)
     expect(await system.sweep(edge)).toMatchObject({ delivered: 1, undelivered: 0, failed: 0 })
@@ -50,7 +50,7 @@ it.each([
     expect(more).toEqual([])
     expect(told).toMatchObject({ type, status: 204 })
     expect(told?.forged).toBeUndefined()
-    // The receiver that took it before it died, too, knows it again.
+    // A receiver that got it before the crash recognises it by this id.
     expect(told?.id).toBe(held()[0]?.headers.get('webhook-id'))
 
     await endLeases(system.database)
@@ -64,7 +64,7 @@ it.each([
   },
 )
 
-/** A charge that nobody waits for: its answer dies with the edge. */
+/** A charge whose answer is lost when the edge is killed. */
 function begin(reference: string, gateway: string): void {
   const headers = { 'Idempotency-Key': `key-${reference}` }
   void system.post('/charges', order({ reference, gateway }), headers).catch(() => undefined)
@@ -90,7 +90,7 @@ const isAtGateway = (references: string[]) => async () => {
   return all.every(({ length }) => length === 1)
 }
 
-/** The gateway has one payment of the order, ours is that one, and it is paid and told once. */
+/** The gateway has one payment of the order, ours is that one, and one event says it is paid. */
 async function expectOnePayment(reference: string): Promise<void> {
   const [atGateway, ...more] = await system.simulator.payments(reference)
   if (!atGateway) throw new Error(`the gateway has no payment of ${reference}`)
@@ -103,7 +103,7 @@ async function expectOnePayment(reference: string): Promise<void> {
   expect(events.map(({ type }) => type)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
 }
 
-/** The page may have been in the answer that nobody got: then the payment is named all the same. */
+/** If the page was in the lost answer, the answer still has the id of the payment. */
 async function expectFound(reference: string): Promise<void> {
   const answer = await again(reference)
   const transactionId = (await rowOf(reference))?.id
@@ -114,12 +114,12 @@ async function expectFound(reference: string): Promise<void> {
   expect(await answer.json()).toMatchObject({ transactionId, ...found })
 }
 
-/** The same request again, or the sweeper: whoever comes first finds the payment. */
+/** The payment is found by the same request sent again, or by the sweeper. */
 async function recover(byKey: string[], bySweep: string[]): Promise<void> {
   for (const reference of [...byKey, ...bySweep]) {
     await system.simulator.faults(reference, {})
     const answer = await again(reference)
-    expect(answer.status, 'the dead Worker may be alive for all we know').toBe(409)
+    expect(answer.status, 'the killed Worker may still be alive').toBe(409)
     expect(await answer.json()).toMatchObject({ code: 'in_progress' })
     await system.passTime((await rowOf(reference))?.id ?? '')
   }
@@ -129,12 +129,12 @@ async function recover(byKey: string[], bySweep: string[]): Promise<void> {
   for (const reference of [...byKey, ...bySweep]) await expectOnePayment(reference)
 }
 
-it('an edge killed before the gateway answered its charge finds the one payment, whether the gateway made it or not', async () => {
+it('an edge killed before the gateway answered finds the one payment, made or not yet made', async () => {
   const [made, madeToo, late, lateToo] = Array.from({ length: 4 }, freshReference)
   if (!made || !madeToo || !late || !lateToo) throw new Error('there are four')
   const bank = freshReference()
   for (const it of [made, madeToo, bank]) await system.simulator.faults(it, { timeout: true })
-  // It makes them when nobody waits any more, and maybe after we asked again.
+  // The gateway makes these after the edge was killed, and maybe after we asked again.
   for (const it of [late, lateToo]) await system.simulator.faults(it, { slowMs: 1_500 })
   for (const it of [made, madeToo, late, lateToo]) begin(it, 'redirect')
   begin(bank, 'fib')
@@ -143,7 +143,7 @@ it('an edge killed before the gateway answered its charge finds the one payment,
   await system.edge.crash()
   await recover([made, late], [madeToo, lateToo])
 
-  // This one has no idempotency key to ask again with: it is not charged a second time.
+  // This gateway has no idempotency key, so the order is not charged a second time.
   await system.simulator.faults(bank, {})
   await system.passTime((await rowOf(bank))?.id ?? '')
   const answer = await again(bank, 'fib')
@@ -153,12 +153,12 @@ it('an edge killed before the gateway answered its charge finds the one payment,
   expect(await system.simulator.payments(bank)).toHaveLength(1)
 })
 
-it('an edge killed after the gateway answered its charge, and before that was stored, finds the one payment', async () => {
+it('an edge killed before it stored the answer of the gateway finds the one payment', async () => {
   const [byKey, bySweep] = [freshReference(), freshReference()]
   for (const it of [byKey, bySweep]) await system.simulator.faults(it, { slowMs: 1_500 })
   for (const it of [byKey, bySweep]) begin(it, 'redirect')
   await expect.poll(isStored([byKey, bySweep]), PATIENT).toBe(true)
-  // What the gateway answers cannot be stored.
+  // The answer of the gateway cannot be stored.
   await system.database.kill()
   await expect.poll(isAtGateway([byKey, bySweep]), PATIENT).toBe(true)
   await sleep(ON_ITS_WAY_MS)

@@ -1,5 +1,5 @@
-// The database or the edge dies in the middle of a burst of webhooks and comes back, or the way to
-// the database loses answers: every payment moves once, and the host application hears of each.
+// The database or the edge is killed during a burst of webhooks and restarted, or the connection to
+// the database loses answers: every payment changes once, and each event is delivered.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -31,7 +31,7 @@ beforeAll(async () => {
 })
 afterAll(() => workerd[Symbol.asyncDispose]())
 
-/** Sends a webhook of each payment; when a quarter is taken, `fault` happens. */
+/** Sends a webhook for each payment. When a quarter is accepted, `fault` happens. */
 async function burst(system: PaymentSystem, payments: Seeded[], fault: () => Promise<void>) {
   const callbacks = await Promise.all(payments.map((payment) => signed(payment)))
   let taken = 0
@@ -62,11 +62,11 @@ async function killDatabase(system: PaymentSystem): Promise<void> {
     await sleep(DOWN_MS)
     await system.database.restart()
   })
-  // The ledger sends again by itself what was in flight, so nobody even had to come again.
+  // The ledger itself repeats what was in flight, so no gateway had to send its webhook again.
   expect(answersOf(attempts)).toEqual(['200 ok'])
   expect(Math.max(...attempts.map(({ tookMs }) => tookMs))).toBeGreaterThan(DOWN_MS)
   expect(await stored(system.database, payments)).toEqual(once(payments))
-  // Without the sweeper: whoever caused an event was alive all the time.
+  // Without the sweeper: the edge that caused an event ran all the time.
   await expectAllDelivered(system, payments)
 
   const again = await atATime(AT_ONCE, callbacks, (callback) =>
@@ -76,16 +76,16 @@ async function killDatabase(system: PaymentSystem): Promise<void> {
   expect(await stored(system.database, payments)).toEqual(once(payments))
 }
 
-it('a database killed in a burst loses no event and tells none twice, and gateways hear ok late', async () => {
+it('a database killed in a burst loses and repeats no event; webhooks are accepted, but late', async () => {
   await killDatabase(workerd)
 })
 
-it('a database killed in a burst does the same to an edge in one process', async () => {
+it('the same is true of an edge in one process whose database is killed in a burst', async () => {
   await using node = await PaymentSystem.start('node')
   await killDatabase(node)
 })
 
-it('an edge killed in a burst loses its queue, and retries land what was in it once each', async () => {
+it('an edge killed in a burst loses its queue, and retried webhooks are applied once each', async () => {
   const payments = await seed(workerd.database, PAYMENTS)
   const { attempts } = await burst(workerd, payments, () => workerd.edge.crash())
   const answers = answersOf(attempts)
@@ -100,7 +100,7 @@ it('an edge killed in a burst loses its queue, and retries land what was in it o
   await expectAllDelivered(workerd, payments)
 })
 
-it('a way to the database that loses every third answer costs time alone: all is written once', async () => {
+it('a connection that loses every third answer only costs time: all is written once', async () => {
   const { database, simulator } = workerd
   const tap = await Tap.before(database.url)
   const edge = await workerd.anotherEdge({ LIBSQL_URL: tap.url })
@@ -112,12 +112,12 @@ it('a way to the database that loses every third answer costs time alone: all is
     atATime(16, callbacks, (callback) => sendUntilAccepted(edge, callback)),
     atATime(4, payments.slice(0, 20), () => workerd.charged({}, edge)),
   ])
-  // Nobody is told that it is a duplicate of itself.
+  // A retry of our own is not answered as a duplicate.
   expect(answersOf(attempts.flat())).toEqual(['200 ok'])
   expect(await stored(database, payments)).toEqual(once(payments))
 
   await atATime(4, charges, async ({ transactionId, gatewayTransactionId }) => {
-    // The simulator tells the other edge.
+    // The simulator sends its webhook to the other edge.
     await simulator.act(gatewayTransactionId, 'pay')
     const refund = { gateway: 'redirect', transactionId, amount: 25_000, reason: 'Broken' }
     const answer = await workerd.post('/refunds', refund, {}, edge)

@@ -1,5 +1,5 @@
-// A gateway or the database is away for longer than anybody waits: clear refusals, nothing stored
-// that nobody asked for, and everything settled afterwards. Real seconds pass here, all at once.
+// A gateway or the database is down for longer than a request waits: clear refusals, no unwanted
+// rows, and everything settled afterwards. These tests wait for real seconds, at the same time.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -104,28 +104,28 @@ async function open(system: PaymentSystem, gateway: string, faults: readonly Fau
   return { references, answers }
 }
 
-describe.concurrent('while it is away,', () => {
-  it('a gateway with outage pages is left alone after five charges, and one probe closes the circuit', async () => {
+describe.concurrent('during an outage,', () => {
+  it('a failing gateway is not called after five charges, and one probe closes the circuit', async () => {
     const system = systemOf(0)
     const { references } = await open(system, 'redirect', [{ outage: 502 }, { outage: 200 }])
     await expectRefused(system, 'redirect')
-    // Whether the gateway made the payments nobody knows.
+    // It is unknown whether the gateway made the payments.
     const pending = await rowsOf(system, references)
     expect(pending.map(({ status }) => status)).toEqual(references.map(() => 'Pending'))
-    // Another gateway has a circuit of its own, and what this one tells is taken.
+    // Another gateway has its own circuit, and webhooks of this one are accepted.
     expect((await charge(system, freshReference(), 'fib')).status).toBe(201)
     const [payment] = await seed(system.database, 1)
     if (payment)
       expect(await send(system.edge, await signed(payment))).toMatchObject({ word: 'ok' })
-    // The sweeper is refused as well, and that is no failure of its own.
+    // The sweeper is refused as well, which does not count as its failure.
     for (const { id } of pending) await system.passTime(String(id))
     expect(await system.sweep()).toMatchObject({ unreachable: 5, chargedAgain: 0, failed: 0 })
 
-    // Nor does an edge that starts anew take the gateway for a healthy one.
+    // After a restart of the edge the circuit is still open.
     await system.edge.crash()
     await expectRefused(system, 'redirect')
 
-    // By the edge's own word, for as long as it says so.
+    // It stays open as long as the edge reports.
     for (;;) {
       const breaker = await breakerOf(system, 'redirect')
       if (breaker.state !== 'open') break
@@ -155,7 +155,7 @@ describe.concurrent('while it is away,', () => {
     }
   })
 
-  it('a bank that never answers is told as a timeout each time, opens the circuit, and is not asked twice', async () => {
+  it('a bank that never answers causes timeouts, opens the circuit, and is not charged twice', async () => {
     const system = systemOf(1)
     const slow = freshReference()
     await system.simulator.faults(slow, { slowMs: 3_000 })
@@ -179,7 +179,7 @@ describe.concurrent('while it is away,', () => {
     expect(await rowsOf(system, references)).toHaveLength(5)
   })
 
-  it('the database is waited for as long as a gateway waits for us, then there is a plain 503', async () => {
+  it('webhooks wait for the database as long as gateways wait, and then get a plain 503', async () => {
     const system = systemOf(2)
     const payments = await seed(system.database, 100)
     const callbacks = await Promise.all(payments.map((payment) => signed(payment)))
@@ -218,7 +218,7 @@ describe.concurrent('while it is away,', () => {
     expect(undelivered(system, payments)).toEqual([])
   })
 
-  it('a database that takes a batch and never answers is given six seconds, and then sent it again', async () => {
+  it('a batch is sent again when the database has not answered for six seconds', async () => {
     const system = systemOf(1)
     const tap = await Tap.before(system.database.url)
     const edge = await system.anotherEdge({ LIBSQL_URL: tap.url })

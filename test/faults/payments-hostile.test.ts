@@ -1,5 +1,5 @@
-// Strangers at the doors where gateways call back: they leave nothing in the database, cannot flood
-// the host application, and the real gateways get through in time.
+// Attackers at the URLs of webhooks: they leave nothing in the database, cannot flood the host
+// application, and the webhooks of the real gateways are accepted in time.
 
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
@@ -33,7 +33,7 @@ beforeAll(async () => {
 })
 afterAll(() => system[Symbol.asyncDispose]())
 
-/** What an attacker tries to have a payment taken for paid. */
+/** What an attacker sends so that a payment counts as paid. */
 async function forgeries({ reference, gatewayTransactionId }: Seeded): Promise<Callback[]> {
   const told = {
     ...{ status: 'Paid' as const, reference, transactionId: gatewayTransactionId },
@@ -74,7 +74,7 @@ async function drip(count: number): Promise<Socket[]> {
   )
 }
 
-/** A body of a MiB that says nothing of its length. */
+/** A body of a MiB without a length header. */
 function endless(): ReadableStream<Uint8Array> {
   let left = 16
   return new ReadableStream({
@@ -95,7 +95,7 @@ async function sendHuge(): Promise<string> {
   return answer
 }
 
-it('2,000 forged webhooks with huge and slow bodies among them leave no row, and real ones get through in time', async () => {
+it('2,000 forged webhooks, some huge or slow, leave no row, and real ones are in time', async () => {
   const payments = await seed(system.database, 200)
   const [victim] = await seed(system.database, 1)
   if (!victim) throw new Error('nothing was seeded')
@@ -118,8 +118,8 @@ it('2,000 forged webhooks with huge and slow bodies among them leave no row, and
   expect(answersOf(floods)).toEqual(['401 invalid'])
   expect(['413 too_large', 'hung up']).toEqual(expect.arrayContaining([...new Set(huge)]))
   expect(answersOf(real)).toEqual(['200 ok'])
-  // A gateway waits 10 s and more. On a machine that is too busy for that, nobody may be held up
-  // longer than the strangers themselves.
+  // A gateway waits 10 s or more. On a machine that is too busy for that, real webhooks must not
+  // wait longer than the forged ones.
   const slowest = (attempts: readonly Attempt[]) => Math.max(...attempts.map((it) => it.tookMs))
   expect(slowest(real)).toBeLessThan(Math.max(10_000, slowest(floods)))
   expect(await stored(system.database, payments)).toEqual(paidOnce(payments))
@@ -147,7 +147,7 @@ it('2,000 forged webhooks with huge and slow bodies among them leave no row, and
   expect(failures.length).toBeLessThanOrEqual(60 * Math.ceil(tookMs / 60_000))
 })
 
-it('callbacks of a bank that signs none cannot make us call it more than it bears, and its payments go on', async () => {
+it('unsigned callbacks cannot make us call the bank too often, and payments still change', async () => {
   const bank = await Tap.before(system.simulator.url)
   const edge = await system.anotherEdge({ FIB_BASE_URL: bank.url })
   const open = await system.charged({ gateway: 'fib' }, edge)
@@ -157,7 +157,7 @@ it('callbacks of a bank that signs none cannot make us call it more than it bear
   const before = await system.rows()
   const startedAt = performance.now()
   const attempts = await atATime(64, Array.from({ length: 1_000 }), (_, at) => {
-    // Now and then one that exists, and is not paid whatever they say.
+    // Some name a payment that exists, and which is not paid.
     const id = at % 10 === 0 ? known : crypto.randomUUID()
     const body = JSON.stringify({ id, status: 'PAID' })
     return send(edge, { headers: json, body }, 'fib')
@@ -174,7 +174,7 @@ it('callbacks of a bank that signs none cannot make us call it more than it bear
   const charged = await system.charged({ gateway: 'fib' }, edge)
   for (const { transactionId, gatewayTransactionId } of [open, charged]) {
     await system.simulator.act(gatewayTransactionId, 'pay')
-    // Without the proof of its address it shares what strangers leave, so it comes again.
+    // Without the proof in its URL it shares the limit of the attackers, so it is sent again.
     const body = JSON.stringify({ id: gatewayTransactionId, status: 'PAID' })
     const told = await sendUntilAccepted(edge, { headers: json, body }, 'fib')
     expect(told.at(-1)?.status).toBe(200)
@@ -183,7 +183,7 @@ it('callbacks of a bank that signs none cannot make us call it more than it bear
   await bank.close()
 })
 
-it('strangers at 200 a second keep no callback of a bank from its payment, nor the bank busy', async () => {
+it('200 forged callbacks a second neither delay real ones nor make many calls to the bank', async () => {
   const bank = await Tap.before(system.simulator.url)
   const edge = await system.anotherEdge({ FIB_BASE_URL: bank.url })
   const reads = () => bank.seen.filter(({ path }) => path.endsWith('/status')).length

@@ -1,5 +1,5 @@
 // Listeners and an endpoint that hang or throw: no webhook, charge or refund waits for them, and
-// each event arrives once they are well again.
+// each event arrives when they work again.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -12,7 +12,7 @@ import { once, seed, send, sendAgain, signed, stored } from '../support/payment-
 import { PaymentSystem } from '../support/payment-system.ts'
 import { shopHome } from '../support/shop-home.ts'
 
-/** Asks the test, which answers when it wants to, or throws as long as the test says so. */
+/** Each listener calls the test, which decides when it answers. One of them can also throw. */
 const shopOf = (url: string) => `
 import { defineConfig } from './worker/payments/define-config.ts'
 
@@ -38,7 +38,7 @@ export default defineConfig({
 })
 `
 
-describe.each(['workerd', 'node'] as const)('on %s', (host) => {
+describe.each(['workerd', 'node'] as const)('listeners on %s', (host) => {
   let dir: string
   let shop: NodeServer
   let system: PaymentSystem
@@ -65,7 +65,7 @@ describe.each(['workerd', 'node'] as const)('on %s', (host) => {
     await rm(dir, { recursive: true, force: true, maxRetries: 5 })
   })
 
-  it('hanging ones hold up no webhook, charge or refund, and get every event in the end', async () => {
+  it('that hang delay no webhook, charge or refund, and get every event in the end', async () => {
     const edge = await system.anotherEdge({ PAYMENT_EVENTS_URL: `${shop.url}/events` })
     const payments = await seed(system.database, 200)
     const callbacks = await atATime(8, payments, (payment) => signed(payment))
@@ -100,7 +100,7 @@ describe.each(['workerd', 'node'] as const)('on %s', (host) => {
     await expect.poll(isDelivered, PATIENT).toBe(true)
   })
 
-  it('one that throws holds up no webhook, nor the listener beside it', async () => {
+  it('that throw delay neither the webhook nor the other listeners', async () => {
     isOpen = true
     asked = []
     const [payment] = await seed(system.database, 1)

@@ -1,5 +1,5 @@
-// Webhooks that share one call to the ledger's object, on the runtime itself: whoever goes away or
-// waits long takes nobody's answer, and nobody's payment, along.
+// Webhooks that share one call to the ledger's object, on the runtime itself: a client that
+// disconnects or waits for long does not affect the answers and payments of the others.
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -25,7 +25,7 @@ afterAll(() => system[Symbol.asyncDispose]())
 
 const signedAll = (payments: Seeded[]) => atATime(8, payments, (payment) => signed(payment))
 
-/** Each of them is told once, by whoever recorded it or by the sweeper. */
+/** The event of each is delivered, by the edge that recorded it or by the sweeper. */
 async function expectAllDelivered(payments: Seeded[]): Promise<void> {
   await expect
     .poll(async () => {
@@ -36,7 +36,7 @@ async function expectAllDelivered(payments: Seeded[]): Promise<void> {
     .toEqual([])
 }
 
-/** 300 at once; `goes`: its client leaves, and comes again when all the others are answered. */
+/** All at once. `goes`: its client disconnects, and sends again when the others are answered. */
 async function sentWithLeavers(payments: Seeded[], stepMs: number) {
   const callbacks = await signedAll(payments)
   // The first ones lead the calls, and they go as well.
@@ -48,13 +48,13 @@ async function sentWithLeavers(payments: Seeded[], stepMs: number) {
       const { signal } = abort
       const init = { method: 'POST', ...callback, signal }
       const gone = system.edge.fetch('/payments/webhooks/redirect', init)
-      // At every stage of its way, from the first byte to the answer.
+      // At every stage, from the first byte to the answer.
       const leaving = sleep((at % 40) * stepMs).then(() => abort.abort())
       await Promise.allSettled([gone, leaving])
       return undefined
     }),
   )
-  // Their gateway, which heard nothing, comes again.
+  // Their gateways got no answer, so they send again.
   const again = await atATime(
     8,
     callbacks.filter((_, at) => goes(at)),
@@ -63,10 +63,10 @@ async function sentWithLeavers(payments: Seeded[], stepMs: number) {
   return { answered: answers.filter((answer) => answer !== undefined), again }
 }
 
-it('of 300 at once whose clients go away here and there, each is applied once, and every other client is answered', async () => {
+it('300 at once, some with clients that disconnect, are each applied once and answered', async () => {
   const all: Seeded[] = []
   const words = new Set<string>()
-  // Until some had come to be recorded before their client went: a busy edge takes longer for it.
+  // Until some are recorded before their client disconnects, for which a busy edge needs longer.
   for (let stepMs = 5; !words.has('duplicate') && stepMs < 200; stepMs *= 2) {
     const payments = await seed(system.database, 300)
     all.push(...payments)
@@ -84,7 +84,7 @@ it('of 300 at once whose clients go away here and there, each is applied once, a
   expect(await system.log()).not.toMatch(/hung|not_recorded|Uncaught|background_failed/)
 })
 
-it('those that wait for a database longer than for their leader are answered, applied and told once', async () => {
+it('a long wait for the database ends with each webhook answered, applied and delivered once', async () => {
   const payments = await seed(system.database, 150)
   const callbacks = await signedAll(payments)
   await system.database.kill()

@@ -1,4 +1,5 @@
-// The whole system under all faults in turn: what an outsider sees is recorded and checked.
+// The whole system with all faults, one after the other. What can be seen from outside is recorded
+// and checked.
 
 import { execFile } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -11,7 +12,7 @@ const run = promisify(execFile)
 const ENDS_WITHIN_MS = 280_000
 type Failed = Error & { stdout: string; stderr: string }
 
-it('all faults in turn, each brief, break no promise', async () => {
+it('all faults, each brief and one after the other, break no promise', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'signalbox-history-'))
   const out = join(folder, 'history.jsonl')
   const args = ['prove/run.ts', '--for', '60s', '--out', out]

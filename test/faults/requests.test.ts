@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => edge.close())
 
-/** Sends a path as it stands: `fetch` would clean it up first. */
+/** Sends a path unchanged: `fetch` would normalise it first. */
 async function raw(path: string): Promise<{ status: number; body: string }> {
   const headers = { authorization: `Bearer ${await token({})}` }
   const sent = request(`${edge.origin}/`, { path, headers }).end()
@@ -28,7 +28,7 @@ async function raw(path: string): Promise<{ status: number; body: string }> {
 }
 
 describe('a request', () => {
-  it('with a path that no repository can have is refused in one sentence, and never answered by 500', async () => {
+  it('with an impossible path of a repository is 400 with a sentence, and never 500', async () => {
     const long = 'x'.repeat(10_000)
     for (const path of ['', '%00', 'a%00b', '%0a', long, '%F0%9F%98%80'.repeat(200)]) {
       for (const route of ['tasks', 'events', 'status', 'sessions/x']) {
@@ -39,7 +39,7 @@ describe('a request', () => {
     }
   })
 
-  it('for a strange path or id finds nothing, whatever stands in it', async () => {
+  it('for an unusual path or id finds nothing, and is never answered with 500', async () => {
     const repo = await publishedRepo(edge, [taskRecord('A')])
     const path = encodeURIComponent(repo.path)
     const names = ['..', '%2e%2e%2f%2e%2e', '%00', '%', '%E0%A4%A', '__proto__', 'x'.repeat(10_000)]
@@ -57,7 +57,7 @@ describe('a request', () => {
       expect((await raw(path)).status, path).toBeGreaterThanOrEqual(400)
   })
 
-  it('with a strange Last-Event-ID starts over, and gets no line of its own into the stream', async () => {
+  it('with an invalid Last-Event-ID starts over, and writes no line into the stream', async () => {
     const repo = await publishedRepo(edge, [taskRecord('A')])
     for (const id of [
       'x',
@@ -86,7 +86,7 @@ describe('a publisher', () => {
     return { status: response.status, ...((await response.json()) as { code?: string }) }
   }
 
-  it('of ids with NUL, line ends, slashes or 1,024 characters is served all of them by those ids', async () => {
+  it('can publish ids with NUL, line breaks, slashes or 1,024 characters, and read them', async () => {
     const repo = await publishedRepo(edge)
     const stream = await (await repo.stream()).joined()
     const ids = ['a\0b', 'a\r\nb', 'data: x\n\n', '../x', '/', 'a/b', '%', '__proto__', '😀', "'"]
@@ -99,7 +99,7 @@ describe('a publisher', () => {
     await stream.close()
   })
 
-  it('of nonsense is told what is wrong, and nothing of it is applied', async () => {
+  it('that sends invalid data gets 400, and nothing of it is applied', async () => {
     const repo = await publishedRepo(edge, [taskRecord('A')])
     const part = (more: object) => JSON.stringify({ ...repo.part({}), ...more })
     const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`
@@ -126,7 +126,7 @@ describe('a publisher', () => {
     await repo.changes({ upserts: [taskRecord('A')] })
   })
 
-  it('that announces 9 MiB is told to send less before it has sent a byte of them', async () => {
+  it('that announces 9 MiB gets 413 before it has sent a byte of them', async () => {
     const repo = await publishedRepo(edge)
     const sent = request(`${edge.origin}/api/changes?path=${encodeURIComponent(repo.path)}`, {
       method: 'POST',
@@ -139,7 +139,7 @@ describe('a publisher', () => {
   })
 })
 
-/** A client that asks for the stream and never reads a byte of it. */
+/** A client that opens the stream and never reads a byte of it. */
 async function deafClient(repo: Repo): Promise<Socket> {
   const { hostname, port } = new URL(edge.origin)
   const socket = connect(Number(port), hostname)
@@ -159,7 +159,7 @@ async function residentMiB(): Promise<number> {
 }
 
 it.skipIf(process.platform !== 'linux')(
-  'ten clients that read nothing cost no memory without bound, hold nobody up, and are cut',
+  'ten clients that read nothing use little memory, delay no other, and are disconnected',
   // Each of 4,000 changes waits for the one before.
   { timeout: 400_000 },
   async () => {

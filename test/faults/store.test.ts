@@ -1,4 +1,4 @@
-// The store as a whole comes, goes and turns.
+// The whole store is removed, returns, or is changed by a git checkout.
 
 import { rename, rm } from 'node:fs/promises'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
@@ -21,7 +21,7 @@ const board = () =>
 const titles = (client: ModelClient) =>
   [...client.tasks].map(([id, { title }]) => `${id} ${title}`).toSorted((a, b) => (a < b ? -1 : 1))
 
-it('a store that vanishes is told as missing, loses no task, and is followed again when it is back', async () => {
+it('a store that vanishes is reported as missing, loses no task, and is watched on return', async () => {
   const system = await board()
   const client = new ModelClient(system.repo)
   const store = async () => (await system.repo.json<{ store: string }>('/status')).store
@@ -40,7 +40,7 @@ it('a store that vanishes is told as missing, loses no task, and is followed aga
   await client.close()
 })
 
-it('a store that vanishes and comes back while its sidecar is dead is compared, not dropped', async () => {
+it('a store that changed while its sidecar was dead is compared, not dropped', async () => {
   const system = await board()
   await system.killSidecar()
   await rm(system.taskPath('B'))
@@ -49,7 +49,7 @@ it('a store that vanishes and comes back while its sidecar is dead is compared, 
   expect([...(await system.tasks()).keys()]).toEqual(['A', 'C', 'D'])
 })
 
-it('a checkout of another branch, and back, is told whole', async () => {
+it('a checkout of another branch, and back, is published completely', async () => {
   const system = await board()
   await system.git('init', '-q', '-b', 'main')
   await system.git('add', '.')
@@ -68,7 +68,7 @@ it('a checkout of another branch, and back, is told whole', async () => {
     await system.git('checkout', '-q', expected === sorted ? 'other' : 'main')
     await expect.poll(() => titles(client), PATIENT).toEqual(expected)
   }
-  // Two more at once: what the first leaves behind must not hide the second.
+  // Two more at once: the first must not hide the second.
   await system.git('checkout', '-q', 'other')
   await system.git('checkout', '-q', 'main')
   await system.save('Z', taskText('saved after both'))
