@@ -138,7 +138,7 @@ export function chargesContract({ host, system }: Payments): void {
 
     it.each([
       ['no amount', { amount: undefined }],
-      ['an amount of nothing', { amount: 0 }],
+      ['an amount of 0', { amount: 0 }],
       ['a negative amount', { amount: -1 }],
       ['a broken amount', { amount: 12.5 }],
       ['an amount as text', { amount: '25000' }],
@@ -235,7 +235,7 @@ export function chargesContract({ host, system }: Payments): void {
     )
   })
 
-  /** As a merchant with the same credentials does it. */
+  /** As another system with the same credentials would. */
   async function initAtGateway(more: object): Promise<void> {
     const { url } = system().simulator
     const form = new URLSearchParams({

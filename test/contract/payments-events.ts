@@ -60,7 +60,7 @@ export function eventsContract({ host, system }: Payments): void {
       expect(raised.length).toBeGreaterThan(1)
     })
 
-    it('of each alert reach the listener of signalbox.config.ts too', async () => {
+    it('of each alert also reach the listener of signalbox.config.ts', async () => {
       // The edge that rejects other amounts has its own log.
       const raised = await system().database.query(
         `SELECT a.kind || ': ' || t.reference AS line FROM payment_alerts a
@@ -76,7 +76,7 @@ export function eventsContract({ host, system }: Payments): void {
       expect(wanted.length).toBeGreaterThan(1)
     })
 
-    it('reach the listener of signalbox.config.ts too, once each', async () => {
+    it('also reach the listener of signalbox.config.ts, once each', async () => {
       const paid = await system().database.query(
         `SELECT t.reference FROM payment_outbox o JOIN payment_transactions t
           ON t.id = o.transaction_id WHERE o.type = 'PaymentSucceeded' ORDER BY t.reference`,

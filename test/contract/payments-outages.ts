@@ -89,7 +89,7 @@ export function outagesContract({ host, system }: Payments, silent: () => Silent
 
       await simulator.faults(reference, {})
       const id = pending?.id ?? ''
-      // What the ledger still saves of this charge may set the time of its check anew.
+      // When the ledger saves the end of this charge, it may move the time of its check.
       const isFound = async () => {
         await system().passTime(id)
         expect(await system().sweep()).toMatchObject({ failed: 0 })

@@ -1,4 +1,4 @@
-// Charges whose page or code nobody ever got, replaced over HTTP: once, and only unpaid ones.
+// Charges whose page or code was lost, replaced over HTTP: once, and only unpaid ones.
 
 import { describe, expect, it, vi } from 'vitest'
 import type { Transaction } from '../../worker/payments/domain/transaction.ts'
@@ -61,7 +61,7 @@ export function replacementsContract(
   }
 
   describe(`charges whose page was lost on ${host}`, () => {
-    it('are replaced by one new payment, however often that is asked for at once', async () => {
+    it('are replaced by one new payment, with any number of requests at once', async () => {
       const { simulator, receiver } = system()
       const { request, reference } = stranded().replaced
       const first = await ended(stranded().replaced)
@@ -98,7 +98,7 @@ export function replacementsContract(
       expect(await charge(again)).toMatchObject({ http: 200, status: 'Paid' })
     })
 
-    it('are Paid where the gateway says so, and nothing else is charged', async () => {
+    it('are Paid if the gateway says so, and nothing else is charged', async () => {
       const { simulator } = system()
       const { request, reference } = stranded().paid
       const first = await ended(stranded().paid)
@@ -117,7 +117,7 @@ export function replacementsContract(
       expect(await simulator.payments(reference)).toHaveLength(1)
     })
 
-    it('at the bank are replaced without a day of waiting, and a late payment is told', async () => {
+    it('at the bank are replaced at once, and a late payment raises an alert', async () => {
       const { simulator } = system()
       const { request, reference } = stranded().code
       const first = await ended(stranded().code)
@@ -136,9 +136,8 @@ export function replacementsContract(
       ])
     })
 
-    // The bank has no name of ours for a payment, so nobody can ask about this one. `npm run prove`
-    // found it.
-    it('at the bank raise an alert a day later: it may have taken money that nobody told of', async () => {
+    // The bank stores no id of ours, so this payment cannot be checked. `npm run prove` found this.
+    it('at the bank raise an alert a day later, because they may have been paid unnoticed', async () => {
       const { simulator } = system()
       const { reference } = silent().fib
       const { id } = await ended(silent().fib)

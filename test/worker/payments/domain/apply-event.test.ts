@@ -20,7 +20,7 @@ const apply = (
   more: Parameters<typeof paymentOf>[1] = {},
 ) => applyEvent(paymentOf(came(from), more), webhookEventRow(told), NOW)
 
-// A row is where a payment is, a column what it is told to be. `-` is illegal.
+// A row is the status of a payment, a column the status of the event. `-` is illegal.
 const GRAPH = `
                    Pending  Paid  Failed  Cancelled  Expired  Refunded  PartiallyRefunded
 Pending            same     yes   yes     yes        yes      -         -
@@ -54,7 +54,7 @@ const cases = rows.flatMap(([from, ...words]) =>
   words.map((word, at) => ({ from, to: head[at], word })),
 ) as { from: PaymentStatus; to: PaymentStatus; word: keyof typeof OUTCOMES }[]
 
-// What is asked for and was paid is 25,000 IQD, and 5,000 of them went back in part.
+// The charge is 25,000 IQD, and all of it was paid. PartiallyRefunded: 5,000 were refunded.
 const AMOUNTS = [
   { amount: 25_000, currency: 'IQD' },
   { amount: 24_999, currency: 'IQD' },
@@ -65,7 +65,7 @@ const AMOUNTS = [
   { amount: 25_000, currency: 'USD' },
 ] as const
 
-/** Paid is compared wherever it is told; a refund once the payment was paid. */
+/** The amount of a Paid event is always compared, that of a refund after the payment was paid. */
 function isOther(
   from: PaymentStatus,
   to: PaymentStatus,
@@ -79,13 +79,13 @@ function isOther(
 }
 
 describe('an event', () => {
-  it('is looked at for every status against every status', () => {
+  it('is tested for every pair of statuses', () => {
     expect(head).toEqual([...PAYMENT_STATUSES])
     expect(cases).toHaveLength(49)
   })
 
   for (const { from, to, word } of cases) {
-    it(`that tells ${to} of a payment that is ${from} is ${OUTCOMES[word]}, whatever its amount`, () => {
+    it(`with ${to} for a payment that is ${from} is ${OUTCOMES[word]}, with any amount`, () => {
       for (const told of AMOUNTS) {
         for (const on_mismatch of ['log', 'reject'] as const) {
           const { event, payment, events, alerts } = apply(from, {
@@ -111,7 +111,7 @@ describe('an event', () => {
     })
   }
 
-  it('that moves nothing leaves every other column as it was', () => {
+  it('that does not change the status leaves the payment unchanged, except its next check', () => {
     for (const { from, to, word } of cases) {
       if (word === 'yes') continue
       const before = paymentOf(came(from))
@@ -123,8 +123,8 @@ describe('an event', () => {
   })
 })
 
-describe('a payment that is told to be paid', () => {
-  it('keeps what was paid, and when, as the gateway told it, and is checked no more', () => {
+describe('a payment', () => {
+  it('stores what was paid, and when, as the gateway reported it, and is not checked again', () => {
     const { payment, events } = apply('Pending', { amount: 20_000, currency: 'USD' })
     expect(payment.transaction).toMatchObject({
       ...{ status: 'Paid', amount: 25_000, currency: 'IQD' },
@@ -139,7 +139,7 @@ describe('a payment that is told to be paid', () => {
     ])
   })
 
-  it('takes the gateway’s name where it has none, and keeps its own', () => {
+  it('takes the gateway’s id if it has none, and otherwise keeps its own', () => {
     const nameless = paymentOf({ gateway_transaction_id: null })
     const named = applyEvent(nameless, webhookEventRow({ gateway_transaction_id: 'new' }), NOW)
     expect(named.payment.transaction.gateway_transaction_id).toBe('new')
@@ -147,7 +147,7 @@ describe('a payment that is told to be paid', () => {
     expect(kept.payment.transaction.gateway_transaction_id).toBe('gateway-1')
   })
 
-  it('is checked at once where a refund came before it', () => {
+  it('is checked at once if a refund arrives before it is paid', () => {
     const early = apply('Pending', { to_status: 'Refunded' })
     expect(early.event.outcome).toBe('illegal')
     expect(early.payment.transaction.next_check_at).toBe(NOW)
@@ -155,7 +155,7 @@ describe('a payment that is told to be paid', () => {
     expect(paid.payment.transaction).toMatchObject({ status: 'Paid', next_check_at: NOW + 9 })
   })
 
-  it('keeps the error of a failure, and an alert says what is expected', () => {
+  it('stores the error of a failure, and an alert has the expected amount', () => {
     const error = JSON.stringify({ code: 'declined', message: 'No.' })
     const { payment } = apply('Pending', { to_status: 'Failed', error })
     expect(payment.transaction).toMatchObject({ status: 'Failed', error })
@@ -173,7 +173,7 @@ describe('a payment that is told to be paid', () => {
 
 describe('a late payment', () => {
   it.each(['Failed', 'Cancelled', 'Expired'] as const)(
-    'of one that is %s is one alert, however often it is told',
+    'after %s is one alert, however often it is reported',
     (status) => {
       const first = apply(status, {})
       const again = applyEvent(first.payment, webhookEventRow({ id: '02EVENT' }), NOW + 9)
@@ -186,25 +186,25 @@ describe('a late payment', () => {
   )
 })
 
-describe('a refund that is told', () => {
+describe('a reported refund', () => {
   const part = (amount: number, refunds = [refundRow()], from: PaymentStatus = 'Paid') =>
     apply(from, { to_status: 'PartiallyRefunded', amount }, { refunds })
 
-  it('counts up to what was paid, and never down', () => {
+  it('raises the refunded amount, at most to what was paid, and never lowers it', () => {
     const sums = [-5, 0, 4_999, 5_000, 5_001, 25_000, 99_000].map(
       (amount) => part(amount, [], 'PartiallyRefunded').payment.transaction.refunded_amount,
     )
     expect(sums).toEqual([5_000, 5_000, 5_000, 5_000, 5_001, 25_000, 25_000])
   })
 
-  it('as all of it is what was paid, whatever it names', () => {
+  it('of everything refunds what was paid, whatever amount it has', () => {
     const paid = paymentOf({ ...came('Paid'), paid_amount: 20_000 })
     const { payment, event } = applyEvent(paid, webhookEventRow({ to_status: 'Refunded' }), NOW)
     expect(payment.transaction).toMatchObject({ status: 'Refunded', refunded_amount: 20_000 })
     expect(event.mismatch).toBe(1)
   })
 
-  it('settles our own refund under way when its sum covers it, and else leaves its check', () => {
+  it('settles our own refund under way if its sum includes it, and otherwise keeps its check', () => {
     const covered = part(4_000).payment
     expect(covered.refunds).toMatchObject([{ status: 'succeeded', updated_at: NOW }])
     expect(covered.transaction.next_check_at).toBeNull()
@@ -215,7 +215,7 @@ describe('a refund that is told', () => {
     expect(all.refunds).toMatchObject([{ status: 'succeeded' }])
   })
 
-  it('is a mismatch where our own refund passed over its sum, unless that failed', () => {
+  it('is a mismatch if its sum is impossible with our own refund, unless that failed', () => {
     const refund = refundRow({ status: 'succeeded', refunded_before: 5_000 })
     const told = (amount: number, own = refund) => {
       const { event, alerts } = part(amount, [own], 'PartiallyRefunded')
@@ -228,7 +228,7 @@ describe('a refund that is told', () => {
     expect(told(8_999, { ...refund, status: 'failed' })).toEqual([0, undefined])
   })
 
-  describe('as failed', () => {
+  describe('that failed', () => {
     const fail = (refundId?: string, own = refundRow({ gateway_refund_id: 'back-1' })) =>
       applyEvent(
         paymentOf(came('Paid'), { refunds: [own] }),
@@ -237,7 +237,7 @@ describe('a refund that is told', () => {
         refundId,
       )
 
-    it('moves nothing, gives up the refund under way and raises an alert', () => {
+    it('does not change the payment, fails the refund under way, and raises an alert', () => {
       const { event, payment, events, alerts } = fail()
       expect(event).toMatchObject({ outcome: 'unchanged', mismatch: 0 })
       expect(payment.transaction).toMatchObject({ status: 'Paid', next_check_at: null })
@@ -248,7 +248,7 @@ describe('a refund that is told', () => {
       ])
     })
 
-    it('gives up only the refund that it names, by our name or the gateway’s', () => {
+    it('fails only the refund that it names, by our id or the gateway’s', () => {
       const statusAfter = (id: string) => fail(id).payment.refunds[0]?.status
       expect([statusAfter('01REFUND'), statusAfter('back-1')]).toEqual(['failed', 'failed'])
       const other = fail('another')

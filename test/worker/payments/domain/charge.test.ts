@@ -35,11 +35,11 @@ const attempts = (...rows: Partial<TransactionRow>[]): KnownCharges => ({
   attempts: rows.map((row, at) => transactionRow({ id: `01TX-${at}`, attempt: at + 1, ...row })),
 })
 
-/** Begun before, and nobody knows how that went. */
+/** A call began before, and its result is unknown. */
 const LOST = { gateway_transaction_id: null, called_by: null, called_until: null }
 
-describe('a charge that begins', () => {
-  it('is stored Pending, with its event, and due for a check when its caller must be back', () => {
+describe('a new charge', () => {
+  it('is stored as Pending, with its event, and a check after the time limit of its call', () => {
     const begun = beginCharge(NOTHING, start({ idempotencyKey: 'key-1', correlationId: 'c-1' }))
     if (begun.state !== 'begun') throw new Error(begun.state)
     expect(begun.transaction).toMatchObject({
@@ -53,21 +53,24 @@ describe('a charge that begins', () => {
     ])
   })
 
-  it.each(PAYMENT_STATUSES)('finds an attempt that is %s, or begins the next one', (status) => {
-    const isOver = ['Failed', 'Cancelled', 'Expired'].includes(status)
-    const known = attempts({ ...came('Failed') }, { ...came(status), called_until: NOW + 1 })
-    const begun = beginCharge(known, start())
-    if (isOver) {
-      expect(begun).toMatchObject({ state: 'begun', transaction: { attempt: 3 } })
-      const names = new Set(['external-1'])
-      if (begun.state === 'begun') names.add(String(begun.transaction.external_reference_id))
-      expect(names.size).toBe(2)
-    } else {
-      expect(begun.state).toBe(status === 'Pending' ? 'in_progress' : 'answered')
-    }
-  })
+  it.each(PAYMENT_STATUSES)(
+    'after an attempt that is %s finds it or begins the next one',
+    (status) => {
+      const isOver = ['Failed', 'Cancelled', 'Expired'].includes(status)
+      const known = attempts({ ...came('Failed') }, { ...came(status), called_until: NOW + 1 })
+      const begun = beginCharge(known, start())
+      if (isOver) {
+        expect(begun).toMatchObject({ state: 'begun', transaction: { attempt: 3 } })
+        const names = new Set(['external-1'])
+        if (begun.state === 'begun') names.add(String(begun.transaction.external_reference_id))
+        expect(names.size).toBe(2)
+      } else {
+        expect(begun.state).toBe(status === 'Pending' ? 'in_progress' : 'answered')
+      }
+    },
+  )
 
-  it('is a conflict for another request, over the key that it shares or else over the order', () => {
+  it('conflicts with a different request that has the same key or the same order', () => {
     const other = start({ requestHash: 'hash-2', idempotencyKey: 'key-1' })
     const byKey = transactionRow({ idempotency_key: 'key-1' })
     expect(beginCharge({ ...NOTHING, byKey }, other)).toEqual({ state: 'conflict', over: 'key' })
@@ -75,16 +78,16 @@ describe('a charge that begins', () => {
   })
 })
 
-describe('a charge that is asked for again', () => {
+describe('a repeated charge', () => {
   const again = (row: Partial<TransactionRow>, own: Partial<ChargeStart> = {}) =>
     beginCharge(attempts(row), start(own)).state
 
-  it('waits while another call of it is under way', () => {
+  it('is in progress while another call for it is under way', () => {
     expect(again({ ...LOST, called_by: 'other', called_until: NOW + 1 })).toBe('in_progress')
     expect(again({ ...LOST, called_by: '02TX', called_until: NOW + 1 })).toBe('begun')
   })
 
-  it('calls the gateway only where that cannot make a second payment', () => {
+  it('calls the gateway only if that cannot make a second payment', () => {
     const unsent = { ...LOST, called_until: 0 }
     expect(again(LOST)).toBe('begun')
     expect(again({ ...LOST, called_by: 'other', called_until: NOW })).toBe('begun')
@@ -93,12 +96,12 @@ describe('a charge that is asked for again', () => {
     expect(again({ ...LOST, gateway_transaction_id: 'gateway-1' })).toBe('unknown')
   })
 
-  it('is answered as the payment is, once it was answered or moved', () => {
+  it('gets the current payment, once it was answered or its status changed', () => {
     expect(again({ charge_answer: '{}' })).toBe('answered')
     expect(again({ ...LOST, ...came('Paid') })).toBe('answered')
   })
 
-  it('fires no second event, and its caller has its time anew', () => {
+  it('fires no second event, and its call has the whole time limit again', () => {
     const begun = beginCharge(attempts(LOST), start())
     expect(begun).toMatchObject({
       state: 'begun',
@@ -107,14 +110,14 @@ describe('a charge that is asked for again', () => {
     })
   })
 
-  it('finds its own row first, whatever became of it', () => {
+  it('finds its own row first, in any status', () => {
     const own = transactionRow({ id: '02TX', ...came('Failed') })
     const found: FoundCharge = { state: 'answered', transaction: own }
     expect(beginCharge({ ...attempts(came('Paid')), own }, start())).toEqual(found)
   })
 })
 
-describe('a charge that ends', () => {
+describe('a finished charge', () => {
   const error = { code: 'declined', message: 'No.' }
   const answer = {
     ...{ status: 'Pending', gateway: 'bank', reference: 'order-1', transactionId: '01TX' },
@@ -135,7 +138,7 @@ describe('a charge that ends', () => {
       () => isTaken,
     )
 
-  it('as answered keeps the answer and the gateway’s name', () => {
+  it('that was answered stores the answer and the gateway’s id', () => {
     const { payment, events } = end({}, 'answered')
     expect(payment.transaction).toMatchObject({
       ...{ status: 'Pending', gateway_transaction_id: 'new', redirect_url: answer.redirectUrl },
@@ -145,14 +148,14 @@ describe('a charge that ends', () => {
     expect(events).toEqual([])
   })
 
-  it('as refused has failed, and fires its event', () => {
+  it('that was refused has failed, and fires its event', () => {
     const { payment, events } = end({}, 'refused')
     const failed = { status: 'Failed', error: JSON.stringify(error), next_check_at: null }
     expect(payment.transaction).toMatchObject(failed)
     expect(events).toMatchObject([{ id: '03EVENT', type: 'PaymentFailed' }])
   })
 
-  it('as unknown or unsent stays open, and says which of them it is', () => {
+  it('with an unknown result, or not sent, stays open and stores which of them it is', () => {
     const unknown = end({}, 'unknown').payment.transaction
     expect(unknown).toMatchObject({ gateway_transaction_id: 'new', called_until: null })
     const unsent = end({}, 'unsent').payment.transaction
@@ -162,23 +165,26 @@ describe('a charge that ends', () => {
     }
   })
 
-  it('takes no name that another payment has', () => {
+  it('does not take an id that another payment has', () => {
     for (const kind of ['answered', 'unknown'] as const) {
       expect(end({}, kind, true).payment.transaction.gateway_transaction_id).toBeNull()
     }
   })
 
-  it.each(PAYMENT_STATUSES)('never sets back a payment that is %s, nor its check', (status) => {
-    for (const kind of ['answered', 'refused', 'unknown', 'unsent'] as const) {
-      const { payment, events } = end({ ...came(status), next_check_at: 7 }, kind)
-      const isMoved = status === 'Pending' && kind === 'refused'
-      expect(payment.transaction.status).toBe(isMoved ? 'Failed' : status)
-      expect(typesOf(events)).toEqual(isMoved ? ['PaymentFailed'] : [])
-      if (status !== 'Pending') expect(payment.transaction.next_check_at).toBe(7)
-    }
-  })
+  it.each(PAYMENT_STATUSES)(
+    'never resets the status or the check of a payment that is %s',
+    (status) => {
+      for (const kind of ['answered', 'refused', 'unknown', 'unsent'] as const) {
+        const { payment, events } = end({ ...came(status), next_check_at: 7 }, kind)
+        const isMoved = status === 'Pending' && kind === 'refused'
+        expect(payment.transaction.status).toBe(isMoved ? 'Failed' : status)
+        expect(typesOf(events)).toEqual(isMoved ? ['PaymentFailed'] : [])
+        if (status !== 'Pending') expect(payment.transaction.next_check_at).toBe(7)
+      }
+    },
+  )
 
-  it('changes nothing but who calls where it was answered before', () => {
+  it('that was answered before only ends its call', () => {
     for (const kind of ['answered', 'refused', 'unknown', 'unsent'] as const) {
       const before = paymentOf({ ...CALLED, charge_answer: '{}' }).transaction
       const { payment, events } = end({ charge_answer: '{}' }, kind)

@@ -1,4 +1,4 @@
-// What the sweeper asks about again, which payment an event is about, and how alerts are raised.
+// Which payments the sweeper checks, which payment an event belongs to, and how alerts are raised.
 
 import { describe, expect, it } from 'vitest'
 import {
@@ -14,13 +14,13 @@ import { came, NOW, paymentOf, refundRow, transactionRow } from '../../../suppor
 const settled = { transactionId: '01TX', now: NOW, nextCheckAt: NOW + 9 }
 
 describe('a check', () => {
-  it('is due from its time on', () => {
+  it('is due at its time and after it', () => {
     const due = (next_check_at: number | null) => isCheckDue(transactionRow({ next_check_at }), NOW)
     expect([null, NOW + 1, NOW, NOW - 1].map(due)).toEqual([false, false, true, true])
   })
 
   it.each(PAYMENT_STATUSES)(
-    'of a payment that is %s is made soon, unless nothing can follow',
+    'of a payment that is %s can be made due now, unless its status is final',
     (status) => {
       const due = (next_check_at: number | null) =>
         checkSoon(transactionRow({ ...came(status), next_check_at }), NOW).next_check_at
@@ -32,7 +32,7 @@ describe('a check', () => {
   )
 
   it.each(PAYMENT_STATUSES)(
-    'of a payment that is %s is made again only while something is open',
+    'of a payment that is %s is repeated only while something is open',
     (status) => {
       const next = (more = {}, wish = {}) =>
         settleCheck(paymentOf(came(status), more), { ...settled, ...wish }).payment.transaction
@@ -49,7 +49,7 @@ describe('a check', () => {
     },
   )
 
-  it('gives up the refund that was asked about, and no other', () => {
+  it('gives up only the refund that it asked about, if it is under way', () => {
     const error = { code: 'outcome_unknown', message: 'Nobody knows.' }
     const refunds = [refundRow({ status: 'failed' }), refundRow({ id: '02REFUND' })]
     const givenUp = (refundId: string) =>
@@ -73,7 +73,7 @@ describe('an alert', () => {
   }
   const newId = () => 'new'
 
-  it('is raised once for each kind and subject, and again once it was acknowledged', () => {
+  it('is raised once for each kind and subject, and again after it was acknowledged', () => {
     const raised = raiseAlert(alert, undefined, newId)
     if (!raised) throw new Error('it is raised')
     expect(raised).toMatchObject({ id: 'new', kind: 'unsettled', detail: '{"said":"nothing"}' })
@@ -88,7 +88,7 @@ describe('an alert', () => {
   })
 })
 
-describe('the payment that an event is about', () => {
+describe('the payment of an event', () => {
   const rows = [
     transactionRow({ id: '1', gateway_transaction_id: 'g-1', external_reference_id: 'x-1' }),
     transactionRow({ id: '2', gateway_transaction_id: null, external_reference_id: 'x-2' }),
@@ -101,14 +101,14 @@ describe('the payment that an event is about', () => {
       ...{ external_reference_id: extref, reference },
     })?.id
 
-  it('is found by the gateway’s name, then ours, then as the order’s newest without a name', () => {
+  it('is found by the gateway’s id, then by ours, then as the order’s newest without an id', () => {
     expect(match('g-1', 'x-2', 'order-1')).toBe('1')
     expect(match('g-9', 'x-2', 'order-1')).toBe('2')
     expect(match('g-9', 'x-9', 'order-1')).toBe('3')
     expect(match(null, null, 'order-1')).toBe('3')
   })
 
-  it('is none for names that nobody has', () => {
+  it('is not found by unknown ids', () => {
     expect(match(null, null, null)).toBeUndefined()
     expect(match('g-9', null, 'order-9')).toBeUndefined()
   })

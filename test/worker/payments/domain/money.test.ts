@@ -23,7 +23,7 @@ describe('minor units', () => {
     expect(minorUnits(code)).toBe(factor)
   })
 
-  it('of a name that every object has are those of any other currency', () => {
+  it('of the name of a property of Object are those of an unknown currency', () => {
     expect(minorUnits('constructor')).toBe(100)
   })
 })
@@ -46,7 +46,7 @@ describe('a gateway’s amount', () => {
     expect(toMinor(value, code)).toBe(minor)
   })
 
-  it('is never minus zero, which is another value to whoever compares', () => {
+  it('is never -0, which some comparisons treat as another value than 0', () => {
     expect(Object.is(toMinor('-0.00', 'USD'), 0)).toBe(true)
   })
 
@@ -56,9 +56,12 @@ describe('a gateway’s amount', () => {
     [12.505, 'USD'],
     [0.1 + 0.2, 'USD'],
     ['1.0001', 'KWD'],
-  ])('%j of %s is refused as finer than the currency, not rounded', (value, code) => {
-    expect(toMinor(value, code)).toBeUndefined()
-  })
+  ])(
+    '%j of %s has too many decimals for the currency, and is refused, not rounded',
+    (value, code) => {
+      expect(toMinor(value, code)).toBeUndefined()
+    },
+  )
 
   it.each([
     '',
@@ -84,17 +87,17 @@ describe('a gateway’s amount', () => {
     true,
     [5],
     { amount: 5 },
-  ])('%j is no amount', (value) => {
+  ])('%j is not an amount', (value) => {
     expect(toMinor(value, 'IQD')).toBeUndefined()
     expect(toMinor(value, 'USD')).toBeUndefined()
   })
 
-  it('past what a number holds exactly is refused', () => {
+  it('is refused above the largest safe integer', () => {
     expect(toMinor('90071992547409.91', 'USD')).toBe(Number.MAX_SAFE_INTEGER)
     expect(toMinor('90071992547409.92', 'USD')).toBeUndefined()
   })
 
-  it('comes back as it was sent, as a number and as JSON', () => {
+  it('is the same after it was sent, as a number and as JSON', () => {
     fc.assert(
       fc.property(amount, currency, (minor, code) => {
         const sent = fromMinor(minor, code)
@@ -104,7 +107,7 @@ describe('a gateway’s amount', () => {
     )
   })
 
-  it('in decimals is the same amount however many noughts follow', () => {
+  it('is the same with any number of zeros at the end', () => {
     fc.assert(
       fc.property(amount, currency, fc.integer({ min: 0, max: 6 }), (minor, code, noughts) => {
         const digits = String(minorUnits(code)).length - 1
@@ -116,7 +119,7 @@ describe('a gateway’s amount', () => {
     )
   })
 
-  it('is refused for one digit more than the currency has', () => {
+  it('is refused with one decimal more than the currency has', () => {
     fc.assert(
       fc.property(amount, currency, fc.integer({ min: 1, max: 9 }), (minor, code, digit) => {
         const whole = Math.floor(minor / minorUnits(code))
@@ -135,11 +138,11 @@ describe('an amount to charge', () => {
     }
   })
 
-  it('has no more digits than survive as a decimal number', () => {
+  it('has at most 15 digits, which a decimal number keeps exactly', () => {
     const tooMany = 1_000_000_000_000_000
     expect(isAmount(tooMany - 1)).toBe(true)
     expect(isAmount(tooMany)).toBe(false)
-    // The harm: these two are the same number to a gateway.
+    // Otherwise: these two are the same number for a gateway.
     expect(fromMinor(9_007_199_254_740_990, 'USD')).toBe(fromMinor(9_007_199_254_740_991, 'USD'))
   })
 })

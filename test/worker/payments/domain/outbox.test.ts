@@ -1,4 +1,4 @@
-// The way of durable events to their subscribers.
+// The delivery of durable events to their subscribers.
 
 import { describe, expect, it } from 'vitest'
 import type { Subscribers } from '../../../../worker/payments/domain/events.ts'
@@ -33,19 +33,19 @@ const stored = () => {
 }
 
 describe('a new event', () => {
-  it('is leased, holds the transaction as it was, and waits for both subscribers', () => {
+  it('is leased, contains the transaction, and is pending for both subscribers', () => {
     const { outbox, delivery } = stored()
     const turn = { attempts: 0, leased_until: NOW + LEASE_MS, next_attempt_at: NOW }
     expect(outbox).toMatchObject({ ...turn, type: 'PaymentSucceeded', done_at: null })
     expect(delivery).toMatchObject({ ...turn, outbox_id: '01EVENT', status: 'pending' })
     const { transaction } = JSON.parse(outbox.payload ?? '')
     expect(transaction).toMatchObject({ id: '01TX', status: 'Paid', paid_amount: 25_000 })
-    // What is nobody's business but ours.
+    // Internal columns are not in events.
     expect(transaction).not.toHaveProperty('request_hash')
     expect(transaction).not.toHaveProperty('called_by')
   })
 
-  it('is done at once where nobody listens, and has no delivery without an endpoint', () => {
+  it('is done at once without listeners, and has no delivery without an endpoint', () => {
     const { outbox, delivery } = outboxRows(event, {
       hasListeners: () => false,
       endpointFor: () => undefined,
@@ -54,7 +54,7 @@ describe('a new event', () => {
     expect(delivery).toBeUndefined()
   })
 
-  it('has no delivery where the endpoint wants other events', () => {
+  it('has no delivery if the endpoint takes only other events', () => {
     const { delivery } = outboxRows(event, {
       hasListeners: () => true,
       endpointFor: (type) => (type === 'PaymentFailed' ? ENDPOINT : undefined),
@@ -62,7 +62,7 @@ describe('a new event', () => {
     expect(delivery).toBeUndefined()
   })
 
-  it('of a charge that begins holds the request', () => {
+  it('of a new charge contains the request', () => {
     const { outbox } = made(true, ENDPOINT, { ...event, type: 'PaymentInitiated' })
     expect(JSON.parse(outbox.payload ?? '')).toMatchObject({
       gateway: 'bank',
@@ -70,7 +70,7 @@ describe('a new event', () => {
     })
   })
 
-  it('is due when its lease is over', () => {
+  it('is due when its lease has expired', () => {
     const { outbox, delivery } = stored()
     const at = [NOW + LEASE_MS - 1, NOW + LEASE_MS]
     expect(at.map((now) => areListenersDue(outbox, now))).toEqual([false, true])
@@ -90,7 +90,7 @@ describe('the event of an alert', () => {
     return rows && { listeners: rows.outbox.done_at === null, endpoint: rows.delivery?.endpoint }
   }
 
-  it('holds the alert and the payment as it is', () => {
+  it('contains the alert and the current payment', () => {
     const raised = alert('late_payment')
     const { outbox } = alertRows(raised, of, all) ?? {}
     expect(outbox).toMatchObject({ id: '01EVENT', type: 'AlertRaised', transaction_id: '01TX' })
@@ -100,7 +100,7 @@ describe('the event of an alert', () => {
     })
   })
 
-  it('goes to both, and to the other one where an event died', () => {
+  it('goes to both subscribers, or to the other one if an event was not delivered', () => {
     expect(rowsOf(alert('late_payment'))).toEqual({ listeners: true, endpoint: ENDPOINT })
     expect(rowsOf(alert('listener_dead', 'PaymentFailed'))).toEqual({
       listeners: false,
@@ -109,7 +109,7 @@ describe('the event of an alert', () => {
     expect(rowsOf(alert('delivery_dead', 'PaymentFailed'))).toEqual({ listeners: true })
   })
 
-  it('is none that an AlertRaised died, and none that nobody would get', () => {
+  it('is not made for an AlertRaised that was not delivered, nor without a subscriber', () => {
     expect(rowsOf(alert('listener_dead', 'AlertRaised'))).toBeUndefined()
     expect(rowsOf(alert('delivery_dead', 'AlertRaised'))).toBeUndefined()
     const listeners = { ...all, endpointFor: () => undefined }
@@ -122,7 +122,7 @@ describe('the event of an alert', () => {
 describe('an attempt', () => {
   const failed = { ok: false, nextAttemptAt: NOW + 9, error: 'x' }
 
-  it('that went well ends it', () => {
+  it('that succeeds completes the delivery', () => {
     const { outbox, delivery } = stored()
     const heard = settleListeners(outbox, { ok: true }, NOW + 1)
     expect(heard).toMatchObject({ outbox: { done_at: NOW + 1, attempts: 1 }, isDead: false })
@@ -131,7 +131,7 @@ describe('an attempt', () => {
     expect(sent).toMatchObject({ delivery: delivered, isDead: false })
   })
 
-  it('that failed is made again at its time, and counts once though it is settled twice', () => {
+  it('that fails is repeated when it is due, and counts once even if it is settled twice', () => {
     const { outbox, delivery } = stored()
     const turn = { attempts: 1, leased_until: null, next_attempt_at: NOW + 9 }
     const heard = settleListeners(outbox, failed, NOW + 1)
@@ -145,7 +145,7 @@ describe('an attempt', () => {
     })
   })
 
-  it('that failed for the last time is dead, once, with an alert that says why', () => {
+  it('that fails for the last time makes the delivery dead, once, with an alert', () => {
     const { outbox, delivery } = stored()
     const heard = settleListeners(outbox, { ok: false, error: 'x' }, NOW + 1)
     expect(heard).toMatchObject({ outbox: { done_at: NOW + 1 }, isDead: true })
@@ -162,7 +162,7 @@ describe('an attempt', () => {
     })
   })
 
-  it('is made anew when a person sends it again', () => {
+  it('is due again when a person sends a dead delivery again', () => {
     const { delivery } = stored()
     const dead = settleDelivery(delivery, { id: '', ok: false, status: 410 }, NOW + 1).delivery
     const again = redeliver(dead, NOW + 2)

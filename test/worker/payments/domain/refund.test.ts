@@ -1,4 +1,4 @@
-// Whether a refund may be made, and what its end makes of the payment.
+// Whether a refund is possible, and how its result changes the payment.
 
 import { describe, expect, it } from 'vitest'
 import {
@@ -20,8 +20,8 @@ const begin = (status: PaymentStatus, own: Partial<RefundStart> = {}, refunds: R
   beginRefund(paymentOf(came(status), { refunds }), start(own))
 const error = { code: 'refused', message: 'No.' }
 
-describe('a refund that begins', () => {
-  it('is claimed, with what went back before it, and due for a check', () => {
+describe('a new refund', () => {
+  it('is claimed, with the amount refunded before, and a check', () => {
     const begun = begin('PartiallyRefunded')
     expect(begun).toMatchObject({
       state: 'begun',
@@ -31,7 +31,7 @@ describe('a refund that begins', () => {
   })
 
   it.each(PAYMENT_STATUSES)(
-    'of a payment that is %s is possible only where money is left',
+    'of a payment that is %s is possible only if money is left',
     (status) => {
       const isPaid = status === 'Paid' || status === 'PartiallyRefunded'
       expect(begin(status).state).toBe(isPaid ? 'begun' : 'not_refundable')
@@ -40,7 +40,7 @@ describe('a refund that begins', () => {
     },
   )
 
-  it('is of no more than is left', () => {
+  it('is at most what is left', () => {
     for (const [status, left] of [
       ['Paid', 25_000],
       ['PartiallyRefunded', 20_000],
@@ -50,7 +50,7 @@ describe('a refund that begins', () => {
     }
   })
 
-  it('of a gateway that gives back all or nothing is asked for by the charge’s amount', () => {
+  it('at a gateway with full refunds only is requested with the amount of the charge', () => {
     const paid = paymentOf({ ...came('Paid'), paid_amount: 20_000 })
     const full = (amount: number) => beginRefund(paid, start({ fullOnly: true, amount }))
     expect(full(25_000)).toMatchObject({ state: 'begun', refund: { amount: 20_000 } })
@@ -58,7 +58,7 @@ describe('a refund that begins', () => {
   })
 
   it.each(['claimed', 'accepted', 'succeeded', 'failed'] as const)(
-    'finds one of its key that is %s, and waits for one that is under way',
+    'finds one with its key that is %s, and another key waits for one under way',
     (status) => {
       const refund = refundRow({ status, idempotency_key: 'key-1', error: JSON.stringify(error) })
       const same = begin('Paid', { idempotencyKey: 'key-1' }, [refund])
@@ -76,7 +76,7 @@ describe('a refund that begins', () => {
     },
   )
 
-  it('is the same one when its own call comes again', () => {
+  it('is the same one if its own call is repeated', () => {
     const mine = refundRow({ id: '02REFUND', amount: 3_000 })
     expect(begin('Paid', {}, [mine])).toMatchObject({ state: 'begun', refund: mine })
     const failed = { ...mine, status: 'failed', error: null } as const
@@ -84,7 +84,7 @@ describe('a refund that begins', () => {
   })
 })
 
-describe('a refund that ends', () => {
+describe('a finished refund', () => {
   const RESULTS: Record<RefundOutcome['kind'], RefundOutcome> = {
     done: { kind: 'done', gatewayRefundId: 'back-1' },
     accepted: { kind: 'accepted', gatewayRefundId: 'back-1', nextCheckAt: NOW + 5 },
@@ -102,7 +102,7 @@ describe('a refund that ends', () => {
     return finishRefund(payment, refund, { now: NOW, result: RESULTS[kind] })
   }
 
-  it('as done moves its payment by what went back before it and by its amount', () => {
+  it('that is done sets the refunded amount to its own and that before it', () => {
     const part = end('Paid', refundRow(), 'done')
     expect(part.payment).toMatchObject({
       transaction: { status: 'PartiallyRefunded', refunded_amount: 4_000, next_check_at: null },
@@ -113,7 +113,7 @@ describe('a refund that ends', () => {
     expect(all.payment.transaction).toMatchObject({ status: 'Refunded', refunded_amount: 25_000 })
   })
 
-  it('as done after another part adds up, without an event until all of it is back', () => {
+  it('that is done after another part adds up, and fires an event when all is refunded', () => {
     const more = end('PartiallyRefunded', refundRow({ refunded_before: 5_000 }), 'done')
     expect(more.payment.transaction).toMatchObject({ refunded_amount: 9_000 })
     expect(more.events).toEqual([])
@@ -121,7 +121,7 @@ describe('a refund that ends', () => {
     expect(typesOf(end('PartiallyRefunded', rest, 'done').events)).toEqual(['PaymentRefunded'])
   })
 
-  it('counts once when a webhook has told of it before', () => {
+  it('counts once if a webhook reported it before', () => {
     const refund = refundRow({ refunded_before: 1_000 })
     const told = end('PartiallyRefunded', refund, 'done')
     expect(told.payment.transaction.refunded_amount).toBe(5_000)
@@ -130,7 +130,7 @@ describe('a refund that ends', () => {
     expect(settled.events).toEqual([])
   })
 
-  it.each(['succeeded', 'failed'] as const)('changes nothing where it %s before', (status) => {
+  it.each(['succeeded', 'failed'] as const)('changes nothing if it %s before', (status) => {
     for (const kind of ['done', 'accepted', 'refused', 'unknown', 'unsent'] as const) {
       const refund = refundRow({ status, gateway_refund_id: 'back-1' })
       const { payment, events } = end('Paid', refund, kind)
@@ -139,14 +139,14 @@ describe('a refund that ends', () => {
     }
   })
 
-  it('as unsent has failed and gives up its key, so that the same request may be sent', () => {
+  it('that was not sent has failed without its key, so that the same request can be sent', () => {
     const { payment } = end('Paid', refundRow({ idempotency_key: 'key-1' }), 'unsent')
     expect(payment.refunds).toMatchObject([{ status: 'failed', idempotency_key: null }])
     expect(payment.transaction.next_check_at).toBeNull()
     expect(beginRefund(payment, start({ idempotencyKey: 'key-1' })).state).toBe('begun')
   })
 
-  it('as accepted is checked when its first answer said, and as refused no more', () => {
+  it('that is accepted is checked later, and that is refused is not', () => {
     const accepted = end('Paid', refundRow(), 'accepted').payment
     expect(accepted).toMatchObject({
       transaction: { status: 'Paid', next_check_at: NOW + 5 },

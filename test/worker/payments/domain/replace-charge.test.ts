@@ -19,7 +19,7 @@ import { came, MINUTE, NOW, transactionRow } from '../../../support/payment-rows
 const FLAGS = [false, true]
 const CANCELLATIONS = [undefined, 'accepted', 'refused'] as const
 
-describe('the way out for a stranded charge', () => {
+describe('what a stranded charge needs', () => {
   const named = (answer: AskedAgain['answer'], cancellation?: AskedAgain['cancellation']) =>
     FLAGS.map((chargeIsIdempotent) =>
       wayOut({
@@ -30,11 +30,11 @@ describe('the way out for a stranded charge', () => {
     )
   const each = (way: string) => [way, way]
 
-  it('waits while the gateway gives no answer, or knows no such payment', () => {
+  it('is to wait if the gateway reports nothing about the payment', () => {
     expect(named(undefined)).toEqual(each('wait'))
   })
 
-  it.each(PAYMENT_STATUSES)('follows from the gateway’s %s, and from nothing else', (status) => {
+  it.each(PAYMENT_STATUSES)('follows from %s and whether the gateway may yet be paid', (status) => {
     for (const isBeingPaid of FLAGS) {
       for (const cancellation of CANCELLATIONS) {
         const isUnpaidEnd = ['Failed', 'Cancelled', 'Expired'].includes(status)
@@ -48,18 +48,18 @@ describe('the way out for a stranded charge', () => {
     expect(named({ status })).toEqual(named({ status, isBeingPaid: false }))
   })
 
-  it('without a name is open only where the gateway cannot be asked by a repeated charge', () => {
+  it('without a gateway’s id is a replacement, unless a repeated charge is the same payment', () => {
     expect(wayOut({ isNamed: false, chargeIsIdempotent: false })).toBe('replace')
     expect(wayOut({ isNamed: false, chargeIsIdempotent: true })).toBe('wait')
   })
 })
 
 describe('a stranded charge', () => {
-  it.each(PAYMENT_STATUSES)('is Pending and nothing else (%s)', (status) => {
+  it.each(PAYMENT_STATUSES)('is always Pending (%s)', (status) => {
     expect(isStranded(transactionRow(came(status)), NOW)).toBe(status === 'Pending')
   })
 
-  it('has no answer of its gateway, and nobody is waiting for one', () => {
+  it('has no answer of its gateway, and no call that waits for one', () => {
     const called = (called_until: number | null) => transactionRow({ called_until })
     expect(isStranded(transactionRow({ charge_answer: '{}' }), NOW)).toBe(false)
     expect(isStranded(called(NOW + 1), NOW)).toBe(false)
@@ -90,7 +90,7 @@ describe('a charge that replaces a stranded one', () => {
     return charge
   }
 
-  it('cancels it, with its event, and begins the next attempt under another name', () => {
+  it('cancels it, with its event, and begins the next attempt under another id', () => {
     const { transaction, events, replaced } = begun(known(), { correlationId: 'c-2' })
     expect(transaction).toMatchObject({
       ...{ id: '02TX', attempt: 2, status: 'Pending', gateway_transaction_id: null },
@@ -113,7 +113,7 @@ describe('a charge that replaces a stranded one', () => {
     expect(replaced?.alerts).toEqual([])
   })
 
-  it('tells a person of one that its gateway could not be asked about', () => {
+  it('raises an alert if the gateway could not be asked about the first one', () => {
     const { transactionId, eventId } = replaces
     const { replaced } = begun(known({ gateway_transaction_id: null }), {
       ...{ chargeIsIdempotent: false, replaces: { transactionId, eventId } },
@@ -132,12 +132,12 @@ describe('a charge that replaces a stranded one', () => {
   })
 
   it.each([
-    ['goes over, whether it is given again', 'key-1', 'key-1', 'key-1', null],
-    ['or not', 'key-1', undefined, 'key-1', null],
-    ['is its own where the first had none', null, 'key-2', 'key-2', null],
-    ['is its own where the first had another', 'key-1', 'key-2', 'key-2', 'key-1'],
-    ['is none where there was none', null, undefined, null, null],
-  ])('with a key: it %s', (_what, before, given, after, left) => {
+    ['takes over the same key', 'key-1', 'key-1', 'key-1', null],
+    ['without a key takes over the key', 'key-1', undefined, 'key-1', null],
+    ['with a key has it if the first had none', null, 'key-2', 'key-2', null],
+    ['with another key leaves the first its own', 'key-1', 'key-2', 'key-2', 'key-1'],
+    ['has no key if neither had one', null, undefined, null, null],
+  ])('%s', (_what, before, given, after, left) => {
     const by = before !== null && given === before ? 'key' : 'order'
     const { transaction, replaced } = begun(known({ idempotency_key: before }, by), {
       ...(given !== undefined && { idempotencyKey: given }),
@@ -150,15 +150,15 @@ describe('a charge that replaces a stranded one', () => {
   })
 
   it.each([
-    ['was paid meanwhile', came('Paid'), 'answered'],
-    ['has its page by now', { charge_answer: '{}' }, 'answered'],
+    ['was paid in the meantime', came('Paid'), 'answered'],
+    ['has its page now', { charge_answer: '{}' }, 'answered'],
     ['is being called', { called_by: 'other', called_until: NOW + 1 }, 'in_progress'],
-    ['was asked for in another way', { request_hash: 'hash-2' }, 'conflict'],
-  ] as const)('begins nothing when that %s', (_what, row, state) => {
+    ['was requested differently', { request_hash: 'hash-2' }, 'conflict'],
+  ] as const)('does not begin if the first one %s', (_what, row, state) => {
     expect(beginCharge(known(row), start()).state).toBe(state)
   })
 
-  it('begins nothing when another replaced it first, and finds that one', () => {
+  it('does not begin if another replaced it first, and finds that one', () => {
     const second = transactionRow({
       ...{ id: '01TY', attempt: 2, gateway_transaction_id: null },
       ...{ called_by: '01TY', called_until: NOW + 1 },
@@ -166,13 +166,13 @@ describe('a charge that replaces a stranded one', () => {
     const first = transactionRow(came('Cancelled'))
     const rows = { own: undefined, byKey: undefined, attempts: [first, second] }
     expect(beginCharge(rows, start())).toEqual({ state: 'in_progress' })
-    // By its key as well, which went over.
+    // Also by its key, which moved to that one.
     expect(beginCharge({ ...rows, byKey: second }, start({ idempotencyKey: 'key-1' }))).toEqual({
       state: 'in_progress',
     })
   })
 
-  it('is begun once: decided again on what it stored, it ends nothing and tells nothing', () => {
+  it('begins once: decided again after it was stored, it cancels nothing and fires nothing', () => {
     const first = begun(known({ idempotency_key: 'key-1' }))
     const stored = first.replaced?.payment.transaction ?? transactionRow()
     const rows = { own: first.transaction, byKey: undefined, attempts: [stored, first.transaction] }

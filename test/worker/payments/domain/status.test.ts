@@ -36,7 +36,7 @@ const pairs = rows.flatMap(([from, ...words]) =>
 ) as [PaymentStatus, PaymentStatus, ReturnType<typeof judge>][]
 
 describe('the graph of a payment', () => {
-  it('is written out for every status against every status', () => {
+  it('is tested for every pair of statuses', () => {
     expect(head).toEqual([...PAYMENT_STATUSES])
     expect(rows.map(([from]) => from)).toEqual(head)
     expect(pairs).toHaveLength(49)
@@ -48,7 +48,7 @@ describe('the graph of a payment', () => {
     expect(NEXT[from].includes(to)).toBe(judgement === 'applied')
   })
 
-  it('begins at Pending, where nothing leads back to', () => {
+  it('begins at Pending, and never returns to it', () => {
     expect(Object.values(NEXT).flat()).not.toContain('Pending')
   })
 

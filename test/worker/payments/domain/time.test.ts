@@ -28,7 +28,7 @@ describe('an event', () => {
     ['more than a day ahead', NOW + DAY + 1, 'too_far_ahead'],
     ['of a time that no date can have', 8.9e15, 'impossible'],
     ['of no time', Number.NaN, 'impossible'],
-  ] as const)('%s is stale as it should be', (_, occurredAt, why) => {
+  ] as const)('%s is stale only if it should be', (_, occurredAt, why) => {
     expect(staleness(occurredAt, NOW, 300_000)).toBe(why)
   })
 })

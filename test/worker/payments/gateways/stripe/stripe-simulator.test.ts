@@ -1,5 +1,5 @@
-// The driver against the simulator, over real HTTP. Stripe's own package works with this simulator
-// too.
+// The driver against the simulator, over real HTTP. Stripe's own package also works with this
+// simulator.
 
 import { describe, expect, it } from 'vitest'
 import { createCaller } from '../../../../../worker/payments/gateways/guard/caller.ts'
@@ -98,7 +98,7 @@ describe('Stripe and the simulator', () => {
     expect(await received(3)).toMatchObject(told)
   })
 
-  it('cancel an open session, and know no session of others', async () => {
+  it('cancel an open session, and do not find sessions of others', async () => {
     await using bed = await openBed()
     const { shop, call, names, received } = await charged(bed)
     await shop.cancel(names, call())

@@ -143,20 +143,20 @@ describe("Stripe's signature", () => {
     ['no time', PAID, `v1=${v1}`],
     ['no v1', PAID, `t=${NOW_S},v0=${v1}`],
     ['a cut signature', PAID, good.slice(0, -2)],
-    ['a signature that goes on', PAID, `${good}00`],
-    ['a signature that is no hex', PAID, `t=${NOW_S},v1=${'z'.repeat(64)}`],
+    ['a signature that is too long', PAID, `${good}00`],
+    ['a signature that is not hex', PAID, `t=${NOW_S},v1=${'z'.repeat(64)}`],
     ['another time', PAID, good.replace(`t=${NOW_S}`, `t=${NOW_S + 1}`)],
-    ['a time that is no number', PAID, good.replace(`t=${NOW_S}`, 't=NaN')],
+    ['a time that is not a number', PAID, good.replace(`t=${NOW_S}`, 't=NaN')],
     ['an earlier time put in front', PAID, `t=1,${good}`],
     ['a huge header', PAID, `${good},${'v1=00,'.repeat(5_000)}`],
     [
-      'the real one behind a crowd',
+      'the valid one after too many others',
       PAID,
       `t=${NOW_S},${`v1=${'0'.repeat(64)},`.repeat(8)}v1=${v1}`,
     ],
     ['another amount in the body', PAID.replace('1250', '1251'), good],
-    ['a body written in another way', JSON.stringify(JSON.parse(PAID)), good],
-    ['a body with a line break more', `${PAID}\n`, good],
+    ['a body with other white space', JSON.stringify(JSON.parse(PAID)), good],
+    ['a body with another line break', `${PAID}\n`, good],
     ['an empty body', '', good],
     ['a huge body', PAID + ' '.repeat(256 * 1_024), good],
     ['another secret', PAID, sign(PAID, OLD)],
@@ -232,7 +232,7 @@ describe("Stripe's events", () => {
   }
 
   it.each(['refund.failed', 'refund.updated', 'charge.refund.updated'])(
-    'of a failed refund (%s) move nothing, and are one event however many tell of it',
+    'of a failed refund (%s) change no status, and have the same event id',
     async (type) => {
       const call = new FakeGatewayCall({ status: 200, body: intent })
       expect(await told(type, failed, call)).toMatchObject({

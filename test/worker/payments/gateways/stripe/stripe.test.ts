@@ -103,7 +103,7 @@ describe('a charge at Stripe', () => {
     expect(call.requests).toEqual([])
   })
 
-  it('takes neither dinars of Iraq nor francs that are counted in another way', () => {
+  it('supports neither Iraqi dinars nor francs, whose minor units differ at Stripe', () => {
     expect(gateway.currencies).not.toContain('IQD')
     expect(gateway.currencies).not.toContain('XAF')
   })
