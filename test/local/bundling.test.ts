@@ -19,7 +19,7 @@ const run = (when: Promise<unknown>) => () =>
   build({ entryPoints: ['entry'], plugins: [slow(when)], write: false, logLevel: 'silent' })
 
 describe('builds', () => {
-  it('that end earlier, or fail, leave one that is under way alone', async () => {
+  it('that end earlier, or fail, do not affect one that is under way', async () => {
     const others = Promise.withResolvers<void>()
     const last = bundling('The last', run(others.promise))
     await bundling('The first', run(Promise.resolve()))
@@ -31,7 +31,7 @@ describe('builds', () => {
     await last
   })
 
-  it('are told with the place that is wrong', async () => {
+  it('that fail name the place of the error', async () => {
     const stdin = { contents: 'const = 1', sourcefile: 'page.ts' }
     const wrong = bundling('The page', () => build({ stdin, write: false, logLevel: 'silent' }))
     await expect(wrong).rejects.toMatchObject({

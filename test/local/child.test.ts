@@ -38,7 +38,7 @@ const isAlive = (pid: number): boolean => {
 const STAY = 'setInterval(() => {}, 1000);'
 
 describe('a child', () => {
-  it('is the program itself: its pid, its exit code, its own environment alone, its log', async () => {
+  it('is the program itself: its pid, exit code and log, with only its own environment', async () => {
     const child = spawnChild({
       ...script(
         'plain',
@@ -55,7 +55,7 @@ describe('a child', () => {
     ])
   })
 
-  it('ends by SIGTERM, and its end is not waited for when it obeys', async () => {
+  it('that ends by SIGTERM is not killed', async () => {
     const child = spawnChild(
       script('obeys', `process.on('SIGTERM', () => process.exit(0)); console.log('up'); ${STAY}`),
     )
@@ -64,7 +64,7 @@ describe('a child', () => {
     expect(await child.ended).toEqual({ code: 0, signal: null })
   })
 
-  it('is killed when SIGTERM does not end it in time', async () => {
+  it('that SIGTERM does not end in time is killed', async () => {
     const child = spawnChild(
       script('deaf', `process.on('SIGTERM', () => {}); console.log('up'); ${STAY}`, 200),
     )
@@ -73,7 +73,7 @@ describe('a child', () => {
     expect(await child.ended).toEqual({ code: null, signal: 'SIGKILL' })
   })
 
-  it('takes its own children with it', async () => {
+  it('ends together with its own children', async () => {
     const grandchild = `require('node:child_process').spawn(process.execPath, ['-e', '${STAY}']).pid`
     const child = spawnChild(script('family', `console.log(${grandchild}); ${STAY}`))
     await vi.waitFor(async () => expect(await logged('family')).toMatch(/^\d+\n$/), PATIENT)
@@ -84,12 +84,12 @@ describe('a child', () => {
     await vi.waitFor(() => expect(isAlive(pid)).toBe(false), PATIENT)
   })
 
-  it('says 127 for a program that is not there, and never throws', async () => {
+  it('has exit code 127 for a program that does not exist, and never throws', async () => {
     const child = spawnChild({ ...script('none', ''), command: join(dir, 'no-such-program') })
     expect(await child.ended).toEqual({ code: 127, signal: null })
   })
 
-  it('does not outlive a parent that was killed, even when it is deaf to SIGTERM', async () => {
+  it('does not outlive a parent that was killed, even if it ignores SIGTERM', async () => {
     const spec = script(
       'orphan',
       `process.on('SIGTERM', () => {}); console.log(process.pid); ${STAY}`,

@@ -17,7 +17,7 @@ afterEach(() => rm(parent, { recursive: true, force: true }))
 const open = () => openDataFolder(dir, 'workerd', (sentence) => notices.push(sentence))
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777
 
-/** Exactly this mode, whatever the umask says. */
+/** With exactly this mode, independent of the umask. */
 async function existing(mode: number, files: string[] = []): Promise<void> {
   await mkdir(dir)
   for (const file of files) await writeFile(join(dir, file), '')
@@ -25,7 +25,7 @@ async function existing(mode: number, files: string[] = []): Promise<void> {
 }
 
 describe('the data folder', () => {
-  it('is made for its owner alone', async () => {
+  it('is created for its owner alone', async () => {
     await (await open()).release()
     expect(await modeOf(dir)).toBe(0o700)
     expect(notices).toEqual([])
@@ -35,7 +35,7 @@ describe('the data folder', () => {
     ['an empty one', 0o775, []],
     ['one of an earlier start', 0o755, ['secret']],
     ['one that others may only enter', 0o711, ['secret', 'local.json']],
-  ])('is closed where others may read it: %s', async (_, mode, files) => {
+  ])('is closed if others have access to it: %s', async (_, mode, files) => {
     await existing(mode, files)
     await (await open()).release()
     expect(await modeOf(dir)).toBe(0o700)
@@ -44,7 +44,7 @@ describe('the data folder', () => {
     ])
   })
 
-  it('is not taken from what is open for another reason', async () => {
+  it('is not a folder with other files that is open to others', async () => {
     await existing(0o755, ['somebodys-file'])
     await expect(open()).rejects.toMatchObject({
       code: 'bad_data_folder',
@@ -53,7 +53,7 @@ describe('the data folder', () => {
     expect(await modeOf(dir)).toBe(0o755)
   })
 
-  it('is not taken when others could have put a secret of their own there', async () => {
+  it('is not a folder in which others could have written the secret', async () => {
     await existing(0o777, ['secret'])
     await expect(open()).rejects.toMatchObject({
       code: 'bad_data_folder',
@@ -62,7 +62,7 @@ describe('the data folder', () => {
     expect(await modeOf(dir)).toBe(0o777)
   })
 
-  it.skipIf(process.getuid?.() !== 0)('is not taken from another user', async () => {
+  it.skipIf(process.getuid?.() !== 0)('is not a folder of another user', async () => {
     await existing(0o700)
     await chown(dir, 65_534, 65_534)
     await expect(open()).rejects.toMatchObject({
@@ -71,7 +71,7 @@ describe('the data folder', () => {
     })
   })
 
-  it("puts the last run's logs aside", async () => {
+  it("renames the last run's logs", async () => {
     const first = await open()
     await writeFile(first.logFile('sqld'), 'old')
     await first.release()
@@ -80,7 +80,7 @@ describe('the data folder', () => {
     await second.release()
   })
 
-  it('is refused in one sentence where it cannot be written', async () => {
+  it('is refused if it cannot be written', async () => {
     await writeFile(join(parent, 'file'), '')
     dir = join(parent, 'file/data')
     await expect(open()).rejects.toMatchObject({ code: 'bad_data_folder' })

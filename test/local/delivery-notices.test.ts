@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { deliveryNotices } from '../../local/one-process/delivery-notices.ts'
 
-it('a person is told once that events do not arrive, why, and once that they do again', () => {
+it('the terminal shows once that events do not arrive, and why, and once that they do again', () => {
   const told: string[] = []
   const onEvent = deliveryNotices('http://shop.test/events', (sentence) => told.push(sentence))
   const failed = { type: 'PaymentSucceeded', error: 'connection refused' }

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { acme } from '../../examples/worker/acme.ts'
 import { prepareDeno, reachable } from '../../local/deno.ts'
 
-describe('what the edge under Deno may reach', () => {
-  it('is this machine, and the hosts that its variables name', () => {
+describe('the network of the edge under Deno', () => {
+  it('is this machine and the hosts of its variables', () => {
     const variables = {
       LIBSQL_URL: 'http://127.0.0.1:9000',
       REDIRECT_GATEWAY_BASE_URL: 'https://pay.example',
@@ -17,7 +17,7 @@ describe('what the edge under Deno may reach', () => {
     expect(new Set(hosts)).toEqual(new Set([...local, 'pay.example', 'shop.example:8443']))
   })
 
-  it('is a gateway’s own host where no variable names another', () => {
+  it('has a gateway’s own host if no variable names another', () => {
     const simulated = { FIB_BASE_URL: 'http://127.0.0.1:9', REDIRECT_GATEWAY_BASE_URL: '' }
     expect(reachable(1, simulated, {})).toContain('api.stripe.com')
     expect(reachable(1, {}, {})).toContain('fib.prod.fib.iq')
@@ -28,7 +28,7 @@ describe('what the edge under Deno may reach', () => {
   })
 })
 
-describe('the files that the edge under Deno may touch', () => {
+describe('the files of the edge under Deno', () => {
   const plan = {
     port: 1,
     dir: '/data/deno',
@@ -42,7 +42,7 @@ describe('the files that the edge under Deno may touch', () => {
     return args.filter((arg) => /^--(allow|deny)-(read|write)/.test(arg))
   }
 
-  it('are its own, and of the page it changes none, wherever that stands', async () => {
+  it('are its own, and it cannot write those of the console, wherever they are', async () => {
     expect(await allowed('/data/deno/console')).toEqual([
       '--allow-read=/data/deno,/data/deno/console',
       '--allow-write=/data/deno',

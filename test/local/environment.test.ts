@@ -20,7 +20,7 @@ const ENV = {
 }
 
 describe('the environment of each process', () => {
-  it('passes the gateways’ variables to the Worker, and nothing else of ours', () => {
+  it('passes the variables of gateways and payments to the Worker, and no others', () => {
     expect(workerVariables(ENV)).toEqual({
       STRIPE_SECRET_KEY: 'sk',
       REDIRECT_GATEWAY_API_KEY: 'rk',
@@ -29,7 +29,7 @@ describe('the environment of each process', () => {
     })
   })
 
-  it('passes those of a gateway that is configured besides, too', () => {
+  it('also passes those of gateways in the configuration', () => {
     const env = { SHOP_B_API_KEY: 'b', SHOP_C_API_KEY: 'c' }
     const gateways = {
       redirect: { driver: 'redirect' },
@@ -41,14 +41,14 @@ describe('the environment of each process', () => {
     expect(workerVariables(env, prefixes)).toEqual({ SHOP_B_API_KEY: 'b' })
   })
 
-  it('shows no secret to the database, and no other board’s token to the sidecar', () => {
+  it('passes no secret to the database, and no token of another board to the sidecar', () => {
     expect(machineVariables(ENV)).toEqual({ PATH: '/bin', HOME: '/home/me' })
     expect(sidecarVariables(ENV)).toEqual({ SIGNALBOX_POLL: '1' })
   })
 })
 
 describe('a broken configuration', () => {
-  it('is refused before anything starts, in the words of the Worker', () => {
+  it('is refused before anything starts, with the message of the Worker', () => {
     const variables = { AUTH_SECRETS: 's'.repeat(43), ALLOWED_ORIGINS: 'example.org' }
     expect(() => checkVariables(variables, signalbox)).toThrow(/ALLOWED_ORIGINS is not a URL/)
     expect(() =>
@@ -56,7 +56,7 @@ describe('a broken configuration', () => {
     ).not.toThrow()
   })
 
-  it('of the keys of somebody else is refused without their name', () => {
+  it('with the keys of an issuer is refused without the name of the issuer', () => {
     const variables = { AUTH_SECRETS: 's'.repeat(43), AUTH_JWKS_URL: 'https://a.org/keys' }
     expect(() => checkVariables(variables, signalbox)).toThrow(/AUTH_JWKS_URL needs AUTH_ISSUER/)
     expect(() =>
@@ -64,7 +64,7 @@ describe('a broken configuration', () => {
     ).not.toThrow()
   })
 
-  it('of a gateway that the environment names by half is refused just the same', () => {
+  it('with an incomplete gateway is refused, too', () => {
     const variables = { LIBSQL_URL: 'http://127.0.0.1:1', STRIPE_SECRET_KEY: 'sk_test_half' }
     expect(() => checkVariables(variables, signalbox)).toThrow(/STRIPE_WEBHOOK_SECRET is missing/)
   })

@@ -20,7 +20,7 @@ describe('the board of a project', () => {
     })
   })
 
-  it('is not looked for beyond the repository of another project', async () => {
+  it('is not searched for outside of the repository', async () => {
     await mkdir(join(project, 'src/.git'))
     expect(await findBoard(join(project, 'src/deep'))).toBeUndefined()
     await mkdir(join(project, '.git'))
@@ -29,7 +29,7 @@ describe('the board of a project', () => {
 })
 
 describe('the example', () => {
-  it('is never written into a folder that somebody else made', async () => {
+  it('is never written into a folder that exists already', async () => {
     const dir = join(project, 'signalbox-example')
     await mkdir(dir)
     await expect(makeExample('.', project)).rejects.toThrow(`${dir} is there already`)

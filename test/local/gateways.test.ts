@@ -10,7 +10,7 @@ const SIMULATOR = 'http://127.0.0.1:9'
 const secrets = gatewaySecrets('s'.repeat(43))
 
 describe('the secrets of simulated gateways', () => {
-  it('are the same at every start of one data folder, and others in another', () => {
+  it('are the same at every start with a data folder, and different in another', () => {
     expect(gatewaySecrets('s'.repeat(43))).toEqual(secrets)
     const all = [secrets, gatewaySecrets('t'.repeat(43))].flatMap(({ redirect, fib, stripe }) =>
       [redirect, fib, stripe].flatMap((gateway) => Object.values<string>(gateway)),
@@ -21,7 +21,7 @@ describe('the secrets of simulated gateways', () => {
 })
 
 describe('the gateways of a local system', () => {
-  it('are all simulated where the environment names none', () => {
+  it('are all simulated if the environment names none', () => {
     const variables = simulatedGateways({ PAYMENT_TOLERANCE_SECONDS: '60' }, secrets, SIMULATOR)
     expect(variables).toEqual({
       REDIRECT_GATEWAY_BASE_URL: SIMULATOR,
@@ -42,7 +42,7 @@ describe('the gateways of a local system', () => {
     })
   })
 
-  it('are the environment’s alone, each by itself, as soon as it names one variable', () => {
+  it('are not simulated, each by itself, if the environment has one of its variables', () => {
     const given = { REDIRECT_GATEWAY_LANG: 'ar', STRIPE_WEBHOOK_SECRET: 'whsec_new whsec_old' }
     expect(simulatedNames(given)).toEqual(['fib'])
     const variables = { ...simulatedGateways(given, secrets, SIMULATOR), ...given }

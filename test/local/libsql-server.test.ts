@@ -41,7 +41,7 @@ describe('a local database', () => {
     expect((await ask(undefined, path)).status).toBe(401)
   })
 
-  it('takes its own token, and none of another data folder', async () => {
+  it('accepts its own token, and not that of another data folder', async () => {
     expect((await ask(libsql.token)).status).toBe(200)
     const other = await databaseAccess('the secret of another data folder')
     for (const wrong of [other.token, unsigned(), '']) {
@@ -64,7 +64,7 @@ const unsigned = (): string =>
     .join('.')
     .concat('.')
 
-/** What the server says to a hello; `closed` where it ends the connection instead. */
+/** The server's answer to a hello. `closed`: it ended the connection instead. */
 function firstAnswer(protocol: string, jwt?: string): Promise<string> {
   const socket = new WebSocket(libsql.url.replace('http:', 'ws:'), [protocol])
   return new Promise<string>((resolve) => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { findPort, findPorts } from '../../local/ports.ts'
 
 describe('free ports', () => {
-  it('that are found together are never the same, and are free afterwards', async () => {
+  it('that are found together are all different, and are free afterwards', async () => {
     const claims = await findPorts(Array.from({ length: 20 }, () => 0))
     const ports = claims.map((claim) => (claim.ok ? claim.port : 0))
     expect(new Set(ports).size).toBe(20)
@@ -10,7 +10,7 @@ describe('free ports', () => {
     expect(again).toEqual({ ok: true, port: ports[0] })
   })
 
-  it('are not the one that is wanted twice', async () => {
+  it('that are requested twice are found once', async () => {
     const [first] = await findPorts([0])
     const port = first?.ok ? first.port : 0
     const claims = await findPorts([port, port])

@@ -14,7 +14,7 @@ afterEach(() => rm(dir, { recursive: true, force: true }))
 const NOBODY = 2 ** 22 + 1
 
 describe('the lock of a data folder', () => {
-  it('belongs to one holder until it is given back', async () => {
+  it('has one holder until it is released', async () => {
     const file = join(dir, 'lock')
     const first = await takeLock(file)
     expect(await takeLock(file)).toEqual({ ok: false, pid: process.pid })
@@ -25,9 +25,9 @@ describe('the lock of a data folder', () => {
   it.each([
     ['a process that is gone', JSON.stringify({ pid: NOBODY, born: '1' })],
     ['an earlier process with the same pid', JSON.stringify({ pid: process.pid, born: '1' })],
-    ['nobody that can be told', 'not ours'],
-    ['nobody at all', ''],
-  ])('is inherited from %s, and nothing is left lying about', async (_, text) => {
+    ['an unreadable file', 'not ours'],
+    ['an empty file', ''],
+  ])('is inherited from %s, and no other file is left', async (_, text) => {
     const file = join(dir, 'lock')
     await writeFile(file, text)
     expect(await takeLock(file)).toMatchObject({ ok: true, inherited: true })

@@ -181,7 +181,7 @@ const transaction = (id: string, more: Args = {}) => {
 }
 
 describe('schema.sql', () => {
-  it('may run again, over what is stored, and loses nothing', async () => {
+  it('can run again on a database with rows, and loses nothing', async () => {
     await runScript(schema)
     await transaction('kept')
     await runScript(schema)
@@ -201,13 +201,13 @@ describe('schema.sql', () => {
     ])
   })
 
-  it('is there whole or not at all: a statement that fails takes the others with it', async () => {
+  it('is applied completely or not at all: a statement that fails undoes the others', async () => {
     const script = 'CREATE TABLE IF NOT EXISTS half (x);\nCREATE TABLE broken (;'
     await expect(runScript(script)).rejects.toThrow()
     expect(await query(`SELECT name FROM sqlite_master WHERE name = 'half'`)).toEqual([])
   })
 
-  it('lets one batch remember, move and tell, and the same batch again change nothing', async () => {
+  it('lets a batch store events, change payments and fill the outbox, and repeat harmlessly', async () => {
     await transaction('paid', { gateway_transaction_id: 'g-paid' })
     await transaction('wrong', { reference: 'r-wrong' })
     await transaction('late', { status: 'Expired', gateway_transaction_id: 'g-late' })
@@ -241,7 +241,7 @@ describe('schema.sql', () => {
     expect(moved).toContainEqual({ id: 'late', status: 'Expired' })
   })
 
-  it('refuses a second refund of a transaction while one is under way, not after it', async () => {
+  it('refuses a second refund of a transaction while one is under way, but not later', async () => {
     await transaction('back', { status: 'Paid' })
     const refund = (id: string) =>
       query(
@@ -257,10 +257,10 @@ describe('schema.sql', () => {
   })
 
   it.each([
-    ['a status that is none', { status: 'paid' }, /CHECK/],
-    ['an amount of nothing', { amount: 0 }, /CHECK/],
+    ['an unknown status', { status: 'paid' }, /CHECK/],
+    ['an amount of 0', { amount: 0 }, /CHECK/],
     ['an amount that is text', { amount: 'much' }, /TEXT value in INTEGER/],
-    ['a gateway id that another one has', { gateway_transaction_id: 'g-twice' }, /UNIQUE/],
+    ['the gateway id of another one', { gateway_transaction_id: 'g-twice' }, /UNIQUE/],
   ])('refuses a transaction with %s', async (_, wrong, why) => {
     await query(`DELETE FROM payment_transactions WHERE id IN ('twice', 'bad')`)
     await transaction('twice', { gateway_transaction_id: 'g-twice' })

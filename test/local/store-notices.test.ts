@@ -32,7 +32,7 @@ async function playground(before = '') {
 }
 
 describe('the terminal', () => {
-  it('says once when the board goes away, and once when it is back', async () => {
+  it('shows once that the board is gone, and once that it is back', async () => {
     const { log, look, notices } = await playground()
     log('info', 'edge.synced')
     log('warn', 'store.missing', { root: '/b/.cairn' })
@@ -46,7 +46,7 @@ describe('the terminal', () => {
     expect(notices.slice(1)).toEqual(['The board in /b/.cairn is back.'])
   })
 
-  it('says why a board cannot be read', async () => {
+  it('shows why a board cannot be read', async () => {
     const { log, look, notices } = await playground()
     log('warn', 'store.unreadable', { root: '/b', why: '/b/tasks cannot be read (EACCES)' })
     await look()
@@ -55,7 +55,7 @@ describe('the terminal', () => {
     ])
   })
 
-  it('says nothing of what was logged before, and waits for the end of a line', async () => {
+  it('ignores what was logged before, and waits for the end of a line', async () => {
     const line = '{"level":"warn","event":"store.missing","root":"/ä"}\n'
     const { logFile, look, notices } = await playground(line)
     await look()
@@ -67,7 +67,7 @@ describe('the terminal', () => {
     expect(notices).toEqual(['The board in /ä is gone; what was published of it stays.'])
   })
 
-  it('goes on when the log cannot be read for a while, and leaves no timer at the end', async () => {
+  it('continues when the log cannot be read for a while, and leaves no timer at the end', async () => {
     const { clock, logFile, log, look, notices, end } = await playground()
     rmSync(logFile)
     await look()

@@ -11,7 +11,7 @@ const spec = (name: string): ChildSpec => ({
   graceMs: 1_000,
 })
 
-/** A supervisor over children that live until they are told otherwise, on a clock that stands. */
+/** A supervisor with children that run until a test ends them, and a clock that only it moves. */
 function playground() {
   const events: string[] = []
   const timers: { at: number; call: () => void }[] = []
@@ -64,7 +64,7 @@ function playground() {
 }
 
 describe('the supervisor', () => {
-  it('starts a process that died again, with a notice, and not before its delay is over', async () => {
+  it('restarts a process that exited, with a notice, after its delay', async () => {
     const { supervisor, events, die, advance } = playground()
     supervisor.start(spec('sqld'))
     supervisor.keepAlive()
@@ -78,7 +78,7 @@ describe('the supervisor', () => {
     expect(events.at(-1)).toBe('spawn sqld')
   })
 
-  it('gives up on a process that keeps dying, and does not start it again', async () => {
+  it('gives up on a process that exits again and again, and does not restart it', async () => {
     const { supervisor, events, die, advance } = playground()
     supervisor.start(spec('workerd'))
     supervisor.keepAlive()
@@ -93,7 +93,7 @@ describe('the supervisor', () => {
     expect(events.filter((event) => event === 'spawn workerd')).toHaveLength(5)
   })
 
-  it('fails at once when a process dies before everything was up', async () => {
+  it('fails at once when a process exits before everything is ready', async () => {
     const { supervisor, events, die } = playground()
     supervisor.start(spec('workerd'))
     await die('workerd', { code: 1, signal: null })
@@ -102,7 +102,7 @@ describe('the supervisor', () => {
     expect(events).toEqual(['spawn workerd'])
   })
 
-  it('ends the processes one after the other, the last one started first', async () => {
+  it('ends the processes one after the other, in reverse order of their start', async () => {
     const { supervisor, events } = playground()
     for (const name of ['sqld', 'workerd', 'sidecar']) supervisor.start(spec(name))
     supervisor.keepAlive()
@@ -110,7 +110,7 @@ describe('the supervisor', () => {
     expect(events.slice(3)).toEqual(['SIGTERM sidecar', 'SIGTERM workerd', 'SIGTERM sqld'])
   })
 
-  it('does not bring a process back that dies, or waits to be restarted, while all is ended', async () => {
+  it('does not restart a process while it ends all of them', async () => {
     const { supervisor, events, timers, die, advance } = playground()
     supervisor.start(spec('sqld'))
     supervisor.start(spec('sidecar'))
@@ -123,14 +123,14 @@ describe('the supervisor', () => {
     expect(events.filter((event) => event.startsWith('spawn'))).toHaveLength(2)
   })
 
-  it('starts nothing any more after it was told to end', async () => {
+  it('starts nothing after it was stopped', async () => {
     const { supervisor, events } = playground()
     await supervisor.stop()
     supervisor.start(spec('sidecar'))
     expect(events).toEqual([])
   })
 
-  it('kills all at once when it is asked to', async () => {
+  it('kills all processes at once on request', async () => {
     const { supervisor, events } = playground()
     for (const name of ['sqld', 'workerd']) supervisor.start(spec(name))
     supervisor.kill()
@@ -139,14 +139,14 @@ describe('the supervisor', () => {
 })
 
 describe('the restart policy', () => {
-  it('waits twice as long after each death, and gives up at the fifth within a minute', () => {
+  it('doubles the delay after each exit, and gives up at the fifth within a minute', () => {
     const policy = new RestartPolicy()
     const delays = [0, 1_000, 2_000, 3_000].map((now) => policy.onDeath(now))
     expect(delays).toEqual([250, 500, 1_000, 2_000].map((delayMs) => ({ again: true, delayMs })))
     expect(policy.onDeath(4_000)).toEqual({ again: false, deaths: 5 })
   })
 
-  it('does not give up on a process that dies now and then', () => {
+  it('does not give up on a process that exits now and then', () => {
     const policy = new RestartPolicy()
     for (let minute = 0; minute < 1_000; minute++) {
       expect(policy.onDeath(minute * 60_000)).toEqual({ again: true, delayMs: 250 })

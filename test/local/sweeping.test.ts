@@ -21,7 +21,7 @@ function playground(answer: () => Promise<Response>) {
 }
 
 describe('the local cron', () => {
-  it('asks the edge for a sweep every ten seconds, whatever it answers', async () => {
+  it('requests a sweep every ten seconds, also after errors', async () => {
     const answers = [new Response('', { status: 404 }), new Response('', { status: 200 })]
     const { clock, requests } = playground(async () => {
       const next = answers.shift()
@@ -38,7 +38,7 @@ describe('the local cron', () => {
     expect(requests).toHaveLength(5)
   })
 
-  it('does not ask again while a sweep is under way', async () => {
+  it('does not request another sweep while one is under way', async () => {
     const { promise, resolve } = Promise.withResolvers<Response>()
     const { clock, requests } = playground(() => promise)
     await clock.advance(5 * LOCAL_SWEEP_EVERY_MS)

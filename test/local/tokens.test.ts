@@ -13,7 +13,7 @@ beforeEach(async () => {
 afterEach(() => rm(dir, { recursive: true, force: true }))
 
 describe("the data folder's secret", () => {
-  it('is made once, for its owner alone, and found again', async () => {
+  it('is generated once, is readable by its owner alone, and is used again', async () => {
     const file = join(dir, 'secret')
     const first = await readSecret(file)
     expect(first.length).toBeGreaterThanOrEqual(43)
@@ -21,7 +21,7 @@ describe("the data folder's secret", () => {
     expect((await stat(file)).mode & 0o777).toBe(0o600)
   })
 
-  it('is not taken from a file that holds something else', async () => {
+  it('is not read from a file with other content', async () => {
     const file = join(dir, 'secret')
     await writeFile(file, 'short\n')
     await expect(readSecret(file)).rejects.toMatchObject({ code: 'bad_data_folder' })
@@ -36,7 +36,7 @@ describe('the tokens of a local system', () => {
     return (await jwtVerify(token, new TextEncoder().encode(secret), options)).payload
   }
 
-  it('allow what their names say, for one repository, for thirty days', async () => {
+  it('allow what their names say, for one repository and thirty days', async () => {
     const tokens = await mintTokens(secret, 'my/repo', now)
     const common = { repos: ['my/repo'], exp: now / 1_000 + 30 * 24 * 3_600 }
     expect(await verify(tokens.board)).toMatchObject({ ...common, scope: 'board:read' })
@@ -48,7 +48,7 @@ describe('the tokens of a local system', () => {
 })
 
 describe("the access to a data folder's database", () => {
-  it('is the same at every start, and another one for each data folder', async () => {
+  it('is the same at every start, and different for each data folder', async () => {
     const [first, again, other] = await Promise.all(
       ['s', 's', 'o'].map((letter) => databaseAccess(letter.repeat(43))),
     )
@@ -58,7 +58,7 @@ describe("the access to a data folder's database", () => {
 })
 
 describe('local.json', () => {
-  it('replaces an older one whole, readable by its owner alone', async () => {
+  it('replaces an older one completely, and is readable by its owner alone', async () => {
     const file = join(dir, 'local.json')
     await writeFile(file, 'an old one', { mode: 0o644 })
     const tokens = { board: 'b', sidecar: 's', payments: 'p' }

@@ -22,7 +22,7 @@ describe('the settings shared with the deployed Worker', () => {
     )
   })
 
-  it('may stand in lists over several lines, beside comments and tables that do not matter here', () => {
+  it('may be lists over several lines, beside comments and tables that are not used here', () => {
     const settings = readWorkerSettings(`${TOP}
 compatibility_flags = [ # why
   "a", # "not this"
@@ -63,7 +63,7 @@ WORDS = "say \\"it\\" # loud"
 
   it.each([
     ['no date', 'main = "w.ts"\n'],
-    ['a date that is no text', 'main = "w.ts"\ncompatibility_date = 2026-01-01\n'],
+    ['a date that is not text', 'main = "w.ts"\ncompatibility_date = 2026-01-01\n'],
     ['a list that never ends', `${TOP}compatibility_flags = [\n"a",\n`],
     ['a variable that is a table', `${TOP}[vars]\nA = { b = "c" }\n`],
   ])('are refused where they hold %s, never guessed', (_, toml) => {

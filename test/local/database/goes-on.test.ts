@@ -1,4 +1,4 @@
-// A database of the first schema after its upgrade, under today's ledger: every payment goes on.
+// A database of the first schema after its upgrade, with today's ledger: every payment continues.
 
 import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -26,7 +26,7 @@ const clock = { ...hostClock, now: () => BEGUN_AT + Date.now() - startedAt }
 let libsql: LibsqlServer
 let payments: Payments
 const receiver = new EventReceiver(SECRET)
-/** By an order's reference: how its gateway calls the payment. Else after our own name for it. */
+/** By an order's reference: the gateway's id of the payment. Default: made from our own id. */
 const named = new Map<string, string>()
 
 beforeAll(async () => {
@@ -69,7 +69,7 @@ afterAll(async () => {
   receiver.close()
 })
 
-/** Takes every charge and refund; a webhook is what a test says. */
+/** Accepts every charge and refund. A test decides what a webhook contains. */
 const gatewayOf = (key: string): AnyGateway => ({
   key,
   privateFields: [],
@@ -111,7 +111,7 @@ async function tell(of: Transaction, own: Partial<VerifiedWebhook> = {}): Promis
   return (await payments.receive(of.gateway, request, 'correlation')).body
 }
 
-/** The host application got this event of it. */
+/** The host application got this event of the payment. */
 const isTold = (of: Transaction, type: string) =>
   expect.poll(() => receiver.typesOf(of.id)).toContain(type)
 
@@ -121,7 +121,7 @@ const ask = ({ gateway, reference, amount, currency }: Transaction, description 
 
 describe('after the upgrade', () => {
   it.each(['pending', 'without-page', 'fib-pending', 'stripe-pending', 'rejected'])(
-    'the charge %s is paid by its webhook, once, and that is told',
+    'the charge %s is paid by its webhook, once, with an event',
     async (reference) => {
       const open = await read(reference)
       const event = { eventId: `paid-${reference}` }
@@ -132,7 +132,7 @@ describe('after the upgrade', () => {
     },
   )
 
-  it('a webhook that came before is a duplicate', async () => {
+  it('a webhook that was received before the upgrade is a duplicate', async () => {
     const paid = await read('paid')
     const story = await payments.queries.story(paid.id, Date.now())
     const [event] = story?.webhookEvents ?? []
@@ -140,7 +140,7 @@ describe('after the upgrade', () => {
     expect(await tell(paid, { eventId: event.eventId })).toBe('duplicate')
   })
 
-  it('a charge asked for again is the same, though its phone is not in the hash any more', async () => {
+  it('a repeated charge is the same, although its hash has no phone any more', async () => {
     const { id } = await read('delivery-pending')
     const request = {
       ...ask(await read('delivery-pending'), 'Lamp of delivery-pending'),
@@ -189,7 +189,7 @@ describe('after the upgrade', () => {
     await isTold(refunded, 'PaymentRefunded')
   })
 
-  it('what is left of a payment is refunded', async () => {
+  it('the rest of a partly refunded payment is refunded', async () => {
     const { gateway, id } = await read('stripe-partly-refunded')
     const request = { transactionId: id, amount: 1_500, reason: 'Broken' }
     await payments.refund(gateway, request, { correlationId: 'c' })
@@ -202,7 +202,7 @@ describe('after the upgrade', () => {
     ['fib-underpaid-refund-accepted', 20_000],
     ['refund-unanswered', 25_000],
   ])(
-    'the refund that was under way, of %s, is finished by its webhook',
+    'the refund of %s, which was under way, is completed by its webhook',
     async (reference, paid) => {
       const open = await read(reference)
       expect(await tell(open, { status: 'Refunded', amount: paid })).toBe('ok')
@@ -213,7 +213,7 @@ describe('after the upgrade', () => {
     },
   )
 
-  it('an event that was parked is applied when its charge comes', async () => {
+  it('a parked event is applied when its payment is charged', async () => {
     named.set('parked-before-its-charge', await parkedName('parked-before-its-charge'))
     await payments.chargeOrFind({
       ...{ gateway: 'redirect', reference: 'parked-before-its-charge' },
@@ -224,7 +224,7 @@ describe('after the upgrade', () => {
     await isTold(paid, 'PaymentSucceeded')
   })
 
-  it('a charge whose answer never came is found, and the event that was parked for it applied', async () => {
+  it('a charge without an answer is found, and its parked event is applied', async () => {
     const open = await read('unanswered')
     named.set('unanswered', await parkedName('unanswered-by-another-name'))
     await makeDue(open)
@@ -237,7 +237,7 @@ describe('after the upgrade', () => {
     await isTold(open, 'PaymentSucceeded')
   })
 
-  it('what was under way when an edge was killed is delivered, and so is what was refused', async () => {
+  it('events whose edge was killed are delivered, and those that were refused, too', async () => {
     for (const reference of ['killed-while-delivering', 'killed-while-charging']) {
       await makeDue(await read(reference))
     }
@@ -249,7 +249,7 @@ describe('after the upgrade', () => {
   })
 
   it.each(['delivery-dead', 'delivery-dead-seen'])(
-    'the dead deliveries of %s arrive when somebody sends them again',
+    'the dead deliveries of %s arrive when a person sends them again',
     async (reference) => {
       const { id } = await read(reference)
       const story = await payments.queries.story(id, Date.now())
@@ -265,7 +265,7 @@ describe('after the upgrade', () => {
     },
   )
 
-  it('a payment that an old edge still moved is taken for paid as it was asked for', async () => {
+  it('a payment that an old edge set to Paid counts as paid with the requested amount', async () => {
     const { id } = await read('paid-then-failed')
     const forget = 'SET paid_amount = NULL, paid_currency = NULL WHERE id = :id'
     await libsql.query(`UPDATE payment_transactions ${forget}`, { id })
@@ -276,7 +276,7 @@ describe('after the upgrade', () => {
     expect(refund).toMatchObject({ success: true, refundedAmount: 25_000 })
   })
 
-  it('an open alert is acknowledged, and those that were stay so', async () => {
+  it('open alerts can be acknowledged, and others were acknowledged before', async () => {
     const open = await payments.queries.alerts({}, { limit: 100 })
     const all = await payments.queries.alerts({ all: true }, { limit: 100 })
     expect(all.length - open.length).toBe(2)
@@ -296,7 +296,7 @@ async function parkedName(reference: string): Promise<string> {
   return String(row?.name)
 }
 
-/** Nobody waits for a schedule, nor for the lease of who is dead. */
+/** Makes checks and deliveries due now, and ends the leases of killed edges. */
 async function makeDue({ id }: Transaction): Promise<void> {
   for (const sql of [
     `UPDATE payment_transactions SET next_check_at = 0, called_until = NULL WHERE id = :id`,

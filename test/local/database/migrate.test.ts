@@ -1,4 +1,4 @@
-// Every migration, from a database of the first schema to today's, and what interrupts one.
+// Every migration, from a database of the first schema to today's, and interrupted migrations.
 
 import { readFileSync } from 'node:fs'
 import { beforeEach, describe, expect, it } from 'vitest'
@@ -21,7 +21,7 @@ const inSmallParts: Scripts = {
   })),
 }
 
-/** Called before a transaction and after it; what it throws is what the migration gets. */
+/** Called before and after each transaction. If it throws, the migration gets the error. */
 let fault: (when: 'before' | 'after') => void
 let database: SqliteDatabase
 
@@ -39,7 +39,7 @@ function madeOf(script: string): SqliteDatabase {
   }
 }
 
-/** Of every table of ours, its rows in the order of their keys. */
+/** The rows of each of our tables, in the order of their keys. */
 const content = (): Record<string, Row[]> => {
   const tables = database.all(
     `SELECT name FROM sqlite_master WHERE type = 'table' AND name LIKE 'payment%' ORDER BY name`,
@@ -55,7 +55,7 @@ beforeEach(() => {
   notices = []
 })
 
-/** With waits that are over at once. */
+/** With a clock that does not wait. */
 const run = (by: Scripts = scripts) =>
   migrate({
     database,
@@ -74,7 +74,7 @@ const run = (by: Scripts = scripts) =>
 const state = () => database.all('SELECT version, step, passed FROM payment_schema')[0]
 const DONE = { version: SCHEMA_VERSION, step: 0, passed: '' }
 
-/** What makes each table and index, without comments and blanks. */
+/** The statement of each table and index, without comments and white space. */
 const schemaOf = (of: SqliteDatabase) =>
   of
     .all('SELECT name, sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name')
@@ -93,7 +93,7 @@ const transaction = (reference: string) =>
   one(`SELECT * FROM payment_transactions WHERE reference = '${reference}' ORDER BY id DESC`)
 
 describe('the numbers of the schema', () => {
-  it('are one: in schema.sql, of the last migration, and in the code that writes', async () => {
+  it('are the same in schema.sql, in the last migration and in the code', async () => {
     expect(scripts.version).toBe(SCHEMA_VERSION)
     database = madeOf(scripts.text)
     expect(state()).toEqual(DONE)
@@ -101,7 +101,7 @@ describe('the numbers of the schema', () => {
 })
 
 describe('a database of the first schema', () => {
-  it('becomes what schema.sql makes by the migrations alone, and has every row', async () => {
+  it('gets the tables of schema.sql by migrations alone, and keeps every row', async () => {
     const before = content()
     // A story lists its events in the order in which they were stored.
     const stored = () => database.all('SELECT rowid, id FROM payment_outbox ORDER BY rowid')
@@ -117,7 +117,7 @@ describe('a database of the first schema', () => {
     }
   })
 
-  it('says before it begins that writes wait, and that an old Signalbox must be stopped', async () => {
+  it('shows first that writes wait, and that an old Signalbox must be stopped', async () => {
     await run()
     expect(notices).toEqual([
       expect.stringContaining(`has schema 1 and is brought to schema ${SCHEMA_VERSION}.`),
@@ -125,7 +125,7 @@ describe('a database of the first schema', () => {
     ])
   })
 
-  it('changes by 2 what was paid and what follows from it, and nothing else', async () => {
+  it('changes with schema 2 only what was paid, and what depends on it', async () => {
     const before = content()
     await run()
     const after = content()
@@ -167,7 +167,7 @@ describe('a database of the first schema', () => {
     ).toEqual({ amount: 20_000 })
   })
 
-  it('has hashes by 2 that the same request has now, without the phone', async () => {
+  it('has, from schema 2 on, the hashes of today’s requests, without the phone', async () => {
     await run()
     const rows = database.all('SELECT request, request_hash FROM payment_transactions')
     for (const { request, request_hash: hash } of rows) {
@@ -177,16 +177,16 @@ describe('a database of the first schema', () => {
 })
 
 describe('a migration', () => {
-  it('finds the rows of each part by their keys, so that a large table takes no longer a row', async () => {
+  it('finds the rows of each part by their keys, so a row costs the same in a large table', async () => {
     const plans: string[] = []
     const { write } = database
-    // One of its own: libSQL counts a write that was only explained as one that still runs.
+    // Another database: libSQL counts a write that was only explained as one that still runs.
     const planner = () => {
       const made = database.all('SELECT sql FROM sqlite_master WHERE sql IS NOT NULL')
       return sqliteDatabase(made.map(({ sql }) => `${sql};`).join('\n'))
     }
     database.write = (statements, signal) => {
-      // Asked when they are run: the tables of a part may be there for it alone.
+      // Explained when they run: the tables of a part may exist only for it.
       for (const { sql } of statements.filter(({ args }) => 'upto' in args)) {
         // A parameter without a value is NULL.
         const details = planner()
@@ -198,13 +198,13 @@ describe('a migration', () => {
     }
     await run()
     expect(plans.length).toBeGreaterThan(3)
-    // An index of few values holds nearly the whole table under one of them.
+    // In an index of few values, one of them may have nearly the whole table.
     expect(
       plans.filter((it) => /SCAN payment|SCAN \w+ USING|_by_(outcome|status)/.test(it)),
     ).toEqual([])
   })
 
-  /** What it leaves when nothing goes wrong. */
+  /** The result without faults. */
   async function undisturbed() {
     database = madeOf(FIXTURE)
     let writes = 0
@@ -216,7 +216,7 @@ describe('a migration', () => {
   }
 
   it.each(['before', 'after'] as const)(
-    'that was killed %s any of its writes goes on with the next run, and ends the same',
+    'that was killed %s any of its writes continues with the next run, with the same result',
     async (moment) => {
       const { expected, writes } = await undisturbed()
       expect(writes).toBeGreaterThan(30)
@@ -235,7 +235,7 @@ describe('a migration', () => {
     },
   )
 
-  it('goes on by itself where an answer is lost, whichever it is', async () => {
+  it('continues by itself after any answer of the database is lost', async () => {
     const { expected, writes } = await undisturbed()
     for (let lost = 1; lost <= writes; lost++) {
       database = madeOf(FIXTURE)
@@ -248,7 +248,7 @@ describe('a migration', () => {
     }
   })
 
-  it('whose statement fails leaves all that was before it, and says which step it was', async () => {
+  it('whose statement fails keeps the steps before it, and names the step that failed', async () => {
     const [second, ...others] = scripts.migrations
     const steps = [...(second?.steps ?? []), { statements: ['CREATE TABLE x (y)', 'SELEC'] }]
     const broken = { ...scripts, migrations: [{ to: 2, steps }, ...others] }
@@ -260,7 +260,7 @@ describe('a migration', () => {
     expect(database.all(`SELECT 1 FROM sqlite_master WHERE name = 'x'`)).toEqual([])
   })
 
-  it('that another process overtakes ends, and changes nothing twice', async () => {
+  it('that runs twice at the same time ends in one process, and changes nothing twice', async () => {
     const { expected } = await undisturbed()
     database = madeOf(FIXTURE)
     const results = await Promise.allSettled([run(inSmallParts), run(inSmallParts)])
@@ -272,7 +272,7 @@ describe('a migration', () => {
 })
 
 describe('a database', () => {
-  it('that is empty gets schema.sql, once or again', async () => {
+  it('that is empty gets schema.sql, and a second run changes nothing', async () => {
     database = madeOf('')
     expect(await run()).toEqual({ from: 0, to: SCHEMA_VERSION })
     expect(await run()).toEqual({ from: SCHEMA_VERSION, to: SCHEMA_VERSION })
@@ -280,13 +280,13 @@ describe('a database', () => {
     expect(notices).toEqual([])
   })
 
-  it('of today’s schema gets back an index that somebody dropped', async () => {
+  it('of today’s schema gets back an index that was dropped', async () => {
     database = madeOf(`${scripts.text};DROP INDEX payment_refunds_under_way`)
     await run()
     expect(schemaOf(database)).toEqual(schemaOf(madeOf(scripts.text)))
   })
 
-  it('that schema.sql alone was run over keeps its old schema, and is brought up from there', async () => {
+  it('on which only schema.sql was run keeps its old schema, and is upgraded from there', async () => {
     database.exec(scripts.text)
     expect(state()).toBeUndefined()
     expect(await run()).toMatchObject({ from: 1 })
@@ -294,7 +294,7 @@ describe('a database', () => {
     expect(schemaOf(database)).toEqual(schemaOf(madeOf(scripts.text)))
   })
 
-  it('that had schema 2 before schemas had numbers keeps what was paid since', async () => {
+  it('with schema 2 from the time before schema numbers keeps its paid amounts', async () => {
     database.exec(`ALTER TABLE payment_transactions ADD COLUMN paid_amount INTEGER;
       ALTER TABLE payment_transactions ADD COLUMN paid_currency TEXT;
       UPDATE payment_transactions SET paid_amount = 7, paid_currency = 'USD' WHERE reference = 'paid'`)
@@ -306,7 +306,7 @@ describe('a database', () => {
   it.each([
     ['of a newer version', `version = ${SCHEMA_VERSION + 1}`],
     ['that a newer version is upgrading', `version = ${SCHEMA_VERSION}, step = 1`],
-  ])('%s is refused, and stays as it is', async (_, set) => {
+  ])('%s is refused, and does not change', async (_, set) => {
     database = madeOf(scripts.text)
     database.exec(`UPDATE payment_schema SET ${set}; DROP TABLE payment_alerts`)
     const before = schemaOf(database)

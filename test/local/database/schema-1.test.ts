@@ -1,4 +1,4 @@
-// What becomes of a database that an older version made: test/fixtures/payments-schema-1.sql.
+// The fixture of a database of an older version: test/fixtures/payments-schema-1.sql.
 
 import { readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
@@ -22,7 +22,7 @@ const all = (sql: string) =>
 const valuesOf = (sql: string) => all(sql).map((row) => Object.values(row)[0])
 
 describe('the database of schema 1', () => {
-  it('holds charges in every status, with a page and without, answered and not', () => {
+  it('contains charges in every status, with and without a page, answered or not', () => {
     const statuses = 'SELECT DISTINCT status FROM payment_transactions'
     expect(valuesOf(statuses).sort()).toEqual([...PAYMENT_STATUSES].sort())
     const pending = `SELECT DISTINCT gateway_transaction_id IS NOT NULL AS answered,
@@ -36,7 +36,7 @@ describe('the database of schema 1', () => {
     ])
   })
 
-  it('holds webhook events of every outcome, and payments of other sums than were asked for', () => {
+  it('contains webhook events of every outcome, and payments with other amounts', () => {
     const outcomes = 'SELECT DISTINCT outcome FROM payment_webhook_events'
     expect(valuesOf(outcomes).sort()).toEqual([...OUTCOMES].sort())
     const paid = `SELECT t.reference, t.status, e.amount, e.currency FROM payment_transactions t
@@ -56,7 +56,7 @@ describe('the database of schema 1', () => {
     ])
   })
 
-  it('holds refunds, deliveries and alerts in every state', () => {
+  it('contains refunds, deliveries and alerts in every state', () => {
     expect(valuesOf('SELECT DISTINCT status FROM payment_refunds ORDER BY 1')).toEqual([
       'accepted',
       'claimed',

@@ -132,7 +132,7 @@ describe('Stripe’s own client', () => {
     })
   })
 
-  it('is told when a refund fails later, and the amount can be refunded again', async () => {
+  it('gets an event when a refund fails later, and can refund the amount again', async () => {
     bed.faults({ all: { refundFails: true } })
     const { payment_intent } = await paid()
     const made = await theirs.refunds.create({ payment_intent: String(payment_intent) })
@@ -263,7 +263,7 @@ describe('an event of Stripe', () => {
   }
   const types = () => bed.merchant.bodies.map((_, at) => event(at).type)
 
-  it('is signed anew for each attempt, with the same id', async () => {
+  it('has another signature at each attempt, with the same id', async () => {
     bed.merchant.answers = [500]
     await under({})
     expect(bed.merchant.bodies).toHaveLength(2)

@@ -86,7 +86,7 @@ describe('the webhooks of a transition', () => {
     )
   })
 
-  it('are out of order: the previous state follows, as an event of its own', () => {
+  it('are out of order: the previous state follows, as a separate event', () => {
     const [first, second] = plan({ outOfOrder: true })
     expect(first?.webhooks[0]?.content).toMatchObject({ data: { currentStatus: 'SUCCESS' } })
     expect(second?.webhooks).toMatchObject([
