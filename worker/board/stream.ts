@@ -81,7 +81,9 @@ class ClientStream {
   readonly #options: StreamOptions
   readonly #controller: ReadableStreamDefaultController<Uint8Array>
   readonly #openedAt: number
-  readonly #cancelTimers = new Map<'ping' | 'age', () => void>()
+  /** When it ends by itself, in ms, and why. */
+  readonly #last: { at: number; reason: EndReason }
+  #cancelTimer: (() => void) | undefined
   #subscribed: Subscribed | undefined
   #ended = false
 
@@ -89,10 +91,14 @@ class ClientStream {
     this.#options = options
     this.#controller = controller
     this.#openedAt = options.clock.now()
+    const agedAt = this.#openedAt + this.#jitter(options.limits.ageMs, 2)
+    const { expiresAt } = options
+    this.#last =
+      expiresAt < agedAt ? { at: expiresAt, reason: 'expired' } : { at: agedAt, reason: 'aged' }
   }
 
   open(): void {
-    const { signal, limits, expiresAt } = this.#options
+    const { signal, limits } = this.#options
     // The signal, the body's cancel() and a failed write are each missed by some runtime version
     // when a client goes away, so all three end the stream.
     signal.addEventListener('abort', () => this.end('aborted'), { once: true })
@@ -100,12 +106,9 @@ class ClientStream {
       this.end('aborted')
       return
     }
-    const ageMs = this.#jitter(limits.ageMs, 2)
-    const leftMs = expiresAt - this.#openedAt
-    this.#timer('age', Math.min(ageMs, leftMs), () => this.end(leftMs < ageMs ? 'expired' : 'aged'))
     this.#write(CONNECTED)
     this.#write(encoder.encode(retry(this.#jitter(limits.retryMs, 4))))
-    this.#ping()
+    this.#schedulePing()
     this.#subscribe()
   }
 
@@ -113,7 +116,7 @@ class ClientStream {
   end(reason: EndReason): void {
     if (this.#ended) return
     this.#ended = true
-    for (const cancel of this.#cancelTimers.values()) cancel()
+    this.#cancelTimer?.()
     this.#subscribed?.close()
     this.#options.log('debug', 'board.stream_ended', { reason })
     this.#options.onEnd?.(reason)
@@ -126,13 +129,19 @@ class ClientStream {
     }
   }
 
+  /** One timer serves the ping and the end: each timer of a stream is memory in the runtime. */
+  #schedulePing(): void {
+    const { limits, clock } = this.#options
+    const leftMs = this.#last.at - clock.now()
+    if (leftMs <= 0) this.end(this.#last.reason)
+    else this.#cancelTimer = clock.after(Math.min(limits.pingMs, leftMs), () => this.#ping())
+  }
+
   #ping(): void {
-    this.#timer('ping', this.#options.limits.pingMs, () => {
-      this.#write(PING)
-      if (this.#ended) return
-      this.#subscribed?.onPing()
-      this.#ping()
-    })
+    this.#write(PING)
+    if (this.#ended) return
+    this.#subscribed?.onPing()
+    this.#schedulePing()
   }
 
   #subscribe(): void {
@@ -172,11 +181,6 @@ class ClientStream {
       return
     }
     if ((this.#controller.desiredSize ?? 0) < -this.#options.limits.backlogBytes) this.end('slow')
-  }
-
-  #timer(name: 'ping' | 'age', ms: number, call: () => void): void {
-    this.#cancelTimers.get(name)?.()
-    this.#cancelTimers.set(name, this.#options.clock.after(ms, call))
   }
 
   /** `ms` to `ms * maxFactor`. */
