@@ -40,12 +40,12 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   id TEXT PRIMARY KEY NOT NULL,
   -- Key of the configuration, not the driver's name: two accounts may share one driver.
   gateway TEXT NOT NULL,
-  -- The host application's own name for what is paid. Not unique: an order may be tried again.
+  -- The host application's id of what is paid. Not unique: an order may be tried again.
   reference TEXT NOT NULL,
   attempt INTEGER NOT NULL DEFAULT 1 CHECK (attempt >= 1),
-  -- The gateway's id of it; NULL until the gateway has answered.
+  -- Its id at the gateway; NULL until the gateway has answered.
   gateway_transaction_id TEXT,
-  -- Our id of it at the gateway. It is derived, so that a repeated call names the same payment.
+  -- Our id for it at the gateway. It is derived, so that a repeated call names the same payment.
   external_reference_id TEXT,
   -- From the caller, and a hash of the request without the payer's phone: the same key with another
   -- request is refused.
@@ -171,7 +171,7 @@ CREATE TABLE IF NOT EXISTS payment_refunds (
   -- gateway will report later whether the money was sent.
   status TEXT NOT NULL DEFAULT 'claimed'
     CHECK (status IN ('claimed', 'accepted', 'succeeded', 'failed')),
-  -- The gateway's id of it.
+  -- Its id at the gateway.
   gateway_refund_id TEXT,
   idempotency_key TEXT,
   request_hash TEXT,
@@ -212,8 +212,8 @@ CREATE INDEX IF NOT EXISTS payment_outbox_by_transaction ON payment_outbox (tran
 CREATE INDEX IF NOT EXISTS payment_outbox_due
   ON payment_outbox (next_attempt_at) WHERE done_at IS NULL;
 
--- One event on its way to one endpoint over HTTP. Each endpoint has its own row: while one is down
--- for a day, another must not get everything twice.
+-- The delivery of one event to one endpoint over HTTP. Each endpoint has its own row: while one is
+-- down for a day, another must not get everything twice.
 CREATE TABLE IF NOT EXISTS payment_deliveries (
   id TEXT PRIMARY KEY NOT NULL,
   outbox_id TEXT NOT NULL REFERENCES payment_outbox (id),
@@ -223,7 +223,7 @@ CREATE TABLE IF NOT EXISTS payment_deliveries (
   attempts INTEGER NOT NULL DEFAULT 0,
   leased_until INTEGER,
   next_attempt_at INTEGER NOT NULL,
-  -- How the last attempt went: the HTTP status, or why there was none.
+  -- The result of the last attempt: the HTTP status, or why there was none.
   last_status INTEGER,
   last_error TEXT,
   created_at INTEGER NOT NULL,
