@@ -1,5 +1,5 @@
--- From schema 2 to schema 3: the one row that every save of the ledger is compared with. A ledger of
--- an older version does not know of it: it is stopped before.
+-- From schema 2 to schema 3: the row with which every save of the ledger is compared. A ledger of
+-- an older version does not know it, so it must be stopped before.
 
 CREATE TABLE IF NOT EXISTS payment_ledger (
   one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1),

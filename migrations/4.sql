@@ -1,6 +1,7 @@
--- From schema 3 to schema 4: the outbox takes events of any type, AlertRaised first. SQLite cannot
--- take a CHECK from a column, so the rows move to a new table, and with them the deliveries, which
--- refer to it. A part at a time: a server ends a transaction that takes longer than some seconds.
+-- From schema 3 to schema 4: the outbox accepts events of any type, such as AlertRaised. SQLite
+-- cannot remove a CHECK from a column, so the rows move to a new table, and with them the
+-- deliveries, which refer to it. In parts, since a server ends a transaction that takes longer than
+-- some seconds.
 
 -- step: once
 DROP INDEX IF EXISTS payment_outbox_by_transaction;
