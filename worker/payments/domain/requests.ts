@@ -55,9 +55,9 @@ export const chargeSchema = z.strictObject({
   replace: z
     .boolean()
     .describe(
-      'The way out where this charge was requested before and nobody ever got its page or its ' +
-        'code: once its gateway is certain that it is not paid, it is cancelled, and another ' +
-        'attempt begins. It is no part of the request that is compared with the one before.',
+      'If this charge was requested before, and its page or code was lost: once its gateway is ' +
+        'certain that it is not paid, it is cancelled, and another attempt begins. This field ' +
+        'is not part of the comparison with the earlier request.',
     )
     .exactOptional(),
 })
