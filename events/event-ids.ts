@@ -5,8 +5,8 @@ export interface EventIds {
   /**
    * One call decides, also for two deliveries that come at once.
    * - `new`: it is the caller's to handle. Until `until` (ms) every other claim is `busy`; after
-   *   that it is `new` again, because whoever had it may have crashed.
-   * - `busy`: somebody handles it now.
+   *   that it is `new` again, because the process that had it may have crashed.
+   * - `busy`: another call handles it now.
    * - `handled`: nothing is left to do.
    */
   claim(id: string, until: number): Promise<Claim> | Claim

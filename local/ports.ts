@@ -63,7 +63,7 @@ export async function claimPort({ port, inherited, signal }: WantedPort): Promis
   throw portRefused(LOOPBACK, port, claim.code)
 }
 
-/** As many others. `taken`: nobody listens there yet, and somebody will. Throws StartError. */
+/** So many other ports. `taken`: a port that will be used, but is still free. Throws StartError. */
 export async function freePorts(count: number, taken: number): Promise<number[]> {
   // One more than needed, because one of them may be the one that is taken.
   const claims = await findPorts(Array.from({ length: count + 1 }, () => 0))

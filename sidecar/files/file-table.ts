@@ -80,7 +80,7 @@ export class FileTable {
     return count
   }
 
-  /** Every file, made anew as it is asked for; files may come and go meanwhile. */
+  /** Every file, read from the table one by one: files may be added and removed meanwhile. */
   *entries(): Generator<[string, FileFacts]> {
     for (const [path, slot] of this.#slots) {
       const hash = this.#kept[slot]?.hash

@@ -1,6 +1,6 @@
 // What was known of every file when the sidecar last ran, so that a restart reads only what changed
-// meanwhile. One line a file, each standing on its own. Losing it costs time and nothing else, so
-// whatever is wrong with it is a log line and never an error.
+// meanwhile. One independent line for each file. Losing it only costs time, so a problem with it is
+// logged, and never an error.
 
 import { createReadStream } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'

@@ -18,7 +18,7 @@ import { sizeText } from '../layouts/text-limit.ts'
 
 const TASKS_BYTES = 64 << 20
 const FILE_BYTES = 32 << 20
-/** A file may be replaced or written to while it is read. It is then read again this often. */
+/** A file may be replaced or written to while it is read. Then it is read up to so many times. */
 const TRIES = 4
 
 export type Source =

@@ -18,7 +18,7 @@ export type Entry =
       task: TaskSource
       /** Closed, even if its status is an open one (a folder of completed tasks). */
       closed?: boolean
-      /** Text that changes when the entry itself does, whatever its deps mean; absent: the file. */
+      /** Changes only with the entry itself, not with what its deps refer to. Absent: the file. */
       source?: string
     }
   | { kind: 'session'; id: string; session: SessionSource }

@@ -1,9 +1,8 @@
 // The newest blocks of a repository's event stream, as one isolate received them. Pure.
 //
-// They form a chain: each entry says which id it follows, and a stream is sent an entry only when
-// it stands at that id. So nothing is lost, doubled or out of order whatever goes wrong (a late
-// block, two leaders, a stream that slept): a stream whose place does not fit has to ask the
-// repository what it missed.
+// They form a chain: each entry says which id it follows, and a stream is sent an entry only after
+// that id. So nothing is lost, doubled or out of order after any fault (a late block, two leaders,
+// a stream that slept): a stream whose place does not fit asks the repository what it missed.
 
 import { frameId, parseEventId } from './sse.ts'
 
