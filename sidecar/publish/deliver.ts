@@ -66,8 +66,8 @@ export class Change {
       if (failure) return failure
       this.#deps.onProgress?.(this.#total - this.#pending.size, this.#total)
     }
-    // The last record was refused or not to be read: without this, clients would hear of the others
-    // at the next sync.
+    // The last record was refused or could not be read: without this, clients would get the message
+    // about the others only at the next sync.
     const failure = this.#unsignalled && (await this.#sendPart({ upserts: [], deletes: [] }, false))
     if (failure) return failure
     // Tried again at the next sync: the edge may have been repaired by then.

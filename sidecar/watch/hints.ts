@@ -1,4 +1,4 @@
-// What the watcher says, gathered in windows; and whether it still says anything at all.
+// Collects the hints of the watcher in windows, and notices when the watcher misses changes.
 
 import type { Clock } from '../clock.ts'
 import { messageOf } from '../error-message.ts'
@@ -17,7 +17,7 @@ export interface HintsDeps {
   watch: Watch | undefined
   clock: Clock
   log: Log
-  /** A window was opened: `deadline` is another now. */
+  /** A window was opened, so `deadline` has changed. */
   onOpen(): void
 }
 
