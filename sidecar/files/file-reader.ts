@@ -2,7 +2,7 @@
 // half-written, or a store that went away as a whole, is neither a change nor a removal. Of a run,
 // only what may leave this machine is kept.
 
-import { lstatSync } from 'node:fs'
+import { lstatSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import type { Run } from '../../worker/board/wire.ts'
 import type { Clock } from '../clock.ts'
@@ -50,10 +50,11 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
     if (kind === undefined) return { state: 'gone' }
     const stat = statOf(path)
     const source = readSource(store, path)
-    if (source.state === 'gone') {
+    if (source.state !== 'read') {
       const why = whyHidden(store.root, path)
-      return why === undefined ? { state: 'gone' } : { state: 'later', why }
+      if (why !== undefined) return { state: 'later', why }
     }
+    if (source.state === 'gone') return { state: 'gone' }
     if (source.state === 'refused') {
       const { why } = source
       const file: ParsedFile = {
@@ -83,11 +84,13 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
 }
 
 /**
- * Why a file that is not there need not have been deleted: the store vanished and took its files
- * along, or a link has replaced their folder. The scan reports the same for the whole folder.
+ * Why nothing can be said of a file that is not there, or is behind a link: the store vanished and
+ * took its files along, or a link has replaced a folder. When the folder is back, the file is as it
+ * was, so it would not be read again.
  */
 function whyHidden(root: string, path: string): string | undefined {
   if (!statOf(root)?.isDirectory()) return `${root} is missing`
+  if (!isReal(root)) return `${root} is behind a link`
   for (let folder = dirname(path); folder.length > root.length; folder = dirname(folder)) {
     const stat = statOf(folder)
     if (stat && !stat.isDirectory()) return `${folder} is not a folder`
@@ -101,6 +104,14 @@ const isYoung = (stat: FileStat | undefined, { now }: Pick<Clock, 'now'>): boole
 function seen(stat: FileStat, now: number): SeenStat {
   const { size, mtimeMs, ctimeMs, ino } = stat
   return { size, mtimeMs, ctimeMs, ino, isRacy: isRacy(stat, now) }
+}
+
+function isReal(path: string): boolean {
+  try {
+    return realpathSync.native(path) === path
+  } catch {
+    return false
+  }
 }
 
 function statOf(path: string) {

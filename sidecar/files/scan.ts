@@ -2,7 +2,7 @@
 // with what was read of it. Beneath every watcher, because what a watcher says may be lost. It
 // keeps nothing: what it found is reported again until it was read.
 
-import { type Dirent, lstatSync, opendirSync } from 'node:fs'
+import { type Dirent, lstatSync, opendirSync, realpathSync } from 'node:fs'
 import { dirname, sep } from 'node:path'
 import { setImmediate as otherTurns } from 'node:timers/promises'
 import type { Store } from '../layouts/layout.ts'
@@ -181,9 +181,12 @@ class Pass {
     try {
       const stat = lstatSync(folder, { throwIfNoEntry: false })
       if (!stat) return 'absent'
-      if (stat.isDirectory()) return { directory: true }
       // A link may leave the store, and what it points to is not watched either.
-      return `${folder} is not a folder${stat.isSymbolicLink() ? ' but a link' : ''}`
+      if (!stat.isDirectory()) {
+        return `${folder} is not a folder${stat.isSymbolicLink() ? ' but a link' : ''}`
+      }
+      if (realpathSync.native(folder) !== folder) return `${folder} is behind a link`
+      return { directory: true }
     } catch (error) {
       return ABSENT.has(codeOf(error)) ? 'absent' : whyOf(folder, error)
     }

@@ -38,3 +38,17 @@ test('a file is not gone while the store is missing, or something else stands in
   rmSync(root, { recursive: true })
   expect(state()).toBe('later')
 })
+
+test('a file that is saved while a link has replaced a folder above it is read when that is back', async () => {
+  const { dir, root, tasks, file, state } = await open()
+  for (const folder of [tasks, root, dir]) {
+    const away = `${folder}-away`
+    renameSync(folder, away)
+    symlinkSync(away, folder)
+    writeFileSync(file, 'saved through the link')
+    expect(state()).toBe('later')
+    rmSync(folder)
+    renameSync(away, folder)
+    expect(state()).toBe('parsed')
+  }
+})

@@ -229,6 +229,18 @@ describe('Scan', () => {
     expect(report.why).toContain('link')
   })
 
+  it('says so when a link has replaced a folder above the store', async () => {
+    const scan = await settled()
+    await rename(home, `${home}-away`)
+    await symlink(`${home}-away`, home)
+    const report = await scan.run(later())
+    await rm(home)
+    await rename(`${home}-away`, home)
+    expect(report).toMatchObject({ state: 'unreadable', changed: [], gone: [] })
+    expect(report.why).toContain('link')
+    expect(await scan.run(later())).toMatchObject({ state: 'present', changed: [], gone: [] })
+  })
+
   it('stats a link itself, not what it points to', async () => {
     const scan = await settled()
     await writeFile(join(home, 'secret'), 'x')
