@@ -4,7 +4,7 @@
 // and created again, as `git checkout` does. And it checks links, since chokidar does not watch a
 // folder that replaces a link.
 
-import { lstatSync } from 'node:fs'
+import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { type FSWatcher, watch } from 'chokidar'
 import { messageOf } from '../error-message.ts'
@@ -126,7 +126,7 @@ class ChokidarWatcher {
     this.#root = root
     const { root: path } = this.#store
     this.#reopen(() =>
-      this.#root === undefined ? `${path} was removed` : `${path} was created or replaced`,
+      this.#root === undefined ? `${path} is not there` : `${path} was created or replaced`,
     )
   }
 
@@ -164,6 +164,8 @@ const isRefusal = (error: unknown): boolean =>
 function identityOf(root: string): string | undefined {
   try {
     const stat = lstatSync(root, { bigint: true, throwIfNoEntry: false })
+    // A link above it leads to the same folder, whose files are not read then.
+    if (stat && realpathSync.native(root) !== root) return undefined
     return stat?.isDirectory() ? `${stat.dev}:${stat.ino}:${stat.birthtimeNs}` : undefined
   } catch {
     // It cannot be watched now. The scan reports why.

@@ -132,6 +132,18 @@ export function folderContract(name: string, watch: Watch): void {
       await listener.hintsSoon(bed, 'after')
     })
 
+    it('reports a gap when a link replaces the folder above the store, and one when that is back', async (test) => {
+      const { bed, listener } = await openBoard(test, watch)
+      const away = `${bed.home}-away`
+      renameSync(bed.home, away)
+      await symlink(away, bed.home)
+      await vi.waitFor(() => expect(listener.reports.at(-1)?.state).toBe('unreadable'), PATIENT)
+      unlinkSync(bed.home)
+      renameSync(away, bed.home)
+      await vi.waitFor(() => expect(listener.reports.at(-1)?.state).toBe('present'), PATIENT)
+      await listener.hintsSoon(bed, 'after')
+    })
+
     it('hints at a save in a store that appeared after the start', async (test) => {
       const bed = await BoardBed.make(test)
       const listener = await Listener.start(test, bed, watch)
