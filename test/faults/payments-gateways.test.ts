@@ -166,6 +166,7 @@ describe.concurrent('during an outage,', () => {
     for (const { tookMs } of answers) {
       expect(tookMs).toBeGreaterThanOrEqual(15_000)
     }
+    await vi.waitUntil(() => told(system, 'GatewayTimeout', 'fib').length >= 5, PATIENT)
     const timeouts = told(system, 'GatewayTimeout', 'fib')
     expect(timeouts).toHaveLength(5)
     for (const { data } of timeouts) {
