@@ -28,6 +28,13 @@ function foldersOf({ root, folders }: WatchedStore): ReadonlySet<string> {
   return found
 }
 
+/**
+ * Whether a path is a folder of the store, or above one. The store is asked each time, since its
+ * folders may change.
+ */
+const isWatched = ({ folders }: WatchedStore, path: string): boolean =>
+  folders().some((folder) => folder === path || folder.startsWith(path + sep))
+
 class ChokidarWatcher {
   readonly #store: WatchedStore
   readonly #events: WatchEvents
@@ -65,11 +72,10 @@ class ChokidarWatcher {
   async #open(): Promise<void> {
     // Without a root chokidar would watch the folder above it, which may be a home folder.
     if (this.#root === undefined) return
-    const { root } = this.#store
-    const folders = foldersOf(this.#store)
-    for (const path of folders) if (kindOf(path) === 'other') this.#replaced.add(path)
-    const chokidar = watch(root, {
-      ignored: (path) => !folders.has(path) && !(root + sep).startsWith(path + sep),
+    for (const path of foldersOf(this.#store))
+      if (kindOf(path) === 'other') this.#replaced.add(path)
+    const chokidar = watch(this.#store.root, {
+      ignored: (path) => !isWatched(this.#store, path),
       ignoreInitial: true,
       followSymlinks: false,
       // The default delays a removal by 100 ms, which splits a rename into two messages.

@@ -162,6 +162,19 @@ export function folderContract(name: string, watch: Watch): void {
       await listener.hintsSoon(bed, 'after')
     })
 
+    it('hints at a save in a folder that the layout names after the start', async (test) => {
+      const bed = await BoardBed.make(test)
+      await mkdir(bed.root)
+      const named = [bed.root]
+      Object.assign(bed.store, { folders: () => named })
+      const listener = await Listener.start(test, bed, watch)
+      named.push(bed.tasks)
+      await mkdir(bed.tasks)
+      await writeFile(bed.task('T-1'), 'new')
+      await listener.settles([bed.task('T-1')])
+      await listener.hintsSoon(bed, 'after')
+    })
+
     it('reports a gap when the store is removed, and no scan reports its files as removed', async (test) => {
       const { bed, listener } = await openBoard(test, watch)
       await rename(bed.root, join(bed.home, 'away'))
