@@ -1,8 +1,8 @@
 // The file watcher, with chokidar. It watches the folders of a store, and passes on the system's
-// events for the files of the store, without a look at them. This file also does two things that
-// chokidar does not. It checks the root, since chokidar reports nothing after the root was removed
-// and created again, as `git checkout` does. And it checks links, since chokidar does not watch a
-// folder that replaces a link.
+// events for the files of the store, without a look at them. When a folder is created, removed or
+// replaced, it opens chokidar anew. chokidar alone would miss a root that was removed and created
+// again, as by `git checkout`, a folder that replaces a link, and every folder whose event the
+// system dropped because its queue was full.
 
 import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
@@ -10,8 +10,8 @@ import { type FSWatcher, watch } from 'chokidar'
 import { messageOf } from '../error-message.ts'
 import type { Watch, WatchEvents, WatchedStore, Watcher } from './watch.ts'
 
-/** How often the root is checked: one stat a second costs nothing. */
-const ROOT_CHECK_MS = 1_000
+/** How often the folders are checked: a few stats a second cost nothing. */
+const CHECK_MS = 1_000
 
 export const watchChokidar: Watch = async (store, events) => {
   const watcher = new ChokidarWatcher(store, events)
@@ -19,28 +19,20 @@ export const watchChokidar: Watch = async (store, events) => {
   return watcher satisfies Watcher
 }
 
-/** The folders of a store, and the folders between them and its root, without the root. */
+/** The root of a store, its folders, and the folders between them. */
 function foldersOf({ root, folders }: WatchedStore): ReadonlySet<string> {
-  const found = new Set<string>()
+  const found = new Set([root])
   for (let folder of folders()) {
     for (; folder.startsWith(root + sep); folder = dirname(folder)) found.add(folder)
   }
   return found
 }
 
-/**
- * Whether a path is a folder of the store, or above one. The store is asked each time, since its
- * folders may change.
- */
-const isWatched = ({ folders }: WatchedStore, path: string): boolean =>
-  folders().some((folder) => folder === path || folder.startsWith(path + sep))
-
 class ChokidarWatcher {
   readonly #store: WatchedStore
   readonly #events: WatchEvents
-  #root: string | undefined
-  /** Paths of the store's folders where there is something else, such as a link. */
-  readonly #replaced = new Set<string>()
+  /** Paths and identities of the folders that chokidar was opened for. */
+  #folders: ReadonlyMap<string, string>
   #chokidar: FSWatcher | undefined
   #opening: Promise<void> = Promise.resolve()
   #timer: NodeJS.Timeout | undefined
@@ -49,17 +41,17 @@ class ChokidarWatcher {
   constructor(store: WatchedStore, events: WatchEvents) {
     this.#store = store
     this.#events = events
+    this.#folders = identitiesOf(foldersOf(store))
   }
 
   async start(): Promise<void> {
-    this.#root = identityOf(this.#store.root)
     try {
       await this.#open()
     } catch (error) {
       await this.close()
       throw error
     }
-    this.#timer = setInterval(() => this.#checkRoot(), ROOT_CHECK_MS).unref()
+    this.#timer = setInterval(() => this.#check(), CHECK_MS).unref()
   }
 
   async close(): Promise<void> {
@@ -70,12 +62,12 @@ class ChokidarWatcher {
   }
 
   async #open(): Promise<void> {
+    const { root } = this.#store
+    const folders = this.#folders
     // Without a root chokidar would watch the folder above it, which may be a home folder.
-    if (this.#root === undefined) return
-    for (const path of foldersOf(this.#store))
-      if (kindOf(path) === 'other') this.#replaced.add(path)
-    const chokidar = watch(this.#store.root, {
-      ignored: (path) => !isWatched(this.#store, path),
+    if (!folders.has(root)) return
+    const chokidar = watch(root, {
+      ignored: (path) => !folders.has(path),
       ignoreInitial: true,
       followSymlinks: false,
       // The default delays a removal by 100 ms, which splits a rename into two messages.
@@ -88,7 +80,7 @@ class ChokidarWatcher {
     chokidar.on('raw', (_event, name, details) => {
       this.#onRawEvent(name, (details as { watchedPath: string }).watchedPath)
     })
-    chokidar.on('all', (event, path) => this.#onEvent(event, path))
+    chokidar.on('unlinkDir', () => this.#check())
     chokidar.on('error', (error) => {
       // If the system refuses a watch, chokidar goes on, and misses all events in that folder.
       if (!isRefusal(error)) this.#gap(`watching failed: ${messageOf(error)}`)
@@ -105,38 +97,26 @@ class ChokidarWatcher {
     const path = join(folder, name ?? '')
     if (name === null) this.#gap(`a change in ${folder} came without a name`)
     else if (this.#store.classify(path) !== undefined) this.#events.onHint(path)
-    else if (foldersOf(this.#store).has(path)) this.#checkFolder(path)
+    else if (foldersOf(this.#store).has(path)) this.#check()
   }
 
-  #checkFolder(path: string): void {
-    const kind = kindOf(path)
-    if (kind === 'other' && !this.#replaced.has(path)) {
-      this.#replaced.add(path)
-      this.#gap(`${path} is no longer a folder`)
-    } else if (kind === 'folder' && this.#replaced.delete(path)) {
-      this.#reopen(() => `${path} is a folder again`)
-    }
-  }
-
-  /** Of folders only. The files of a folder that is moved as a whole have no event. */
-  #onEvent(event: string, path: string): void {
+  #check(): void {
     if (this.#isClosed) return
-    if (path === this.#store.root) this.#checkRoot()
-    else if (event === 'addDir') this.#gap(`${path} was created`)
-    else if (event === 'unlinkDir') this.#gap(`${path} was removed`)
-  }
-
-  #checkRoot(): void {
-    const root = identityOf(this.#store.root)
-    if (root === this.#root || this.#isClosed) return
-    this.#root = root
-    const { root: path } = this.#store
-    this.#reopen(() =>
-      this.#root === undefined ? `${path} is not there` : `${path} was created or replaced`,
+    const before = this.#folders
+    const now = identitiesOf(foldersOf(this.#store))
+    const changed = [...new Set([...before.keys(), ...now.keys()])].filter(
+      (path) => before.get(path) !== now.get(path),
+    )
+    if (changed.length === 0) return
+    this.#folders = now
+    this.#reopen(
+      changed.map(
+        (path) => `${path} ${now.has(path) ? 'is a new folder' : 'is no folder any more'}`,
+      ),
     )
   }
 
-  #reopen(why: () => string): void {
+  #reopen(why: readonly string[]): void {
     this.#opening = this.#opening.then(async () => {
       if (this.#isClosed) return
       try {
@@ -146,7 +126,7 @@ class ChokidarWatcher {
       } catch (error) {
         this.#fail(error)
       }
-      this.#gap(why())
+      this.#gap(why.join(', '))
     })
   }
 
@@ -163,28 +143,27 @@ class ChokidarWatcher {
 const isRefusal = (error: unknown): boolean =>
   error instanceof Error && 'syscall' in error && error.syscall === 'watch'
 
+function identitiesOf(folders: Iterable<string>): ReadonlyMap<string, string> {
+  const found = new Map<string, string>()
+  for (const path of folders) {
+    const identity = identityOf(path)
+    if (identity !== undefined) found.set(path, identity)
+  }
+  return found
+}
+
 /**
- * Identifies the folder at the root's path. Undefined: there is none. A folder that was removed and
- * created again often gets the same inode, so its birth time is part of it.
+ * Identifies the folder at a path. Undefined: there is none, or it is behind a link, where files
+ * are not read. A folder that was removed and created again often gets the same inode, so its birth
+ * time is part of it.
  */
-function identityOf(root: string): string | undefined {
+function identityOf(path: string): string | undefined {
   try {
-    const stat = lstatSync(root, { bigint: true, throwIfNoEntry: false })
-    // A link above it leads to the same folder, whose files are not read then.
-    if (stat && realpathSync.native(root) !== root) return undefined
-    return stat?.isDirectory() ? `${stat.dev}:${stat.ino}:${stat.birthtimeNs}` : undefined
+    const stat = lstatSync(path, { bigint: true, throwIfNoEntry: false })
+    if (!stat?.isDirectory() || realpathSync.native(path) !== path) return undefined
+    return `${stat.dev}:${stat.ino}:${stat.birthtimeNs}`
   } catch {
     // It cannot be watched now. The scan reports why.
     return undefined
-  }
-}
-
-function kindOf(path: string): 'folder' | 'other' | 'absent' {
-  try {
-    const stat = lstatSync(path, { throwIfNoEntry: false })
-    if (!stat) return 'absent'
-    return stat.isDirectory() ? 'folder' : 'other'
-  } catch {
-    return 'absent'
   }
 }

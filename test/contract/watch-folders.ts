@@ -80,6 +80,17 @@ export function folderContract(name: string, watch: Watch): void {
       })
     })
 
+    it('hints at a save in a folder that was replaced while the queue of the system was full', async (test) => {
+      const { bed, listener } = await openBoard(test, watch, 6_000)
+      const other = join(bed.home, 'other')
+      await mkdir(other)
+      const replace = `require('node:fs').renameSync(dir, dir + '-old')
+        require('node:fs').renameSync(process.argv[2], dir)`
+      spawnSync(process.execPath, ['-e', `${REPLACE_ALL};${replace}`, bed.tasks, other])
+      await vi.waitFor(() => expect(listener.reports.at(-1)?.files).toBe(1), PATIENT)
+      await listener.hintsSoon(bed, 'after')
+    })
+
     it('hints at a save in a folder that was removed and created again', async (test) => {
       const { bed, listener } = await openBoard(test, watch)
       for (const round of [1, 2, 3]) {
