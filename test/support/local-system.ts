@@ -89,13 +89,8 @@ export class Start {
     })
   }
 
-  /** On a busy machine the edge may close an idle connection in the moment that it is used. */
   async json<T>(route: string): Promise<T> {
-    const answer = this.fetch(route).catch((error: Error) => {
-      if (!isClosedConnection(error)) throw error
-      return this.fetch(route)
-    })
-    return jsonOf<T>(await answer)
+    return jsonOf<T>(await this.fetch(route))
   }
 
   async payments<T>(route: string, body?: unknown): Promise<T> {
@@ -223,6 +218,3 @@ export class Starts {
     for (const folder of this.#folders.splice(0)) await rm(folder, { recursive: true, force: true })
   }
 }
-
-const isClosedConnection = ({ cause }: Error): boolean =>
-  cause instanceof Error && 'code' in cause && cause.code === 'UND_ERR_SOCKET'
