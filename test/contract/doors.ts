@@ -191,12 +191,15 @@ export async function knockAt(
   return { answered, expected }
 }
 
-/** Hosts hand on any Host header; one that names no host would fail in whoever reads the URL. */
-export async function expectHostsRefused({ origin }: Edge): Promise<void> {
+/**
+ * Hosts hand on any Host header; one that names no host would fail in whoever reads the URL. Some
+ * that are wrong as text workerd refuses itself, with 500.
+ */
+export async function expectHostsRefused({ origin }: Edge, statuses = [400]): Promise<void> {
   for (const Host of ['a b', 'localhost:99999', '%00']) {
     const asked = request(`${origin}/api/session`, { headers: { Host } }).end()
     const [answer] = (await once(asked, 'response')) as [IncomingMessage]
     answer.resume()
-    expect(answer.statusCode, Host).toBe(400)
+    expect(statuses, Host).toContain(answer.statusCode)
   }
 }
