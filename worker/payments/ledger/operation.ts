@@ -9,6 +9,7 @@ import { alertRows, type EventRows, outboxRows } from '../domain/outbox.ts'
 import type { Decision, Payment } from '../domain/payment.ts'
 import type { RaisedAlert } from '../domain/raised-alert.ts'
 import type { AlertRow, TransactionRow } from '../domain/rows.ts'
+import type { Calls } from './known-calls.ts'
 import { readable, toTransaction } from './read-rows.ts'
 import type { Changes, WorkingSet } from './working-set.ts'
 
@@ -46,6 +47,11 @@ export interface Due {
 
 export interface Operation<Answer> {
   keys: Keys
+  /**
+   * The payments that the keys find, if that can be told without a look at the database. The save
+   * is refused if they find anything else, so a wrong guess costs time only.
+   */
+  expects?(calls: Calls): readonly Payment[] | undefined
   /** Pure. Called again if the rows have changed before they were saved. May throw. */
   decide(rows: WorkingSet): { answer: Answer; changes?: Changes }
 }

@@ -11,6 +11,7 @@ import {
   refundRefusal,
 } from '../domain/refund.ts'
 import type { TransactionRow } from '../domain/rows.ts'
+import { toList } from './known-calls.ts'
 import type { RefundBegun } from './ledger.ts'
 import { changesOf, type Keys, type Operation } from './operation.ts'
 import { toTransaction } from './read-rows.ts'
@@ -65,6 +66,7 @@ export function finishRefund(end: RefundEnd, subscribers: Subscribers): Operatio
   const { refundId } = end
   return {
     keys: { refunds: [refundId] },
+    expects: (calls) => toList(calls.get(refundId)),
     decide(rows) {
       const refund = rows.get('refunds', refundId)
       const payment = rows.payment(refund?.transaction_id)

@@ -9,16 +9,22 @@ export interface Store {
   load(keys: Keys, signal: AbortSignal): Promise<Loaded>
   /**
    * Stores all that changed in the loaded rows, or nothing. Rejects with StaleRows, and stores
-   * nothing, when anybody has saved since they were loaded. `raisesEpoch`: from then on every other
-   * ledger of this database is refused.
+   * nothing, when anybody has saved since they were loaded.
    */
-  save(loaded: Loaded, how: { raisesEpoch: boolean }, signal: AbortSignal): Promise<void>
+  save(loaded: Loaded, how: SaveOptions, signal: AbortSignal): Promise<void>
   /** Parked events whose payment has appeared, in the order in which they occurred. */
   findParked(limit: number): Promise<ParkedEvent[]>
   /** Deletes settled webhook events that are older; answers how many, `limit` at most. */
   forget(before: number, limit: number): Promise<number>
   /** The database's trouble, not the rows': the same may succeed a moment later. */
   isTransient(error: unknown): boolean
+}
+
+export interface SaveOptions {
+  /** From then on every other ledger of this database is refused. */
+  raisesEpoch: boolean
+  /** The rows were guessed: the save is also refused if these keys find another one. */
+  guessedFor?: Keys | undefined
 }
 
 export interface Loaded {

@@ -64,6 +64,19 @@ export class WorkingSet {
     for (const event of events) this.#remember(event)
   }
 
+  /** Of these payments alone. */
+  static of(payments: readonly Payment[]): WorkingSet {
+    return new WorkingSet(
+      {
+        transactions: payments.map(({ transaction }) => transaction),
+        refunds: payments.flatMap(({ refunds }) => refunds),
+      },
+      payments.flatMap(({ transaction: { id }, webhookEvents }) =>
+        webhookEvents.map((event) => ({ ...event, transaction_id: id })),
+      ),
+    )
+  }
+
   get<Name extends TableName>(table: Name, id: string): Rows[Name][number] | undefined {
     return this.#tables[table].get(id)
   }
@@ -95,6 +108,11 @@ export class WorkingSet {
       const { id, transaction_id, outcome, to_status } = event
       if (transaction_id !== null) this.#remember({ id, transaction_id, outcome, to_status })
     }
+  }
+
+  /** Of the rows that were there before any change. */
+  loadedIds(table: TableName): string[] {
+    return this.#tables[table].loadedIds()
   }
 
   changesOf<Name extends TableName>(table: Name): TableChanges<Rows[Name][number]> {
@@ -134,6 +152,10 @@ class Table<Row extends { id: string }> {
 
   all(): readonly Row[] {
     return [...this.#rows.values()]
+  }
+
+  loadedIds(): string[] {
+    return [...this.#loaded.keys()]
   }
 
   put(row: Row): void {

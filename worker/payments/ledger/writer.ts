@@ -5,6 +5,7 @@ import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import type { PendingEvent } from '../domain/events.ts'
 import { groupCommit } from './group-commit.ts'
+import { KnownCalls } from './known-calls.ts'
 import { SchemaMismatch } from './ledger.ts'
 import type { Keys, Operation } from './operation.ts'
 import { pendingEvent } from './read-rows.ts'
@@ -52,6 +53,7 @@ export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps):
   /** This ledger's own; undefined: it has saved nothing yet. */
   let epoch: number | undefined
   let restsUntil = 0
+  const calls = new KnownCalls()
   /** Events of saves whose outcome is unknown, by id: if they are stored, the save was done. */
   const unsure = new Map<string, PendingEvent>()
 
@@ -62,22 +64,28 @@ export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps):
     const all = (error: unknown): Decided[] => operations.map(() => ({ error }))
     if (clock.now() < restsUntil) throw new LedgerReplaced('another ledger writes')
     const keys = merge(operations.map((operation) => operation.keys))
+    const decideAll = ({ rows }: Loaded) => operations.map((operation) => decide(operation, rows))
+    const guessed = unsure.size === 0 ? calls.guess(operations) : undefined
+    if (guessed) {
+      const decided = decideAll(guessed)
+      // A decision that saves nothing is not compared with the database, so it is taken again.
+      if (guessed.rows.isChanged && (await isSaved(guessed, signal, { guessedFor: keys })))
+        return decided
+    }
     for (let tries = 1; ; tries++) {
       const loaded = await load(keys, signal)
       if (loaded instanceof SchemaMismatch) return all(loaded)
       if (epoch !== undefined && loaded.position.epoch !== epoch) {
         log('error', 'payments.ledger.replaced', { epoch, by: loaded.position.epoch })
         epoch = undefined
+        calls.forget()
         const { least, random } = RESTS_FOR_MS
         restsUntil = clock.now() + least + random * clock.random()
         throw new LedgerReplaced('another ledger writes')
       }
-      const { rows } = loaded
-      const decided = operations.map((operation) => decide(operation, rows))
-      if (await isSaved(loaded, signal, tries)) {
-        dispatch(newEvents(rows))
-        return decided
-      }
+      const decided = decideAll(loaded)
+      if (!loaded.rows.isChanged) return decided
+      if (await isSaved(loaded, signal, { isLast: tries === MAX_TRIES })) return decided
     }
   }
 
@@ -99,18 +107,24 @@ export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps):
   }
 
   /** False: the rows were stale. */
-  async function isSaved(loaded: Loaded, signal: AbortSignal, tries: number): Promise<boolean> {
+  async function isSaved(
+    loaded: Loaded,
+    signal: AbortSignal,
+    { guessedFor, isLast = false }: { guessedFor?: Keys; isLast?: boolean },
+  ): Promise<boolean> {
     const { rows, position } = loaded
-    if (!rows.isChanged) return true
     const raisesEpoch = epoch === undefined
     try {
-      await store.save(loaded, { raisesEpoch }, signal)
+      await store.save(loaded, { raisesEpoch, guessedFor }, signal)
     } catch (error) {
       for (const event of newEvents(rows)) unsure.set(event.outboxId, event)
-      if (error instanceof StaleRows && tries < MAX_TRIES) return false
+      if (error instanceof StaleRows && !isLast) return false
       throw error
     }
-    if (raisesEpoch) epoch = position.epoch + 1
+    const after = { epoch: position.epoch + (raisesEpoch ? 1 : 0), batch: position.batch + 1 }
+    if (raisesEpoch) epoch = after.epoch
+    calls.saved(rows, position, after)
+    dispatch(newEvents(rows))
     return true
   }
 

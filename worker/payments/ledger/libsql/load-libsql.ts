@@ -16,13 +16,15 @@ export interface Load {
 }
 
 export function loadOf(keys: Keys): Load {
+  const { transactions, ...others } = lookupsOf(keys)
+  const left: Partial<Record<TableName, string[]>> = {
+    webhookEvents: ['raw'],
+    outbox: keys.dueEvents ? [] : ['payload'],
+  }
   const parts = [
-    paymentsPart(keys),
-    rowsPart('webhookEvents', webhookEventLookups(keys), ['raw']),
-    rowsPart('outbox', outboxLookups(keys), keys.dueEvents ? [] : ['payload']),
-    rowsPart('deliveries', deliveryLookups(keys)),
-    rowsPart('alerts', alertLookups(keys)),
-  ].flatMap((part) => part ?? [])
+    ...(transactions ? [paymentsPart(transactions, keys)] : []),
+    ...entriesOf(others).map(([name, lookups]) => rowsPart(name, lookups, left[name])),
+  ]
   return {
     statements: parts.map((part) => part.statement),
     read(results) {
@@ -36,6 +38,15 @@ export function loadOf(keys: Keys): Load {
   }
 }
 
+/** Statements that refuse the save if these keys find a row that was not loaded. */
+export const guardsOf = (keys: Keys, rows: WorkingSet): Statement[] =>
+  entriesOf(lookupsOf(keys)).map(([name, lookups]) => {
+    const sql = `WITH found(id) AS (${union(lookups)}) UPDATE payment_ledger SET batch = NULL
+      WHERE EXISTS (SELECT 1 FROM found WHERE id NOT IN (SELECT value FROM json_each(:loaded)))`
+    const loaded = JSON.stringify(rows.loadedIds(name))
+    return statementOf(sql, [...lookups, { sql: '', args: { loaded } }])
+  })
+
 interface Part {
   statement: Statement
   /** `rows`: each as the values of its columns. */
@@ -47,6 +58,23 @@ interface Lookup {
   sql: string
   args: Record<string, Value>
 }
+
+type TableLookups = Partial<Record<Exclude<TableName, 'refunds'>, Lookup[]>>
+
+/** Without tables in which nothing is looked for. */
+function lookupsOf(keys: Keys): TableLookups {
+  const lookups: TableLookups = {
+    transactions: transactionLookups(keys),
+    webhookEvents: webhookEventLookups(keys),
+    outbox: outboxLookups(keys),
+    deliveries: deliveryLookups(keys),
+    alerts: alertLookups(keys),
+  }
+  return Object.fromEntries(Object.entries(lookups).filter(([, list]) => list.length > 0))
+}
+
+const entriesOf = <Lookups extends TableLookups>(lookups: Lookups) =>
+  Object.entries(lookups) as [keyof Lookups & keyof TableLookups, Lookup[]][]
 
 const keyed = (sql: string, name: string, keys: readonly unknown[] | undefined): Lookup[] =>
   keys === undefined || keys.length === 0 ? [] : [{ sql, args: { [name]: JSON.stringify(keys) } }]
@@ -114,9 +142,7 @@ const due = (sql: string, asked: Due | undefined): Lookup[] =>
   asked ? [{ sql, args: { now: asked.now, limit: asked.limit } }] : []
 
 /** A payment's refunds and its earlier events are nested in its row. */
-function paymentsPart(keys: Keys): Part | undefined {
-  const lookups = transactionLookups(keys)
-  if (lookups.length === 0) return undefined
+function paymentsPart(lookups: Lookup[], keys: Keys): Part {
   // The request is long, and only a check needs it.
   const columns = columnsOf('transactions', 't', keys.dueChecks ? [] : ['request'])
   const sql = `SELECT json_group_array(json_array(${columns},
@@ -214,8 +240,7 @@ function rowsPart(
   name: Exclude<TableName, 'transactions' | 'refunds'>,
   lookups: Lookup[],
   left: readonly string[] = [],
-): Part | undefined {
-  if (lookups.length === 0) return undefined
+): Part {
   const sql = `SELECT json_group_array(json_array(${columnsOf(name, 't', left)})) AS rows
     FROM ${TABLE[name]} t WHERE t.id IN (${union(lookups)})`
   return {

@@ -6,7 +6,7 @@ import { type Position, StaleRows, type Store } from '../store.ts'
 import type { ParkedEvent } from '../webhook-operations.ts'
 import type { Database } from './database-libsql.ts'
 import { PARKED_WITH_PAYMENT } from './due-libsql.ts'
-import { loadOf } from './load-libsql.ts'
+import { guardsOf, loadOf } from './load-libsql.ts'
 import { isTransient, reachable } from './request-libsql.ts'
 import { SCHEMA_VERSION, schemaMismatch } from './schema-version-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
@@ -33,11 +33,12 @@ export function libsqlStore(database: Database): Store {
       const [positions, ...results] = await loadRows(database, [POSITION, ...statements], signal)
       return { position: await positionIn(database, positions), rows: read(results) }
     },
-    async save({ rows, position: { epoch, batch } }, { raisesEpoch }, signal) {
+    async save({ rows, position: { epoch, batch } }, { raisesEpoch, guessedFor }, signal) {
       const next_epoch = raisesEpoch ? epoch + 1 : epoch
       const advance = statement(ADVANCE, { epoch, batch, next_epoch })
       try {
-        await database.write([advance, ...saveOf(rows)], signal)
+        const guards = guessedFor ? guardsOf(guessedFor, rows) : []
+        await database.write([advance, ...guards, ...saveOf(rows)], signal)
       } catch (cause) {
         if (!isRefusal(cause)) throw cause
         throw new StaleRows('another writer has saved since these rows were loaded', { cause })

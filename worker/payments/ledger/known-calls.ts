@@ -1,0 +1,67 @@
+// The payments that are at their gateways now, as this ledger saved them last. When the answer
+// comes they are not loaded again: a save names the position that it was decided on, so that it is
+// refused if anybody has saved since.
+
+import { type Payment, refundUnderWay } from '../domain/payment.ts'
+import type { TransactionRow } from '../domain/rows.ts'
+import type { Operation } from './operation.ts'
+import type { Loaded, Position } from './store.ts'
+import { WorkingSet } from './working-set.ts'
+
+/** A call that ended with a crash stays until then. */
+const MAX_CALLS = 1_000
+
+/** By the id of the transaction or refund that is at its gateway. */
+export type Calls = ReadonlyMap<string, Payment>
+
+export class KnownCalls {
+  readonly #calls = new Map<string, Payment>()
+  /** Of the last save. Undefined: nothing is known. */
+  #position: Position | undefined
+
+  /** The rows that all of the operations need, if none of them needs a look at the database. */
+  guess(operations: readonly Operation<unknown>[]): Loaded | undefined {
+    if (!this.#position) return undefined
+    const payments: Payment[] = []
+    for (const { expects } of operations) {
+      const expected = expects?.(this.#calls)
+      if (!expected) return undefined
+      payments.push(...expected)
+    }
+    return { rows: WorkingSet.of(payments), position: this.#position }
+  }
+
+  /** `rows` were saved on `before`, and nothing else was saved until `after`. */
+  saved(rows: WorkingSet, before: Position, after: Position): void {
+    if (this.#position?.epoch !== before.epoch || this.#position.batch !== before.batch) {
+      this.forget()
+    }
+    this.#position = after
+    for (const { id } of rows.all('transactions')) {
+      const payment = rows.payment(id)
+      if (payment) this.#remember(payment)
+    }
+  }
+
+  forget(): void {
+    this.#calls.clear()
+    this.#position = undefined
+  }
+
+  #remember(payment: Payment): void {
+    const { transaction, refunds } = payment
+    for (const { id } of [transaction, ...refunds]) this.#calls.delete(id)
+    if (isCalled(transaction)) this.#calls.set(transaction.id, payment)
+    const refund = refundUnderWay(payment)
+    if (refund) this.#calls.set(refund.id, payment)
+    for (const id of this.#calls.keys()) {
+      if (this.#calls.size <= MAX_CALLS) break
+      this.#calls.delete(id)
+    }
+  }
+}
+
+export const toList = <Value>(value: Value | undefined): [Value] | undefined =>
+  value === undefined ? undefined : [value]
+
+const isCalled = ({ called_by }: TransactionRow): boolean => called_by !== null
