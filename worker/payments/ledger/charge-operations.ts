@@ -12,7 +12,6 @@ import { type ChargeEnd, finishCharge as decideFinish } from '../domain/finish-c
 import type { Payment } from '../domain/payment.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import type { OpenedPayment } from '../domain/transaction.ts'
-import { toList } from './known-calls.ts'
 import type { ChargeBegun } from './ledger.ts'
 import { changesOf, changesOfAll, type Keys, type Operation } from './operation.ts'
 import { toTransaction } from './read-rows.ts'
@@ -23,7 +22,7 @@ export function beginCharge(start: ChargeStart, subscribers: Subscribers): Opera
   return {
     keys: keysOf(start),
     // Most requests are new: nothing has their id, key or order.
-    expects: () => (start.replaces ? undefined : []),
+    ...(!start.replaces && { expects: () => [] }),
     decide(rows) {
       const begun = decideBegin(knownTo(rows, start), start)
       if (begun.state !== 'begun') return { answer: toFound(begun) }
@@ -103,7 +102,7 @@ export function finishCharge(end: ChargeEnd, subscribers: Subscribers): Operatio
     result.kind === 'answered' ? result.answer.gatewayTransactionId : gatewayNameOf(result)
   return {
     keys: { charges: [{ id, gateway_transaction_id: name ?? null }] },
-    expects: (calls) => toList(calls.get(id)),
+    expects: (calls) => [calls.get(id)],
     decide(rows) {
       const payment = rows.payment(id)
       if (!payment) throw new Error(`there is no transaction ${id}`)

@@ -8,11 +8,8 @@ import type { Operation } from './operation.ts'
 import type { Loaded, Position } from './store.ts'
 import { WorkingSet } from './working-set.ts'
 
-/** A call that ended with a crash stays until then. */
+/** A call whose answer never comes stays: the oldest goes when there are more. */
 const MAX_CALLS = 1_000
-
-/** By the id of the transaction or refund that is at its gateway. */
-export type Calls = ReadonlyMap<string, Payment>
 
 export class KnownCalls {
   readonly #calls = new Map<string, Payment>()
@@ -22,12 +19,9 @@ export class KnownCalls {
   /** The rows that all of the operations need, if none of them needs a look at the database. */
   guess(operations: readonly Operation<unknown>[]): Loaded | undefined {
     if (!this.#position) return undefined
-    const payments: Payment[] = []
-    for (const { expects } of operations) {
-      const expected = expects?.(this.#calls)
-      if (!expected) return undefined
-      payments.push(...expected)
-    }
+    const expected = operations.flatMap(({ expects }) => expects?.(this.#calls) ?? [undefined])
+    const payments = expected.flatMap((payment) => payment ?? [])
+    if (payments.length < expected.length) return undefined
     return { rows: WorkingSet.of(payments), position: this.#position }
   }
 
@@ -60,8 +54,5 @@ export class KnownCalls {
     }
   }
 }
-
-export const toList = <Value>(value: Value | undefined): [Value] | undefined =>
-  value === undefined ? undefined : [value]
 
 const isCalled = ({ called_by }: TransactionRow): boolean => called_by !== null

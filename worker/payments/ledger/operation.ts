@@ -9,7 +9,6 @@ import { alertRows, type EventRows, outboxRows } from '../domain/outbox.ts'
 import type { Decision, Payment } from '../domain/payment.ts'
 import type { RaisedAlert } from '../domain/raised-alert.ts'
 import type { AlertRow, TransactionRow } from '../domain/rows.ts'
-import type { Calls } from './known-calls.ts'
 import { readable, toTransaction } from './read-rows.ts'
 import type { Changes, WorkingSet } from './working-set.ts'
 
@@ -45,13 +44,16 @@ export interface Due {
   limit: number
 }
 
+/** Payments that are at their gateway, by the id of the transaction or refund that is. */
+export type Calls = ReadonlyMap<string, Payment>
+
 export interface Operation<Answer> {
   keys: Keys
   /**
-   * The payments that the keys find, if that can be told without a look at the database. The save
-   * is refused if they find anything else, so a wrong guess costs time only.
+   * All payments that the keys probably find, so that they are not loaded; undefined among them:
+   * one that is not known. If the keys find another row, the save is refused, and all are loaded.
    */
-  expects?(calls: Calls): readonly Payment[] | undefined
+  expects?(calls: Calls): readonly (Payment | undefined)[]
   /** Pure. Called again if the rows have changed before they were saved. May throw. */
   decide(rows: WorkingSet): { answer: Answer; changes?: Changes }
 }

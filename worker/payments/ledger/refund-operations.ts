@@ -11,7 +11,6 @@ import {
   refundRefusal,
 } from '../domain/refund.ts'
 import type { TransactionRow } from '../domain/rows.ts'
-import { toList } from './known-calls.ts'
 import type { RefundBegun } from './ledger.ts'
 import { changesOf, type Keys, type Operation } from './operation.ts'
 import { toTransaction } from './read-rows.ts'
@@ -66,7 +65,7 @@ export function finishRefund(end: RefundEnd, subscribers: Subscribers): Operatio
   const { refundId } = end
   return {
     keys: { refunds: [refundId] },
-    expects: (calls) => toList(calls.get(refundId)),
+    expects: (calls) => [calls.get(refundId)],
     decide(rows) {
       const refund = rows.get('refunds', refundId)
       const payment = rows.payment(refund?.transaction_id)

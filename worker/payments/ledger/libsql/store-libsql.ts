@@ -2,11 +2,14 @@
 // a save that is late, comes twice, or is another ledger's, stores nothing at all.
 
 import { SchemaMismatch } from '../ledger.ts'
+import type { Keys } from '../operation.ts'
 import { type Position, StaleRows, type Store } from '../store.ts'
 import type { ParkedEvent } from '../webhook-operations.ts'
+import type { WorkingSet } from '../working-set.ts'
 import type { Database } from './database-libsql.ts'
 import { PARKED_WITH_PAYMENT } from './due-libsql.ts'
-import { guardsOf, loadOf } from './load-libsql.ts'
+import { loadOf } from './load-libsql.ts'
+import { lookupsOf } from './lookups-libsql.ts'
 import { isTransient, reachable } from './request-libsql.ts'
 import { SCHEMA_VERSION, schemaMismatch } from './schema-version-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
@@ -24,6 +27,16 @@ const POSITION = statement(`SELECT epoch, batch, ${SCHEMA} AS schema FROM paymen
  */
 const ADVANCE = `UPDATE payment_ledger SET epoch = :next_epoch, batch = CASE
   WHEN epoch = :epoch AND batch = :batch AND ${SCHEMA} = ${SCHEMA_VERSION} THEN :batch + 1 END`
+
+/** Statements that fail like ADVANCE if these keys find a row that is not among the loaded ones. */
+const guardsOf = (keys: Keys, rows: WorkingSet): Statement[] =>
+  lookupsOf(keys).map(({ table, sql, args }) =>
+    statement(
+      `WITH found(id) AS (${sql}) UPDATE payment_ledger SET batch = NULL
+        WHERE EXISTS (SELECT 1 FROM found WHERE id NOT IN (SELECT value FROM json_each(:loaded)))`,
+      { ...args, loaded: JSON.stringify(rows.loadedIds(table)) },
+    ),
+  )
 
 export function libsqlStore(database: Database): Store {
   return {
