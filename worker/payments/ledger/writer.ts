@@ -117,6 +117,9 @@ export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps):
     try {
       await store.save(loaded, { raisesEpoch, guessedFor }, signal)
     } catch (error) {
+      // Nothing is stored, and what is wrong, the load shows. Its events are not unsure: those of a
+      // call that was repeated are stored already.
+      if (guessedFor && !store.isTransient(error)) return false
       for (const event of newEvents(rows)) unsure.set(event.outboxId, event)
       if (error instanceof StaleRows && !isLast) return false
       throw error

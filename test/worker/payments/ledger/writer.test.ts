@@ -184,6 +184,14 @@ describe('a call of a gateway', () => {
     expect(trips).toEqual(['save', 'load'])
   })
 
+  it('does not dispatch its event again when it is repeated', async () => {
+    const start = w.start()
+    expect((await w.ledger.beginCharge(start)).state).toBe('begun')
+    expect(w.dispatcher.take()).toHaveLength(1)
+    expect((await w.ledger.beginCharge(start)).state).toBe('begun')
+    expect(w.dispatcher.take()).toEqual([])
+  })
+
   it('ends on what its payment became meanwhile, with all of its events', async () => {
     const transaction = await w.pending()
     await w.webhook(transaction, { gatewayTransactionId: '' })
@@ -250,5 +258,19 @@ describe('a database without the epoch that saves are compared with', () => {
     await expect(w.begin()).rejects.toMatchObject({ code: 'schema_mismatch' })
     database.exec(readFileSync('schema.sql', 'utf8'))
     expect((await w.begin()).state).toBe('begun')
+  })
+
+  it.each([
+    ['row', 'DELETE FROM payment_ledger'],
+    ['table', 'DROP TABLE payment_ledger'],
+    ['schema', 'DROP TABLE payment_schema'],
+  ])('refuses what it could decide without a load if the %s is missing', async (_, sql) => {
+    const w = worldOver(database)
+    const transaction = await w.pending()
+    database.exec(sql)
+    const refused = { code: 'schema_mismatch' }
+    await expect(w.answer(transaction)).rejects.toMatchObject(refused)
+    await expect(w.begin({ idempotencyKey: 'key-1' })).rejects.toMatchObject(refused)
+    expect(database.all('SELECT id FROM payment_transactions')).toHaveLength(1)
   })
 })

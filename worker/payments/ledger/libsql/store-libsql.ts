@@ -21,12 +21,13 @@ const SCHEMA = '(SELECT version FROM payment_schema WHERE step = 0)'
 const POSITION = statement(`SELECT epoch, batch, ${SCHEMA} AS schema FROM payment_ledger`)
 
 /**
- * First of a save. `batch` may not be NULL: on another position than was loaded, or on another
- * schema, the statement fails, and with it all of the transaction. So a ledger stops with the first
- * step of a migration, however long it has been awake.
+ * First of a save. `batch` may not be NULL: on another position than was loaded, on another schema,
+ * or if the row is missing, the statement fails, and with it all of the transaction. So a ledger
+ * stops with the first step of a migration, however long it has been awake.
  */
-const ADVANCE = `UPDATE payment_ledger SET epoch = :next_epoch, batch = CASE
-  WHEN epoch = :epoch AND batch = :batch AND ${SCHEMA} = ${SCHEMA_VERSION} THEN :batch + 1 END`
+const ADVANCE = `REPLACE INTO payment_ledger (one, epoch, batch) VALUES (1, :next_epoch,
+  (SELECT batch + 1 FROM payment_ledger
+    WHERE epoch = :epoch AND batch = :batch AND ${SCHEMA} = ${SCHEMA_VERSION}))`
 
 /** Statements that fail like ADVANCE if these keys find a row that is not among the loaded ones. */
 const guardsOf = (keys: Keys, rows: WorkingSet): Statement[] =>
