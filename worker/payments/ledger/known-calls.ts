@@ -3,12 +3,11 @@
 // refused if anybody has saved since.
 
 import { type Payment, refundUnderWay } from '../domain/payment.ts'
-import type { TransactionRow } from '../domain/rows.ts'
 import type { Operation } from './operation.ts'
 import type { Loaded, Position } from './store.ts'
 import { WorkingSet } from './working-set.ts'
 
-/** A call whose answer never comes stays: the oldest goes when there are more. */
+/** The end of a call that crashed is reported by nobody: beyond this, the oldest are forgotten. */
 const MAX_CALLS = 1_000
 
 export class KnownCalls {
@@ -45,7 +44,7 @@ export class KnownCalls {
   #remember(payment: Payment): void {
     const { transaction, refunds } = payment
     for (const { id } of [transaction, ...refunds]) this.#calls.delete(id)
-    if (isCalled(transaction)) this.#calls.set(transaction.id, payment)
+    if (transaction.called_by !== null) this.#calls.set(transaction.id, payment)
     const refund = refundUnderWay(payment)
     if (refund) this.#calls.set(refund.id, payment)
     for (const id of this.#calls.keys()) {
@@ -54,5 +53,3 @@ export class KnownCalls {
     }
   }
 }
-
-const isCalled = ({ called_by }: TransactionRow): boolean => called_by !== null

@@ -40,7 +40,7 @@ export interface Position {
   batch: number
 }
 
-/** Another writer has saved since the rows were loaded: load them and decide again. */
+/** The rows are not what is stored now: load them and decide again. */
 export class StaleRows extends Error {
   override readonly name = 'StaleRows'
   readonly code = 'stale_rows'

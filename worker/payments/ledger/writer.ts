@@ -1,5 +1,5 @@
-// The one writer: takes operations in groups, loads the rows for a whole group, decides one
-// operation after the other, and saves what has changed as one transaction.
+// The one writer: takes operations in groups, loads the rows for a whole group unless it knows
+// them, decides one operation after the other, and saves what has changed as one transaction.
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
@@ -65,6 +65,7 @@ export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps):
     if (clock.now() < restsUntil) throw new LedgerReplaced('another ledger writes')
     const keys = merge(operations.map((operation) => operation.keys))
     const decideAll = ({ rows }: Loaded) => operations.map((operation) => decide(operation, rows))
+    // While the outcome of a save is unknown, only a load can tell it.
     const guessed = unsure.size === 0 ? calls.guess(operations) : undefined
     if (guessed) {
       const decided = decideAll(guessed)

@@ -55,7 +55,7 @@ export function libsqlStore(database: Database): Store {
         await database.write([advance, ...guards, ...saveOf(rows)], signal)
       } catch (cause) {
         if (!isRefusal(cause)) throw cause
-        throw new StaleRows('another writer has saved since these rows were loaded', { cause })
+        throw new StaleRows('the rows are not what is stored now', { cause })
       }
     },
     async findParked(limit) {
