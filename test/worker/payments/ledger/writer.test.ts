@@ -2,64 +2,13 @@
 // changes nothing, and callers do not notice.
 
 import { readFileSync } from 'node:fs'
-import { beforeEach, describe, expect, it } from 'vitest'
-import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
-import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { describe, expect, it } from 'vitest'
 import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
-import {
-  type Statement,
-  statement,
-} from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
-import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
-import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
-import { hostClock } from '../../../../worker/shared/clock.ts'
-import { FakeDispatcher, FakeGuard, LISTENERS } from '../../../contract/ledger-fakes.ts'
-import { World } from '../../../contract/ledger-world.ts'
-import { type SqliteDatabase, sqliteDatabase } from '../../../support/sqlite-database.ts'
+import { statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { database, holding, logged, worldOver } from './writer-bed.ts'
 
-let database: SqliteDatabase
-/** The names of the logged lines. */
-let logged: string[]
-beforeEach(() => {
-  database = sqliteDatabase()
-  logged = []
-})
-
-function worldOver(over: Database): World {
-  const [guard, dispatcher] = [new FakeGuard(), new FakeDispatcher()]
-  const ledger = createLedger({
-    ...{ store: libsqlStore(over), guard, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
-    ...{ clock: hostClock, log: (_, event) => void logged.push(event) },
-  })
-  const queries = libsqlQueries(database)
-  const close = async () => undefined
-  return new World({ ledger, outbox: ledger, queries, close }, { guard, dispatcher })
-}
-
-const never = new AbortController().signal
 const all = async (sql: string) => (await database.read([statement(sql)]))[0]
 const position = async () => (await all('SELECT epoch, batch FROM payment_ledger'))?.[0]
-
-/** Holds the next save back. To the ledger it looks like one whose answer was lost. */
-function holding() {
-  let held: readonly Statement[] | undefined
-  let holds = false
-  return {
-    database: {
-      ...database,
-      async write(statements: readonly Statement[], signal: AbortSignal) {
-        if (!holds) return await database.write(statements, signal)
-        holds = false
-        held = statements
-        throw new DatabaseUnreachable('no answer')
-      },
-    },
-    hold: () => {
-      holds = true
-    },
-    land: () => database.write(held ?? [], never),
-  }
-}
 
 describe('a save', () => {
   it('changes nothing when it arrives after it was sent again', async () => {
@@ -134,93 +83,6 @@ describe('a refused save', () => {
     expect(await w.alerts()).toEqual(['late_payment'])
     // No group was halved, and there was no pause.
     expect(logged).not.toContain('payments.ledger.retry')
-  })
-})
-
-describe('a call of a gateway', () => {
-  /** Round trips to the database. */
-  let trips: string[]
-  let w: World
-  beforeEach(async () => {
-    trips = []
-    const { load, write } = database
-    w = worldOver({
-      ...database,
-      load(...args) {
-        trips.push('load')
-        return load(...args)
-      },
-      write(...args) {
-        trips.push('save')
-        return write(...args)
-      },
-    })
-    // The first save of a ledger needs the position that it replaces.
-    await w.charged({ request: { reference: 'order-0' } })
-    trips = []
-  })
-  const bump = () => database.exec('UPDATE payment_ledger SET batch = batch + 1')
-
-  it('costs a charge two round trips to the database: one before it and one after it', async () => {
-    const transaction = await w.pending()
-    expect(trips).toEqual(['save'])
-    expect((await w.answer(transaction)).transaction.gatewayTransactionId).toBeDefined()
-    expect(trips).toEqual(['save', 'save'])
-  })
-
-  it('costs a refund one round trip after it', async () => {
-    const refund = await w.claimed(await w.reached('Paid'))
-    trips = []
-    const { transaction } = await w.endRefund(refund, { kind: 'done' })
-    expect([transaction.status, trips]).toEqual(['Refunded', ['save']])
-  })
-
-  it('is not made for a request that came before: the save is refused, and the rows are loaded', async () => {
-    const start = w.start({ idempotencyKey: 'key-1' })
-    expect((await w.ledger.beginCharge(start)).state).toBe('begun')
-    trips = []
-    const again = { ...start, id: w.id() }
-    expect((await w.ledger.beginCharge(again)).state).toBe('in_progress')
-    expect(trips).toEqual(['save', 'load'])
-  })
-
-  it('does not dispatch its event again when it is repeated', async () => {
-    const start = w.start()
-    expect((await w.ledger.beginCharge(start)).state).toBe('begun')
-    expect(w.dispatcher.take()).toHaveLength(1)
-    expect((await w.ledger.beginCharge(start)).state).toBe('begun')
-    expect(w.dispatcher.take()).toEqual([])
-  })
-
-  it('ends on what its payment became meanwhile, with all of its events', async () => {
-    const transaction = await w.pending()
-    await w.webhook(transaction, { gatewayTransactionId: '' })
-    trips = []
-    const { transaction: after } = await w.answer(transaction)
-    expect([after.status, trips]).toEqual(['Paid', ['save']])
-    expect(after.gatewayTransactionId).toBe(`gateway-${transaction.id}`)
-  })
-
-  it('ends on what another ledger has stored meanwhile', async () => {
-    const transaction = await w.pending()
-    const id = `gateway-${transaction.id}`
-    bump()
-    database.exec(`UPDATE payment_transactions SET gateway_transaction_id = '${id}'
-      WHERE reference = 'order-0'`)
-    trips = []
-    expect((await w.answer(transaction)).transaction.gatewayTransactionId).toBeUndefined()
-    expect(trips).toEqual(['save', 'load', 'save'])
-  })
-
-  it('is ended once when the answer to its save was lost', async () => {
-    const link = holding()
-    const own = worldOver(link.database)
-    await own.charged()
-    const transaction = await own.pending({ request: { reference: 'order-2' } })
-    link.hold()
-    await own.answer(transaction)
-    await expect(link.land()).rejects.toThrow('payment_ledger.batch')
-    expect(await own.eventsOf(transaction)).toEqual(['PaymentInitiated'])
   })
 })
 

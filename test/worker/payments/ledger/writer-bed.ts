@@ -1,0 +1,55 @@
+// A ledger over SQLite in memory, whose connection a test may break.
+
+import { beforeEach } from 'vitest'
+import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
+import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import type { Statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
+import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
+import { hostClock } from '../../../../worker/shared/clock.ts'
+import { FakeDispatcher, FakeGuard, LISTENERS } from '../../../contract/ledger-fakes.ts'
+import { World } from '../../../contract/ledger-world.ts'
+import { type SqliteDatabase, sqliteDatabase } from '../../../support/sqlite-database.ts'
+
+/** Of the current test. */
+export let database: SqliteDatabase
+/** The names of the logged lines. */
+export let logged: string[]
+beforeEach(() => {
+  database = sqliteDatabase()
+  logged = []
+})
+
+export function worldOver(over: Database): World {
+  const [guard, dispatcher] = [new FakeGuard(), new FakeDispatcher()]
+  const ledger = createLedger({
+    ...{ store: libsqlStore(over), guard, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
+    ...{ clock: hostClock, log: (_, event) => void logged.push(event) },
+  })
+  const queries = libsqlQueries(database)
+  const close = async () => undefined
+  return new World({ ledger, outbox: ledger, queries, close }, { guard, dispatcher })
+}
+
+const never = new AbortController().signal
+/** Holds the next save back. To the ledger it looks like one whose answer was lost. */
+export function holding() {
+  let held: readonly Statement[] | undefined
+  let holds = false
+  return {
+    database: {
+      ...database,
+      async write(statements: readonly Statement[], signal: AbortSignal) {
+        if (!holds) return await database.write(statements, signal)
+        holds = false
+        held = statements
+        throw new DatabaseUnreachable('no answer')
+      },
+    },
+    hold: () => {
+      holds = true
+    },
+    land: () => database.write(held ?? [], never),
+  }
+}
