@@ -117,8 +117,10 @@ class ChokidarWatcher {
   }
 
   #reopen(why: readonly string[]): void {
+    const folders = this.#folders
     this.#opening = this.#opening.then(async () => {
-      if (this.#isClosed) return
+      // If they have changed again, the next one opens it.
+      if (this.#isClosed || this.#folders !== folders) return
       try {
         await this.#chokidar?.close()
         this.#chokidar = undefined
