@@ -1,18 +1,16 @@
 // What only Deno can show: its HTTP server. All else that one process does is tested on Node.
 
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { findPort } from '../../local/ports.ts'
 import { accessContract } from '../contract/access.ts'
 import { boardContract } from '../contract/board.ts'
 import { expectHostsRefused } from '../contract/doors.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
+import { freePort } from '../support/free-port.ts'
 
 let edge: EdgeProcess
 let metricsPort = 0
 beforeAll(async () => {
-  const claim = await findPort(0)
-  if (!claim.ok) throw new Error(claim.code)
-  metricsPort = claim.port
+  metricsPort = await freePort()
   edge = await startEdge('deno', { METRICS_PORT: String(metricsPort) })
 })
 afterAll(() => edge.close())

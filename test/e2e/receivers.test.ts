@@ -7,11 +7,11 @@ import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { denoBinary } from '../../local/deno.ts'
-import { findPort } from '../../local/ports.ts'
 import { type NodeServer, serve } from '../../local/simulator/node-server.ts'
 import type { OpenedPayment } from '../../worker/payments/domain/transaction.ts'
 import type { DeliveryRecord } from '../../worker/payments/queries/queries.ts'
 import type { EdgeProcess } from '../support/edge-process.ts'
+import { freePort } from '../support/free-port.ts'
 import { PATIENT } from '../support/patience.ts'
 import { EVENTS_SECRET, freshReference, PaymentSystem } from '../support/payment-system.ts'
 import { ShopFolder } from '../support/shop-folder.ts'
@@ -26,9 +26,7 @@ let system: PaymentSystem
 let forger: EdgeProcess
 
 beforeAll(async () => {
-  const claim = await findPort(0)
-  if (!claim.ok) throw new Error(claim.code)
-  port = String(claim.port)
+  port = String(await freePort())
   orders = await Orders.start()
   folder = await ShopFolder.make('receivers', ['hono', 'express'])
   await writeFile(join(folder.path, 'orders.ts'), orders.client)

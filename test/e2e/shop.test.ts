@@ -2,9 +2,9 @@
 // what a payer reads in the end.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { findPort } from '../../local/ports.ts'
 import { createPayments } from '../../payments/index.ts'
 import { token } from '../support/edge.ts'
+import { freePort } from '../support/free-port.ts'
 import { PATIENT } from '../support/patience.ts'
 import { EVENTS_SECRET, PaymentSystem } from '../support/payment-system.ts'
 import type { Program } from '../support/program.ts'
@@ -17,14 +17,13 @@ describe('the shop of docs/shop.md', () => {
   let url: string
 
   beforeAll(async () => {
-    const claim = await findPort(0)
-    if (!claim.ok) throw new Error(claim.code)
-    url = `http://127.0.0.1:${claim.port}`
+    const port = await freePort()
+    url = `http://127.0.0.1:${port}`
     const events = { PAYMENT_EVENTS_URL: `${url}/events` }
     system = await PaymentSystem.start('workerd', undefined, events)
     folder = await ShopFolder.make('shop', ['express'])
-    shop = await folder.run([process.execPath, 'shop.ts'], String(claim.port), {
-      PORT: String(claim.port),
+    shop = await folder.run([process.execPath, 'shop.ts'], String(port), {
+      PORT: String(port),
       SIGNALBOX_URL: system.edge.origin,
       SIGNALBOX_TOKEN: await token({ scope: 'payments:write', repos: [] }),
       PAYMENT_EVENTS_SECRET: EVENTS_SECRET,

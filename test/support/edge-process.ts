@@ -7,9 +7,9 @@ import { spawnChild } from '../../local/child.ts'
 import { prepareDeno } from '../../local/deno.ts'
 import { edgeReady, edgeUrl, type PrepareEdge } from '../../local/edge.ts'
 import { prepareNode } from '../../local/node.ts'
-import { findPort } from '../../local/ports.ts'
 import { bundleWorker, prepareWorkerd } from '../../local/workerd.ts'
 import { type Edge, SECRET } from './edge.ts'
+import { freePort } from './free-port.ts'
 import { documentedFetch } from './openapi-operations.ts'
 import { programEnv } from './run-caches.ts'
 
@@ -50,12 +50,11 @@ export async function startEdge(
   { consoleDir, home = process.cwd() }: { consoleDir?: string; home?: string } = {},
 ): Promise<EdgeProcess> {
   const dir = await mkdtemp(join(tmpdir(), `signalbox-${host}-`))
-  const claim = await findPort(0)
-  if (!claim.ok) throw new Error(`no free port: ${claim.code}`)
-  const url = edgeUrl(claim.port)
+  const port = await freePort()
+  const url = edgeUrl(port)
   const given = typeof variables === 'function' ? variables(url) : variables
   const spec = await PREPARE[host]({
-    port: claim.port,
+    port,
     dir,
     ...(consoleDir !== undefined && { consoleDir }),
     home,

@@ -10,7 +10,6 @@ import {
   libsqlServer,
   prepareDatabase,
 } from '../../local/libsql-server.ts'
-import { findPort } from '../../local/ports.ts'
 import { databaseAccess } from '../../local/tokens.ts'
 import {
   type Database,
@@ -22,6 +21,7 @@ import {
   type Value,
 } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { SECRET } from './edge.ts'
+import { freePort } from './free-port.ts'
 
 export interface LibsqlServer {
   url: string
@@ -52,11 +52,10 @@ export const TABLES = [
 export async function startLibsql({ older }: { older?: string } = {}): Promise<LibsqlServer> {
   const signal = AbortSignal.timeout(300_000)
   const dir = await mkdtemp(join(tmpdir(), 'signalbox-libsql-'))
-  const claim = await findPort(0)
-  if (!claim.ok) throw new Error(claim.code)
-  const url = databaseUrl(claim.port)
+  const port = await freePort()
+  const url = databaseUrl(port)
   const { publicKey, token } = await databaseAccess(SECRET)
-  const place = { dir: join(dir, 'db'), port: claim.port, publicKey }
+  const place = { dir: join(dir, 'db'), port, publicKey }
   const spec = libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') })
   const start = async (): Promise<Child> => {
     const child = spawnChild(spec)

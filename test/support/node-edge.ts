@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkoutHome } from '../../local/checkout-home.ts'
 import { schemaFrom } from '../../local/database/prepare.ts'
-import { findPort } from '../../local/ports.ts'
 import signalbox from '../../signalbox.config.ts'
 import { type NodeEdge, openNodeEdge } from '../../worker/node.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { lineLog } from '../../worker/shared/log.ts'
 import { type Edge, SECRET } from './edge.ts'
+import { freePort } from './free-port.ts'
 import { documentedFetch } from './openapi-operations.ts'
 
 export interface NodeEdgeInTest extends Edge {
@@ -31,13 +31,12 @@ export async function startNodeEdge(
   { file = signalbox, consoleDir }: { file?: SignalboxFile; consoleDir?: string } = {},
 ): Promise<NodeEdgeInTest> {
   const dir = await mkdtemp(join(tmpdir(), 'signalbox-node-'))
-  const claim = await findPort(0)
-  if (!claim.ok) throw new Error(`no free port: ${claim.code}`)
-  const origin = `http://127.0.0.1:${claim.port}`
+  const port = await freePort()
+  const origin = `http://127.0.0.1:${port}`
   const env = {
     ...{ AUTH_SECRETS: SECRET, LIBSQL_URL: `file:${join(dir, 'payments.db')}` },
     ...(typeof variables === 'function' ? variables(origin) : variables),
-    ...{ PORT: String(claim.port), DATA_DIR: dir, CONSOLE_DIR: consoleDir ?? join(dir, 'console') },
+    ...{ PORT: String(port), DATA_DIR: dir, CONSOLE_DIR: consoleDir ?? join(dir, 'console') },
   }
   const log = lineLog((line) => appendFileSync(join(dir, 'edge.log'), `${line}\n`))
   const { databaseThread } = checkoutHome

@@ -5,7 +5,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
 import { gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
-import { findPorts } from '../../local/ports.ts'
 import { simulatorUrl } from '../../local/simulator-process.ts'
 import type { OpenedPayment, Transaction } from '../../worker/payments/domain/transaction.ts'
 import type { Story } from '../../worker/payments/queries/queries.ts'
@@ -13,6 +12,7 @@ import { token } from './edge.ts'
 import { type EdgeProcess, type Host, startEdge } from './edge-process.ts'
 import { EventReceiver } from './event-receiver.ts'
 import { startFileDatabase } from './file-database.ts'
+import { freePort } from './free-port.ts'
 import { jsonOf } from './json-of.ts'
 import { type LibsqlServer, startLibsql } from './libsql.ts'
 import { PATIENT } from './patience.ts'
@@ -57,8 +57,7 @@ export class PaymentSystem implements AsyncDisposable {
     { file = false } = {},
   ): Promise<PaymentSystem> {
     const receiver = new EventReceiver(EVENTS_SECRET)
-    const [claim, other] = await findPorts([0, 0])
-    if (!claim?.ok || !other?.ok) throw new Error('no free port')
+    const [simulatorPort, metricsPort] = [await freePort(), await freePort()]
     const [database] = await Promise.all([
       file ? startFileDatabase() : startLibsql(),
       receiver.listen(),
@@ -69,7 +68,7 @@ export class PaymentSystem implements AsyncDisposable {
         (origin) => ({
           LIBSQL_URL: database.url,
           LIBSQL_AUTH_TOKEN: database.token,
-          ...simulatedGateways({}, SECRETS, simulatorUrl(claim.port)),
+          ...simulatedGateways({}, SECRETS, simulatorUrl(simulatorPort)),
           PAYMENT_PUBLIC_URL: origin,
           PAYMENT_EVENTS_URL: receiver.url,
           PAYMENT_EVENTS_SECRET: EVENTS_SECRET,
@@ -78,14 +77,14 @@ export class PaymentSystem implements AsyncDisposable {
         }),
         { home },
       )
-    const edge = await edgeOf({ METRICS_PORT: String(other.port) })
+    const edge = await edgeOf({ METRICS_PORT: String(metricsPort) })
     const { control: simulator, stop } = await startSimulator({
-      port: claim.port,
+      port: simulatorPort,
       callbackOf: (gateway) => `${edge.origin}/payments/webhooks/${gateway}`,
       secrets: SECRETS,
     })
     const stops = [() => edge.close(), stop, () => database.stop(), () => receiver.close()]
-    const metricsUrl = `http://127.0.0.1:${other.port}/metrics`
+    const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`
     const parts = { host, database, edge, simulator, receiver, edgeOf, stops, metricsUrl }
     return new PaymentSystem(parts)
   }

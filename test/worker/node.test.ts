@@ -7,7 +7,6 @@ import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { checkoutHome } from '../../local/checkout-home.ts'
 import { CLIENT_ID, gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
-import { findPorts } from '../../local/ports.ts'
 import { readSettings } from '../../local/simulator/config.ts'
 import { type OpenSimulator, openSimulator } from '../../local/simulator/open-simulator.ts'
 import { simulatorUrl } from '../../local/simulator-process.ts'
@@ -15,6 +14,7 @@ import { openNodeEdge } from '../../worker/node.ts'
 import type { OpenedPayment, Transaction } from '../../worker/payments/domain/transaction.ts'
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { publishedRepo, Repo, SECRET, taskRecord, token } from '../support/edge.ts'
+import { freePort } from '../support/free-port.ts'
 import { jsonOf } from '../support/json-of.ts'
 import { type NodeEdgeInTest, startNodeEdge } from '../support/node-edge.ts'
 import { PATIENT } from '../support/patience.ts'
@@ -32,12 +32,11 @@ describe('a payment on embedded libSQL', () => {
   let simulator: OpenSimulator
   let metricsPort: number
   beforeAll(async () => {
-    const [claim, other] = await findPorts([0, 0])
-    if (!claim?.ok || !other?.ok) throw new Error('no free port')
-    metricsPort = other.port
+    const simulatorPort = await freePort()
+    metricsPort = await freePort()
     edge = await startNodeEdge(
       (origin) => ({
-        ...simulatedGateways({}, SECRETS, simulatorUrl(claim.port)),
+        ...simulatedGateways({}, SECRETS, simulatorUrl(simulatorPort)),
         PAYMENT_PUBLIC_URL: origin,
         METRICS_PORT: String(metricsPort),
       }),
@@ -54,7 +53,7 @@ describe('a payment on embedded libSQL', () => {
     )
     simulator = await openSimulator(
       readSettings({
-        SIMULATOR_PORT: String(claim.port),
+        SIMULATOR_PORT: String(simulatorPort),
         SIMULATOR_REDIRECT_CALLBACK_URL: `${edge.origin}/payments/webhooks/redirect`,
         SIMULATOR_REDIRECT_CLIENT_ID: CLIENT_ID,
         SIMULATOR_REDIRECT_CLIENT_SECRET: SECRETS.redirect.clientSecret,

@@ -7,12 +7,12 @@ import { checkDatabase } from '../../../cli/payments/doctor-database.ts'
 import { type Child, spawnChild } from '../../../local/child.ts'
 import { readScripts, statementsOf } from '../../../local/database/scripts.ts'
 import { databaseReady, databaseUrl, libsqlServer } from '../../../local/libsql-server.ts'
-import { findPort } from '../../../local/ports.ts'
 import { serve } from '../../../local/simulator/node-server.ts'
 import { databaseAccess } from '../../../local/tokens.ts'
 import { libsqlDatabase } from '../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { statement } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { SECRET } from '../../support/edge.ts'
+import { freePort } from '../../support/free-port.ts'
 import { told } from './bed.ts'
 
 const NOW = Date.parse('2026-03-01T10:00:00Z')
@@ -28,12 +28,11 @@ const { text: script } = scripts
 
 beforeAll(async () => {
   dir = await mkdtemp(join(tmpdir(), 'signalbox-doctor-'))
-  const claim = await findPort(0)
-  if (!claim.ok) throw new Error(claim.code)
-  url = databaseUrl(claim.port)
+  const port = await freePort()
+  url = databaseUrl(port)
   const access = await databaseAccess(SECRET)
   token = access.token
-  const place = { dir: join(dir, 'db'), port: claim.port, publicKey: access.publicKey }
+  const place = { dir: join(dir, 'db'), port, publicKey: access.publicKey }
   server = spawnChild(libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }))
   await databaseReady(url, { what: 'sqld', waitMs: 60_000, signal })
 }, 40_000)
@@ -152,9 +151,7 @@ describe('the schema of the database', () => {
 
 describe('a database', () => {
   it('that does not answer is reported without its tables', async () => {
-    const claim = await findPort(0)
-    if (!claim.ok) throw new Error(claim.code)
-    const [found, ...more] = await check(undefined, databaseUrl(claim.port))
+    const [found, ...more] = await check(undefined, databaseUrl(await freePort()))
     expect(found).toMatch(/^error database: HOST cannot be read: .*ECONNREFUSED/)
     expect(more).toEqual([])
   })

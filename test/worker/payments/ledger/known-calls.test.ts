@@ -3,7 +3,9 @@
 
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { World } from '../../../contract/ledger-world.ts'
-import { database, holding, worldOver } from './writer-bed.ts'
+import { database, holding, useWriterBed, worldOver } from './writer-bed.ts'
+
+useWriterBed()
 
 describe('a call of a gateway', () => {
   /** Round trips to the database. */

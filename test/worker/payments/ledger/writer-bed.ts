@@ -16,10 +16,14 @@ import { type SqliteDatabase, sqliteDatabase } from '../../../support/sqlite-dat
 export let database: SqliteDatabase
 /** The names of the logged lines. */
 export let logged: string[]
-beforeEach(() => {
-  database = sqliteDatabase()
-  logged = []
-})
+
+/** For the calling file: both are new for each test. */
+export function useWriterBed(): void {
+  beforeEach(() => {
+    database = sqliteDatabase()
+    logged = []
+  })
+}
 
 export function worldOver(over: Database): World {
   const [guard, dispatcher] = [new FakeGuard(), new FakeDispatcher()]

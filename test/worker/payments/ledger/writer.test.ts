@@ -5,7 +5,9 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
 import { statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
-import { database, holding, logged, worldOver } from './writer-bed.ts'
+import { database, holding, logged, useWriterBed, worldOver } from './writer-bed.ts'
+
+useWriterBed()
 
 const all = async (sql: string) => (await database.read([statement(sql)]))[0]
 const position = async () => (await all('SELECT epoch, batch FROM payment_ledger'))?.[0]
