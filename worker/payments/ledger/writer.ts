@@ -107,7 +107,7 @@ export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps):
     }
   }
 
-  /** False: the rows were stale. */
+  /** False: load the rows, and decide again. */
   async function isSaved(
     loaded: Loaded,
     signal: AbortSignal,
