@@ -3,6 +3,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { EventIds } from '../../events/event-ids.ts'
 import { EVENT_NAMES } from '../../worker/payments/domain/status.ts'
+import { PATIENT } from '../support/patience.ts'
 import { answerOf, delivery, receiver } from './receiver-bed.ts'
 
 describe('an event', () => {
@@ -20,7 +21,7 @@ describe('an event', () => {
     const handle = vi.fn(() => promise)
     const { receive } = receiver({ on: { PaymentSucceeded: handle } })
     const first = receive(delivery())
-    await vi.waitFor(() => expect(handle).toHaveBeenCalledTimes(1))
+    await vi.waitFor(() => expect(handle).toHaveBeenCalledTimes(1), PATIENT)
     expect(await answerOf(await receive(delivery()))).toEqual([409, 'in_progress'])
     resolve()
     expect((await first).status).toBe(204)
@@ -53,12 +54,12 @@ describe('an event', () => {
     const handle = vi.fn(() => new Promise(() => undefined))
     const { receive, clock } = receiver({ on: { PaymentSucceeded: handle } })
     void receive(delivery())
-    await vi.waitFor(() => expect(handle).toHaveBeenCalledTimes(1))
+    await vi.waitFor(() => expect(handle).toHaveBeenCalledTimes(1), PATIENT)
     clock.now += 59_999
     expect((await receive(delivery())).status).toBe(409)
     clock.now += 1
     void receive(delivery())
-    await vi.waitFor(() => expect(handle).toHaveBeenCalledTimes(2))
+    await vi.waitFor(() => expect(handle).toHaveBeenCalledTimes(2), PATIENT)
   })
 
   it('does not release a later claim if its handler fails after the claim has expired', async () => {
@@ -67,10 +68,10 @@ describe('an event', () => {
     const handle = vi.fn().mockReturnValueOnce(first.promise).mockReturnValueOnce(second.promise)
     const { receive, clock } = receiver({ on: { PaymentSucceeded: handle } })
     const late = receive(delivery())
-    await vi.waitFor(() => expect(handle).toHaveBeenCalledTimes(1))
+    await vi.waitFor(() => expect(handle).toHaveBeenCalledTimes(1), PATIENT)
     clock.now += 60_000
     const next = receive(delivery())
-    await vi.waitFor(() => expect(handle).toHaveBeenCalledTimes(2))
+    await vi.waitFor(() => expect(handle).toHaveBeenCalledTimes(2), PATIENT)
     first.reject(new Error('too late'))
     expect((await late).status).toBe(500)
     expect((await receive(delivery())).status).toBe(409)
