@@ -22,9 +22,12 @@ export function dispatcherOf(
   const clock = new FakeClock()
   const { log, lines } = keptLog()
   const sent: Request[] = []
+  const signals: AbortSignal[] = []
   const fetch = async (url: string, init: RequestInit) => {
     const request = new Request(url, init)
     sent.push(request.clone() as Request)
+    // A copy's own signal does not outlive a garbage collection.
+    if (init.signal) signals.push(init.signal)
     return (await answer?.(request)) ?? new Response('ok')
   }
   const options = { listeners, clock, log, fetch: fetch as typeof globalThis.fetch }
@@ -32,7 +35,7 @@ export function dispatcherOf(
     ...options,
     ...(answer && { endpoint: { ...endpoint, ...(types && { types }) } }),
   })
-  return { dispatcher, clock, lines, sent }
+  return { dispatcher, clock, lines, sent, signals }
 }
 
 export const ok: Answer = () => new Response(null, { status: 204 })
