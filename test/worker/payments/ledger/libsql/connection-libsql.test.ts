@@ -40,6 +40,11 @@ describe('a connection of libSQL', () => {
     requests: { type: string; batch?: { steps: unknown[] } }[]
   }
 
+  interface Reply {
+    baton: string
+    results: { type: string; error?: object }[]
+  }
+
   /** All requests from now on. */
   function pipelines(): Pipeline[] {
     const seen: Pipeline[] = []
@@ -52,21 +57,38 @@ describe('a connection of libSQL', () => {
   }
   const isNew = ({ baton }: Pipeline) => typeof baton !== 'string'
 
-  /** The next batch is executed without its last two steps, and its answer is too large. */
-  function breakOffOnce(): void {
+  /**
+   * The next batch is executed without its last two steps, and its answer is too large. Returns the
+   * server's answers to the closing of that connection.
+   */
+  function breakOffOnce(): string[] {
     const { fetch } = globalThis
-    vi.spyOn(globalThis, 'fetch').mockImplementationOnce(async (input, init) => {
-      const asked = input as Request
-      const pipeline = (await asked.json()) as Pipeline
-      const at = pipeline.requests.findIndex(({ type }) => type === 'batch')
-      pipeline.requests[at]?.batch?.steps.splice(-2)
-      const body = JSON.stringify(pipeline)
-      const answer = await fetch(new Request(asked, { body }), init)
-      const reply = (await answer.json()) as { results: unknown[] }
-      const error = { code: 'RESPONSE_TOO_LARGE', message: 'Response is too large' }
-      reply.results[at] = { type: 'error', error }
-      return Response.json(reply)
-    })
+    const closings: string[] = []
+    let broken: string | undefined
+    vi.spyOn(globalThis, 'fetch')
+      .mockImplementation(async (input, init) => {
+        const { baton, requests } = (await (input as Request).clone().json()) as Pipeline
+        const answer = await fetch(input, init)
+        const at = requests.findIndex(({ type }) => type === 'close')
+        if (baton !== broken || at === -1) return answer
+        const { results } = (await answer.clone().json()) as Reply
+        closings.push(results[at]?.type ?? 'nothing')
+        return answer
+      })
+      .mockImplementationOnce(async (input, init) => {
+        const asked = input as Request
+        const pipeline = (await asked.json()) as Pipeline
+        const at = pipeline.requests.findIndex(({ type }) => type === 'batch')
+        pipeline.requests[at]?.batch?.steps.splice(-2)
+        const body = JSON.stringify(pipeline)
+        const answer = await fetch(new Request(asked, { body }), init)
+        const reply = (await answer.json()) as Reply
+        const error = { code: 'RESPONSE_TOO_LARGE', message: 'Response is too large' }
+        reply.results[at] = { type: 'error', error }
+        broken = reply.baton
+        return Response.json(reply)
+      })
+    return closings
   }
 
   it('is used for one write after the other, until it is idle for 5 s', async () => {
@@ -96,9 +118,11 @@ describe('a connection of libSQL', () => {
 
   it('is closed after a write that ended half-way, so that its lock blocks nobody', async () => {
     const { write } = opened()
-    breakOffOnce()
+    const closings = breakOffOnce()
     await expect(write(alert('n'))).rejects.toMatchObject({ code: 'RESPONSE_TOO_LARGE' })
-    await vi.waitFor(() => opened().write(alert('o')), { timeout: 4_500 })
+    // Left open, it would hold its lock for 5 s, until the server ends it.
+    await expect.poll(() => closings).toEqual(['ok'])
+    await opened().write(alert('o'))
     await write(alert('p'))
     const written = `SELECT id FROM payment_alerts WHERE id IN ('n', 'o', 'p') ORDER BY id`
     expect(await libsql.query(written)).toEqual([{ id: 'o' }, { id: 'p' }])
