@@ -82,22 +82,49 @@ describe('group commit', () => {
     expect(sent).toEqual([['a'], ['b', 'c', 'd']])
   })
 
-  it('waits 10 ms after a slow group, for what its callers submit next', async () => {
+  /** One group that takes `ms`, while `waiting` units wait for the next one. */
+  const afterGroup = async ({ ms, waiting }: { ms: number; waiting: number }) => {
     const first = held()
     script = [first.send]
     const { submit } = commit()
-    const slow = submit('a')
+    const answers = [submit('first')]
     await settle()
-    const waiting = submit('b')
-    await clock.advance(100)
+    answers.push(...names(waiting).map(submit))
+    await clock.advance(ms)
     first.release()
-    await slow
-    const behind = submit('c')
+    await answers[0]
     await settle()
-    expect(sent).toEqual([['a']])
-    await clock.advance(10)
-    expect(await Promise.all([waiting, behind])).toEqual(['b!', 'c!'])
-    expect(sent).toEqual([['a'], ['b', 'c']])
+    return { submit, answers }
+  }
+
+  it.each([
+    { ms: 8, waiting: 2, waits: 4 },
+    { ms: 8, waiting: 15, waits: 4 },
+    { ms: 100, waiting: 2, waits: 20 },
+    { ms: 100, waiting: 16, waits: 10 },
+    { ms: 1_000, waiting: 16, waits: 20 },
+  ])('gathers $waits ms more after a group of $ms ms, while $waiting wait', async (given) => {
+    const { submit, answers } = await afterGroup(given)
+    answers.push(submit('behind'))
+    await clock.advance(given.waits - 1)
+    expect(sent).toEqual([['first']])
+    await clock.advance(1)
+    await Promise.all(answers)
+    expect(sent).toEqual([['first'], [...names(given.waiting), 'behind']])
+  })
+
+  it('sends at once behind a quick group for which many wait', async () => {
+    const { answers } = await afterGroup({ ms: 59, waiting: 16 })
+    await Promise.all(answers)
+    expect(sent).toEqual([['first'], names(16)])
+  })
+
+  it('sends at once when the last group is long over', async () => {
+    const { submit, answers } = await afterGroup({ ms: 1_000, waiting: 0 })
+    await Promise.all(answers)
+    await clock.advance(20)
+    await submit('later')
+    expect(sent).toEqual([['first'], ['later']])
   })
 
   it('sends at most 256 units in a batch, in the order of their submission', async () => {
