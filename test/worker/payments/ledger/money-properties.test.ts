@@ -201,33 +201,36 @@ function note({ stories, alerts, webhookEvents }: Everything, seen: Set<string>)
 describe('money', () => {
   it('moves only as the graph allows, with one event for each change, and is never refunded twice', async () => {
     const seen = new Set<string>()
-    await fc.assert(
-      fc.asyncProperty(steps, async (life) => {
-        const guard = new FakeGuard()
-        const dispatcher = new FakeDispatcher()
-        const { ledger, queries } = sqliteLedger({
-          ...{ guard, subscribers: ALERTED, dispatch: dispatcher.dispatch },
-          ...{ clock: hostClock, log: () => undefined },
-        })
-        const bed = { ledger, outbox: ledger, queries, close: async () => undefined }
-        const w = new World(bed, { guard, dispatcher })
-        const dispatched = await play(w, life, seen)
-        const { stories } = await everything(w)
-        // Each event was dispatched once, when it was caused.
-        const stored = stories.flatMap(({ events }) => events.map(({ id }) => id))
-        expect(dispatched.toSorted(byText)).toEqual(stored.toSorted(byText))
-      }),
-      { numRuns: 60, endOnFailure: true },
-    )
+    const missing = () => OUTCOMES.filter((each) => !seen.has(each))
+    const lived = fc.asyncProperty(steps, async (life) => {
+      const guard = new FakeGuard()
+      const dispatcher = new FakeDispatcher()
+      const { ledger, queries } = sqliteLedger({
+        ...{ guard, subscribers: ALERTED, dispatch: dispatcher.dispatch },
+        ...{ clock: hostClock, log: () => undefined },
+      })
+      const bed = { ledger, outbox: ledger, queries, close: async () => undefined }
+      const w = new World(bed, { guard, dispatcher })
+      const dispatched = await play(w, life, seen)
+      const { stories } = await everything(w)
+      // Each event was dispatched once, when it was caused.
+      const stored = stories.flatMap(({ events }) => events.map(({ id }) => id))
+      expect(dispatched.toSorted(byText)).toEqual(stored.toSorted(byText))
+    })
+    // The rarest outcome is in every tenth life: in one run of 300 the first lives miss one.
+    for (let tries = 0; tries < 5 && missing().length > 0; tries++) {
+      await fc.assert(lived, { numRuns: 60, endOnFailure: true })
+    }
     // The random steps reached every outcome.
-    const missing = [
-      ...['Pending', 'Paid', 'Failed', 'Cancelled', 'Expired', 'Refunded', 'PartiallyRefunded'],
-      ...['applied', 'unchanged', 'illegal', 'rejected', 'parked', 'late_payment'],
-      ...['amount_mismatch', 'refund_failed', 'unsettled', 'replaced'],
-      ...['refund claimed', 'refund accepted', 'refund succeeded', 'refund failed'],
-    ].filter((each) => !seen.has(each))
-    expect(missing).toEqual([])
+    expect(missing()).toEqual([])
   })
 })
+
+const OUTCOMES = [
+  ...['Pending', 'Paid', 'Failed', 'Cancelled', 'Expired', 'Refunded', 'PartiallyRefunded'],
+  ...['applied', 'unchanged', 'illegal', 'rejected', 'parked', 'late_payment'],
+  ...['amount_mismatch', 'refund_failed', 'unsettled', 'replaced'],
+  ...['refund claimed', 'refund accepted', 'refund succeeded', 'refund failed'],
+]
 
 const byText = (a: string, b: string) => (a < b ? -1 : 1)
