@@ -39,7 +39,9 @@ export class EventReceiver {
 
   constructor(secret: string) {
     this.#webhook = new Webhook(secret)
-    this.#server = createServer((request, response) => {
+    // A sender must not use a connection at the moment in which it is closed for being idle.
+    const options = { keepAliveTimeout: 0 }
+    this.#server = createServer(options, (request, response) => {
       void text(request).then((body) => {
         const event = this.#read(body, request.headers as Record<string, string>)
         event.status = this.#refusal(event) ?? 204

@@ -26,7 +26,8 @@ export class Merchant {
   readonly #server: Server
 
   constructor() {
-    this.#server = createServer((request, response) => {
+    // A sender must not use a connection at the moment in which it is closed for being idle.
+    this.#server = createServer({ keepAliveTimeout: 0 }, (request, response) => {
       void text(request).then((body) => {
         this.bodies.push(body)
         this.headers.push(request.headers)
