@@ -81,10 +81,13 @@ export function eventsContract({ host, system }: Payments): void {
         `SELECT t.reference FROM payment_outbox o JOIN payment_transactions t
           ON t.id = o.transaction_id WHERE o.type = 'PaymentSucceeded' ORDER BY t.reference`,
       )
-      const lines = (await system().log()).matchAll(/^PaymentSucceeded ([^:]+): \d+ [A-Z]{3}$/gm)
-      const printed = [...lines].map(([, reference = '']) => reference).sort(byText)
-      expect(printed).toEqual(paid.map(({ reference }) => reference))
-      expect(printed.length).toBeGreaterThan(10)
+      const printed = async () => {
+        const lines = (await system().log()).matchAll(/^PaymentSucceeded ([^:]+): \d+ [A-Z]{3}$/gm)
+        return [...lines].map(([, reference = '']) => reference).sort(byText)
+      }
+      await vi.waitUntil(async () => (await printed()).length >= paid.length, PATIENT)
+      expect(await printed()).toEqual(paid.map(({ reference }) => reference))
+      expect(paid.length).toBeGreaterThan(10)
     })
 
     it.skipIf(host === 'workerd')('are counted, and so are webhooks and alerts', async () => {

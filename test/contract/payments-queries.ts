@@ -187,18 +187,18 @@ export function queriesContract({ host, system }: Payments): void {
         data.transaction?.reference === request.reference ? 500 : undefined,
       )
       const { transactionId } = await system().charged(request)
-      await vi.waitUntil(() => receiver.of(transactionId).length === 1, PATIENT)
       const waiting = async () => (await system().story(transactionId)).events[0]?.deliveries[0]
-      await vi.waitUntil(async () => (await waiting())?.attempts === 1, PATIENT)
+      await vi.waitUntil(async () => ((await waiting())?.attempts ?? 0) > 0, PATIENT)
       expect(await waiting()).toMatchObject({ status: 'pending', lastStatus: 500 })
       receiver.takeAll()
       await system().passTime(transactionId)
       await system().sweep()
-      expect(await waiting()).toMatchObject({ status: 'delivered', attempts: 2, lastStatus: 204 })
-      const [first, second, ...more] = receiver.of(transactionId)
-      expect(more).toEqual([])
-      expect(second?.id).toBe(first?.id)
-      expect(second?.timestamp).toBe(first?.timestamp)
+      // The edge of a process sweeps every minute by itself, maybe just now, or once more before.
+      await vi.waitUntil(async () => (await waiting())?.status === 'delivered', PATIENT)
+      const attempts = receiver.of(transactionId)
+      expect(await waiting()).toMatchObject({ attempts: attempts.length, lastStatus: 204 })
+      expect(attempts.map(({ status }) => status).slice(-2)).toEqual([500, 204])
+      expect(new Set(attempts.map(({ id, timestamp }) => `${id} ${timestamp}`)).size).toBe(1)
     })
 
     it('that are given up are dead with an alert, until a person sends them again', async () => {
