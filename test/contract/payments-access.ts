@@ -60,7 +60,8 @@ export function accessContract({ host, system }: Payments): void {
 
     it('is checked before the request is read, and stores nothing', async () => {
       const before = await system().rows()
-      const headers = await bearer('payments:read')
+      // workerd resets the connection after a body that it did not read.
+      const headers = { ...(await bearer('payments:read')), Connection: 'close' }
       for (const body of [JSON.stringify(order()), '{', 'x'.repeat(100 << 10)]) {
         const refused = await ask('/charges', { method: 'POST', headers, body })
         expect(refused).toEqual({ status: 403, code: 'forbidden' })

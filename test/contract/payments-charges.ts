@@ -97,7 +97,7 @@ export function chargesContract({ host, system }: Payments): void {
         expect(JSON.parse(third.text)).toEqual({ ...bare, status: 'Paid', paid })
         expect(await system().simulator.payments(String(request.reference))).toHaveLength(1)
         expect(await of(request.reference)).toHaveLength(1)
-        expect(system().receiver.typesOf(first.transactionId)).toContain('PaymentInitiated')
+        await system().expectEvents(first.transactionId, ['PaymentInitiated', 'PaymentSucceeded'])
       },
     )
 
@@ -127,7 +127,7 @@ export function chargesContract({ host, system }: Payments): void {
 
     it('repeated while the first is running are 409 in_progress', async () => {
       const request = order()
-      await system().simulator.faults(String(request.reference), { slowMs: 800 })
+      await system().simulator.faults(String(request.reference), { slowMs: 5_000 })
       const slow = charge(request)
       await vi.waitUntil(async () => (await of(request.reference)).length === 1, PATIENT)
       expect(await charge(request)).toMatchObject({ status: 409, code: 'in_progress' })
@@ -175,7 +175,9 @@ export function chargesContract({ host, system }: Payments): void {
     })
 
     it('over 64 KiB are 413', async () => {
-      const large = await charge({ ...order(), description: 'x'.repeat(65 << 10) })
+      // workerd resets the connection after a body that it did not read.
+      const last = { Connection: 'close' }
+      const large = await charge({ ...order(), description: 'x'.repeat(65 << 10) }, last)
       expect(large).toMatchObject({ status: 413, code: 'payload_too_large' })
     })
 

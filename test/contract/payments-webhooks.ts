@@ -15,6 +15,8 @@ import type { Payments } from './payments.ts'
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
 const HOUR_MS = 3_600_000
+/** workerd resets a connection after a body that it did not read: the next request needs another. */
+const LAST = { Connection: 'close' }
 
 export function webhooksContract({ host, system }: Payments): void {
   const send = ({ path, headers, body }: Callback, more: Record<string, string> = {}) =>
@@ -110,7 +112,7 @@ export function webhooksContract({ host, system }: Payments): void {
       const large = 'x'.repeat(300 << 10)
       for (const path of ['/payments/webhooks/nobody', '/payments/webhooks/nobody/callback']) {
         for (const sent of [body, '', large]) {
-          expect(await word({ path, headers: {}, body: sent }), path).toEqual([404, 'unknown'])
+          expect(await word({ path, headers: LAST, body: sent }), path).toEqual([404, 'unknown'])
         }
       }
       expect(await system().rows()).toEqual(before)
@@ -162,11 +164,7 @@ export function webhooksContract({ host, system }: Payments): void {
         await system().sweep()
         return (await system().story(charge.transactionId)).status === 'Paid'
       }, PATIENT)
-      await vi.waitUntil(() => receiver.of(charge.transactionId).length === 2, PATIENT)
-      expect(receiver.typesOf(charge.transactionId)).toEqual([
-        'PaymentInitiated',
-        'PaymentSucceeded',
-      ])
+      await system().expectEvents(charge.transactionId, ['PaymentInitiated', 'PaymentSucceeded'])
     })
 
     it('of Stripe, signed by its own package, are applied to our payments, and others are ignored', async () => {
@@ -205,7 +203,7 @@ export function webhooksContract({ host, system }: Payments): void {
 
     it('over 256 KiB are 413', async () => {
       const { path, headers } = tokenCallback('')
-      const answer = await send({ path, headers, body: 'x'.repeat((256 << 10) + 1) })
+      const answer = await send({ path, headers, body: 'x'.repeat((256 << 10) + 1) }, LAST)
       expect([answer.status, await answer.text()]).toEqual([413, 'too_large'])
       expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain/)
       expect(answer.headers.get('X-Correlation-Id')).toMatch(ULID)
