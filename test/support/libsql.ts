@@ -48,9 +48,11 @@ export const TABLES = [
   'payment_transactions',
 ]
 
+/** For each call: the tests of a file may take longer than any of them. */
+const soon = (): AbortSignal => AbortSignal.timeout(300_000)
+
 /** `older`: the script of an older schema, used instead of schema.sql. */
 export async function startLibsql({ older }: { older?: string } = {}): Promise<LibsqlServer> {
-  const signal = AbortSignal.timeout(300_000)
   const dir = await mkdtemp(join(tmpdir(), 'signalbox-libsql-'))
   const port = await freePort()
   const url = databaseUrl(port)
@@ -59,32 +61,32 @@ export async function startLibsql({ older }: { older?: string } = {}): Promise<L
   const spec = libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') })
   const start = async (): Promise<Child> => {
     const child = spawnChild(spec)
-    await databaseReady(url, { what: 'sqld', waitMs: 60_000, signal })
+    await databaseReady(url, { what: 'sqld', waitMs: 60_000, signal: soon() })
     return child
   }
 
   let server = await start()
   const database = libsqlDatabase({ url, authToken: token }, Date.now)
-  if (older === undefined) await prepareDatabase({ url, token }, process.cwd(), { signal })
+  if (older === undefined) await prepareDatabase({ url, token }, process.cwd(), { signal: soon() })
   else {
     // Each statement ends with a line; none of its texts does.
     const statements = older.split(/;$/m).filter((sql) => sql.trim() !== '')
     await database.write(
       statements.map((sql) => ({ sql, args: {} })),
-      signal,
+      soon(),
     )
   }
   const write = (sql: readonly string[]) =>
     database.write(
       sql.map((text) => statement(text)),
-      signal,
+      soon(),
     )
   return {
     url,
     token,
     database,
     async query(sql, args) {
-      const [rows = []] = await database.write([statement(sql, args)], signal)
+      const [rows = []] = await database.write([statement(sql, args)], soon())
       return rows.map((row) => ({ ...row }))
     },
     async wipe() {
