@@ -170,7 +170,7 @@ describe('a row that cannot be read', () => {
     const recorded = await Promise.all([0, 1, 2].map((number) => ledger.webhook(paid(number))))
     expect(recorded.map(({ outcome }) => outcome)).toEqual(['applied', 'applied', 'applied'])
     await isSettled()
-    expect(handled).toEqual(['t-0', 't-2'])
+    expect(handled.toSorted()).toEqual(['t-0', 't-2'])
     // An event that cannot be sent is an alert at once, and not tried again.
     const alerts = await queries.alerts({}, PAGE)
     expect(alerts).toMatchObject([
