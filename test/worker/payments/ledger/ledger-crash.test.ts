@@ -57,7 +57,7 @@ describe('the ledger on libSQL, when the server dies', () => {
 
     // The ledger itself repeats those that were under way.
     await burst
-    expect(batches.retries).toBeGreaterThan(0)
+    expect(batches.retries).not.toEqual([])
     await expectEachPaidOnce(total)
     await expectEachAlertIsOneEvent(total / 3)
 

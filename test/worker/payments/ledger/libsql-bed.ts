@@ -13,8 +13,8 @@ export let ledger: Ledger
 export let dispatcher: FakeDispatcher
 
 interface Batches {
-  /** How many batches the ledger had to send again. */
-  retries: number
+  /** Why the ledger had to send batches again. */
+  retries: string[]
   /** Called while a batch is on its way, with the number of batches before it. */
   onSend: (batch: number) => void
 }
@@ -29,7 +29,7 @@ export function useLibsqlLedger(): void {
   beforeEach(async () => {
     await libsql.wipe()
     dispatcher = new FakeDispatcher()
-    const current: Batches = { retries: 0, onSend: () => undefined }
+    const current: Batches = { retries: [], onSend: () => undefined }
     batches = current
     let sent = 0
     const { load, read, write } = libsql.database
@@ -48,9 +48,7 @@ export function useLibsqlLedger(): void {
       dispatch: dispatcher.dispatch,
       clock: hostClock,
       // The ledger logs a line for each batch that it sends again.
-      log: () => {
-        current.retries++
-      },
+      log: (_, event, { error }) => void current.retries.push(`${event}: ${error}`),
     })
   })
 }
