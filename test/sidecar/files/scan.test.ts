@@ -159,7 +159,8 @@ describe('Scan', () => {
 
   it('suspects a file that was looked at right after its write, and not for ever', async () => {
     const scan = await settled()
-    scan.read(task('T-1'), await seen(task('T-1'), Date.now()))
+    const { ctimeMs } = await lstat(task('T-1'))
+    scan.read(task('T-1'), await seen(task('T-1'), ctimeMs + 1))
     expect(await scan.run(later())).toMatchObject({ changed: [], suspects: [task('T-1')] })
     expect(await scan.run(later())).toMatchObject({ changed: [], suspects: [] })
   })
