@@ -70,7 +70,7 @@ describe('Date headers', () => {
 
   it('of a gateway and the edge show the difference', async () => {
     const [ofGateway, ofEdge] = await clocks(200_000)
-    expect(ofGateway).toMatch(/^error clock: .* (199|200|201) s ahead of that of the edge/)
+    expect(ofGateway).toMatch(/^error clock: .* (19\d|20\d) s ahead of that of the edge/)
     expect(ofEdge).toBe('ok clock: The clocks of the edge and of this machine agree.')
   })
 

@@ -196,9 +196,10 @@ describe('an edge of another version', () => {
 test('Retry-After counts as seconds and as a date', async () => {
   handle = answer(503, {}, { 'retry-after': '7' })
   expect(await open().root(ROOT)).toMatchObject({ retryAfterMs: 7_000 })
-  handle = answer(503, {}, { 'retry-after': new Date(Date.now() + 60_000).toUTCString() })
+  const inAnHour = new Date(Date.now() + 3_600_000)
+  handle = answer(503, {}, { 'retry-after': inAnHour.toUTCString() })
   const reply = await open().root(ROOT)
-  expect(reply.ok ? 0 : reply.retryAfterMs).toBeGreaterThan(50_000)
+  expect(reply.ok ? 0 : reply.retryAfterMs).toBeGreaterThan(3_500_000)
   handle = answer(503, {}, { 'retry-after': 'soon' })
   expect(await open().root(ROOT)).not.toHaveProperty('retryAfterMs')
 })
@@ -238,7 +239,7 @@ test('the clock of the edge is told from its Date header', async () => {
   handle = answer(200, ANSWER, { date: new Date(Date.now() + ahead).toUTCString() })
   const skews: number[] = []
   await open({ onSkew: (ms) => skews.push(ms) }).root(ROOT)
-  expect(Math.abs((skews[0] ?? 0) - ahead)).toBeLessThan(2_000)
+  expect(Math.abs((skews[0] ?? 0) - ahead)).toBeLessThan(60_000)
 })
 
 test('a token that cannot be read is said so, and nothing is sent', async () => {
