@@ -31,4 +31,4 @@ it('ends with 2 without an address, and with 1 where nobody answers', async () =
   const nobody = await run('migrate', { LIBSQL_URL: 'http://127.0.0.1:9' })
   expect(nobody).toMatchObject({ code: 1, out: '' })
   expect(nobody.err).toContain('127.0.0.1:9')
-}, 60_000)
+})

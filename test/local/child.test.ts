@@ -12,7 +12,7 @@ beforeAll(async () => {
 })
 afterAll(() => rm(dir, { recursive: true, force: true }))
 
-function script(name: string, code: string, graceMs = 5_000): ChildSpec {
+function script(name: string, code: string, graceMs = 60_000): ChildSpec {
   return {
     name,
     command: process.execPath,

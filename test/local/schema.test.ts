@@ -17,7 +17,7 @@ interface Result {
   rows: Cell[][]
 }
 
-const signal = AbortSignal.timeout(60_000)
+const signal = AbortSignal.timeout(300_000)
 let dir: string
 let server: Child
 let url: string

@@ -17,7 +17,7 @@ import { told } from './bed.ts'
 
 const NOW = Date.parse('2026-03-01T10:00:00Z')
 const DAY_MS = 86_400_000
-const signal = AbortSignal.timeout(120_000)
+const signal = AbortSignal.timeout(300_000)
 
 let dir: string
 let server: Child
@@ -35,7 +35,7 @@ beforeAll(async () => {
   const place = { dir: join(dir, 'db'), port, publicKey: access.publicKey }
   server = spawnChild(libsqlServer(place, { env: {}, logFile: join(dir, 'sqld.log') }))
   await databaseReady(url, { what: 'sqld', waitMs: 60_000, signal })
-}, 40_000)
+})
 
 afterAll(async () => {
   server.stop()
