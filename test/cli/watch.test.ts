@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { WIRE, wireProblem } from '../../worker/board/wire.ts'
 import { serveEdge } from '../sidecar/edge-server.ts'
 import type { Edge } from '../support/edge.ts'
+import { freePort } from '../support/free-port.ts'
 import { jsonOf } from '../support/json-of.ts'
 import { cli, until, useCliBed } from './cli-bed.ts'
 import { run } from './run.ts'
@@ -55,10 +56,13 @@ describe('watch', () => {
   })
 
   test('survives an edge that goes away', async () => {
+    // It comes back there, so meanwhile the system must not give the port to somebody else.
+    const port = await freePort()
+    const { edge } = cli.server
+    await cli.server.close()
+    cli.server = await serveEdge(edge, port)
     const { logs } = cli.start(['watch', cli.board])
     await until(() => expect(logs()).toContain('"event":"sidecar.ready"'))
-    const port = Number(new URL(cli.server.url).port)
-    const { edge } = cli.server
     await cli.server.close()
     await cli.save('T-2', 'Meanwhile')
     await until(() => expect(logs()).toContain('"reason":"network"'))
