@@ -97,7 +97,7 @@ export function transitionsContract({ host, system }: Payments): void {
       expect(await tell(charge, { status: 'FAILED' })).toEqual([200, 'ok'])
       expect(await outcomes(charge.transactionId)).toEqual(['applied', 'illegal', 'illegal'])
       expect(await system().story(charge.transactionId)).toMatchObject({ status: 'Paid' })
-      expect(await system().log()).toContain('payments.webhook.illegal')
+      await expect.poll(() => system().log(), PATIENT).toContain('payments.webhook.illegal')
       await told(charge.transactionId, ['PaymentInitiated', 'PaymentSucceeded'])
     })
 
@@ -157,7 +157,7 @@ export function transitionsContract({ host, system }: Payments): void {
         { outcome: 'applied', isMismatch: true, amount: 24_000 },
       ])
       expect(await alertsOf(charge.transactionId)).toMatchObject([{ kind: 'amount_mismatch' }])
-      expect(await system().log()).toContain('payments.webhook.amount_mismatch')
+      await expect.poll(() => system().log(), PATIENT).toContain('payments.webhook.amount_mismatch')
       await told(charge.transactionId, ['PaymentInitiated', 'PaymentSucceeded'])
     })
 
@@ -185,7 +185,8 @@ export function transitionsContract({ host, system }: Payments): void {
       expect(story.status).toBe('Pending')
       expect(story.webhookEvents).toMatchObject([{ outcome: 'rejected', isMismatch: true }])
       expect(await alertsOf(charge.transactionId)).toMatchObject([{ kind: 'amount_mismatch' }])
-      expect(await system().log(strict)).toContain('payments.webhook.amount_mismatch')
+      const log = () => system().log(strict)
+      await expect.poll(log, PATIENT).toContain('payments.webhook.amount_mismatch')
       // It was processed: a repeated webhook is a duplicate, and nothing happens.
       const { path, headers, body } = fibCallback(charge.gatewayTransactionId)
       const second = await strict.fetch(path, { method: 'POST', headers, body })

@@ -221,7 +221,7 @@ export function webhooksContract({ host, system }: Payments): void {
         const other = await send(callback, { 'X-Correlation-Id': bad })
         expect(other.headers.get('X-Correlation-Id'), bad).toMatch(ULID)
       }
-      expect(await system().log()).toContain('the-gateways-own_1')
+      await expect.poll(() => system().log(), PATIENT).toContain('the-gateways-own_1')
     })
   })
 }
