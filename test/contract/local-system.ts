@@ -93,13 +93,14 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
 
     it('loses no change while the edge is dead, and a client catches up by id', async () => {
       const { url } = await start.local()
-      const stream = await (await start.stream()).joined()
+      // The change may be told before the edge dies, and is after this id all the same.
+      const { lastId } = await (await start.stream()).joined()
       const back = start.killAndWait(host)
       await editTask(start, 'LAMP-6', retitle('Saved without an edge'))
       await back
       await expect.poll(() => start.title('LAMP-6'), PATIENT).toBe('Saved without an edge')
       expect((await start.local()).url).toBe(url)
-      const resumed = await start.stream(stream.lastId)
+      const resumed = await start.stream(lastId)
       await resumed.until(({ messages }) => messages.length > 0)
       expect(resumed.messages).toEqual([{ type: 'task-changed', id: 'LAMP-6' }])
       await resumed.close()
