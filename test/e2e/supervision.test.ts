@@ -133,8 +133,11 @@ describe('a running system', () => {
 
   it('gives up a process that keeps dying, ends all the others, and exits with 1', async () => {
     while (start.process.exitCode === null) {
-      const pid = await start.pidOf('sidecar').catch(() => undefined)
-      if (pid !== undefined) process.kill(pid, 'SIGKILL')
+      await start
+        .pidOf('sidecar')
+        .then((pid) => process.kill(pid, 'SIGKILL'))
+        // It is not there yet, or the last signal has only now ended it.
+        .catch(() => undefined)
       await new Promise((resolve) => setTimeout(resolve, 100))
     }
     expect(await start.ended).toEqual({ code: 1, signal: null })
