@@ -2,7 +2,7 @@
 // REAL_BOARDS names; the small ones are ours, in the same shapes. What a board holds is counted here
 // once more, by simpler means than the sidecar's.
 
-import { cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Session, Task } from '../../worker/board/wire.ts'
@@ -200,7 +200,10 @@ describe('a small board', () => {
       const tasks = [{ id: 1, title: 'Dig', status: 'pending' }]
       const file = join(start.storeDir, '.taskmaster/tasks/tasks.json')
       await mkdir(dirname(file), { recursive: true })
-      await writeFile(file, JSON.stringify({ master: { tasks } }))
+      // Whole at once: between the making of a file and the writing a busy machine may pause for
+      // longer than a window.
+      const written = await write({ 'tasks.json': JSON.stringify({ master: { tasks } }) })
+      await rename(join(written, 'tasks.json'), file)
       await stream.until(({ messages }) => messages.length > 0)
       expect(stream.messages).toEqual([{ type: 'tasks-changed' }])
       await stream.close()

@@ -66,7 +66,7 @@ describe('signalbox serve', () => {
     const stream = await new EventStream(await ask(system, '/api/events', 'new')).joined()
     // What the board here publishes is signed by the secret of now.
     await writeFile(join(system.storeDir, '.cairn/tasks/LAMP-8.md'), '---\ntitle: New\n---\n')
-    await stream.until(({ messages }) => messages.length === 1)
+    await stream.until(({ messages }) => messages.length > 0)
 
     system.process.kill('SIGTERM')
     expect(await system.ended).toEqual({ code: 0, signal: null })

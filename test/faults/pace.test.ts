@@ -94,8 +94,8 @@ it('a file that is written in two halves, 300 ms apart, is never published as in
 it('a file that stays incomplete is published as invalid, and corrected when it is complete', async () => {
   const system = await board()
   await writeFile(system.taskPath('A'), '---\ntitle: half')
-  const half = await system.untilTask('A', ({ invalid }) => invalid !== undefined)
-  expect(half.invalid).toMatch(/no closing/)
+  // On a machine that pauses before it writes the text, it is an empty file until then.
+  await system.untilTask('A', ({ invalid }) => invalid?.includes('no closing') === true)
   await appendFile(system.taskPath('A'), '\nstatus: open\n---\n')
   const whole = await system.untilTask('A', ({ title }) => title === 'half')
   expect(whole.invalid).toBeUndefined()
