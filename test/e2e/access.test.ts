@@ -40,7 +40,13 @@ const EMPTY_BYTES = 4_096
 async function databasesIn(dir: string): Promise<string[]> {
   const names = await readdir(dir, { recursive: true })
   const files = names.filter((name) => /[0-9a-f]{32}\.sqlite(-wal)?$/.test(name))
-  const sizes = await Promise.all(files.map(async (name) => (await stat(join(dir, name))).size))
+  // The runtime removes the -wal of an object that it lets go.
+  const sizeOf = (name: string) =>
+    stat(join(dir, name)).then(
+      ({ size }) => size,
+      () => 0,
+    )
+  const sizes = await Promise.all(files.map(sizeOf))
   return files.filter((_, i) => (sizes[i] ?? 0) > EMPTY_BYTES)
 }
 

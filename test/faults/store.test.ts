@@ -25,6 +25,7 @@ it('a store that vanishes is reported as missing, loses no task, and is watched 
   const system = await board()
   const client = new ModelClient(system.repo)
   const store = async () => (await system.repo.json<{ store: string }>('/status')).store
+  await expect.poll(() => titles(client), PATIENT).toEqual(['A a', 'B b', 'C c'])
   await rename(system.path('.cairn'), system.path('elsewhere'))
   await expect.poll(store, PATIENT).toBe('missing')
   expect([...(await system.tasks()).keys()]).toEqual(['A', 'B', 'C'])
