@@ -97,7 +97,7 @@ export async function callersAt(origin: string, path: string): Promise<Caller[]>
     token({ scope: ALL_SCOPES, repos: [path], ...claims }, secret)
   const cookie = async (scope: string) => `${cookieName(new URL(origin))}=${await mint({ scope })}`
 
-  const end = Date.now() + 60_000
+  const end = Date.now() + 3_600_000
   const ticket = await tokens.sign({ scope: 'board:read', repos: [path] }, 'ticket', end)
   const strangers: Record<string, string> = {
     garbage: 'x.y.z',
