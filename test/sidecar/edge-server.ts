@@ -17,7 +17,9 @@ export async function serveEdge(edge: Edge = processEdge(), port = 0): Promise<E
   const posts: string[] = []
   const server = createServer((request, response) => {
     void (async () => {
-      const body = await textOf(request)
+      const body = await textOf(request).catch(() => undefined)
+      // Whoever sent it ended in the middle of it.
+      if (body === undefined) return
       const route = request.url ?? '/'
       posts.push(`${route.split('?')[0]} ${/"step":"(\w+)"/.exec(body)?.[1] ?? ''}`.trim())
       const answer = await edge.fetch(route, {

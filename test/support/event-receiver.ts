@@ -42,12 +42,14 @@ export class EventReceiver {
     // A sender must not use a connection at the moment in which it is closed for being idle.
     const options = { keepAliveTimeout: 0 }
     this.#server = createServer(options, (request, response) => {
-      void text(request).then((body) => {
+      const receive = (body: string) => {
         const event = this.#read(body, request.headers as Record<string, string>)
         event.status = this.#refusal(event) ?? 204
         this.events.push(event)
         response.writeHead(event.status).end()
-      })
+      }
+      // An edge that is killed may have sent half of it.
+      void text(request).then(receive, () => response.destroy())
     })
   }
 
