@@ -97,6 +97,7 @@ describe.skipIf(!hasChromium)(`the console for everybody${whySkipped}`, () => {
     await expect.poll(focused).toMatch(/^LAMP-2/)
 
     await page.goto(`${url}/#/board`)
+    await page.getByText('LAMP-7').first().waitFor()
     await tabTo(/^Payments$/)
     await page.keyboard.press('Enter')
     await page.getByText('order-1').first().waitFor()
