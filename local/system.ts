@@ -36,7 +36,8 @@ export interface SystemPlan {
 
 /** Long, since a store of 100,000 tasks is read and published before the board is there. */
 const BOARD_WAIT_MS = 120_000
-const PROCESS_WAIT_MS = 20_000
+/** A busy machine may need long; a process that dies is reported at once, so it ends what hangs. */
+const PROCESS_WAIT_MS = 60_000
 
 /** Resolves when all processes are ready. Throws StartError; what was started still runs then. */
 export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
