@@ -35,6 +35,9 @@ export const oneProcess: Launch = (args) => ({
   args: ['cli/bin.js', 'dev', ...args.map((arg) => arg.replace(/^--store=/, ''))],
 })
 
+/** A start builds the page and the Worker, and waits for four programs. */
+const READY_MS = 100_000
+
 /** One running system. Its folders are temporary. */
 export class Start {
   readonly storeDir: string
@@ -67,7 +70,8 @@ export class Start {
   }
 
   async ready(): Promise<this> {
-    await vi.waitUntil(() => this.readyLines.length > 0 || this.process.exitCode !== null, PATIENT)
+    const isDecided = () => this.readyLines.length > 0 || this.process.exitCode !== null
+    await vi.waitUntil(isDecided, { ...PATIENT, timeout: READY_MS })
     if (this.readyLines.length === 0) throw new Error(`it did not start: ${this.stderr}`)
     return this
   }
