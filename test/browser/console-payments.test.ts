@@ -187,7 +187,8 @@ describe.skipIf(!hasChromium)(`the console’s payments in Chromium${whySkipped}
     await event.getByText(/answered 500/).waitFor()
     receiver.refuse(() => undefined)
     await event.getByRole('button', { name: /^Send again: PaymentInitiated/ }).click()
-    await event.getByText('delivered').waitFor()
+    // The listeners have it, too, as soon as they have; that is said in other words.
+    await event.getByText('delivered', { exact: true }).waitFor()
     await toList()
   })
 
