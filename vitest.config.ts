@@ -50,6 +50,7 @@ export default defineConfig({
           // Its files leave nothing behind, and share what they import. With a process for each file
           // they took 133 s of CPU, and take 95.
           isolate: false,
+          setupFiles: 'test/support/idle-connections.ts',
           maxWorkers: WORKERS,
           include: ['test/**/*.test.ts'],
           exclude: ['test/workerd/**', 'test/e2e/**', 'test/browser/**', 'test/faults/**'],
@@ -64,6 +65,7 @@ export default defineConfig({
           name: 'system',
           // As above: its test processes took 91 s of CPU, and take 64.
           isolate: false,
+          setupFiles: 'test/support/idle-connections.ts',
           include: ['test/{e2e,browser,faults}/**/*.test.ts'],
           maxWorkers: 4,
           sequence: { groupOrder: 1 },
