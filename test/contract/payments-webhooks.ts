@@ -10,13 +10,12 @@ import {
   tokenCallback,
   tokenOf,
 } from '../support/callbacks.ts'
+import { LAST } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
 import type { Payments } from './payments.ts'
 
 const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
 const HOUR_MS = 3_600_000
-/** workerd resets a connection after a body that it did not read: the next request needs another. */
-const LAST = { Connection: 'close' }
 
 export function webhooksContract({ host, system }: Payments): void {
   const send = ({ path, headers, body }: Callback, more: Record<string, string> = {}) =>

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest'
 import type { Callback } from '../../cli/payments/drivers/driver-tools.ts'
 import { redirect } from '../../cli/payments/drivers/redirect.ts'
 import { atATime } from '../support/at-a-time.ts'
+import { LAST } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
 import {
   type Attempt,
@@ -86,9 +87,7 @@ function endless(): ReadableStream<Uint8Array> {
 }
 
 async function sendHuge(): Promise<string> {
-  // workerd answers 413 and resets the connection, without a header that says so: another webhook
-  // on the same connection would get no answer.
-  const headers = { ...json, connection: 'close' }
+  const headers = { ...json, ...LAST }
   const init = { method: 'POST', headers, body: endless(), duplex: 'half' as const }
   // The edge may hang up before it has all, which is an answer too.
   const answer = await system.edge

@@ -21,6 +21,12 @@ export const SECRET = 'a-secret-for-tests-of-32-bytes-or-more'
 /** Sends a request to the edge; `path` begins with a slash. */
 export type Fetch = (path: string, init?: RequestInit) => Promise<Response>
 
+/**
+ * Headers of a request behind which its connection is not used again. workerd resets one after a
+ * body that it did not read, and does not say so: the next request would get no answer.
+ */
+export const LAST: Readonly<Record<string, string>> = { Connection: 'close' }
+
 export interface Edge {
   /** The origin that browsers send. */
   origin: string

@@ -1,13 +1,10 @@
 // Helpers for tests of faults: many payments at once, and a gateway that repeats its webhooks until
 // they are accepted.
 
-import { once as onceOf } from 'node:events'
-import { type IncomingMessage, request } from 'node:http'
-import { text } from 'node:stream/consumers'
 import { ulid } from 'ulid'
 import type { Callback, SimulatedStatus } from '../../cli/payments/drivers/driver-tools.ts'
 import { redirect } from '../../cli/payments/drivers/redirect.ts'
-import type { Edge } from './edge.ts'
+import { type Edge, LAST } from './edge.ts'
 import type { LibsqlServer } from './libsql.ts'
 import { type PaymentSystem, SECRETS } from './payment-system.ts'
 
@@ -67,19 +64,15 @@ export interface Attempt {
 
 export async function send(edge: Edge, callback: Callback, key = 'redirect'): Promise<Attempt> {
   const startedAt = performance.now()
+  // A burst leaves no idle connections, which the edge may close while the next burst is sent.
+  const headers = { ...callback.headers, ...LAST }
+  const signal = AbortSignal.timeout(40_000)
+  const init = { method: 'POST', ...callback, headers, signal }
   const since = () => performance.now() - startedAt
-  const { headers, body } = callback
-  // On a connection of its own: workerd closes one that was idle for 5 s, and what is sent on it
-  // just then has no answer.
-  const own = { agent: false, signal: AbortSignal.timeout(40_000) }
-  const url = `${edge.origin}/payments/webhooks/${key}`
-  const sent = request(url, { method: 'POST', headers, ...own }).on('error', () => undefined)
   try {
-    const [response] = (await onceOf(sent.end(body), 'response')) as [IncomingMessage]
-    const word = await text(response)
-    const told = Object.entries(response.headers).map(([name, value]) => [name, String(value)])
-    const answered = new Headers(told as [string, string][])
-    return { status: response.statusCode, word, headers: answered, tookMs: since() }
+    const response = await edge.fetch(`/payments/webhooks/${key}`, init)
+    const word = await response.text()
+    return { status: response.status, word, headers: response.headers, tookMs: since() }
   } catch {
     // There was no connection, or the process died. A gateway cannot tell either.
     return { status: undefined, word: '', headers: new Headers(), tookMs: since() }
