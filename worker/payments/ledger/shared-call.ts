@@ -1,6 +1,6 @@
-// One call for many callers: a caller leads if too few others do, and sends a call for itself and
-// for those that come in the meantime. A pure algorithm: it knows neither the ledger nor how to
-// call it.
+// One call for many callers: who comes while two calls are under way waits until one of them ends,
+// or a few ms, and goes together with those that came meanwhile. A pure algorithm: it knows neither
+// the ledger nor how to call it.
 
 import type { Clock } from '../../shared/clock.ts'
 
@@ -11,7 +11,7 @@ export interface SharedCallDeps<Answer> {
    * rejection is for all of them.
    */
   call(items: readonly string[]): Promise<readonly Answer[]>
-  /** Lets a leader's work go on after its own client has gone: others wait for it. */
+  /** Lets a call go on after the client of its sender has gone: others wait for it. */
   keepAlive(work: Promise<unknown>): void
 }
 
@@ -19,15 +19,17 @@ export interface SharedCallDeps<Answer> {
 const MAX_ITEMS = 32
 /** A single item may be longer. The runtime takes 32 MiB in a call, and as much in its answer. */
 const MAX_CHARS = 1 << 20
-/** One call is written while the answers of another are read. More leaders make smaller calls. */
-const MAX_LEADERS = 2
+/** One call is written while the answers of another are read. More make smaller calls. */
+const MAX_UNDER_WAY = 2
 /**
- * How long one leads. The platform may end a request half a minute after its answer, and limits its
- * calls; and a leader that vanishes must not keep others from leading.
+ * Nobody waits longer for the calls under way. With 80 ms between edge and database they take 160,
+ * and the writer's next group begins soon after theirs: who waited for them would miss it.
  */
-const LEADS_FOR_MS = 2_000
-const MAX_CALLS = 16
-/** After this the leader has vanished, or its call is slow. The writer has the other 25 of 30 s. */
+const MAX_WAIT_MS = 10
+/**
+ * After this the caller that sent the call has vanished, and nobody else gets its answer; or it is
+ * slow. The writer has the other 25 of 30 s.
+ */
 const PATIENCE_MS = 3_000
 
 interface Waiting<Answer> {
@@ -45,42 +47,38 @@ export function sharedCall<Answer>({
   /** Never more than one call may hold: the caller that fills it sends it. */
   const gathered = new Set<Waiting<Answer>>()
   let chars = 0
-  const leaders = new Set<{ until: number }>()
+  /** When the first of them came. */
+  let gatheredSince = 0
+  /** The calls, by when each was sent. */
+  const underWay = new Set<{ since: number }>()
 
-  function sendGathered(): Promise<void> {
+  function sendGathered(): void {
     const group = [...gathered]
     gathered.clear()
     chars = 0
-    return send(group)
+    keepAlive(send(group))
   }
 
   /** Never rejects. */
   async function send(group: readonly Waiting<Answer>[]): Promise<void> {
+    const sent = { since: clock.now() }
+    underWay.add(sent)
     try {
       const answers = await call(group.map(({ item }) => item))
       if (answers.length !== group.length) throw new Error('not each of a call was answered')
       for (const [at, answer] of answers.entries()) group[at]?.resolve(answer)
     } catch (error) {
       for (const { reject } of group) reject(error)
+    } finally {
+      underWay.delete(sent)
     }
   }
 
-  async function lead(): Promise<void> {
-    const me = { until: clock.now() + LEADS_FOR_MS }
-    leaders.add(me)
-    for (let calls = 1; gathered.size > 0 && leaders.has(me); calls++) {
-      // A caller that comes during the last call leads, so that nothing is left behind.
-      if (calls === MAX_CALLS || clock.now() >= me.until) leaders.delete(me)
-      await sendGathered()
+  function isBusy(): boolean {
+    for (const sent of underWay) {
+      if (clock.now() - sent.since >= PATIENCE_MS) underWay.delete(sent)
     }
-    leaders.delete(me)
-  }
-
-  function mayLead(): boolean {
-    for (const leader of leaders) {
-      if (clock.now() >= leader.until) leaders.delete(leader)
-    }
-    return leaders.size < MAX_LEADERS
+    return underWay.size >= MAX_UNDER_WAY
   }
 
   /**
@@ -88,14 +86,20 @@ export function sharedCall<Answer>({
    * does not wait for anything itself, the runtime considers it hanging, and answers it with 500.
    */
   async function wait(waiting: Waiting<Answer>, answer: Promise<Answer>): Promise<Answer> {
-    const cancel = clock.after(PATIENCE_MS, () => {
+    const sendAlone = () => {
       if (gathered.delete(waiting)) chars -= waiting.item.length
       void send([waiting])
-    })
+    }
+    const sendAll = () => {
+      cancel = clock.after(PATIENCE_MS - MAX_WAIT_MS, sendAlone)
+      if (gathered.has(waiting)) sendGathered()
+    }
+    const isFirst = gathered.size === 1
+    let cancel = isFirst ? clock.after(MAX_WAIT_MS, sendAll) : clock.after(PATIENCE_MS, sendAlone)
     try {
       return await answer
     } finally {
-      // Not where it is answered: that is in the leader's request, which has its own timers.
+      // Not where it is answered: that is in another request, which has its own timers.
       cancel()
     }
   }
@@ -103,11 +107,14 @@ export function sharedCall<Answer>({
   return (item) => {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const waiting = { item, resolve, reject }
+    if (gathered.size === 0) gatheredSince = clock.now()
     gathered.add(waiting)
     chars += item.length
     const isFull = gathered.size >= MAX_ITEMS || chars >= MAX_CHARS
-    if (!mayLead() && !isFull) return wait(waiting, promise)
-    keepAlive(isFull ? sendGathered() : lead())
+    // If the first one has vanished, its timer is gone, too.
+    const isLate = clock.now() - gatheredSince >= MAX_WAIT_MS
+    if (isBusy() && !isFull && !isLate) return wait(waiting, promise)
+    sendGathered()
     return promise
   }
 }

@@ -11,7 +11,7 @@ import {
   type LedgerNamespace,
   objectLedger,
 } from '../../../../worker/payments/ledger/ledgers-object.ts'
-import { FakeClock } from '../../../support/fake-clock.ts'
+import { end, FakeClock } from '../../../support/fake-clock.ts'
 
 type Call = (name: string, args: readonly unknown[]) => unknown
 type Webhooks = (arrivals: string) => unknown
@@ -166,7 +166,7 @@ describe('webhooks to an object', () => {
       return object(arrivals)
     })
     const sent = Array.from({ length: 20 }, (_, n) => arrival(`e-${n}`))
-    const answers = await Promise.all(sent.map((each) => ledger.webhook(each)))
+    const answers = await end(clock, Promise.all(sent.map((each) => ledger.webhook(each))))
     expect(answers.map((each) => each.transactionId)).toEqual(
       sent.map(({ payload }) => payload.gatewayTransactionId),
     )
@@ -182,8 +182,9 @@ describe('webhooks to an object', () => {
     })
     const ledger = ledgerOver(none, object)
     const ids = ['a', 'b', 'c', 'd', 'bad', 'late', 'e']
-    const ends = await Promise.allSettled(ids.map((id) => ledger.webhook(arrival(id))))
-    expect(ends.map((end) => (end.status === 'fulfilled' ? 'ok' : end.reason.name))).toEqual([
+    const sent = ids.map((id) => ledger.webhook(arrival(id)))
+    const ends = await end(clock, Promise.allSettled(sent))
+    expect(ends.map((each) => (each.status === 'fulfilled' ? 'ok' : each.reason.name))).toEqual([
       ...['ok', 'ok', 'ok', 'ok'],
       ...['Error', 'LedgerUnavailable', 'ok'],
     ])
@@ -194,8 +195,9 @@ describe('webhooks to an object', () => {
     const ledger = ledgerOver(none, () => {
       throw Object.assign(new Error('overloaded'), { overloaded: true, retryable: true })
     })
-    const ends = await Promise.allSettled(['a', 'b', 'c'].map((id) => ledger.webhook(arrival(id))))
-    expect(ends.map((end) => end.status === 'rejected' && end.reason.code)).toEqual(
+    const sent = ['a', 'b', 'c'].map((id) => ledger.webhook(arrival(id)))
+    const ends = await end(clock, Promise.allSettled(sent))
+    expect(ends.map((each) => each.status === 'rejected' && each.reason.code)).toEqual(
       Array(3).fill('ledger_unavailable'),
     )
     const make = () => {

@@ -58,11 +58,12 @@ describe('one call for many', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('gathers items while two calls are under way, and answers each with its own result', async () => {
+  it('gathers items while two calls are under way, until one of them ends and another item comes', async () => {
     const first = busy()
-    const later = ['a', 'b', 'c'].map((item) => submit(item))
-    expect(items()).toEqual([['x'], ['y']])
+    const later = ['a', 'b'].map((item) => submit(item))
     await call(1).answer()
+    expect(items()).toEqual([['x'], ['y']])
+    later.push(submit('c'))
     expect(items().slice(2)).toEqual([['a', 'b', 'c']])
     await call(2).answer()
     expect(await Promise.all(later)).toEqual(['A', 'B', 'C'])
@@ -70,11 +71,26 @@ describe('one call for many', () => {
     expect(clock.pending).toBe(0)
   })
 
+  it('sends what it gathered after 10 ms, however slow the calls under way are', async () => {
+    void busy()
+    const waiting = ['a', 'b'].map((item) => submit(item))
+    await clock.advance(9)
+    expect(items()).toHaveLength(2)
+    await clock.advance(1)
+    expect(items().slice(2)).toEqual([['a', 'b']])
+    const later = submit('c')
+    await clock.advance(10)
+    expect(items().slice(3)).toEqual([['c']])
+    await Promise.all([call(2).answer(), call(3).answer()])
+    expect(await Promise.all([...waiting, later])).toEqual(['A', 'B', 'C'])
+    expect(clock.pending).toBe(0)
+  })
+
   it('puts at most 32 items into a call, and a full call does not wait for those under way', async () => {
     void busy()
     const waiting = many(150).map((item) => submit(item))
     expect(calls.map((each) => each.items.length)).toEqual([1, 1, 32, 32, 32, 32])
-    await call(0).answer()
+    await clock.advance(10)
     expect(items().slice(2).flat()).toEqual(many(150))
     await Promise.all(calls.slice(2).map((each) => each.answer()))
     expect(await Promise.all(waiting)).toEqual(many(150).map((item) => item.toUpperCase()))
@@ -88,26 +104,26 @@ describe('one call for many', () => {
     expect(calls.map((each) => each.items.length)).toEqual([1, 1, 3])
   })
 
-  it('keeps the request of the leader alive for as long as it leads', async () => {
-    void busy()
-    void submit('a')
-    expect(kept).toHaveLength(2)
+  it('keeps the request that sent a call alive until the call ends', async () => {
+    const first = submit('x')
     let isOver = false
     void kept[0]?.then(() => {
       isOver = true
     })
-    await call(0).answer()
+    await settle()
     expect(isOver).toBe(false)
-    await call(2).answer()
+    await call(0).answer()
     expect(isOver).toBe(true)
+    expect(await first).toBe('X')
   })
 
   it('fails all items of a failed call and no others, and goes on', async () => {
-    const [leader] = busy()
-    void leader?.catch(() => undefined)
+    const [sender] = busy()
+    void sender?.catch(() => undefined)
     const first = [submit('a'), submit('b')].map((each) => each.catch(String))
     await call(0).fail(new Error('reset'))
-    await expect(leader).rejects.toThrow('reset')
+    await expect(sender).rejects.toThrow('reset')
+    await clock.advance(10)
     await call(2).fail(new Error('no database'))
     expect(await Promise.all(first)).toEqual(['Error: no database', 'Error: no database'])
     const next = submit('c')
@@ -120,99 +136,56 @@ describe('one call for many', () => {
   it('fails all items of a call with too few results, instead of mixing them up', async () => {
     void busy()
     const waiting = [submit('a'), submit('b')].map((each) => each.catch(String))
-    await call(0).answer()
+    await clock.advance(10)
     await call(2).answer(['B'])
     expect(await Promise.all(waiting)).toEqual(Array(2).fill(expect.stringContaining('answered')))
   })
 })
 
-describe('a leader that has vanished', () => {
+describe('a sender that has vanished', () => {
   it('is given up by the items in its call, which are then sent one by one', async () => {
     void busy()
     const waiting = [submit('a'), submit('b')]
-    await call(0).answer()
+    await clock.advance(10)
     expect(items()[2]).toEqual(['a', 'b'])
-    await clock.advance(3_000)
-    expect(items().slice(3)).toEqual([['a'], ['b']])
+    await clock.advance(2_990)
+    expect(items().slice(3)).toHaveLength(2)
+    expect(items().slice(3)).toEqual(expect.arrayContaining([['a'], ['b']]))
     await call(3).answer()
     await call(4).answer()
     expect(await Promise.all(waiting)).toEqual(['A', 'B'])
     expect(clock.pending).toBe(0)
   })
 
-  it('is given up by the gathered items, which are then sent once', async () => {
+  it('is not waited for after three seconds', async () => {
     void busy()
-    const waiting = submit('a')
     await clock.advance(3_000)
-    expect(items().slice(2)).toEqual([['a']])
-    await call(2).answer()
-    expect(await waiting).toBe('A')
-    await call(0).answer()
-    void submit('b')
-    expect(items().slice(3)).toEqual([['b']])
+    void busy()
+    expect(items()).toEqual([['x'], ['y'], ['x'], ['y']])
+    void submit('a')
+    expect(items()).toHaveLength(4)
   })
 
-  it('is replaced after two seconds, by a leader that sends the waiting items', async () => {
+  it('keeps nobody who came after it waiting, though its timer has gone with it', async () => {
     void busy()
-    const waiting = submit('a')
-    await clock.advance(2_000)
+    const { after } = clock
+    clock.after = () => () => false
+    void submit('a')
+    clock.after = after
+    await clock.advance(10)
+    expect(items()).toHaveLength(2)
     const next = submit('b')
     expect(items().slice(2)).toEqual([['a', 'b']])
     await call(2).answer()
-    expect(await Promise.all([waiting, next])).toEqual(['A', 'B'])
-    expect(clock.pending).toBe(0)
+    expect(await next).toBe('B')
   })
 
   it('changes nothing with a late answer', async () => {
     void busy()
     const waiting = submit('a')
-    await call(0).answer()
     await clock.advance(3_000)
     await call(3).answer(['alone'])
     await call(2).answer(['together'])
     expect(await waiting).toBe('alone')
-  })
-
-  it('is replaced by only one other', async () => {
-    void busy()
-    await clock.advance(2_000)
-    void busy()
-    void submit('a')
-    expect(items()).toHaveLength(4)
-    await call(0).answer()
-    void submit('b')
-    expect(items()).toHaveLength(4)
-  })
-})
-
-describe('a leader', () => {
-  it('leads for at most sixteen calls, and leaves no item behind', async () => {
-    void busy()
-    const waiting: Promise<string>[] = []
-    for (let n = 0; n < 15; n++) {
-      waiting.push(submit(`i${n}`))
-      await calls[n === 0 ? 0 : 1 + n]?.answer()
-    }
-    expect(items().slice(2)).toEqual(many(15).map((item) => [item]))
-    const next = submit('next')
-    expect(items().at(-1)).toEqual(['next'])
-    await call(16).answer()
-    await kept[0]
-    await calls.at(-1)?.answer()
-    expect(await Promise.all([...waiting, next])).toHaveLength(16)
-    expect(clock.pending).toBe(0)
-  })
-
-  it('calls only once more after two seconds, and lets another one lead', async () => {
-    void busy()
-    const waiting = submit('a')
-    await clock.advance(2_500)
-    await call(0).answer()
-    expect(items().slice(2)).toEqual([['a']])
-    const next = submit('b')
-    expect(items().slice(3)).toEqual([['b']])
-    await call(2).answer()
-    await call(3).answer()
-    expect(await Promise.all([waiting, next])).toEqual(['A', 'B'])
   })
 })
