@@ -13,7 +13,8 @@ export interface NodeRequest extends AsyncIterable<Uint8Array> {
 /** What is used of `http.ServerResponse`. */
 export interface NodeResponse {
   writeHead(status: number, headers: Record<string, string>): unknown
-  end(body: string): unknown
+  write(body: string): unknown
+  end(): unknown
 }
 
 /**
@@ -23,19 +24,28 @@ export interface NodeResponse {
 export const toNodeHandler =
   (receive: EventReceiver) =>
   async (incoming: NodeRequest, outgoing: NodeResponse): Promise<void> => {
-    const answer = await receive(await toRequest(incoming))
-    outgoing.writeHead(answer.status, Object.fromEntries(answer.headers))
-    outgoing.end(await answer.text())
+    const body = incoming[Symbol.asyncIterator]()
+    const answer = await receive(await toRequest(incoming, body))
+    const text = await answer.text()
+    const headers = Object.fromEntries(answer.headers)
+    // With its length the answer is whole for the sender before the end of it.
+    if (text !== '') headers['content-length'] = String(new TextEncoder().encode(text).length)
+    outgoing.writeHead(answer.status, headers)
+    if (text !== '') outgoing.write(text)
+    await discardRest(body)
+    outgoing.end()
   }
 
-async function toRequest(incoming: NodeRequest): Promise<Request> {
+type Body = AsyncIterator<Uint8Array>
+
+async function toRequest(incoming: NodeRequest, body: Body): Promise<Request> {
   const { method = 'POST', readableDidRead: isRead } = incoming
   const headers = Object.entries(incoming.headers).map(([name, value]): [string, string] => [
     name,
     String(value ?? ''),
   ])
   if (method === 'GET' || method === 'HEAD') return new Request(ANY_URL, { method, headers })
-  const init = { method, headers, body: isRead ? '' : streamOf(incoming), duplex: 'half' }
+  const init = { method, headers, body: isRead ? '' : streamOf(body), duplex: 'half' }
   const request = new Request(ANY_URL, init as RequestInit)
   if (isRead) await request.text()
   return request
@@ -44,14 +54,34 @@ async function toRequest(incoming: NodeRequest): Promise<Request> {
 /** Nothing is done by it. */
 const ANY_URL = 'http://shop/events'
 
-function streamOf(incoming: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  const chunks = incoming[Symbol.asyncIterator]()
-  return new ReadableStream<Uint8Array>({
+/** Cancelled, it leaves the rest of the body to `discardRest`. */
+const streamOf = (body: Body): ReadableStream<Uint8Array> =>
+  new ReadableStream<Uint8Array>({
     async pull(controller) {
-      const { done, value } = await chunks.next()
+      const { done, value } = await body.next()
       if (done) controller.close()
       else controller.enqueue(value)
     },
-    cancel: async () => void (await chunks.return?.()),
   })
+
+/** Of a body whose answer is known. 64 of the largest events: who sends more is no mistake. */
+const MAX_DISCARDED_BYTES = 16 << 20
+
+/**
+ * Many senders read the answer only when all of their body is written. To close the connection
+ * before that resets it, and the answer is lost. How long it may take is the server's
+ * `requestTimeout`.
+ */
+async function discardRest(body: Body): Promise<void> {
+  try {
+    for (let length = 0; length <= MAX_DISCARDED_BYTES; ) {
+      const { done, value } = await body.next()
+      if (done) return
+      length += value.byteLength
+    }
+    // Closes the connection.
+    await body.return?.()
+  } catch {
+    // The sender has left.
+  }
 }

@@ -1,8 +1,10 @@
 // Under Node's own server, with deliveries that the standard's own library signed.
 
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, connect } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { handleEvents, toNodeHandler } from '../../events/index.ts'
@@ -29,6 +31,36 @@ async function deliver(url: string, more: object = {}): Promise<unknown[]> {
   const answer = await fetch(url, { method: 'POST', headers, body })
   const text = await answer.text()
   return [answer.status, text === '' ? undefined : JSON.parse(text).code]
+}
+
+interface Upload {
+  connection: string
+  /** Between two pieces of 64 KiB. */
+  pauseMs: number
+  pieces: number
+}
+
+/** Reads only when all is written. Resolves with the line of the status, or with the error. */
+async function upload(url: string, { connection, pauseMs, pieces }: Upload): Promise<string> {
+  const piece = new Uint8Array(64 << 10)
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  socket.setTimeout(10_000, () => socket.destroy(new Error('Nothing came for 10 s.')))
+  const failed = new Promise<string>((resolve) => {
+    socket.once('error', (error) => resolve(String(error)))
+    socket.once('close', () => resolve('closed'))
+  })
+  const written = async () => {
+    const lines = ['POST /events HTTP/1.1', 'Host: shop', `Connection: ${connection}`]
+    lines.push('webhook-id: 01EVENT', 'webhook-timestamp: 1700000000')
+    socket.write(`${lines.join('\r\n')}\r\nContent-Length: ${pieces * piece.length}\r\n\r\n`)
+    for (let sent = 0; sent < pieces; sent++) {
+      await new Promise((resolve) => socket.write(piece, resolve))
+      await sleep(pauseMs)
+    }
+    const [first] = await once(socket, 'data')
+    return String(first).split('\r\n')[0] ?? ''
+  }
+  return Promise.race([failed, written()]).finally(() => socket.destroy())
 }
 
 describe('the endpoint under Node’s own server', () => {
@@ -59,6 +91,38 @@ describe('the endpoint under Node’s own server', () => {
       413,
       'payload_too_large',
     ])
+  })
+
+  it.each([
+    { connection: 'close', pauseMs: 0 },
+    { connection: 'close', pauseMs: 5 },
+    { connection: 'keep-alive', pauseMs: 5 },
+  ])('answers 413 to 20 senders that write 1 MiB before they read: %o', async (how) => {
+    const handle = toNodeHandler(receiver([]))
+    const url = await serve((request, response) => void handle(request, response))
+    const senders = Array.from({ length: 20 }, () => upload(url, { ...how, pieces: 16 }))
+    expect(new Set(await Promise.all(senders))).toEqual(new Set(['HTTP/1.1 413 Payload Too Large']))
+  })
+
+  it('cuts off a sender that goes on, instead of reading it to its end', async () => {
+    const handle = toNodeHandler(receiver([]))
+    const url = await serve((request, response) => void handle(request, response))
+    const answer = await upload(url, { connection: 'close', pauseMs: 0, pieces: 1_600 })
+    expect(answer).toMatch(/EPIPE|ECONNRESET|closed/)
+  })
+
+  it('gets over a sender that leaves in the middle', async () => {
+    const [begun, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    const handle = toNodeHandler(receiver([]))
+    const url = await serve((request, response) => {
+      begun.resolve()
+      handle(request, response).then(over.resolve, over.reject)
+    })
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.write('POST / HTTP/1.1\r\nHost: shop\r\nContent-Length: 9\r\n\r\nabc')
+    await begun.promise
+    socket.destroy()
+    await over.promise
   })
 
   it('says so where a parser has read the body before it', async () => {
