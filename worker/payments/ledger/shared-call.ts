@@ -1,6 +1,7 @@
-// One call for many callers: who comes while two calls are under way waits until one of them ends,
-// or a few ms, and goes together with those that came meanwhile. A pure algorithm: it knows neither
-// the ledger nor how to call it.
+// One call for many callers: while two calls are under way, the next ones gather for 10 ms and are
+// sent together, earlier if somebody comes after one of the two has ended. A pure algorithm: it
+// knows neither the ledger nor how to call it. A caller is a request: its timers, and the answers
+// to what it sends, vanish with it.
 
 import type { Clock } from '../../shared/clock.ts'
 
@@ -27,8 +28,8 @@ const MAX_UNDER_WAY = 2
  */
 const MAX_WAIT_MS = 10
 /**
- * After this the caller that sent the call has vanished, and nobody else gets its answer; or it is
- * slow. The writer has the other 25 of 30 s.
+ * After this the call is slow, or its sender has vanished and the answer is lost: each of the
+ * others sends its own item again. The writer has the other 25 of 30 s.
  */
 const PATIENCE_MS = 3_000
 
@@ -49,7 +50,7 @@ export function sharedCall<Answer>({
   let chars = 0
   /** When the first of them came. */
   let gatheredSince = 0
-  /** The calls, by when each was sent. */
+  /** The calls, with when each was sent. */
   const underWay = new Set<{ since: number }>()
 
   function sendGathered(): void {
@@ -82,8 +83,8 @@ export function sharedCall<Answer>({
   }
 
   /**
-   * The timer belongs to the request that waits. It is needed for another reason, too: if a request
-   * does not wait for anything itself, the runtime considers it hanging, and answers it with 500.
+   * Each that waits has a timer of its own: a request that waits for nothing of its own is hanging,
+   * says the runtime, and answers it with 500. Whoever sends waits for its call instead.
    */
   async function wait(waiting: Waiting<Answer>, answer: Promise<Answer>): Promise<Answer> {
     const sendAlone = () => {
@@ -91,8 +92,8 @@ export function sharedCall<Answer>({
       void send([waiting])
     }
     const sendAll = () => {
-      cancel = clock.after(PATIENCE_MS - MAX_WAIT_MS, sendAlone)
       if (gathered.has(waiting)) sendGathered()
+      else cancel = clock.after(PATIENCE_MS - MAX_WAIT_MS, sendAlone)
     }
     const isFirst = gathered.size === 1
     let cancel = isFirst ? clock.after(MAX_WAIT_MS, sendAll) : clock.after(PATIENCE_MS, sendAlone)
@@ -111,7 +112,7 @@ export function sharedCall<Answer>({
     gathered.add(waiting)
     chars += item.length
     const isFull = gathered.size >= MAX_ITEMS || chars >= MAX_CHARS
-    // If the first one has vanished, its timer is gone, too.
+    // The timer of the first one has vanished with it.
     const isLate = clock.now() - gatheredSince >= MAX_WAIT_MS
     if (isBusy() && !isFull && !isLate) return wait(waiting, promise)
     sendGathered()
