@@ -3,7 +3,7 @@
 import { type Context, Hono } from 'hono'
 import type * as z from 'zod'
 import { type Access, type ApiEnv, requireScope, type Scope } from '../shared/access.ts'
-import { bodyLimit } from '../shared/body-limit-hono.ts'
+import { bodyLimit, readJson } from '../shared/body-limit-hono.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import { Problem } from '../shared/problem.ts'
@@ -202,14 +202,8 @@ async function answerRead(
 }
 
 async function bodyOf<T>(c: Context<ApiEnv>, check: (body: unknown) => Checked<T>): Promise<T> {
-  let body: unknown
-  try {
-    body = await c.req.json()
-  } catch (error) {
-    // Reading may also fail by the size limit, which has its own answer.
-    if (error instanceof SyntaxError) throw new Problem('invalid_request', 'The body is not JSON.')
-    throw error
-  }
+  const body = await readJson(c)
+  if (body === undefined) throw new Problem('invalid_request', 'The body is not JSON.')
   const wire = wireOf(body)
   if (wire !== WIRE) throw new Problem('wire_version', wireProblem(WIRE, wire))
   const checked = check(body)

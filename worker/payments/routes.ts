@@ -2,7 +2,7 @@
 
 import { type Context, Hono } from 'hono'
 import { type ApiEnv, requireScope } from '../shared/access.ts'
-import { bodyLimit } from '../shared/body-limit-hono.ts'
+import { bodyLimit, readJson } from '../shared/body-limit-hono.ts'
 import { IDEMPOTENCY_KEY_PATTERN } from '../shared/openapi/components.ts'
 import { Problem } from '../shared/problem.ts'
 import type { ChargeContext } from './charging/charge.ts'
@@ -80,10 +80,7 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
 
 /** Its fields are checked by the operation that gets it. */
 async function bodyOf<Body>(c: Context): Promise<Body> {
-  const body: unknown = await c.req.json().catch((error: unknown) => {
-    // The size limit fails here too, and has its own answer.
-    if (!(error instanceof SyntaxError)) throw error
-  })
+  const body = await readJson(c)
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Body
   throw new Problem('invalid_argument', 'The body must be a JSON object.')
 }

@@ -11,7 +11,7 @@ import {
   type Grant,
   requireKnownOrigin,
 } from '../shared/access.ts'
-import { bodyLimit } from '../shared/body-limit-hono.ts'
+import { bodyLimit, readJson } from '../shared/body-limit-hono.ts'
 import type { Clock } from '../shared/clock.ts'
 import { Problem } from '../shared/problem.ts'
 import { codeSpent, readCode } from './code.ts'
@@ -82,19 +82,11 @@ export function sessionRoutes(): Hono<ApiEnv> {
 
 async function readBody(c: Context): Promise<z.infer<typeof signInSchema>> {
   const isJson = /^application\/json\s*(;|$)/i.test(c.req.header('Content-Type') ?? '')
-  const text = isJson ? await c.req.text() : ''
-  const parsed = signInSchema.safeParse(parseJson(text))
+  const body = isJson ? await readJson(c) : undefined
+  const parsed = signInSchema.safeParse(body)
   if (parsed.success) return parsed.data
   const shapes = '{"token":"…"} or {"code":"…"}'
   throw new Problem('invalid_request', `The body must be ${shapes}, as application/json.`)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** Exchanges the code of a link for a token of its session. Works once. */

@@ -1,7 +1,8 @@
-// The limit for the body of a request.
+// Reads the body of a request, up to its limit.
 
 import type { Context, MiddlewareHandler } from 'hono'
 import { bodyLimit as countedLimit } from 'hono/body-limit'
+import { Problem } from './problem.ts'
 
 export interface BodyLimit {
   maxSize: number
@@ -22,9 +23,32 @@ export function bodyLimit({ maxSize, onError }: BodyLimit): MiddlewareHandler {
     if (!isDeclared) {
       // Under Node the request is a stand-in, and hono's `new Request(raw, …)` throws for one.
       c.req.raw = new Request(c.req.url, c.req.raw)
-      return counted(c, next)
+      const refused = await counted(c, noNext).catch((error: unknown) => throwCutOff(c, error))
+      return refused ?? next()
     }
     if (Number(length) > maxSize) return onError(c)
     return next()
   }
+}
+
+const noNext = async () => undefined
+
+/** The body of a request. Throws `invalid_request` where the client left in the middle of it. */
+export const readText = (c: Context): Promise<string> =>
+  c.req.text().catch((error: unknown) => throwCutOff(c, error))
+
+/** As `readText`. Undefined where the body is not JSON. */
+export async function readJson(c: Context): Promise<unknown> {
+  const text = await readText(c)
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A client that leaves is not a failure of the edge: nobody is to be woken up for it. */
+function throwCutOff(c: Context, error: unknown): never {
+  if (error instanceof Problem || !c.req.raw.signal.aborted) throw error
+  throw new Problem('invalid_request', 'The body ends before its length.')
 }

@@ -1,8 +1,9 @@
 // The routes for gateways' webhooks. Signatures protect them: no access token is needed.
 
 import { type Context, Hono } from 'hono'
-import { bodyLimit } from '../../shared/body-limit-hono.ts'
+import { bodyLimit, readText } from '../../shared/body-limit-hono.ts'
 import type { Log } from '../../shared/log.ts'
+import { Problem } from '../../shared/problem.ts'
 import type { Payments } from '../payments.ts'
 import {
   apiMiddleware,
@@ -16,6 +17,9 @@ import type { WebhookAnswer } from './receive.ts'
 import { routePath, WEBHOOK_ROUTE_NAMES } from './route-names.ts'
 
 const MAX_BODY_BYTES = 256 << 10
+/** The only Problem here is a body whose sender left in the middle: nobody gets the answer. */
+const REFUSED = ['debug', 'refused'] as const
+const CRASHED = ['error', 'crashed'] as const
 
 /** The routes of `route-names.ts`; mounted at the root. */
 export function webhookRoutes(payments: Payments, now: () => number, log: Log): Hono {
@@ -31,7 +35,8 @@ export function webhookRoutes(payments: Payments, now: () => number, log: Log): 
     const handler = () => handle(c, payments, { receivedAt, correlationId })
     const running = runMiddleware(middleware, c.req.raw, handler)
     const response = await running.catch((error: unknown) => {
-      log('error', 'payments.webhook.crashed', { correlationId, error: String(error) })
+      const [level, what] = error instanceof Problem ? REFUSED : CRASHED
+      log(level, `payments.webhook.${what}`, { correlationId, error: String(error) })
       return respond(500, 'error')
     })
     return withHeaders(response, { [CORRELATION_ID]: correlationId })
@@ -75,7 +80,7 @@ async function handle(
   const request = {
     headers,
     query: new URLSearchParams(url.includes('?') ? url.slice(url.indexOf('?')) : ''),
-    body: await c.req.text(),
+    body: await readText(c),
     receivedAt,
   }
   const { status, body } = await payments.receive(key, request, correlationId)
