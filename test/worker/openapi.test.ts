@@ -8,7 +8,10 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { generated } from '../../api/generate.ts'
+import { WIRE } from '../../worker/board/wire.ts'
 import { STATUS_OF } from '../../worker/shared/problem.ts'
+import { publishedRepo } from '../support/edge.ts'
+import { jsonOf } from '../support/json-of.ts'
 import { deviations, eventDeviations, requestDeviations } from '../support/openapi.ts'
 import {
   ASKS,
@@ -109,6 +112,41 @@ describe('As the document says', () => {
   it('is answered every step of a sync', async () => {
     for (const body of SYNC_STEPS) {
       await answersAsDocumented('POST /api/sync', { path: SYNC_PATH, status: 200, body })
+    }
+  })
+
+  it('is refused a message for the wrong run, epoch, batch or version, with each code', async () => {
+    const board = await publishedRepo(edge)
+    await board.begin()
+    await board.changes({})
+    const { run } = board
+    const part = board.part({})
+    const entries = { wire: WIRE, step: 'entries', run, batch: 9, more: false, buckets: {} }
+    const refused = {
+      'POST /api/sync': [
+        { ...entries, run: run + 1 },
+        { ...entries, run: run - 1 },
+        { ...entries, batch: 0 },
+        { ...entries, wire: WIRE + 1 },
+      ],
+      'POST /api/changes': [
+        { ...part, epoch: 'another' },
+        { ...part, run: run - 1 },
+        { ...part, batch: 0 },
+        { ...part, wire: WIRE + 1 },
+      ],
+    }
+    for (const [route, bodies] of Object.entries(refused)) {
+      const [, pathname] = route.split(' ')
+      const path = `${pathname}?path=${encodeURIComponent(board.path)}`
+      const codes: string[] = []
+      for (const body of bodies) {
+        const answer = await send(route, { path, status: 409, body })
+        codes.push((await jsonOf<{ code: string }>(answer.clone(), 409)).code)
+        expect([route, await deviations(route, answer)]).toEqual([route, []])
+      }
+      expect(codes).toEqual(['sync_required', 'superseded', 'stale_batch', 'wire_version'])
+      expect(new Set(codesOf(OPERATIONS.get(route)?.responses[409] ?? {}))).toEqual(new Set(codes))
     }
   })
 
