@@ -1140,8 +1140,8 @@ export interface FailureCodes {
     | 'keys_unavailable'
     | 'misconfigured'
     | 'not_configured'
-  receiveWebhook: never
-  receiveCallback: never
+  receiveWebhook: 'misconfigured'
+  receiveCallback: 'misconfigured'
   streamEvents:
     | 'invalid_path'
     | 'invalid_request'

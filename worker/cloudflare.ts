@@ -1,6 +1,8 @@
 // The edge on Cloudflare: fetch, scheduled, the dispatcher and the object classes. Wiring only.
 
 import { WorkerEntrypoint, waitUntil } from 'cloudflare:workers'
+import { Hono } from 'hono'
+import { type RequestIdVariables, requestId } from 'hono/request-id'
 import { createApp } from './app.ts'
 import { boardMetrics } from './board/metrics.ts'
 import { objectRepositories, type RepositoryNamespace } from './board/repositories-object.ts'
@@ -96,10 +98,7 @@ export function signalbox(file: SignalboxFile) {
       try {
         edge = edgeFor(env)
       } catch (error) {
-        consoleLog('error', 'config.refused', { error: String(error) })
-        return problemResponse(
-          new Problem('misconfigured', 'The edge is misconfigured: see its log.'),
-        )
+        return refuseAll(error).fetch(request)
       }
       return edge.app.fetch(request)
     },
@@ -110,6 +109,20 @@ export function signalbox(file: SignalboxFile) {
     },
   }
   return { handler, RepositoryObject, LedgerObject, Dispatcher }
+}
+
+/** In the place of an app that cannot be opened. */
+function refuseAll(error: unknown): Hono<{ Variables: RequestIdVariables }> {
+  const app = new Hono<{ Variables: RequestIdVariables }>()
+  app.use(requestId({ headerName: 'X-Request-Id' }))
+  app.all('*', (c) => {
+    consoleLog('error', 'config.refused', { requestId: c.get('requestId'), error: String(error) })
+    const problem = new Problem('misconfigured', 'The edge is misconfigured: see its log.')
+    const answer = problemResponse(problem)
+    // A bare Response would lose the id.
+    return c.newResponse(answer.body, answer)
+  })
+  return app
 }
 
 /** What throws is tried again with the next request. */

@@ -12,6 +12,12 @@ import {
 import type { Answer, Description, Operation, SentWebhook } from './operation.ts'
 
 type Json = Record<string, unknown>
+interface Response {
+  description: string
+  headers: Json
+  content?: Json
+}
+type Responses = Record<string, Response>
 /** A reference to a schema that has a name; any other schema unchanged. */
 type Refer = (schema: z.ZodType) => Json
 
@@ -96,16 +102,26 @@ function describe(method: string, room: Description, operation: Operation, refer
     security: securityOf(operation),
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: body !== 'any', content: contentOf(body, refer) } }),
-    responses: {
-      ...Object.fromEntries(
-        Object.entries(operation.answers).map(([status, answer]) => [
-          status,
-          responseOf(answer, room, refer),
-        ]),
-      ),
-      ...failuresOf([...operation.failures, ...commonFailures(method, operation)], operation),
-    },
+    responses: responsesOf(
+      Object.entries(operation.answers).map(([status, answer]) => [
+        status,
+        responseOf(answer, room, refer),
+      ]),
+      failuresOf([...operation.failures, ...commonFailures(method, operation)], operation),
+    ),
   }
+}
+
+/** A webhook's words and our codes share a status: which of the two it is, its type tells. */
+function responsesOf(answers: [status: string, Response][], failures: Responses): Responses {
+  const merged = answers.map(([status, answer]): [string, Response] => {
+    const failure = failures[status]
+    if (!failure) return [status, answer]
+    const description = `${answer.description}; ${failure.description}`
+    const content = { ...answer.content, ...failure.content }
+    return [status, { ...answer, description, content }]
+  })
+  return { ...failures, ...Object.fromEntries(merged) }
 }
 
 function securityOf({ needs, takesTicket }: Operation): Json[] {
@@ -150,7 +166,7 @@ function responseOf(
   { description, schema, type, headers = [] }: Answer,
   room: Description,
   refer: Refer,
-): Json {
+): Response {
   return {
     description,
     headers: headersOf([...headers, ...(room.isBare ? [] : ['X-Request-Id' as const])]),
@@ -169,7 +185,7 @@ function commonFailures(method: string, { needs }: Operation): Reason[] {
   ]
 }
 
-function failuresOf(reasons: readonly Reason[], { answers }: Operation): Json {
+function failuresOf(reasons: readonly Reason[], { answers }: Operation): Responses {
   const byStatus = Map.groupBy([...new Set(reasons)].toSorted(), (reason) => STATUS_OF[reason])
   const hasCorrelation = Object.values(answers).some(({ headers }) =>
     headers?.includes('X-Correlation-Id'),
