@@ -2,7 +2,8 @@
 
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { getRequestListener } from '@hono/node-server'
+import { finished } from 'node:stream/promises'
+import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { listen } from './shared/listen-node.ts'
 import { Problem, problemResponse } from './shared/problem.ts'
 
@@ -22,7 +23,11 @@ export async function serveNode(
   { hostname, port }: { hostname: string; port: number },
 ): Promise<NodeServer> {
   let isClosing = false
-  const answer = getRequestListener(handle, {
+  const answerOne = (request: Request, bindings: object) => {
+    const { incoming, outgoing } = bindings as HttpBindings
+    return outgoing.shouldKeepAlive ? handle(request) : lastAnswer(incoming, handle(request))
+  }
+  const answer = getRequestListener(answerOne, {
     // The global Request and Response belong to the host application too.
     overrideGlobalObjects: false,
     // Its own cleanup closes the connection 500 ms after a body that was refused, also when all of
@@ -53,6 +58,31 @@ export async function serveNode(
       }),
   }
 }
+
+/**
+ * Node closes the connection after the last answer. While the client still writes, that resets it,
+ * and the answer is lost: so its end waits for that of the request.
+ */
+async function lastAnswer(
+  incoming: IncomingMessage,
+  answer: Response | Promise<Response>,
+): Promise<Response> {
+  const response = await answer
+  if (incoming.complete || !response.body) return response
+  const flush = async () => {
+    discardRest(incoming)
+    let length = 0
+    incoming.on('data', (chunk: Uint8Array) => {
+      length += chunk.length
+      if (length > MAX_DISCARDED_BYTES) incoming.destroy()
+    })
+    await finished(incoming).catch(() => undefined)
+  }
+  return new Response(response.body.pipeThrough(new TransformStream({ flush })), response)
+}
+
+/** Twice the largest body that any route takes. */
+const MAX_DISCARDED_BYTES = 16 << 20
 
 /** A body that is not read would precede the next request of its connection. */
 function discardRest(incoming: IncomingMessage): void {

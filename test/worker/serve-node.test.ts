@@ -93,6 +93,41 @@ it.each([
   socket.destroy()
 })
 
+/** Writes 1 MiB before it reads, and gets its answer or an error. */
+async function upload(head: string): Promise<string> {
+  const socket = await send(`POST / HTTP/1.1\r\nHost: a\r\n${head}Content-Length: 1048576\r\n\r\n`)
+  const failed = once(socket, 'error').then(String)
+  const written = async () => {
+    for (let sent = 0; sent < 16; sent++) {
+      await new Promise((resolve) => socket.write(CHUNK, resolve))
+      await sleep(5)
+    }
+    return String(await once(socket, 'data')).split('\r\n')[0] ?? ''
+  }
+  return Promise.race([failed, written()]).finally(() => socket.destroy())
+}
+
+it.each(['', 'Connection: close\r\n'])(
+  'refuses 20 clients that write 1 MiB before they read: %j',
+  async (head) => {
+    handle = () => new Response('No.', { status: 413 })
+    const answers = await Promise.all(Array.from({ length: 20 }, () => upload(head)))
+    expect(new Set(answers)).toEqual(new Set(['HTTP/1.1 413 Payload Too Large']))
+  },
+)
+
+it('cuts off a client whose refused body has no end', async () => {
+  handle = () => new Response('No.', { status: 413 })
+  const head = 'POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n'
+  const socket = await send(`${head}Content-Length: 1000000000\r\n\r\n`)
+  const closed = new Promise((resolve) => socket.once('close', resolve))
+  socket.on('error', () => undefined).resume()
+  while (!socket.destroyed) {
+    await Promise.race([new Promise((resolve) => socket.write(CHUNK, resolve)), closed])
+  }
+  expect(socket.bytesWritten).toBeLessThan(1_000_000_000)
+})
+
 it('brings a large body to its handler, and a large one back', async () => {
   const body = new Uint8Array(8 << 20).fill(7)
   handle = async (request) => new Response(await request.arrayBuffer())
