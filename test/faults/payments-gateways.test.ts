@@ -24,6 +24,8 @@ import { Tap } from '../support/tap.ts'
 
 /** From opening to the first probe. */
 const OPEN_MS = 30_000
+/** More where a charge of `expectOpen` was the probe. */
+const FIVE = expect.toSatisfy((count: number) => count >= 5)
 
 /** One for each test, so that they can wait at the same time; builds of the edge cannot overlap. */
 const systems: PaymentSystem[] = []
@@ -70,9 +72,26 @@ const rowsOf = async ({ database }: PaymentSystem, references: string[]) =>
 
 const orders = (count: number): string[] => Array.from({ length: count }, freshReference)
 
-async function expectRefused(system: PaymentSystem, gateway: string): Promise<void> {
-  const reference = freshReference()
-  const refused = await charge(system, reference, gateway)
+/**
+ * A busy machine may charge after the 30 s. That charge is the probe: it fails, which opens the
+ * circuit for the next one.
+ */
+async function expectOpen(system: PaymentSystem, gateway: string): Promise<void> {
+  for (;;) {
+    const { state, openUntil = '' } = await breakerOf(system, gateway)
+    expect(state).not.toBe('closed')
+    const reference = freshReference()
+    await system.simulator.faults(reference, { outage: 502 })
+    const answer = await charge(system, reference, gateway)
+    if (Date.now() < Date.parse(openUntil)) return await expectRefused(system, reference, answer)
+  }
+}
+
+async function expectRefused(
+  system: PaymentSystem,
+  reference: string,
+  refused: Answered,
+): Promise<void> {
   expect(refused).toMatchObject({ status: 503, code: 'gateway_unavailable' })
   expect(refused.retryAfterS).toBeGreaterThanOrEqual(1)
   expect(refused.retryAfterS).toBeLessThanOrEqual(OPEN_MS / 1_000)
@@ -108,7 +127,7 @@ describe.concurrent('during an outage,', () => {
   it('a failing gateway is not called after five charges, and one probe closes the circuit', async () => {
     const system = systemOf(0)
     const { references } = await open(system, 'redirect', [{ outage: 502 }, { outage: 200 }])
-    await expectRefused(system, 'redirect')
+    await expectOpen(system, 'redirect')
     // It is unknown whether the gateway made the payments.
     const pending = await rowsOf(system, references)
     expect(pending.map(({ status }) => status)).toEqual(references.map(() => 'Pending'))
@@ -119,11 +138,11 @@ describe.concurrent('during an outage,', () => {
       expect(await send(system.edge, await signed(payment))).toMatchObject({ word: 'ok' })
     // The sweeper is refused as well, which does not count as its failure.
     for (const { id } of pending) await system.passTime(String(id))
-    expect(await system.sweep()).toMatchObject({ unreachable: 5, chargedAgain: 0, failed: 0 })
+    expect(await system.sweep()).toMatchObject({ unreachable: FIVE, chargedAgain: 0, failed: 0 })
 
     // After a restart of the edge the circuit is still open.
     await system.edge.crash()
-    await expectRefused(system, 'redirect')
+    await expectOpen(system, 'redirect')
 
     // It stays open as long as the edge reports.
     for (;;) {
@@ -132,7 +151,7 @@ describe.concurrent('during an outage,', () => {
       const leftMs = Date.parse(breaker.openUntil ?? '') - Date.now()
       expect(leftMs).toBeLessThanOrEqual(OPEN_MS)
       // Late enough to be worth it, and early enough for an edge that is busy to answer in time.
-      if (leftMs > 10_000) await expectRefused(system, 'redirect')
+      if (leftMs > 10_000) await expectOpen(system, 'redirect')
       await sleep(1_000)
     }
     const [probe = '', ...others] = orders(3)
@@ -140,16 +159,18 @@ describe.concurrent('during an outage,', () => {
     await system.simulator.faults(probe, { slowMs: 10_000 })
     const probing = charge(system, probe, 'redirect')
     await vi.waitUntil(async () => (await rowsOf(system, [probe])).length === 1, PATIENT)
-    for (const _ of others) await expectRefused(system, 'redirect')
+    for (const reference of others) {
+      await expectRefused(system, reference, await charge(system, reference, 'redirect'))
+    }
     expect((await probing).status).toBe(201)
     for (const reference of others) {
       expect((await charge(system, reference, 'redirect')).status).toBe(201)
     }
     expect(told(system, 'CircuitOpened', 'redirect')).toHaveLength(1)
 
-    for (const reference of references) await system.simulator.faults(reference, {})
+    await system.simulator.everywhere({})
     for (const { id } of pending) await system.passTime(String(id))
-    expect(await system.sweep()).toMatchObject({ chargedAgain: 5, unreachable: 0, failed: 0 })
+    expect(await system.sweep()).toMatchObject({ chargedAgain: FIVE, unreachable: 0, failed: 0 })
     for (const reference of references) {
       expect(await system.simulator.payments(reference)).toHaveLength(1)
     }
@@ -173,7 +194,7 @@ describe.concurrent('during an outage,', () => {
       expect(data).toMatchObject({ gateway: 'fib', endpoint: 'payments' })
       expect(data.durationMs).toBeGreaterThanOrEqual(15_000)
     }
-    await expectRefused(system, 'fib')
+    await expectOpen(system, 'fib')
     for (const reference of references) {
       expect(await system.simulator.payments(reference)).toHaveLength(1)
     }
