@@ -84,7 +84,7 @@ it('300 at once, some with clients that disconnect, are each applied once and an
   expect(await system.log()).not.toMatch(/hung|not_recorded|Uncaught|background_failed/)
 })
 
-it('a long wait for the database ends with each webhook answered, applied and delivered once', async () => {
+it('a long wait for the database ends with each webhook answered, applied once and delivered', async () => {
   const payments = await seed(system.database, 150)
   const callbacks = await signedAll(payments)
   await system.database.kill()
@@ -96,6 +96,8 @@ it('a long wait for the database ends with each webhook answered, applied and de
     new Set(['200 ok']),
   )
   expect(await stored(system.database, payments)).toEqual(once(payments))
-  const toldOf = ({ id }: Seeded) => system.receiver.of(id).length
-  await expect.poll(() => payments.map(toldOf), PATIENT).toEqual(payments.map(() => 1))
+  await expect.poll(() => undelivered(system, payments), PATIENT).toEqual([])
+  // One event for each. A busy machine may answer it too late, and then gets it again.
+  const eventsOf = ({ id }: Seeded) => new Set(system.receiver.of(id).map((event) => event.id)).size
+  expect(payments.map(eventsOf)).toEqual(payments.map(() => 1))
 })
