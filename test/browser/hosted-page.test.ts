@@ -45,11 +45,15 @@ describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => 
 
   /** The story after every webhook was answered and every event delivered. */
   const settled = async ({ gatewayTransactionId, transactionId }: OpenedPayment) => {
-    const sent = () => simulator.webhooks(gatewayTransactionId)
-    await vi.waitUntil(async () => (await sent()).length >= 50, PATIENT)
+    // A busy machine may answer one too late, and then it is sent again.
+    const accepted = async () => {
+      const sent = await simulator.webhooks(gatewayTransactionId)
+      return sent.filter(({ status }) => status === 200)
+    }
+    await vi.waitUntil(async () => (await accepted()).length >= 50, PATIENT)
     const story = () => start.payments<TransactionStory>(`/transactions/${transactionId}`)
     await vi.waitUntil(async () => (await story()).events.every((event) => event.toldAt), PATIENT)
-    return { sent: await sent(), story: await story() }
+    return { accepted: await accepted(), story: await story() }
   }
   /** The output of the listener in signalbox.config.ts about an order. */
   const printed = async (reference: string) => {
@@ -66,10 +70,12 @@ describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => 
     await tab.waitForURL(`${shop}?token=*`)
     expect(await tab.title()).toBe('Thank you')
 
-    const { sent, story } = await settled(charged)
-    expect(sent).toHaveLength(50)
-    expect(sent.filter(({ answer }) => answer === 'ok')).toHaveLength(1)
-    expect(sent.filter(({ answer }) => answer === 'duplicate')).toHaveLength(49)
+    const { accepted, story } = await settled(charged)
+    expect(accepted).toHaveLength(50)
+    const others = accepted.filter(({ answer }) => answer !== 'ok')
+    expect(others.map(({ answer }) => answer)).toEqual(others.map(() => 'duplicate'))
+    // The one `ok` may have come too late.
+    expect(others.length).toBeGreaterThanOrEqual(49)
     expect(story).toMatchObject({ status: 'Paid', amount: 25_000, refundedAmount: 0 })
     expect(story.webhookEvents).toHaveLength(1)
     expect(story.events.map(({ type }) => type)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
