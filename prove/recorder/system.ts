@@ -10,12 +10,12 @@ import { edgeReady, edgeUrl } from '../../local/edge.ts'
 import { edgeVariables, machineVariables } from '../../local/environment.ts'
 import { gatewaySecrets } from '../../local/gateways.ts'
 import { prepareNode } from '../../local/node.ts'
-import { findPorts } from '../../local/ports.ts'
 import { boardReady, sidecarProcess } from '../../local/sidecar-process.ts'
 import { simulatorProcess, simulatorReady, simulatorUrl } from '../../local/simulator-process.ts'
 import { mintTokens } from '../../local/tokens.ts'
 import { prepareWorkerd } from '../../local/workerd.ts'
 import { EventReceiver } from '../../test/support/event-receiver.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { shopHome } from '../../test/support/shop-home.ts'
 import { SimulatorControl } from '../../test/support/simulator-control.ts'
 import { fileIn, type RunDatabase, startServer } from './database.ts'
@@ -57,8 +57,8 @@ export interface System {
 
 export async function startSystem(host: Host): Promise<System> {
   const dir = await realpath(await mkdtemp(join(tmpdir(), 'signalbox-prove-')))
-  const ports = (await findPorts([0, 0, 0, 0])).map((claim) => (claim.ok ? claim.port : 0))
-  const [edgePort = 0, secondEdgePort = 0, databasePort = 0, simulatorPort = 0] = ports
+  const [edgePort, secondEdgePort] = [await freePort(), await freePort()]
+  const [databasePort, simulatorPort] = [await freePort(), await freePort()]
   const proxies = {
     gateways: await FaultyProxy.before(simulatorPort),
     webhooks: await FaultyProxy.before(edgePort),
