@@ -179,6 +179,20 @@ describe('a sender that has vanished', () => {
     expect(await next).toBe('B')
   })
 
+  it('is not waited for by one that gathered with it, which then is not sent again', async () => {
+    void busy()
+    const { after } = clock
+    clock.after = () => () => false
+    void submit('a')
+    clock.after = after
+    const waiting = submit('b')
+    await clock.advance(3_000)
+    void submit('c')
+    expect(items().slice(2)).toEqual([['b'], ['a', 'c']])
+    await call(2).answer()
+    expect(await waiting).toBe('B')
+  })
+
   it('changes nothing with a late answer', async () => {
     void busy()
     const waiting = [submit('a'), submit('b')]
