@@ -10,24 +10,30 @@ export interface BodyLimit {
   onError(c: Context): Response
 }
 
+export function bodyLimit(limit: BodyLimit): MiddlewareHandler {
+  const refusal = bodyRefusal(limit)
+  return async (c, next) => (await refusal(c)) ?? next()
+}
+
 /**
- * As hono's. But where the length is declared, the body is not looked at: under Node that would
- * make a stream of it, which costs more than all else that is done with a small request.
+ * The answer to a body that is too long; undefined to any other. As hono's, but where the length is
+ * declared, the body is not looked at: under Node that would make a stream of it, which costs more
+ * than all else that is done with a small request.
  */
-export function bodyLimit({ maxSize, onError }: BodyLimit): MiddlewareHandler {
+export function bodyRefusal({
+  maxSize,
+  onError,
+}: BodyLimit): (c: Context) => Promise<Response | undefined> {
   const counted = countedLimit({ maxSize, onError })
-  return async (c, next) => {
+  return async (c) => {
     const length = c.req.header('Content-Length')
     // With both of them the length is not that of the body.
     const isDeclared = length !== undefined && c.req.header('Transfer-Encoding') === undefined
-    if (!isDeclared) {
-      // Under Node the request is a stand-in, and hono's `new Request(raw, …)` throws for one.
-      c.req.raw = new Request(c.req.url, c.req.raw)
-      const refused = await counted(c, noNext).catch((error: unknown) => throwCutOff(c, error))
-      return refused ?? next()
-    }
-    if (Number(length) > maxSize) return onError(c)
-    return next()
+    if (isDeclared) return Number(length) > maxSize ? onError(c) : undefined
+    // Under Node the request is a stand-in, and hono's `new Request(raw, …)` throws for one.
+    c.req.raw = new Request(c.req.url, c.req.raw)
+    const refused = await counted(c, noNext).catch((error: unknown) => throwCutOff(c, error))
+    return refused ?? undefined
   }
 }
 

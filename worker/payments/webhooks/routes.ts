@@ -1,7 +1,7 @@
 // The routes for gateways' webhooks. Signatures protect them: no access token is needed.
 
 import { type Context, Hono } from 'hono'
-import { bodyLimit, readText } from '../../shared/body-limit-hono.ts'
+import { bodyRefusal, readText } from '../../shared/body-limit-hono.ts'
 import type { Log } from '../../shared/log.ts'
 import { Problem } from '../../shared/problem.ts'
 import type { Payments } from '../payments.ts'
@@ -17,9 +17,6 @@ import type { WebhookAnswer } from './receive.ts'
 import { routePath, WEBHOOK_ROUTE_NAMES } from './route-names.ts'
 
 const MAX_BODY_BYTES = 256 << 10
-/** The only Problem here is a body whose sender left in the middle: nobody gets the answer. */
-const REFUSED = ['debug', 'refused'] as const
-const CRASHED = ['error', 'crashed'] as const
 
 /** The routes of `route-names.ts`; mounted at the root. */
 export function webhookRoutes(payments: Payments, now: () => number, log: Log): Hono {
@@ -35,8 +32,10 @@ export function webhookRoutes(payments: Payments, now: () => number, log: Log): 
     const handler = () => handle(c, payments, { receivedAt, correlationId })
     const running = runMiddleware(middleware, c.req.raw, handler)
     const response = await running.catch((error: unknown) => {
-      const [level, what] = error instanceof Problem ? REFUSED : CRASHED
-      log(level, `payments.webhook.${what}`, { correlationId, error: String(error) })
+      const fields = { correlationId, error: String(error) }
+      // The only Problem here is a body whose sender left in the middle: nobody gets the answer.
+      if (error instanceof Problem) log('debug', 'payments.webhook.refused', fields)
+      else log('error', 'payments.webhook.crashed', fields)
       return respond(500, 'error')
     })
     return withHeaders(response, { [CORRELATION_ID]: correlationId })
@@ -48,11 +47,10 @@ export function webhookRoutes(payments: Payments, now: () => number, log: Log): 
   return app
 }
 
-const limit = bodyLimit({
+const tooLarge = bodyRefusal({
   maxSize: MAX_BODY_BYTES,
-  onError: () => new Response(null, { status: 413 }),
+  onError: () => respond(413, 'too_large'),
 })
-const noNext = async () => undefined
 
 const respond = (
   status: WebhookAnswer['status'] | 413,
@@ -74,7 +72,8 @@ async function handle(
   const key = c.req.param('gateway') ?? ''
   // An unknown gateway gets its 404 before the body is read.
   if (!payments.config.gateways.has(key)) return respond(404, 'unknown')
-  if (await limit(c, noNext)) return respond(413, 'too_large')
+  const refused = await tooLarge(c)
+  if (refused) return refused
   const { headers } = c.req.raw
   const { url } = c.req
   const request = {
