@@ -1,14 +1,13 @@
 // Under Node's own server, with deliveries that the standard's own library signed.
 
 import { randomBytes } from 'node:crypto'
-import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { handleEvents, toNodeHandler } from '../../events/index.ts'
 import { transaction } from '../support/payments.ts'
+import { upload } from '../support/upload.ts'
 
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`
 
@@ -33,35 +32,7 @@ async function deliver(url: string, more: object = {}): Promise<unknown[]> {
   return [answer.status, text === '' ? undefined : JSON.parse(text).code]
 }
 
-interface Upload {
-  connection: string
-  /** Between two pieces of 64 KiB. */
-  pauseMs: number
-  pieces: number
-}
-
-/** Reads only when all is written. Resolves with the line of the status, or with the error. */
-async function upload(url: string, { connection, pauseMs, pieces }: Upload): Promise<string> {
-  const piece = new Uint8Array(64 << 10)
-  const socket = connect(Number(new URL(url).port), '127.0.0.1')
-  socket.setTimeout(10_000, () => socket.destroy(new Error('Nothing came for 10 s.')))
-  const failed = new Promise<string>((resolve) => {
-    socket.once('error', (error) => resolve(String(error)))
-    socket.once('close', () => resolve('closed'))
-  })
-  const written = async () => {
-    const lines = ['POST /events HTTP/1.1', 'Host: shop', `Connection: ${connection}`]
-    lines.push('webhook-id: 01EVENT', 'webhook-timestamp: 1700000000')
-    socket.write(`${lines.join('\r\n')}\r\nContent-Length: ${pieces * piece.length}\r\n\r\n`)
-    for (let sent = 0; sent < pieces; sent++) {
-      await new Promise((resolve) => socket.write(piece, resolve))
-      await sleep(pauseMs)
-    }
-    const [first] = await once(socket, 'data')
-    return String(first).split('\r\n')[0] ?? ''
-  }
-  return Promise.race([failed, written()]).finally(() => socket.destroy())
-}
+const SIGNED = ['webhook-id: 01EVENT', 'webhook-timestamp: 1700000000']
 
 describe('the endpoint under Node’s own server', () => {
   const receiver = (handled: string[], errors: unknown[] = []) =>
@@ -97,17 +68,24 @@ describe('the endpoint under Node’s own server', () => {
     { connection: 'close', pauseMs: 0 },
     { connection: 'close', pauseMs: 5 },
     { connection: 'keep-alive', pauseMs: 5 },
-  ])('answers 413 to 20 senders that write 1 MiB before they read: %o', async (how) => {
-    const handle = toNodeHandler(receiver([]))
-    const url = await serve((request, response) => void handle(request, response))
-    const senders = Array.from({ length: 20 }, () => upload(url, { ...how, pieces: 16 }))
-    expect(new Set(await Promise.all(senders))).toEqual(new Set(['HTTP/1.1 413 Payload Too Large']))
-  })
+  ])(
+    'answers 413 to 20 senders that write 1 MiB before they read: %o',
+    async ({ connection, pauseMs }) => {
+      const handle = toNodeHandler(receiver([]))
+      const url = await serve((request, response) => void handle(request, response))
+      const how = { head: [`Connection: ${connection}`, ...SIGNED], pauseMs, pieces: 16 }
+      const senders = Array.from({ length: 20 }, () => upload(url, how))
+      expect(new Set(await Promise.all(senders))).toEqual(
+        new Set(['HTTP/1.1 413 Payload Too Large']),
+      )
+    },
+  )
 
   it('cuts off a sender that goes on, instead of reading it to its end', async () => {
     const handle = toNodeHandler(receiver([]))
     const url = await serve((request, response) => void handle(request, response))
-    const answer = await upload(url, { connection: 'close', pauseMs: 0, pieces: 1_600 })
+    const head = ['Connection: close', ...SIGNED]
+    const answer = await upload(url, { head, pauseMs: 0, pieces: 1_600 })
     expect(answer).toMatch(/EPIPE|ECONNRESET|closed/)
   })
 

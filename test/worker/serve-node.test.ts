@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type NodeServer, serveNode } from '../../worker/serve-node.ts'
+import { upload } from '../support/upload.ts'
 
 const CHUNK = new Uint8Array(64 << 10)
 
@@ -93,25 +94,12 @@ it.each([
   socket.destroy()
 })
 
-/** Writes 1 MiB before it reads, and gets its answer or an error. */
-async function upload(head: string): Promise<string> {
-  const socket = await send(`POST / HTTP/1.1\r\nHost: a\r\n${head}Content-Length: 1048576\r\n\r\n`)
-  const failed = once(socket, 'error').then(String)
-  const written = async () => {
-    for (let sent = 0; sent < 16; sent++) {
-      await new Promise((resolve) => socket.write(CHUNK, resolve))
-      await sleep(5)
-    }
-    return String(await once(socket, 'data')).split('\r\n')[0] ?? ''
-  }
-  return Promise.race([failed, written()]).finally(() => socket.destroy())
-}
-
-it.each(['', 'Connection: close\r\n'])(
-  'refuses 20 clients that write 1 MiB before they read: %j',
-  async (head) => {
+it.each([{ head: [] }, { head: ['Connection: close'] }])(
+  'refuses 20 clients that write 1 MiB before they read: $head',
+  async ({ head }) => {
     handle = () => new Response('No.', { status: 413 })
-    const answers = await Promise.all(Array.from({ length: 20 }, () => upload(head)))
+    const how = { head, pauseMs: 5, pieces: 16 }
+    const answers = await Promise.all(Array.from({ length: 20 }, () => upload(server.url, how)))
     expect(new Set(answers)).toEqual(new Set(['HTTP/1.1 413 Payload Too Large']))
   },
 )
