@@ -5,9 +5,10 @@ import { join, relative, resolve } from 'node:path'
 import { SignJWT } from 'jose'
 import { prepareWorkerd } from '../../local/workerd.ts'
 import { readWorkerSettings } from '../../local/wrangler-toml.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { WIRE } from '../../worker/board/wire.ts'
 import { AUTH_SECRET, startEdge } from '../payments/edge.ts'
-import { freePort, startProgram } from '../payments/process.ts'
+import { startProgram } from '../payments/process.ts'
 import { childrenOf } from '../proc.ts'
 
 export const FANOUT_SYSTEMS = ['signalbox', 'shared-worker', 'nchan'] as const

@@ -10,6 +10,7 @@ import {
   prepareDatabase,
 } from '../../local/libsql-server.ts'
 import { databaseAccess } from '../../local/tokens.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import {
   type Database,
   libsqlDatabase,
@@ -20,7 +21,7 @@ import {
   statement,
   type Value,
 } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
-import { freePort, type Program, startProgram } from './process.ts'
+import { type Program, startProgram } from './process.ts'
 
 const HOME = resolve(import.meta.dirname, '../..')
 /** Of every database of the benchmarks. */

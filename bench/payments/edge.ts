@@ -7,11 +7,12 @@ import { edgeReady, edgeUrl, type PrepareEdge } from '../../local/edge.ts'
 import { embeddedUrl, prepareNode } from '../../local/node.ts'
 import { prepareWorkerd } from '../../local/workerd.ts'
 import { readWorkerSettings } from '../../local/wrangler-toml.ts'
+import { freePort } from '../../test/support/free-port.ts'
 import { fileOf } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { stopsToo } from '../child.ts'
 import { API_KEY } from './callbacks.ts'
 import { ACCESS } from './database.ts'
-import { freePort, type Program, startProgram } from './process.ts'
+import { type Program, startProgram } from './process.ts'
 
 const HOME = resolve(import.meta.dirname, '../..')
 const START_WAIT_MS = 30_000

@@ -2,7 +2,6 @@
 // with ours, as under `npm start`.
 
 import { type Child, type ChildSpec, spawnChild } from '../../local/child.ts'
-import { findPort } from '../../local/ports.ts'
 import { stopsToo } from '../child.ts'
 
 export interface Program {
@@ -29,10 +28,4 @@ export async function startProgram(spec: ChildSpec, ready: () => Promise<void>):
   const { pid } = child
   if (pid === undefined) throw new Error(`${spec.name} has no pid.`)
   return { pid, stop }
-}
-
-export async function freePort(): Promise<number> {
-  const claim = await findPort(0)
-  if (!claim.ok) throw new Error(`There is no free port: ${claim.code}.`)
-  return claim.port
 }
