@@ -49,12 +49,12 @@ describe('the code', () => {
     expect(writers.map(({ file }) => file).filter((file) => !allowed.test(file))).toEqual([])
   })
 
-  it('no file is named utils or the like, and none has more than 250 lines', () => {
+  it('no file is named utils or the like, and none has more than 400 lines', () => {
     const drawers = sources.filter(({ file }) =>
       /(^|\/)(utils?|helpers?|managers?|services?|misc|common)(\/|\.ts$)/.test(file),
     )
     expect(drawers.map(({ file }) => file)).toEqual([])
-    const long = sources.filter(({ text }) => text.split('\n').length > 251)
+    const long = sources.filter(({ text }) => text.split('\n').length > 401)
     // Nobody reads a generated file.
     expect(long.map(({ file }) => file)).toEqual(['api/types.ts'])
   })
