@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS payment_schema (
 
 -- A database with payments and without a number has schema 1: it gets no number here.
 INSERT INTO payment_schema (one, version)
-SELECT 1, 4 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
+SELECT 1, 5 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
 ON CONFLICT DO NOTHING;
 
 -- Which ledger writes, and how often it has: every save compares this row with what it has loaded.
@@ -84,7 +84,9 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   -- What was paid, as the gateway reported it. It may differ from what was requested. NULL until
   -- then. No CHECK: whatever a gateway reports is kept.
   paid_amount INTEGER,
-  paid_currency TEXT
+  paid_currency TEXT,
+  -- Begun with `repeat`: on purpose another payment of an order that may be paid.
+  is_repeat INTEGER NOT NULL DEFAULT 0 CHECK (is_repeat IN (0, 1))
 ) STRICT;
 
 -- Each id is unique within its gateway, and only looked up there. NULLs do not collide.
@@ -103,6 +105,19 @@ CREATE INDEX IF NOT EXISTS payment_transactions_by_status_not_paid
 -- Small, however many transactions there are: it has only the open ones.
 CREATE INDEX IF NOT EXISTS payment_transactions_due
   ON payment_transactions (next_check_at) WHERE next_check_at IS NOT NULL;
+
+-- Further idempotency keys of a payment: it was open when it was charged again under them. Their
+-- callers get this payment from then on, also when it has ended.
+CREATE TABLE IF NOT EXISTS payment_charge_keys (
+  id TEXT PRIMARY KEY NOT NULL,
+  gateway TEXT NOT NULL,
+  idempotency_key TEXT NOT NULL,
+  transaction_id TEXT NOT NULL REFERENCES payment_transactions (id),
+  UNIQUE (gateway, idempotency_key)
+) STRICT;
+
+CREATE INDEX IF NOT EXISTS payment_charge_keys_by_transaction
+  ON payment_charge_keys (transaction_id);
 
 -- Every event of the gateways, once, so that a repeated webhook is harmless. It is written in the
 -- same transaction as the change that it causes, so that neither exists alone.

@@ -190,6 +190,7 @@ describe('schema.sql', () => {
     )
     expect(tables.map(({ name }) => name)).toEqual([
       'payment_alerts',
+      'payment_charge_keys',
       'payment_deliveries',
       'payment_ledger',
       'payment_outbox',

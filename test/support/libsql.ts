@@ -45,6 +45,7 @@ export const TABLES = [
   'payment_outbox',
   'payment_refunds',
   'payment_webhook_events',
+  'payment_charge_keys',
   'payment_transactions',
 ]
 

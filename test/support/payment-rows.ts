@@ -41,6 +41,7 @@ export const transactionRow = (own: Partial<TransactionRow> = {}): TransactionRo
   paid_at: null,
   paid_amount: null,
   paid_currency: null,
+  is_repeat: 0,
   ...own,
 })
 

@@ -61,8 +61,8 @@ describe('the schema of the database', () => {
     ])
     const names = (tables[0] ?? []).map(({ name }) => name)
     // Children before those that they refer to.
-    const order = ['alerts', 'deliveries', 'outbox', 'refunds', 'webhook_events', 'transactions']
-    const known = [...order, 'ledger', 'schema']
+    const order = ['alerts', 'deliveries', 'outbox', 'refunds', 'webhook_events', 'charge_keys']
+    const known = [...order, 'transactions', 'ledger', 'schema']
       .map((name) => `payment_${name}`)
       .filter((name) => names.includes(name))
     if (known.length > 0) await sql(...known.map((name) => `DROP TABLE ${name}`))
@@ -72,7 +72,7 @@ describe('the schema of the database', () => {
 
   it('is complete after schema.sql has run, once or twice', async () => {
     await sql(...statementsOf(script))
-    const fine = [READ, 'ok schema: All 8 tables of schema 4 exist.']
+    const fine = [READ, 'ok schema: All 9 tables of schema 5 exist.']
     expect(await check()).toEqual(fine)
     await sql(...statementsOf(script))
     expect(await check()).toEqual(fine)
@@ -106,9 +106,9 @@ describe('the schema of the database', () => {
   })
 
   it.each([
-    ['DELETE FROM payment_schema', 'has schema 1, and this version of Signalbox needs schema 4'],
+    ['DELETE FROM payment_schema', 'has schema 1, and this version of Signalbox needs schema 5'],
     ['UPDATE payment_schema SET version = 1, step = 1', 'has schema 1 and is being upgraded'],
-    ['UPDATE payment_schema SET version = 5', 'has schema 5, and this version of Signalbox knows'],
+    ['UPDATE payment_schema SET version = 6', 'has schema 6, and this version of Signalbox knows'],
   ])('is of another version after %s, and it says so alone', async (change, why) => {
     await sql(...statementsOf(script), change)
     const [, found, ...more] = await check()

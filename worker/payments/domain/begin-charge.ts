@@ -166,6 +166,7 @@ function newCharge({ attempts }: KnownCharges, start: ChargeStart): NewCharge {
     paid_at: null,
     paid_amount: null,
     paid_currency: null,
+    is_repeat: 0,
   }
   const { correlation_id: correlationId } = transaction
   const event = {

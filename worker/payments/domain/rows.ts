@@ -34,6 +34,14 @@ export interface TransactionRow {
   paid_at: number | null
   paid_amount: number | null
   paid_currency: string | null
+  is_repeat: 0 | 1
+}
+
+export interface ChargeKeyRow {
+  id: string
+  gateway: string
+  idempotency_key: string
+  transaction_id: string
 }
 
 export interface WebhookEventRow {

@@ -21,6 +21,8 @@ export interface Keys {
   payments?: readonly Partial<Names & { id: string; idempotency_key: string }>[]
   /** Every attempt to pay these orders. */
   orders?: readonly { gateway: string; reference: string }[]
+  /** The further idempotency keys of these payments. */
+  chargeKeysOf?: readonly string[]
   /** A charge that ended: its payment, the other one with this id, and what is parked for it. */
   charges?: readonly { id: string; gateway_transaction_id: string | null }[]
   /** A refund's payment. */

@@ -5,6 +5,7 @@ import { matchTransaction, type Names } from '../domain/match.ts'
 import type { Payment } from '../domain/payment.ts'
 import type {
   AlertRow,
+  ChargeKeyRow,
   DeliveryRow,
   OutboxRow,
   RefundRow,
@@ -14,6 +15,7 @@ import type {
 
 export interface Rows {
   transactions: TransactionRow[]
+  chargeKeys: ChargeKeyRow[]
   refunds: RefundRow[]
   /** Loaded without `raw`, which no decision needs. */
   webhookEvents: WebhookEventRow[]
@@ -29,6 +31,7 @@ export type TableRow = Rows[TableName][number]
 /** Written in this order, so that a row comes after those that it refers to. */
 export const TABLES = [
   'transactions',
+  'chargeKeys',
   'webhookEvents',
   'refunds',
   'outbox',
@@ -55,6 +58,7 @@ export class WorkingSet {
   constructor(loaded: Changes, events: readonly EarlierEvent[] = []) {
     this.#tables = {
       transactions: new Table(loaded.transactions),
+      chargeKeys: new Table(loaded.chargeKeys),
       refunds: new Table(loaded.refunds),
       webhookEvents: new Table(loaded.webhookEvents),
       outbox: new Table(loaded.outbox),

@@ -20,6 +20,7 @@ type LookedUp = Exclude<TableName, 'refunds'>
 export function lookupsOf(keys: Keys): (Lookup & { table: LookedUp })[] {
   const lookups: Record<LookedUp, Lookup[]> = {
     transactions: transactionLookups(keys),
+    chargeKeys: chargeKeyLookups(keys),
     webhookEvents: webhookEventLookups(keys),
     outbox: outboxLookups(keys),
     deliveries: deliveryLookups(keys),
@@ -62,7 +63,8 @@ function transactionLookups({ payments = [], orders = [], ...keys }: Keys): Look
       'external_ids',
       pairs('external_reference_id'),
     ),
-    ...keyed(named('idempotency_key', 'keys'), 'keys', pairs('idempotency_key')),
+    ...keyed(named('idempotency_key', 'keys'), 'keys', idempotencyKeys(payments)),
+    ...keyed(FURTHER_KEYS('transaction_id'), 'keys', idempotencyKeys(payments)),
     ...keyed(
       named('reference', 'orders'),
       'orders',
@@ -80,6 +82,23 @@ function transactionLookups({ payments = [], orders = [], ...keys }: Keys): Look
     ...due(DUE_CHECKS, keys.dueChecks),
   ]
 }
+
+const idempotencyKeys = (payments: NonNullable<Keys['payments']>) =>
+  payments.flatMap(({ gateway, idempotency_key: key }) => (key == null ? [] : [[gateway, key]]))
+
+const FURTHER_KEYS = (column: string) => `SELECT n.${column} FROM json_each(:keys) k
+  CROSS JOIN payment_charge_keys n
+  WHERE n.gateway = k.value ->> 0 AND n.idempotency_key = k.value ->> 1`
+
+const chargeKeyLookups = ({ payments = [], chargeKeysOf }: Keys): Lookup[] => [
+  ...keyed(FURTHER_KEYS('id'), 'keys', idempotencyKeys(payments)),
+  ...keyed(
+    `SELECT n.id FROM json_each(:keys_of) k CROSS JOIN payment_charge_keys n
+      WHERE n.transaction_id = k.value`,
+    'keys_of',
+    chargeKeysOf,
+  ),
+]
 
 /** The charge, and the payment that has the id which its gateway gave it. */
 const CHARGES = `SELECT t.id FROM json_each(:charges) k CROSS JOIN payment_transactions t

@@ -17,6 +17,7 @@ type Columns = { readonly [Name in TableName]: readonly (keyof Rows[Name][number
 
 export const TABLE: Readonly<Record<TableName, string>> = {
   transactions: 'payment_transactions',
+  chargeKeys: 'payment_charge_keys',
   webhookEvents: 'payment_webhook_events',
   refunds: 'payment_refunds',
   outbox: 'payment_outbox',
@@ -31,8 +32,9 @@ export const COLUMNS = {
     ...['currency', 'refunded_amount', 'description', 'metadata', 'request', 'redirect_url'],
     ...['charge_answer', 'expires_at', 'called_by', 'called_until', 'next_check_at'],
     ...['correlation_id', 'error', 'created_at', 'updated_at', 'paid_at', 'paid_amount'],
-    'paid_currency',
+    ...['paid_currency', 'is_repeat'],
   ],
+  chargeKeys: ['id', 'gateway', 'idempotency_key', 'transaction_id'],
   webhookEvents: [
     ...['id', 'gateway', 'event_id', 'gateway_transaction_id', 'external_reference_id'],
     ...['reference', 'transaction_id', 'from_status', 'to_status', 'amount', 'currency'],
