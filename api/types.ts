@@ -204,11 +204,17 @@ export interface ChargeRequest {
   customerPhone?: string
   metadata?: Metadata
   /**
-   * If this charge was requested before, and its page or code was lost: once its gateway is
-   * certain that it is not paid, it is cancelled, and another attempt begins. This field is
-   * not part of the comparison with the earlier request.
+   * If this charge was requested before, and its page or code was lost or has expired: once
+   * its gateway is certain that it is not paid, it is cancelled, and another attempt begins.
+   * This field is not part of the comparison with the earlier request.
    */
   replace?: boolean
+  /**
+   * Charges an order again though it is paid: another payment, for its own `Idempotency-Key`,
+   * which it needs. An open payment of the order is returned as it is. This field is not part
+   * of the comparison with the earlier request.
+   */
+  repeat?: boolean
 }
 
 export interface Check {
@@ -382,6 +388,11 @@ export interface PaymentResponse {
   paid?: Paid
   /** Why it failed. */
   error?: PaymentError
+  /**
+   * Its page has expired, and the gateway has not reported how it ended. `replace` asks the
+   * gateway once more, and begins another attempt.
+   */
+  isStranded?: true
 }
 
 export type PaymentStatus =
@@ -428,6 +439,7 @@ export interface Problem {
     | 'in_progress'
     | 'idempotency_conflict'
     | 'reference_conflict'
+    | 'already_paid'
     | 'payload_too_large'
     | 'invalid_argument'
     | 'gateway_refused'
@@ -782,6 +794,8 @@ export interface Transaction {
   /** The host application’s own name for what is paid. */
   reference: string
   attempt: number
+  /** Begun with `repeat`: another payment of an order that may be paid. */
+  isRepeat?: true
   /** Missing until the gateway has answered. */
   gatewayTransactionId?: string
   /** Our id of it at the gateway; the same however often a charge is repeated. */
@@ -813,6 +827,8 @@ export type TransactionStory =
       /** The host application’s own name for what is paid. */
       reference: string
       attempt: number
+      /** Begun with `repeat`: another payment of an order that may be paid. */
+      isRepeat?: true
       /** Missing until the gateway has answered. */
       gatewayTransactionId?: string
       /** Our id of it at the gateway; the same however often a charge is repeated. */
@@ -987,6 +1003,7 @@ export interface FailureCodes {
     | 'unauthorized'
     | 'bad_origin'
     | 'forbidden'
+    | 'already_paid'
     | 'idempotency_conflict'
     | 'in_progress'
     | 'reference_conflict'

@@ -50,7 +50,8 @@ export interface Payments {
     /**
      * Charges an order: send the payer to `redirectUrl`. Safe to repeat: the same order, or the
      * same `idempotencyKey`, is never charged twice. With `replace`, an open charge whose page was
-     * lost is replaced.
+     * lost or has expired is replaced. With `repeat` and another key, a paid order is charged
+     * again.
      */
     create(request: WithKey<ChargeRequest>): Promise<PaymentResponse>
   }

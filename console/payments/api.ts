@@ -66,4 +66,4 @@ export const failureText = (problem: unknown): string =>
 export const isRefusal = (problem: unknown): boolean =>
   problem instanceof ApiProblem && REFUSALS.includes(problem.code)
 
-const REFUSALS: readonly string[] = ['invalid_argument', 'gateway_refused']
+const REFUSALS: readonly string[] = ['invalid_argument', 'gateway_refused', 'already_paid']

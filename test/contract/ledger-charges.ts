@@ -84,13 +84,16 @@ export function chargeContract(on: On): void {
           opened: w.answerOf(transaction),
         })
         const other = { idempotencyKey: 'key-1', requestHash: 'another' }
-        expect(await w.begin(other)).toEqual({ state: 'conflict', over: 'key' })
+        expect(await w.begin(other)).toEqual({ state: 'conflict', over: 'key', fields: [] })
+        expect(await w.begin({ idempotencyKey: 'key-2' })).toMatchObject({ state: 'answered' })
         expect(await w.begin({ request: { reference: 'order-2' } })).toMatchObject({
           state: 'unknown',
           transaction: { id: open.id, status: 'Pending' },
           nextCheckAt: T0 + HOUR,
         })
         w.guard.retryAfterMs = undefined
+        await w.webhook(transaction)
+        expect(await w.begin({ idempotencyKey: 'key-2' })).toMatchObject({ state: 'answered' })
         // It was not claimed in the meantime.
         const again = { request: { reference: 'order-2' }, now: T0 + MINUTE }
         expect(await w.begin(again)).toMatchObject({ state: 'begun' })
@@ -182,7 +185,8 @@ export function chargeContract(on: On): void {
       on(async (w) => {
         await w.charged({ idempotencyKey: 'key-1' })
         const other = { idempotencyKey: 'key-1', request: { reference: 'order-2' } }
-        expect(await w.begin(other)).toEqual({ state: 'conflict', over: 'key' })
+        const fields = ['reference']
+        expect(await w.begin(other)).toEqual({ state: 'conflict', over: 'key', fields })
       }),
     )
 
@@ -193,10 +197,43 @@ export function chargeContract(on: On): void {
           const reference = `order ${status}`
           await w.reached(status, { request: { reference } })
           expect(await w.begin({ request: { reference, amount: 9 } })).toEqual({
-            state: 'conflict',
-            over: 'reference',
+            ...{ state: 'conflict', over: 'reference', fields: ['amount'] },
           })
         }
+      }),
+    )
+
+    it(
+      'is refused with another key once the order is paid, unless it is a repetition',
+      on(async (w) => {
+        const { id: transactionId } = await w.reached('Paid', { idempotencyKey: 'january' })
+        const february = { idempotencyKey: 'february' }
+        expect(await w.begin(february)).toEqual({ state: 'already_paid', transactionId })
+        const start = w.start({ ...february, isRepeat: true })
+        const begun = await w.ledger.beginCharge(start)
+        expect(begun).toMatchObject({ state: 'begun', transaction: { attempt: 2 } })
+        expect(await w.ledger.beginCharge(start)).toEqual(begun)
+        expect(await w.begin(february)).toMatchObject({ state: 'in_progress' })
+        expect(await w.queries.transactions({}, { limit: 9 })).toHaveLength(2)
+      }),
+    )
+
+    it(
+      'gives an open charge any number of keys, for ever, also at once',
+      on(async (w) => {
+        const charge = await w.charged({ idempotencyKey: 'key-0' })
+        const keys = Array.from({ length: 20 }, (_, n) => ({ idempotencyKey: `key-${n}` }))
+        const found = { state: 'answered', transaction: { id: charge.id, status: 'Pending' } }
+        for (const answer of await Promise.all(keys.map((key) => w.begin(key)))) {
+          expect(answer).toMatchObject(found)
+        }
+        await w.webhook(charge)
+        const paid = { state: 'answered', transaction: { id: charge.id, status: 'Paid' } }
+        for (const key of keys) expect(await w.begin(key)).toMatchObject(paid)
+        const elsewhere = { ...keys[1], request: { gateway: 'fib' } }
+        expect(await w.begin(elsewhere)).toMatchObject({ state: 'begun' })
+        const other = { ...keys[1], request: { reference: 'order-2' } }
+        expect(await w.begin(other)).toMatchObject({ state: 'conflict', over: 'key' })
       }),
     )
 

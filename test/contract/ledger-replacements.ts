@@ -6,6 +6,7 @@ import type { On } from './ledger.ts'
 import { type ChargeWish, HOUR, MINUTE, T0, type World } from './ledger-world.ts'
 
 const KEY = { idempotencyKey: 'key-1' }
+const NO = { code: 'declined', message: 'No.' }
 
 /** Named by its gateway, which gave no page. */
 async function stranded(w: World, wish: ChargeWish = KEY): Promise<Transaction> {
@@ -49,6 +50,24 @@ export function replacementContract(on: On): void {
           ...{ state: 'answered', transaction: { id: start.id } },
         })
         expect(await w.alerts()).toEqual([])
+      }),
+    )
+
+    it(
+      'gets all further keys of that one, too, and those stay with it',
+      on(async (w) => {
+        const first = await w.charged(KEY)
+        for (const idempotencyKey of ['key-2', 'key-3']) await w.begin({ idempotencyKey })
+        const start = replacing(w, first, { idempotencyKey: 'key-3' })
+        const later = { ...start, now: T0 + 99 * HOUR, until: T0 + 100 * HOUR }
+        const second = await w.ledger.beginCharge(later)
+        expect(second).toMatchObject({ state: 'begun', transaction: { id: start.id } })
+        await w.finish({ ...first, id: start.id }, { kind: 'refused', error: NO })
+        for (const idempotencyKey of ['key-1', 'key-2', 'key-3']) {
+          expect(await w.begin({ idempotencyKey })).toMatchObject({
+            ...{ state: 'answered', transaction: { id: start.id, status: 'Failed' } },
+          })
+        }
       }),
     )
 

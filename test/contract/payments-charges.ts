@@ -121,9 +121,37 @@ export function chargesContract({ host, system }: Payments): void {
       await charge(request, headers)
       const otherAmount = await charge({ ...request, amount: 30_000 }, headers)
       expect(otherAmount).toMatchObject({ status: 409, code: 'idempotency_conflict' })
-      const otherKey = await charge({ ...request, amount: 30_000 })
+      expect(otherAmount.error).toMatch(/ another amount\.$/)
+      const otherKey = await charge({ ...request, amount: 30_000, returnUrl: 'https://a.test' })
       expect(otherKey).toMatchObject({ status: 409, code: 'reference_conflict' })
+      expect(otherKey.error).toMatch(/ another amount, returnUrl\.$/)
       expect(await of(request.reference)).toHaveLength(1)
+    })
+
+    it('under another key are the open payment, and 409 once it is paid, unless with repeat', async () => {
+      const request = order()
+      const by = (key: string, more = {}) =>
+        charge({ ...request, ...more }, { 'Idempotency-Key': `${request.reference}-${key}` })
+      const first = await by('january')
+      expect(await by('early')).toMatchObject({ status: 200, text: first.text })
+      await system().simulator.act(first.gatewayTransactionId, 'pay')
+      const { transactionId } = first
+      const paid = { status: 200, transactionId }
+      expect([await by('january'), await by('early')]).toMatchObject([paid, paid])
+      const refused = { status: 409, code: 'already_paid', transactionId }
+      expect(await by('february')).toMatchObject(refused)
+
+      const second = await by('february', { repeat: true })
+      expect(second.status).toBe(201)
+      expect(await by('february')).toMatchObject({ status: 200, text: second.text })
+      await system().simulator.act(second.gatewayTransactionId, 'pay')
+      expect(await of(request.reference)).toMatchObject([
+        { id: second.transactionId, status: 'Paid', attempt: 2, isRepeat: true },
+        { id: transactionId, status: 'Paid', attempt: 1 },
+      ])
+      expect(await charge({ ...request, repeat: true })).toMatchObject({
+        ...{ status: 422, code: 'invalid_argument' },
+      })
     })
 
     it('repeated while the first is running are 409 in_progress', async () => {

@@ -40,11 +40,13 @@ export interface ChargeBuilder {
   idempotencyKey(key: string): ChargeBuilder
   correlationId(id: string): ChargeBuilder
   /**
-   * If this order was charged before, and its page or code was lost: once its gateway is
-   * certain that it is not paid, that attempt is cancelled and another one begins. If its page is
-   * known, the answer has that page.
+   * If this order was charged before, and its page or code was lost or has expired: once its
+   * gateway is certain that it is not paid, that attempt is cancelled and another one begins. If
+   * its page can be paid, the answer has that page.
    */
   replace(): ChargeBuilder
+  /** Charges the order again though it is paid: another payment, under another idempotency key. */
+  repeat(): ChargeBuilder
   /**
    * The current payment. It has `redirectUrl` and similar fields while it can be paid. Throws
    * InvalidArgumentException, PaymentConflictException, GatewayRefusedException and

@@ -92,6 +92,7 @@ const OPERATIONS: Record<string, Operation> = {
     },
     failures: [
       ...(['in_progress', 'idempotency_conflict', 'reference_conflict'] as const),
+      ...(['already_paid'] as const),
       ...BODY,
       ...GATEWAY,
       ...DATABASE,

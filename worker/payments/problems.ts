@@ -11,8 +11,10 @@ import { LedgerUnavailable, SchemaMismatch } from './ledger/ledger.ts'
 
 /** Other errors are returned unchanged. */
 export function asProblem(error: unknown): unknown {
-  if (error instanceof InvalidArgumentException || error instanceof PaymentConflictException) {
-    return new Problem(error.code, error.message)
+  if (error instanceof InvalidArgumentException) return new Problem(error.code, error.message)
+  if (error instanceof PaymentConflictException) {
+    const retryAfterS = secondsOf(error)
+    return new Problem(error.code, error.message, { retryAfterS, fields: idOf(error) })
   }
   if (error instanceof GatewayRefusedException) {
     return new Problem(error.code, error.message, {
@@ -21,8 +23,8 @@ export function asProblem(error: unknown): unknown {
     })
   }
   if (error instanceof GatewayUnavailableException) {
-    const retryAfterS = error.retryAfterMs === undefined ? undefined : error.retryAfterMs / 1_000
     const cause = error.cause ?? error.message
+    const retryAfterS = secondsOf(error)
     return new Problem(error.code, error.message, { cause, retryAfterS, fields: idOf(error) })
   }
   if (error instanceof LedgerUnavailable) {
@@ -38,3 +40,6 @@ export function asProblem(error: unknown): unknown {
 /** The id of the stored payment, so that the client can look up its status. */
 const idOf = ({ transactionId }: { transactionId: string | undefined }) =>
   transactionId === undefined ? {} : { transactionId }
+
+const secondsOf = ({ retryAfterMs }: { retryAfterMs: number | undefined }) =>
+  retryAfterMs === undefined ? undefined : retryAfterMs / 1_000

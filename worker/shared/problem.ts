@@ -23,6 +23,7 @@ export const STATUS_OF = {
   in_progress: 409,
   idempotency_conflict: 409,
   reference_conflict: 409,
+  already_paid: 409,
   payload_too_large: 413,
   invalid_argument: 422,
   gateway_refused: 422,
@@ -41,7 +42,7 @@ export type Reason = keyof typeof STATUS_OF
 interface ProblemOptions {
   /** For the log alone: the client gets the sentence and the fields. */
   cause?: unknown
-  /** With a 503: seconds until the client should try again. */
+  /** Seconds until the client should try again. A 503 has 30 if it is not given. */
   retryAfterS?: number | undefined
   /** Further fields of the response, beside the sentence and the code. */
   fields?: Readonly<Record<string, string>>
@@ -53,13 +54,14 @@ const DEFAULT_RETRY_AFTER_S = 30
 export class Problem extends Error {
   override readonly name = 'Problem'
   readonly reason: Reason
-  readonly retryAfterS: number
+  readonly retryAfterS: number | undefined
   readonly fields: Readonly<Record<string, string>>
 
   constructor(reason: Reason, sentence: string, options: ProblemOptions = {}) {
     super(sentence, { cause: options.cause })
     this.reason = reason
-    this.retryAfterS = options.retryAfterS ?? DEFAULT_RETRY_AFTER_S
+    const isTemporary = STATUS_OF[reason] === 503
+    this.retryAfterS = options.retryAfterS ?? (isTemporary ? DEFAULT_RETRY_AFTER_S : undefined)
     this.fields = options.fields ?? {}
   }
 }
@@ -70,6 +72,7 @@ export function problemResponse(problem: Problem): Response {
   const body = { error: problem.message, code: problem.reason, ...problem.fields }
   const headers = new Headers({ 'Cache-Control': 'no-store' })
   if (status === 401) headers.set('WWW-Authenticate', 'Bearer realm="signalbox"')
-  if (status === 503) headers.set('Retry-After', String(Math.ceil(problem.retryAfterS)))
+  const { retryAfterS } = problem
+  if (retryAfterS !== undefined) headers.set('Retry-After', String(Math.ceil(retryAfterS)))
   return Response.json(body, { status, headers })
 }

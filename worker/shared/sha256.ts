@@ -10,8 +10,11 @@ export const toHex = (buffer: ArrayBuffer): string =>
 
 /** The same for two requests that differ only in the order of their fields. */
 export async function requestHash(request: object): Promise<string> {
-  return await sha256Hex(JSON.stringify(sorted(request)))
+  return await sha256Hex(canonicalJson(request))
 }
+
+/** As JSON, with the fields of each object in the order of their names. */
+export const canonicalJson = (value: unknown): string => JSON.stringify(sorted(value))
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted)

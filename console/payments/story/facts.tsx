@@ -20,6 +20,7 @@ export function Facts({ transaction }: { transaction: Transaction }) {
         <Id name={storyWords.externalId} text={transaction.externalReferenceId} />
         <Id name={storyWords.correlation} text={transaction.correlationId} />
         <Fact name={storyWords.attempt}>{attempt > 1 && attempt}</Fact>
+        <Fact name={storyWords.repeat}>{transaction.isRepeat && storyWords.onPurpose}</Fact>
         <Fact name={storyWords.created}>
           <Time at={createdAt} />
         </Fact>

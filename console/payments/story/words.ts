@@ -20,6 +20,8 @@ export const storyWords = {
   externalId: 'External reference',
   correlation: 'Correlation id',
   attempt: 'Attempt',
+  repeat: 'Charged again',
+  onPurpose: 'on purpose (repeat)',
   created: 'Created',
   updated: 'Last change',
   paid: 'Paid at',
@@ -78,7 +80,7 @@ export const storyWords = {
 
   stranded: {
     title: 'Nobody can pay this',
-    lead: 'The charge was sent, but its payment page or code never came back.',
+    lead: 'The payment page or code of this charge never came back, or it has expired.',
     explanation: (gateway: string) =>
       `${gateway} is asked once more. Only if this payment is certainly not paid, it is ` +
       'cancelled, and the order gets a new payment. Money that comes for the old one after ' +

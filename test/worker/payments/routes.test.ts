@@ -123,9 +123,53 @@ describe('payments over HTTP', () => {
     const first = await json(await call('POST', '/charges', order, key))
     expect(await json(await call('POST', '/charges', order, key))).toEqual(first)
     const other = await call('POST', '/charges', { ...order, amount: 1 }, key)
-    expect([other.status, await json(other)]).toMatchObject([409, { code: 'idempotency_conflict' }])
+    expect([other.status, await json(other)]).toMatchObject([
+      409,
+      { code: 'idempotency_conflict', error: expect.stringMatching(/ another amount\.$/) },
+    ])
     const bad = await call('POST', '/charges', order, { 'Idempotency-Key': 'x'.repeat(256) })
     expect(bad.status).toBe(422)
+  })
+
+  it('answer 409 already_paid to another key of a paid order, until it says repeat', async () => {
+    current = await bed()
+    const { call, room } = current
+    const charge = (key: string, more = {}) =>
+      call('POST', '/charges', { ...order, ...more }, { 'Idempotency-Key': key })
+    const { transactionId } = (await json(await charge('january'))) as { transactionId: string }
+    const [{ gatewayTransactionId = '' } = {}] = await room.payments.queries.transactions(
+      {},
+      { limit: 1 },
+    )
+    await room.webhook({ gatewayTransactionId })
+    const refused = await charge('february')
+    expect([refused.status, await json(refused)]).toEqual([
+      409,
+      { code: 'already_paid', error: expect.any(String), transactionId },
+    ])
+    await room.clock.advance(1)
+    const repeated = await charge('february', { repeat: true })
+    expect(repeated.status).toBe(201)
+    expect(await json(repeated)).not.toMatchObject({ transactionId })
+    const unkeyed = await call('POST', '/charges', { ...order, repeat: true })
+    expect([unkeyed.status, await json(unkeyed)]).toMatchObject([422, { code: 'invalid_argument' }])
+  })
+
+  it('answer 409 in_progress with the time until which it can be, after a crash', async () => {
+    current = await bed()
+    const { call, room } = current
+    // Its result is never stored, as after a crash.
+    room.script.charge = () => new Promise(() => undefined)
+    void call('POST', '/charges', order)
+    await expect.poll(() => room.charged.length).toBe(1)
+    await room.clock.advance(30_000)
+    room.script.charge = () => ({ ok: true, gatewayTransactionId: 'gateway-1' })
+    const early = await call('POST', '/charges', order)
+    expect([early.status, await json(early)]).toMatchObject([409, { code: 'in_progress' }])
+    const seconds = Number(early.headers.get('Retry-After'))
+    expect(seconds).toBe(30)
+    await room.clock.advance(seconds * 1_000)
+    expect((await call('POST', '/charges', order)).status).toBe(201)
   })
 
   it('page through transactions, newest first, with filters', async () => {

@@ -26,6 +26,7 @@ function builder(built: Built, context: BuiltContext, charge: Charge): ChargeBui
     idempotencyKey: (idempotencyKey) => within({ idempotencyKey }),
     correlationId: (correlationId) => within({ correlationId }),
     replace: () => next({ replace: true }),
+    repeat: () => next({ repeat: true }),
     // The check of every charge names what is still missing.
     charge: () => charge(built as AskedCharge, context),
   }

@@ -15,14 +15,23 @@ import type {
 import type { ChargeBegun } from '../ledger/ledger.ts'
 import { circuitOpen } from './operation.ts'
 
+/** Its page has expired, and its gateway has not reported how it ended. */
+export const isExpiredPage = (
+  { status }: Transaction,
+  opened: OpenedPayment | undefined,
+  now: number,
+): boolean =>
+  status === 'Pending' && opened?.expiresAt !== undefined && Date.parse(opened.expiresAt) <= now
+
 /** Of a payment that began before. Its page is left out if it can no longer be paid there. */
 export function responseNow(
-  { id, status, gateway, reference, gatewayTransactionId, error, paid }: Transaction,
+  transaction: Transaction,
   opened: OpenedPayment | undefined,
   now: number,
 ): PaymentResponse {
-  const isOver = opened?.expiresAt !== undefined && Date.parse(opened.expiresAt) <= now
-  if (opened && status === 'Pending' && !isOver) return opened
+  const { id, status, gateway, reference, gatewayTransactionId, error, paid } = transaction
+  const isStranded = isExpiredPage(transaction, opened, now)
+  if (opened && status === 'Pending' && !isStranded) return opened
   const name = gatewayTransactionId ?? opened?.gatewayTransactionId
   return {
     status,
@@ -32,6 +41,7 @@ export function responseNow(
     ...(name !== undefined && { gatewayTransactionId: name }),
     ...(paid && { paid }),
     ...(error && { error }),
+    ...(isStranded && { isStranded }),
   }
 }
 
@@ -49,7 +59,9 @@ export function answerAtOnce(
       return responseNow(begun.transaction, begun.opened, now)
     }
     case 'in_progress':
-      throw new PaymentConflictException('in_progress', 'The same charge is under way.')
+      throw new PaymentConflictException('in_progress', 'The same charge is under way.', {
+        retryAfterMs: begun.until - now,
+      })
     case 'unknown':
       throw new GatewayUnavailableException(
         `${gateway} has given no way to pay this charge; what became of it is being found out.`,
@@ -58,17 +70,26 @@ export function answerAtOnce(
           retryAfterMs: checkedInMs(begun.nextCheckAt, now),
         },
       )
-    case 'conflict':
+    case 'conflict': {
+      const what = begun.fields.length > 0 ? begun.fields.join(', ') : 'request'
       throw begun.over === 'key'
         ? new PaymentConflictException(
             'idempotency_conflict',
-            'This Idempotency-Key belongs to another request.',
+            `This Idempotency-Key belongs to a charge with another ${what}.`,
           )
         : new PaymentConflictException(
             'reference_conflict',
-            `${reference} has an open or paid payment ` +
-              'with another amount, currency or description.',
+            `${reference} has an open or paid payment with another ${what}.`,
           )
+    }
+    case 'already_paid': {
+      const { transactionId } = begun
+      throw new PaymentConflictException(
+        'already_paid',
+        `${reference} is paid already. With "repeat": true it is charged again.`,
+        { transactionId },
+      )
+    }
     case 'circuit_open':
       throw circuitOpen(gateway, begun.retryAfterMs)
   }

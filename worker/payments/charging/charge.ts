@@ -17,7 +17,7 @@ import type { AnyGateway } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge } from '../gateways/outcome.ts'
 import type { ChargeBegun } from '../ledger/ledger.ts'
 import { type AskDeps, askAgain } from './ask-again.ts'
-import { answerAtOnce, responseNow } from './charge-response.ts'
+import { answerAtOnce, isExpiredPage, responseNow } from './charge-response.ts'
 import { checkCharge } from './check-charge.ts'
 import {
   type Answered,
@@ -55,11 +55,13 @@ export type Charge = (request: AskedCharge, context?: ChargeContext) => Promise<
 
 export function createCharge(deps: ChargeDeps): Charge {
   return async (asked, context = {}) => {
-    const { request, gateway, isReplacing } = checkCharge(asked, deps.gateways)
+    const { request, gateway, ...options } = checkCharge(asked, deps.gateways, context)
     // Without the phone: a country has so few numbers that the hash could be reversed.
     const { customerPhone: _, ...hashed } = request
     const deadlines = deadlinesOf(deps.clock.now())
-    const order = { request, gateway, context, deadlines, hash: await requestHash(hashed) }
+    const hash = await requestHash(hashed)
+    const { isReplacing, isRepeat } = options
+    const order = { request, gateway, context, deadlines, hash, isRepeat }
     const first = await tryOnce(deps, order)
     const { stranded } = first
     if (!isReplacing || !stranded) return first.answer()
@@ -90,22 +92,26 @@ interface Order {
   context: ChargeContext
   deadlines: Deadlines
   hash: string
+  isRepeat: boolean
 }
 
 interface Tried {
   /** Throws as `Charge` does. */
   answer(): Charged
-  /** It is open and cannot be paid: it has no page and no code. */
+  /** It is open and cannot be paid: it has no page and no code, or they have expired. */
   stranded?: Transaction
 }
 
 async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): Promise<Tried> {
   const begun = await begin(deps, order, replaces)
   if (begun.state !== 'begun') {
-    const response = () => answerAtOnce(begun, order.request, deps.clock.now())
+    const now = deps.clock.now()
+    const isStranded =
+      begun.state === 'unknown' ||
+      (begun.state === 'answered' && isExpiredPage(begun.transaction, begun.opened, now))
     return {
-      answer: () => ({ response: response(), isNew: false }),
-      ...(begun.state === 'unknown' && { stranded: begun.transaction }),
+      answer: () => ({ response: answerAtOnce(begun, order.request, now), isNew: false }),
+      ...(isStranded && { stranded: begun.transaction }),
     }
   }
   const called = await call(deps, order, begun)
@@ -119,7 +125,7 @@ async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): 
 
 async function begin(
   deps: ChargeDeps,
-  { request, gateway, context, deadlines, hash }: Order,
+  { request, gateway, context, deadlines, hash, isRepeat }: Order,
   replaces?: Replacement,
 ): Promise<ChargeBegun> {
   const now = deps.clock.now()
@@ -128,7 +134,7 @@ async function begin(
     id: newId(now),
     request,
     ...(idempotencyKey !== undefined && { idempotencyKey }),
-    requestHash: hash,
+    ...{ isRepeat, requestHash: hash },
     ...(correlationId !== undefined && { correlationId }),
     chargeIsIdempotent: gateway.chargeIsIdempotent,
     ...(replaces && { replaces }),

@@ -4,16 +4,21 @@ import { InvalidArgumentException } from '../domain/exceptions.ts'
 import { chargeSchema } from '../domain/requests.ts'
 import type { ChargeRequest } from '../domain/transaction.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
-import { faultsOf } from './operation.ts'
+import { faultsOf, type OperationContext } from './operation.ts'
 
 /** Throws InvalidArgumentException, with a sentence that names every fault. */
 export function checkCharge(
   asked: unknown,
   gateways: ReadonlyMap<string, AnyGateway>,
-): { request: ChargeRequest; gateway: AnyGateway; isReplacing: boolean } {
+  { idempotencyKey }: OperationContext = {},
+): { request: ChargeRequest; gateway: AnyGateway; isReplacing: boolean; isRepeat: boolean } {
   const parsed = chargeSchema.safeParse(given(asked))
   if (!parsed.success) throw new InvalidArgumentException(faultsOf(parsed.error))
-  const { replace: isReplacing = false, ...request } = parsed.data
+  const { replace: isReplacing = false, repeat: isRepeat = false, ...request } = parsed.data
+  if (isRepeat && idempotencyKey === undefined) {
+    // Without one, a charge that is sent again could not be told from another payment.
+    throw new InvalidArgumentException('repeat: needs an Idempotency-Key.')
+  }
   const gateway = gateways.get(request.gateway)
   if (!gateway) throw new InvalidArgumentException(`There is no gateway ${request.gateway}.`)
   const { currencies } = gateway
@@ -22,7 +27,7 @@ export function checkCharge(
       `${gateway.key} takes ${currencies.join(', ')}, not ${request.currency}.`,
     )
   }
-  return { request, gateway, isReplacing }
+  return { request, gateway, isReplacing, isRepeat }
 }
 
 /** In process, a field may be there and undefined. It is the same request as one without it. */

@@ -1,10 +1,11 @@
 // The beginning of a charge: a new payment, or the one that the same request made before. Pure.
 
 import { v5 } from 'uuid'
+import { canonicalJson } from '../../shared/sha256.ts'
 import { newest } from './match.ts'
 import { type Decision, isCalled, type NewEvent } from './payment.ts'
-import { type Replacement, replaceCharge } from './replace-charge.ts'
-import type { TransactionRow } from './rows.ts'
+import { isStranded, type Replacement, replaceCharge } from './replace-charge.ts'
+import type { ChargeKeyRow, TransactionRow } from './rows.ts'
 import { UNPAID_ENDS } from './status.ts'
 import type { ChargeRequest } from './transaction.ts'
 
@@ -14,6 +15,8 @@ export interface ChargeStart {
   /** Validated. */
   request: ChargeRequest
   idempotencyKey?: string
+  /** A paid order is charged again, on purpose. */
+  isRepeat?: boolean
   /** Of the request, without the payer's phone. */
   requestHash: string
   correlationId?: string
@@ -33,16 +36,21 @@ export interface KnownCharges {
   byKey: TransactionRow | undefined
   /** Every attempt to pay this order. */
   attempts: readonly TransactionRow[]
+  /** Further keys of the charge that is replaced, and maybe others. */
+  keys: readonly ChargeKeyRow[]
 }
 
 export type FoundCharge =
-  /** The payment as it is now. */
-  | { state: 'answered'; transaction: TransactionRow }
-  | { state: 'in_progress' }
+  /** The payment as it is now. `key`: another one than before, which belongs to it from now on. */
+  | { state: 'answered'; transaction: TransactionRow; key?: ChargeKeyRow }
+  /** Until then, unless its call ends sooner. */
+  | { state: 'in_progress'; until: number }
   /** It is open, without a page or a code to pay it with. The sweeper settles it. */
-  | { state: 'unknown'; transaction: TransactionRow }
-  /** The key, or an open payment of this order, belongs to another request. */
-  | { state: 'conflict'; over: 'key' | 'reference' }
+  | { state: 'unknown'; transaction: TransactionRow; key?: ChargeKeyRow }
+  /** The key, or a payment of this order, belongs to a request with other `fields`. */
+  | { state: 'conflict'; over: 'key' | 'reference'; fields: readonly string[] }
+  /** The order is paid, and this key is new: is it the same payment, or another one? */
+  | { state: 'already_paid'; transactionId: string }
 
 export type BegunCharge =
   | {
@@ -50,6 +58,8 @@ export type BegunCharge =
       state: 'begun'
       transaction: TransactionRow
       events: readonly NewEvent[]
+      /** Keys that belong to it from now on. */
+      keys: readonly ChargeKeyRow[]
       /** What becomes of the charge that this one replaces. */
       replaced?: Decision
     }
@@ -61,39 +71,77 @@ export const NEVER_CALLED = 0
 type NewCharge = Extract<BegunCharge, { state: 'begun' }>
 
 export function beginCharge(known: KnownCharges, start: ChargeStart): BegunCharge {
-  const before = findTransaction(known)
+  const before = findTransaction(known, start)
   if (!before) return newCharge(known, start)
   const transaction = mayCallAgain(before, start) ? calledBy(before, start) : before
-  const found = foundAs(transaction, start)
+  const found = foundAs(transaction, known, start)
+  if (found.state !== 'answered' && found.state !== 'unknown') return found
   const { replaces } = start
-  if (found.state === 'unknown' && replaces?.transactionId === transaction.id) {
-    return replacement(transaction, replaces, known, start)
+  if (replaces?.transactionId === before.id && isStranded(before, start.now)) {
+    return replacement(before, replaces, found.key, known, start)
   }
   // The same call again: the answer to the first one was lost.
   const isMine = found.state === 'unknown' && transaction.called_by === start.id
-  return isMine ? { state: 'begun', transaction, events: [] } : found
+  const keys = found.key ? [found.key] : []
+  return isMine ? { state: 'begun', transaction, events: [], keys } : found
 }
 
 /** The result of this request before, for a caller that may not call the gateway now. */
 export function findCharge(known: KnownCharges, start: ChargeStart): FoundCharge | undefined {
-  const transaction = findTransaction(known)
-  return transaction && foundAs(transaction, start)
+  const transaction = findTransaction(known, start)
+  return transaction && foundAs(transaction, known, start)
 }
 
-/** An order whose payments all failed may be paid again; any other payment is found instead. */
-const findTransaction = ({ own, byKey, attempts }: KnownCharges): TransactionRow | undefined =>
-  own ?? byKey ?? newest(attempts.filter(({ status }) => !UNPAID_ENDS.includes(status)))
+/**
+ * An order whose payments all failed may be paid again, and a paid one with `repeat`; any other
+ * payment is found instead.
+ */
+const findTransaction = (
+  { own, byKey, attempts }: KnownCharges,
+  { isRepeat = false }: ChargeStart,
+) =>
+  own ??
+  byKey ??
+  newest(
+    attempts.filter(({ status }) =>
+      isRepeat ? status === 'Pending' : !UNPAID_ENDS.includes(status),
+    ),
+  )
 
-function foundAs(transaction: TransactionRow, start: ChargeStart): FoundCharge {
-  const { request_hash, idempotency_key, status, charge_answer } = transaction
+function foundAs(
+  transaction: TransactionRow,
+  { own, byKey }: KnownCharges,
+  start: ChargeStart,
+): FoundCharge {
+  const { id, request_hash, status, charge_answer } = transaction
+  const isNewKey = start.idempotencyKey !== undefined && !own && !byKey
+  if (isNewKey && status !== 'Pending') return { state: 'already_paid', transactionId: id }
   if (request_hash !== start.requestHash) {
-    const isKey = start.idempotencyKey !== undefined && idempotency_key === start.idempotencyKey
-    return { state: 'conflict', over: isKey ? 'key' : 'reference' }
+    const over = byKey ? 'key' : 'reference'
+    return { state: 'conflict', over, fields: differencesIn(transaction, start) }
   }
-  if (charge_answer !== null || status !== 'Pending') return { state: 'answered', transaction }
-  if (isCalled(transaction, start.now) && transaction.called_by !== start.id)
-    return { state: 'in_progress' }
-  return { state: 'unknown', transaction }
+  const { called_until: until, called_by } = transaction
+  const isWaiting = charge_answer === null && status === 'Pending'
+  if (isWaiting && until !== null && isCalled(transaction, start.now) && called_by !== start.id)
+    return { state: 'in_progress', until }
+  const key = isNewKey ? { key: keyOf(transaction, start) } : {}
+  return { state: isWaiting ? 'unknown' : 'answered', transaction, ...key }
+}
+
+/** Whoever asks with this key gets this payment from now on, also when it has ended. */
+const keyOf = ({ id: transaction_id, gateway }: TransactionRow, start: ChargeStart) => ({
+  ...{ id: start.id, gateway, transaction_id },
+  idempotency_key: start.idempotencyKey ?? '',
+})
+
+/** The fields of the request that are not as they were, by name. */
+function differencesIn({ request }: TransactionRow, start: ChargeStart): string[] {
+  if (request === null) return []
+  const before = JSON.parse(request) as Record<string, unknown>
+  const { customerPhone: _, ...now }: Record<string, unknown> = { ...start.request }
+  return Object.keys({ ...before, ...now }).filter(
+    (name) => canonicalJson(before[name]) !== canonicalJson(now[name]),
+  )
 }
 
 /** Its result is unknown, no call is under way, and a call cannot make a second payment. */
@@ -117,18 +165,28 @@ const calledBy = (transaction: TransactionRow, { id, until }: ChargeStart): Tran
   next_check_at: until,
 })
 
-/** Only here is it certain that no other call has ended it or got its page. */
+/**
+ * Only here is it certain that no other call has ended it or got its page. The new attempt takes
+ * over all of its keys. `given`: the key of this request, if it is a new one.
+ */
 function replacement(
   stranded: TransactionRow,
   replaces: Replacement,
+  given: ChargeKeyRow | undefined,
   known: KnownCharges,
   start: ChargeStart,
 ): BegunCharge {
-  const idempotencyKey = start.idempotencyKey ?? stranded.idempotency_key
-  const key = idempotencyKey === null ? {} : { idempotencyKey }
   const { id, now, correlationId = null } = start
-  const replaced = replaceCharge(stranded, replaces, { id, idempotencyKey, correlationId, now })
-  return { ...newCharge(known, { ...start, ...key }), replaced }
+  const first = stranded.idempotency_key ?? given?.idempotency_key
+  const further = known.keys.filter(({ transaction_id }) => transaction_id === stranded.id)
+  if (given && given.idempotency_key !== first) further.push(given)
+  const { idempotencyKey: _, ...unkeyed } = start
+  const begun = newCharge(known, {
+    ...{ ...unkeyed, ...(first !== undefined && { idempotencyKey: first }) },
+    isRepeat: start.isRepeat === true || stranded.is_repeat === 1,
+  })
+  const keys = further.map((key) => ({ ...key, transaction_id: id }))
+  return { ...begun, keys, replaced: replaceCharge(stranded, replaces, { id, correlationId, now }) }
 }
 
 function newCharge({ attempts }: KnownCharges, start: ChargeStart): NewCharge {
@@ -166,7 +224,7 @@ function newCharge({ attempts }: KnownCharges, start: ChargeStart): NewCharge {
     paid_at: null,
     paid_amount: null,
     paid_currency: null,
-    is_repeat: 0,
+    is_repeat: start.isRepeat ? 1 : 0,
   }
   const { correlation_id: correlationId } = transaction
   const event = {
@@ -176,7 +234,7 @@ function newCharge({ attempts }: KnownCharges, start: ChargeStart): NewCharge {
     correlationId,
     createdAt: now,
   } as const
-  return { state: 'begun', transaction, events: [event] }
+  return { state: 'begun', transaction, events: [event], keys: [] }
 }
 
 /** Generated once. Another one would rename payments that a gateway may still be asked about. */

@@ -8,7 +8,7 @@ import { chargeSchema } from './requests.ts'
 import type { EventName } from './status.ts'
 import { transactionSchema } from './transaction.ts'
 
-const { replace: _, ...requested } = chargeSchema.shape
+const { replace: _, repeat: _repeat, ...requested } = chargeSchema.shape
 
 /** The request of a charge, as it is stored and in events. */
 export const requestedSchema = z.object(requested)

@@ -63,13 +63,26 @@ export class GatewayRefusedException extends GatewayUnavailableException {
 /** Why a payment, charge or refund failed. `code` is ours and stable, `rawCode` the gateway's. */
 export type PaymentError = z.infer<typeof paymentErrorSchema>
 
-/** The same request is under way, or its key or order belongs to another one. */
+/**
+ * The same request is under way, its key or order belongs to another one, or the order is paid and
+ * the key is new.
+ */
 export class PaymentConflictException extends Error {
   override readonly name = 'PaymentConflictException'
-  readonly code: 'in_progress' | 'idempotency_conflict' | 'reference_conflict'
+  readonly code: 'in_progress' | 'idempotency_conflict' | 'reference_conflict' | 'already_paid'
+  /** When to try again, if it is under way. */
+  readonly retryAfterMs: number | undefined
+  /** Ours, of the payment that the order was paid with. */
+  readonly transactionId: string | undefined
 
-  constructor(code: PaymentConflictException['code'], message: string) {
+  constructor(
+    code: PaymentConflictException['code'],
+    message: string,
+    options: { retryAfterMs?: number; transactionId?: string } = {},
+  ) {
     super(message)
     this.code = code
+    this.retryAfterMs = options.retryAfterMs
+    this.transactionId = options.transactionId
   }
 }

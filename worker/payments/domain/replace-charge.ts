@@ -1,5 +1,5 @@
 // The way out for a stranded charge: it is open and cannot be paid, because its page or its
-// code never came. It becomes Cancelled, and the order gets another attempt. Pure.
+// code never came, or has expired. It becomes Cancelled, and the order gets another attempt. Pure.
 
 import { type Decision, isCalled, type NewEvent, withTransaction } from './payment.ts'
 import type { TransactionRow } from './rows.ts'
@@ -51,19 +51,26 @@ export interface Replacement {
   nextCheckAt?: number
 }
 
-/** It cannot be paid: it has no page and no code, and no call is waiting for one. */
+/**
+ * It is open and cannot be paid: it has no page and no code, and no call is waiting for one, or
+ * they have expired, and the gateway has not reported how it ended.
+ */
 export const isStranded = (
-  row: Pick<TransactionRow, 'status' | 'charge_answer' | 'called_until'>,
+  row: Pick<TransactionRow, 'status' | 'charge_answer' | 'called_until' | 'expires_at'>,
   now: number,
-): boolean => row.status === 'Pending' && row.charge_answer === null && !isCalled(row, now)
+): boolean =>
+  row.status === 'Pending' &&
+  (row.charge_answer === null
+    ? !isCalled(row, now)
+    : row.expires_at !== null && row.expires_at <= now)
 
-/** `by`: the attempt that replaces it, with our id and the key that it takes over. */
+/** `by`: the attempt that replaces it, and takes over its key. */
 export function replaceCharge(
   stranded: TransactionRow,
   { eventId, nextCheckAt }: Replacement,
-  by: { id: string; idempotencyKey: string | null; correlationId: string | null; now: number },
+  by: { id: string; correlationId: string | null; now: number },
 ): Decision {
-  const { id: transactionId, gateway, idempotency_key, reference, amount, currency } = stranded
+  const { id: transactionId, gateway, reference, amount, currency } = stranded
   const { now } = by
   const error = { code: 'replaced', message: `Another attempt has replaced it: ${by.id}.` }
   const replaced = withTransaction(
@@ -71,7 +78,7 @@ export function replaceCharge(
     {
       status: 'Cancelled',
       error: JSON.stringify(error),
-      idempotency_key: idempotency_key === by.idempotencyKey ? null : idempotency_key,
+      idempotency_key: null,
       next_check_at: nextCheckAt ?? null,
       updated_at: now,
       called_by: null,

@@ -55,9 +55,17 @@ export const chargeSchema = z.strictObject({
   replace: z
     .boolean()
     .describe(
-      'If this charge was requested before, and its page or code was lost: once its gateway is ' +
-        'certain that it is not paid, it is cancelled, and another attempt begins. This field ' +
-        'is not part of the comparison with the earlier request.',
+      'If this charge was requested before, and its page or code was lost or has expired: once ' +
+        'its gateway is certain that it is not paid, it is cancelled, and another attempt ' +
+        'begins. This field is not part of the comparison with the earlier request.',
+    )
+    .exactOptional(),
+  repeat: z
+    .boolean()
+    .describe(
+      'Charges an order again though it is paid: another payment, for its own ' +
+        '`Idempotency-Key`, which it needs. An open payment of the order is returned as it is. ' +
+        'This field is not part of the comparison with the earlier request.',
     )
     .exactOptional(),
 })

@@ -27,6 +27,10 @@ export const transactionSchema = z
     gateway: z.string().describe('Key of the configuration.'),
     reference: z.string().describe('The host application’s own name for what is paid.'),
     attempt: z.int(),
+    isRepeat: z
+      .literal(true)
+      .describe('Begun with `repeat`: another payment of an order that may be paid.')
+      .exactOptional(),
     gatewayTransactionId: z
       .string()
       .describe('Missing until the gateway has answered.')
@@ -77,6 +81,13 @@ export const paymentResponseSchema = z
       .describe('Once it was paid: it may be less than was requested.')
       .exactOptional(),
     error: paymentErrorSchema.describe('Why it failed.').exactOptional(),
+    isStranded: z
+      .literal(true)
+      .describe(
+        'Its page has expired, and the gateway has not reported how it ended. `replace` asks the ' +
+          'gateway once more, and begins another attempt.',
+      )
+      .exactOptional(),
   })
   .describe('The payment as it is, and how to pay it while that is possible.')
 
@@ -100,7 +111,7 @@ export type Paid = z.infer<typeof paidSchema>
 export type AskedCharge = z.infer<typeof chargeSchema>
 
 /** What the host application asks to be paid. */
-export type ChargeRequest = Omit<AskedCharge, 'replace'>
+export type ChargeRequest = Omit<AskedCharge, 'replace' | 'repeat'>
 
 /** The answer to a charge: the payment as it is, and how to pay it while that is possible. */
 export type PaymentResponse = z.infer<typeof paymentResponseSchema>

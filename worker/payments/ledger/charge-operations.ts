@@ -16,7 +16,7 @@ import type { ChargeBegun } from './ledger.ts'
 import { changesOf, changesOfAll, type Keys, type Operation } from './operation.ts'
 import { toTransaction } from './read-rows.ts'
 import type { ParkedEvent } from './webhook-operations.ts'
-import type { WorkingSet } from './working-set.ts'
+import type { Changes, WorkingSet } from './working-set.ts'
 
 export function beginCharge(start: ChargeStart, subscribers: Subscribers): Operation<ChargeBegun> {
   return {
@@ -25,13 +25,13 @@ export function beginCharge(start: ChargeStart, subscribers: Subscribers): Opera
     ...(!start.replaces && { expects: () => [] }),
     decide(rows) {
       const begun = decideBegin(knownTo(rows, start), start)
-      if (begun.state !== 'begun') return { answer: toFound(begun) }
-      const { transaction, events, replaced } = begun
+      if (begun.state !== 'begun') return toFound(begun)
+      const { transaction, events, keys, replaced } = begun
       const payment = { transaction, refunds: [], webhookEvents: [] }
       const decisions = [...(replaced ? [replaced] : []), { payment, events, alerts: [] }]
       return {
         answer: { state: 'begun', transaction: toTransaction({ ...transaction }) },
-        changes: changesOfAll(rows, decisions, subscribers),
+        changes: { ...changesOfAll(rows, decisions, subscribers), chargeKeys: [...keys] },
       }
     },
   }
@@ -43,7 +43,7 @@ export function findCharge(start: ChargeStart): Operation<ChargeBegun | undefine
     keys: keysOf(start),
     decide(rows) {
       const found = decideFind(knownTo(rows, start), start)
-      return { answer: found && toFound(found) }
+      return found ? toFound(found) : { answer: undefined }
     },
   }
 }
@@ -54,34 +54,35 @@ function keysOf({ id, idempotencyKey, request, replaces }: ChargeStart): Keys {
   return {
     payments: [{ id, gateway, ...key }],
     orders: [{ gateway, reference }],
+    chargeKeysOf: replaces ? [replaces.transactionId] : [],
     alerts: replaces ? [{ kind: 'unsettled', subject: replaces.transactionId }] : [],
   }
 }
 
 function knownTo(rows: WorkingSet, { id, idempotencyKey, request }: ChargeStart): KnownCharges {
-  const ofGateway = rows.all('transactions').filter(({ gateway }) => gateway === request.gateway)
+  const isOurs = ({ gateway }: { gateway: string }) => gateway === request.gateway
+  const ofGateway = rows.all('transactions').filter(isOurs)
+  const keys = rows.all('chargeKeys').filter(isOurs)
+  const further = keys.find(({ idempotency_key: key }) => key === idempotencyKey)
   return {
     own: rows.get('transactions', id),
-    byKey:
-      idempotencyKey === undefined
-        ? undefined
-        : ofGateway.find(({ idempotency_key: key }) => key === idempotencyKey),
+    byKey: ofGateway.find(
+      (row) =>
+        row.id === further?.transaction_id ||
+        (idempotencyKey !== undefined && row.idempotency_key === idempotencyKey),
+    ),
     attempts: ofGateway.filter(({ reference }) => reference === request.reference),
+    keys,
   }
 }
 
-function toFound(found: FoundCharge): ChargeBegun {
-  switch (found.state) {
-    case 'answered':
-      return { state: 'answered', ...answerOf(found.transaction) }
-    case 'unknown': {
-      const { next_check_at: nextCheckAt } = found.transaction
-      const transaction = toTransaction({ ...found.transaction })
-      return { state: 'unknown', transaction, ...(nextCheckAt !== null && { nextCheckAt }) }
-    }
-    default:
-      return found
-  }
+function toFound(found: FoundCharge): { answer: ChargeBegun; changes?: Changes } {
+  if (found.state !== 'answered' && found.state !== 'unknown') return { answer: found }
+  const { state, transaction: row, key } = found
+  const changes = { chargeKeys: key ? [key] : [] }
+  if (state === 'answered') return { answer: { state, ...answerOf(row) }, changes }
+  const nextCheckAt = row.next_check_at === null ? {} : { nextCheckAt: row.next_check_at }
+  return { answer: { state, transaction: toTransaction({ ...row }), ...nextCheckAt }, changes }
 }
 
 function answerOf(row: TransactionRow) {

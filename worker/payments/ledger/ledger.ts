@@ -116,14 +116,16 @@ export type ChargeBegun =
    * payment as it is now, and the gateway's answer with its page or code.
    */
   | { state: 'answered'; transaction: Transaction; opened?: OpenedPayment }
-  | { state: 'in_progress' }
+  | { state: 'in_progress'; until: number }
   /**
    * It is open, without a page or a code to pay it with: the gateway must not be called twice, is
    * not called now, or returned no page. The sweeper settles it.
    */
   | { state: 'unknown'; transaction: Transaction; nextCheckAt?: number }
-  /** The key, or an open payment of this order, belongs to another request. */
-  | { state: 'conflict'; over: 'key' | 'reference' }
+  /** The key, or a payment of this order, belongs to a request with other `fields`. */
+  | { state: 'conflict'; over: 'key' | 'reference'; fields: readonly string[] }
+  /** The order is paid, and this key is new. */
+  | { state: 'already_paid'; transactionId: string }
   /** Nothing was stored. */
   | { state: 'circuit_open'; retryAfterMs: number }
 

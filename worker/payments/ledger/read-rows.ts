@@ -35,6 +35,7 @@ export function toTransaction(row: Row): Transaction {
     ...presentTime('expiresAt', row, 'expires_at'),
     ...presentTime('paidAt', row, 'paid_at'),
     ...presentPaid(row),
+    ...(row.is_repeat === 1 && { isRepeat: true as const }),
   }
 }
 

@@ -74,10 +74,11 @@ export function libsqlQueries(database: Database): PaymentQueries {
   } satisfies PaymentQueries
 }
 
-const chargeOf = ({ status, charge_answer: answer, called_until: until }: Row) => ({
-  status: text(status) as PaymentStatus,
-  charge_answer: answer == null ? null : text(answer),
-  called_until: until == null ? null : Number(until),
+const chargeOf = (row: Row) => ({
+  status: text(row.status) as PaymentStatus,
+  charge_answer: row.charge_answer == null ? null : text(row.charge_answer),
+  called_until: row.called_until == null ? null : Number(row.called_until),
+  expires_at: row.expires_at == null ? null : Number(row.expires_at),
 })
 
 function waitingEvents(row: Row = {}, subscriber: 'listeners' | 'endpoint') {

@@ -14,8 +14,9 @@ export const RESPONSE_HEADERS = {
     schema: text,
   },
   'Retry-After': {
-    description: 'Seconds after which the same request is worth sending again.',
-    required: true,
+    description:
+      'Seconds after which the same request is worth sending again. With every 503, and with the ' +
+      '`in_progress` of a charge.',
     schema: { type: 'integer', minimum: 0 },
   },
   'Set-Cookie': {

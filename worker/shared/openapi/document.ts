@@ -196,7 +196,7 @@ function failuresOf(reasons: readonly Reason[], { answers }: Operation): Respons
         ...(['Cache-Control', 'X-Request-Id'] as const),
         ...(hasCorrelation ? ['X-Correlation-Id' as const] : []),
         ...(status === 401 ? ['WWW-Authenticate' as const] : []),
-        ...(status === 503 ? ['Retry-After' as const] : []),
+        ...(status === 503 || codes.includes('in_progress') ? ['Retry-After' as const] : []),
       ]
       const code = { type: 'object', properties: { code: { enum: codes } }, required: ['code'] }
       return [

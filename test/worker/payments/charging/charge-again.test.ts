@@ -48,10 +48,70 @@ describe('a repeated charge', () => {
     },
   )
 
-  it('has no page after its page has expired, though the gateway has not reported it', async () => {
-    const { payments, clock, bare } = await charged()
+  it('says that its page has expired, though the gateway has not reported it', async () => {
+    const { payments, clock, bare, report } = await charged()
     await clock.advance(HOUR)
-    expect(await payments.charge(order)).toStrictEqual({ ...bare, status: 'Pending' })
+    const stranded = { ...bare, status: 'Pending', isStranded: true }
+    expect(await payments.charge(order)).toStrictEqual(stranded)
+    expect(await payments.queries.story(bare.transactionId)).toMatchObject({ isStranded: true })
+    await report('Expired')
+    const expired = await payments.charge(order, keyed)
+    expect(expired).toStrictEqual({ ...bare, status: 'Expired' })
+  })
+
+  describe('with another key', () => {
+    const february = { idempotencyKey: 'key-2' }
+    const paidBy = { code: 'already_paid', name: 'PaymentConflictException' }
+
+    it('is the open payment, and stays that one for this key', async () => {
+      const { payments, response, bare, report } = await charged()
+      const found = { response, isNew: false }
+      expect(await payments.chargeOrFind(order, february)).toStrictEqual(found)
+      expect(await payments.chargeOrFind({ ...order, repeat: true }, february)).toEqual(found)
+      await report('Paid')
+      const paid = { ...bare, status: 'Paid', paid: { amount: 25_000, currency: 'IQD' } }
+      expect(await payments.charge(order, february)).toStrictEqual(paid)
+      await expect(payments.charge({ ...order, amount: 1 }, february)).rejects.toMatchObject({
+        ...{ code: 'idempotency_conflict', message: expect.stringMatching(/another amount\.$/) },
+      })
+    })
+
+    it.each(['Paid', 'PartiallyRefunded', 'Refunded'] as const)(
+      'is refused if the order is %s, until it is asked for on purpose',
+      async (status) => {
+        const { payments, clock, script, bare, report } = await charged()
+        await report('Paid')
+        if (status !== 'Paid') {
+          await report(status, { amount: status === 'Refunded' ? 25_000 : 1_000 })
+        }
+        const { transactionId } = bare
+        for (const asked of [order, { ...order, amount: 9 }]) {
+          const refused = payments.charge(asked, february)
+          await expect(refused).rejects.toMatchObject({ ...paidBy, transactionId })
+        }
+        expect(await payments.charge(order)).toMatchObject({ status, transactionId })
+
+        await clock.advance(1)
+        script.charge = () => ({ ok: true, gatewayTransactionId: 'gateway-2' })
+        const asked = { ...order, repeat: true }
+        const again = await payments.chargeOrFind(asked, february)
+        expect(again).toMatchObject({ isNew: true, response: { status: 'Pending' } })
+        expect(again.response.transactionId).not.toBe(transactionId)
+        // It is not part of the request: without it, too, the key names this payment.
+        for (const request of [asked, order]) {
+          const { response } = await payments.chargeOrFind(request, february)
+          expect(response.transactionId).toBe(again.response.transactionId)
+        }
+        expect(await payments.charge(order, keyed)).toMatchObject({ status, transactionId })
+      },
+    )
+
+    it('needs a key to be another payment: without one, it could not be sent again', async () => {
+      const { payments } = await charged()
+      await expect(payments.charge({ ...order, repeat: true })).rejects.toMatchObject({
+        ...{ code: 'invalid_argument', message: expect.stringContaining('Idempotency-Key') },
+      })
+    })
   })
 
   it.each(['Failed', 'Cancelled', 'Expired'] as const)(

@@ -28,7 +28,12 @@ const faultOf = (asked: unknown): { name: string; message: string } => {
 describe('a requested charge', () => {
   it('is returned unchanged, without undefined fields', () => {
     const checked = checkCharge({ ...good, returnUrl: undefined }, gateways)
-    expect(checked).toStrictEqual({ request: good, gateway: dinars, isReplacing: false })
+    expect(checked).toStrictEqual({
+      request: good,
+      gateway: dinars,
+      isReplacing: false,
+      isRepeat: false,
+    })
   })
 
   it.each([

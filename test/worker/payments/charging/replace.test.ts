@@ -123,6 +123,63 @@ describe('a charge whose page was lost', () => {
   })
 })
 
+describe('a charge whose page has expired, while its gateway still reports it as open', () => {
+  const MINUTE = 60_000
+
+  async function expired(gateway: object = {}) {
+    const room = openRoom({ gateway })
+    const { script, clock, charged } = room
+    const opened = script.charge
+    script.charge = (asked) => ({ ...opened(asked), expiresAt: clock.now() + MINUTE }) as never
+    script.status = () => reported('Pending')
+    const { transactionId } = (await tryCharge(room, order, keyed)) as { transactionId: string }
+    // Until then its page is the answer, also with `replace`.
+    expect(await tryCharge(room, again, keyed)).toMatchObject({ isNew: false, transactionId })
+    await clock.advance(MINUTE)
+    return { room, script, charged, first: transactionId }
+  }
+
+  it('is replaced when it is certainly not paid, and cancelled where that is possible', async () => {
+    const cancelled: string[] = []
+    const cancel = async ({ gatewayTransactionId }: { gatewayTransactionId: string }) =>
+      void cancelled.push(gatewayTransactionId)
+    const { room, charged, first } = await expired({ cancel })
+    expect(await tryCharge(room, order, keyed)).toMatchObject({
+      ...{ isNew: false, transactionId: first, status: 'Pending', isStranded: true },
+    })
+    const second = await tryCharge(room, again, keyed)
+    expect(second).toMatchObject({ isNew: true, redirectUrl: 'https://bank.example/pay' })
+    expect(charged).toHaveLength(2)
+    expect(cancelled).toEqual([`gateway-${charged[0]?.externalReferenceId}`])
+    expect(await attemptsOf(room)).toMatchObject([
+      { id: first, status: 'Cancelled', error: 'replaced' },
+      { attempt: 2, status: 'Pending' },
+    ])
+    expect(await tryCharge(room, order, keyed)).toEqual({ ...second, isNew: false })
+  })
+
+  it.each([
+    ['does not answer', unavailable],
+    ['reports that somebody is paying', () => reported('Pending', { isBeingPaid: true })],
+  ])('stays as it is when its gateway %s, and says so', async (_what, status) => {
+    const { room, script, charged, first } = await expired()
+    script.status = status
+    expect(await tryCharge(room, again, keyed)).toMatchObject({
+      ...{ isNew: false, transactionId: first, status: 'Pending', isStranded: true },
+    })
+    expect(charged).toHaveLength(1)
+    expect(await attemptsOf(room)).toEqual([{ id: first, attempt: 1, status: 'Pending' }])
+  })
+
+  it('is Paid if it was paid, and nothing is charged', async () => {
+    const { room, script, charged, first } = await expired()
+    script.status = () => reported('Paid')
+    const paid = { isNew: false, transactionId: first, status: 'Paid' }
+    expect(await tryCharge(room, again, keyed)).toMatchObject(paid)
+    expect(charged).toHaveLength(1)
+  })
+})
+
 describe('a charge whose answer was lost', () => {
   it('is replaced at once, with an alert', async () => {
     const { room, first, charged } = await answerLost()

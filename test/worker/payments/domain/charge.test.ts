@@ -29,7 +29,7 @@ const start = (own: Partial<ChargeStart> = {}): ChargeStart => ({
   ...{ now: NOW, until: NOW + MINUTE },
   ...own,
 })
-const NOTHING: KnownCharges = { own: undefined, byKey: undefined, attempts: [] }
+const NOTHING: KnownCharges = { own: undefined, byKey: undefined, attempts: [], keys: [] }
 const attempts = (...rows: Partial<TransactionRow>[]): KnownCharges => ({
   ...NOTHING,
   attempts: rows.map((row, at) => transactionRow({ id: `01TX-${at}`, attempt: at + 1, ...row })),
@@ -71,10 +71,16 @@ describe('a new charge', () => {
   )
 
   it('conflicts with a different request that has the same key or the same order', () => {
-    const other = start({ requestHash: 'hash-2', idempotencyKey: 'key-1' })
-    const byKey = transactionRow({ idempotency_key: 'key-1' })
-    expect(beginCharge({ ...NOTHING, byKey }, other)).toEqual({ state: 'conflict', over: 'key' })
-    expect(beginCharge(attempts({}), other)).toEqual({ state: 'conflict', over: 'reference' })
+    const { customerPhone: _, ...stored } = request
+    const asked = JSON.stringify({ ...stored, returnUrl: 'https://shop.example' })
+    const changed = { ...request, amount: 1, customerPhone: '0771' }
+    const other = start({ request: changed, requestHash: 'hash-2', idempotencyKey: 'key-1' })
+    const byKey = transactionRow({ idempotency_key: 'key-1', request: asked })
+    const conflict = { state: 'conflict', fields: ['amount', 'returnUrl'] }
+    expect(beginCharge({ ...NOTHING, byKey }, other)).toEqual({ ...conflict, over: 'key' })
+    expect(beginCharge(attempts({ request: asked }), other)).toEqual({
+      ...{ ...conflict, over: 'reference' },
+    })
   })
 })
 
@@ -110,10 +116,77 @@ describe('a repeated charge', () => {
     })
   })
 
+  it('tells until when it is in progress', () => {
+    const called = { ...LOST, called_by: 'other', called_until: NOW + 7 }
+    const until = NOW + 7
+    expect(beginCharge(attempts(called), start())).toEqual({ state: 'in_progress', until })
+  })
+
   it('finds its own row first, in any status', () => {
     const own = transactionRow({ id: '02TX', ...came('Failed') })
     const found: FoundCharge = { state: 'answered', transaction: own }
     expect(beginCharge({ ...attempts(came('Paid')), own }, start())).toEqual(found)
+  })
+})
+
+describe('another key of an order', () => {
+  const KEY = { idempotencyKey: 'key-2' }
+  const named = { id: '02TX', gateway: 'bank', idempotency_key: 'key-2', transaction_id: '01TX-0' }
+  const OPEN = { ...came('Pending'), charge_answer: '{}', idempotency_key: 'key-1' }
+
+  it.each(PAYMENT_STATUSES)('that is %s finds it, begins anew, or asks what is meant', (status) => {
+    const known = attempts({ ...OPEN, ...came(status) })
+    const { transactionId } = { transactionId: '01TX-0' }
+    const byKey = beginCharge(known, start(KEY))
+    const repeated = beginCharge(known, start({ ...KEY, isRepeat: true }))
+    if (status === 'Pending') {
+      expect(byKey).toEqual({ state: 'answered', transaction: known.attempts[0], key: named })
+      expect(repeated).toEqual(byKey)
+    } else if (['Failed', 'Cancelled', 'Expired'].includes(status)) {
+      expect(byKey).toMatchObject({ state: 'begun', transaction: { attempt: 2, is_repeat: 0 } })
+    } else {
+      expect(byKey).toEqual({ state: 'already_paid', transactionId })
+      expect(beginCharge(known, start({ ...KEY, requestHash: 'hash-2' }))).toEqual(byKey)
+      expect(repeated).toMatchObject({
+        ...{ state: 'begun', keys: [] },
+        transaction: { id: '02TX', attempt: 2, idempotency_key: 'key-2', is_repeat: 1 },
+      })
+    }
+  })
+
+  it('that is paid asks also after a later attempt has failed', () => {
+    const known = attempts(came('Paid'), came('Failed'))
+    expect(beginCharge(known, start(KEY))).toEqual({
+      ...{ state: 'already_paid', transactionId: '01TX-0' },
+    })
+  })
+
+  it('conflicts with another request of an open attempt, also with repeat', () => {
+    for (const isRepeat of [false, true]) {
+      const other = start({ ...KEY, isRepeat, requestHash: 'hash-2' })
+      expect(beginCharge(attempts(OPEN), other)).toMatchObject({
+        ...{ state: 'conflict', over: 'reference' },
+      })
+    }
+  })
+
+  it('belongs to an attempt that calls its gateway again, but not to one under way', () => {
+    expect(beginCharge(attempts(LOST), start(KEY))).toMatchObject({
+      ...{ state: 'begun', transaction: { id: '01TX-0' }, keys: [named] },
+    })
+    const called = { ...LOST, called_by: 'other', called_until: NOW + 1 }
+    expect(beginCharge(attempts(called), start(KEY))).not.toHaveProperty('key')
+  })
+
+  it('finds the payment that it belongs to in any status, with repeat too', () => {
+    for (const status of PAYMENT_STATUSES) {
+      const transaction = transactionRow({ ...OPEN, ...came(status) })
+      const known = { ...attempts(came('Paid')), byKey: transaction }
+      for (const isRepeat of [false, true]) {
+        const found = beginCharge(known, start({ ...KEY, isRepeat }))
+        expect(found).toEqual({ state: 'answered', transaction })
+      }
+    }
   })
 })
 

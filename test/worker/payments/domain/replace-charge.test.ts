@@ -66,6 +66,13 @@ describe('a stranded charge', () => {
     expect(isStranded(called(NOW), NOW)).toBe(true)
     expect(isStranded(called(0), NOW)).toBe(true)
   })
+
+  it('has no page any more: it has expired, and its gateway reports no end', () => {
+    const page = (expires_at: number | null) =>
+      isStranded(transactionRow({ charge_answer: '{}', expires_at }), NOW)
+    expect([page(null), page(NOW + 1), page(NOW)]).toEqual([false, false, true])
+    expect(isStranded(transactionRow({ ...came('Paid'), expires_at: NOW }), NOW)).toBe(false)
+  })
 })
 
 describe('a charge that replaces a stranded one', () => {
@@ -82,7 +89,7 @@ describe('a charge that replaces a stranded one', () => {
   const known = (row: Partial<TransactionRow> = {}, by: 'key' | 'order' = 'order') => {
     const stranded = transactionRow(row)
     const attempts = [stranded]
-    return { own: undefined, byKey: by === 'key' ? stranded : undefined, attempts }
+    return { own: undefined, byKey: by === 'key' ? stranded : undefined, attempts, keys: [] }
   }
   const begun = (rows: KnownCharges, own: Partial<ChargeStart> = {}) => {
     const charge = beginCharge(rows, start(own))
@@ -135,7 +142,7 @@ describe('a charge that replaces a stranded one', () => {
     ['takes over the same key', 'key-1', 'key-1', 'key-1', null],
     ['without a key takes over the key', 'key-1', undefined, 'key-1', null],
     ['with a key has it if the first had none', null, 'key-2', 'key-2', null],
-    ['with another key leaves the first its own', 'key-1', 'key-2', 'key-2', 'key-1'],
+    ['with another key takes over the first', 'key-1', 'key-2', 'key-1', null],
     ['has no key if neither had one', null, undefined, null, null],
   ])('%s', (_what, before, given, after, left) => {
     const by = before !== null && given === before ? 'key' : 'order'
@@ -153,6 +160,7 @@ describe('a charge that replaces a stranded one', () => {
     ['was paid in the meantime', came('Paid'), 'answered'],
     ['has its page now', { charge_answer: '{}' }, 'answered'],
     ['is being called', { called_by: 'other', called_until: NOW + 1 }, 'in_progress'],
+    ['has a page that can still be paid', { charge_answer: '{}', expires_at: NOW + 1 }, 'answered'],
     ['was requested differently', { request_hash: 'hash-2' }, 'conflict'],
   ] as const)('does not begin if the first one %s', (_what, row, state) => {
     expect(beginCharge(known(row), start()).state).toBe(state)
@@ -164,18 +172,32 @@ describe('a charge that replaces a stranded one', () => {
       ...{ called_by: '01TY', called_until: NOW + 1 },
     })
     const first = transactionRow(came('Cancelled'))
-    const rows = { own: undefined, byKey: undefined, attempts: [first, second] }
-    expect(beginCharge(rows, start())).toEqual({ state: 'in_progress' })
+    const rows = { own: undefined, byKey: undefined, attempts: [first, second], keys: [] }
+    const underWay = { state: 'in_progress', until: NOW + 1 }
+    expect(beginCharge(rows, start())).toEqual(underWay)
     // Also by its key, which moved to that one.
-    expect(beginCharge({ ...rows, byKey: second }, start({ idempotencyKey: 'key-1' }))).toEqual({
-      state: 'in_progress',
-    })
+    const keyed = start({ idempotencyKey: 'key-1' })
+    expect(beginCharge({ ...rows, byKey: second }, keyed)).toEqual(underWay)
   })
 
   it('begins once: decided again after it was stored, it cancels nothing and fires nothing', () => {
     const first = begun(known({ idempotency_key: 'key-1' }))
     const stored = first.replaced?.payment.transaction ?? transactionRow()
-    const rows = { own: first.transaction, byKey: undefined, attempts: [stored, first.transaction] }
-    expect(begun(rows)).toEqual({ state: 'begun', transaction: first.transaction, events: [] })
+    const attempts = [stored, first.transaction]
+    const rows = { own: first.transaction, byKey: undefined, attempts, keys: [] }
+    const { transaction } = first
+    expect(begun(rows)).toEqual({ state: 'begun', transaction, events: [], keys: [] })
+  })
+
+  it('takes over all of its further keys, the one that it is asked with, and its repeat', () => {
+    const keyRow = (id: string, transaction_id = '01TX') => ({
+      ...{ id, gateway: 'bank', idempotency_key: `key of ${id}`, transaction_id },
+    })
+    const keys = [keyRow('01KEY'), keyRow('01OTHER', '01TY')]
+    const row = { idempotency_key: 'key-1', is_repeat: 1 } as const
+    const asked = { idempotencyKey: 'key of 02TX' }
+    const { transaction, ...rest } = begun({ ...known(row), keys }, asked)
+    expect(transaction).toMatchObject({ idempotency_key: 'key-1', is_repeat: 1 })
+    expect(rest.keys).toEqual([keyRow('01KEY', '02TX'), keyRow('02TX', '02TX')])
   })
 })

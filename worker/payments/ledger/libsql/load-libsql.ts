@@ -41,8 +41,9 @@ interface Part {
 
 /** A payment's refunds and its earlier events are nested in its row. */
 function paymentsPart(lookup: Lookup, keys: Keys): Part {
-  // The request is long, and only a check needs it.
-  const columns = columnsOf('transactions', 't', keys.dueChecks ? [] : ['request'])
+  // The request is long, and only a check needs it, and a charge that is compared with it.
+  const isAsked = keys.dueChecks !== undefined || (keys.orders ?? []).length > 0
+  const columns = columnsOf('transactions', 't', isAsked ? [] : ['request'])
   const sql = `SELECT json_group_array(json_array(${columns},
       json((SELECT json_group_array(json_array(${columnsOf('refunds', 'r')}))
         FROM payment_refunds r WHERE r.transaction_id = t.id)),
