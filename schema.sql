@@ -86,7 +86,9 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   paid_amount INTEGER,
   paid_currency TEXT,
   -- Begun with `repeat`: on purpose another payment of an order that may be paid.
-  is_repeat INTEGER NOT NULL DEFAULT 0 CHECK (is_repeat IN (0, 1))
+  is_repeat INTEGER NOT NULL DEFAULT 0 CHECK (is_repeat IN (0, 1)),
+  -- Its most urgent open alert, as `{"id", "kind"}`: whoever reads the payment sees it, too.
+  alert TEXT CHECK (alert IS NULL OR json_valid(alert))
 ) STRICT;
 
 -- Each id is unique within its gateway, and only looked up there. NULLs do not collide.
@@ -96,9 +98,10 @@ CREATE UNIQUE INDEX IF NOT EXISTS payment_transactions_by_external_reference
   ON payment_transactions (gateway, external_reference_id);
 CREATE UNIQUE INDEX IF NOT EXISTS payment_transactions_by_idempotency_key
   ON payment_transactions (gateway, idempotency_key);
--- Matching by reference takes the newest row without a gateway id; counting attempts takes all.
+-- Matching by reference takes the newest row without a gateway id; counting attempts takes all. It
+-- begins with the reference, since an order may be paid at several gateways.
 CREATE INDEX IF NOT EXISTS payment_transactions_by_reference
-  ON payment_transactions (gateway, reference, id);
+  ON payment_transactions (reference, gateway, id);
 -- Most payments are Paid, and are found without it: with them, each would cost one more page.
 CREATE INDEX IF NOT EXISTS payment_transactions_by_status_not_paid
   ON payment_transactions (status, id) WHERE status <> 'Paid';
@@ -264,6 +267,8 @@ CREATE TABLE IF NOT EXISTS payment_alerts (
   created_at INTEGER NOT NULL,
   acknowledged_at INTEGER,
   acknowledged_by TEXT,
+  -- Of what was done about it at the gateway, such as a refund by hand.
+  gateway_reference TEXT,
   UNIQUE (kind, subject)
 ) STRICT;
 

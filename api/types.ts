@@ -56,7 +56,7 @@ export interface AlertDetail {
   error?: PaymentError | string
 }
 
-/** Why a person should look at a payment. */
+/** Why a person should look at a payment. The most urgent first. */
 export type AlertKind =
   | 'late_payment'
   | 'amount_mismatch'
@@ -310,6 +310,16 @@ export type Message =
 /** Up to 4 KiB. It is returned in every event. */
 export type Metadata = Record<string, string | number | boolean | null>
 
+/**
+ * The open alert of this payment: a person, or the shop, should look before it goes on. Of
+ * several the most urgent, in the order of `kind`. Not one about an event that was not
+ * delivered.
+ */
+export interface OpenAlert {
+  id: string
+  kind: AlertKind
+}
+
 /** What came in, as the gateway reported it. It may differ from what was requested. */
 export interface Paid {
   /** Minor units. */
@@ -393,6 +403,7 @@ export interface PaymentResponse {
    * gateway once more, and begins another attempt.
    */
   isStranded?: true
+  alert?: OpenAlert
 }
 
 export type PaymentStatus =
@@ -816,6 +827,7 @@ export interface Transaction {
   updatedAt: string
   paidAt?: string
   paid?: Paid
+  alert?: OpenAlert
 }
 
 /** One payment with its webhook events, refunds, events and alerts. Oldest first. */
@@ -849,6 +861,7 @@ export type TransactionStory =
       updatedAt: string
       paidAt?: string
       paid?: Paid
+      alert?: OpenAlert
       /** It is open but cannot be paid: a charge with `replace` resolves it. */
       isStranded: boolean
       webhookEvents: (WebhookEvent | Unreadable)[]

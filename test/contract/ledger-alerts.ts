@@ -157,6 +157,43 @@ export function alertContract(on: On): void {
     )
 
     it(
+      'is named by its payment while it is open, of several the most urgent, in events and answers too',
+      on(async (w) => {
+        const failed = await w.reached('Failed')
+        const { pending } = await w.webhook(failed, { amount: 1 })
+        const alerts = await w.queries.alerts({}, { limit: 9 })
+        const idOf = (kind: string) => alerts.find((alert) => alert.kind === kind)?.id ?? ''
+        const named = (kind: string) => ({ alert: { id: idOf(kind), kind } })
+        expect(await w.read(failed)).toMatchObject(named('late_payment'))
+        for (const { payload } of pending as { payload: object }[]) {
+          expect(payload).toMatchObject({ transaction: named('late_payment') })
+        }
+        expect(await w.begin({ idempotencyKey: 'none' })).toMatchObject({ state: 'begun' })
+        await w.ledger.acknowledge(idOf('late_payment'), 'ada', T0 + HOUR)
+        expect(await w.read(failed)).toMatchObject(named('amount_mismatch'))
+        await w.ledger.acknowledge(idOf('amount_mismatch'), 'ada', T0 + HOUR)
+        expect(await w.read(failed)).not.toHaveProperty('alert')
+
+        const paid = await w.charged({ request: { reference: 'order-2' } })
+        const caused = await w.webhook(paid, { amount: 1 })
+        const { alert } = await w.read(paid)
+        expect(alert).toMatchObject({ kind: 'amount_mismatch' })
+        expect(caused.pending[0]).toMatchObject({
+          type: 'PaymentSucceeded',
+          payload: { transaction: { alert } },
+        })
+        const again = await w.begin({ request: { reference: 'order-2' } })
+        expect(again).toMatchObject({ state: 'answered', transaction: { alert } })
+        await w.outbox.settleDispatched(
+          [{ outboxId: caused.pending[0]?.outboxId ?? '', listeners: { ok: false } }],
+          T0 + HOUR,
+        )
+        expect(await w.alerts()).toContain('listener_dead')
+        expect((await w.read(paid)).alert).toEqual(alert)
+      }, ALERTED),
+    )
+
+    it(
       'without subscribers causes no event',
       on(async (w) => {
         const transaction = await w.charged()

@@ -188,7 +188,8 @@ export function webhookContract(on: On): void {
               isChange ? [...before, eventOf(to)] : before,
             )
             expect(pending).toHaveLength(isChange ? 1 : 0)
-            const after = await w.read(transaction)
+            const { alert, ...after } = await w.read(transaction)
+            expect(alert?.kind).toBe(verdict === 'late_payment' ? verdict : undefined)
             if (verdict === 'applied') expect(after.status).toBe(to)
             else expect(after).toEqual(transaction)
           }

@@ -42,6 +42,7 @@ export const transactionRow = (own: Partial<TransactionRow> = {}): TransactionRo
   paid_amount: null,
   paid_currency: null,
   is_repeat: 0,
+  alert: null,
   ...own,
 })
 
@@ -61,7 +62,13 @@ export const came = (status: TransactionRow['status']): Partial<TransactionRow> 
 export const paymentOf = (
   own: Partial<TransactionRow> = {},
   more: Partial<Omit<Payment, 'transaction'>> = {},
-): Payment => ({ transaction: transactionRow(own), refunds: [], webhookEvents: [], ...more })
+): Payment => ({
+  transaction: transactionRow(own),
+  refunds: [],
+  webhookEvents: [],
+  alerts: [],
+  ...more,
+})
 
 /** A webhook event of 25,000 IQD. */
 export const webhookEventRow = (own: Partial<WebhookEventRow> = {}): WebhookEventRow => ({

@@ -5,9 +5,11 @@ import type { Answer, Description, Operation } from '../shared/openapi/operation
 import type { Reason } from '../shared/problem.ts'
 import { requestedSchema } from './domain/event-payloads.ts'
 import { unreadableSchema } from './domain/listed.ts'
-import { alertDetailSchema, alertKindSchema, raisedAlertSchema } from './domain/raised-alert.ts'
+import { alertDetailSchema, raisedAlertSchema } from './domain/raised-alert.ts'
 import { chargeSchema, metadataSchema, refundSchema } from './domain/requests.ts'
 import {
+  alertKindSchema,
+  openAlertSchema,
   paidSchema,
   paymentErrorSchema,
   paymentResponseSchema,
@@ -217,6 +219,7 @@ export const describePayments = (): Description => ({
     WebhookEventsPage: eventsPageSchema,
     WebhookRates: webhookRatesSchema,
     AlertKind: alertKindSchema,
+    OpenAlert: openAlertSchema,
     AlertDetail: alertDetailSchema,
     RaisedAlert: raisedAlertSchema,
     Alert: alertRecordSchema,

@@ -29,9 +29,10 @@ export function responseNow(
   opened: OpenedPayment | undefined,
   now: number,
 ): PaymentResponse {
-  const { id, status, gateway, reference, gatewayTransactionId, error, paid } = transaction
+  const { id, status, gateway, reference, gatewayTransactionId, error, paid, alert } = transaction
+  const alerted = alert && { alert }
   const isStranded = isExpiredPage(transaction, opened, now)
-  if (opened && status === 'Pending' && !isStranded) return opened
+  if (opened && status === 'Pending' && !isStranded) return { ...opened, ...alerted }
   const name = gatewayTransactionId ?? opened?.gatewayTransactionId
   return {
     status,
@@ -42,6 +43,7 @@ export function responseNow(
     ...(paid && { paid }),
     ...(error && { error }),
     ...(isStranded && { isStranded }),
+    ...alerted,
   }
 }
 

@@ -35,6 +35,7 @@ export function raiseAlert(
     created_at: alert.createdAt,
     acknowledged_at: null,
     acknowledged_by: null,
+    gateway_reference: null,
   }
 }
 

@@ -33,6 +33,7 @@ export const PAYLOAD_COLUMNS = [
   'paid_at',
   'paid_amount',
   'paid_currency',
+  'alert',
 ] as const satisfies readonly (keyof TransactionRow)[]
 
 export interface EventRows {

@@ -2,14 +2,23 @@
 
 import type { Alert } from './alerts.ts'
 import type { RaisedAlert } from './raised-alert.ts'
-import type { RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
-import { type DurableEvent, type PaymentStatus, UNPAID_ENDS } from './status.ts'
+import type { AlertRow, RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
+import {
+  ALERT_KINDS,
+  type AlertKind,
+  type DurableEvent,
+  type PaymentStatus,
+  UNPAID_ENDS,
+} from './status.ts'
+import type { OpenAlert } from './transaction.ts'
 
 export interface Payment {
   readonly transaction: TransactionRow
   readonly refunds: readonly RefundRow[]
   /** The gateway's earlier events about it. */
   readonly webhookEvents: readonly Pick<WebhookEventRow, 'id' | 'outcome' | 'to_status'>[]
+  /** Open and acknowledged ones. */
+  readonly alerts: readonly AlertRow[]
 }
 
 /** What a decision leaves behind. Rows that it did not change are the same objects as before. */
@@ -41,6 +50,26 @@ export const withRefund = (payment: Payment, changed: RefundRow): Payment => ({
   ...payment,
   refunds: payment.refunds.map((refund) => (refund.id === changed.id ? changed : refund)),
 })
+
+/** The payment with these alerts, new or changed: its row names the most urgent that is open. */
+export function withAlerts(payment: Payment, changed: readonly AlertRow[]): Payment {
+  if (changed.length === 0) return payment
+  const others = payment.alerts.filter(({ id }) => changed.every((row) => row.id !== id))
+  const alerts = [...others, ...changed]
+  return { ...withTransaction(payment, { alert: openAlert(alerts) }), alerts }
+}
+
+/** They are about an event, and not about the money of the payment. */
+const OF_DELIVERY: readonly AlertKind[] = ['listener_dead', 'delivery_dead']
+
+function openAlert(alerts: readonly AlertRow[]): string | null {
+  const [first] = alerts
+    .filter(({ kind, acknowledged_at: at }) => at === null && !OF_DELIVERY.includes(kind))
+    .toSorted((a, b) => urgency(a) - urgency(b) || (a.id < b.id ? -1 : 1))
+  return first ? JSON.stringify({ id: first.id, kind: first.kind } satisfies OpenAlert) : null
+}
+
+const urgency = ({ kind }: AlertRow): number => ALERT_KINDS.indexOf(kind)
 
 export const isRefund = (status: PaymentStatus): boolean =>
   status === 'Refunded' || status === 'PartiallyRefunded'

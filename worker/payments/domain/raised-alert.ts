@@ -2,12 +2,8 @@
 // schemas, which describe the answers in the OpenAPI document.
 
 import * as z from 'zod'
-import { ALERT_KINDS, DURABLE_EVENTS } from './status.ts'
-import { paymentErrorSchema, statusSchema, timeSchema } from './transaction.ts'
-
-export const alertKindSchema = z
-  .enum(ALERT_KINDS)
-  .describe('Why a person should look at a payment.')
+import { DURABLE_EVENTS } from './status.ts'
+import { alertKindSchema, paymentErrorSchema, statusSchema, timeSchema } from './transaction.ts'
 
 export const alertDetailSchema = z
   .object({

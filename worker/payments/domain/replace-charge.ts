@@ -74,7 +74,7 @@ export function replaceCharge(
   const { now } = by
   const error = { code: 'replaced', message: `Another attempt has replaced it: ${by.id}.` }
   const replaced = withTransaction(
-    { transaction: stranded, refunds: [], webhookEvents: [] },
+    { transaction: stranded, refunds: [], webhookEvents: [], alerts: [] },
     {
       status: 'Cancelled',
       error: JSON.stringify(error),

@@ -35,6 +35,8 @@ export interface TransactionRow {
   paid_amount: number | null
   paid_currency: string | null
   is_repeat: 0 | 1
+  /** An OpenAlert. */
+  alert: string | null
 }
 
 export interface ChargeKeyRow {
@@ -120,4 +122,5 @@ export interface AlertRow {
   created_at: number
   acknowledged_at: number | null
   acknowledged_by: string | null
+  gateway_reference: string | null
 }

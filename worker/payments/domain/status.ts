@@ -79,7 +79,7 @@ export type EventName = (typeof EVENT_NAMES)[number]
 export const isEventName = (name: string): name is EventName =>
   EVENT_NAMES.some((known) => known === name)
 
-/** Why a person should look at a payment. */
+/** Why a person should look at a payment. The most urgent first: a payment names one. */
 export const ALERT_KINDS = [
   'late_payment',
   'amount_mismatch',

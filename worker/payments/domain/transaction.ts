@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import { type chargeSchema, metadataSchema, type refundSchema } from './requests.ts'
-import { PAYMENT_STATUSES } from './status.ts'
+import { ALERT_KINDS, PAYMENT_STATUSES } from './status.ts'
 
 export const timeSchema = z.string().meta({ format: 'date-time' })
 
@@ -20,6 +20,18 @@ export const paymentErrorSchema = z
 export const paidSchema = z
   .object({ amount: z.int().describe('Minor units.'), currency: z.string() })
   .describe('What came in, as the gateway reported it. It may differ from what was requested.')
+
+export const alertKindSchema = z
+  .enum(ALERT_KINDS)
+  .describe('Why a person should look at a payment. The most urgent first.')
+
+export const openAlertSchema = z
+  .object({ id: z.string(), kind: alertKindSchema })
+  .describe(
+    'The open alert of this payment: a person, or the shop, should look before it goes on. Of ' +
+      'several the most urgent, in the order of `kind`. Not one about an event that was not ' +
+      'delivered.',
+  )
 
 export const transactionSchema = z
   .object({
@@ -54,6 +66,7 @@ export const transactionSchema = z
     updatedAt: timeSchema,
     paidAt: timeSchema.exactOptional(),
     paid: paidSchema.exactOptional(),
+    alert: openAlertSchema.exactOptional(),
   })
   .describe('One attempt to be paid.')
 
@@ -88,6 +101,7 @@ export const paymentResponseSchema = z
           'gateway once more, and begins another attempt.',
       )
       .exactOptional(),
+    alert: openAlertSchema.exactOptional(),
   })
   .describe('The payment as it is, and how to pay it while that is possible.')
 
@@ -106,6 +120,8 @@ export type Transaction = z.infer<typeof transactionSchema>
 
 /** What was paid, as the gateway reported it. */
 export type Paid = z.infer<typeof paidSchema>
+
+export type OpenAlert = z.infer<typeof openAlertSchema>
 
 /** A charge as it is asked for. */
 export type AskedCharge = z.infer<typeof chargeSchema>

@@ -27,7 +27,7 @@ export function beginCharge(start: ChargeStart, subscribers: Subscribers): Opera
       const begun = decideBegin(knownTo(rows, start), start)
       if (begun.state !== 'begun') return toFound(begun)
       const { transaction, events, keys, replaced } = begun
-      const payment = { transaction, refunds: [], webhookEvents: [] }
+      const payment = { transaction, refunds: [], webhookEvents: [], alerts: [] }
       const decisions = [...(replaced ? [replaced] : []), { payment, events, alerts: [] }]
       return {
         answer: { state: 'begun', transaction: toTransaction({ ...transaction }) },

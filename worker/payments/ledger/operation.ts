@@ -6,7 +6,7 @@ import { type Alert, raiseAlert } from '../domain/alerts.ts'
 import type { Subscribers } from '../domain/events.ts'
 import type { Names } from '../domain/match.ts'
 import { alertRows, type EventRows, outboxRows } from '../domain/outbox.ts'
-import type { Decision, Payment } from '../domain/payment.ts'
+import { type Decision, type Payment, withAlerts } from '../domain/payment.ts'
 import type { RaisedAlert } from '../domain/raised-alert.ts'
 import type { AlertRow, TransactionRow } from '../domain/rows.ts'
 import { readable, toTransaction } from './read-rows.ts'
@@ -35,6 +35,7 @@ export interface Keys {
   paymentsOfOutbox?: readonly string[]
   deliveries?: readonly string[]
   alerts?: readonly { kind: string; subject: string }[]
+  /** With their payments. */
   alertIds?: readonly string[]
   /** What is due, up to a limit. */
   dueChecks?: Due
@@ -86,7 +87,7 @@ export function changesOfAll(
 /** The rows that a decision has changed or made. */
 export function changesOf(
   rows: WorkingSet,
-  { payment, events, alerts }: Decision,
+  { payment: decided, events, alerts }: Decision,
   subscribers: Subscribers,
 ): Changed {
   const known = rows.all('alerts')
@@ -95,8 +96,14 @@ export function changesOf(
     const row = raiseAlert(alert, same, newId)
     return row ? [{ alert, row }] : []
   })
+  const payment = withAlerts(
+    decided,
+    raised.map(({ row }) => row),
+  )
+  const { transaction } = payment
   const stored = [
-    ...events.map((event) => outboxRows(event, subscribers)),
+    // The events of this decision name the alert, too.
+    ...events.map((event) => outboxRows({ ...event, transaction }, subscribers)),
     ...raised.flatMap(({ alert, row }) => eventOfAlert(alert, row, payment, subscribers)),
   ]
   return {

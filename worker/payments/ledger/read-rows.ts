@@ -32,6 +32,7 @@ export function toTransaction(row: Row): Transaction {
     }),
     ...presentJson<{ metadata: Metadata }>('metadata', row.metadata),
     ...presentJson<Pick<Transaction, 'error'>>('error', row.error),
+    ...presentJson<Pick<Transaction, 'alert'>>('alert', row.alert),
     ...presentTime('expiresAt', row, 'expires_at'),
     ...presentTime('paidAt', row, 'paid_at'),
     ...presentPaid(row),

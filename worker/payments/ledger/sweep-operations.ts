@@ -19,7 +19,7 @@ import {
   settleDelivery,
   settleListeners,
 } from '../domain/outbox.ts'
-import { isCalled, type Payment, unchanged } from '../domain/payment.ts'
+import { isCalled, type Payment, unchanged, withAlerts } from '../domain/payment.ts'
 import type { DeliveryRow, OutboxRow } from '../domain/rows.ts'
 import type { CheckClaim } from './ledger.ts'
 import { changesOf, type Due, type Operation } from './operation.ts'
@@ -217,7 +217,10 @@ export function acknowledge(id: string, by: string, now: number): Operation<bool
     decide(rows) {
       const alert = rows.get('alerts', id)
       if (!alert) return { answer: false }
-      return { answer: true, changes: { alerts: [acknowledgeAlert(alert, by, now)] } }
+      const acknowledged = acknowledgeAlert(alert, by, now)
+      const payment = rows.payment(alert.transaction_id ?? undefined)
+      const transactions = payment ? [withAlerts(payment, [acknowledged]).transaction] : []
+      return { answer: true, changes: { transactions, alerts: [acknowledged] } }
     },
   }
 }

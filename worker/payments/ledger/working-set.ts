@@ -74,6 +74,7 @@ export class WorkingSet {
       {
         transactions: payments.map(({ transaction }) => transaction),
         refunds: payments.flatMap(({ refunds }) => refunds),
+        alerts: payments.flatMap(({ alerts }) => alerts),
       },
       payments.flatMap(({ transaction: { id }, webhookEvents }) =>
         webhookEvents.map((event) => ({ ...event, transaction_id: id })),
@@ -97,7 +98,8 @@ export class WorkingSet {
     const transaction = id === undefined ? undefined : this.get('transactions', id)
     if (!transaction) return undefined
     const refunds = this.all('refunds').filter((row) => row.transaction_id === id)
-    return { transaction, refunds, webhookEvents: this.#events.get(transaction.id) ?? [] }
+    const alerts = this.all('alerts').filter((row) => row.transaction_id === id)
+    return { transaction, refunds, webhookEvents: this.#events.get(transaction.id) ?? [], alerts }
   }
 
   /**

@@ -111,6 +111,10 @@ export const toAlert = (row: Row): AlertRecord => ({
   gateway: text(row.gateway),
   detail: row.detail === null ? {} : (JSON.parse(text(row.detail)) as AlertDetail),
   createdAt: isoTime(row, 'created_at'),
-  ...present({ transactionId: row.transaction_id, acknowledgedBy: row.acknowledged_by }),
+  ...present({
+    transactionId: row.transaction_id,
+    acknowledgedBy: row.acknowledged_by,
+    gatewayReference: row.gateway_reference,
+  }),
   ...presentTime('acknowledgedAt', row, 'acknowledged_at'),
 })

@@ -12,8 +12,8 @@ import type { Query } from './run-query-libsql.ts'
 /** Sorts after every other character, so that nothing needs to be escaped. */
 const LAST = '\u{10FFFF}'
 
-// The gateways of all payments, one index lookup each: the indexes begin with the gateway, and an
-// old gateway may not be in the configuration any more.
+// The gateways of all payments, one index lookup each: the index of the gateways' ids begins with
+// the gateway, and an old gateway may not be in the configuration any more.
 const GATEWAYS = `gateways(gateway) AS (
   SELECT min(gateway) FROM payment_transactions
   UNION ALL SELECT (SELECT min(t.gateway) FROM payment_transactions t WHERE t.gateway > g.gateway)
@@ -43,7 +43,7 @@ export function searchQuery(
   const sql = `WITH RECURSIVE ${GATEWAYS}
     SELECT * FROM payment_transactions WHERE id IN (
       ${idsBy('id', 'payment_transactions t')}
-      UNION ${idsBy('reference', OF_GATEWAYS)}
+      UNION ${idsBy('reference', 'payment_transactions t')}
       UNION ${idsBy('gateway_transaction_id', OF_GATEWAYS)})
     ORDER BY id DESC LIMIT :limit`
   const args = {

@@ -41,7 +41,8 @@ describe('a repeated charge', () => {
       const { payments, bare, report } = await charged()
       const paid = { amount: 20_000, currency: 'IQD' }
       await report('Paid', paid)
-      const now = { ...bare, paid }
+      const alert = { id: expect.any(String), kind: 'amount_mismatch' }
+      const now = { ...bare, paid, alert }
       expect(await payments.charge(order, context)).toStrictEqual({ ...now, status: 'Paid' })
       await report('Refunded', paid)
       expect(await payments.charge(order, context)).toStrictEqual({ ...now, status: 'Refunded' })

@@ -39,7 +39,7 @@ interface Part {
   read(rows: unknown[][], into: Changes, events: EarlierEvent[]): void
 }
 
-/** A payment's refunds and its earlier events are nested in its row. */
+/** A payment's refunds, its earlier events and its alerts are nested in its row. */
 function paymentsPart(lookup: Lookup, keys: Keys): Part {
   // The request is long, and only a check needs it, and a charge that is compared with it.
   const isAsked = keys.dueChecks !== undefined || (keys.orders ?? []).length > 0
@@ -48,7 +48,9 @@ function paymentsPart(lookup: Lookup, keys: Keys): Part {
       json((SELECT json_group_array(json_array(${columnsOf('refunds', 'r')}))
         FROM payment_refunds r WHERE r.transaction_id = t.id)),
       json((SELECT json_group_array(json_array(e.id, e.outcome, e.to_status))
-        FROM payment_webhook_events e WHERE e.transaction_id = t.id)))) AS rows
+        FROM payment_webhook_events e WHERE e.transaction_id = t.id)),
+      json((SELECT json_group_array(json_array(${columnsOf('alerts', 'a')}))
+        FROM payment_alerts a WHERE a.transaction_id = t.id)))) AS rows
     FROM payment_transactions t WHERE t.id IN (${lookup.sql})`
   return {
     statement: statement(sql, lookup.args),
@@ -57,6 +59,9 @@ function paymentsPart(lookup: Lookup, keys: Keys): Part {
       into.transactions = rows.map((values) => toRow('transactions', values))
       into.refunds = rows.flatMap((values) =>
         (values[count] as unknown[][]).map((refund) => toRow('refunds', refund)),
+      )
+      into.alerts = rows.flatMap((values) =>
+        (values[count + 2] as unknown[][]).map((alert) => toRow('alerts', alert)),
       )
       for (const values of rows) {
         for (const [id, outcome, to_status] of values[count + 1] as unknown[][]) {
@@ -77,7 +82,9 @@ function rowsPart(
   return {
     statement: statement(sql, lookup.args),
     read(rows, into) {
-      Object.assign(into, { [name]: rows.map((values) => toRow(name, values)) })
+      Object.assign(into, {
+        [name]: [...(into[name] ?? []), ...rows.map((values) => toRow(name, values))],
+      })
     },
   }
 }

@@ -79,6 +79,7 @@ function transactionLookups({ payments = [], orders = [], ...keys }: Keys): Look
     ...keyed(CHARGES, 'charges', charges),
     ...keyed(OF_REFUNDS, 'refunds', keys.refunds),
     ...keyed(OF_OUTBOX, 'of_outbox', keys.paymentsOfOutbox),
+    ...keyed(OF_ALERTS, 'of_alerts', keys.alertIds),
     ...due(DUE_CHECKS, keys.dueChecks),
   ]
 }
@@ -113,6 +114,9 @@ const OF_REFUNDS = `SELECT r.transaction_id FROM json_each(:refunds) k
 
 const OF_OUTBOX = `SELECT o.transaction_id FROM json_each(:of_outbox) k
   CROSS JOIN payment_outbox o WHERE o.id = k.value`
+
+const OF_ALERTS = `SELECT a.transaction_id FROM json_each(:of_alerts) k
+  CROSS JOIN payment_alerts a WHERE a.id = k.value`
 
 const DUE_CHECKS = `SELECT id FROM (SELECT id FROM payment_transactions
   WHERE next_check_at <= :now ORDER BY next_check_at, id LIMIT :limit)`

@@ -44,7 +44,7 @@ describe('a page of payments', () => {
 
   it('is read by reference, or by the status and the beginning of an id', async () => {
     expect(await planOf({ gateway: 'redirect', reference: 'order-1' })).toContain(
-      'payment_transactions_by_reference (gateway=? AND reference=?)',
+      'payment_transactions_by_reference (reference=? AND gateway=?)',
     )
     expect(await planOf({ startsWith: '0', status: 'Failed' })).toContain(
       'payment_transactions_by_status_not_paid (status=? AND id>? AND id<?)',
