@@ -90,6 +90,8 @@ export interface BoardConfig {
   states: string[]
   closed: string[]
   initial?: string
+  /** The list that the tool works in now. */
+  currentTag?: string
   extra?: Record<string, unknown>
   /** Why the file could not be read whole, in one sentence. It stays listed. */
   invalid?: string
@@ -139,6 +141,8 @@ export interface BoardStatus {
     states: string[]
     closed: string[]
     initial?: string
+    /** The list that the tool works in now. */
+    currentTag?: string
     extra?: Record<string, unknown>
     /** Why the file could not be read whole, in one sentence. It stays listed. */
     invalid?: string
@@ -732,13 +736,27 @@ export interface Task {
   assignees?: string[]
   /** Ids of the tasks that must be closed before this one is `ready`. */
   deps?: string[]
-  /** Not closed, every dep is closed, and the file is not `invalid`. */
+  /**
+   * Not closed, every dep is closed, the file is not `invalid`, and its tool lets it begin (no
+   * draft, no deferred task).
+   */
   ready: boolean
   updatedAt?: string
   rank?: number
   labels?: string[]
   priority?: string
   parent?: string
+  /** Where the tool keeps what is not on its board: `drafts`, `completed`, `archive`. */
+  folder?: string
+  /** The list of the tool that it belongs to. */
+  tag?: string
+  /** By its title, where the tool gives it one. */
+  milestone?: string
+  /** A day, without a time zone: `YYYY-MM-DD`. */
+  dueDate?: string
+  type?: string
+  /** As the tool estimates it. */
+  complexity?: number
   activeAttempt?: string
   executionState?: 'active' | 'stalled' | 'awaiting_review'
   sessionId?: string
@@ -762,13 +780,27 @@ export interface TaskDetail {
   assignees?: string[]
   /** Ids of the tasks that must be closed before this one is `ready`. */
   deps?: string[]
-  /** Not closed, every dep is closed, and the file is not `invalid`. */
+  /**
+   * Not closed, every dep is closed, the file is not `invalid`, and its tool lets it begin (no
+   * draft, no deferred task).
+   */
   ready: boolean
   updatedAt?: string
   rank?: number
   labels?: string[]
   priority?: string
   parent?: string
+  /** Where the tool keeps what is not on its board: `drafts`, `completed`, `archive`. */
+  folder?: string
+  /** The list of the tool that it belongs to. */
+  tag?: string
+  /** By its title, where the tool gives it one. */
+  milestone?: string
+  /** A day, without a time zone: `YYYY-MM-DD`. */
+  dueDate?: string
+  type?: string
+  /** As the tool estimates it. */
+  complexity?: number
   activeAttempt?: string
   executionState?: 'active' | 'stalled' | 'awaiting_review'
   sessionId?: string

@@ -57,6 +57,7 @@ const NAMES: Record<FileKind, readonly [one: string, many: string]> = {
   live: ['live session', 'live sessions'],
   run: ['run', 'runs'],
   board: ['configuration', 'configurations'],
+  setting: ['further setting', 'further settings'],
 }
 
 /** In the order in which they are printed. */

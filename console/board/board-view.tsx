@@ -9,7 +9,7 @@ import { columnsOf } from './columns.ts'
 import { ColumnsView } from './columns-view.tsx'
 import { TaskDialog } from './detail/task-dialog.tsx'
 import { clearFilters, FilterBar } from './filter-bar.tsx'
-import { choicesOf, filtersOf, isFiltering, passes } from './filters.ts'
+import { choicesOf, filtersOf, isFiltering, passes, placed } from './filters.ts'
 import { focusCard } from './focus.ts'
 import { NoBoard, Notices, Skeleton } from './notices.tsx'
 import { useOpening } from './opening.ts'
@@ -49,16 +49,27 @@ function Tasks({ live }: { live: Live }) {
     shown.current = cardsOf({ tasks: tasks ?? new Map(), sessions, config }, shown.current)
     return shown.current
   }, [tasks, sessions, config])
-  const choices = useMemo(() => choicesOf(tasks?.values() ?? []), [tasks])
+  const onBoard = useMemo(
+    () => placed(cards.values(), filters, config?.currentTag),
+    [cards, filters, config],
+  )
+  const choices = useMemo(() => choicesOf(onBoard, cards.values()), [onBoard, cards])
   const columns = useMemo(
-    () => columnsOf(cards.values(), config, passes(filters)),
-    [cards, config, filters],
+    () => columnsOf(onBoard, config, passes(filters)),
+    [onBoard, config, filters],
   )
   if (cards.size === 0) return live.status.value ? <Empty /> : <Skeleton />
   const count = columns.reduce((sum, column) => sum + column.cards.length, 0)
   return (
     <>
-      <FilterBar filters={filters} choices={choices} shown={count} total={cards.size} />
+      <FilterBar
+        filters={filters}
+        choices={choices}
+        currentTag={config?.currentTag}
+        titleOf={(task) => tasks?.get(task)?.title}
+        shown={count}
+        total={onBoard.length}
+      />
       {count === 0 && isFiltering(filters) ? (
         <NoMatch />
       ) : (

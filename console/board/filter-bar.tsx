@@ -1,26 +1,51 @@
 // The bar above the columns: search, filters, and how many tasks match.
 
 import { useRef } from 'preact/hooks'
+import type { Execution } from '../../worker/board/wire.ts'
 import { replace, route } from '../router.ts'
 import { useKey } from '../ui/keyboard.ts'
-import { type Choices, type Filters, isFiltering } from './filters.ts'
+import { statusName } from './columns.ts'
+import { ALL, type Choices, type Filters, isFiltering } from './filters.ts'
 import { focusCard } from './focus.ts'
 import { boardWords } from './words.ts'
 
 interface FilterBarProps {
   filters: Filters
   choices: Choices
+  currentTag: string | undefined
+  titleOf: (id: string) => string | undefined
   shown: number
   total: number
 }
 
-export function FilterBar({ filters, choices, shown, total }: FilterBarProps) {
+export function FilterBar(props: FilterBarProps) {
+  const { filters, choices, currentTag, titleOf, shown, total } = props
   const texts = boardWords.filters
+  const all = (values: readonly string[]) => (values.length > 0 ? [...values, ALL] : values)
   const executions = boardWords.card.execution
   return (
     <search class="board-filters" aria-label={texts.label}>
       <Search q={filters.q} />
       <div class="selects">
+        <Choice
+          name="folder"
+          filters={filters}
+          values={all(choices.folder)}
+          label={(folder) => (folder === ALL ? texts.allFolders : statusName(folder))}
+        />
+        <Choice
+          name="tag"
+          filters={filters}
+          values={all(choices.tag)}
+          label={(tag) => (tag === ALL ? texts.any.tag : tag)}
+          {...(currentTag !== undefined && { any: texts.currentTag(currentTag) })}
+        />
+        <Choice
+          name="parent"
+          filters={filters}
+          values={choices.parent}
+          label={(id) => `${id} ${titleOf(id) ?? ''}`}
+        />
         <Choice name="assignee" filters={filters} values={choices.assignee} />
         <Choice name="label" filters={filters} values={choices.label} />
         <Choice name="priority" filters={filters} values={choices.priority} />
@@ -28,7 +53,7 @@ export function FilterBar({ filters, choices, shown, total }: FilterBarProps) {
           name="execution"
           filters={filters}
           values={Object.keys(executions)}
-          labels={executions}
+          label={(state) => executions[state as Execution] ?? state}
         />
         <button
           type="button"
@@ -92,14 +117,16 @@ function leaveByKey(event: KeyboardEvent): void {
 }
 
 interface ChoiceProps {
-  name: 'assignee' | 'label' | 'priority' | 'execution'
+  name: keyof (typeof boardWords)['filters']['names']
   filters: Filters
   values: readonly string[]
-  /** Texts for values, where they differ. */
-  labels?: Readonly<Record<string, string>>
+  /** The text of a value, where it differs. */
+  label?: (value: string) => string
+  /** The text while nothing is chosen, where it differs. */
+  any?: string
 }
 
-function Choice({ name, filters, values, labels }: ChoiceProps) {
+function Choice({ name, filters, values, label, any }: ChoiceProps) {
   const texts = boardWords.filters
   const chosen = filters[name]
   if (values.length === 0 && chosen === '') return null
@@ -112,10 +139,10 @@ function Choice({ name, filters, values, labels }: ChoiceProps) {
       value={chosen}
       onChange={({ currentTarget }) => filterBy({ [name]: currentTarget.value })}
     >
-      <option value="">{texts.any[name]}</option>
+      <option value="">{any ?? texts.any[name]}</option>
       {options.map((value) => (
         <option key={value} value={value}>
-          {labels?.[value] ?? value}
+          {label?.(value) ?? value}
         </option>
       ))}
     </select>

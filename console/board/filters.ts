@@ -12,9 +12,21 @@ export interface Filters {
   execution: string
   /** `1`: only tasks that are ready. */
   ready: string
+  /** An id: only its subtasks. */
+  parent: string
+  /** Empty: tasks that the tool keeps on its board. `all`: those of each folder. */
+  folder: string
+  /** Empty: the tag that the tool works in now. `all`: those of each tag. */
+  tag: string
 }
 
-const NAMES = ['q', 'assignee', 'label', 'priority', 'execution', 'ready'] as const
+/** The value of `folder` and `tag` that leaves nothing out. */
+export const ALL = 'all'
+
+const NAMES = [
+  ...(['q', 'assignee', 'label', 'priority', 'execution', 'ready', 'parent'] as const),
+  ...(['folder', 'tag'] as const),
+]
 
 /** A filter that is not in the URL is empty: everything passes. */
 export function filtersOf(query: Readonly<Record<string, string>>): Filters {
@@ -24,12 +36,28 @@ export function filtersOf(query: Readonly<Record<string, string>>): Filters {
 export const isFiltering = (filters: Filters): boolean =>
   NAMES.some((name) => filters[name].trim() !== '')
 
+/** The tasks of the chosen folder and tag: the rest is as if it were not on the board. */
+export function placed(
+  cards: Iterable<CardData>,
+  { folder, tag }: Filters,
+  currentTag: string | undefined,
+): readonly CardData[] {
+  const all = [...cards]
+  const isKnown = all.some(({ task }) => task.tag === currentTag)
+  const wanted = tag || (isKnown && currentTag) || ALL
+  return all.filter(
+    ({ task }) =>
+      (folder === ALL || (task.folder ?? '') === folder) && (wanted === ALL || task.tag === wanted),
+  )
+}
+
 export function passes(filters: Filters): (card: CardData) => boolean {
-  const { assignee, label, priority, execution, ready } = filters
+  const { assignee, label, priority, execution, ready, parent } = filters
   const words = filters.q.toLocaleLowerCase().split(/\s+/).filter(Boolean)
   return ({ task }) => {
     if (ready !== '' && !task.ready) return false
     if (assignee !== '' && !assigneesOf(task).includes(assignee)) return false
+    if (parent !== '' && task.parent !== parent) return false
     if (label !== '' && !task.labels?.includes(label)) return false
     if (priority !== '' && task.priority !== priority) return false
     if (execution !== '' && task.executionState !== execution) return false
@@ -55,14 +83,25 @@ export interface Choices {
   assignee: readonly string[]
   label: readonly string[]
   priority: readonly string[]
+  parent: readonly string[]
+  folder: readonly string[]
+  tag: readonly string[]
 }
 
-/** The values that occur on the board, sorted for people. */
-export function choicesOf(tasks: Iterable<Task>): Choices {
+/** The values that occur on the board, sorted for people; of all folders and tags, their names. */
+export function choicesOf(shown: Iterable<CardData>, all: Iterable<CardData>): Choices {
   const assignees = new Set<string>()
   const labels = new Set<string>()
   const priorities = new Set<string>()
-  for (const task of tasks) {
+  const parents = new Set<string>()
+  const folders = new Set<string>()
+  const tags = new Set<string>()
+  for (const { task } of all) {
+    if (task.folder) folders.add(task.folder)
+    if (task.tag) tags.add(task.tag)
+  }
+  for (const { task } of shown) {
+    if (task.parent) parents.add(task.parent)
     for (const assignee of assigneesOf(task)) assignees.add(assignee)
     if (task.priority) priorities.add(task.priority)
     for (const label of task.labels ?? []) labels.add(label)
@@ -71,6 +110,10 @@ export function choicesOf(tasks: Iterable<Task>): Choices {
     assignee: sorted(assignees),
     label: sorted(labels),
     priority: [...priorities].sort((a, b) => urgency(a) - urgency(b) || collator.compare(a, b)),
+    parent: sorted(parents),
+    folder: sorted(folders),
+    // A board with one tag needs no choice.
+    tag: tags.size > 1 ? sorted(tags) : [],
   }
 }
 

@@ -14,7 +14,7 @@ import { HashTree } from './hash-tree.ts'
 import { type Records, RecordUnreadable } from './records.ts'
 import { Relations } from './relations.ts'
 
-type StoreRules = Pick<Store, 'classify' | 'fold'>
+type StoreRules = Pick<Store, 'classify' | 'fold' | 'foldStatus'>
 const NONE: ReadonlySet<string> = new Set()
 
 export class Board implements Records {
@@ -145,6 +145,8 @@ export class Board implements Records {
     if (after) this.files.put(path, after)
     else this.files.delete(path)
     if (names.has('board:board') && this.#relations.takeRules()) this.#isAllDirty = true
+    // Rare, and any record may show it.
+    if (facts.some(({ kind }) => kind === 'setting')) this.#isAllDirty = true
     if (isFirst) return
     this.#touchAll(names)
     for (const name of names) {
@@ -185,7 +187,8 @@ export class Board implements Records {
   #find(key: Key): Fact | undefined {
     const fact = this.#relations.claims.find(key)
     // Heartbeats are part of their session; of two configurations only the first counts.
-    if (fact?.kind === 'live' || (fact?.kind === 'board' && key !== 'board:board')) return undefined
+    if (fact?.kind === 'live' || fact?.kind === 'setting') return undefined
+    if (fact?.kind === 'board' && key !== 'board:board') return undefined
     return fact
   }
 

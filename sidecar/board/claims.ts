@@ -14,6 +14,12 @@ export interface Held {
 
 const SUFFIX = /~\d+$/
 
+/** A draft or an archived task never takes an id from one of the board. */
+const comesBefore = (one: Fact, other: Fact): boolean =>
+  rankOf(one) === rankOf(other) ? one.path < other.path : rankOf(one) < rankOf(other)
+
+const rankOf = (fact: Fact): number => Number(fact.kind === 'task' && fact.standing === 'outside')
+
 export class Claims {
   readonly #store: Pick<Store, 'fold'>
   /** By name. A list only where two claim it: a list for each of 100,000 would take 6 MiB. */
@@ -43,7 +49,7 @@ export class Claims {
     }
     const claims = Array.isArray(known) ? known : [known]
     // Searched from the end, where each of the many of one file belongs.
-    const before = claims.findLastIndex((other) => other.path <= fact.path)
+    const before = claims.findLastIndex((other) => !comesBefore(fact, other))
     claims.splice(before + 1, 0, fact)
     this.#claims.set(name, claims)
   }

@@ -1,7 +1,7 @@
 // Puts together what goes to the edge: what an entry says and what follows from other files; and
 // its hashes, which cover just that: two equal hashes are the same record. Pure.
 
-import type { DataRecord, Key, Live } from '../../worker/board/wire.ts'
+import type { BoardConfig, DataRecord, Key, Live } from '../../worker/board/wire.ts'
 import { parseKey } from '../../worker/board/wire.ts'
 import { digest } from '../files/compact.ts'
 import type { Fact } from '../files/facts.ts'
@@ -12,6 +12,7 @@ import type { DerivedTask, Health } from './derive.ts'
 export interface Derived {
   task?: DerivedTask
   health?: Health
+  board?: Pick<BoardConfig, 'currentTag'>
   /** Why a record is not listed under its own id. */
   invalid?: string
 }
@@ -51,8 +52,9 @@ export function compose(
       return { kind: 'run', id, hash, task: entry.task, run }
     }
     case 'board':
-      return { kind: 'board', id: 'board', hash, board: entry.board }
+      return { kind: 'board', id: 'board', hash, board: { ...entry.board, ...derived.board } }
     case 'live':
+    case 'setting':
       return undefined
   }
 
@@ -66,15 +68,15 @@ export function compose(
 export function recordHash(
   key: Key,
   fact: Fact,
-  { task, health, invalid }: Derived,
+  { task, health, board, invalid }: Derived,
   beat: Fact | undefined,
 ): string {
   // The bytes, too: a file with other bytes counts as changed, even if its record is the same.
   const own = [key, fact.hash, fact.sent, folderOf(fact)]
-  return digest(JSON.stringify([...own, task, health, beat?.hash, beat?.sent, invalid]))
+  return digest(JSON.stringify([...own, task, health, board, beat?.hash, beat?.sent, invalid]))
 }
 
 export const fileHash = (fact: Fact): string => digest(JSON.stringify([fact.hash, folderOf(fact)]))
 
-/** The folder's name says something in some layouts (`completed`), even of the same bytes. */
-const folderOf = ({ path }: Fact): string => path.split(/[\\/]/).at(-2) ?? ''
+/** The folders' names say something in some layouts (`archive/tasks`), even of the same bytes. */
+const folderOf = ({ path }: Fact): string => path.split(/[\\/]/).slice(-3, -1).join('/')

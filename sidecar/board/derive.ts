@@ -32,16 +32,21 @@ export interface NewestSession {
 
 export interface TaskSigns {
   closed: boolean
+  /** The tool lets nobody begin it now, whatever its deps. */
+  isHeld: boolean
   activeAttempt: string | undefined
   /** Every dep exists and is closed. */
   depsClosed: boolean
   newest: NewestSession | undefined
 }
 
-export type DerivedTask = Pick<Task, 'ready' | 'executionState' | 'sessionId'>
+/** `status`, `milestone`: where the tool itself shows another text than the file has. */
+export type DerivedTask = Pick<Task, 'ready' | 'executionState' | 'sessionId' | 'milestone'> &
+  Partial<Pick<Task, 'status'>>
 
-export function deriveTask({ closed, activeAttempt, depsClosed, newest }: TaskSigns): DerivedTask {
-  const ready = !closed && depsClosed
+export function deriveTask(signs: TaskSigns): DerivedTask {
+  const { closed, isHeld, activeAttempt, depsClosed, newest } = signs
+  const ready = !closed && !isHeld && depsClosed
   // A session of an earlier attempt says nothing about the current one.
   if (newest === undefined || newest.attempt !== activeAttempt) return { ready }
   const sessionId = newest.id

@@ -15,6 +15,7 @@ import type { Store } from '../layouts/layout.ts'
 import { Claims } from './claims.ts'
 import type { Derived } from './compose.ts'
 import {
+  type DerivedTask,
   deriveTask,
   type Health,
   healthOf,
@@ -23,7 +24,7 @@ import {
   staleAt,
 } from './derive.ts'
 
-const NO_RULES: Rules = { closed: [], staleAfterMs: STALE_AFTER_MS }
+const NO_RULES: Rules = { closed: [], states: [], staleAfterMs: STALE_AFTER_MS }
 
 export class Relations {
   readonly claims: Claims
@@ -34,11 +35,16 @@ export class Relations {
   readonly #sessions = new Multimap<SessionFact>()
   readonly #running = new Set<SessionFact>()
   #rules: Rules | undefined
+  /** Folded. */
   #closed = new Set<string>()
+  /** Folded status → as the configuration spells it. */
+  #states = new Map<string, string>()
+  readonly #foldStatus: (status: string) => string
 
-  constructor(store: Pick<Store, 'fold'>) {
+  constructor(store: Pick<Store, 'fold' | 'foldStatus'>) {
     this.claims = new Claims(store)
     this.#fold = (id) => store.fold(id)
+    this.#foldStatus = (status) => store.foldStatus(status)
   }
 
   add(fact: Fact): void {
@@ -69,13 +75,13 @@ export class Relations {
     const board = this.claims.holder('board:board')
     // A configuration that is gone for a moment must not open every closed task.
     if (board?.kind !== 'board') return false
-    const { closed, staleAfterMs } = board
+    const { closed, states, staleAfterMs } = board
     const before = this.#rules ?? NO_RULES
-    const changed =
-      before.staleAfterMs !== staleAfterMs || before.closed.join('\n') !== closed.join('\n')
-    this.#rules = { closed, staleAfterMs }
-    this.#closed = new Set(closed)
-    return changed
+    const rules = { closed, states, staleAfterMs }
+    this.#rules = rules
+    this.#closed = new Set(closed.map(this.#foldStatus))
+    this.#states = new Map(states.map((state) => [this.#foldStatus(state), state]))
+    return JSON.stringify(before) !== JSON.stringify(rules)
   }
 
   isClosed(name: string): boolean {
@@ -88,7 +94,7 @@ export class Relations {
     for (const each of [name, ...this.claims.alsoNamed(name)]) {
       for (const { key, fact } of this.claims.held(each)) {
         if (fact.kind === 'live') this.touch(`session:${fact.id}`, into)
-        else into.add(key)
+        else if (fact.kind !== 'setting') into.add(key)
         if (fact.kind === 'session') this.#touchTask(fact.task, into)
       }
     }
@@ -126,20 +132,26 @@ export class Relations {
   derive(fact: Fact, now: number): Derived {
     const name = this.claims.nameOf(fact)
     const holder = this.claims.holder(name) ?? fact
-    const twin = holder === fact ? {} : { invalid: twinOf(fact, holder) }
+    const isTwin = holder !== fact && !isOutside(fact)
+    const twin = isTwin ? { invalid: twinOf(fact, holder) } : {}
     switch (fact.kind) {
       case 'task': {
         const newest = holder === fact ? this.#newestSession(fact.id, now) : undefined
         const closed = this.#isClosed(fact)
         const depsClosed = fact.deps.every((dep) => this.isClosed(`task:${this.#fold(dep)}`))
-        const signs = { closed, activeAttempt: fact.attempt, depsClosed, newest }
-        return { task: deriveTask(signs), ...twin }
+        const isHeld = fact.standing !== undefined
+        const signs = { closed, isHeld, activeAttempt: fact.attempt, depsClosed, newest }
+        return { task: { ...deriveTask(signs), ...this.#shown(fact) }, ...twin }
       }
       case 'session':
         return { health: this.#healthOf(fact, now), ...twin }
+      case 'board': {
+        const currentTag = this.#setting('currentTag')
+        return { ...(currentTag !== undefined && { board: { currentTag } }), ...twin }
+      }
       case 'run':
-      case 'board':
       case 'live':
+      case 'setting':
         return twin
     }
   }
@@ -148,8 +160,24 @@ export class Relations {
     for (const { key } of this.claims.held(`task:${this.#fold(id)}`)) into.add(key)
   }
 
-  #isClosed(task: TaskFact): boolean {
-    return task.closed || this.#closed.has(task.status)
+  #isClosed({ standing, status }: TaskFact): boolean {
+    if (standing === 'closed') return true
+    return standing !== 'outside' && this.#closed.has(this.#foldStatus(status))
+  }
+
+  /** What the tool shows in place of what the file has. */
+  #shown({ status, milestone }: TaskFact): Pick<DerivedTask, 'status' | 'milestone'> {
+    const state = this.#states.get(this.#foldStatus(status))
+    const title = milestone && this.#setting(`milestone:${this.#fold(milestone)}`)
+    return {
+      ...(state !== undefined && state !== status && { status: state }),
+      ...(title && { milestone: title }),
+    }
+  }
+
+  #setting(id: string): string | undefined {
+    const fact = this.claims.holder(`setting:${id}`)
+    return fact?.kind === 'setting' ? fact.value : undefined
   }
 
   #newestSession(task: string, now: number): NewestSession | undefined {
@@ -181,6 +209,9 @@ export class Relations {
     return (this.#rules ?? NO_RULES).staleAfterMs
   }
 }
+
+/** The tool may give its id to another task. */
+const isOutside = (fact: Fact): boolean => fact.kind === 'task' && fact.standing === 'outside'
 
 function twinOf(fact: Fact, holder: Fact): string {
   if (holder.path === fact.path) return `an earlier entry of this file has the id ${holder.id}`

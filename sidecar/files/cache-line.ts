@@ -1,6 +1,7 @@
 // One file's facts as a line of the cache. Positions instead of names: at 100,000 files the names
 // alone would be 15 MB to read before the sidecar is ready. No I/O.
 
+import type { Standing } from '../layouts/layout.ts'
 import { word } from './compact.ts'
 import type { Fact, FileFacts } from './facts.ts'
 import type { SeenStat } from './file-stat.ts'
@@ -12,7 +13,8 @@ type CachedFact =
       hash: string | 0,
       sent: string,
       status: string,
-      closed: 0 | 1,
+      standing: Standing | 0,
+      milestone: string | 0,
       attempt: string | 0,
       ...deps: string[],
     ]
@@ -27,7 +29,8 @@ type CachedFact =
     ]
   | ['l', id: string, sent: string, heartbeatAtMs: number]
   | ['r', id: string, sent: string]
-  | ['b', hash: string, staleAfterMs: number, ...closed: string[]]
+  | ['b', hash: string, staleAfterMs: number, closed: string[], states: string[]]
+  | ['v', id: string, sent: string, value: string]
 
 /** Path within the store, hash, stat, and whether the stat is racy. */
 export type CachedLine = [
@@ -68,7 +71,8 @@ function pack(fact: Fact, fileHash: string): CachedFact {
         hash,
         fact.sent,
         fact.status,
-        fact.closed ? 1 : 0,
+        fact.standing ?? 0,
+        fact.milestone ?? 0,
         fact.attempt ?? 0,
         ...fact.deps,
       ]
@@ -80,14 +84,16 @@ function pack(fact: Fact, fileHash: string): CachedFact {
     case 'run':
       return ['r', fact.id, fact.sent]
     case 'board':
-      return ['b', fact.hash, fact.staleAfterMs, ...fact.closed]
+      return ['b', fact.hash, fact.staleAfterMs, [...fact.closed], [...fact.states]]
+    case 'setting':
+      return ['v', fact.id, fact.sent, fact.value]
   }
 }
 
 function unpack(path: string, fileHash: string, packed: CachedFact): Fact {
   switch (packed[0]) {
     case 't': {
-      const [, id, hash, sent, status, closed, attempt, ...deps] = packed
+      const [, id, hash, sent, status, standing, milestone, attempt, ...deps] = packed
       return {
         kind: 'task',
         path,
@@ -95,7 +101,8 @@ function unpack(path: string, fileHash: string, packed: CachedFact): Fact {
         hash: hash === 0 ? fileHash : hash,
         sent,
         status: word(status),
-        closed: closed === 1,
+        standing: standing === 0 ? undefined : standing,
+        milestone: milestone === 0 ? undefined : word(milestone),
         deps: deps.length === 0 ? NONE : deps,
         attempt: attempt === 0 ? undefined : attempt,
       }
@@ -123,8 +130,12 @@ function unpack(path: string, fileHash: string, packed: CachedFact): Fact {
       return { kind: 'run', path, id, hash: fileHash, sent }
     }
     case 'b': {
-      const [, hash, staleAfterMs, ...closed] = packed
-      return { kind: 'board', path, id: 'board', hash, sent: hash, closed, staleAfterMs }
+      const [, hash, staleAfterMs, closed, states] = packed
+      return { kind: 'board', path, id: 'board', hash, sent: hash, closed, states, staleAfterMs }
+    }
+    case 'v': {
+      const [, id, sent, value] = packed
+      return { kind: 'setting', path, id, hash: fileHash, sent, value }
     }
     default:
       throw new Error('a line is of no known kind')

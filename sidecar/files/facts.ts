@@ -1,7 +1,7 @@
 // What the sidecar remembers of a file: enough to derive from and to notice a change, never a
 // title or a body. At 100,000 tasks every byte here is a tenth of a megabyte.
 
-import type { Entry, Parsed, Store } from '../layouts/layout.ts'
+import type { Entry, Parsed, Standing, Store } from '../layouts/layout.ts'
 import { compact, digest, word } from './compact.ts'
 import type { SeenStat } from './file-stat.ts'
 
@@ -20,8 +20,9 @@ export interface TaskFact extends Origin {
   kind: 'task'
   id: string
   status: string
-  /** Closed, even if its status is an open one. */
-  closed: boolean
+  standing: Standing | undefined
+  /** Folded id. */
+  milestone: string | undefined
   deps: readonly string[]
   attempt: string | undefined
 }
@@ -51,12 +52,19 @@ export interface BoardFact extends Origin {
   id: 'board'
   /** Of the last configuration that could be read. */
   closed: readonly string[]
+  states: readonly string[]
   staleAfterMs: number
 }
 
-export type Fact = TaskFact | SessionFact | LiveFact | RunFact | BoardFact
+export interface SettingFact extends Origin {
+  kind: 'setting'
+  id: string
+  value: string
+}
+
+export type Fact = TaskFact | SessionFact | LiveFact | RunFact | BoardFact | SettingFact
 /** What everything else is derived by. */
-export type Rules = Pick<BoardFact, 'closed' | 'staleAfterMs'>
+export type Rules = Pick<BoardFact, 'closed' | 'states' | 'staleAfterMs'>
 
 /** A file that was read and parsed. */
 export interface ParsedFile extends Parsed {
@@ -90,7 +98,7 @@ export function factOf(
   const sent = digest(JSON.stringify(entry))
   switch (entry.kind) {
     case 'task': {
-      const { status, deps, activeAttempt } = entry.task
+      const { status, deps, activeAttempt, milestone } = entry.task
       return {
         kind: 'task',
         path,
@@ -98,7 +106,8 @@ export function factOf(
         hash: entry.source === undefined ? fileHash : digest(entry.source),
         sent,
         status: word(status),
-        closed: entry.closed === true,
+        standing: entry.standing,
+        milestone: milestone === undefined ? undefined : word(milestone),
         deps: deps === undefined || deps.length === 0 ? NO_DEPS : deps.map(compact),
         attempt: activeAttempt === undefined ? undefined : compact(activeAttempt),
       }
@@ -125,17 +134,20 @@ export function factOf(
     }
     case 'run':
       return { kind: 'run', path, id: compact(entry.id), hash: fileHash, sent }
+    case 'setting':
+      return { kind: 'setting', path, id: entry.id, hash: fileHash, sent, value: entry.value }
     case 'board': {
       const { board, staleAfterMs } = entry
       const said = {
         closed: board.closed.map(compact),
+        states: board.states.map(compact),
         staleAfterMs: staleAfterMs ?? STALE_AFTER_MS,
       }
-      const { closed, staleAfterMs: stale } = (board.invalid && lastRules) || said
+      const rules = (board.invalid && lastRules) || said
       // Not of the file's bytes: a file that also holds the tasks would be a new configuration
       // with every save of a task, and every client would fetch the whole board.
-      const hash = digest(JSON.stringify([board, stale]))
-      return { kind: 'board', path, id: 'board', hash, sent: hash, closed, staleAfterMs: stale }
+      const hash = digest(JSON.stringify([board, rules.staleAfterMs]))
+      return { kind: 'board', path, id: 'board', hash, sent: hash, ...rules }
     }
   }
 }

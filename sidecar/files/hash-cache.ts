@@ -12,7 +12,7 @@ import { compact } from './compact.ts'
 import type { FileFacts } from './facts.ts'
 import type { RunOutput } from './file-reader.ts'
 
-const FORMAT = 2
+const FORMAT = 3
 /** Lines made in one go: under a millisecond, so a save elsewhere does not wait for this one. */
 const SLICE = 500
 

@@ -12,12 +12,17 @@ import { readYamlMap } from './yaml-map.ts'
  */
 export const TASK_NAME = /^([A-Za-z]+-\d+(?:\.\d+)*)(?:[ -].*)?\.md$/s
 const ID = /^[A-Za-z]+-[\w.-]{1,100}$/
+/** `m-6 - the-title.md`; its title and id are in its front matter. */
+export const MILESTONE_NAME = /^m-\d+(?:[ -].*)?\.md$/is
+
+/** The tool itself takes `back-5.2` and `BACK-5.02` for one task. */
+export const foldId = (id: string): string => id.toLowerCase().replace(/([-.])0+(?=\d)/g, '$1')
 
 /** What the tool itself takes when its configuration names no statuses. */
 export const CONFIG_STATES = { states: ['To Do', 'In Progress', 'Done'], closed: ['Done'] }
 
-/** `folder`: the name of the file's folder. */
-export function parseTask(file: string, folder: string, text: string): Entry {
+/** `place`: the folder of the board that the file is in. */
+export function parseTask(file: string, place: string, text: string): Entry {
   const { fields, body, invalid } = readFrontMatter(text)
   const named = TASK_NAME.exec(file)?.[1]?.toUpperCase() ?? file
   const written = fields.text('id')
@@ -39,16 +44,29 @@ export function parseTask(file: string, folder: string, text: string): Entry {
     labels: fields.texts('labels'),
     priority: fields.text('priority'),
     parent: fields.text('parent_task_id'),
+    folder: place === 'tasks' ? undefined : place,
+    milestone: fields.text('milestone'),
+    dueDate: fields.text('due_date')?.slice(0, 'YYYY-MM-DD'.length),
+    type: fields.text('type'),
   }
-  const elsewhere = folder === 'tasks' ? {} : { folder }
-  const extra = defined({ ...fields.rest(), created_date: created, ...elsewhere })
+  const extra = defined({ ...fields.rest(), created_date: created })
   const task = defined({
     ...known,
     extra: Object.keys(extra).length > 0 ? extra : undefined,
     body,
     invalid: invalid ?? sentence('The front matter', fields.problems),
   })
-  return { kind: 'task', id, task, ...(folder === 'completed' && { closed: true }) }
+  if (known.folder === undefined) return { kind: 'task', id, task }
+  return { kind: 'task', id, task, standing: place === 'completed' ? 'closed' : 'outside' }
+}
+
+/** Empty if it says no title: its tasks then keep its id. */
+export function parseMilestone(text: string): Entry[] {
+  const { fields } = readFrontMatter(text)
+  const id = fields.text('id')
+  const title = fields.text('title')
+  if (id === undefined || title === undefined) return []
+  return [{ kind: 'setting', id: `milestone:${foldId(id)}`, value: title }]
 }
 
 /** The last of the statuses is the closed one: the tool knows no other sign. */

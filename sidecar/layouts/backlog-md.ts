@@ -1,8 +1,16 @@
 // The Backlog.md layout: `backlog/` with a markdown file per task, named after id and title.
 
 import { readFile } from 'node:fs/promises'
-import { basename, dirname, join, normalize, sep } from 'node:path'
-import { CONFIG_STATES, parseConfig, parseTask, TASK_NAME } from './backlog-md-files.ts'
+import { basename, dirname, join, normalize, relative, sep } from 'node:path'
+import {
+  CONFIG_STATES,
+  foldId,
+  MILESTONE_NAME,
+  parseConfig,
+  parseMilestone,
+  parseTask,
+  TASK_NAME,
+} from './backlog-md-files.ts'
 import { type Entry, type FileKind, type Layout, parsedAs, type Store } from './layout.ts'
 import { isFile, realFolder } from './store-folder.ts'
 import { readYamlMap } from './yaml-map.ts'
@@ -10,7 +18,14 @@ import { readYamlMap } from './yaml-map.ts'
 const STORES = ['backlog', '.backlog']
 const CONFIGS = ['config.yml', 'config.yaml']
 const ROOT_CONFIG = 'backlog.config.yml'
-const FOLDERS = ['tasks', 'completed', 'drafts']
+const FOLDERS = [
+  'tasks',
+  'completed',
+  'drafts',
+  join('archive', 'tasks'),
+  join('archive', 'drafts'),
+]
+const MILESTONES = 'milestones'
 
 interface Place {
   root: string
@@ -56,7 +71,8 @@ async function inFolder(dir: string): Promise<Place | undefined> {
 
 function folderNamed(config: string): string | undefined {
   const yaml = readYamlMap(config)
-  const named = yaml.ok && (yaml.fields.get('backlog_directory') ?? undefined)
+  const named =
+    yaml.ok && (yaml.fields.get('backlog_directory') ?? yaml.fields.get('backlogDirectory'))
   if (typeof named !== 'string' || named === '') return undefined
   const folder = normalize(named)
   // The tool refuses folders outside of the project as well.
@@ -65,23 +81,28 @@ function folderNamed(config: string): string | undefined {
 
 function backlogStore({ root, folder, configFile }: Place): Store {
   const folders = FOLDERS.map((name) => join(folder, name))
+  const milestones = join(folder, MILESTONES)
   return {
     layout: 'backlog-md',
     root,
-    folders: () => [dirname(configFile), ...folders],
+    folders: () => [dirname(configFile), ...folders, milestones],
     configFile,
     classify(path) {
       if (path === configFile) return 'board'
-      return folders.includes(dirname(path)) && TASK_NAME.test(basename(path)) ? 'task' : undefined
+      const [within, name] = [dirname(path), basename(path)]
+      if (within === milestones) return MILESTONE_NAME.test(name) ? 'setting' : undefined
+      return folders.includes(within) && TASK_NAME.test(name) ? 'task' : undefined
     },
     parse(path, kind, text) {
       if (kind === 'board') return parsedAs([parseConfig(text)])
-      const folder = basename(dirname(path))
-      return parsedAs(kind === 'task' ? [parseTask(basename(path), folder, text)] : [])
+      if (kind === 'setting') return { state: 'ok', entries: parseMilestone(text) }
+      if (kind !== 'task') return parsedAs([])
+      const [place = ''] = relative(folder, path).split(sep)
+      return parsedAs([parseTask(basename(path), place, text)])
     },
     unreadable: (path, kind, why) => unreadable(path, kind, why),
-    // The tool itself takes `back-5.2` and `BACK-5.02` for one task.
-    fold: (id) => id.toLowerCase().replace(/([-.])0+(?=\d)/g, '$1'),
+    fold: foldId,
+    foldStatus: (status) => status.toLowerCase().replaceAll(/\s+/g, ''),
   } satisfies Store
 }
 

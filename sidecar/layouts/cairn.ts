@@ -73,11 +73,13 @@ function cairnStore(root: string): Store {
         case 'board':
           return parsedAs([parseConfig(text)])
         case 'tasks':
+        case 'setting':
           return parsedAs([])
       }
     },
     unreadable: (path, kind, why) => unreadable(path, kind, why),
     fold: (id) => id,
+    foldStatus: (status) => status,
   } satisfies Store
 }
 
@@ -97,6 +99,7 @@ function unreadable(path: string, kind: FileKind, invalid: string): Entry[] {
     // A heartbeat that cannot be read is ignored: its session becomes stale, which is shown.
     case 'live':
     case 'tasks':
+    case 'setting':
       return []
   }
 }

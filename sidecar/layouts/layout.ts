@@ -3,12 +3,22 @@
 
 import type { BoardConfig, LayoutName, Live, Run, Session, Task } from '../../worker/board/wire.ts'
 
-/** What a file of the store is. `tasks` is one file that holds many tasks. */
-export type FileKind = 'task' | 'tasks' | 'session' | 'live' | 'run' | 'board'
+/**
+ * What a file of the store is. `tasks` is one file that holds many tasks; a `setting` is read for
+ * what it adds to other records.
+ */
+export type FileKind = 'task' | 'tasks' | 'session' | 'live' | 'run' | 'board' | 'setting'
 
 /** A task as its file has it: what follows from other files is derived later, by the board. */
 export type TaskSource = Omit<Task, 'ready' | 'executionState' | 'sessionId'>
 export type SessionSource = Omit<Session, 'health' | 'live'>
+
+/**
+ * What the tool makes of a task whatever its status says. `closed`: it is done. `held`: nobody is
+ * to begin it now. `outside`: it is in none of the tool's lists, so nothing that waits for it is
+ * ready either.
+ */
+export type Standing = 'closed' | 'held' | 'outside'
 
 /** One thing that a file says. A file of kind `tasks` says many, any other says one. */
 export type Entry =
@@ -16,8 +26,7 @@ export type Entry =
       kind: 'task'
       id: string
       task: TaskSource
-      /** Closed, even if its status is an open one (a folder of completed tasks). */
-      closed?: boolean
+      standing?: Standing
       /** Changes only with the entry itself, not with what its deps refer to. Absent: the file. */
       source?: string
     }
@@ -31,6 +40,8 @@ export type Entry =
       /** A session is stalled when its heartbeat is older than this. */
       staleAfterMs?: number
     }
+  /** `currentTag`, or `milestone:<folded id>` with its title. */
+  | { kind: 'setting'; id: string; value: string }
 
 /** Why what a file says could not be read whole, in one sentence. */
 export function invalidOf(entry: Entry): string | undefined {
@@ -44,6 +55,7 @@ export function invalidOf(entry: Entry): string | undefined {
     case 'board':
       return entry.board.invalid
     case 'live':
+    case 'setting':
       return undefined
   }
 }
@@ -84,6 +96,8 @@ export interface Store {
   unreadable(path: string, kind: FileKind, why: string): Entry[]
   /** Ids that name the same task (a tool that ignores case); used to look deps up. */
   fold(id: string): string
+  /** Statuses that the tool takes for the same. */
+  foldStatus(status: string): string
 }
 
 /** One tool's layout. */

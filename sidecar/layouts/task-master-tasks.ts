@@ -10,10 +10,13 @@ import type { Plain } from './yaml-scalar.ts'
 
 export const TASK_MASTER_BOARD = {
   layout: 'task-master',
-  states: ['pending', 'in-progress', 'review', 'done', 'deferred', 'cancelled'],
+  states: ['pending', 'in-progress', 'blocked', 'review', 'done', 'deferred', 'cancelled'],
   closed: ['done', 'cancelled', 'completed'],
   initial: 'pending',
 } satisfies BoardConfig
+
+/** The tool begins only these, whatever their deps. */
+const BEGUN = ['pending', 'in-progress', 'review']
 
 /** No person writes a task whose fields or id are longer. */
 const FIELDS_CHARS = YAML_BYTES
@@ -44,6 +47,14 @@ export function parseTasks(text: string): Parsed {
   return { state: 'ok', entries: [boardEntry(sentence('The file', problems)), ...tasks] }
 }
 
+/** Of the tool's `state.json`. Empty if it names no tag. */
+export function parseState(text: string): Entry[] {
+  const state = readJson(text)
+  const tag = isRecord(state) ? state.currentTag : undefined
+  if (typeof tag !== 'string' || tag === '') return []
+  return [{ kind: 'setting', id: 'currentTag', value: idPart(tag) }]
+}
+
 const NOT_JSON = 'The file is not valid JSON; its tasks stay as they were last read.'
 const NOT_TAGS = 'The file is not a map of tags; its tasks stay as they were last read.'
 
@@ -59,9 +70,13 @@ function tagEntries(tag: string, tasks: Plain[]): Entry[] {
     const inTag = (id: string): string => `${tag}:${id}`
     const inTask = (id: string): string => inTag(siblings.has(id) ? `${number}.${id}` : id)
     return [
-      taskEntry(inTag(number), undefined, value, inTag),
+      taskEntry({ id: inTag(number), tag }, value, inTag),
       ...subtasks.map((subtask, at) =>
-        taskEntry(inTag(`${number}.${numberOf(subtask, at)}`), inTag(number), subtask, inTask),
+        taskEntry(
+          { id: inTag(`${number}.${numberOf(subtask, at)}`), tag, parent: inTag(number) },
+          subtask,
+          inTask,
+        ),
       ),
     ]
   })
@@ -80,23 +95,28 @@ function numberOf(value: Plain, index: number): string {
   return text === '' ? `unnumbered-${index + 1}` : idPart(text)
 }
 
-function taskEntry(
-  id: string,
-  parent: string | undefined,
-  value: Plain,
-  resolve: (dep: string) => string,
-): Entry {
+/** What the file's structure says of a task. */
+interface Place {
+  id: string
+  tag: string
+  parent?: string
+}
+
+function taskEntry(place: Place, value: Plain, resolve: (dep: string) => string): Entry {
+  const { id } = place
   const { task, deps } = isRecord(value)
-    ? readTask(id, parent, value, resolve)
-    : { task: { id, title: id, status: '', invalid: 'The task is not a map of fields.' } }
+    ? readTask(place, value, resolve)
+    : { task: { ...place, title: id, status: '', invalid: 'The task is not a map of fields.' } }
   // With its deps as they stand there: what they resolve to may change with a sibling, and then it
   // is the sibling's entry that changed.
-  return { kind: 'task', id, task, source: JSON.stringify({ ...task, deps }) }
+  const source = JSON.stringify({ ...task, deps })
+  return BEGUN.includes(task.status)
+    ? { kind: 'task', id, task, source }
+    : { kind: 'task', id, task, source, standing: 'held' }
 }
 
 function readTask(
-  id: string,
-  parent: string | undefined,
+  place: Place,
   value: { [key: string]: Plain },
   resolve: (dep: string) => string,
 ): { task: TaskSource; deps?: readonly string[] | undefined } {
@@ -104,7 +124,8 @@ function readTask(
   const problems: string[] = []
   if (typeof number !== 'number' && typeof number !== 'string') problems.push('"id" is missing')
   if (subtasks !== undefined && !Array.isArray(subtasks)) problems.push('"subtasks" is not a list')
-  const nested = parent !== undefined && Array.isArray(subtasks) && subtasks.length > 0
+  const { id } = place
+  const nested = place.parent !== undefined && Array.isArray(subtasks) && subtasks.length > 0
   const texts = Object.entries({
     description: description ?? null,
     details: details ?? null,
@@ -120,7 +141,7 @@ function readTask(
   const updated = fields.text('updatedAt')
   const deps = fields.texts('dependencies')
   const known = {
-    id,
+    ...place,
     title: fields.text('title') ?? id,
     status: fields.text('status') ?? '',
     assignee: fields.text('assignee'),
@@ -128,10 +149,11 @@ function readTask(
     updatedAt: updated === undefined ? undefined : utcTime(updated),
     labels: fields.texts('labels'),
     priority: fields.text('priority'),
-    parent,
+    dueDate: fields.text('dueDate'),
+    complexity: fields.number('complexity'),
     extra: nested ? { ...fields.rest(), subtasks } : fields.rest(),
   }
-  const limited = isSmall(known) ? known : { id, title: id, status: '', parent }
+  const limited = isSmall(known) ? known : { ...place, title: id, status: '' }
   if (limited !== known) problems.push('its fields are too large or nested too deeply')
   const invalid = sentence('The task', problems)
   return { task: defined({ ...limited, body: limitText(joined(body)), invalid }), deps }

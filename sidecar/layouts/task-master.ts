@@ -3,7 +3,7 @@
 import { basename, join } from 'node:path'
 import { type Entry, type Layout, parsedAs, type Store } from './layout.ts'
 import { isFile, realFolder } from './store-folder.ts'
-import { parseTasks, TASK_MASTER_BOARD } from './task-master-tasks.ts'
+import { parseState, parseTasks, TASK_MASTER_BOARD } from './task-master-tasks.ts'
 
 const STORE = '.taskmaster'
 /** Any of them marks the tool's folder. Its `init` writes the first two, and no task. */
@@ -23,16 +23,24 @@ function taskMasterStore(root: string): Store {
   const folder = join(root, 'tasks')
   // The tool's statuses are fixed, so the one file is the configuration too.
   const configFile = join(folder, 'tasks.json')
+  const stateFile = join(root, 'state.json')
   return {
     layout: 'task-master',
     root,
     // The root too: in a fresh one the folder of the tasks may still have to be made.
     folders: () => [root, folder],
     configFile,
-    classify: (path) => (path === configFile ? 'tasks' : undefined),
-    parse: (_path, kind, text) => (kind === 'tasks' ? parseTasks(text) : parsedAs([])),
+    classify(path) {
+      if (path === stateFile) return 'setting'
+      return path === configFile ? 'tasks' : undefined
+    },
+    parse(_path, kind, text) {
+      if (kind === 'setting') return { state: 'ok', entries: parseState(text) }
+      return kind === 'tasks' ? parseTasks(text) : parsedAs([])
+    },
     unreadable: (_path, kind, why) => (kind === 'tasks' ? [unreadable(why)] : []),
     fold: (id) => id,
+    foldStatus: (status) => status,
   } satisfies Store
 }
 

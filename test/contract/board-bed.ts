@@ -39,6 +39,7 @@ export class BoardBed {
       parse: () => ({ state: 'ok', entries: [] }),
       unreadable: () => [],
       fold: (id) => id,
+      foldStatus: (status) => status,
     }
   }
 

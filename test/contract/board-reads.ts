@@ -32,6 +32,16 @@ export function readContract({ name, published }: Board): void {
       })
     })
 
+    it('lists tasks by the folder that the tool keeps them in, or those without one', async () => {
+      const repo = await published(taskRecord('A-1'), taskRecord('A-2', { folder: 'drafts' }))
+      const ids = async (query: string) =>
+        (await repo.json<{ tasks: { id: string }[] }>(`/tasks${query}`)).tasks.map(({ id }) => id)
+      expect(await ids('')).toEqual(['A-1', 'A-2'])
+      expect(await ids('?folder=drafts')).toEqual(['A-2'])
+      expect(await ids('?folder=none')).toEqual(['A-1'])
+      expect(await ids('?folder=archive')).toEqual([])
+    })
+
     it('lists a shared task for each of its assignees, with all of them', async () => {
       const shared = { assignee: 'ann', assignees: ['ann', 'bob'] }
       const repo = await published(

@@ -20,12 +20,14 @@ const KINDS: Record<string, FileKind> = {
   live: 'live',
   runs: 'run',
   many: 'tasks',
+  milestones: 'setting',
 }
 
 export const fakeStore = {
   classify: (path: string): FileKind | undefined =>
     basename(path) === 'config' ? 'board' : KINDS[basename(dirname(path))],
   fold: (id: string): string => id.toLowerCase(),
+  foldStatus: (status: string): string => status,
 }
 
 export const task = (id: string, more: Partial<TaskSource> = {}): Entry => ({

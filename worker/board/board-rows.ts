@@ -36,6 +36,8 @@ export interface TaskFilter {
   ready?: boolean
   execution?: string
   label?: string
+  /** `none`: tasks without one. */
+  folder?: string
 }
 
 export interface SessionFilter {

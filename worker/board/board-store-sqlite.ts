@@ -126,6 +126,7 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
         'ready = ?': filter.ready === undefined ? undefined : Number(filter.ready),
         'execution = ?': filter.execution,
         "EXISTS (SELECT 1 FROM json_each(light, '$.labels') WHERE value = ?)": filter.label,
+        "ifnull(json_extract(light, '$.folder'), 'none') = ?": filter.folder,
         'id > ?': after,
       })
       return sql.all<RowValues>(

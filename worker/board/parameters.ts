@@ -23,6 +23,7 @@ export const tasksQuery = repositoryQuery.extend({
   ready: choice(['true', 'false']).exactOptional(),
   execution: choice(executionSchema.options).exactOptional(),
   label: filter('Any one of the labels of a task.'),
+  folder: filter('Such as `drafts`, `completed` or `archive`; `none`: tasks without one.'),
 })
 
 export const sessionsQuery = repositoryQuery.extend({

@@ -52,12 +52,26 @@ export const taskSchema = z
       .array(z.string())
       .describe('Ids of the tasks that must be closed before this one is `ready`.')
       .exactOptional(),
-    ready: z.boolean().describe('Not closed, every dep is closed, and the file is not `invalid`.'),
+    ready: z
+      .boolean()
+      .describe(
+        'Not closed, every dep is closed, the file is not `invalid`, and its tool lets it begin ' +
+          '(no draft, no deferred task).',
+      ),
     updatedAt: optionalText,
     rank: z.number().exactOptional(),
     labels: z.array(z.string()).exactOptional(),
     priority: optionalText,
     parent: optionalText,
+    folder: z
+      .string()
+      .describe('Where the tool keeps what is not on its board: `drafts`, `completed`, `archive`.')
+      .exactOptional(),
+    tag: z.string().describe('The list of the tool that it belongs to.').exactOptional(),
+    milestone: z.string().describe('By its title, where the tool gives it one.').exactOptional(),
+    dueDate: z.string().describe('A day, without a time zone: `YYYY-MM-DD`.').exactOptional(),
+    type: optionalText,
+    complexity: z.number().describe('As the tool estimates it.').exactOptional(),
     activeAttempt: optionalText,
     executionState: executionSchema.exactOptional(),
     sessionId: optionalText,
@@ -123,6 +137,7 @@ export const boardSchema = z
     states: z.array(z.string()),
     closed: z.array(z.string()),
     initial: optionalText,
+    currentTag: z.string().describe('The list that the tool works in now.').exactOptional(),
     extra: z.record(z.string(), z.unknown()).exactOptional(),
     invalid,
   })

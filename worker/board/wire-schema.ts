@@ -9,7 +9,7 @@ import { BUCKETS, type ChangesRequest, type Probe, type SyncRequest, WIRE } from
 // publisher's to say, and goes to clients as it came.
 const task = taskSchema
   .pick({ id: true, title: true, status: true, ready: true, assignee: true, assignees: true })
-  .extend(taskSchema.pick({ labels: true, executionState: true }).shape)
+  .extend(taskSchema.pick({ labels: true, executionState: true, folder: true }).shape)
   .loose()
 const session = sessionSchema
   .pick({ id: true, task: true, actor: true, status: true, startedAt: true, health: true })

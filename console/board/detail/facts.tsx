@@ -14,13 +14,19 @@ import { detailWords } from './words.ts'
 export function Facts({ task, live }: { task: TaskDetail; live: Live }) {
   const texts = detailWords.facts
   const tasks = live.tasks.value ?? new Map<string, Task>()
-  const { priority, labels = [], parent, deps = [], updatedAt, rank } = task
+  const { priority, labels = [], parent, deps = [], updatedAt, rank, folder } = task
   const assignees = assigneesOf(task)
   const subtasks = [...tasks.values()].filter((other) => other.parent === task.id)
   return (
     <dl class="task-facts">
       <Fact name={texts.assignees(assignees.length)}>{assignees.join(', ')}</Fact>
       <Fact name={texts.priority}>{priority && <PriorityChip priority={priority} />}</Fact>
+      <Fact name={texts.type}>{task.type}</Fact>
+      <Fact name={texts.milestone}>{task.milestone}</Fact>
+      <Fact name={texts.due}>{task.dueDate}</Fact>
+      <Fact name={texts.complexity}>{task.complexity}</Fact>
+      <Fact name={texts.folder}>{folder && statusName(folder)}</Fact>
+      <Fact name={texts.tag}>{task.tag}</Fact>
       <Fact name={texts.labels}>
         {labels.length > 0 && (
           <span class="chips">

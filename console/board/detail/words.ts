@@ -12,6 +12,12 @@ export const detailWords = {
   facts: {
     assignees: (n: number) => (n > 1 ? 'Assignees' : 'Assignee'),
     priority: 'Priority',
+    type: 'Type',
+    milestone: 'Milestone',
+    due: 'Due',
+    complexity: 'Complexity',
+    folder: 'Folder',
+    tag: 'Tag',
     labels: 'Labels',
     parent: 'Part of',
     deps: 'Depends on',

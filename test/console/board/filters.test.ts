@@ -5,8 +5,9 @@ import {
   filtersOf,
   isFiltering,
   passes,
+  placed,
 } from '../../../console/board/filters.ts'
-import { card, task } from '../../support/made-up-board.ts'
+import { card } from '../../support/made-up-board.ts'
 
 const filters = (some: Partial<Filters>) => filtersOf(some as Record<string, string>)
 const lamp = card({
@@ -14,6 +15,7 @@ const lamp = card({
   title: 'Wake up to a lamp',
   assignee: 'agent:otto',
   labels: ['comfort', 'firmware'],
+  parent: 'LAMP-1',
   priority: 'high',
   executionState: 'stalled',
 })
@@ -30,6 +32,8 @@ describe('the filters', () => {
     [{ assignee: 'agent:otto' }, true],
     [{ assignee: 'agent' }, false],
     [{ label: 'comfort' }, true],
+    [{ parent: 'LAMP-1' }, true],
+    [{ parent: 'LAMP-2' }, false],
     [{ label: 'com' }, false],
     [{ priority: 'high' }, true],
     [{ priority: 'low' }, false],
@@ -59,17 +63,47 @@ describe('the filters', () => {
   })
 })
 
+describe('folders and tags', () => {
+  const cards = [
+    card({ id: '1', tag: 'loop' }),
+    card({ id: '2', tag: 'master' }),
+    card({ id: '3', tag: 'loop', folder: 'drafts' }),
+  ]
+  const ids = (some: Partial<Filters>, currentTag?: string) =>
+    placed(cards, filters(some), currentTag).map((it) => it.task.id)
+
+  it('leave out what is not on the tool’s board, and other tags than its current one', () => {
+    expect(ids({}, 'loop')).toEqual(['1'])
+    expect(ids({})).toEqual(['1', '2'])
+  })
+
+  it('do not hide the board for a current tag that has no task', () => {
+    expect(ids({}, 'gone')).toEqual(['1', '2'])
+  })
+
+  it('show what is asked for', () => {
+    expect(ids({ folder: 'drafts' }, 'loop')).toEqual(['3'])
+    expect(ids({ folder: 'all' }, 'loop')).toEqual(['1', '3'])
+    expect(ids({ folder: 'all', tag: 'all' }, 'loop')).toEqual(['1', '2', '3'])
+    expect(ids({ tag: 'master' }, 'loop')).toEqual(['2'])
+  })
+})
+
 describe('the choices of the filters', () => {
   it('are the values on the board, sorted for people, with the most urgent priority first', () => {
-    const tasks = [
-      task('LAMP-1', { assignee: 'mira', labels: ['v10', 'v9'], priority: 'low' }),
-      task('LAMP-2', { assignee: 'Jonas', priority: 'whenever' }),
-      task('LAMP-3', { assignee: 'mira', assignees: ['mira', 'Ada'], priority: 'High' }),
+    const cards = [
+      card({ id: 'LAMP-1', assignee: 'mira', labels: ['v10', 'v9'], priority: 'low', tag: 'a' }),
+      card({ id: 'LAMP-2', assignee: 'Jonas', priority: 'whenever', parent: 'LAMP-1' }),
+      card({ id: 'LAMP-3', assignee: 'mira', assignees: ['mira', 'Ada'], priority: 'High' }),
     ]
-    expect(choicesOf(tasks)).toEqual({
+    const draft = card({ folder: 'drafts', assignee: 'nobody' })
+    expect(choicesOf(cards, [...cards, draft])).toEqual({
       assignee: ['Ada', 'Jonas', 'mira'],
       label: ['v9', 'v10'],
       priority: ['High', 'low', 'whenever'],
+      parent: ['LAMP-1'],
+      folder: ['drafts'],
+      tag: [],
     })
   })
 })

@@ -41,7 +41,7 @@ describe('what changed', () => {
   test('is a task that moves to another folder with the same bytes', () => {
     const fake = started(['/s/tasks/A', task('A')])
     fake.remove('/s/tasks/A')
-    fake.put('/s/done/A', { ...task('A'), closed: true } as Entry)
+    fake.put('/s/done/A', { ...task('A'), standing: 'closed' } as Entry)
     expect(fake.board.settle(0)).toEqual(['task:A'])
   })
 

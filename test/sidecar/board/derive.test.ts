@@ -22,7 +22,7 @@ describe('health of a session', () => {
 })
 
 describe('state of a task', () => {
-  const task = { closed: false, activeAttempt: 'a1', depsClosed: true }
+  const task = { closed: false, isHeld: false, activeAttempt: 'a1', depsClosed: true }
   const newest = { id: 's1', attempt: 'a1', health: 'active' } as const
 
   test('is that of its newest session', () => {
@@ -56,6 +56,10 @@ describe('state of a task', () => {
   test('names a canceled session, which is no state', () => {
     const canceled = { ...newest, health: 'canceled' } as const
     expect(deriveTask({ ...task, newest: canceled })).toEqual({ ready: true, sessionId: 's1' })
+  })
+
+  test('is not ready while its tool holds it back', () => {
+    expect(deriveTask({ ...task, isHeld: true, newest: undefined })).toEqual({ ready: false })
   })
 
   test('is not ready while a dep is open', () => {

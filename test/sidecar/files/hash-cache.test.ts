@@ -31,11 +31,12 @@ function filled(): Board {
     fake.board.ingest(path, { ...parsedOf(entries), stat: fileStat })
   put('/s/config', config(['done']))
   put('/s/tasks/A', task('A', { deps: ['B', 'C'], activeAttempt: 'a1' }))
-  put('/s/done/B', { ...task('B'), closed: true } as Entry)
+  put('/s/done/B', { ...task('B', { milestone: 'm-1' }), standing: 'closed' } as Entry)
   put('/s/many/x', { ...task('C'), source: 'c' } as Entry, { ...task('A'), source: 'a' } as Entry)
   put('/s/sessions/1', session('1', 'A', 'active', 100))
   put('/s/live/1', live('1', 200))
   const run = { file: 'r.log', exit: 0, timedout: false }
+  put('/s/milestones/m-1', { kind: 'setting', id: 'milestone:m-1', value: 'Spring' })
   put('/s/runs/r.log', { kind: 'run', id: 'r.log', task: 'A', run })
   fake.board.settle(500)
   return fake.board
@@ -45,7 +46,7 @@ test('a board that was restored has the same sums, and turns stale at the same t
   const before = filled()
   await cacheOf().save(before.files.entries())
   const after = new Board(fakeStore, () => ({ state: 'gone' }))
-  expect(await cacheOf().load((path, file) => after.restore(path, file))).toBe(7)
+  expect(await cacheOf().load((path, file) => after.restore(path, file))).toBe(8)
   after.settle(500)
   expect(after.root()).toBe(before.root())
   expect(after.nextStaleAt()).toBe(before.nextStaleAt())

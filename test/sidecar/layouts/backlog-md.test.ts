@@ -45,7 +45,8 @@ test('reads every known field of a task, and accepts plain names that begin with
     rank: 500,
     priority: 'high',
     parent: 'BACK-5',
-    extra: { reporter: '@MrLesk', milestone: 'm-1', created_date: '2026-04-25 12:14' },
+    milestone: 'm-1',
+    extra: { reporter: '@MrLesk', created_date: '2026-04-25 12:14' },
     body: '\n## Description\n',
   })
 })
@@ -69,11 +70,13 @@ test('marks completed tasks closed, and tells drafts and completed ones by their
   const store = await open()
   const text = '---\nid: BACK-1\ncreated_date: 2025-07-17\n---\n'
   expect(say(store, 'completed/back-1-old-name.md', text)).toMatchObject([
-    { closed: true, task: { updatedAt: '2025-07-17', extra: { folder: 'completed' } } },
+    { standing: 'closed', task: { updatedAt: '2025-07-17', folder: 'completed' } },
   ])
   const [draft] = say(store, 'drafts/draft-1 - Idea.md', '---\nid: DRAFT-1\n---\n')
-  expect(draft).toMatchObject({ id: 'DRAFT-1', task: { extra: { folder: 'drafts' } } })
-  expect(draft).not.toHaveProperty('closed')
+  expect(draft).toMatchObject({ standing: 'outside', task: { id: 'DRAFT-1', folder: 'drafts' } })
+  expect(say(store, 'archive/tasks/back-1 - Old.md', text)).toMatchObject([
+    { standing: 'outside', task: { folder: 'archive' } },
+  ])
 })
 
 test('takes the id from the file name when the front matter gives none', async () => {
@@ -94,12 +97,8 @@ test('counts only task files and the configuration', async () => {
   expect(kind('tasks/back-547 - A title (with) `marks`.md')).toBe('task')
   expect(kind('tasks/back-5.md')).toBe('task')
   expect(kind('drafts/draft-1 - x.md')).toBe('task')
-  for (const path of [
-    'tasks/readme.md',
-    'milestones/m-1 - x.md',
-    'tasks/back-5x.md',
-    'readme.md',
-  ]) {
+  expect(kind('milestones/m-1 - x.md')).toBe('setting')
+  for (const path of ['tasks/readme.md', 'tasks/back-5x.md', 'readme.md']) {
     expect(kind(path), path).toBeUndefined()
   }
 })

@@ -38,24 +38,26 @@ test('lists the tasks of every tag, with their subtasks and whom they wait for',
   expect(tasksOf(entries)).toEqual([
     {
       id: 'alpha:5',
+      tag: 'alpha',
       title: 'Five',
       status: 'pending',
       deps: ['alpha:1', 'alpha:2'],
       updatedAt: '2026-01-08T23:51:39.160Z',
       priority: 'high',
-      extra: { complexity: 7 },
+      complexity: 7,
       body: 'What it is.\n\n## Details\n\nHow.\n\n## Test strategy\n\nSo.',
     },
-    { id: 'alpha:5.1', title: 'First', status: 'done', parent: 'alpha:5', body: '' },
+    { id: 'alpha:5.1', tag: 'alpha', title: 'First', status: 'done', parent: 'alpha:5', body: '' },
     {
       id: 'alpha:5.2',
+      tag: 'alpha',
       title: 'Second',
       status: 'pending',
       parent: 'alpha:5',
       deps: ['alpha:5.1', 'alpha:5.1', 'alpha:4.3', 'alpha:9', 'alpha:6.2'],
       body: '',
     },
-    { id: 'beta:5', title: 'beta:5', status: '', body: '' },
+    { id: 'beta:5', tag: 'beta', title: 'beta:5', status: '', body: '' },
   ])
 })
 

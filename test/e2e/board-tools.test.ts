@@ -1,0 +1,212 @@
+// The tools themselves are the judges of what is ready: what they list for a board is compared with
+// what we list, on boards of ours and on real ones. What they answered for ours is recorded here,
+// and compared always; the tools are asked where the environment variable BOARD_TOOLS names a
+// folder in which npm installed them (`backlog.md`, `task-master-ai`).
+
+import { execFile } from 'node:child_process'
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, it } from 'vitest'
+import { listedBoard } from '../support/listed-board.ts'
+
+const { BOARD_TOOLS = '', REAL_BOARDS = '' } = process.env
+const run = promisify(execFile)
+
+const folders: string[] = []
+afterEach(async () => {
+  await Promise.all(folders.splice(0).map((dir) => rm(dir, { recursive: true, force: true })))
+})
+
+async function newFolder(): Promise<string> {
+  const dir = await mkdtemp(join(tmpdir(), 'signalbox-tools-'))
+  folders.push(dir)
+  return dir
+}
+
+async function written(files: Record<string, string>): Promise<string> {
+  const dir = await newFolder()
+  for (const [name, text] of Object.entries(files)) {
+    await mkdir(dirname(join(dir, name)), { recursive: true })
+    await writeFile(join(dir, name), text)
+  }
+  return dir
+}
+
+/** A tool may write beside the board that it lists, and real boards are for reading only. */
+async function copyOf(board: string): Promise<string> {
+  const dir = await newFolder()
+  await cp(board, dir, { recursive: true })
+  const names = await readdir(dir, { recursive: true, withFileTypes: true })
+  await chmod(dir, 0o755)
+  for (const entry of names) {
+    await chmod(join(entry.parentPath, entry.name), entry.isDirectory() ? 0o755 : 0o644)
+  }
+  return dir
+}
+
+async function ask(tool: string, args: string[], cwd: string): Promise<string> {
+  // Its own HOME: a tool must not read or write the settings of whoever runs the tests.
+  const { PATH } = process.env
+  const env = { PATH, HOME: cwd, CI: 'true', NO_COLOR: '1' }
+  const bin = join(BOARD_TOOLS, 'node_modules/.bin', tool)
+  const { stdout } = await run(bin, args, { cwd, env, maxBuffer: 64 * 2 ** 20 })
+  return stdout
+}
+
+const sorted = (ids: Iterable<string>) => [...ids].sort()
+
+const readyHere = async (dir: string) => (await listedBoard(dir)).tasks.filter((it) => it.ready)
+
+interface Listed {
+  tasks: { id: string; tagName?: string }[]
+}
+
+async function backlogReady(dir: string): Promise<string[]> {
+  const out = await ask('backlog', ['task', 'list', '--ready', '--json'], dir)
+  return sorted((JSON.parse(out) as Listed).tasks.map(({ id }) => id))
+}
+
+/** Of all tags. It lists no subtasks. */
+async function taskMasterReady(dir: string): Promise<string[]> {
+  const out = await ask('task-master', ['list', '--ready', '--json', '--all-tags'], dir)
+  const { tasks } = JSON.parse(out.slice(out.indexOf('{'))) as Listed
+  return sorted(tasks.map(({ id, tagName }) => `${tagName}:${id}`))
+}
+
+const task = (id: string, status: string, more = '') =>
+  `---\nid: ${id}\ntitle: ${id} of the bakery\nstatus: ${status}\n${more}---\nFlour.\n`
+
+const BAKERY = {
+  'backlog/config.yml':
+    'project_name: Bakery\nstatuses: ["To Do", "In Progress", "All Done"]\ntask_prefix: "back"\n',
+  'backlog/milestones/m-1 - spring.md': '---\nid: m-1\ntitle: "Spring menu"\n---\n',
+  'backlog/tasks/back-1 - Oven.md': task('BACK-1', '" all DONE "'),
+  'backlog/tasks/back-2 - Bread.md': task('BACK-2', 'to do', 'dependencies: [BACK-1]\n'),
+  'backlog/tasks/back-3 - Rolls.md': task('BACK-3', 'To Do', 'dependencies: [BACK-2]\n'),
+  'backlog/tasks/back-4 - Cake.md': task('BACK-4', 'To Do', 'dependencies: [BACK-8, BACK-08]\n'),
+  'backlog/tasks/back-5 - Pie.md': task('BACK-5', 'In Progress', 'dependencies: [DRAFT-1]\n'),
+  'backlog/tasks/back-6 - Tart.md': task('BACK-6', 'To Do', 'dependencies: [BACK-20]\n'),
+  'backlog/tasks/back-7 - Bun.md': task('BACK-7', 'To Do', 'dependencies: [BACK-9]\n'),
+  'backlog/tasks/back-10 - Jam.md': task('BACK-10', 'To Do', 'milestone: m-1\ntype: feature\n'),
+  'backlog/tasks/back-11 - Tea.md': task('BACK-11', 'To Do', 'due_date: 2026-08-10\n'),
+  'backlog/completed/back-8 - Sign.md': task('BACK-8', 'All Done'),
+  'backlog/completed/back-9 - Till.md': task('BACK-9', 'To Do'),
+  'backlog/drafts/draft-1 - Ice.md': task('DRAFT-1', 'All Done'),
+  'backlog/archive/tasks/back-20 - Cup.md': task('BACK-20', 'All Done'),
+  'backlog/archive/tasks/back-11 - Old.md': task('BACK-11', 'To Do'),
+}
+const BAKERY_READY = ['BACK-10', 'BACK-11', 'BACK-2', 'BACK-4', 'BACK-7']
+
+const STATUSES = ['pending', 'in-progress', 'done', 'deferred', 'cancelled', 'blocked', 'review']
+const GARDEN = {
+  '.taskmaster/state.json': '{"currentTag":"garden"}',
+  '.taskmaster/tasks/tasks.json': JSON.stringify({
+    garden: {
+      tasks: [
+        ...STATUSES.map((status, at) => ({
+          id: at + 1,
+          title: status,
+          status,
+          priority: 'low',
+          description: status,
+          dependencies: [],
+          subtasks: [],
+        })),
+        ...STATUSES.map((status, at) => ({
+          id: at + 11,
+          title: `after ${status}`,
+          status: 'pending',
+          priority: 'low',
+          description: status,
+          dependencies: [at + 1],
+          subtasks: [],
+          complexity: at,
+        })),
+      ],
+    },
+    shed: {
+      tasks: [
+        {
+          id: 1,
+          title: 'Paint',
+          description: 'It',
+          status: 'pending',
+          priority: 'low',
+          dependencies: [9],
+        },
+      ],
+    },
+  }),
+}
+const GARDEN_READY = ['garden:1', 'garden:13', 'garden:15', 'garden:2', 'garden:7']
+
+describe('what is ready', () => {
+  it('on a board of Backlog.md is what the tool answered', async () => {
+    const dir = await written(BAKERY)
+    expect(sorted((await readyHere(dir)).map(({ id }) => id))).toEqual(BAKERY_READY)
+  })
+
+  it('on a board of Task Master is what the tool answered', async () => {
+    const dir = await written(GARDEN)
+    expect(sorted((await readyHere(dir)).map(({ id }) => id))).toEqual(GARDEN_READY)
+  })
+})
+
+describe('a board of Backlog.md', () => {
+  it('shows statuses, milestones, types, due days and folders as the tool does', async () => {
+    const { tasks } = await listedBoard(await written(BAKERY))
+    const byId = new Map(tasks.map((it) => [it.id, it]))
+    expect(byId.get('BACK-1')).toMatchObject({ status: 'All Done', ready: false })
+    expect(byId.get('BACK-10')).toMatchObject({ milestone: 'Spring menu', type: 'feature' })
+    expect(byId.get('BACK-11')).toMatchObject({ dueDate: '2026-08-10', title: /bakery/ })
+    expect(byId.get('BACK-11')).not.toHaveProperty('folder')
+    expect(byId.get('BACK-11')).not.toHaveProperty('invalid')
+    const archived = byId.get('BACK-11~2')
+    expect(archived).toMatchObject({ folder: 'archive', ready: false })
+    expect(archived).not.toHaveProperty('invalid')
+    expect(byId.get('DRAFT-1')).toMatchObject({ folder: 'drafts', ready: false })
+    expect(byId.get('BACK-9')).toMatchObject({ folder: 'completed', ready: false })
+  })
+})
+
+it('a board of Task Master says its current tag, and the tag and complexity of each task', async () => {
+  const { tasks, config } = await listedBoard(await written(GARDEN))
+  expect(config).toMatchObject({
+    currentTag: 'garden',
+    states: expect.arrayContaining(['blocked']),
+  })
+  expect(tasks.find(({ id }) => id === 'garden:13')).toMatchObject({ tag: 'garden', complexity: 2 })
+  expect(tasks.find(({ id }) => id === 'shed:1')).toMatchObject({ tag: 'shed', ready: false })
+})
+
+const noTools = BOARD_TOOLS === '' ? ' (skipped: BOARD_TOOLS names no folder with the tools)' : ''
+const noBoards =
+  noTools || (REAL_BOARDS === '' ? ' (skipped: REAL_BOARDS names no folder of boards)' : '')
+
+describe.skipIf(noTools !== '')(`the tool itself${noTools}`, () => {
+  it('Backlog.md lists what is recorded here', async () => {
+    expect(await backlogReady(await written(BAKERY))).toEqual(BAKERY_READY)
+  })
+
+  it('Task Master lists what is recorded here', async () => {
+    expect(await taskMasterReady(await written(GARDEN))).toEqual(GARDEN_READY)
+  })
+})
+
+describe.skipIf(noBoards !== '')(`the tool on a real board${noBoards}`, () => {
+  it('Backlog.md and we list the same tasks as ready', async () => {
+    const dir = await copyOf(join(REAL_BOARDS, 'backlog-md'))
+    const ready = sorted((await readyHere(dir)).map(({ id }) => id))
+    expect(ready.length).toBeGreaterThan(0)
+    expect(ready).toEqual(await backlogReady(dir))
+  })
+
+  it('Task Master and we list the same tasks as ready', async () => {
+    const dir = await copyOf(join(REAL_BOARDS, 'task-master'))
+    const ready = (await readyHere(dir)).filter(({ parent }) => parent === undefined)
+    expect(ready.length).toBeGreaterThan(0)
+    expect(sorted(ready.map(({ id }) => id))).toEqual(await taskMasterReady(dir))
+  })
+})

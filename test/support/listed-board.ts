@@ -1,0 +1,40 @@
+// The tasks of a folder's board as clients get them, without an edge.
+
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Board } from '../../sidecar/board/board.ts'
+import { systemClock } from '../../sidecar/clock.ts'
+import { createFileReader } from '../../sidecar/files/file-reader.ts'
+import { readSource } from '../../sidecar/files/read-source.ts'
+import { openStore } from '../../sidecar/layouts/registry.ts'
+import type { DataRecord, Task } from '../../worker/board/wire.ts'
+
+export async function listedBoard(dir: string) {
+  const store = await openStore(dir)
+  const read = createFileReader({ store, readSource, clock: systemClock, runOutput: 'masked' })
+  const board = new Board(store, read)
+  for (const folder of new Set(store.folders())) {
+    for (const name of namesIn(folder)) {
+      const path = join(folder, name)
+      if (store.classify(path) === undefined) continue
+      const state = read(path)
+      if (state.state === 'parsed') board.ingest(path, state.file)
+    }
+  }
+  const records: DataRecord[] = []
+  for (const key of board.settle(Date.now())) {
+    const record = await board.read(key)
+    if (record) records.push(record)
+  }
+  const tasks = records.flatMap((record): Task[] => (record.kind === 'task' ? [record.task] : []))
+  const config = records.find((record) => record.kind === 'board')?.board
+  return { tasks, config }
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
