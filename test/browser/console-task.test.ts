@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
       const { page } = await openConsole(context, linkOf(start))
       const asked: string[] = []
       page.on('request', (request) => asked.push(new URL(request.url()).hostname))
-      await page.getByText('LAMP-5').first().waitFor()
+      await page.getByText('LAMP-5').filter({ visible: true }).first().waitFor()
       await editTask(start, 'LAMP-5', (text) => `${text}\n${HOSTILE}`)
       await page.goto(`${(await start.local()).url}/#/board/LAMP-5`)
       const task = page.getByRole('dialog')

@@ -33,7 +33,8 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
   })
 
   const isLive = (tab: Page) => tab.getByText('Live', { exact: true }).waitFor()
-  const shows = (tab: Page, text: string) => tab.getByText(text).first().waitFor()
+  const shows = (tab: Page, text: string) =>
+    tab.getByText(text).filter({ visible: true }).first().waitFor()
 
   it('signs in with the printed link, once and in one browser', async () => {
     expect(complaints).toEqual([])
