@@ -4,6 +4,11 @@ export interface Acknowledged {
   acknowledged: true
 }
 
+export interface Acknowledgement {
+  /** The gateway’s id of what was done about it, such as a refund by hand. */
+  gatewayReference?: string
+}
+
 export interface Alert {
   id: string
   kind: AlertKind
@@ -13,7 +18,10 @@ export interface Alert {
   detail: AlertDetail
   createdAt: string
   acknowledgedAt?: string
+  /** The subject of a person’s token; `refund`: the payment was refunded. */
   acknowledgedBy?: string
+  /** The gateway’s id of what was done about it, such as a refund by hand. */
+  gatewayReference?: string
 }
 
 /** What happened, as far as it is known. Amounts are in minor units. */
@@ -47,6 +55,7 @@ export interface AlertDetail {
     | 'PaymentCancelled'
     | 'PaymentRefunded'
     | 'AlertRaised'
+    | 'AlertSettled'
   /** What can be sent again. */
   deliveryId?: string
   /** Where it can be sent again to. */
@@ -73,6 +82,16 @@ export interface AlertRaisedEvent {
   /** A person should look at this transaction: the alert says why. */
   data: {
     alert: RaisedAlert
+    transaction: Transaction
+  }
+}
+
+export interface AlertSettledEvent {
+  type: 'AlertSettled'
+  timestamp: string
+  /** Somebody acknowledged this alert, or a refund settled it. */
+  data: {
+    alert: SettledAlert
     transaction: Transaction
   }
 }
@@ -586,6 +605,21 @@ export interface Sessions {
   sessions: Session[]
 }
 
+export interface SettledAlert {
+  id: string
+  kind: AlertKind
+  gateway: string
+  /** Ours. */
+  transactionId: string
+  detail: AlertDetail
+  createdAt: string
+  acknowledgedAt: string
+  /** The subject of a person’s token; `refund`: the payment was refunded. */
+  acknowledgedBy: string
+  /** The gateway’s id of what was done about it, such as a refund by hand. */
+  gatewayReference?: string
+}
+
 export type SignIn =
   | {
       /** A token that was made before. */
@@ -615,11 +649,16 @@ export interface StoredEvent {
     | 'PaymentCancelled'
     | 'PaymentRefunded'
     | 'AlertRaised'
+    | 'AlertSettled'
   /** Of all other types: the transaction alone. */
   payload:
     | {
         gateway: string
         request: RequestedCharge
+        transaction: Transaction
+      }
+    | {
+        alert: SettledAlert
         transaction: Transaction
       }
     | {
@@ -1035,6 +1074,7 @@ export interface PaymentEvents {
   PaymentCancelled: PaymentCancelledEvent['data']
   PaymentRefunded: PaymentRefundedEvent['data']
   AlertRaised: AlertRaisedEvent['data']
+  AlertSettled: AlertSettledEvent['data']
   WebhookReceived: WebhookReceivedEvent['data']
   WebhookVerificationFailed: WebhookVerificationFailedEvent['data']
   GatewayTimeout: GatewayTimeoutEvent['data']
@@ -1173,6 +1213,7 @@ export interface FailureCodes {
     | 'forbidden'
     | 'unknown_alert'
     | 'payload_too_large'
+    | 'invalid_argument'
     | 'internal'
     | 'keys_unavailable'
     | 'ledger_unavailable'

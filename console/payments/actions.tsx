@@ -57,25 +57,42 @@ interface Failed {
 
 const IDLE = { name: 'idle' } as const
 
+/** A person may have paid money back by hand: the reference of that is kept. */
+const BY_HAND: readonly AlertRecord['kind'][] = ['late_payment', 'amount_mismatch', 'refund_failed']
+
 interface AcknowledgeProps {
-  alert: Pick<AlertRecord, 'id'>
+  alert: Pick<AlertRecord, 'id'> & { kind?: AlertRecord['kind'] }
   title: string
   onDone(): void
 }
 
 export function Acknowledge({ alert, title, onDone }: AcknowledgeProps) {
   const { actions: texts } = paymentWords
+  const [reference, setReference] = useState('')
   if (!may('payments:write')) return null
   return (
-    <ActionButton
-      label={texts.acknowledgeOf(title)}
-      act={async () => {
-        await acknowledge(alert.id)
-        onDone()
-      }}
-    >
-      {texts.acknowledge}
-    </ActionButton>
+    <>
+      {alert.kind !== undefined && BY_HAND.includes(alert.kind) && (
+        <input
+          type="text"
+          class="small"
+          maxLength={255}
+          aria-label={texts.referenceOf(title)}
+          placeholder={texts.reference}
+          value={reference}
+          onInput={(event) => setReference(event.currentTarget.value)}
+        />
+      )}
+      <ActionButton
+        label={texts.acknowledgeOf(title)}
+        act={async () => {
+          await acknowledge(alert.id, reference.trim())
+          onDone()
+        }}
+      >
+        {texts.acknowledge}
+      </ActionButton>
+    </>
   )
 }
 

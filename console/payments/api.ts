@@ -12,8 +12,11 @@ import { paymentWords } from './words.ts'
 
 const API = '/api/payments'
 
-export const acknowledge = (alertId: string): Promise<void> =>
-  send(`${API}/alerts/${encodeURIComponent(alertId)}/acknowledge`, { method: 'POST' })
+export const acknowledge = (alertId: string, gatewayReference: string): Promise<void> =>
+  send(`${API}/alerts/${encodeURIComponent(alertId)}/acknowledge`, {
+    method: 'POST',
+    body: gatewayReference === '' ? {} : { gatewayReference },
+  })
 
 export const redeliver = (deliveryId: string): Promise<void> =>
   send(`${API}/deliveries/${encodeURIComponent(deliveryId)}/redeliver`, { method: 'POST' })

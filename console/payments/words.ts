@@ -37,6 +37,8 @@ export const paymentWords = {
   actions: {
     acknowledge: 'Acknowledge',
     acknowledgeOf: (title: string) => `Acknowledge: ${title}`,
+    reference: 'Reference at the gateway',
+    referenceOf: (title: string) => `Reference at the gateway: ${title}`,
     redeliver: 'Send again',
     redeliverOf: (event: string, endpoint: string) => `Send again: ${event} to ${endpoint}`,
     sentAgain: 'It is being sent again.',

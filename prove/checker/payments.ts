@@ -26,13 +26,14 @@ const STATUSES: Record<string, { event: string; after: readonly string[] }> = {
   PartiallyRefunded: { event: 'PaymentRefunded', after: ['Paid'] },
   Refunded: { event: 'PaymentRefunded', after: ['Paid', 'PartiallyRefunded'] },
 }
-const DURABLE = new Set(['AlertRaised', ...Object.values(STATUSES).map(({ event }) => event)])
+const ALERTS = ['AlertRaised', 'AlertSettled']
+const DURABLE = new Set([...ALERTS, ...Object.values(STATUSES).map(({ event }) => event)])
 
 /** (d) The events of a transaction lead along the graph to its status: one event for each step. */
 function statusesFollowTheGraph(history: History): Finding[] {
   return history.of('stored').flatMap(({ line, transaction: { id, status, events } }) => {
     let at = 'nothing'
-    for (const { type, payload } of events.filter((each) => each.type !== 'AlertRaised')) {
+    for (const { type, payload } of events.filter((each) => !ALERTS.includes(each.type))) {
       const { id: of, status: to } = payload.transaction
       const { event, after = [] } = STATUSES[to] ?? {}
       const what = `${id} was ${at}, and then ${type} told that ${of} is ${to}`
@@ -43,9 +44,12 @@ function statusesFollowTheGraph(history: History): Finding[] {
   })
 }
 
+const alertsRaised = (history: History) =>
+  history.of('alert').map((each) => ({ ...each, type: 'AlertRaised' }))
+
 /** A transaction has each status only once; an alert has an id. */
 const nameOf = ({ type, transaction, alert }: Event) =>
-  alert ? `AlertRaised ${alert.id}` : `${type} of ${transaction?.id} ${transaction?.status}`
+  alert ? `${type} ${alert.id}` : `${type} of ${transaction?.id} ${transaction?.status}`
 
 /** (d) Listener and endpoint took each durable event as it is stored and each alert, no other. */
 function eventsAreDelivered(history: History): Finding[] {
@@ -56,7 +60,9 @@ function eventsAreDelivered(history: History): Finding[] {
   return (['listener', 'endpoint'] as const).flatMap((receiver) => {
     const got = history.of(receiver).filter(({ type }) => DURABLE.has(type))
     const taken = new Set(got.filter(({ status }) => status < 300).map(nameOf))
-    const missing = [...stored, ...history.of('alert')].filter((event) => !taken.has(nameOf(event)))
+    const missing = [...stored, ...alertsRaised(history)].filter(
+      (event) => !taken.has(nameOf(event)),
+    )
     const wrong = got.filter((each) => {
       const { id, transaction, alert } = byName.get(nameOf(each)) ?? {}
       const contents = [each.id ?? id, each.transaction, each.alert]

@@ -20,6 +20,7 @@ export default defineConfig({
       PaymentCancelled: logged('PaymentCancelled'),
       PaymentRefunded: logged('PaymentRefunded'),
       AlertRaised: logged('AlertRaised'),
+      AlertSettled: logged('AlertSettled'),
     },
   },
 })

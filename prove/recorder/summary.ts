@@ -108,7 +108,7 @@ function repeatedOf(lines: readonly Line[]): Line[] {
   const taken = new Set<string>()
   return lines.filter((line) => {
     const { kind, type, status } = line
-    if (!/^(Payment|AlertRaised)/.test(String(type))) return false
+    if (!/^(Payment|Alert)/.test(String(type))) return false
     const about = line.alert ?? line.transaction ?? {}
     const { id, status: at } = about as { id?: string; status?: string }
     const name = kind === 'listener' ? `${String(type)} ${id} ${at}` : String(line.id)

@@ -10,6 +10,7 @@ import { chargeContract } from './ledger-charges.ts'
 import { checkContract } from './ledger-checks.ts'
 import { dueContract } from './ledger-due.ts'
 import { BOTH, FakeDispatcher, FakeGuard } from './ledger-fakes.ts'
+import { lateRefundContract } from './ledger-late-refunds.ts'
 import { matchingContract } from './ledger-matching.ts'
 import { mismatchContract } from './ledger-mismatches.ts'
 import { outboxContract } from './ledger-outbox.ts'
@@ -57,6 +58,7 @@ export function ledgerContract(name: string, make: MakeLedger): void {
     replacementContract(on)
     refundContract(on)
     refundCallContract(on)
+    lateRefundContract(on)
     paidContract(on)
     mismatchContract(on)
     checkContract(on)

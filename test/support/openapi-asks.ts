@@ -214,7 +214,7 @@ export const ASKS: Record<string, () => [good: Ask, bad: Ask]> = {
     ],
     'POST /alerts/:id/acknowledge': () => [
       { path: `/alerts/${known.alert}/acknowledge`, status: 200 },
-      { path: '/alerts/other/acknowledge', status: 404 },
+      { path: '/alerts/other/acknowledge', status: 404, body: { gatewayReference: 'bank-7' } },
     ],
     'POST /deliveries/:id/redeliver': () => [
       { path: `/deliveries/${known.delivery}/redeliver`, status: 202 },

@@ -8,7 +8,7 @@ export interface Operation {
   tags: string[]
   security: Record<string, string[]>[]
   responses: Record<string, DocumentedResponse>
-  requestBody?: { content: Record<string, { schema: object }> }
+  requestBody?: { required: boolean; content: Record<string, { schema: object }> }
 }
 
 export interface DocumentedResponse {

@@ -5,8 +5,13 @@ import type { Answer, Description, Operation } from '../shared/openapi/operation
 import type { Reason } from '../shared/problem.ts'
 import { requestedSchema } from './domain/event-payloads.ts'
 import { unreadableSchema } from './domain/listed.ts'
-import { alertDetailSchema, raisedAlertSchema } from './domain/raised-alert.ts'
-import { chargeSchema, metadataSchema, refundSchema } from './domain/requests.ts'
+import { alertDetailSchema, raisedAlertSchema, settledAlertSchema } from './domain/raised-alert.ts'
+import {
+  acknowledgementSchema,
+  chargeSchema,
+  metadataSchema,
+  refundSchema,
+} from './domain/requests.ts'
 import {
   alertKindSchema,
   openAlertSchema,
@@ -162,13 +167,16 @@ const OPERATIONS: Record<string, Operation> = {
   'POST /api/payments/alerts/:id/acknowledge': {
     id: 'acknowledgeAlert',
     summary: 'A person has seen this alert',
+    description: 'With what was done about it at the gateway, if anything.',
     needs: 'payments:write',
     path: { id: 'The id of the alert.' },
     headers: ['X-Correlation-Id'],
+    body: acknowledgementSchema,
+    isBodyOptional: true,
     answers: {
       200: answer('It is acknowledged; the first who did so is kept.', acknowledgedSchema),
     },
-    failures: ['unknown_alert', 'payload_too_large', ...DATABASE],
+    failures: ['unknown_alert', ...BODY, ...DATABASE],
   },
   'POST /api/payments/deliveries/:id/redeliver': {
     id: 'redeliver',
@@ -222,11 +230,13 @@ export const describePayments = (): Description => ({
     OpenAlert: openAlertSchema,
     AlertDetail: alertDetailSchema,
     RaisedAlert: raisedAlertSchema,
+    SettledAlert: settledAlertSchema,
     Alert: alertRecordSchema,
     AlertsPage: alertsPageSchema,
     Gateway: gatewayHealthSchema,
     Gateways: gatewaysSchema,
     SweepReport: sweepReportSchema,
+    Acknowledgement: acknowledgementSchema,
     Acknowledged: acknowledgedSchema,
     Redelivering: redeliveringSchema,
   },

@@ -2,10 +2,13 @@
 
 import { type Context, Hono } from 'hono'
 import { type ApiEnv, requireScope } from '../shared/access.ts'
-import { bodyLimit, readJson } from '../shared/body-limit-hono.ts'
+import { bodyLimit, readJson, readText } from '../shared/body-limit-hono.ts'
 import { IDEMPOTENCY_KEY_PATTERN } from '../shared/openapi/components.ts'
 import { Problem } from '../shared/problem.ts'
 import type { ChargeContext } from './charging/charge.ts'
+import { faultsOf } from './charging/operation.ts'
+import { InvalidArgumentException } from './domain/exceptions.ts'
+import { acknowledgementSchema } from './domain/requests.ts'
 import type { AskedCharge, RefundRequest } from './domain/transaction.ts'
 import type { Payments } from './payments.ts'
 import { asProblem } from './problems.ts'
@@ -63,8 +66,10 @@ export function paymentRoutes(payments: Payments, now: () => number): Hono<Payme
   app.route('/', queryRoutes(payments, now))
 
   app.post('/alerts/:id/acknowledge', async (c) => {
-    const { subject } = c.get('grant')
-    const isKnown = await ledger.acknowledge(c.req.param('id'), subject ?? 'unknown', now())
+    const { subject = 'unknown' } = c.get('grant')
+    const { gatewayReference } = await acknowledgementOf(c)
+    const id = c.req.param('id')
+    const isKnown = await ledger.acknowledge(id, subject, now(), gatewayReference)
     if (!isKnown) throw new Problem('unknown_alert', 'There is no alert with this id.')
     return c.json({ acknowledged: true })
   })
@@ -83,6 +88,14 @@ async function bodyOf<Body>(c: Context): Promise<Body> {
   const body = await readJson(c)
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Body
   throw new Problem('invalid_argument', 'The body must be a JSON object.')
+}
+
+/** Most acknowledgements have no body. */
+async function acknowledgementOf(c: Context): Promise<{ gatewayReference?: string }> {
+  if ((await readText(c)) === '') return {}
+  const read = acknowledgementSchema.safeParse(await bodyOf(c))
+  if (!read.success) throw new InvalidArgumentException(faultsOf(read.error))
+  return read.data
 }
 
 function contextOf(c: Context<PaymentsEnv>): ChargeContext {

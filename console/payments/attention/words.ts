@@ -31,7 +31,9 @@ export const attentionWords = {
       title: 'Late payment',
       sentence: ({ amount }) =>
         `${amount} arrived for a payment that had already failed, expired or been cancelled.`,
-      todo: 'Deliver the order, or refund the payment at the gateway.',
+      todo:
+        'Deliver the order, or refund the payment: with the button in its details or, if the ' +
+        'gateway does not refund, by hand. Then enter the reference of that and acknowledge.',
     },
     amount_mismatch: {
       title: 'A different amount was paid',

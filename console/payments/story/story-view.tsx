@@ -13,7 +13,7 @@ import type { Story } from '../feed/story.ts'
 import { RefundForm } from '../refund/refund-form.tsx'
 import { Facts } from './facts.tsx'
 import { Stranded } from './stranded.tsx'
-import { refundable, timeline } from './timeline.ts'
+import { moneyOf, refundable, timeline } from './timeline.ts'
 import { TimelineEntry } from './timeline-entry.tsx'
 import { storyWords } from './words.ts'
 
@@ -76,6 +76,7 @@ interface SummaryProps extends StoryProps {
 /** Amount and status. Screen readers announce a new status. */
 function Summary({ story, transaction, feed, onRefunded }: SummaryProps) {
   const { amount, refundedAmount, currency, status, paid } = transaction
+  const money = moneyOf(story)
   const left = refundable(story)
   const gateway = feed.gateways.value?.find(({ key }) => key === transaction.gateway)
   return (
@@ -96,11 +97,11 @@ function Summary({ story, transaction, feed, onRefunded }: SummaryProps) {
           {storyWords.refunded} <Money amount={refundedAmount} currency={paid.currency} />
         </span>
       )}
-      {paid && left > 0 && may('payments:write') && gateway?.refunds && (
+      {money && left > 0 && may('payments:write') && gateway?.refunds && (
         <RefundForm
           key={transaction.id}
           transaction={transaction}
-          left={{ amount: left, currency: paid.currency }}
+          left={{ amount: left, currency: money.currency }}
           isWhole={gateway.refunds === 'full'}
           onDone={() => {
             feed.refresh()

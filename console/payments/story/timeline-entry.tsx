@@ -104,7 +104,7 @@ function Refund({ refund, currency }: { refund: RefundRecord; currency: string }
 
 function Alert({ alert, onDone }: { alert: AlertRecord; onDone(): void }) {
   const { title, sentence, error, todo } = alertText(alert, now.peek())
-  const { acknowledgedAt, acknowledgedBy } = alert
+  const { acknowledgedAt, acknowledgedBy, gatewayReference } = alert
   return (
     <>
       <h3>{title}</h3>
@@ -114,6 +114,7 @@ function Alert({ alert, onDone }: { alert: AlertRecord; onDone(): void }) {
       {acknowledgedAt ? (
         <p class="hint">
           {storyWords.acknowledged(acknowledgedBy ?? '', dateOf(Date.parse(acknowledgedAt)))}
+          {gatewayReference !== undefined && <> · {gatewayReference}</>}
         </p>
       ) : (
         <>

@@ -1,6 +1,6 @@
 // The timeline of a payment. Pure.
 
-import type { Transaction } from '../../../worker/payments/domain/transaction.ts'
+import type { Paid, Transaction } from '../../../worker/payments/domain/transaction.ts'
 import type {
   AlertRecord,
   EventRecord,
@@ -52,7 +52,7 @@ export function timeline(story: Story): Entry[] {
 }
 
 const rankOf = (entry: Entry): number =>
-  entry.kind === 'event' && entry.event.type === 'AlertRaised'
+  entry.kind === 'event' && entry.event.type.startsWith('Alert')
     ? ORDER.length
     : ORDER.indexOf(entry.kind)
 
@@ -75,12 +75,22 @@ export const isRecheck = ({ eventId }: EventRecord): boolean => eventId.startsWi
 export const rawText = (raw: unknown): string =>
   typeof raw === 'string' ? raw : JSON.stringify(raw, undefined, 2)
 
+/** What came in. Late money is only in its alert, until it is to be refunded. */
+export function moneyOf({ transaction, alerts }: Story): Paid | undefined {
+  const { paid, alert } = transaction ?? {}
+  if (paid || alert?.kind !== 'late_payment') return paid
+  const { amount, currency } = alerts.find(({ id }) => id === alert.id)?.detail ?? {}
+  return amount === undefined || currency === undefined ? undefined : { amount, currency }
+}
+
 /** The refundable amount in minor units; 0 while a refund is in progress. */
-export function refundable({ transaction, refunds, hasUnreadableRefund }: Story): number {
+export function refundable(story: Story): number {
+  const { transaction, refunds, hasUnreadableRefund } = story
   if (!transaction) return 0
-  const { status, paid, refundedAmount } = transaction
+  const { status, refundedAmount, alert } = transaction
+  const isLate = alert?.kind === 'late_payment'
   const isInProgress = refunds.some((refund) => ['claimed', 'accepted'].includes(refund.status))
   if (isInProgress || hasUnreadableRefund) return 0
-  if (status !== 'Paid' && status !== 'PartiallyRefunded') return 0
-  return Math.max(0, (paid?.amount ?? 0) - refundedAmount)
+  if (status !== 'Paid' && status !== 'PartiallyRefunded' && !isLate) return 0
+  return Math.max(0, (moneyOf(story)?.amount ?? 0) - refundedAmount)
 }

@@ -57,6 +57,7 @@ export const storyWords = {
     PaymentCancelled: 'Event: the payment was cancelled or expired',
     PaymentRefunded: 'Event: the payment was refunded',
     AlertRaised: 'Event: an alert was raised',
+    AlertSettled: 'Event: an alert was settled',
   } satisfies Record<DurableEvent, string>,
   delivered: (time: string) => `Delivered to listeners ${time}`,
   undelivered: 'Not delivered to listeners yet',

@@ -210,6 +210,18 @@ describe('payments over HTTP', () => {
     }
   })
 
+  it('take an acknowledgement with what was done at the gateway, and refuse any other field', async () => {
+    current = await bed()
+    const { call } = current
+    const acknowledge = (body: unknown) => call('POST', '/alerts/nope/acknowledge', body)
+    expect((await acknowledge({ gatewayReference: 'bank-7' })).status).toBe(404)
+    for (const wrong of [{ gatewayReference: 7 }, { gatewayReference: '' }, { by: 'x' }, 'x']) {
+      const response = await acknowledge(wrong)
+      const code = 'invalid_argument'
+      expect([response.status, await json(response)]).toMatchObject([422, { code }])
+    }
+  })
+
   it('answer 503 when none are configured, and the board still works', async () => {
     const edge = processEdge()
     const authorization = `Bearer ${await token({ repos: ['any'], scope: 'payments:read' })}`

@@ -39,6 +39,13 @@ export function raiseAlert(
   }
 }
 
-/** Marks it as seen. The first person is kept. */
-export const acknowledgeAlert = (row: AlertRow, by: string, now: number): AlertRow =>
-  row.acknowledged_at === null ? { ...row, acknowledged_at: now, acknowledged_by: by } : row
+/** Marks it as seen. The first person is kept. `gatewayReference`: of what was done about it. */
+export const acknowledgeAlert = (
+  row: AlertRow,
+  by: string,
+  now: number,
+  gatewayReference: string | null = null,
+): AlertRow =>
+  row.acknowledged_at === null
+    ? { ...row, acknowledged_at: now, acknowledged_by: by, gateway_reference: gatewayReference }
+    : row

@@ -12,12 +12,13 @@ import {
   paidAmount,
   refundUnderWay,
   sumAfter,
+  withLateMoneySettled,
   withRefund,
   withTransaction,
 } from './payment.ts'
 import type { AlertDetail } from './raised-alert.ts'
 import type { RefundRow, WebhookEventRow } from './rows.ts'
-import { eventOf, judge, type Outcome } from './status.ts'
+import { eventOf, judge, type Outcome, UNPAID_ENDS } from './status.ts'
 
 export interface Applied extends Decision {
   /** The event as it is stored: with its payment, its outcome, and whether its amount is wrong. */
@@ -53,9 +54,9 @@ export function applyEvent(
 }
 
 /** The money of a refund is gone, even if its amount differs, so a refund is always applied. */
-function outcomeOf({ transaction }: Payment, event: WebhookEventRow, mismatch: boolean): Outcome {
-  if (event.alert !== null) return 'unchanged'
-  const judgement = judge(transaction.status, event.to_status)
+function outcomeOf(payment: Payment, event: WebhookEventRow, mismatch: boolean): Outcome {
+  if (event.alert !== null || isLateRefund(payment, event)) return 'unchanged'
+  const judgement = judge(payment.transaction.status, event.to_status)
   const isRefused = event.to_status === 'Paid' && event.on_mismatch === 'reject' && mismatch
   return judgement === 'applied' && isRefused ? 'rejected' : judgement
 }
@@ -66,6 +67,13 @@ function move(payment: Payment, event: WebhookEventRow, now: number, refundId?: 
   const { status } = payment.transaction
   if (event.alert !== null)
     return { payment: failRefund(payment, event, now, refundId), events: [] }
+  if (isLateRefund(payment, event)) {
+    const refunded = raiseRefunded(settleRefund(payment, event, now), event, now)
+    return { payment: withLateMoneySettled(refunded, now), events: [] }
+  }
+  if (event.outcome === 'late_payment') {
+    return { payment: withName(payment, event), events: [] }
+  }
   if (event.outcome !== 'applied') {
     // A refund came before its payment: the gateway is asked for the real status.
     const isEarly = event.outcome === 'illegal' && status === 'Pending' && isRefund(event.to_status)
@@ -106,6 +114,10 @@ function changeStatus(
   const caused = { id, type: eventOf(to), transaction: payment.transaction, correlationId }
   return { payment, events: [{ ...caused, createdAt: now }] }
 }
+
+/** What was paid late has been asked back: the status stays, whatever is reported of the refund. */
+const isLateRefund = ({ transaction }: Payment, { to_status }: WebhookEventRow): boolean =>
+  isRefund(to_status) && UNPAID_ENDS.includes(transaction.status) && transaction.paid_at !== null
 
 /** The gateway's sum, but never less than before and never more than was paid. */
 function refundedAfter(

@@ -6,6 +6,7 @@ import {
   isOpen,
   isUnderWay,
   type Payment,
+  refundUnderWay,
   withRefund,
   withTransaction,
 } from './payment.ts'
@@ -45,7 +46,10 @@ export function settleCheck(payment: Payment, settled: CheckSettled): Decision {
   const rest = giveUpRefund(payment, settled)
   const isAsked = isOpen(rest) || status === whileStill
   const next_check_at = isAsked ? (nextCheckAt ?? null) : null
-  const raised = alert && { ...alert, subject: id, gateway, transactionId: id, createdAt: now }
+  // A refund that has ended in the meantime needs nobody.
+  const isSettled = alert?.kind === 'refund_unsettled' && !refundUnderWay(payment)
+  const raised = alert &&
+    !isSettled && { ...alert, subject: id, gateway, transactionId: id, createdAt: now }
   return {
     payment: withTransaction(rest, { next_check_at }),
     events: [],

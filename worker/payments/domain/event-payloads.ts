@@ -1,9 +1,9 @@
-// The ten events that a host application listens to, and their payloads. The types of events.ts
+// The eleven events that a host application listens to, and their payloads. The types of events.ts
 // are derived from the schemas; at run time only the OpenAPI document loads them.
 
 import * as z from 'zod'
 import { webhookPayloadSchema } from './payload.ts'
-import { raisedAlertSchema } from './raised-alert.ts'
+import { raisedAlertSchema, settledAlertSchema } from './raised-alert.ts'
 import { chargeSchema } from './requests.ts'
 import type { EventName } from './status.ts'
 import { transactionSchema } from './transaction.ts'
@@ -30,6 +30,9 @@ export const EVENT_PAYLOADS = {
   AlertRaised: z
     .object({ alert: raisedAlertSchema, transaction: transactionSchema })
     .describe('A person should look at this transaction: the alert says why.'),
+  AlertSettled: z
+    .object({ alert: settledAlertSchema, transaction: transactionSchema })
+    .describe('Somebody acknowledged this alert, or a refund settled it.'),
   WebhookReceived: z
     .object({ payload: webhookPayloadSchema })
     .describe('A verified webhook came, a duplicate too.'),

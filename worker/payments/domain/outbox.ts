@@ -4,7 +4,7 @@
 import type { Alert } from './alerts.ts'
 import type { Dispatched, Subscribers } from './events.ts'
 import type { NewEvent } from './payment.ts'
-import type { AlertDetail, RaisedAlert } from './raised-alert.ts'
+import type { AlertDetail, RaisedAlert, SettledAlert } from './raised-alert.ts'
 import type { DeliveryRow, OutboxRow, TransactionRow } from './rows.ts'
 
 /** How long a dispatch holds an event: longer than listeners and an endpoint may take. */
@@ -74,20 +74,20 @@ function payloadOf({ type, transaction: row, alert }: NewEvent): string {
 }
 
 /**
- * The rows of the AlertRaised event. Undefined: it has no subscriber. An alert about an event that
+ * The rows of the event of an alert. Undefined: it has no subscriber. An alert about an event that
  * was given up goes only to the other kind of subscriber. An AlertRaised that was given up causes
  * no further event, since that would never end.
  */
 export function alertRows(
-  alert: RaisedAlert,
+  alert: RaisedAlert | SettledAlert,
   of: { id: string; transaction: TransactionRow; createdAt: number },
   { hasListeners, endpointFor }: Subscribers,
 ): EventRows | undefined {
-  const type = 'AlertRaised'
+  const type = 'acknowledgedAt' in alert ? 'AlertSettled' : 'AlertRaised'
   const isListened = alert.kind !== 'listener_dead' && hasListeners(type)
   const endpoint = alert.kind === 'delivery_dead' ? undefined : endpointFor(type)
   const isForNobody = !isListened && endpoint === undefined
-  if (isForNobody || alert.detail.type === type) return undefined
+  if (isForNobody || alert.detail.type === 'AlertRaised') return undefined
   const event = { ...of, type, alert, correlationId: of.transaction.correlation_id } as const
   return outboxRows(event, { hasListeners: () => isListened, endpointFor: () => endpoint })
 }

@@ -1,7 +1,7 @@
 // A payment with all that its rules need, and the conditions that several rules share. Pure.
 
-import type { Alert } from './alerts.ts'
-import type { RaisedAlert } from './raised-alert.ts'
+import { type Alert, acknowledgeAlert } from './alerts.ts'
+import type { AlertDetail, RaisedAlert, SettledAlert } from './raised-alert.ts'
 import type { AlertRow, RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
 import {
   ALERT_KINDS,
@@ -32,8 +32,8 @@ export interface Decision {
 export interface NewEvent {
   id: string
   type: DurableEvent
-  /** Of `AlertRaised`. */
-  alert?: RaisedAlert
+  /** Of `AlertRaised` and `AlertSettled`. */
+  alert?: RaisedAlert | SettledAlert
   transaction: TransactionRow
   correlationId: string | null
   createdAt: number
@@ -70,6 +70,35 @@ function openAlert(alerts: readonly AlertRow[]): string | null {
 }
 
 const urgency = ({ kind }: AlertRow): number => ALERT_KINDS.indexOf(kind)
+
+const isLateMoney = ({ kind, acknowledged_at: at }: AlertRow): boolean =>
+  kind === 'late_payment' && at === null
+
+/** It was paid after it had ended without money, and nobody has settled that. */
+export const hasLateMoney = ({ transaction, alerts }: Payment): boolean =>
+  UNPAID_ENDS.includes(transaction.status) && alerts.some(isLateMoney)
+
+/** With what came late as paid, which its alert holds until it is to be refunded. */
+export function withLateMoney(payment: Payment): Payment {
+  const late = hasLateMoney(payment) ? payment.alerts.find(isLateMoney) : undefined
+  if (!late || payment.transaction.paid_at !== null) return payment
+  const { amount = null, currency = null } = JSON.parse(late.detail ?? '{}') as AlertDetail
+  const paid = { paid_at: late.created_at, paid_amount: amount, paid_currency: currency }
+  return withTransaction(payment, paid)
+}
+
+/** Once all of the late money was refunded, nobody has to look any more. */
+export function withLateMoneySettled(payment: Payment, now: number): Payment {
+  const { transaction, alerts, refunds } = payment
+  if (transaction.refunded_amount < paidAmount(transaction)) return payment
+  const last = refunds.at(-1)
+  const reference = last?.gateway_refund_id ?? last?.id
+  const late = alerts.filter(isLateMoney)
+  return withAlerts(
+    payment,
+    late.map((row) => acknowledgeAlert(row, 'refund', now, reference)),
+  )
+}
 
 export const isRefund = (status: PaymentStatus): boolean =>
   status === 'Refunded' || status === 'PartiallyRefunded'

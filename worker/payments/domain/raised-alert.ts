@@ -42,7 +42,21 @@ export const raisedAlertSchema = z.object({
   createdAt: timeSchema,
 })
 
+/** Once it was acknowledged. */
+export const settledAlertSchema = raisedAlertSchema.extend({
+  acknowledgedAt: timeSchema,
+  acknowledgedBy: z
+    .string()
+    .describe('The subject of a person’s token; `refund`: the payment was refunded.'),
+  gatewayReference: z
+    .string()
+    .describe('The gateway’s id of what was done about it, such as a refund by hand.')
+    .exactOptional(),
+})
+
 export type AlertDetail = z.infer<typeof alertDetailSchema>
 
 /** An alert as the host application gets it. */
 export type RaisedAlert = z.infer<typeof raisedAlertSchema>
+
+export type SettledAlert = z.infer<typeof settledAlertSchema>

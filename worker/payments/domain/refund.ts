@@ -4,6 +4,7 @@
 import type { PaymentError } from './exceptions.ts'
 import {
   type Decision,
+  hasLateMoney,
   isUnderWay,
   type NewEvent,
   type Payment,
@@ -11,11 +12,13 @@ import {
   refundUnderWay,
   sumAfter,
   unchanged,
+  withLateMoney,
+  withLateMoneySettled,
   withRefund,
   withTransaction,
 } from './payment.ts'
 import type { RefundRow, TransactionRow } from './rows.ts'
-import type { PaymentStatus } from './status.ts'
+import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
 import type { RefundResult } from './transaction.ts'
 
 export interface RefundStart {
@@ -46,7 +49,7 @@ export type RefundRefusal<Shown = TransactionRow> =
   /** The key belongs to another request. */
   | { state: 'conflict' }
   | { state: 'unknown_transaction' }
-  /** It was not paid, or all of it is refunded already. */
+  /** It was not paid, all of it is refunded already, or a person has settled its late money. */
   | { state: 'not_refundable'; status: PaymentStatus }
   | { state: 'not_full'; transaction: Shown }
   | { state: 'too_much'; left: number; transaction: Shown }
@@ -55,10 +58,11 @@ export type BegunRefund =
   /** `refund.amount`: what is refunded, which is what was paid if all is refunded at once. */
   { state: 'begun'; payment: Payment; refund: RefundRow } | RefundRefusal
 
-export function beginRefund(payment: Payment | undefined, start: RefundStart): BegunRefund {
-  const refusal = refundRefusal(payment, start)
+export function beginRefund(found: Payment | undefined, start: RefundStart): BegunRefund {
+  const refusal = refundRefusal(found, start)
   if (refusal) return refusal
-  if (!payment) return { state: 'unknown_transaction' }
+  if (!found) return { state: 'unknown_transaction' }
+  const payment = withLateMoney(found)
   const claimed = payment.refunds.find(({ id }) => id === start.id)
   if (claimed) return { state: 'begun', payment, refund: claimed }
   const { transaction } = payment
@@ -84,10 +88,11 @@ export function beginRefund(payment: Payment | undefined, start: RefundStart): B
 
 /** Undefined: it can be made, or was claimed by this very call before. */
 export function refundRefusal(
-  payment: Payment | undefined,
+  found: Payment | undefined,
   start: RefundStart,
 ): RefundRefusal | undefined {
-  if (!payment) return { state: 'unknown_transaction' }
+  if (!found) return { state: 'unknown_transaction' }
+  const payment = withLateMoney(found)
   const { transaction, refunds } = payment
   const { id, idempotencyKey: key, fullOnly } = start
   const mine = refunds.find((refund) => refund.id === id)
@@ -96,7 +101,7 @@ export function refundRefusal(
   if (same) return madeBefore(same, start)
   const { status, amount, refunded_amount } = transaction
   const left = paidAmount(transaction) - refunded_amount
-  const isPaid = status === 'Paid' || status === 'PartiallyRefunded'
+  const isPaid = status === 'Paid' || status === 'PartiallyRefunded' || hasLateMoney(payment)
   if (!isPaid || left <= 0) return { state: 'not_refundable', status }
   if (refundUnderWay(payment)) return { state: 'in_progress' }
   if (fullOnly && start.amount !== amount) return { state: 'not_full', transaction }
@@ -190,15 +195,18 @@ function giveBack(payment: Payment, refund: RefundRow, now: number): Decision {
   const { status, refunded_amount } = payment.transaction
   const paid = paidAmount(payment.transaction)
   const sum = Math.min(paid, Math.max(refunded_amount, sumAfter(refund)))
-  const to = sum === paid ? 'Refunded' : 'PartiallyRefunded'
+  // The graph is fixed: late money goes back, and its payment keeps its status.
+  const isLate = UNPAID_ENDS.includes(status)
+  const to = isLate ? status : sum === paid ? 'Refunded' : 'PartiallyRefunded'
   const isNew = to !== status || sum > refunded_amount
-  if ((status !== 'Paid' && status !== 'PartiallyRefunded') || !isNew) return unchanged(succeeded)
+  if (status === 'Pending' || !isNew) return unchanged(succeeded)
   const moved = withTransaction(succeeded, {
     status: to,
     refunded_amount: sum,
     next_check_at: null,
     updated_at: now,
   })
+  if (isLate) return unchanged(withLateMoneySettled(moved, now))
   // Another part was refunded: no change of status, and no event.
   if (to === status) return unchanged(moved)
   const { transaction } = moved

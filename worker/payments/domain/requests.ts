@@ -78,3 +78,9 @@ export const refundSchema = z.strictObject({
     .describe('Minor units. For a gateway that refunds only in full: what was charged.'),
   reason: wellFormed(500),
 })
+
+export const acknowledgementSchema = z.strictObject({
+  gatewayReference: line(255)
+    .describe('The gateway’s id of what was done about it, such as a refund by hand.')
+    .exactOptional(),
+})

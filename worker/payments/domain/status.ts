@@ -61,7 +61,7 @@ export const LIFECYCLE_EVENTS = [
 export type LifecycleEvent = (typeof LIFECYCLE_EVENTS)[number]
 
 /** Stored with what caused them, and delivered at least once. */
-export const DURABLE_EVENTS = [...LIFECYCLE_EVENTS, 'AlertRaised'] as const
+export const DURABLE_EVENTS = [...LIFECYCLE_EVENTS, 'AlertRaised', 'AlertSettled'] as const
 export type DurableEvent = (typeof DURABLE_EVENTS)[number]
 
 /** Passed on as they happen, at most once. */

@@ -176,7 +176,8 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
     dispatchDue: (claim) => dispatching.due(claim),
     redeliver: (deliveryId, now) => run(redeliver(deliveryId, now)),
 
-    acknowledge: (alertId, by, now) => run(acknowledge(alertId, by, now)),
+    acknowledge: (id, by, now, gatewayReference) =>
+      run(acknowledge({ id, by, now, gatewayReference }, subscribers)),
     forget: (before, limit) => store.forget(before, limit),
   } satisfies Ledger & Outbox
 }

@@ -50,8 +50,11 @@ export interface Ledger extends GatewayGuard {
   /** Sends a delivery again, in any status. False: there is none with this id. */
   redeliver(deliveryId: string, now: number): Promise<boolean>
 
-  /** Marks an alert as seen; a second time changes nothing. False: there is none with this id. */
-  acknowledge(alertId: string, by: string, now: number): Promise<boolean>
+  /**
+   * Marks an alert as seen; a second time changes nothing. `gatewayReference`: the gateway's id of
+   * what a person did about it. False: there is none with this id.
+   */
+  acknowledge(alertId: string, by: string, now: number, gatewayReference?: string): Promise<boolean>
   /** Deletes settled webhook events that are older; answers how many, `limit` at most. */
   forget(before: number, limit: number): Promise<number>
 }

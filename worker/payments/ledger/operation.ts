@@ -2,14 +2,14 @@
 // them. Many are loaded, decided one after the other, and saved as one transaction.
 
 import { monotonicFactory } from 'ulid'
-import { type Alert, raiseAlert } from '../domain/alerts.ts'
+import { raiseAlert } from '../domain/alerts.ts'
 import type { Subscribers } from '../domain/events.ts'
 import type { Names } from '../domain/match.ts'
 import { alertRows, type EventRows, outboxRows } from '../domain/outbox.ts'
 import { type Decision, type Payment, withAlerts } from '../domain/payment.ts'
-import type { RaisedAlert } from '../domain/raised-alert.ts'
-import type { AlertRow, TransactionRow } from '../domain/rows.ts'
-import { readable, toTransaction } from './read-rows.ts'
+import type { AlertDetail, RaisedAlert, SettledAlert } from '../domain/raised-alert.ts'
+import type { AlertRow } from '../domain/rows.ts'
+import { isoTime, present, readable, toTransaction } from './read-rows.ts'
 import type { Changes, WorkingSet } from './working-set.ts'
 
 /** What is to be loaded. Every list may be missing. */
@@ -93,43 +93,51 @@ export function changesOf(
   const known = rows.all('alerts')
   const raised = alerts.flatMap((alert) => {
     const same = known.find(({ kind, subject }) => kind === alert.kind && subject === alert.subject)
-    const row = raiseAlert(alert, same, newId)
-    return row ? [{ alert, row }] : []
+    return raiseAlert(alert, same, newId) ?? []
   })
-  const payment = withAlerts(
-    decided,
-    raised.map(({ row }) => row),
-  )
+  const payment = withAlerts(decided, raised)
   const { transaction } = payment
+  const changed = payment.alerts.filter((row) => row !== rows.get('alerts', row.id))
   const stored = [
     // The events of this decision name the alert, too.
     ...events.map((event) => outboxRows({ ...event, transaction }, subscribers)),
-    ...raised.flatMap(({ alert, row }) => eventOfAlert(alert, row, payment, subscribers)),
+    ...changed.flatMap((row) => eventOf(row, payment, subscribers)),
   ]
   return {
     ...changedRows(payment),
     outbox: stored.map(({ outbox }) => outbox),
     deliveries: stored.flatMap(({ delivery }) => delivery ?? []),
-    alerts: raised.map(({ row }) => row),
+    alerts: changed,
   }
 }
 
-/** A payment that cannot be read has no payload: then there is only the alert. */
-function eventOfAlert(
-  { kind, gateway, transactionId, detail, createdAt }: Alert,
-  { id }: AlertRow,
-  { transaction }: Payment,
-  subscribers: Subscribers,
-): EventRows[] {
-  if (!isReadable(transaction)) return []
-  const at = new Date(createdAt).toISOString()
-  const alert: RaisedAlert = { id, kind, gateway, transactionId, detail, createdAt: at }
-  const caused = alertRows(alert, { id: newId(), transaction, createdAt }, subscribers)
+/** A payment or an alert that cannot be read has no payload: then there is no event. */
+function eventOf(row: AlertRow, { transaction }: Payment, subscribers: Subscribers): EventRows[] {
+  const read = readable(row.id, () => ({
+    transaction: toTransaction({ ...transaction }),
+    alert: alertOf(row),
+  }))
+  if ('invalid' in read) return []
+  const createdAt = row.acknowledged_at ?? row.created_at
+  const caused = alertRows(read.alert, { id: newId(), transaction, createdAt }, subscribers)
   return caused ? [caused] : []
 }
 
-const isReadable = (row: TransactionRow): boolean =>
-  !('invalid' in readable(row.id, () => toTransaction({ ...row })))
+function alertOf(row: AlertRow): RaisedAlert | SettledAlert {
+  const { id, kind, gateway, transaction_id, detail, acknowledged_by, gateway_reference } = row
+  const raised: RaisedAlert = {
+    ...{ id, kind, gateway, transactionId: transaction_id ?? '' },
+    detail: JSON.parse(detail ?? '{}') as AlertDetail,
+    createdAt: isoTime({ ...row }, 'created_at'),
+  }
+  if (row.acknowledged_at === null) return raised
+  return {
+    ...raised,
+    acknowledgedAt: isoTime({ ...row }, 'acknowledged_at'),
+    acknowledgedBy: acknowledged_by ?? '',
+    ...present({ gatewayReference: gateway_reference }),
+  }
+}
 
 /** The working set knows which of them have changed. */
 const changedRows = ({ transaction, refunds }: Payment) => ({

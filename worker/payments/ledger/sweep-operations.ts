@@ -210,17 +210,28 @@ export function redeliver(id: string, now: number): Operation<boolean> {
   }
 }
 
+interface Acknowledged {
+  id: string
+  by: string
+  now: number
+  gatewayReference?: string | undefined
+}
+
 /** Marks an alert as seen; a second time changes nothing. False: there is none of this id. */
-export function acknowledge(id: string, by: string, now: number): Operation<boolean> {
+export function acknowledge(
+  { id, by, now, gatewayReference }: Acknowledged,
+  subscribers: Subscribers,
+): Operation<boolean> {
   return {
     keys: { alertIds: [id] },
     decide(rows) {
       const alert = rows.get('alerts', id)
       if (!alert) return { answer: false }
-      const acknowledged = acknowledgeAlert(alert, by, now)
+      const acknowledged = acknowledgeAlert(alert, by, now, gatewayReference)
       const payment = rows.payment(alert.transaction_id ?? undefined)
-      const transactions = payment ? [withAlerts(payment, [acknowledged]).transaction] : []
-      return { answer: true, changes: { transactions, alerts: [acknowledged] } }
+      if (!payment) return { answer: true, changes: { alerts: [acknowledged] } }
+      const decision = unchanged(withAlerts(payment, [acknowledged]))
+      return { answer: true, changes: changesOf(rows, decision, subscribers) }
     },
   }
 }

@@ -5,7 +5,7 @@
 import * as z from 'zod'
 import { EVENT_PAYLOADS } from '../domain/event-payloads.ts'
 import { type Listed, listedSchema, type Unreadable, unreadableSchema } from '../domain/listed.ts'
-import { raisedAlertSchema } from '../domain/raised-alert.ts'
+import { raisedAlertSchema, settledAlertSchema } from '../domain/raised-alert.ts'
 import { DURABLE_EVENTS, OUTCOMES, type Outcome, type PaymentStatus } from '../domain/status.ts'
 import {
   paymentErrorSchema,
@@ -109,14 +109,14 @@ export const deliveryRecordSchema = z.object({
   deliveredAt: timeSchema.exactOptional(),
 })
 
-const { PaymentInitiated, PaymentSucceeded, AlertRaised } = EVENT_PAYLOADS
+const { PaymentInitiated, PaymentSucceeded, AlertRaised, AlertSettled } = EVENT_PAYLOADS
 
 export const storedEventSchema = z
   .object({
     id: z.string(),
     type: z.enum(DURABLE_EVENTS),
     payload: z
-      .union([PaymentInitiated, AlertRaised, PaymentSucceeded])
+      .union([PaymentInitiated, AlertSettled, AlertRaised, PaymentSucceeded])
       .describe('Of all other types: the transaction alone.'),
     createdAt: timeSchema,
     toldAt: timeSchema.describe('When the listeners in process had accepted it.').exactOptional(),
@@ -124,10 +124,13 @@ export const storedEventSchema = z
   })
   .describe('A durable event with its deliveries.')
 
+const { acknowledgedAt, acknowledgedBy, gatewayReference } = settledAlertSchema.shape
+
 export const alertRecordSchema = raisedAlertSchema.extend({
   transactionId: z.string().describe('Ours.').exactOptional(),
-  acknowledgedAt: timeSchema.exactOptional(),
-  acknowledgedBy: z.string().exactOptional(),
+  acknowledgedAt: acknowledgedAt.exactOptional(),
+  acknowledgedBy: acknowledgedBy.exactOptional(),
+  gatewayReference,
 })
 
 const storyParts = z.object({

@@ -4,7 +4,7 @@
 import type { CheckSettled } from '../domain/check.ts'
 import { DAY_MS, HOUR_MS, nextCheckAt } from '../domain/check-schedule.ts'
 import type { VerifiedWebhook } from '../domain/payload.ts'
-import { judge } from '../domain/status.ts'
+import { judge, type PaymentStatus, UNPAID_ENDS } from '../domain/status.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { StatusAnswer } from '../gateways/gateway.ts'
 import type { Check } from '../ledger/ledger.ts'
@@ -103,6 +103,12 @@ const endOf = ({ expiresAt, gatewayTransactionId }: Transaction, createdAt: numb
   return expiresAt === undefined ? undefined : Date.parse(expiresAt)
 }
 
+/** What its gateway calls it: late money is paid there, while our status stays. */
+function statusThere({ status, refundedAmount }: Transaction): PaymentStatus {
+  if (!UNPAID_ENDS.includes(status)) return status
+  return refundedAmount > 0 ? 'PartiallyRefunded' : 'Paid'
+}
+
 function refundSettledAs(
   { transaction }: Check,
   refund: NonNullable<Check['refund']>,
@@ -120,7 +126,7 @@ function refundSettledAs(
   // A day after the request, the gateway reports no refund: it is given up. Not so an accepted one,
   // or one that the gateway lists as requested: a bank may take days, and a second refund would pay
   // twice. An unknown status does not mean either that nothing was refunded.
-  const isUnchanged = answer?.status === transaction.status && !answer.isRefundRequested
+  const isUnchanged = answer?.status === statusThere(transaction) && !answer.isRefundRequested
   if (isUnchanged && !isAccepted && now - createdAt >= DAY_MS) {
     const message = 'The gateway did not report the outcome of this refund, and has not made it.'
     return { givenUp: { refundId, error: { code: 'outcome_unknown', message } }, alert }

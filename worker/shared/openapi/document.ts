@@ -92,7 +92,7 @@ function pathsOf(rooms: readonly Description[], refer: Refer): Json {
 }
 
 function describe(method: string, room: Description, operation: Operation, refer: Refer): Json {
-  const { id, summary, description, body } = operation
+  const { id, summary, description, body, isBodyOptional = body === 'any' } = operation
   const parameters = parametersOf(room, operation)
   return {
     operationId: id,
@@ -101,7 +101,7 @@ function describe(method: string, room: Description, operation: Operation, refer
     tags: [room.tag.name],
     security: securityOf(operation),
     ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: body !== 'any', content: contentOf(body, refer) } }),
+    ...(body && { requestBody: { required: !isBodyOptional, content: contentOf(body, refer) } }),
     responses: responsesOf(
       Object.entries(operation.answers).map(([status, answer]) => [
         status,

@@ -34,6 +34,7 @@ export interface Operation {
   headers?: readonly RequestHeader[]
   /** `any`: any body that a gateway sends. */
   body?: z.ZodType | 'any'
+  isBodyOptional?: true
   /** By status. */
   answers: Readonly<Record<number, Answer>>
   /** Besides those that all routes behind the authentication have. */

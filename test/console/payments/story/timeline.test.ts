@@ -111,6 +111,17 @@ describe('the story of a payment', () => {
     expect(left({ status: 'Refunded', refundedAmount: 25_000 })).toBe(0)
   })
 
+  it('can refund late money, of which only the alert knows the amount', () => {
+    const detail = { amount: 20_000, currency: 'IQD' }
+    const late = { id: 'a1', kind: 'late_payment', gateway: 'redirect', createdAt: at(5) } as const
+    const alerts = [{ ...late, detail }]
+    const expired = { status: 'Expired', alerts } as const
+    expect(refundable(story({ ...expired, alert: { id: 'a1', kind: 'late_payment' } }))).toBe(
+      20_000,
+    )
+    expect(refundable(story(expired))).toBe(0)
+  })
+
   it('refunds the paid amount, not the requested one, in its currency', () => {
     const other = story({
       ...{ status: 'PartiallyRefunded', refundedAmount: 5_000, refunds: [refund('succeeded')] },

@@ -153,7 +153,7 @@ export function sweepRoom(options: SweepOptions = {}) {
   /** A webhook that was stale. */
   const stale = (id: string) =>
     ledger.checkSoon('bank', { gatewayTransactionId: `g-${id}`, reference: '' }, clock.now())
-  const webhook = (id: string, status: 'Paid' | 'Failed', reference = '') =>
+  const webhook = (id: string, status: 'Paid' | 'Failed' | 'Expired', reference = '') =>
     ledger.webhook({
       id: `w-${id}-${status}`,
       payload: {

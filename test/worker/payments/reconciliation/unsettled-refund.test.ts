@@ -9,10 +9,11 @@ describe('a refund under way', () => {
   async function refunding(
     gateway: Partial<AnyGateway>,
     kind: 'unknown' | 'accepted',
-    amount = 25_000,
+    { amount = 25_000, isLate = false } = {},
   ) {
     const made = sweepRoom({ gateway })
     const id = await made.charge()
+    if (isLate) await made.webhook(id, 'Expired')
     await made.webhook(id, 'Paid')
     await made.dispatched()
     const now = made.clock.now()
@@ -49,11 +50,34 @@ describe('a refund under way', () => {
 
   it('for a part of the payment succeeds when the gateway reports it', async () => {
     const gateway = reports('PartiallyRefunded', { amount: 10_000 } as object)
-    const { pass, story, id, refund } = await refunding(gateway, 'unknown', 10_000)
+    const { pass, story, id, refund } = await refunding(gateway, 'unknown', { amount: 10_000 })
     await pass(6 * MINUTE)
     const partial = { status: 'PartiallyRefunded', refundedAmount: 10_000 }
     expect((await story(id)).transaction).toMatchObject(partial)
     expect(await refund()).toMatchObject({ status: 'succeeded' })
+  })
+
+  it('of late money succeeds when the gateway reports it, after days too, without another alert', async () => {
+    let there = reports('Paid')
+    const gateway = { checkStatus: () => there.checkStatus() }
+    const { pass, story, id, refund } = await refunding(gateway, 'accepted', { isLate: true })
+    await pass(3 * DAY)
+    expect(await refund()).toMatchObject({ status: 'accepted' })
+    there = reports('Refunded')
+    await pass(2 * DAY)
+    expect(await refund()).toMatchObject({ status: 'succeeded' })
+    const { transaction, alerts } = await story(id)
+    expect(transaction).toMatchObject({ status: 'Expired', refundedAmount: 25_000 })
+    expect(alerts).toMatchObject([{ kind: 'late_payment', acknowledgedBy: 'refund' }])
+  })
+
+  it('of late money is given up as any other, and can be asked for again', async () => {
+    const made = await refunding(reports('Paid'), 'unknown', { isLate: true })
+    await made.pass(DAY + 2 * MINUTE)
+    expect(await made.refund()).toMatchObject({ error: { code: 'outcome_unknown' } })
+    const { transaction, alerts } = await made.story(made.id)
+    expect(transaction.alert).toMatchObject({ kind: 'late_payment' })
+    expect(alerts.map(({ kind }) => kind)).toEqual(['late_payment', 'refund_unsettled'])
   })
 
   it('is given up if its result is unknown and the payment is still Paid after a day', async () => {
