@@ -36,6 +36,10 @@ export interface AlertDetail {
   expectedCurrency?: string
   /** The gateway’s event that raised it. */
   eventId?: string
+  /** Ours, of the other payment of a paid order. */
+  otherTransactionId?: string
+  /** The gateway of that other payment. */
+  otherGateway?: string
   /** Our id of the refund, or else the gateway’s. */
   refundId?: string
   /** Open since. */
@@ -68,6 +72,7 @@ export interface AlertDetail {
 /** Why a person should look at a payment. The most urgent first. */
 export type AlertKind =
   | 'late_payment'
+  | 'double_payment'
   | 'amount_mismatch'
   | 'refund_failed'
   | 'unsettled'

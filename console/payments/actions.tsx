@@ -58,7 +58,12 @@ interface Failed {
 const IDLE = { name: 'idle' } as const
 
 /** A person may have paid money back by hand: the reference of that is kept. */
-const BY_HAND: readonly AlertRecord['kind'][] = ['late_payment', 'amount_mismatch', 'refund_failed']
+const BY_HAND: readonly AlertRecord['kind'][] = [
+  'late_payment',
+  'double_payment',
+  'amount_mismatch',
+  'refund_failed',
+]
 
 interface AcknowledgeProps {
   alert: Pick<AlertRecord, 'id'> & { kind?: AlertRecord['kind'] }

@@ -8,6 +8,7 @@ import { alertContract } from './ledger-alerts.ts'
 import { answerContract } from './ledger-charge-answers.ts'
 import { chargeContract } from './ledger-charges.ts'
 import { checkContract } from './ledger-checks.ts'
+import { doublePaymentContract } from './ledger-double-payments.ts'
 import { dueContract } from './ledger-due.ts'
 import { BOTH, FakeDispatcher, FakeGuard } from './ledger-fakes.ts'
 import { lateRefundContract } from './ledger-late-refunds.ts'
@@ -59,6 +60,7 @@ export function ledgerContract(name: string, make: MakeLedger): void {
     refundContract(on)
     refundCallContract(on)
     lateRefundContract(on)
+    doublePaymentContract(on)
     paidContract(on)
     mismatchContract(on)
     checkContract(on)

@@ -94,7 +94,7 @@ export function replacementsContract(
       await simulator.act(second?.gatewayTransactionId ?? '', 'pay')
       await simulator.act(lost?.id ?? '', 'pay')
       expect(await rowsOf(reference)).toMatchObject([{ status: 'Cancelled' }, { status: 'Paid' }])
-      expect(await alertsOf(first.id)).toEqual(['late_payment'])
+      expect(await alertsOf(first.id)).toEqual(['double_payment', 'late_payment'])
       expect(await charge(again)).toMatchObject({ http: 200, status: 'Paid' })
     })
 

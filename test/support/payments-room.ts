@@ -142,6 +142,7 @@ export function openRoom(own: RoomOptions = {}): Room {
       middleware: [apiMiddleware, ...(own.middleware ?? [])],
       toleranceMs: 300_000,
       onMismatch: own.onMismatch ?? 'log',
+      references: 'shared',
       listeners,
       endpoint,
       database: { url: 'http://nowhere.example' },

@@ -3,6 +3,7 @@
 
 import { isLoopback } from '../shared/loopback.ts'
 import type { Middleware, SignalboxFile } from './define-config.ts'
+import type { References } from './domain/double-payment.ts'
 import type { Listeners } from './domain/events.ts'
 import { isEventName } from './domain/status.ts'
 import type { AnyGateway, Driver } from './gateways/gateway.ts'
@@ -24,6 +25,8 @@ export interface PaymentsConfig {
   middleware: readonly Middleware[]
   toleranceMs: number
   onMismatch: 'log' | 'reject'
+  /** Whether a reference is the same order at all gateways. */
+  references: References
   listeners: Listeners
   /** Where events are posted, durable ones and others. */
   endpoint: Endpoint | undefined
@@ -96,6 +99,7 @@ export function readPayments(
     middleware: readMiddleware(webhooks.middleware ?? ['api'], middlewares, wrong),
     toleranceMs: readTolerance(webhooks.tolerance_seconds, text, wrong) * 1_000,
     onMismatch: readPolicy(webhooks.on_amount_mismatch, text, wrong),
+    references: readReferences(file.payments?.references, wrong),
     listeners: readListeners(listeners, wrong),
     endpoint: readEndpoint(text, wrong),
     database: { url: url ?? '', ...(authToken !== undefined && { authToken }) },
@@ -179,6 +183,12 @@ function readPolicy(own: string | undefined, text: Text, wrong: string[]): 'log'
   if (policy === 'log' || policy === 'reject') return policy
   wrong.push('on_amount_mismatch (PAYMENT_ON_AMOUNT_MISMATCH) must be log or reject')
   return 'log'
+}
+
+function readReferences(own: string | undefined, wrong: string[]): References {
+  if (own === undefined || own === 'shared' || own === 'per-gateway') return own ?? 'shared'
+  wrong.push('payments.references must be shared or per-gateway')
+  return 'shared'
 }
 
 function readLocation(text: Text, wrong: string[]): LocationHint | undefined {

@@ -15,6 +15,11 @@ export interface SignalboxFile {
     gateways?: Readonly<Record<string, GatewayEntry>>
     /** Further drivers, by the names that `gateways` uses; docs/drivers.md. */
     drivers?: Readonly<Record<string, Driver>>
+    /**
+     * `shared`, unless set: a reference is one order at all gateways. `per-gateway`: the shops of
+     * two gateways may number alike.
+     */
+    references?: 'shared' | 'per-gateway'
     webhooks?: {
       /** Before `/{gateway}`; `payments/webhooks` unless set. */
       route_prefix?: string

@@ -107,11 +107,20 @@ function AlertItem({ alert, onDone }: AlertItemProps) {
         <Age at={alert.createdAt} />
       </div>
       <p>
-        {sentence} {error && words.quote(error)}
+        {sentence} {error && words.quote(error)} <OtherPayment alert={alert} />
       </p>
       <p class="todo">{todo}</p>
       <AlertActions alert={alert} title={title} onDone={onDone} />
     </li>
+  )
+}
+
+/** Of an order that was paid twice. */
+export function OtherPayment({ alert: { detail } }: { alert: AlertRecord }) {
+  const { otherTransactionId: id } = detail
+  if (id === undefined) return null
+  return (
+    <a href={formatRoute({ view: 'payments', id, query: {} })}>{attentionWords.otherPayment}</a>
   )
 }
 

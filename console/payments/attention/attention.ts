@@ -46,6 +46,7 @@ function factsOf(detail: AlertRecord['detail'], now: number): AlertFacts {
     reported: statusOf(detail.said),
     event: detail.type ?? attentionWords.anEvent,
     endpoint: detail.endpoint ?? attentionWords.anEndpoint,
+    otherGateway: detail.otherGateway ?? attentionWords.aGateway,
   }
 }
 

@@ -13,6 +13,8 @@ export interface AlertFacts {
   reported: string
   event: string
   endpoint: string
+  /** The gateway of the other payment of this order. */
+  otherGateway: string
 }
 
 interface AlertTexts {
@@ -25,6 +27,7 @@ export const attentionWords = {
   title: 'Needs a person',
   none: 'Nothing needs a person.',
   story: 'Details',
+  otherPayment: 'The other payment',
   storyOf: (reference: string) => `Details of ${reference}`,
   alerts: {
     late_payment: {
@@ -34,6 +37,12 @@ export const attentionWords = {
       todo:
         'Deliver the order, or refund the payment: with the button in its details or, if the ' +
         'gateway does not refund, by hand. Then enter the reference of that and acknowledge.',
+    },
+    double_payment: {
+      title: 'An order was paid twice',
+      sentence: ({ amount, otherGateway }) =>
+        `${amount} was paid for an order that has another payment at ${otherGateway}.`,
+      todo: 'Refund one of the two payments. The alert ends with the refund.',
     },
     amount_mismatch: {
       title: 'A different amount was paid',
@@ -87,6 +96,7 @@ export const attentionWords = {
   nothing: 'nothing',
   anEvent: 'an event',
   anEndpoint: 'An endpoint',
+  aGateway: 'a gateway',
   someMoney: 'An amount',
   lastStatus: (status: number) => `It last answered ${status}.`,
   parked: (n: number, isMore: boolean) =>

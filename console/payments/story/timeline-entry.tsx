@@ -10,6 +10,7 @@ import { dateOf, timeOf } from '../../ui/time-text.ts'
 import { words } from '../../words.ts'
 import { Acknowledge } from '../actions.tsx'
 import { alertText } from '../attention/attention.ts'
+import { OtherPayment } from '../attention/attention-list.tsx'
 import { flashOf, GatewayError, Ids, Money } from '../elements.tsx'
 import { EventEntry } from './event-entry.tsx'
 import type { Entry } from './timeline.ts'
@@ -109,7 +110,7 @@ function Alert({ alert, onDone }: { alert: AlertRecord; onDone(): void }) {
     <>
       <h3>{title}</h3>
       <p>
-        {sentence} {error && words.quote(error)}
+        {sentence} {error && words.quote(error)} <OtherPayment alert={alert} />
       </p>
       {acknowledgedAt ? (
         <p class="hint">

@@ -43,6 +43,7 @@ beforeAll(async () => {
     middleware: [],
     toleranceMs: 300_000,
     onMismatch: 'log',
+    references: 'shared',
     listeners: {},
     endpoint: { url: receiver.url, secrets: [SECRET] },
     database: { url: libsql.url, authToken: libsql.token },

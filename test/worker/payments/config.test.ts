@@ -57,6 +57,15 @@ describe('the configuration of payments', () => {
     expect(readConfig(env, own).payments).toMatchObject({ toleranceMs: 30_000, onMismatch: 'log' })
   })
 
+  it('takes a reference for one order at all gateways, unless the shops number alike', () => {
+    const read = (own: object) => readConfig({ ...DATABASE, ...REDIRECT }, file(own))
+    expect(read({}).payments?.references).toBe('shared')
+    expect(read({ references: 'per-gateway' }).payments?.references).toBe('per-gateway')
+    expect(() => read({ references: 'alike' })).toThrow(
+      'payments.references must be shared or per-gateway',
+    )
+  })
+
   it('leaves out a gateway without any required setting', () => {
     const config = file({ gateways: { redirect: { driver: 'redirect' }, fib: { driver: 'fib' } } })
     const { payments } = readConfig({ ...DATABASE, ...REDIRECT }, config)

@@ -61,6 +61,7 @@ function setUp() {
     middleware: [],
     toleranceMs: 300_000,
     onMismatch: 'log',
+    references: 'shared',
     listeners: {
       PaymentSucceeded: () => (isTaken ? undefined : Promise.reject(new Error('busy'))),
     },

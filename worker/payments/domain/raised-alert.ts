@@ -13,6 +13,8 @@ export const alertDetailSchema = z
     expectedAmount: z.int().describe('What was requested or, of a refund, what was paid of it.'),
     expectedCurrency: z.string(),
     eventId: z.string().describe('The gateway’s event that raised it.'),
+    otherTransactionId: z.string().describe('Ours, of the other payment of a paid order.'),
+    otherGateway: z.string().describe('The gateway of that other payment.'),
     refundId: z.string().describe('Our id of the refund, or else the gateway’s.'),
     since: timeSchema.describe('Open since.'),
     said: z

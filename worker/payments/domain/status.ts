@@ -82,6 +82,7 @@ export const isEventName = (name: string): name is EventName =>
 /** Why a person should look at a payment. The most urgent first: a payment names one. */
 export const ALERT_KINDS = [
   'late_payment',
+  'double_payment',
   'amount_mismatch',
   'refund_failed',
   'unsettled',

@@ -4,6 +4,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { NEVER_CALLED } from '../domain/begin-charge.ts'
+import type { References } from '../domain/double-payment.ts'
 import type { PendingEvent, Subscribers } from '../domain/events.ts'
 import type { Listed } from '../domain/listed.ts'
 import { isUnderWay, type Payment } from '../domain/payment.ts'
@@ -32,6 +33,8 @@ export interface LedgerDeps {
   store: Store
   guard: GatewayGuard
   subscribers: Subscribers
+  /** Whether gateways share the names of orders; they do unless set. */
+  references?: References
   dispatch: Dispatch
   /** Gets the work that continues after the answers. */
   keepAlive?: (work: Promise<unknown>) => void
@@ -43,6 +46,7 @@ export interface LedgerDeps {
 /** There is one for each database: a second one replaces the first. */
 export function createLedger(deps: LedgerDeps): Ledger & Outbox {
   const { store, guard, subscribers, dispatch, keepAlive, clock, log, groups } = deps
+  const rules = { subscribers, references: deps.references ?? 'shared' }
   const { run } = openWriter({
     ...{ store, clock, log, groups },
     dispatch: (pending) => dispatching.group(pending),
@@ -83,9 +87,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
 
   /** In their order. Returns the payments that have changed. */
   const apply = async (parked: readonly ParkedEvent[], now: number) => {
-    const applied = await Promise.all(
-      parked.map((event) => run(applyParked(event, subscribers, now))),
-    )
+    const applied = await Promise.all(parked.map((event) => run(applyParked(event, rules, now))))
     for (const { event } of applied) {
       if (event?.mismatch !== 1) continue
       log('warn', 'payments.webhook.amount_mismatch', {
@@ -103,7 +105,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
   const record = (arrival: Arrival): Promise<Recorded> => {
     const known = underWay.get(arrival.id)
     if (known) return known
-    const recording = run(recordWebhook(arrival, subscribers))
+    const recording = run(recordWebhook(arrival, rules))
     const recorded = recording.finally(() => underWay.delete(arrival.id))
     underWay.set(arrival.id, recorded)
     return recorded
@@ -149,7 +151,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
       (await run(findRefusal(start))) ??
       (await withLeave(start.gateway, () => run(beginRefund(start)))),
     async finishRefund(end) {
-      const transaction = await run(finishRefund(end, subscribers))
+      const transaction = await run(finishRefund(end, rules))
       const { opened } = await guard.report(transaction.gateway, end.verdict)
       return { transaction: toTransaction({ ...transaction }), opened }
     },

@@ -3,6 +3,7 @@
 
 import { monotonicFactory } from 'ulid'
 import { raiseAlert } from '../domain/alerts.ts'
+import { decideInOrder, isOfOrder, type References } from '../domain/double-payment.ts'
 import type { Subscribers } from '../domain/events.ts'
 import type { Names } from '../domain/match.ts'
 import { alertRows, type EventRows, outboxRows } from '../domain/outbox.ts'
@@ -82,6 +83,25 @@ export function changesOfAll(
     deliveries: all.flatMap(({ deliveries }) => deliveries),
     alerts: all.flatMap(({ alerts }) => alerts),
   }
+}
+
+/** How decisions are stored, as configured. */
+export interface Rules {
+  subscribers: Subscribers
+  references: References
+}
+
+/** The same of a decision that may have paid or refunded an order which was paid twice. */
+export function changesInOrder(
+  rows: WorkingSet,
+  { before, decision, now }: { before: Payment; decision: Decision; now: number },
+  { subscribers, references }: Rules,
+): Changed {
+  const others = rows
+    .all('transactions')
+    .filter((row) => isOfOrder(before.transaction, row, references))
+    .flatMap(({ id }) => rows.payment(id) ?? [])
+  return changesOfAll(rows, decideInOrder(before, decision, others, now), subscribers)
 }
 
 /** The rows that a decision has changed or made. */

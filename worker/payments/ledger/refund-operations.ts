@@ -1,6 +1,5 @@
 // A refund in the ledger: it is claimed before its gateway is called, and ends with the answer.
 
-import type { Subscribers } from '../domain/events.ts'
 import type { Payment } from '../domain/payment.ts'
 import {
   beginRefund as decideBegin,
@@ -12,7 +11,7 @@ import {
 } from '../domain/refund.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import type { RefundBegun } from './ledger.ts'
-import { changesOf, type Keys, type Operation } from './operation.ts'
+import { changesInOrder, type Keys, type Operation, type Rules } from './operation.ts'
 import { toTransaction } from './read-rows.ts'
 import type { WorkingSet } from './working-set.ts'
 
@@ -61,7 +60,7 @@ const toRefused = (refusal: RefundRefusal): RefundBegun =>
     ? { ...refusal, transaction: toTransaction({ ...refusal.transaction }) }
     : refusal
 
-export function finishRefund(end: RefundEnd, subscribers: Subscribers): Operation<TransactionRow> {
+export function finishRefund(end: RefundEnd, rules: Rules): Operation<TransactionRow> {
   const { refundId } = end
   return {
     keys: { refunds: [refundId] },
@@ -71,7 +70,7 @@ export function finishRefund(end: RefundEnd, subscribers: Subscribers): Operatio
       const payment = rows.payment(refund?.transaction_id)
       if (!refund || !payment) throw new Error(`there is no refund ${refundId}`)
       const decision = decideFinish(payment, refund, end)
-      const changes = changesOf(rows, decision, subscribers)
+      const changes = changesInOrder(rows, { before: payment, decision, now: end.now }, rules)
       return { answer: decision.payment.transaction, changes }
     },
   }

@@ -1,13 +1,12 @@
 // A gateway's event: recorded once, and applied to its payment, or parked until that appears.
 
 import { applyEvent } from '../domain/apply-event.ts'
-import type { Subscribers } from '../domain/events.ts'
 import type { Names } from '../domain/match.ts'
 import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
 import type { Arrival, Recorded } from './ledger.ts'
-import { changesOf, type Operation } from './operation.ts'
+import { changesInOrder, type Operation, type Rules } from './operation.ts'
 
-export function recordWebhook(arrival: Arrival, subscribers: Subscribers): Operation<Recorded> {
+export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorded> {
   const event = toRow(arrival)
   const { gateway, event_id } = event
   return {
@@ -20,8 +19,10 @@ export function recordWebhook(arrival: Arrival, subscribers: Subscribers): Opera
       const payment = rows.match(event)
       if (!payment) return { answer: recordedAs(event, true), changes: { webhookEvents: [event] } }
       const { refundId } = arrival.payload
-      const applied = applyEvent(payment, event, arrival.receivedAt, refundId)
-      const changes = { webhookEvents: [applied.event], ...changesOf(rows, applied, subscribers) }
+      const now = arrival.receivedAt
+      const applied = applyEvent(payment, event, now, refundId)
+      const changed = changesInOrder(rows, { before: payment, decision: applied, now }, rules)
+      const changes = { webhookEvents: [applied.event], ...changed }
       return { answer: recordedAs(applied.event, true), changes }
     },
   }
@@ -41,7 +42,7 @@ export interface ParkedApplied {
 
 export function applyParked(
   parked: ParkedEvent,
-  subscribers: Subscribers,
+  rules: Rules,
   now: number,
 ): Operation<ParkedApplied> {
   return {
@@ -54,10 +55,10 @@ export function applyParked(
       // Applied before: by this very call, whose answer was lost, or by another.
       if (event.outcome !== 'parked') return { answer: { event, transaction } }
       const applied = applyEvent(payment, event, now)
-      const changes = { webhookEvents: [applied.event], ...changesOf(rows, applied, subscribers) }
+      const changed = changesInOrder(rows, { before: payment, decision: applied, now }, rules)
       return {
         answer: { event: applied.event, transaction: applied.payment.transaction },
-        changes,
+        changes: { webhookEvents: [applied.event], ...changed },
       }
     },
   }

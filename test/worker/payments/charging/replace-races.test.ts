@@ -24,7 +24,10 @@ describe('money for a replaced charge', () => {
     await room.webhook({ gatewayTransactionId })
     await room.webhook({ gatewayTransactionId: 'gateway-1' })
     expect(await attemptsOf(room)).toMatchObject([{ status: 'Cancelled' }, { status: 'Paid' }])
-    expect(await alertsOf(room)).toEqual([{ kind: 'late_payment', transactionId: first }])
+    expect(await alertsOf(room)).toEqual([
+      { kind: 'double_payment', transactionId: first },
+      { kind: 'late_payment', transactionId: first },
+    ])
     await quiet()
     expect(events.filter(({ name }) => name === 'PaymentSucceeded')).toHaveLength(1)
   })
@@ -47,14 +50,18 @@ describe('money for a replaced charge', () => {
     expect(await alertsOf(room)).toHaveLength(1)
   })
 
-  it('paid on the old page is one alert, though the gateway reports it again a day later', async () => {
+  it('paid on the old page is one late payment, though the gateway reports it again a day later', async () => {
     const { room, first, payments, clock, script } = await pageLost()
     await tryCharge(room, again, keyed)
     await room.webhook({ gatewayTransactionId: 'gateway-1' })
     script.status = () => reported('Paid')
     await clock.advance(DAY_MS)
     expect(await payments.sweeper.sweep()).toHaveProperty('checked', 2)
-    expect(await alertsOf(room)).toEqual([{ kind: 'late_payment', transactionId: first }])
+    const [, second] = await attemptsOf(room)
+    expect(await alertsOf(room)).toEqual([
+      { kind: 'double_payment', transactionId: second?.id },
+      { kind: 'late_payment', transactionId: first },
+    ])
   })
 
   it('of another amount, which is rejected, prevents a replacement and is an alert', async () => {

@@ -42,12 +42,14 @@ const finish: Make = (eventId, transactionId, n) => {
   return finishCharge({ transactionId, eventId, now, result }, LISTENERS)
 }
 
+const RULES = { subscribers: LISTENERS, references: 'shared' } as const
+
 const webhook: Make = (id, of, n) => {
   const status = pick(['Paid', 'Paid', 'Failed', 'PartiallyRefunded'] as const, n)
   const event = { status, amount: 500, currency: 'IQD', eventId: id, raw: {} }
   const names = { gatewayTransactionId: pick([`gateway-${of}`, ''], n), reference: `order-${of}` }
   const payload = { gateway, ...names, ...event, occurredAt: '2026-01-05T10:00:00Z' }
-  return recordWebhook({ id, payload, onMismatch: 'log', receivedAt: now }, LISTENERS)
+  return recordWebhook({ id, payload, onMismatch: 'log', receivedAt: now }, RULES)
 }
 
 const refund: Make = (id, transactionId, n) => {
@@ -58,7 +60,7 @@ const refund: Make = (id, transactionId, n) => {
 const endRefund: Make = (_, refundId, n) => {
   const accepted = { kind: 'accepted', gatewayRefundId: 'refund-1', nextCheckAt } as const
   const result = pick([{ kind: 'done' } as const, accepted, refused], n)
-  return finishRefund({ refundId, now, result }, LISTENERS)
+  return finishRefund({ refundId, now, result }, RULES)
 }
 
 function ledger(guesses: boolean) {

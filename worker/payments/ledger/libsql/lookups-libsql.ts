@@ -31,11 +31,23 @@ export function lookupsOf(keys: Keys): (Lookup & { table: LookedUp })[] {
       ? []
       : {
           table: table as LookedUp,
-          sql: all.map(({ sql }) => sql).join('\nUNION '),
+          sql: withOrders(table, all.map(({ sql }) => sql).join('\nUNION ')),
           args: Object.assign({}, ...all.map(({ args }) => args)),
         },
   )
 }
+
+/**
+ * With each payment, the others of its order that may have been paid, at any gateway: an order
+ * must not be paid twice in silence.
+ */
+const withOrders = (table: string, sql: string): string =>
+  table === 'transactions'
+    ? `WITH named(id) AS MATERIALIZED (${sql}) SELECT id FROM named
+  UNION SELECT o.id FROM named CROSS JOIN payment_transactions t CROSS JOIN payment_transactions o
+    WHERE t.id = named.id AND o.reference = t.reference AND o.is_repeat = 0
+      AND (o.status IN ('Paid', 'PartiallyRefunded') OR o.alert IS NOT NULL)`
+    : sql
 
 const keyed = (sql: string, name: string, keys: readonly unknown[] | undefined): Lookup[] =>
   keys === undefined || keys.length === 0 ? [] : [{ sql, args: { [name]: JSON.stringify(keys) } }]

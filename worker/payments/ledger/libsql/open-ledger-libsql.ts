@@ -28,12 +28,13 @@ export interface OpenLedgerDeps {
 
 export function openLibsqlLedger(deps: OpenLedgerDeps): Ledger {
   const { config, database, breakers, dispatch, clock, log, fetch, metrics, ...rest } = deps
-  const { gateways, listeners, endpoint } = config
+  const { gateways, listeners, endpoint, references } = config
   const guard = createGuard({ gateways, store: breakers, clock, log, fetch })
   return createLedger({
     store: metrics.store(libsqlStore(database)),
     guard: metrics.guard(guard, (gateway) => breakers.get(gateway)?.openUntil !== undefined),
     subscribers: subscribersOf(listeners, endpoint),
+    references,
     ...rest,
     dispatch: metrics.dispatch(dispatch),
     groups: metrics.group,

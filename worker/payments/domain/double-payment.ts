@@ -1,0 +1,79 @@
+// An order that was paid twice: at two gateways, or by two of its attempts. Pure.
+
+import { type Alert, acknowledgeAlert } from './alerts.ts'
+import { newest } from './match.ts'
+import { type Decision, hasLateMoney, type Payment, unchanged, withAlerts } from './payment.ts'
+import type { TransactionRow } from './rows.ts'
+
+/** `per-gateway`: each gateway is a shop of its own, and their orders may have the same names. */
+export type References = 'shared' | 'per-gateway'
+
+/** Whether another payment is of the same order, and was not begun to pay it once more. */
+export const isOfOrder = (
+  { id, gateway, reference }: TransactionRow,
+  other: TransactionRow,
+  references: References,
+): boolean =>
+  other.reference === reference &&
+  other.id !== id &&
+  other.is_repeat === 0 &&
+  (references === 'shared' || other.gateway === gateway)
+
+/** Somebody's money is there: it was paid, also late, and not all of it was refunded. */
+const isHeld = (payment: Payment, alerts: readonly Alert[] = []): boolean => {
+  const { status } = payment.transaction
+  return (
+    status === 'Paid' ||
+    status === 'PartiallyRefunded' ||
+    hasLateMoney(payment) ||
+    alerts.some(({ kind }) => kind === 'late_payment')
+  )
+}
+
+/**
+ * The decision on a payment, with an alert if another one of its order is paid already; and once
+ * all but one are refunded, that on the payments whose alerts are settled by it.
+ */
+export function decideInOrder(
+  before: Payment,
+  decision: Decision,
+  others: readonly Payment[],
+  now: number,
+): Decision[] {
+  const { payment, alerts } = decision
+  const was = isHeld(before)
+  const is = isHeld(payment, alerts)
+  const held = others.filter((other) => isHeld(other))
+  if (was === is || payment.transaction.is_repeat === 1) return [decision]
+  const other = newest(held.map(({ transaction }) => transaction))
+  if (is)
+    return [other ? { ...decision, alerts: [...alerts, raised(decision, other, now)] } : decision]
+  if (held.length > 1) return [decision]
+  const settled = others.map((each) => withSettled(each, now))
+  return [{ ...decision, payment: withSettled(payment, now) }, ...settled.map(unchanged)]
+}
+
+function raised(
+  { payment: { transaction }, alerts }: Decision,
+  other: TransactionRow,
+  createdAt: number,
+): Alert {
+  const { id, gateway, reference, paid_amount, paid_currency } = transaction
+  const { amount = paid_amount ?? transaction.amount, currency = paid_currency } =
+    alerts.find(({ kind }) => kind === 'late_payment')?.detail ?? {}
+  return {
+    ...{ kind: 'double_payment', subject: id, gateway, transactionId: id, createdAt },
+    detail: {
+      ...{ reference, amount, currency: currency ?? transaction.currency },
+      ...{ otherTransactionId: other.id, otherGateway: other.gateway },
+    },
+  }
+}
+
+const withSettled = (payment: Payment, now: number): Payment =>
+  withAlerts(
+    payment,
+    payment.alerts
+      .filter(({ kind, acknowledged_at: at }) => kind === 'double_payment' && at === null)
+      .map((row) => acknowledgeAlert(row, 'refund', now)),
+  )
