@@ -8,7 +8,7 @@ const LAMP = { amount: 25_000, currency: 'IQD', description: 'A lamp' } // IQD h
 const orders = new Map<string, string>() // the state of each; a real shop has a database
 const isOpen = (id: string) => !/^(paid|in question)$/.test(orders.get(id) ?? '')
 /** Events come in any order, and before the answer to the charge too: what was paid stays so. */
-const settle = (id: string, state: string) => isOpen(id) && orders.set(id, state)
+const settle = (id: string, to: string) => (to === 'paid' || isOpen(id)) && orders.set(id, to)
 
 const receive = handleEvents({
   secrets: PAYMENT_EVENTS_SECRET,
@@ -19,7 +19,13 @@ const receive = handleEvents({
     },
     PaymentFailed: ({ transaction }) => settle(transaction.reference, 'not paid'),
     PaymentCancelled: ({ transaction }) => settle(transaction.reference, 'not paid'),
-    AlertRaised: ({ alert }) => console.error('Somebody has to look:', alert.kind, alert.detail),
+    async AlertRaised({ alert: { id: idempotencyKey, kind }, transaction }) {
+      const { id: transactionId, gateway, reference, amount } = transaction
+      console.error('Somebody has to look:', kind, transaction)
+      if (kind === 'late_payment') settle(reference, 'in question') // ask for no more money
+      const refund = { gateway, transactionId, amount, reason: 'Paid twice', idempotencyKey }
+      if (kind === 'double_payment') await payments.refunds.create(refund)
+    },
   },
 })
 
@@ -29,13 +35,11 @@ shop.param('id', (_req, res, next, id) => (orders.has(id) ? next() : res.sendSta
 shop.get('/', (_req, res) => res.send(form('Buy a lamp for IQD 25,000')))
 shop.post(['/', '/orders/:id'], async ({ params, protocol, host }, res) => {
   const id = String(params.id ?? crypto.randomUUID())
-  settle(id, 'waiting for the payment')
   const returnUrl = `${protocol}://${host}/orders/${id}`
+  if (!settle(id, 'waiting for the payment')) return res.redirect(303, returnUrl)
   const order = { gateway: 'redirect', reference: id, ...LAMP, returnUrl }
-  const charge = await payments.charges.create(order).catch((error) => {
-    settle(id, 'not paid')
-    console.error(error)
-  })
+  const charge = await payments.charges.create(order).catch(console.error)
+  if (!charge) settle(id, 'not paid')
   res.redirect(303, charge?.redirectUrl ?? returnUrl)
 })
 shop.get('/orders/:id', ({ params: { id } }, res) => {

@@ -87,6 +87,30 @@ describe('the shop of docs/shop.md', () => {
     await expect.poll(() => shop.output, PATIENT).toContain('Somebody has to look: amount_mismatch')
   })
 
+  it('asks for no more money after a late payment', async () => {
+    const { payPage, back } = await bought()
+    await system.simulator.act(idOf(payPage), 'fail')
+    await reads(back, 'Your order is not paid.')
+    await system.simulator.act(idOf(payPage), 'pay_late')
+    await reads(back, 'Your order is in question.')
+    expect(await read(back)).not.toContain('<button>')
+    expect(await press(back)).toBe(back)
+  })
+
+  it('gives back what was paid twice, and keeps the order paid', async () => {
+    const { payPage, back } = await bought()
+    await system.simulator.act(idOf(payPage), 'fail')
+    await reads(back, 'Your order is not paid.')
+    const again = await press(back)
+    await system.simulator.act(idOf(again), 'pay')
+    await reads(back, 'Your order is paid.')
+    await system.simulator.act(idOf(payPage), 'pay_late')
+    const state = async (page: string) => (await system.simulator.payment(idOf(page))).state
+    await expect.poll(() => state(payPage), PATIENT).toBe('refunded')
+    expect(await state(again)).toBe('paid')
+    expect(await read(back)).toContain('Your order is paid.')
+  })
+
   it('offers to pay again when the gateway is away, and charges the order once', async () => {
     await system.simulator.everywhere({ outage: 502, endpoints: ['init'], times: 9 })
     const back = await press(`${url}/`)
