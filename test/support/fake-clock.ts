@@ -4,13 +4,16 @@ import type { Clock as SidecarClock } from '../../sidecar/clock.ts'
 import type { Clock as WorkerClock } from '../../worker/shared/clock.ts'
 
 export class FakeClock implements WorkerClock, SidecarClock {
-  #now = 1_000_000
+  #elapsed = 5_000
+  /** The time of day when nothing had elapsed. */
+  #epoch = 995_000
   #timers = new Set<{ at: number; call: () => void }>()
 
-  now = (): number => this.#now
+  now = (): number => this.#epoch + this.#elapsed
+  elapsed = (): number => this.#elapsed
   random = (): number => 0.5
   after = (ms: number, call: () => void): (() => void) => {
-    const timer = { at: this.#now + ms, call }
+    const timer = { at: this.#elapsed + ms, call }
     this.#timers.add(timer)
     return () => this.#timers.delete(timer)
   }
@@ -21,24 +24,29 @@ export class FakeClock implements WorkerClock, SidecarClock {
 
   /** The remaining time of each timer, shortest first. */
   get waits(): number[] {
-    return [...this.#timers].map(({ at }) => at - this.#now).sort((a, b) => a - b)
+    return [...this.#timers].map(({ at }) => at - this.#elapsed).sort((a, b) => a - b)
+  }
+
+  /** The time of day is set, forward or back. No time passes. */
+  jump(ms: number): void {
+    this.#epoch += ms
   }
 
   /** Advances by `ms`, and calls each due timer in order. */
   async advance(ms: number): Promise<void> {
-    const end = this.#now + ms
+    const end = this.#elapsed + ms
     await settle()
     for (;;) {
       const due = [...this.#timers].filter((timer) => timer.at <= end)
       const next = due.sort((a, b) => a.at - b.at)[0]
       if (!next) break
       this.#timers.delete(next)
-      this.#now = Math.max(this.#now, next.at)
+      this.#elapsed = Math.max(this.#elapsed, next.at)
       next.call()
       // Let the work that the timer started proceed before the next timer.
       await settle()
     }
-    this.#now = end
+    this.#elapsed = end
   }
 }
 

@@ -69,7 +69,7 @@ export class SharedSubscription {
 
   subscribe({ holder, ...from }: Subscription, sink: StreamSink): Subscribed {
     const stream = new SharedStream(this, from, holder, sink)
-    if (!this.fanOut.join(stream, this.deps.clock.now())) {
+    if (!this.fanOut.join(stream, this.deps.clock.elapsed())) {
       sink.end('full')
       return NOT_SUBSCRIBED
     }
@@ -125,7 +125,7 @@ class SharedStream implements Member {
     const { fanOut, deps } = this.#shared
     this.wake()
     if (this.#connection) {
-      fanOut.sweep(deps.clock.now())
+      fanOut.sweep(deps.clock.elapsed())
       const counts = fanOut.tally.reportIfNew()
       if (counts) this.#connection.report(counts)
     }
@@ -151,7 +151,7 @@ class SharedStream implements Member {
   async #run(): Promise<void> {
     const { fanOut, deps } = this.#shared
     while (!this.#isClosed) {
-      const step = fanOut.next(this, deps.clock.now())
+      const step = fanOut.next(this, deps.clock.elapsed())
       if (step.do === 'wait') {
         await new Promise<void>((resolve) => {
           this.#wake = resolve

@@ -80,8 +80,7 @@ type EndReason = (typeof STREAM_ENDS)[number]
 class ClientStream {
   readonly #options: StreamOptions
   readonly #controller: ReadableStreamDefaultController<Uint8Array>
-  readonly #openedAt: number
-  /** When it ends by itself, in ms, and why. */
+  /** When it ends by itself, by the clock's `elapsed`, and why. */
   readonly #last: { at: number; reason: EndReason }
   #cancelTimer: (() => void) | undefined
   #subscribed: Subscribed | undefined
@@ -90,11 +89,11 @@ class ClientStream {
   constructor(options: StreamOptions, controller: ReadableStreamDefaultController<Uint8Array>) {
     this.#options = options
     this.#controller = controller
-    this.#openedAt = options.clock.now()
-    const agedAt = this.#openedAt + this.#jitter(options.limits.ageMs, 2)
-    const { expiresAt } = options
-    this.#last =
-      expiresAt < agedAt ? { at: expiresAt, reason: 'expired' } : { at: agedAt, reason: 'aged' }
+    const { clock, limits, expiresAt } = options
+    const ageMs = this.#jitter(limits.ageMs, 2)
+    const leftMs = expiresAt - clock.now()
+    const at = clock.elapsed() + Math.min(ageMs, leftMs)
+    this.#last = { at, reason: leftMs < ageMs ? 'expired' : 'aged' }
   }
 
   open(): void {
@@ -132,7 +131,7 @@ class ClientStream {
   /** One timer serves the ping and the end: each timer of a stream is memory in the runtime. */
   #schedulePing(): void {
     const { limits, clock } = this.#options
-    const leftMs = this.#last.at - clock.now()
+    const leftMs = this.#last.at - clock.elapsed()
     if (leftMs <= 0) this.end(this.#last.reason)
     else this.#cancelTimer = clock.after(Math.min(limits.pingMs, leftMs), () => this.#ping())
   }
@@ -145,10 +144,10 @@ class ClientStream {
   }
 
   #subscribe(): void {
-    const { repository, lastEventId, holder, log } = this.#options
+    const { repository, lastEventId, holder, clock, log } = this.#options
     try {
       const subscribed = repository.subscribe(
-        { lastEventId, since: this.#openedAt, holder },
+        { lastEventId, since: clock.now(), holder },
         {
           send: (bytes) => this.#write(bytes),
           end: (reason) => (reason === 'full' ? this.#endFull() : this.end(reason)),

@@ -1,9 +1,15 @@
 // The clock that all waiting code takes as a parameter, the host's or a fake one in tests, and what
 // waits by it: a pause, a deadline, the wait before the next try.
+//
+// Two readings, because a machine's time of day is set now and then, by an hour or by years, either
+// way. What is stored, signed or shown has the time of day. What lasts in memory is measured with
+// the other one: a lease or a limit that began before the step would last for as long as the step.
 
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970. It may jump. */
   now(): number
+  /** Milliseconds since any moment, the same one as long as the process lives. Never goes back. */
+  elapsed(): number
   /** Calls `call` once after `ms`. The returned function cancels it. */
   after(ms: number, call: () => void): () => void
   /** 0 to 1, for jitter. */
@@ -16,8 +22,21 @@ export const pause = (clock: Pick<Clock, 'after'>, ms: number): Promise<void> =>
     clock.after(ms, resolve)
   })
 
+/** workerd has no steady clock, only the time of day: a step back of it counts as no time. */
+export function steady(read: () => number): () => number {
+  let last = read()
+  let sum = 0
+  return () => {
+    const at = read()
+    sum += Math.max(at - last, 0)
+    last = at
+    return sum
+  }
+}
+
 export const hostClock: Clock = {
   now: () => Date.now(),
+  elapsed: steady(() => performance.now()),
   after(ms, call) {
     const timer = setTimeout(call, ms)
     return () => clearTimeout(timer)

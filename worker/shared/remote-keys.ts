@@ -32,12 +32,12 @@ type FindKey = ReturnType<typeof createLocalJWKSet>
  * The key lookup for jose. Throws the Problem `keys_unavailable` while there are no usable keys.
  */
 export function remoteKeys(url: string, deps: RemoteKeysDeps): JWTVerifyGetKey {
-  const { now } = deps.clock
+  const { elapsed } = deps.clock
   let known: { find: FindKey; at: number } | undefined
   let tried: { at: number; failure?: unknown } | undefined
   let loading: { since: number; done: Promise<void> } | undefined
 
-  const isYounger = (at: number, ms: number) => now() - at < ms
+  const isYounger = (at: number, ms: number) => elapsed() - at < ms
   const isLoading = () => loading !== undefined && isYounger(loading.since, MAX_WAIT_MS)
   const mayTry = () =>
     tried === undefined || !isYounger(tried.at, tried.failure ? RETRY_MS : COOLDOWN_MS)
@@ -45,10 +45,10 @@ export function remoteKeys(url: string, deps: RemoteKeysDeps): JWTVerifyGetKey {
   async function load(): Promise<void> {
     try {
       const find = createLocalJWKSet(await fetchKeys(url, deps.fetch))
-      known = { find, at: now() }
-      tried = { at: now() }
+      known = { find, at: elapsed() }
+      tried = { at: elapsed() }
     } catch (failure) {
-      tried = { at: now(), failure }
+      tried = { at: elapsed(), failure }
     }
   }
 
@@ -61,7 +61,7 @@ export function remoteKeys(url: string, deps: RemoteKeysDeps): JWTVerifyGetKey {
       // is caught here is the deadline.
       return within(deps.clock, MAX_WAIT_MS, () => done).catch(() => undefined)
     }
-    const mine = { since: now(), done: load() }
+    const mine = { since: elapsed(), done: load() }
     loading = mine
     await mine.done
     if (loading === mine) loading = undefined

@@ -63,6 +63,7 @@ const run = (by: Scripts = scripts) =>
     notice: (sentence) => notices.push(sentence),
     clock: {
       now: () => 0,
+      elapsed: () => 0,
       random: () => 0,
       after(_, call) {
         queueMicrotask(call)

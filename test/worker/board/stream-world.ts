@@ -53,11 +53,13 @@ export class StreamWorld {
 
   constructor(isolates: number, room: StreamRoom) {
     const { clock } = this
+    const ofLiving = (read: () => number) => () => {
+      if (this.#requests.getStore()?.isVanished) throw new Error('vanished')
+      return read()
+    }
     this.#requestClock = {
-      now: () => {
-        if (this.#requests.getStore()?.isVanished) throw new Error('vanished')
-        return clock.now()
-      },
+      now: ofLiving(clock.now),
+      elapsed: ofLiving(clock.elapsed),
       random: clock.random,
       after: (ms: number, call: () => void) => {
         const life = this.#requests.getStore()

@@ -1,6 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { backoffMs } from '../../../worker/shared/clock.ts'
+import { backoffMs, steady } from '../../../worker/shared/clock.ts'
+
+describe('a steady clock', () => {
+  it('takes a step back of the time of day for no time', () => {
+    let now = 5_000
+    const elapsed = steady(() => now)
+    const since = elapsed()
+    now += 200
+    expect(elapsed() - since).toBe(200)
+    now -= 3_600_000
+    expect(elapsed() - since).toBe(200)
+    now += 50
+    expect(elapsed() - since).toBe(250)
+  })
+})
 
 const minute = { firstMs: 1_000, maxMs: 60_000 }
 

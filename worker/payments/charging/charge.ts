@@ -5,6 +5,7 @@ import { requestHash } from '../../shared/sha256.ts'
 import { DAY_MS, unknownCheckAt } from '../domain/check-schedule.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'
+import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { Replacement } from '../domain/replace-charge.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
 import type {
@@ -21,7 +22,6 @@ import { answerAtOnce, isExpiredPage, responseNow } from './charge-response.ts'
 import { checkCharge } from './check-charge.ts'
 import {
   type Answered,
-  CALL_PATIENCE_MS,
   callGateway,
   type Deadlines,
   deadlinesOf,
@@ -58,7 +58,7 @@ export function createCharge(deps: ChargeDeps): Charge {
     const { request, gateway, ...options } = checkCharge(asked, deps.gateways, context)
     // Without the phone: a country has so few numbers that the hash could be reversed.
     const { customerPhone: _, ...hashed } = request
-    const deadlines = deadlinesOf(deps.clock.now())
+    const deadlines = deadlinesOf(deps.clock.elapsed())
     const hash = await requestHash(hashed)
     const { isReplacing, isRepeat } = options
     const order = { request, gateway, context, deadlines, hash, isRepeat }

@@ -37,10 +37,7 @@ const ANSWERED_WITHIN_MS = 19_000
 const BEGUN_WITHIN_MS = 12_000
 /** For asking about a stranded charge: the rest is for what follows from the answer. */
 const ASKED_WITHIN_MS = 8_000
-/** After this a call has ended, and the ledger has had 25 s to store its result. */
-export const CALL_PATIENCE_MS = 60_000
-
-/** How an operation spends its time. All in ms since 1970. */
+/** How an operation spends its time. All in ms, as the clock's `elapsed`. */
 export interface Deadlines {
   /** Until then the gateway is awaited for its answer about a stranded charge. */
   askedBy: number
@@ -66,7 +63,7 @@ export async function inTime<Answer>(
   late: (answer: Answer) => Promise<unknown> | undefined = () => undefined,
 ): Promise<Answer> {
   try {
-    return await within(clock, Math.max(deadlineAt - clock.now(), 0), () => work)
+    return await within(clock, Math.max(deadlineAt - clock.elapsed(), 0), () => work)
   } catch (error) {
     if (!(error instanceof DeadlineExceeded)) throw error
     background.run(work.then(late))

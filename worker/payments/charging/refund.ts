@@ -3,6 +3,7 @@
 import { requestHash } from '../../shared/sha256.ts'
 import { InvalidArgumentException, PaymentConflictException } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
+import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { RefundEnd } from '../domain/refund.ts'
 import { refundSchema } from '../domain/requests.ts'
 import type { PaymentStatus } from '../domain/status.ts'
@@ -11,7 +12,6 @@ import { type Gateway, type SupportsRefund, supportsRefund } from '../gateways/g
 import { failedRefund, refundResult } from '../gateways/outcome.ts'
 import type { RefundBegun } from '../ledger/ledger.ts'
 import {
-  CALL_PATIENCE_MS,
   callGateway,
   circuitOpen,
   type Deadlines,
@@ -39,7 +39,7 @@ export function createRefund(deps: OperationDeps): Refund {
     const gateway = refunderOf(deps, key)
     const now = deps.clock.now()
     const id = newId(now)
-    const deadlines = deadlinesOf(now)
+    const deadlines = deadlinesOf(deps.clock.elapsed())
     const beginning = deps.ledger.beginRefund({
       id,
       gateway: key,

@@ -16,7 +16,8 @@ const UNKNOWN_CHECK_MS = 30_000
 const UNCHECKED_MS = HOUR_MS
 
 const MIN_WAIT_MS = 5 * MINUTE_MS
-const MAX_WAIT_MS = DAY_MS
+/** No check is ever stored further ahead than this. */
+export const MAX_WAIT_MS = DAY_MS
 /** A gateway may report an expired payment a moment later. */
 const AFTER_EXPIRY_MS = MINUTE_MS
 /** A payment that is not settled by then needs a person. */

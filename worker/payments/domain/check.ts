@@ -1,5 +1,6 @@
 // Which payments the sweeper checks with their gateways, and when again. Pure.
 
+import { MAX_WAIT_MS } from './check-schedule.ts'
 import type { PaymentError } from './exceptions.ts'
 import {
   type Decision,
@@ -13,6 +14,7 @@ import {
 import type { AlertDetail } from './raised-alert.ts'
 import type { TransactionRow } from './rows.ts'
 import type { PaymentStatus } from './status.ts'
+import { hasCome } from './time.ts'
 
 export interface CheckSettled {
   transactionId: string
@@ -31,7 +33,7 @@ export interface CheckSettled {
 }
 
 export const isCheckDue = ({ next_check_at: due }: TransactionRow, now: number): boolean =>
-  due !== null && due <= now
+  due !== null && hasCome(due, now, MAX_WAIT_MS)
 
 /** Not for a payment that is Refunded: nothing can follow. */
 export function checkSoon(transaction: TransactionRow, now: number): TransactionRow {

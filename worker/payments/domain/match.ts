@@ -27,6 +27,9 @@ export function matchTransaction(
   )
 }
 
-/** Ids are ULIDs: ordered by time. */
-export const newest = <Row extends { id: string }>(rows: readonly Row[]): Row | undefined =>
-  rows.reduce<Row | undefined>((last, row) => (last && last.id > row.id ? last : row), undefined)
+/** Of one order: the attempts are counted. Ids follow the clock, which may have been set back. */
+export const newest = <Row extends { attempt: number }>(rows: readonly Row[]): Row | undefined =>
+  rows.reduce<Row | undefined>(
+    (last, row) => (last && last.attempt > row.attempt ? last : row),
+    undefined,
+  )

@@ -6,9 +6,12 @@ import type { Dispatched, Subscribers } from './events.ts'
 import type { NewEvent } from './payment.ts'
 import type { AlertDetail, RaisedAlert, SettledAlert } from './raised-alert.ts'
 import type { DeliveryRow, OutboxRow, TransactionRow } from './rows.ts'
+import { hasCome } from './time.ts'
 
 /** How long a dispatch holds an event: longer than listeners and an endpoint may take. */
 export const LEASE_MS = 60_000
+/** The longest wait between two tries. */
+export const MAX_RETRY_MS = 3_600_000
 
 /** What subscribers see of a transaction. Stored payloads of every age hold these columns. */
 export const PAYLOAD_COLUMNS = [
@@ -95,7 +98,8 @@ export function alertRows(
 type Turn = Pick<OutboxRow, 'leased_until' | 'next_attempt_at'>
 
 const isFree = ({ leased_until, next_attempt_at }: Turn, now: number): boolean =>
-  next_attempt_at <= now && (leased_until === null || leased_until <= now)
+  hasCome(next_attempt_at, now, MAX_RETRY_MS) &&
+  (leased_until === null || hasCome(leased_until, now, LEASE_MS))
 
 export const areListenersDue = (outbox: OutboxRow, now: number): boolean =>
   outbox.done_at === null && isFree(outbox, now)

@@ -10,6 +10,7 @@ import {
   type PaymentStatus,
   UNPAID_ENDS,
 } from './status.ts'
+import { hasCome } from './time.ts'
 import type { OpenAlert } from './transaction.ts'
 
 export interface Payment {
@@ -138,8 +139,11 @@ export const isOpen = (payment: Payment): boolean => {
   )
 }
 
+/** A call has ended by then, and the ledger has had 25 s to store its result. */
+export const CALL_PATIENCE_MS = 60_000
+
 /** Its gateway is being called to charge it. */
 export const isCalled = (
   { called_until: until }: Pick<TransactionRow, 'called_until'>,
   now: number,
-): boolean => until !== null && until > now
+): boolean => until !== null && !hasCome(until, now, CALL_PATIENCE_MS)

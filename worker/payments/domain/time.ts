@@ -21,6 +21,13 @@ export function staleness(
   return occurredAt - now > MAX_AHEAD_MS ? 'too_far_ahead' : undefined
 }
 
+/**
+ * Whether a stored time has come. `longestMs`: the longest wait of its kind; what is further ahead
+ * was stored before the clock was set back, and would be waited for as long as that.
+ */
+export const hasCome = (at: number, now: number, longestMs: number): boolean =>
+  at <= now || at > now + longestMs
+
 /** Undefined for an impossible time. */
 export const possibleTime = (ms: number | undefined): number | undefined =>
   ms !== undefined && isTime(ms) ? ms : undefined

@@ -84,13 +84,13 @@ export function groupCommit<Unit, Result>(
     await Promise.resolve()
     let failures = 0
     while (queue.length > 0) {
-      const waitsMs = last.endedAt + gatherMs(last.ms, queue.length) - clock.now()
+      const waitsMs = last.endedAt + gatherMs(last.ms, queue.length) - clock.elapsed()
       if (waitsMs > 0) await pause(clock, waitsMs)
-      const startedAt = clock.now()
+      const startedAt = clock.elapsed()
       const setback = await commit(queue.splice(0, MAX_UNITS))
       if (!setback) {
         failures = 0
-        const endedAt = clock.now()
+        const endedAt = clock.elapsed()
         last = { endedAt, ms: endedAt - startedAt }
         continue
       }
@@ -109,10 +109,10 @@ export function groupCommit<Unit, Result>(
   function watch(): void {
     const [oldest] = unanswered
     if (!oldest || endWatch) return
-    endWatch = clock.after(oldest.since + PATIENCE_MS - clock.now(), () => {
+    endWatch = clock.after(oldest.since + PATIENCE_MS - clock.elapsed(), () => {
       endWatch = undefined
       for (const waiting of unanswered) {
-        if (clock.now() - waiting.since < PATIENCE_MS) break
+        if (clock.elapsed() - waiting.since < PATIENCE_MS) break
         waiting.isOver = true
         waiting.reject(new LedgerUnavailable(`the database was out of reach for ${PATIENCE_MS} ms`))
       }
@@ -157,7 +157,7 @@ export function groupCommit<Unit, Result>(
       return new Promise((resolve, reject) => {
         const waiting: Waiting<Unit, Result> = {
           unit,
-          since: clock.now(),
+          since: clock.elapsed(),
           isOver: false,
           resolve(result) {
             answered(waiting)

@@ -62,7 +62,7 @@ export function sharedCall<Answer>({
 
   /** Never rejects. */
   async function send(group: readonly Waiting<Answer>[]): Promise<void> {
-    const sent = { since: clock.now() }
+    const sent = { since: clock.elapsed() }
     underWay.add(sent)
     try {
       const answers = await call(group.map(({ item }) => item))
@@ -77,7 +77,7 @@ export function sharedCall<Answer>({
 
   function isBusy(): boolean {
     for (const sent of underWay) {
-      if (clock.now() - sent.since >= PATIENCE_MS) underWay.delete(sent)
+      if (clock.elapsed() - sent.since >= PATIENCE_MS) underWay.delete(sent)
     }
     return underWay.size >= MAX_UNDER_WAY
   }
@@ -108,12 +108,12 @@ export function sharedCall<Answer>({
   return (item) => {
     const { promise, resolve, reject } = Promise.withResolvers<Answer>()
     const waiting = { item, resolve, reject }
-    if (gathered.size === 0) gatheredSince = clock.now()
+    if (gathered.size === 0) gatheredSince = clock.elapsed()
     gathered.add(waiting)
     chars += item.length
     const isFull = gathered.size >= MAX_ITEMS || chars >= MAX_CHARS
     // The timer of the first one has vanished with it.
-    const isLate = clock.now() - gatheredSince >= MAX_WAIT_MS
+    const isLate = clock.elapsed() - gatheredSince >= MAX_WAIT_MS
     if (isBusy() && !isFull && !isLate) return wait(waiting, promise)
     sendGathered()
     return promise

@@ -62,7 +62,7 @@ export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps):
     signal: AbortSignal,
   ): Promise<Decided[]> {
     const all = (error: unknown): Decided[] => operations.map(() => ({ error }))
-    if (clock.now() < restsUntil) throw new LedgerReplaced('another ledger writes')
+    if (clock.elapsed() < restsUntil) throw new LedgerReplaced('another ledger writes')
     const keys = merge(operations.map((operation) => operation.keys))
     const decideAll = ({ rows }: Loaded) => operations.map((operation) => decide(operation, rows))
     // While the outcome of a save is unknown, only a load can tell it.
@@ -81,7 +81,7 @@ export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps):
         epoch = undefined
         calls.forget()
         const { least, random } = RESTS_FOR_MS
-        restsUntil = clock.now() + least + random * clock.random()
+        restsUntil = clock.elapsed() + least + random * clock.random()
         throw new LedgerReplaced('another ledger writes')
       }
       const decided = decideAll(loaded)
@@ -135,9 +135,9 @@ export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps):
   const commit = groupCommit<Operation<unknown>, Decided>({
     clock,
     async send(operations, signal) {
-      const startedAt = clock.now()
+      const startedAt = clock.elapsed()
       const decided = await send(operations, signal)
-      groups?.committed({ operations: operations.length, ms: clock.now() - startedAt })
+      groups?.committed({ operations: operations.length, ms: clock.elapsed() - startedAt })
       return decided
     },
     // A refused save says nothing about the operations, so the group is not halved.

@@ -67,7 +67,7 @@ export function createDispatching(deps: {
       try {
         return await settle(outcomes)
       } catch (error) {
-        if (clock.now() + SETTLE_AGAIN_MS >= leaseEnd) throw error
+        if (clock.elapsed() + SETTLE_AGAIN_MS >= leaseEnd) throw error
         await pause(clock, SETTLE_AGAIN_MS)
       }
     }
@@ -75,7 +75,7 @@ export function createDispatching(deps: {
 
   /** Never rejects: an event that is not settled is due again when its lease ends. */
   async function dispatchChunk(chunk: readonly PendingEvent[]): Promise<DispatchReport> {
-    const leaseEnd = clock.now() + LEASE_MS
+    const leaseEnd = clock.elapsed() + LEASE_MS
     for (const { outboxId } of chunk) underWay.add(outboxId)
     try {
       const outcomes = await dispatch(chunk)

@@ -127,7 +127,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   }
 
   const logMissed = () => {
-    const count = limit.takeMissed(clock.now())
+    const count = limit.takeMissed(clock.elapsed())
     if (count > 0) log('warn', 'payments.verification_failures_not_passed', { count })
   }
 
@@ -138,7 +138,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     async pass(name, payload) {
       if (name === 'WebhookVerificationFailed') {
         logMissed()
-        if (!limit.admits(clock.now())) {
+        if (!limit.admits(clock.elapsed())) {
           // A Worker may end before that. Then the next failure logs it.
           if (limit.missed === 1) clock.after(SPAN_MS, logMissed)
           return

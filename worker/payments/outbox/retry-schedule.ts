@@ -1,8 +1,9 @@
 // When an event that was not delivered is tried again, and when it is given up. Pure.
 
 import { backoffMs } from '../../shared/clock.ts'
+import { MAX_RETRY_MS } from '../domain/outbox.ts'
 
-const BACKOFF = { firstMs: 5_000, maxMs: 3_600_000 }
+const BACKOFF = { firstMs: 5_000, maxMs: MAX_RETRY_MS }
 const TRIED_FOR_MS = 24 * 3_600_000
 /**
  * A day of tries has more than twice as many. An older event with fewer tries was sent again by

@@ -4,7 +4,7 @@ import type { Listed } from '../domain/listed.ts'
 import { isStranded } from '../domain/replace-charge.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { Database } from '../ledger/libsql/database-libsql.ts'
-import { HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/due-libsql.ts'
+import { CHECK_DUE, HAS_DUE_EVENT, HAS_PARKED } from '../ledger/libsql/due-libsql.ts'
 import { type Row, statement, type Value } from '../ledger/libsql/statement-libsql.ts'
 import { listed, text, toTransaction } from '../ledger/read-rows.ts'
 import type { Page, PaymentQueries } from './queries.ts'
@@ -129,7 +129,7 @@ const waitingIn = (table: string, condition: string, name: string) => {
     (SELECT created_at FROM ${table} WHERE rowid = (SELECT MIN(rowid) ${from})) AS ${name}_since`
 }
 
-const WAITING = `SELECT (EXISTS (SELECT 1 FROM payment_transactions WHERE next_check_at <= :now)
+const WAITING = `SELECT (EXISTS (SELECT 1 FROM payment_transactions WHERE ${CHECK_DUE})
     OR ${HAS_DUE_EVENT} OR ${HAS_PARKED}) AS due,
   ${waitingIn('payment_outbox', 'done_at IS NULL', 'listeners')},
   ${waitingIn('payment_deliveries', "status = 'pending'", 'endpoint')}`

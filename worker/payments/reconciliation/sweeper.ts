@@ -63,13 +63,13 @@ class Sweep {
   constructor(deps: SweeperDeps, reconcile: Reconcile) {
     this.#deps = deps
     this.#reconcile = reconcile
-    this.#startedAt = deps.clock.now()
+    this.#startedAt = deps.clock.elapsed()
   }
 
   async run(): Promise<SweepReport> {
-    const { queries, log } = this.#deps
+    const { queries, clock, log } = this.#deps
     await this.#attempt('due', {}, async () => {
-      const { isDue } = await queries.waiting(this.#startedAt)
+      const { isDue } = await queries.waiting(clock.now())
       this.#report.isIdle = !isDue
     })
     if (this.#report.isIdle || this.#report.failed > 0) return this.#report
@@ -97,7 +97,7 @@ class Sweep {
   }
 
   #isOver(): boolean {
-    return this.#deps.clock.now() - this.#startedAt >= MAX_START_MS
+    return this.#deps.clock.elapsed() - this.#startedAt >= MAX_START_MS
   }
 
   async #dispatchDue(): Promise<void> {
@@ -157,7 +157,7 @@ class Sweep {
   }
 
   async #deleteOld(): Promise<void> {
-    const { ledger } = this.#deps
-    this.#report.forgotten = await ledger.forget(this.#startedAt - RETENTION_MS, RETENTION_BATCH)
+    const { ledger, clock } = this.#deps
+    this.#report.forgotten = await ledger.forget(clock.now() - RETENTION_MS, RETENTION_BATCH)
   }
 }

@@ -48,8 +48,8 @@ export function createReceiver(deps: ReceiverDeps): Receive {
   const refused = createRateLimit(MAX_REFUSED_LINES, LOG_SPAN_MS)
 
   function logLimited(lines: RateLimit, event: string, fields: Record<string, unknown>): void {
-    const others = lines.takeMissed(clock.now())
-    if (lines.admits(clock.now())) log('warn', event, { ...fields, others })
+    const others = lines.takeMissed(clock.elapsed())
+    if (lines.admits(clock.elapsed())) log('warn', event, { ...fields, others })
   }
 
   return async (key, request, correlationId) => {

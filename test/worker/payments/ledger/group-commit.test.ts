@@ -82,6 +82,17 @@ describe('group commit', () => {
     expect(sent).toEqual([['a'], ['b', 'c', 'd']])
   })
 
+  it('goes on at once after the time of day was set, back or forward', async () => {
+    const { submit } = commit()
+    for (const ms of [-3_600_000, 86_400_000, -31_536_000_000]) {
+      await submit('before')
+      clock.jump(ms)
+      const answer = submit('after')
+      await clock.advance(20)
+      expect(await answer).toBe('after!')
+    }
+  })
+
   /** One group that takes `ms`, while `waiting` units wait for the next one. */
   const afterGroup = async ({ ms, waiting }: { ms: number; waiting: number }) => {
     const first = held()

@@ -41,11 +41,11 @@ export function createAccessTokens({ clock, fetch, log }: AccessTokenDeps): Acce
 
   const cached = (gateway: string): string | undefined => {
     const found = tokens.get(gateway)
-    return found && found.validUntil > clock.now() ? found.token : undefined
+    return found && found.validUntil > clock.elapsed() ? found.token : undefined
   }
 
   async function fetchToken(gateway: string, request: GatewayRequest): Promise<TokenAnswer> {
-    const askedAt = clock.now()
+    const askedAt = clock.elapsed()
     // The caller still has to call the gateway afterwards: all tries together get the time of one.
     const deadlineAt = askedAt + TIMEOUT_MS
     const exchanged = await withRetries(() => exchange(request, deadlineAt), {

@@ -19,6 +19,8 @@ const MIN_TRY_MS = 1_000
  * Gateways answer with a few KiB. More than this is not a real answer and would fill the memory.
  */
 const MAX_BYTES = 1024 * 1024
+/** A date is compared with our clock, and either of the two may be a year off. */
+const MAX_RETRY_AFTER_MS = 3_600_000
 /** 408 timeout, 425 too early, 429 too many: these say nothing about the request itself. */
 const BUSY = [408, 425, 429]
 
@@ -57,7 +59,7 @@ export function createExchange({
   clock: Clock
 }): Exchange {
   return async (request, deadlineAt, token) => {
-    const startedAt = clock.now()
+    const startedAt = clock.elapsed()
     const leftMs = deadlineAt - startedAt
     const failure = (
       reason: ExchangeFailure['reason'],
@@ -65,7 +67,7 @@ export function createExchange({
     ): Exchanged => ({
       ok: false,
       reason,
-      durationMs: clock.now() - startedAt,
+      durationMs: clock.elapsed() - startedAt,
       ...more,
     })
 
@@ -146,7 +148,7 @@ function parse(text: string): { body: unknown } | undefined {
 function retryAfter(header: string | null, now: number): number | undefined {
   if (header === null) return undefined
   const ms = /^\d{1,9}$/.test(header) ? Number(header) * 1_000 : Date.parse(header) - now
-  return Number.isNaN(ms) ? undefined : Math.max(ms, 0)
+  return Number.isNaN(ms) ? undefined : Math.min(Math.max(ms, 0), MAX_RETRY_AFTER_MS)
 }
 
 /** Such as `ECONNREFUSED`. The message is dropped: it may quote a header with its token. */
@@ -185,7 +187,7 @@ export async function withRetries(
       exchanged.retryAfterMs ?? 0,
     )
     // A gateway that asks for a longer wait than ours is not called again before that time.
-    const leftMs = deadlineAt - clock.now() - waitMs
+    const leftMs = deadlineAt - clock.elapsed() - waitMs
     const isTooLong = waitMs > BACKOFF.maxMs || leftMs < MIN_TRY_MS
     if (attempt === MAX_ATTEMPTS || isTooLong || !mayRepeat(exchanged)) return exchanged
     await pause(clock, waitMs)

@@ -114,13 +114,13 @@ async function accessToken(
   { gateway: { key }, guard, clock, deadlineAt }: GatewayCallDeps,
   refused: string | undefined,
 ): Promise<TokenAnswer> {
-  const startedAt = clock.now()
+  const startedAt = clock.elapsed()
   try {
     const leftMs = Math.max(deadlineAt - startedAt, 0)
     return await within(clock, leftMs, () => guard.accessToken(key, refused))
   } catch (error) {
     if (!(error instanceof DeadlineExceeded)) throw error
-    return { ok: false, message: 'timeout', timedOutAfterMs: clock.now() - startedAt }
+    return { ok: false, message: 'timeout', timedOutAfterMs: clock.elapsed() - startedAt }
   }
 }
 

@@ -1,6 +1,7 @@
 // The circuit breaker of a gateway: after five failed calls the circuit is open for 30 seconds,
 // then one call, the probe, tests the gateway. Pure: the state is data that can be stored.
 
+import { hasCome } from '../../domain/time.ts'
 import type { BreakerHealth, Verdict } from './guard.ts'
 
 /** Times in ms since 1970. */
@@ -27,11 +28,17 @@ export type BreakerDecision =
 /** Decides whether a call may be made. If so, the caller stores `state`. */
 export function admit(state: BreakerState, now: number): BreakerDecision {
   if (state.openUntil === undefined) return { ok: true, state }
-  const waitMs = Math.max(state.openUntil, state.probeUntil ?? 0) - now
+  const waitMs = Math.max(
+    leftMs(state.openUntil, now, OPEN_MS),
+    leftMs(state.probeUntil ?? 0, now, PROBE_TIMEOUT_MS),
+  )
   if (waitMs <= 0) return { ok: true, state: { ...state, probeUntil: now + PROBE_TIMEOUT_MS } }
   // A probe is nearly always done long before its timeout.
   return { ok: false, retryAfterMs: Math.min(waitMs, OPEN_MS) }
 }
+
+const leftMs = (until: number, now: number, longestMs: number): number =>
+  hasCome(until, now, longestMs) ? 0 : until - now
 
 /**
  * An admitted call has ended. `opened`: its failure opened the circuit. A failed probe keeps the
@@ -60,6 +67,6 @@ export function report(
 /** For the API and the console. `probing` also when the probe is still to come. */
 export function health({ failures, openUntil }: BreakerState, now: number): BreakerHealth {
   if (openUntil === undefined) return { state: 'closed', failures }
-  if (openUntil <= now) return { state: 'probing', failures }
+  if (hasCome(openUntil, now, OPEN_MS)) return { state: 'probing', failures }
   return { state: 'open', failures, openUntil: new Date(openUntil).toISOString() }
 }

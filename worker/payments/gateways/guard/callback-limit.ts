@@ -1,5 +1,5 @@
 // Limits how many calls to a gateway its callbacks may cause: a callback without a proof may come
-// from anybody. Pure; times are in ms.
+// from anybody. Pure; times are in ms, of a clock that never goes back.
 
 /** Why a gateway is called. */
 export type Purpose =
@@ -76,8 +76,7 @@ export function take(
   { burst, perSecond }: BucketRule,
   now: number,
 ): { ok: true; state: BucketState } | { ok: false; retryAfterMs: number } {
-  // If the clock was set back, the bucket keeps its count.
-  const elapsedMs = state ? Math.max(now - state.at, 0) : 0
+  const elapsedMs = state ? now - state.at : 0
   const left = state ? Math.min(state.left + (elapsedMs * perSecond) / 1_000, burst) : burst
   if (left >= 1) return { ok: true, state: { left: left - 1, at: now } }
   return { ok: false, retryAfterMs: Math.ceil(((1 - left) / perSecond) * 1_000) }

@@ -54,7 +54,7 @@ export function createCaller({ guard, onOpened, ...calling }: CallerDeps): Calle
       guard,
       ...calling,
       accessToken,
-      deadlineAt: deadlineAt ?? calling.clock.now() + CALL_TIMEOUT_MS,
+      deadlineAt: deadlineAt ?? calling.clock.elapsed() + CALL_TIMEOUT_MS,
     })
 
   // The same limit as in the guard, for this isolate alone: a flood must not reach the one ledger.
@@ -62,7 +62,7 @@ export function createCaller({ guard, onOpened, ...calling }: CallerDeps): Calle
 
   async function admit(gateway: string, purpose: Purpose): Promise<Admission> {
     if (purpose !== 'call') {
-      const taken = limit.take(gateway, purpose, calling.clock.now())
+      const taken = limit.take(gateway, purpose, calling.clock.elapsed())
       if (!taken.ok) return { ...taken, reason: 'rate_limited' }
     }
     return await guard.admit(gateway, purpose)

@@ -30,7 +30,7 @@ export function createGuard({ gateways, clock, store, fetch, log }: GuardDeps): 
     async admit(gateway, purpose) {
       const now = clock.now()
       if (purpose !== 'call') {
-        const taken = limit.take(gateway, purpose, now)
+        const taken = limit.take(gateway, purpose, clock.elapsed())
         if (!taken.ok) return { ...taken, reason: 'rate_limited' }
       }
       const before = store.get(gateway) ?? CLOSED

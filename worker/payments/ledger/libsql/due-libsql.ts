@@ -1,7 +1,17 @@
-// What waits to be done, as SQL conditions: for loading it, and for asking whether there is any.
+// What waits to be done, as SQL conditions: for loading it, and for asking whether there is any. The
+// rules are domain/check.ts and domain/outbox.ts.
 
-const isFree = (alias: string) => `${alias}.next_attempt_at <= :now
-  AND (${alias}.leased_until IS NULL OR ${alias}.leased_until <= :now)`
+import { MAX_WAIT_MS } from '../../domain/check-schedule.ts'
+import { LEASE_MS, MAX_RETRY_MS } from '../../domain/outbox.ts'
+
+const hasCome = (column: string, longestMs: number) =>
+  `(${column} <= :now OR ${column} > :now + ${longestMs})`
+
+const isFree = (alias: string) => `${hasCome(`${alias}.next_attempt_at`, MAX_RETRY_MS)}
+  AND (${alias}.leased_until IS NULL OR ${hasCome(`${alias}.leased_until`, LEASE_MS)})`
+
+/** Of a row of payment_transactions. */
+export const CHECK_DUE = hasCome('next_check_at', MAX_WAIT_MS)
 
 /** Of an outbox row `o`, and of a delivery `d`. */
 export const LISTENERS_DUE = `o.done_at IS NULL AND ${isFree('o')}`

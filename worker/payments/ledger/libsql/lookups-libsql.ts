@@ -5,7 +5,7 @@
 
 import type { Due, Keys } from '../operation.ts'
 import type { TableName } from '../working-set.ts'
-import { DELIVERY_DUE, LISTENERS_DUE } from './due-libsql.ts'
+import { CHECK_DUE, DELIVERY_DUE, LISTENERS_DUE } from './due-libsql.ts'
 import type { Value } from './statement-libsql.ts'
 
 /** SQL that selects ids of a table, with the keys that it looks for. */
@@ -131,7 +131,7 @@ const OF_ALERTS = `SELECT a.transaction_id FROM json_each(:of_alerts) k
   CROSS JOIN payment_alerts a WHERE a.id = k.value`
 
 const DUE_CHECKS = `SELECT id FROM (SELECT id FROM payment_transactions
-  WHERE next_check_at <= :now ORDER BY next_check_at, id LIMIT :limit)`
+  WHERE ${CHECK_DUE} ORDER BY next_check_at, id LIMIT :limit)`
 
 const due = (sql: string, asked: Due | undefined): Lookup[] =>
   asked ? [{ sql, args: { now: asked.now, limit: asked.limit } }] : []

@@ -35,6 +35,14 @@ describe('the circuit breaker', () => {
     expect(opened).toEqual([false, false, false, false, true, false, false])
   })
 
+  it('is open, or waits for its probe, no longer than its maximum after the clock was set back', () => {
+    const hour = 3_600_000
+    const open = last(CLOSED, hour, ...FIVE)
+    expect(admit(open, 0).ok).toBe(true)
+    expect(health(open, 0)).toMatchObject({ state: 'probing' })
+    expect(admit(probing(hour), 0).ok).toBe(true)
+  })
+
   it('stays closed when a success comes between', () => {
     const state = last(CLOSED, 0, 'failure', 'failure', 'failure', 'failure', 'success', 'failure')
     expect(state).toEqual({ failures: 1 })

@@ -1,0 +1,125 @@
+// A machine's time of day is set while payments are made: by an hour, a day, a year, either way.
+
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import { end } from '../../support/fake-clock.ts'
+import { openRoom, reported, unavailable } from '../../support/payments-room.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const YEAR = 365 * DAY
+/** Twice that of a charge: a sweep asks a few payments one after the other. */
+const LONGEST_MS = 40_000
+const SECRETS = ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=']
+
+const order = fc.nat(4)
+const step = fc.oneof(
+  fc.record({ do: fc.constantFrom('charge', 'pay', 'refund'), order }),
+  fc.record({ do: fc.constantFrom('sweep', 'gateway', 'endpoint') }),
+  fc.record({ do: fc.constant('pass'), ms: fc.constantFrom(1_000, MINUTE, 10 * MINUTE, HOUR) }),
+  fc.record({
+    do: fc.constant('jump'),
+    ms: fc.constantFrom(HOUR, -HOUR, DAY, -DAY, YEAR, -YEAR),
+  }),
+)
+type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never
+
+function openShop() {
+  let isEndpointUp = true
+  let isGatewayUp = true
+  const room = openRoom({
+    endpoint: { url: 'https://shop.example/events', secrets: SECRETS },
+    fetch: async () => new Response(null, { status: isEndpointUp ? 204 : 500 }),
+  })
+  const { payments, clock, script, webhook, quiet } = room
+  clock.jump(50 * YEAR)
+  const { charge, refund } = script
+  script.charge = (asked) => (isGatewayUp ? charge(asked) : unavailable())
+  script.refund = (asked) => (isGatewayUp ? refund(asked) : unavailable())
+  script.status = () => (isGatewayUp ? reported('Paid') : unavailable())
+
+  /** No answer is later than its maximum, however the clock was set. What it is does not matter. */
+  async function inTime(work: Promise<unknown>): Promise<void> {
+    const since = clock.elapsed()
+    await end(
+      clock,
+      work.catch(() => undefined),
+    )
+    expect(clock.elapsed() - since).toBeLessThanOrEqual(LONGEST_MS)
+    await quiet()
+  }
+  const found = async (of: number) => {
+    const reference = `order-${of}`
+    return (await payments.queries.transactions({ reference }, { limit: 1 }))[0]
+  }
+  const actions: Record<string, (step: { order: number; ms: number }) => Promise<unknown>> = {
+    charge: ({ order: of }) =>
+      payments.charge({
+        gateway: 'bank',
+        reference: `order-${of}`,
+        amount: 25_000,
+        currency: 'IQD',
+        description: 'Two books',
+      }),
+    async pay({ order: of }) {
+      const payment = await found(of)
+      if (payment) await webhook({ externalReferenceId: payment.externalReferenceId })
+    },
+    async refund({ order: of }) {
+      const payment = await found(of)
+      if (!payment) return
+      const asked = { transactionId: payment.id, amount: 10_000, reason: 'Back' }
+      await payments.refund('bank', asked)
+    },
+    sweep: () => payments.sweeper.sweep(),
+    async gateway() {
+      isGatewayUp = !isGatewayUp
+    },
+    async endpoint() {
+      isEndpointUp = !isEndpointUp
+    },
+  }
+
+  return {
+    room,
+    async do({ do: name, ...of }: Step): Promise<void> {
+      const { ms = 0, order: at = 0 } = { ms: undefined, order: undefined, ...of }
+      if (name === 'jump') clock.jump(ms)
+      else if (name === 'pass') await clock.advance(ms)
+      else await inTime(actions[name]?.({ ms, order: at }) ?? Promise.resolve())
+    },
+    /** All is up again, and nobody sets the clock any more. */
+    async recover(): Promise<void> {
+      isGatewayUp = true
+      isEndpointUp = true
+      for (let passed = 0; passed <= DAY; passed += 5 * MINUTE) {
+        await clock.advance(5 * MINUTE)
+        await inTime(payments.sweeper.sweep())
+      }
+    },
+  }
+}
+
+describe('payments on a clock that jumps', () => {
+  it('are answered in time, and a day later each is settled and told, or has an alert', async () => {
+    const life = fc.array(step, { minLength: 5, maxLength: 30 })
+    await fc.assert(
+      fc.asyncProperty(life, async (steps) => {
+        const shop = openShop()
+        for (const each of steps) await shop.do(each)
+        await shop.recover()
+        const { payments, clock } = shop.room
+        const alerts = await payments.queries.alerts({}, { limit: 100 })
+        const isAlerted = (id: string) => alerts.some(({ transactionId }) => transactionId === id)
+        const all = await payments.queries.transactions({}, { limit: 100 })
+        for (const { id, status } of all) {
+          if (!isAlerted(id)) expect(status).not.toBe('Pending')
+        }
+        const { events } = await payments.queries.waiting(clock.now())
+        expect(events).toMatchObject({ listeners: { count: 0 }, endpoint: { count: 0 } })
+      }),
+      { numRuns: 40 },
+    )
+  })
+})
