@@ -137,15 +137,17 @@ function differenceOf(
 
 const text = (money?: Money): string => (money ? `${money.amount} ${money.currency}` : 'nothing')
 
-/** (f) Each payment that came in for an order beyond the first has a `late_payment` alert. */
+/** (f) Of each order one payment is kept; an alert names each other one, unless it went back. */
 function ordersArePaidOnce(history: History, bookings: Booking[]): Finding[] {
-  const alerts = history.of('alert').filter(({ alert }) => alert.kind === 'late_payment')
-  const paid = bookings.filter(({ payment }) => payment.paid)
+  const kinds = ['late_payment', 'double_payment']
+  const raised = history.of('alert').filter(({ alert }) => kinds.includes(alert.kind))
+  const alerts = new Map(raised.map(({ alert }) => [alert.transactionId, alert]))
+  const kept = bookings.filter(({ payment }) => (payment.paid?.amount ?? 0) > payment.refunded)
   const orderOf = ({ payment, transaction }: Booking) => transaction?.reference ?? payment.reference
-  return [...Map.groupBy(paid, orderOf)].flatMap(([order, payments]) => {
-    const late = alerts.filter(({ alert }) => alert.detail.reference === order).length
-    const what = `${order} was paid ${payments.length} times, with ${late} alerts`
-    return payments.slice(1 + late).map(({ line }) => finding('f', line, what))
+  return [...Map.groupBy(kept, orderOf)].flatMap(([order, payments]) => {
+    const named = [...alerts.values()].filter(({ detail }) => detail.reference === order).length
+    const what = `${order} was paid ${payments.length} times, with ${named} alerts`
+    return payments.slice(1 + named).map(({ line }) => finding('f', line, what))
   })
 }
 

@@ -23,6 +23,9 @@ const REFUNDED_TWICE = 0.2
 /** Of orders: two tabs of one browser, or a shop that sends no Idempotency-Key. */
 const CHARGED_AT_ONCE = 0.1
 const WITHOUT_KEY = 0.2
+/** Of orders: the payer opens the page of each gateway, and pays on both. */
+const PAID_ELSEWHERE = 0.1
+const GOES_BACK = ['late_payment', 'double_payment']
 /** Of payments that failed: the customer tries again, and the first one is paid after all. */
 const CHARGED_AGAIN = 0.6
 const PAID_LATE = 0.6
@@ -108,8 +111,12 @@ export class PaymentsLoad {
     while (this.#chores.size > 0) await Promise.all(this.#chores)
   }
 
-  /** The shop's own rule: some of what was paid goes back. */
-  onEvent({ type, data: { transaction } }: ReceivedEvent): void {
+  /** The shop's own rules: some of what was paid goes back, and all that was paid twice. */
+  onEvent({ type, data: { transaction, alert } }: ReceivedEvent): void {
+    if (type === 'AlertRaised' && transaction && GOES_BACK.includes(alert?.kind ?? '')) {
+      const { id, gateway, amount } = transaction
+      this.#chore(this.#refund(gateway, id, amount, `refund for ${alert?.kind}`))
+    }
     if (type !== 'PaymentSucceeded' || !transaction?.paid) return
     const { id, gateway, paid } = transaction
     if (this.#random.next() >= REFUNDED) return
@@ -149,6 +156,7 @@ export class PaymentsLoad {
     const payments = new Set((await charging).filter((id) => id !== undefined))
     if (isRedirect && random.next() < PAID_LATE) await this.#payUnseen(order, payments)
     if (ending === undefined || faults.beforeAnswer) return
+    if (random.next() < PAID_ELSEWHERE) await this.#payElsewhere(request)
     for (const payment of payments) {
       await sleep(random.below(500))
       await simulator.act(payment, ending)
@@ -161,6 +169,12 @@ export class PaymentsLoad {
         isPaidLate && this.#payLate(payment),
       ])
     }
+  }
+
+  async #payElsewhere(request: ChargeBody): Promise<void> {
+    const gateway = request.gateway === 'fib' ? 'redirect' : 'fib'
+    const payment = await this.#charge({ ...request, gateway }, undefined)
+    if (payment !== undefined) await this.#system.simulator.act(payment, 'pay')
   }
 
   /** On pages that no answer named: the edge may have replaced them. */

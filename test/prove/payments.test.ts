@@ -219,6 +219,11 @@ describe('(f) no order is charged twice without an alert', () => {
       const at = indexOf(lines, isStored(id))
       lines[at] = withStored(order)(lines[at] as Line)
     }
+    // The first one went back.
+    expect(findings(lines)).toEqual([])
+    const first = indexOf(lines, isBooking('tx-1'))
+    lines[first] = withPayment({ refunded: 20_000 })(lines[first] as Line)
+    addAlert(lines, 'refund_failed', 'tx-1', { amount: 5_000 })
     const second = indexOf(lines, isBooking('tx-2'))
     expect(findings(lines)).toEqual([{ check: 'f', line: second + 1 }])
 
@@ -228,6 +233,7 @@ describe('(f) no order is charged twice without an alert', () => {
     lines[third] = withPayment({ paid: iqd(5_000) })(lines[third] as Line)
     expect(findings(lines)).toContainEqual({ check: 'f', line: third + 1 })
     addAlert(lines, 'late_payment', 'tx-3', { ...order, amount: 5_000 })
+    addAlert(lines, 'double_payment', 'tx-3', order)
     expect(findings(lines)).toEqual([])
   })
 })
