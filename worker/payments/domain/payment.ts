@@ -92,7 +92,8 @@ export function withLateMoney(payment: Payment): Payment {
 export function withLateMoneySettled(payment: Payment, now: number): Payment {
   const { transaction, alerts, refunds } = payment
   if (transaction.refunded_amount < paidAmount(transaction)) return payment
-  const last = refunds.at(-1)
+  const done = refunds.filter(({ status }) => status === 'succeeded')
+  const last = done.toSorted((a, b) => sumAfter(b) - sumAfter(a))[0]
   const reference = last?.gateway_refund_id ?? last?.id
   const late = alerts.filter(isLateMoney)
   return withAlerts(
