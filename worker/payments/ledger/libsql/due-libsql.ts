@@ -1,5 +1,5 @@
-// What waits to be done, as SQL conditions: for loading it, and for asking whether there is any. The
-// rules are domain/check.ts and domain/outbox.ts.
+// What waits to be done, as SQL conditions: for loading it, and for asking whether there is any.
+// The rules are in domain/check.ts and domain/outbox.ts.
 
 import { MAX_WAIT_MS } from '../../domain/check-schedule.ts'
 import { LEASE_MS, MAX_RETRY_MS } from '../../domain/outbox.ts'

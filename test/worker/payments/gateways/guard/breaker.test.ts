@@ -40,7 +40,7 @@ describe('the circuit breaker', () => {
     const open = last(CLOSED, hour, ...FIVE)
     expect(admit(open, 0).ok).toBe(true)
     expect(health(open, 0)).toMatchObject({ state: 'probing' })
-    expect(admit(probing(hour), 0).ok).toBe(true)
+    expect(admit(probing(hour), OPEN_MS).ok).toBe(true)
   })
 
   it('stays closed when a success comes between', () => {
