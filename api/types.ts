@@ -257,9 +257,10 @@ export interface Check {
 export interface CircuitOpenedEvent {
   type: 'CircuitOpened'
   timestamp: string
-  /** Once per opening. */
+  /** Once per opening. `kind`: the calls that are not made for now. */
   data: {
     gateway: string
+    kind: 'charge' | 'refund' | 'status'
   }
 }
 
@@ -279,13 +280,35 @@ export interface Gateway {
   key: string
   /** The name of the driver in the configuration. */
   driver: string
+  /**
+   * By kind of call: `status` is the check of a payment, and `charge` also its cancellation. A
+   * token that cannot be fetched counts for the kind that needed it.
+   */
   breaker: {
-    /** `probing`: the next call, or the one that runs now, decides whether the circuit closes. */
-    state: 'closed' | 'open' | 'probing'
-    /** Failed calls in a row. */
-    failures: number
-    /** While open: no call is made before this time. */
-    openUntil?: string
+    charge: {
+      /** `probing`: the next call, or the one that runs now, decides whether the circuit closes. */
+      state: 'closed' | 'open' | 'probing'
+      /** Failed calls in a row. */
+      failures: number
+      /** While open: no call is made before this time. */
+      openUntil?: string
+    }
+    refund: {
+      /** `probing`: the next call, or the one that runs now, decides whether the circuit closes. */
+      state: 'closed' | 'open' | 'probing'
+      /** Failed calls in a row. */
+      failures: number
+      /** While open: no call is made before this time. */
+      openUntil?: string
+    }
+    status: {
+      /** `probing`: the next call, or the one that runs now, decides whether the circuit closes. */
+      state: 'closed' | 'open' | 'probing'
+      /** Failed calls in a row. */
+      failures: number
+      /** While open: no call is made before this time. */
+      openUntil?: string
+    }
   }
   supportsRefund: boolean
   /**

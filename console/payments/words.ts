@@ -53,13 +53,13 @@ export const paymentWords = {
   gateways: {
     title: 'Gateways',
     none: 'No gateway is configured.',
-    closed: 'Circuit closed',
+    kinds: { charge: 'Charges', refund: 'Refunds', status: 'Checks' },
+    closed: 'Circuits closed',
     failing: (n: number) => `${count(n, 'call', 'calls')} in a row failed`,
-    open: (time: string) => `Circuit open until ${time}`,
+    open: (time: string) => `circuit open until ${time}`,
     openHint: (n: number) =>
-      `After ${count(n, 'failed call', 'failed calls')} the gateway is not called. ` +
-      'Charges are refused until then.',
-    probing: 'Circuit half open: the next call is a test',
+      `After ${count(n, 'failed call', 'failed calls')} the gateway is not called for these.`,
+    probing: 'circuit half open, the next call is a test',
     refunds: 'refunds',
     noRefunds: 'no refunds',
     anyCurrency: 'any currency',

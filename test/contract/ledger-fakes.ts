@@ -2,6 +2,7 @@
 
 import type { PendingEvent, Subscribers } from '../../worker/payments/domain/events.ts'
 import {
+  type CallKind,
   DURABLE_EVENTS,
   type DurableEvent,
   LIFECYCLE_EVENTS,
@@ -46,7 +47,7 @@ export class FakeGuard implements GatewayGuard {
     return { ok: true, accessToken: `token of ${gateway}` } as const
   }
 
-  async report(gateway: string, verdict: Verdict) {
+  async report(gateway: string, _kind: CallKind, verdict: Verdict) {
     this.reported.push([gateway, verdict])
     return { opened: this.opens }
   }
@@ -57,7 +58,9 @@ export class FakeGuard implements GatewayGuard {
 
   async health(gateways: readonly string[]) {
     const health = { state: 'closed', failures: this.reported.length } as const
-    return Object.fromEntries(gateways.map((gateway) => [gateway, health]))
+    return Object.fromEntries(
+      gateways.map((gateway) => [gateway, { charge: health, refund: health, status: health }]),
+    )
   }
 }
 

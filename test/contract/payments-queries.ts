@@ -84,7 +84,10 @@ export function queriesContract({ host, system }: Payments): void {
       expect(gateways.slice(0, 3)).toMatchObject(
         ['redirect', 'fib', 'stripe'].map((key) => ({ key, driver: key, isLocal: true })),
       )
-      for (const { breaker } of gateways) expect(breaker.state).toMatch(/^(closed|open|probing)$/)
+      for (const { breaker } of gateways) {
+        expect(Object.keys(breaker)).toEqual(['charge', 'refund', 'status'])
+        expect(breaker.charge.state).toMatch(/^(closed|open|probing)$/)
+      }
     })
 
     it('count the webhooks of the last minutes', async () => {

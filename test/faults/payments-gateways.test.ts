@@ -103,7 +103,7 @@ async function breakerOf(system: PaymentSystem, gateway: string) {
   const { gateways } = await system.get<{ gateways: GatewayHealth[] }>('/gateways')
   const found = gateways.find(({ key }) => key === gateway)
   if (!found) throw new Error(`there is no gateway ${gateway}`)
-  return found.breaker
+  return found.breaker.charge
 }
 
 /** Five charges fail so; the fifth opens the circuit. */

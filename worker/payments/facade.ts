@@ -55,10 +55,17 @@ export interface ChargeBuilder {
   charge(): Promise<PaymentResponse>
 }
 
+/** `correlationId`: in the logs, and in the events of what it causes. */
+export interface OperationContext {
+  idempotencyKey?: string
+  correlationId?: string
+}
+
 /** A gateway, for the host application. Operations that it does not support are missing. */
 export interface DriverFacade {
   key: string
-  refund?: (request: RefundRequest) => Promise<RefundResult>
+  /** Give each refund its own `idempotencyKey`: then it is safe to repeat. */
+  refund?: (request: RefundRequest, context?: OperationContext) => Promise<RefundResult>
   /**
    * The gateway's current status of a payment, by our id or the gateway's; undefined: the gateway
    * does not know it. Our payment is updated by the next sweep. Throws the same errors as a refund.

@@ -2,7 +2,7 @@
 
 import type { Clock } from '../shared/clock.ts'
 import type { Metrics } from '../shared/metrics.ts'
-import { ALERT_KINDS, OUTCOMES } from './domain/status.ts'
+import { ALERT_KINDS, CALL_KINDS, type CallKind, OUTCOMES } from './domain/status.ts'
 import type { GatewayGuard, Verdict } from './gateways/guard/guard.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { Store } from './ledger/store.ts'
@@ -55,7 +55,7 @@ export function paymentsMetrics(metrics: Metrics, gateways: readonly string[]) {
   const circuits = metrics.gauge(
     'signalbox_gateway_circuit_open',
     '1 from the failure that opened the circuit until a call succeeded, else 0.',
-    { gateway },
+    { gateway, kind: CALL_KINDS },
   )
   const raised = metrics.counter('signalbox_alerts_raised_total', 'Alerts that were raised.', {
     kind: ALERT_KINDS,
@@ -82,11 +82,11 @@ export function paymentsMetrics(metrics: Metrics, gateways: readonly string[]) {
   )
 
   return {
-    receive(receive: Receive, { now }: Pick<Clock, 'now'>): Receive {
+    receive(receive: Receive, { elapsed }: Pick<Clock, 'elapsed'>): Receive {
       return async (key, request, correlationId) => {
-        const startedAt = now()
+        const startedAt = elapsed()
         const answer = await receive(key, request, correlationId)
-        webhookSeconds.observe((now() - startedAt) / 1_000)
+        webhookSeconds.observe((elapsed() - startedAt) / 1_000)
         const { body } = answer
         if (body !== 'ok' && body !== 'unknown') webhooks.add({ gateway: key, outcome: body })
         return answer
@@ -102,15 +102,21 @@ export function paymentsMetrics(metrics: Metrics, gateways: readonly string[]) {
         return recorded
       },
     }),
-    guard: (guard: GatewayGuard, isOpen: (gateway: string) => boolean): GatewayGuard => {
-      for (const key of gateways) circuits.set({ gateway: key }, isOpen(key) ? 1 : 0)
+    guard: (
+      guard: GatewayGuard,
+      isOpen: (gateway: string, kind: CallKind) => boolean,
+    ): GatewayGuard => {
+      for (const key of gateways) {
+        for (const kind of CALL_KINDS)
+          circuits.set({ gateway: key, kind }, isOpen(key, kind) ? 1 : 0)
+      }
       return {
         ...guard,
-        async report(key, verdict) {
-          const reported = await guard.report(key, verdict)
+        async report(key, kind, verdict) {
+          const reported = await guard.report(key, kind, verdict)
           calls.add({ gateway: key, verdict })
-          if (reported.opened) circuits.set({ gateway: key }, 1)
-          else if (verdict === 'success') circuits.set({ gateway: key }, 0)
+          if (reported.opened) circuits.set({ gateway: key, kind }, 1)
+          else if (verdict === 'success') circuits.set({ gateway: key, kind }, 0)
           return reported
         },
       }

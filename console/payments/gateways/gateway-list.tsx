@@ -1,6 +1,7 @@
 // The health of each gateway: circuit breaker and abilities.
 
-import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
+import { CALL_KINDS } from '../../../worker/payments/domain/status.ts'
+import type { BreakerHealth, GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
 import { now } from '../../data/clock.ts'
 import type { Lamp } from '../../frame/lamp.ts'
 import { timeOf } from '../../ui/time-text.ts'
@@ -26,7 +27,7 @@ export function GatewayList({ feed }: { feed: Feed }) {
 function GatewayItem({ gateway }: { gateway: GatewayHealth }) {
   const { gateways: texts } = paymentWords
   const { key, driver, breaker, supportsRefund, currencies, isLocal } = gateway
-  const { lamp, text } = breakerOf(breaker, now.peek())
+  const troubled = CALL_KINDS.filter((kind) => breaker[kind].failures > 0)
   const abilities = [
     ...(driver === key ? [] : [texts.driver(driver)]),
     ...(isLocal ? [texts.local] : []),
@@ -36,14 +37,23 @@ function GatewayItem({ gateway }: { gateway: GatewayHealth }) {
   return (
     <li>
       <h3>{key}</h3>
-      <span
-        class={`lamp ${lamp}`}
-        title={breaker.state === 'open' ? texts.openHint(breaker.failures) : undefined}
-      >
-        {text}
-      </span>
+      {troubled.length === 0 && <span class="lamp go">{texts.closed}</span>}
+      {troubled.map((kind) => (
+        <Circuit key={kind} name={texts.kinds[kind]} breaker={breaker[kind]} />
+      ))}
       <p class="hint">{abilities.join(' · ')}</p>
     </li>
+  )
+}
+
+function Circuit({ name, breaker }: { name: string; breaker: BreakerHealth }) {
+  const { gateways: texts } = paymentWords
+  const { lamp, text } = breakerOf(breaker, now.peek())
+  const hint = breaker.state === 'open' ? texts.openHint(breaker.failures) : undefined
+  return (
+    <span class={`lamp ${lamp}`} title={hint}>
+      {name}: {text}
+    </span>
   )
 }
 
@@ -58,7 +68,10 @@ function currenciesOf(currencies: readonly string[] | undefined): string {
     : texts.currencies(currencies.length)
 }
 
-function breakerOf(breaker: GatewayHealth['breaker'], at: number): { lamp: Lamp; text: string } {
+function breakerOf(
+  breaker: BreakerHealth,
+  at: number,
+): { lamp: Exclude<Lamp, 'go'>; text: string } {
   const { gateways: texts } = paymentWords
   const { state, failures, openUntil } = breaker
   switch (state) {
@@ -67,8 +80,6 @@ function breakerOf(breaker: GatewayHealth['breaker'], at: number): { lamp: Lamp;
     case 'probing':
       return { lamp: 'caution', text: texts.probing }
     case 'closed':
-      return failures === 0
-        ? { lamp: 'go', text: texts.closed }
-        : { lamp: 'caution', text: texts.failing(failures) }
+      return { lamp: 'caution', text: texts.failing(failures) }
   }
 }

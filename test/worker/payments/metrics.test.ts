@@ -166,7 +166,7 @@ it('A sweep shows how old the outbox is, and which alerts are open', async () =>
 
 it('A circuit is open until a call succeeds', async () => {
   const { clock, payments, fetched, values } = setUp()
-  const circuit = 'gateway_circuit_open{gateway="bank"}'
+  const circuit = 'gateway_circuit_open{gateway="bank",kind="charge"}'
   fetched.status = 503
   for (let n = 0; n < 5; n++) {
     const order = { ...ORDER, reference: `order-${n}`, description: 'A lamp' }

@@ -71,7 +71,7 @@ async function statusOf(
     return { answer: await gateway.checkStatus(names, call), cancellation }
   }
   try {
-    return await caller.run(gateway, 'call', ask, deadlineAt)
+    return await caller.run(gateway, 'charge', 'call', ask, deadlineAt)
   } catch (error) {
     const { id: transactionId, correlationId } = stranded
     // A driver's own error is a bug; a gateway that does not answer is normal.

@@ -14,6 +14,7 @@ import type {
   PaymentResponse,
   Transaction,
 } from '../domain/transaction.ts'
+import type { OperationContext } from '../facade.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge } from '../gateways/outcome.ts'
 import type { ChargeBegun } from '../ledger/ledger.ts'
@@ -27,7 +28,6 @@ import {
   deadlinesOf,
   failureOf,
   inTime,
-  type OperationContext,
   type OperationDeps,
 } from './operation.ts'
 

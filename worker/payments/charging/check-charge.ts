@@ -3,8 +3,9 @@
 import { InvalidArgumentException } from '../domain/exceptions.ts'
 import { chargeSchema } from '../domain/requests.ts'
 import type { ChargeRequest } from '../domain/transaction.ts'
+import type { OperationContext } from '../facade.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
-import { faultsOf, type OperationContext } from './operation.ts'
+import { faultsOf } from './operation.ts'
 
 /** Throws InvalidArgumentException, with a sentence that names every fault. */
 export function checkCharge(

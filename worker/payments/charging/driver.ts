@@ -26,7 +26,9 @@ export function driverFace(deps: DriverDeps, gateway: AnyGateway): DriverFacade 
   const { key } = gateway
   return {
     key,
-    ...(supportsRefund(gateway) && { refund: (request) => deps.refund(key, request) }),
+    ...(supportsRefund(gateway) && {
+      refund: (request, context) => deps.refund(key, request, context),
+    }),
     ...(supportsStatusCheck(gateway) && { status: (id) => statusOf(deps, gateway, id) }),
     ...(supportsCancel(gateway) && { cancel: (id) => cancel(deps, gateway, id) }),
   }
@@ -39,7 +41,9 @@ async function statusOf(
 ): Promise<GatewayStatus | undefined> {
   const transaction = await find(deps, gateway, transactionId)
   const names = namesOf(transaction)
-  const answer = await deps.caller.run(gateway, 'call', (call) => gateway.checkStatus(names, call))
+  const answer = await deps.caller.run(gateway, 'status', 'call', (call) =>
+    gateway.checkStatus(names, call),
+  )
   if (!answer.known) return undefined
   // The sweeper applies it, by the same rules as other answers.
   if (mustApply(transaction, answer)) {
@@ -60,7 +64,7 @@ async function cancel(
     throw new InvalidArgumentException(`A payment that is ${status} cannot be cancelled.`)
   }
   const names = namesOf(transaction)
-  await deps.caller.run(gateway, 'call', (call) => gateway.cancel(names, call))
+  await deps.caller.run(gateway, 'charge', 'call', (call) => gateway.cancel(names, call))
   // It may have been paid just before, so the gateway is asked for its status.
   await deps.ledger.checkSoon(gateway.key, names, deps.clock.now())
 }

@@ -11,6 +11,7 @@ import {
   InvalidArgumentException,
   type PaymentError,
 } from '../domain/exceptions.ts'
+import type { CallKind } from '../domain/status.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { AnyGateway, GatewayCall } from '../gateways/gateway.ts'
 import { CALL_TIMEOUT_MS, type Caller } from '../gateways/guard/caller.ts'
@@ -24,11 +25,6 @@ export interface OperationDeps {
   background: Background
   clock: Clock
   log: Log
-}
-
-export interface OperationContext {
-  idempotencyKey?: string
-  correlationId?: string
 }
 
 /** A charge is answered within 20 s (contract). One of them is for the network. */
@@ -77,11 +73,11 @@ export async function inTime<Answer>(
  */
 async function finish(
   deps: Pick<OperationDeps, 'clock' | 'background'>,
-  { transactionId, answeredBy }: { transactionId: string; answeredBy: number },
+  { kind, transactionId, answeredBy }: Ending,
   storing: Promise<Finished>,
 ): Promise<Transaction> {
   const stored = storing.then(({ transaction, opened }) => {
-    if (opened) deps.background.pass('CircuitOpened', { gateway: transaction.gateway })
+    if (opened) deps.background.pass('CircuitOpened', { gateway: transaction.gateway, kind })
     return transaction
   })
   try {
@@ -90,6 +86,12 @@ async function finish(
     if (!(error instanceof LedgerUnavailable)) throw error
     throw new LedgerUnavailable(error.message, { cause: error, transactionId })
   }
+}
+
+interface Ending {
+  kind: CallKind
+  transactionId: string
+  answeredBy: number
 }
 
 /** What is particular to a charge, or to a refund, when its gateway is called. */
@@ -138,7 +140,7 @@ export async function callGateway<Result extends { kind: string }>(
   const now = clock.now()
   const storing = work.store(result, { verdict: call.verdict(), now })
   const { answeredBy } = deadlines
-  const transaction = await finish(deps, { transactionId, answeredBy }, storing)
+  const transaction = await finish(deps, { kind: name, transactionId, answeredBy }, storing)
   return { result, failure, transaction, now }
 }
 
@@ -153,7 +155,9 @@ export function failureOf(
 ): Error {
   const { id: transactionId } = transaction
   if (result.kind !== 'refused') {
-    const checked = checkedInMs(result.nextCheckAt, now)
+    // A refund that was never sent waits for nothing: it may be asked for again at once.
+    const waits = result.kind === 'unknown' || result.nextCheckAt !== undefined
+    const checked = waits ? checkedInMs(result.nextCheckAt, now) : 0
     return unknownOutcome(failure, gateway.key, { transactionId, checkedInMs: checked })
   }
   if (failure instanceof InvalidArgumentException) return failure

@@ -8,6 +8,7 @@ import type { RefundEnd } from '../domain/refund.ts'
 import { refundSchema } from '../domain/requests.ts'
 import type { PaymentStatus } from '../domain/status.ts'
 import type { Paid, RefundRequest, RefundResult } from '../domain/transaction.ts'
+import type { OperationContext } from '../facade.ts'
 import { type Gateway, type SupportsRefund, supportsRefund } from '../gateways/gateway.ts'
 import { failedRefund, refundResult } from '../gateways/outcome.ts'
 import type { RefundBegun } from '../ledger/ledger.ts'
@@ -19,7 +20,6 @@ import {
   failureOf,
   faultsOf,
   inTime,
-  type OperationContext,
   type OperationDeps,
   refusedBefore,
 } from './operation.ts'

@@ -5,7 +5,7 @@ import * as z from 'zod'
 import { webhookPayloadSchema } from './payload.ts'
 import { raisedAlertSchema, settledAlertSchema } from './raised-alert.ts'
 import { chargeSchema } from './requests.ts'
-import type { EventName } from './status.ts'
+import { CALL_KINDS, type EventName } from './status.ts'
 import { transactionSchema } from './transaction.ts'
 
 const { replace: _, repeat: _repeat, ...requested } = chargeSchema.shape
@@ -46,5 +46,7 @@ export const EVENT_PAYLOADS = {
   GatewayTimeout: z
     .object({ gateway: z.string(), endpoint: z.string(), durationMs: z.number() })
     .describe('A gateway did not answer in time.'),
-  CircuitOpened: z.object({ gateway: z.string() }).describe('Once per opening.'),
+  CircuitOpened: z
+    .object({ gateway: z.string(), kind: z.enum(CALL_KINDS) })
+    .describe('Once per opening. `kind`: the calls that are not made for now.'),
 } satisfies Record<EventName, z.ZodType>

@@ -114,7 +114,7 @@ const amountOf = (transaction: TransactionRow, { fullOnly, amount }: RefundStart
 
 const UNSENT: PaymentError = {
   code: 'not_sent',
-  message: 'The gateway was not asked: the database took too long.',
+  message: 'The gateway was not asked: the database or the gateway’s token endpoint failed.',
 }
 
 const FAILED: PaymentError = {

@@ -108,3 +108,7 @@ export function eventOf(to: Exclude<PaymentStatus, 'Pending'>): LifecycleEvent {
       return 'PaymentRefunded'
   }
 }
+
+/** What a gateway is called for. Each has its own circuit: failed checks must not stop charges. */
+export const CALL_KINDS = ['charge', 'refund', 'status'] as const
+export type CallKind = (typeof CALL_KINDS)[number]

@@ -67,7 +67,9 @@ export function refundResult(answer: RefundAnswer, now: number): RefundEnd['resu
 
 /** Of what a driver threw. */
 export const failedRefund = (error: unknown, now: number): RefundEnd['result'] =>
-  failedResult(error, now + REFUND_CHECK_MS)
+  error instanceof GatewayUnavailableException && error.isUnsent
+    ? { kind: 'unsent' }
+    : failedResult(error, now + REFUND_CHECK_MS)
 
 /** For the ledger: what a driver threw. Only a no, or what was never sent, is a refusal. */
 const failedResult = (

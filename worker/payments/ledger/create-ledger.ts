@@ -8,6 +8,7 @@ import type { References } from '../domain/double-payment.ts'
 import type { PendingEvent, Subscribers } from '../domain/events.ts'
 import type { Listed } from '../domain/listed.ts'
 import { isUnderWay, type Payment } from '../domain/payment.ts'
+import type { CallKind } from '../domain/status.ts'
 import type { ChargeRequest } from '../domain/transaction.ts'
 import type { GatewayGuard } from '../gateways/guard/guard.ts'
 import { createDispatching, type Dispatch, type Outbox } from '../outbox/dispatch.ts'
@@ -68,9 +69,10 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
   /** Asks the guard for a call of the gateway, and reports to it when the gateway is not called. */
   const withLeave = async <Begun extends { state: string }>(
     gateway: string,
+    kind: CallKind,
     begin: () => Promise<Begun>,
   ) => {
-    const admission = await guard.admit(gateway, 'call')
+    const admission = await guard.admit(gateway, kind, 'call')
     if (!admission.ok) {
       return { state: 'circuit_open', retryAfterMs: admission.retryAfterMs } as const
     }
@@ -81,7 +83,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
       const { accessToken } = admission
       return isCalled && accessToken !== undefined ? { ...begun, accessToken } : begun
     } finally {
-      if (!isCalled) await guard.report(gateway, 'neutral')
+      if (!isCalled) await guard.report(gateway, kind, 'neutral')
     }
   }
 
@@ -112,8 +114,8 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
   }
 
   return {
-    admit: (gateway, purpose) => guard.admit(gateway, purpose),
-    report: (gateway, verdict) => guard.report(gateway, verdict),
+    admit: (gateway, kind, purpose) => guard.admit(gateway, kind, purpose),
+    report: (gateway, kind, verdict) => guard.report(gateway, kind, verdict),
     accessToken: (gateway, refused) => guard.accessToken(gateway, refused),
     health: (asked) => guard.health(asked),
 
@@ -134,13 +136,13 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
 
     async beginCharge(start) {
       const begin = () => run(beginCharge(start, subscribers))
-      const begun = await withLeave(start.request.gateway, begin)
+      const begun = await withLeave(start.request.gateway, 'charge', begin)
       if (begun.state !== 'circuit_open') return begun
       return (await run(findCharge(start))) ?? begun
     },
     async finishCharge(end) {
       const { transaction, parked } = await run(finishCharge(end, subscribers))
-      const { opened } = await guard.report(transaction.gateway, end.verdict)
+      const { opened } = await guard.report(transaction.gateway, 'charge', end.verdict)
       const applied = await apply(parked, end.now)
       const latest = applied.findLast(({ id }) => id === transaction.id) ?? transaction
       return { transaction: toTransaction({ ...latest }), opened }
@@ -149,10 +151,10 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
     // An impossible refund is refused first, even while the circuit is open.
     beginRefund: async (start) =>
       (await run(findRefusal(start))) ??
-      (await withLeave(start.gateway, () => run(beginRefund(start)))),
+      (await withLeave(start.gateway, 'refund', () => run(beginRefund(start)))),
     async finishRefund(end) {
       const transaction = await run(finishRefund(end, rules))
-      const { opened } = await guard.report(transaction.gateway, end.verdict)
+      const { opened } = await guard.report(transaction.gateway, 'refund', end.verdict)
       return { transaction: toTransaction({ ...transaction }), opened }
     },
 

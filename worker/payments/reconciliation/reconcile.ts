@@ -71,7 +71,9 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     const stored = { gatewayTransactionId, externalReferenceId, reference, amount, currency }
     let answer: StatusAnswer
     try {
-      answer = await deps.caller.run(gateway, 'call', (call) => gateway.checkStatus(stored, call))
+      answer = await deps.caller.run(gateway, 'status', 'call', (call) =>
+        gateway.checkStatus(stored, call),
+      )
     } catch (error) {
       return await unreachable(check, error)
     }
@@ -104,7 +106,9 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
     const charge = { ...request, externalReferenceId, callbackUrl, now: clock.now() }
     let result: ChargeEnd['result']
     try {
-      const answer = await deps.caller.run(gateway, 'call', (call) => gateway.charge(charge, call))
+      const answer = await deps.caller.run(gateway, 'charge', 'call', (call) =>
+        gateway.charge(charge, call),
+      )
       result = chargeResult(request, transaction, answer, clock.now())
     } catch (error) {
       if (!isAnswer(error)) return await unreachable(check, error)

@@ -118,7 +118,7 @@ function limitedCall(deps: ReceiverDeps, gateway: AnyGateway, correlationId: str
     send(request) {
       const { provenFor: proven } = request
       const purpose = proven === undefined ? 'unproven' : { proven }
-      return deps.caller.run(gateway, purpose, (call) => call.send(request))
+      return deps.caller.run(gateway, 'status', purpose, (call) => call.send(request))
     },
     warn: (event, fields) =>
       deps.log('warn', event, { gateway: gateway.key, correlationId, ...fields }),

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
+import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
 import { request } from '../../../support/payments.ts'
 import { openRoom, type Room, reported, unavailable } from '../../../support/payments-room.ts'
 
@@ -69,6 +70,25 @@ describe('a refund', () => {
     await expect(refund(25_000)).rejects.toMatchObject({ code: 'in_progress' })
     expect(room.refunded).toHaveLength(1)
     expect(await current()).toMatchObject({ status: 'Paid', refundedAmount: 0 })
+  })
+
+  it('that was never sent, since there was no access token, may be asked for again at once', async () => {
+    const works = room.script.refund
+    room.script.refund = () => {
+      throw new GatewayUnavailableException('no access token', { isUnsent: true })
+    }
+    const asked = { transactionId, amount: 25_000, reason: 'Broken' }
+    const context = { idempotencyKey: 'key-1' }
+    const driver = room.payments.driver('bank')
+    await expect(driver.refund?.(asked, context)).rejects.toMatchObject({
+      code: 'gateway_unavailable',
+      retryAfterMs: 0,
+    })
+    room.script.refund = works
+    expect(await driver.refund?.(asked, context)).toMatchObject({ success: true })
+    expect(await driver.refund?.(asked, context)).toMatchObject({ success: true })
+    expect(room.refunded).toHaveLength(2)
+    expect(await current()).toMatchObject({ status: 'Refunded' })
   })
 
   it('changes nothing when the gateway refuses it, and can be repeated', async () => {

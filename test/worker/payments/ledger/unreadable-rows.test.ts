@@ -69,7 +69,7 @@ beforeEach(async () => {
     ...{ ledger, queries, clock, log, onMismatch: 'log' },
     gateways: new Map([['shop', shop]]),
     caller: {
-      run: (_gateway, _purpose, work) =>
+      run: (_gateway, _kind, _purpose, work) =>
         work({ send: () => Promise.reject(new Error('unexpected call')), warn: () => undefined }),
     },
   })

@@ -23,7 +23,7 @@ describe('the subscribers', () => {
       true,
       false,
     ])
-    await dispatcher.pass('CircuitOpened', { gateway: 'bank' })
+    await dispatcher.pass('CircuitOpened', { gateway: 'bank', kind: 'charge' })
     await dispatcher.pass('GatewayTimeout', { gateway: 'bank', endpoint: 'init', durationMs: 1 })
     expect(sent).toHaveLength(1)
   })
@@ -168,7 +168,7 @@ describe('a passing event', () => {
       },
       () => new Response(null, { status: 500 }),
     )
-    await dispatcher.pass('CircuitOpened', { gateway: 'bank' })
+    await dispatcher.pass('CircuitOpened', { gateway: 'bank', kind: 'charge' })
     expect(new Set(lines.map(({ event }) => event))).toEqual(
       new Set(['payments.listener.failed', 'payments.passing_event.failed']),
     )
@@ -208,7 +208,8 @@ describe('a passing event', () => {
   it('of another kind is not limited', async () => {
     let seen = 0
     const { dispatcher } = dispatcherOf({ CircuitOpened: () => seen++ })
-    for (let i = 0; i < 100; i++) await dispatcher.pass('CircuitOpened', { gateway: 'bank' })
+    for (let i = 0; i < 100; i++)
+      await dispatcher.pass('CircuitOpened', { gateway: 'bank', kind: 'charge' })
     expect(seen).toBe(100)
   })
 })

@@ -53,7 +53,11 @@ describe('the gateways', () => {
       {
         key: 'bank',
         driver: 'redirect',
-        breaker: { state: 'closed', failures: 0 },
+        breaker: {
+          charge: { state: 'closed', failures: 0 },
+          refund: { state: 'closed', failures: 0 },
+          status: { state: 'closed', failures: 0 },
+        },
         supportsRefund: true,
         refunds: 'partial',
         currencies: ['IQD'],
@@ -63,12 +67,15 @@ describe('the gateways', () => {
   })
 
   it('show a circuit that opened, and one that the next call may close', async () => {
-    for (let call = 0; call < 5; call++) await room.payments.ledger.report('bank', 'failure')
+    for (let call = 0; call < 5; call++)
+      await room.payments.ledger.report('bank', 'charge', 'failure')
     const openUntil = new Date(room.clock.now() + 30_000).toISOString()
     const [open] = await health()
-    expect(open?.breaker).toEqual({ state: 'open', failures: 5, openUntil })
+    const closed = { state: 'closed', failures: 0 }
+    const charge = { state: 'open', failures: 5, openUntil }
+    expect(open?.breaker).toEqual({ charge, refund: closed, status: closed })
     await room.clock.advance(30_000)
-    expect((await health())[0]?.breaker).toEqual({ state: 'probing', failures: 5 })
+    expect((await health())[0]?.breaker.charge).toEqual({ state: 'probing', failures: 5 })
   })
 
   it('show if their configuration cannot refund, and if they take any currency', async () => {
@@ -165,7 +172,7 @@ describe('a repeated request', () => {
 
       const { gatewayTransactionId = '' } = await charge()
       await paid('event-1', { gatewayTransactionId, amount: 1 })
-      await room.payments.ledger.report('bank', 'failure')
+      await room.payments.ledger.report('bank', 'charge', 'failure')
       const other = await get(path, { 'If-None-Match': tag })
       expect(other.status).toBe(200)
       expect(other.headers.get('ETag')).not.toBe(tag)

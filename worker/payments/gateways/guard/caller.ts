@@ -4,6 +4,7 @@ import type { Clock } from '../../../shared/clock.ts'
 import type { Log } from '../../../shared/log.ts'
 import type { PaymentEvents } from '../../domain/events.ts'
 import { GatewayUnavailableException } from '../../domain/exceptions.ts'
+import type { CallKind } from '../../domain/status.ts'
 import { createGatewayCall, type TrackedCall } from '../client/gateway-call.ts'
 import type { Gateway, GatewayCall } from '../gateway.ts'
 import { callbackLimit, type Purpose } from './callback-limit.ts'
@@ -27,6 +28,7 @@ export interface Caller {
    */
   run<T>(
     gateway: Pick<Gateway, 'key'>,
+    kind: CallKind,
     purpose: Purpose,
     work: (call: GatewayCall) => Promise<T>,
     deadlineAt?: number,
@@ -60,18 +62,18 @@ export function createCaller({ guard, onOpened, ...calling }: CallerDeps): Calle
   // The same limit as in the guard, for this isolate alone: a flood must not reach the one ledger.
   const limit = callbackLimit()
 
-  async function admit(gateway: string, purpose: Purpose): Promise<Admission> {
+  async function admit(gateway: string, kind: CallKind, purpose: Purpose): Promise<Admission> {
     if (purpose !== 'call') {
       const taken = limit.take(gateway, purpose, calling.clock.elapsed())
       if (!taken.ok) return { ...taken, reason: 'rate_limited' }
     }
-    return await guard.admit(gateway, purpose)
+    return await guard.admit(gateway, kind, purpose)
   }
 
-  async function report(gateway: string, verdict: Verdict): Promise<void> {
+  async function report(gateway: string, kind: CallKind, verdict: Verdict): Promise<void> {
     try {
-      const { opened } = await guard.report(gateway, verdict)
-      if (opened) onOpened({ gateway })
+      const { opened } = await guard.report(gateway, kind, verdict)
+      if (opened) onOpened({ gateway, kind })
     } catch (error) {
       // The work is done, and its result matters more than the breaker's count.
       calling.log('warn', 'payments.gateway.not_reported', {
@@ -83,8 +85,8 @@ export function createCaller({ guard, onOpened, ...calling }: CallerDeps): Calle
   }
 
   return {
-    async run(gateway, purpose, work, deadlineAt) {
-      const admission = await admit(gateway.key, purpose)
+    async run(gateway, kind, purpose, work, deadlineAt) {
+      const admission = await admit(gateway.key, kind, purpose)
       if (!admission.ok) {
         const { reason, retryAfterMs } = admission
         const { key } = gateway
@@ -104,7 +106,7 @@ export function createCaller({ guard, onOpened, ...calling }: CallerDeps): Calle
         // A stranger may know an input that makes the gateway fail. Counting such failures would
         // let them open the circuit for every payer.
         const isByCallback = purpose !== 'call' && verdict === 'failure'
-        await report(gateway.key, isByCallback ? 'neutral' : verdict)
+        await report(gateway.key, kind, isByCallback ? 'neutral' : verdict)
       }
     },
     startCall,

@@ -2,17 +2,21 @@
 
 import type { Clock } from '../../../shared/clock.ts'
 import type { Log } from '../../../shared/log.ts'
+import type { CallKind } from '../../domain/status.ts'
 import { createAccessTokens } from '../client/access-token.ts'
 import type { AnyGateway } from '../gateway.ts'
 import { admit, type BreakerState, CLOSED, health, OPEN_MS, report } from './breaker.ts'
 import { callbackLimit } from './callback-limit.ts'
 import type { GatewayGuard } from './guard.ts'
 
-/** Stores each gateway's breaker: a Map, or durable storage where processes are short-lived. */
+/** Stores each circuit's state: a Map, or durable storage where processes are short-lived. */
 export interface BreakerStore {
-  get(gateway: string): BreakerState | undefined
-  set(gateway: string, state: BreakerState): void
+  get(circuit: string): BreakerState | undefined
+  set(circuit: string, state: BreakerState): void
 }
+
+/** The name of a circuit in the store. */
+export const circuitOf = (gateway: string, kind: CallKind): string => `${kind} ${gateway}`
 
 export interface GuardDeps {
   gateways: ReadonlyMap<string, AnyGateway>
@@ -27,30 +31,32 @@ export function createGuard({ gateways, clock, store, fetch, log }: GuardDeps): 
   const limit = callbackLimit()
 
   return {
-    async admit(gateway, purpose) {
+    async admit(gateway, kind, purpose) {
       const now = clock.now()
       if (purpose !== 'call') {
         const taken = limit.take(gateway, purpose, clock.elapsed())
         if (!taken.ok) return { ...taken, reason: 'rate_limited' }
       }
-      const before = store.get(gateway) ?? CLOSED
+      const circuit = circuitOf(gateway, kind)
+      const before = store.get(circuit) ?? CLOSED
       // A probe decides for every payer whether the circuit closes: a stranger may not cause it.
       if (purpose === 'unproven' && before.openUntil !== undefined) {
         return { ok: false, reason: 'circuit_open', retryAfterMs: OPEN_MS }
       }
       const decision = admit(before, now)
       if (!decision.ok) return { ...decision, reason: 'circuit_open' }
-      if (decision.state !== before) store.set(gateway, decision.state)
+      if (decision.state !== before) store.set(circuit, decision.state)
       const accessToken = tokens.cached(gateway)
       return { ok: true, ...(accessToken !== undefined && { accessToken }) }
     },
 
-    async report(gateway, verdict) {
-      const before = store.get(gateway) ?? CLOSED
+    async report(gateway, kind, verdict) {
+      const circuit = circuitOf(gateway, kind)
+      const before = store.get(circuit) ?? CLOSED
       const { state, opened } = report(before, verdict, clock.now())
       // Nearly every call succeeds: an unchanged state is not written to storage.
-      if (!isSame(before, state)) store.set(gateway, state)
-      if (opened) log('error', 'payments.gateway.circuit_opened', { gateway })
+      if (!isSame(before, state)) store.set(circuit, state)
+      if (opened) log('error', 'payments.gateway.circuit_opened', { gateway, kind })
       return { opened }
     },
 
@@ -62,7 +68,18 @@ export function createGuard({ gateways, clock, store, fetch, log }: GuardDeps): 
 
     async health(keys) {
       const now = clock.now()
-      return Object.fromEntries(keys.map((key) => [key, health(store.get(key) ?? CLOSED, now)]))
+      const ofKind = (key: string, kind: CallKind) =>
+        health(store.get(circuitOf(key, kind)) ?? CLOSED, now)
+      return Object.fromEntries(
+        keys.map((key) => [
+          key,
+          {
+            charge: ofKind(key, 'charge'),
+            refund: ofKind(key, 'refund'),
+            status: ofKind(key, 'status'),
+          },
+        ]),
+      )
     },
   }
 }

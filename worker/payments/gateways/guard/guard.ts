@@ -2,6 +2,7 @@
 // token. The ledger holds the guard, because there is only one ledger.
 
 import * as z from 'zod'
+import type { CallKind } from '../../domain/status.ts'
 import { timeSchema } from '../../domain/transaction.ts'
 import type { Purpose } from './callback-limit.ts'
 
@@ -12,12 +13,12 @@ export type Verdict = 'success' | 'failure' | 'neutral'
 
 export interface GatewayGuard {
   /** Asks for one call, whose result must be reported. Calls for callbacks are limited. */
-  admit(gateway: string, purpose: Purpose): Promise<Admission>
-  report(gateway: string, verdict: Verdict): Promise<{ opened: boolean }>
+  admit(gateway: string, kind: CallKind, purpose: Purpose): Promise<Admission>
+  report(gateway: string, kind: CallKind, verdict: Verdict): Promise<{ opened: boolean }>
   /** `refused`: the token that the gateway has just answered with 401; a fresh one is fetched. */
   accessToken(gateway: string, refused?: string): Promise<TokenAnswer>
   /** The state of these gateways' circuits, by key. Changes nothing. */
-  health(gateways: readonly string[]): Promise<Readonly<Record<string, BreakerHealth>>>
+  health(gateways: readonly string[]): Promise<Readonly<Record<string, Breakers>>>
 }
 
 export type Admission =
@@ -39,10 +40,21 @@ export const breakerHealthSchema = z.object({
   openUntil: timeSchema.describe('While open: no call is made before this time.').exactOptional(),
 })
 
+const breakersSchema = z
+  .object({
+    charge: breakerHealthSchema,
+    refund: breakerHealthSchema,
+    status: breakerHealthSchema,
+  } satisfies Record<CallKind, unknown>)
+  .describe(
+    'By kind of call: `status` is the check of a payment, and `charge` also its cancellation. A ' +
+      'token that cannot be fetched counts for the kind that needed it.',
+  )
+
 export const gatewayHealthSchema = z.object({
   key: z.string().describe('Its key in the configuration.'),
   driver: z.string().describe('The name of the driver in the configuration.'),
-  breaker: breakerHealthSchema,
+  breaker: breakersSchema,
   supportsRefund: z.boolean(),
   refunds: z
     .enum(['full', 'partial'])
@@ -62,6 +74,7 @@ export const gatewayHealthSchema = z.object({
 })
 
 export type BreakerHealth = z.infer<typeof breakerHealthSchema>
+export type Breakers = z.infer<typeof breakersSchema>
 
 /** One gateway as `GET /api/payments/gateways` shows it. */
 export type GatewayHealth = z.infer<typeof gatewayHealthSchema>

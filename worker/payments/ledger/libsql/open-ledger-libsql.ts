@@ -3,7 +3,7 @@
 import type { Clock } from '../../../shared/clock.ts'
 import type { Log } from '../../../shared/log.ts'
 import type { PaymentsConfig } from '../../config.ts'
-import { type BreakerStore, createGuard } from '../../gateways/guard/guard-process.ts'
+import { type BreakerStore, circuitOf, createGuard } from '../../gateways/guard/guard-process.ts'
 import type { PaymentsMetrics } from '../../metrics.ts'
 import type { Dispatch } from '../../outbox/dispatch.ts'
 import { subscribersOf } from '../../outbox/subscribers.ts'
@@ -32,7 +32,10 @@ export function openLibsqlLedger(deps: OpenLedgerDeps): Ledger {
   const guard = createGuard({ gateways, store: breakers, clock, log, fetch })
   return createLedger({
     store: metrics.store(libsqlStore(database)),
-    guard: metrics.guard(guard, (gateway) => breakers.get(gateway)?.openUntil !== undefined),
+    guard: metrics.guard(
+      guard,
+      (gateway, kind) => breakers.get(circuitOf(gateway, kind))?.openUntil !== undefined,
+    ),
     subscribers: subscribersOf(listeners, endpoint),
     references,
     ...rest,

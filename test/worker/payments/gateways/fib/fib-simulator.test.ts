@@ -31,7 +31,8 @@ function open(client_secret = CLIENT.secret) {
   const guard = createGuard({ ...common, gateways: new Map([['fib', bank]]), store: new Map() })
   const none = () => undefined
   const caller = createCaller({ ...common, guard, onTimeout: none, onOpened: none })
-  const run = <T>(work: (call: GatewayCall) => Promise<T>) => caller.run(bank, 'call', work)
+  const run = <T>(work: (call: GatewayCall) => Promise<T>) =>
+    caller.run(bank, 'charge', 'call', work)
 
   /** A payment, its names, and what the simulator calls back with once `act` is done to it. */
   async function charged() {

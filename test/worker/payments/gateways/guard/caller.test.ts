@@ -29,7 +29,7 @@ function guardWith(
         onAdmit()
         return admission
       },
-      report: async (_, verdict) => {
+      report: async (_, _kind, verdict) => {
         reports.push(verdict)
         return { opened: await opened() }
       },
@@ -53,13 +53,13 @@ describe('the caller', () => {
       await ask(call)
       return 'done'
     }
-    expect(await caller.run(shop, 'call', two)).toBe('done')
+    expect(await caller.run(shop, 'charge', 'call', two)).toBe('done')
     expect(reports).toEqual(['success'])
   })
 
   it('reports once when the work throws, and rethrows the error', async () => {
     const { caller, reports } = guardWith({ ok: true })
-    const broken = caller.run(shop, 'call', async () => {
+    const broken = caller.run(shop, 'charge', 'call', async () => {
       throw new Error('driver')
     })
     await expect(broken).rejects.toThrow('driver')
@@ -68,7 +68,7 @@ describe('the caller', () => {
 
   it('reports once when the work throws synchronously', async () => {
     const { caller, reports } = guardWith({ ok: true })
-    const broken = caller.run(shop, 'call', () => {
+    const broken = caller.run(shop, 'charge', 'call', () => {
       throw new Error('driver')
     })
     await expect(broken).rejects.toThrow('driver')
@@ -80,7 +80,7 @@ describe('the caller', () => {
     async (reason) => {
       const { caller, reports } = guardWith({ ok: false, reason, retryAfterMs: 1_234 })
       let works = 0
-      const refused = caller.run(shop, 'unproven', async () => works++)
+      const refused = caller.run(shop, 'charge', 'unproven', async () => works++)
       await expect(refused).rejects.toMatchObject({
         code: 'gateway_unavailable',
         retryAfterMs: 1_234,
@@ -92,7 +92,7 @@ describe('the caller', () => {
   it('asks the guard for callbacks no more often than the guard would admit', async () => {
     let asked = 0
     const { caller } = guardWith({ ok: true }, undefined, () => asked++)
-    const run = (purpose: Purpose) => caller.run(shop, purpose, async () => undefined)
+    const run = (purpose: Purpose) => caller.run(shop, 'charge', purpose, async () => undefined)
     const all = await Promise.allSettled(Array.from({ length: 200 }, () => run('unproven')))
     expect([asked, all.filter(({ status }) => status === 'fulfilled').length]).toEqual([10, 10])
     await expect(run('unproven')).rejects.toBeInstanceOf(TooManyCallbacks)
@@ -102,19 +102,19 @@ describe('the caller', () => {
 
   it('fires CircuitOpened when its report opened the circuit', async () => {
     const { caller, openings } = guardWith({ ok: true }, async () => true)
-    await caller.run(shop, 'call', ask)
+    await caller.run(shop, 'charge', 'call', ask)
     expect(openings).toEqual(['shop'])
   })
 
   it('returns the result of the work when the report fails', async () => {
     const unreachable = () => Promise.reject(new Error('away'))
     const { caller } = guardWith({ ok: true }, unreachable)
-    expect(await caller.run(shop, 'call', async () => 'done')).toBe('done')
+    expect(await caller.run(shop, 'charge', 'call', async () => 'done')).toBe('done')
   })
 
   it('does not open a circuit because of callbacks, but closes one that a charge opened', async () => {
     const bed = new GatewayBed(shop, noConnection)
-    const run = (purpose: Purpose) => bed.end(bed.caller.run(shop, purpose, ask))
+    const run = (purpose: Purpose) => bed.end(bed.caller.run(shop, 'charge', purpose, ask))
     const proven = { proven: 'payment-1' }
     for (let call = 0; call < 8; call++) await expect(run('unproven')).rejects.toThrow()
     for (let call = 0; call < 8; call++) await expect(run(proven)).rejects.toThrow()
@@ -130,10 +130,10 @@ describe('the caller', () => {
 
   it('opens the circuit of the real guard once after five failures, and closes it later', async () => {
     const bed = new GatewayBed(shop, noConnection)
-    const run = () => bed.end(bed.caller.run(shop, 'call', ask))
+    const run = () => bed.end(bed.caller.run(shop, 'charge', 'call', ask))
     for (let call = 0; call < 8; call++) await expect(run()).rejects.toThrow()
     expect(bed.sent).toHaveLength(5)
-    expect(bed.openings).toEqual([{ gateway: 'shop' }])
+    expect(bed.openings).toEqual([{ gateway: 'shop', kind: 'charge' }])
     bed.answer = () => json({})
     await bed.clock.advance(30_000)
     await run()

@@ -27,34 +27,42 @@ describe('the guard', () => {
     const { guard, clock } = bedOf()
     const opened: boolean[] = []
     for (let call = 0; call < 6; call++) {
-      opened.push((await guard.report('shop', 'failure')).opened)
+      opened.push((await guard.report('shop', 'charge', 'failure')).opened)
     }
     expect(opened).toEqual([false, false, false, false, true, false])
-    expect(await guard.admit('shop', 'call')).toEqual({
+    expect(await guard.admit('shop', 'charge', 'call')).toEqual({
       ok: false,
       reason: 'circuit_open',
       retryAfterMs: 30_000,
     })
     await clock.advance(30_000)
-    expect((await guard.admit('shop', 'call')).ok).toBe(true)
-    expect((await guard.admit('shop', 'call')).ok).toBe(false)
-    await guard.report('shop', 'success')
-    expect((await guard.admit('shop', 'call')).ok).toBe(true)
+    expect((await guard.admit('shop', 'charge', 'call')).ok).toBe(true)
+    expect((await guard.admit('shop', 'charge', 'call')).ok).toBe(false)
+    await guard.report('shop', 'charge', 'success')
+    expect((await guard.admit('shop', 'charge', 'call')).ok).toBe(true)
   })
 
   it('has a separate circuit for each gateway', async () => {
     const { guard } = bedOf()
-    for (let call = 0; call < 5; call++) await guard.report('shop', 'failure')
-    expect((await guard.admit('shop', 'call')).ok).toBe(false)
-    expect((await guard.admit('other', 'call')).ok).toBe(true)
+    for (let call = 0; call < 5; call++) await guard.report('shop', 'charge', 'failure')
+    expect((await guard.admit('shop', 'charge', 'call')).ok).toBe(false)
+    expect((await guard.admit('other', 'charge', 'call')).ok).toBe(true)
+  })
+
+  it('has a separate circuit for each kind of call: failed checks stop no charge', async () => {
+    const { guard } = bedOf()
+    for (let call = 0; call < 5; call++) await guard.report('shop', 'status', 'failure')
+    expect((await guard.admit('shop', 'status', 'call')).ok).toBe(false)
+    expect((await guard.admit('shop', 'charge', 'call')).ok).toBe(true)
+    expect((await guard.admit('shop', 'refund', 'call')).ok).toBe(true)
   })
 
   it('keeps its state after a restart', async () => {
     const bed = bedOf()
-    for (let call = 0; call < 5; call++) await bed.guard.report('shop', 'failure')
+    for (let call = 0; call < 5; call++) await bed.guard.report('shop', 'charge', 'failure')
     const { breakers: store, clock, fetch } = bed
     const again = createGuard({ gateways: new Map(), clock, store, fetch, log: () => undefined })
-    expect((await again.admit('shop', 'call')).ok).toBe(false)
+    expect((await again.admit('shop', 'charge', 'call')).ok).toBe(false)
   })
 
   it('does not write to the store for a success after a success', async () => {
@@ -68,46 +76,48 @@ describe('the guard', () => {
     const store = { get: (key: string) => kept.get(key), set }
     const guard = createGuard({ gateways: new Map(), clock, store, fetch, log: () => undefined })
     for (let call = 0; call < 3; call++) {
-      await guard.admit('shop', 'call')
-      await guard.report('shop', 'success')
+      await guard.admit('shop', 'charge', 'call')
+      await guard.report('shop', 'charge', 'success')
     }
     expect(writes).toBe(0)
-    await guard.report('shop', 'failure')
+    await guard.report('shop', 'charge', 'failure')
     expect(writes).toBe(1)
   })
 
   it('shows the state of circuits without starting a probe', async () => {
     const { guard, clock } = bedOf()
-    for (let call = 0; call < 5; call++) await guard.report('shop', 'failure')
+    for (let call = 0; call < 5; call++) await guard.report('shop', 'charge', 'failure')
     expect(await guard.health(['other', 'shop'])).toMatchObject({
-      other: { state: 'closed', failures: 0 },
-      shop: { state: 'open', failures: 5 },
+      other: { charge: { state: 'closed', failures: 0 } },
+      shop: { charge: { state: 'open', failures: 5 }, refund: { state: 'closed', failures: 0 } },
     })
     await clock.advance(30_000)
-    expect(await guard.health(['shop'])).toEqual({ shop: { state: 'probing', failures: 5 } })
-    expect((await guard.admit('shop', 'call')).ok).toBe(true)
+    expect((await guard.health(['shop'])).shop?.charge).toEqual({ state: 'probing', failures: 5 })
+    expect((await guard.admit('shop', 'charge', 'call')).ok).toBe(true)
   })
 
   it('limits unproven callbacks, and not calls or callbacks with a proof', async () => {
     const { guard } = bedOf()
     const answers = []
-    for (let time = 0; time < 100; time++) answers.push(await guard.admit('shop', 'unproven'))
+    for (let time = 0; time < 100; time++)
+      answers.push(await guard.admit('shop', 'charge', 'unproven'))
     expect(answers.filter(({ ok }) => ok)).toHaveLength(10)
     const limited = { ok: false, reason: 'rate_limited', retryAfterMs: 1_000 }
     expect(answers.at(-1)).toEqual(limited)
-    expect((await guard.admit('shop', { proven: 'a' })).ok).toBe(true)
-    for (let time = 0; time < 100; time++) expect((await guard.admit('shop', 'call')).ok).toBe(true)
+    expect((await guard.admit('shop', 'charge', { proven: 'a' })).ok).toBe(true)
+    for (let time = 0; time < 100; time++)
+      expect((await guard.admit('shop', 'charge', 'call')).ok).toBe(true)
   })
 
   it('never uses an unproven callback as the probe of an open circuit', async () => {
     const { guard, clock } = bedOf()
-    for (let call = 0; call < 5; call++) await guard.report('shop', 'failure')
+    for (let call = 0; call < 5; call++) await guard.report('shop', 'charge', 'failure')
     await clock.advance(30_000)
     const refused = { ok: false, reason: 'circuit_open', retryAfterMs: 30_000 }
-    expect(await guard.admit('shop', 'unproven')).toEqual(refused)
-    expect((await guard.admit('shop', { proven: 'a' })).ok).toBe(true)
-    await guard.report('shop', 'success')
-    expect((await guard.admit('shop', 'unproven')).ok).toBe(true)
+    expect(await guard.admit('shop', 'charge', 'unproven')).toEqual(refused)
+    expect((await guard.admit('shop', 'charge', { proven: 'a' })).ok).toBe(true)
+    await guard.report('shop', 'charge', 'success')
+    expect((await guard.admit('shop', 'charge', 'unproven')).ok).toBe(true)
   })
 })
 
@@ -141,9 +151,12 @@ describe('an access token', () => {
     const bed = bedOf(tokens(lives))
     await bed.end(bed.guard.accessToken('shop'))
     await bed.clock.advance(keptS * 1_000 - 1)
-    expect(await bed.guard.admit('shop', 'call')).toEqual({ ok: true, accessToken: 'token-1' })
+    expect(await bed.guard.admit('shop', 'charge', 'call')).toEqual({
+      ok: true,
+      accessToken: 'token-1',
+    })
     await bed.clock.advance(1)
-    expect(await bed.guard.admit('shop', 'call')).toEqual({ ok: true })
+    expect(await bed.guard.admit('shop', 'charge', 'call')).toEqual({ ok: true })
     expect(await bed.end(bed.guard.accessToken('shop'))).toEqual({ ok: true, token: 'token-2' })
   })
 
@@ -172,7 +185,7 @@ describe('an access token', () => {
     await bed.end(bed.guard.accessToken('shop'))
     isSlow = true
     const replacing = bed.guard.accessToken('shop', 'token-1')
-    expect(await bed.guard.admit('shop', 'call')).toEqual({ ok: true })
+    expect(await bed.guard.admit('shop', 'charge', 'call')).toEqual({ ok: true })
     await bed.end(replacing)
   })
 
