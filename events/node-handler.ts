@@ -25,7 +25,8 @@ export const toNodeHandler =
   (receive: EventReceiver) =>
   async (incoming: NodeRequest, outgoing: NodeResponse): Promise<void> => {
     const body = incoming[Symbol.asyncIterator]()
-    const answer = await receive(await toRequest(incoming, body))
+    // A server that does not wait for this handler would end with whatever it rejects.
+    const answer = await toRequest(incoming, body).then(receive).catch(failed)
     const text = await answer.text()
     const headers = Object.fromEntries(answer.headers)
     // With its length the answer is whole for the sender before the end of it.
@@ -39,16 +40,22 @@ export const toNodeHandler =
 type Body = AsyncIterator<Uint8Array>
 
 async function toRequest(incoming: NodeRequest, body: Body): Promise<Request> {
-  const { method = 'POST', readableDidRead: isRead } = incoming
-  const headers = Object.entries(incoming.headers).map(([name, value]): [string, string] => [
-    name,
-    String(value ?? ''),
-  ])
-  if (method === 'GET' || method === 'HEAD') return new Request(ANY_URL, { method, headers })
+  const { method, readableDidRead: isRead } = incoming
+  // Any method but POST is refused by its name alone, and a TRACE can be no Request at all.
+  if (method !== 'POST') return new Request(ANY_URL)
+  const headers = Object.entries(incoming.headers)
+    // HTTP/2 has the method and the path among them, with a name that is none for a Request.
+    .filter(([name]) => !name.startsWith(':'))
+    .map(([name, value]): [string, string] => [name, String(value ?? '')])
   const init = { method, headers, body: isRead ? '' : streamOf(body), duplex: 'half' }
   const request = new Request(ANY_URL, init as RequestInit)
   if (isRead) await request.text()
   return request
+}
+
+function failed(error: unknown): Response {
+  console.error('signalbox/events:', error)
+  return new Response(null, { status: 500 })
 }
 
 /** Nothing is done by it. */

@@ -1,24 +1,46 @@
 // Under Node's own server, with deliveries that the standard's own library signed.
 
 import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
+import { type AddressInfo, connect, type Server } from 'node:net'
 import { Webhook } from 'standardwebhooks'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { handleEvents, toNodeHandler } from '../../events/index.ts'
 import { transaction } from '../support/payments.ts'
 import { upload } from '../support/upload.ts'
 
 const SECRET = `whsec_${randomBytes(32).toString('base64')}`
 
-async function serve(listener: RequestListener): Promise<string> {
-  const server = createServer(listener)
+const serve = (listener: RequestListener) => listen(createServer(listener))
+
+async function listen(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void server.close())
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/events`
 }
 
-async function deliver(url: string, more: object = {}): Promise<unknown[]> {
+/** By hand, since fetch sends no TRACE. */
+async function statusOf(url: string, method: string): Promise<number> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  onTestFinished(() => void socket.destroy())
+  socket.write(`${method} /events HTTP/1.1\r\nHost: shop\r\n\r\n`)
+  const [first] = await once(socket, 'data')
+  return Number(String(first).split(' ')[1])
+}
+
+async function sendHttp2(url: string, headers: object, body = ''): Promise<unknown> {
+  const session = connectHttp2(url)
+  onTestFinished(() => session.destroy())
+  const stream = session.request({ ':path': '/events', ...headers })
+  // Without a body by its method, it has ended already.
+  if (!stream.writableEnded) stream.end(body)
+  const [answer] = await once(stream, 'response')
+  return answer[':status']
+}
+
+function signed(more: object = {}) {
   const at = new Date()
   const data = { transaction: transaction({ status: 'Paid' }), ...more }
   const body = JSON.stringify({ type: 'PaymentSucceeded', timestamp: at.toISOString(), data })
@@ -27,6 +49,11 @@ async function deliver(url: string, more: object = {}): Promise<unknown[]> {
     'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
     'webhook-signature': new Webhook(SECRET).sign('01EVENT', at, body),
   }
+  return { headers, body }
+}
+
+async function deliver(url: string, more: object = {}): Promise<unknown[]> {
+  const { headers, body } = signed(more)
   const answer = await fetch(url, { method: 'POST', headers, body })
   const text = await answer.text()
   return [answer.status, text === '' ? undefined : JSON.parse(text).code]
@@ -101,6 +128,37 @@ describe('the endpoint under Node’s own server', () => {
     await begun.promise
     socket.destroy()
     await over.promise
+  })
+
+  it.each(['TRACE', 'TRACK', 'M-SEARCH', 'DELETE', 'HEAD', 'OPTIONS'])(
+    'refuses a %s, and goes on',
+    async (method) => {
+      const handled: string[] = []
+      const handle = toNodeHandler(receiver(handled))
+      const url = await serve((request, response) => handle(request, response))
+      expect(await statusOf(url, method)).toBe(method === 'TRACK' ? 400 : 405)
+      expect(await deliver(url)).toEqual([204, undefined])
+    },
+  )
+
+  it('answers over HTTP/2, whose headers hold the method, too', async () => {
+    const handled: string[] = []
+    const handle = toNodeHandler(receiver(handled))
+    const url = await listen(createHttp2Server((request, response) => handle(request, response)))
+    const { body, headers } = signed()
+    expect(await sendHttp2(url, { ':method': 'POST', ...headers }, body)).toBe(204)
+    expect(await sendHttp2(url, { ':method': 'TRACE' })).toBe(405)
+    expect(await sendHttp2(url, { ':method': 'HEAD' })).toBe(405)
+    expect(handled).toEqual(['01EVENT'])
+  })
+
+  it('answers 500 for a receiver that fails, and goes on', async () => {
+    const handle = toNodeHandler(() => Promise.reject(new Error('A receiver failed.')))
+    const log = vi.spyOn(console, 'error').mockReturnValue()
+    onTestFinished(() => log.mockRestore())
+    const url = await serve((request, response) => handle(request, response))
+    expect(await deliver(url)).toEqual([500, undefined])
+    expect(log).toHaveBeenCalledWith('signalbox/events:', new Error('A receiver failed.'))
   })
 
   it('says so where a parser has read the body before it', async () => {
