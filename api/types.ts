@@ -197,7 +197,7 @@ export interface ChangesAnswer {
   /** This run and batch was applied before; nothing happened now. */
   duplicate?: true
   /** The version of the publishing protocol. */
-  wire: 2
+  wire: 3
 }
 
 export interface ChangesRequest {
@@ -213,7 +213,7 @@ export interface ChangesRequest {
   /** More parts of this change follow. Clients get its message after the last one. */
   more?: boolean
   /** The version of the publishing protocol. */
-  wire: 2
+  wire: 3
 }
 
 export interface ChargeRequest {
@@ -728,7 +728,7 @@ export type SyncAnswer =
   | {
       step: 'probe'
       /** The version of the publishing protocol. */
-      wire: 2
+      wire: 3
     }
   | {
       step: 'root'
@@ -736,27 +736,27 @@ export type SyncAnswer =
       epoch: string
       match: boolean
       /** The version of the publishing protocol. */
-      wire: 2
+      wire: 3
     }
   | {
       step: 'buckets'
       differ: number[]
       /** The version of the publishing protocol. */
-      wire: 2
+      wire: 3
     }
   | {
       step: 'entries'
       lack: string[]
       dropped: number
       /** The version of the publishing protocol. */
-      wire: 2
+      wire: 3
     }
 
 export type SyncRequest =
   | {
       step: 'probe'
       /** The version of the publishing protocol. */
-      wire: 2
+      wire: 3
     }
   | {
       step: 'root'
@@ -771,7 +771,7 @@ export type SyncRequest =
         version: string
       }
       /** The version of the publishing protocol. */
-      wire: 2
+      wire: 3
     }
   | {
       step: 'buckets'
@@ -779,7 +779,7 @@ export type SyncRequest =
       /** The sums of the 256 buckets. */
       buckets: string[]
       /** The version of the publishing protocol. */
-      wire: 2
+      wire: 3
     }
   | {
       step: 'entries'
@@ -790,7 +790,7 @@ export type SyncRequest =
       /** Further `entries` messages of this sync follow. */
       more: boolean
       /** The version of the publishing protocol. */
-      wire: 2
+      wire: 3
     }
 
 /** Times are RFC 3339, UTC. Lists leave out `body`, `provenance`, `checks`, `extra`. */

@@ -107,7 +107,7 @@ it with exit code 0.`,
 Watches the task board in DIR and publishes its changes to the edge. While the edge cannot be
 reached, it tries again for ever and loses nothing. SIGTERM and SIGINT publish what is pending and
 end with exit code 0. If two sidecars publish one repository, the later one wins; the earlier one
-waits, and tries again after seconds, then after minutes. What leaves this machine: tasks and
+goes on when that has ended, or a minute after it was killed. What leaves this machine: tasks and
 sessions as their files have them, and of runs the command and the output, without what looks like
 a secret.`,
     options: [...PUBLISHING, 'poll', 'healthz', 'wait', 'exit-with-parent'],

@@ -37,6 +37,9 @@ export class EdgeHttp implements Edge {
   entries = (request: object): Promise<Reply<StepAnswer<'entries'>>> =>
     this.#send('sync', request, (a) => a.step === 'entries' && Array.isArray(a.lack))
 
+  end = (request: object): Promise<Reply<StepAnswer<'end'>>> =>
+    this.#send('sync', request, (a) => a.step === 'end')
+
   changes = (request: object): Promise<Reply<ChangesAnswer>> =>
     this.#send('changes', request, (a) => typeof a.seq === 'string')
 

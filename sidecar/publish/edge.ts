@@ -50,6 +50,7 @@ export interface Edge {
   root(request: StepRequest<'root'>): Promise<Reply<StepAnswer<'root'>>>
   buckets(request: StepRequest<'buckets'>): Promise<Reply<StepAnswer<'buckets'>>>
   entries(request: StepRequest<'entries'>): Promise<Reply<StepAnswer<'entries'>>>
+  end(request: StepRequest<'end'>): Promise<Reply<StepAnswer<'end'>>>
   changes(request: ChangesRequest): Promise<Reply<ChangesAnswer>>
   /** Breaks off what is in flight, which then fails as `network`, and lets the process end. */
   close(): void

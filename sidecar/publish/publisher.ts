@@ -2,7 +2,7 @@
 // records, so a day without an edge costs no more memory than a minute, and what is sent is always
 // the newest content.
 
-import type { Key, StoreState } from '../../worker/board/wire.ts'
+import { type Key, REPORT_MS, type StoreState } from '../../worker/board/wire.ts'
 import type { Records } from '../board/records.ts'
 import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
@@ -15,7 +15,6 @@ import { Unreadable } from './unreadable.ts'
 
 /** Past this many dirty keys a sync finds them again for less memory than remembering them. */
 const MAX_DIRTY = 50_000
-const SYNC_EVERY_MS = 300_000
 /** The end waits so long at most for what is pending. */
 const FLUSH_MS = 3_000
 const NEVER = Number.POSITIVE_INFINITY
@@ -91,8 +90,6 @@ export class Publisher {
   /** Tries once more to send what is pending, for 3 s at most. */
   async close(): Promise<void> {
     this.#isClosing = true
-    // A sidecar that lost the board to a later one must not take it back with its last breath.
-    if (this.#retry.isSuperseded && !this.#isBusy) this.#isClosed = true
     this.#due.retry = 0
     this.#unreadable.due = 0
     this.#wake()
@@ -122,8 +119,13 @@ export class Publisher {
       const now = this.#deps.clock.now()
       this.#takeDue(now)
       if (this.#hasWork() && now >= this.#due.retry) await this.#turn()
-      else if (this.#isClosing) return
+      else if (this.#isClosing) break
       else await this.#sleep(now)
+    }
+    const { run } = this.#standing
+    // An edge that just failed learns of the end by silence.
+    if (run !== null && this.#retry.text === undefined) {
+      await this.#deps.edge.end({ step: 'end', run })
     }
   }
 
@@ -225,8 +227,8 @@ export class Publisher {
       }
     }
     this.#lastSyncAt = clock.now()
-    // Never later than that: the console takes a sidecar for offline a minute after.
-    this.#due.sync = clock.now() + SYNC_EVERY_MS * (1 - 0.2 * this.#random())
+    // Never later than that: the edge and the console take a silent sidecar for dead.
+    this.#due.sync = clock.now() + REPORT_MS * (1 - 0.2 * this.#random())
     return undefined
   }
 

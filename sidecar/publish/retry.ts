@@ -12,13 +12,10 @@ const MAX_RETRY_AFTER_MS = 600_000
 /** Tokens are rotated, and programs upgraded, by people: asking more often only fills two logs. */
 const OPERATOR_MS = 30_000
 /**
- * Another sidecar publishes the same repository. The first wait is short, because it was most
- * likely a `sync` from cron that has ended by now; two that live must not take the board from each
- * other more often than the last step.
+ * Another sidecar publishes the same repository, most likely a `sync` from cron. The edge says when
+ * it has ended: asked so often, a board is muted for 2 s at most after that.
  */
-const SUPERSEDED_MS = [5_000, 60_000, 300_000]
-/** A sidecar that kept its run for so long has no rival any more. */
-const RIVAL_FORGOTTEN_MS = 1_800_000
+const SUPERSEDED_MS = 1_250
 /** The same failure is logged once in this time: an edge that is away for a day fills no disk. */
 const SAME_FAILURE_MS = 60_000
 
@@ -39,15 +36,8 @@ export interface NextTry {
   freshRun: boolean
 }
 
-export interface History {
-  /** Failures in a row before this one. */
-  attempt: number
-  /** How often another sidecar took over lately, before this time. */
-  superseded: number
-}
-
-export function afterFailure(failure: Failure, history: History, random: () => number): NextTry {
-  const { attempt } = history
+/** `attempt`: failures in a row before this one. */
+export function afterFailure(failure: Failure, attempt: number, random: () => number): NextTry {
   const backoff = backoffMs(attempt, random)
   switch (failure.reason) {
     case 'network':
@@ -63,9 +53,8 @@ export function afterFailure(failure: Failure, history: History, random: () => n
       return { waitMs: jittered(OPERATOR_MS, random), sync: true, freshRun: false }
     case 'conflict':
       if (failure.code === 'superseded') {
-        const step = Math.min(history.superseded, SUPERSEDED_MS.length - 1)
-        const waitMs = SUPERSEDED_MS[step] ?? MAX_MS
-        return { waitMs: jittered(waitMs, random), sync: true, freshRun: true }
+        // With its own run it asks, and takes nothing from the other one.
+        return { waitMs: jittered(SUPERSEDED_MS, random), sync: true, freshRun: false }
       }
       // At once the first time, since the edge asked for it; an edge that asks for ever is backed
       // off from like any other that does not work.
@@ -81,9 +70,7 @@ export class Retry {
   readonly #log: Log
   readonly #random: () => number
   #attempt = 0
-  #superseded = 0
-  #supersededAt = Number.NEGATIVE_INFINITY
-  #last: { text: string; loggedAt: number; since: number; code: string | undefined } | undefined
+  #last: { text: string; loggedAt: number; since: number } | undefined
 
   constructor(log: Log, random: () => number) {
     this.#log = log
@@ -95,27 +82,17 @@ export class Retry {
     return this.#last?.text
   }
 
-  /** Another sidecar publishes the board, and this one pauses. */
-  get isSuperseded(): boolean {
-    return this.#last?.code === 'superseded'
-  }
-
   failed(failure: Failure, now: number): NextTry {
-    if (now - this.#supersededAt > RIVAL_FORGOTTEN_MS) this.#superseded = 0
-    const history = { attempt: this.#attempt, superseded: this.#superseded }
-    const next = afterFailure(failure, history, this.#random)
-    this.#attempt++
+    const next = afterFailure(failure, this.#attempt, this.#random)
     const { reason, status, code, message } = failure
+    // An edge that names another sidecar works.
+    this.#attempt = code === 'superseded' ? 0 : this.#attempt + 1
     const text = `${code ?? reason}: ${message}`
+    // The other sidecar may live for months.
     const isRepeated =
-      code === 'superseded'
-        ? this.#superseded > 0
-        : this.#last?.text === text && now - this.#last.loggedAt < SAME_FAILURE_MS
-    if (code === 'superseded') {
-      this.#superseded++
-      this.#supersededAt = now
-    }
-    this.#remember(text, code, isRepeated ? (this.#last?.loggedAt ?? now) : now, now)
+      this.#last?.text === text &&
+      (code === 'superseded' || now - this.#last.loggedAt < SAME_FAILURE_MS)
+    this.#remember(text, isRepeated ? (this.#last?.loggedAt ?? now) : now, now)
     if (isRepeated) return next
     const fields = { reason, status, code, why: message, retryMs: Math.round(next.waitMs) }
     const needsPeople = reason === 'unauthorized' || reason === 'version'
@@ -130,7 +107,7 @@ export class Retry {
   defect(error: unknown, now: number): NextTry {
     const waitMs = backoffMs(this.#attempt, this.#random)
     this.#attempt++
-    this.#remember(`defect: ${messageOf(error)}`, undefined, now, now)
+    this.#remember(`defect: ${messageOf(error)}`, now, now)
     this.#log('error', 'publish.defect', { error, retryMs: Math.round(waitMs) })
     return { waitMs, sync: true, freshRun: false }
   }
@@ -142,7 +119,7 @@ export class Retry {
     this.#last = undefined
   }
 
-  #remember(text: string, code: string | undefined, loggedAt: number, now: number): void {
-    this.#last = { text, loggedAt, since: this.#last?.since ?? now, code }
+  #remember(text: string, loggedAt: number, now: number): void {
+    this.#last = { text, loggedAt, since: this.#last?.since ?? now }
   }
 }

@@ -128,7 +128,7 @@ describe('token', () => {
 })
 
 describe('sync', () => {
-  test('exits with 0 when the edge has everything, and is one request the next time', async () => {
+  test('exits with 0 when the edge has everything, and the next time only compares, and says that it ends', async () => {
     const { code, err } = await run(['sync', cli.board], cli.env())
     expect(code).toBe(0)
     expect(JSON.parse(err.trim().split('\n').at(-1) ?? '')).toMatchObject({
@@ -138,7 +138,7 @@ describe('sync', () => {
     expect(await cli.title('T-1')).toBe('One')
     cli.server.posts.length = 0
     expect((await run(['sync', cli.board], cli.env())).code).toBe(0)
-    expect(cli.server.posts).toEqual(['/api/sync root'])
+    expect(cli.server.posts).toEqual(['/api/sync root', '/api/sync end'])
   })
 
   test('exits with 1 at once when the token is refused, and does not print the token', async () => {

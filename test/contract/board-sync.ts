@@ -77,6 +77,28 @@ export function syncContract({ edge, name, published }: Board): void {
       expect(await other.json()).toMatchObject({ code: 'superseded' })
     })
 
+    it('lets an earlier sidecar publish on when the later one has ended, and not before', async () => {
+      const repo = await published(taskRecord('A-1'))
+      const { run, epoch } = repo
+      const change = { epoch, run, batch: 99, upserts: [taskRecord('A-2')], deletes: [] }
+      const code = async () => {
+        const answer = await repo.post('changes', { wire: WIRE, ...change })
+        return ((await answer.json()) as { code: string }).code
+      }
+      await repo.begin()
+      const later = repo.run
+      expect(await code()).toBe('superseded')
+      expect(await repo.sync({ step: 'end', run: later })).toEqual({ wire: WIRE, step: 'end' })
+      expect(await code()).toBe('sync_required')
+      const root: SyncRequest = {
+        ...{ step: 'root', run, root: sums([]).root },
+        store: { state: 'present', version: '0.0.0' },
+      }
+      expect(await repo.sync(root)).toMatchObject({ run: later + 1 })
+      const late = await repo.post('sync', { wire: WIRE, step: 'end', run: later })
+      expect(await late.json()).toMatchObject({ code: 'superseded' })
+    })
+
     it('drops nothing if the store is missing, and shows that', async () => {
       const repo = await published(taskRecord('A-1'))
       const request: SyncRequest = {

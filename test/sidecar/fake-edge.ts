@@ -78,6 +78,8 @@ export class FakeEdge implements Edge {
   epoch = 'e1'
   run = 0
   batch = 0
+  /** The sidecar that holds the run has ended. */
+  ended = false
   signals = 0
   closed = false
   store: string | undefined
@@ -103,7 +105,10 @@ export class FakeEdge implements Edge {
     this.log.push(body)
     const failure = await this.fail(body)
     if (failure) return failure
-    if (body.run !== null && body.run < this.run) return conflict('superseded')
+    if (body.run !== null && body.run < this.run) {
+      if (!this.ended) return conflict('superseded')
+      if (body.step !== 'root') return conflict('sync_required')
+    }
     if (body.step === 'changes' && body.epoch !== this.epoch) return conflict('sync_required')
     if ('batch' in body) {
       if (body.batch <= this.batch) return conflict('stale_batch')
@@ -115,10 +120,11 @@ export class FakeEdge implements Edge {
 
   root: Edge['root'] = (body) =>
     this.#take(body, () => {
-      if (body.run === null) {
+      if (body.run === null || body.run < this.run) {
         this.run++
         this.batch = 0
       }
+      this.ended = false
       this.store = body.store.state
       const match = body.root === this.held.root()
       return { step: 'root', run: this.run, epoch: this.epoch, match }
@@ -146,6 +152,12 @@ export class FakeEdge implements Edge {
           }
       }
       return { step: 'entries', lack, dropped }
+    })
+
+  end: Edge['end'] = (body) =>
+    this.#take(body, () => {
+      this.ended = true
+      return { step: 'end' }
     })
 
   changes: Edge['changes'] = (body) =>

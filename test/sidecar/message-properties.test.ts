@@ -120,7 +120,7 @@ class World {
     const close = () => {
       isClosed = true
     }
-    return { root: send, buckets: send, entries: send, changes: send, close } as Edge
+    return { root: send, buckets: send, entries: send, end: send, changes: send, close } as Edge
   }
 
   #hear(frame: string): void {

@@ -9,6 +9,8 @@ export interface RepositoryState {
   /** The sidecar run that may publish, and its last batch. 0 before the first sync. */
   run: number
   batch: number
+  /** That sidecar has ended in order. */
+  ended?: boolean
   /** A first sync is complete. Until then, there is no repository for readers. */
   published: boolean
   /** Rise with every change to a task row, and to a session row. */

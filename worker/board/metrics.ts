@@ -4,7 +4,7 @@ import type { Metrics } from '../shared/metrics.ts'
 import type { PublishOutcome } from './repositories.ts'
 import { STREAM_ENDS } from './stream.ts'
 
-const STEPS = ['root', 'buckets', 'entries', 'changes'] as const
+const STEPS = ['root', 'buckets', 'entries', 'end', 'changes'] as const
 const OUTCOMES = ['accepted', 'sync_required', 'superseded', 'stale_batch'] as const
 const RECORD_BOUNDS = [0, 1, 2, 5, 10, 50, 100, 500, 1_000, 5_000]
 

@@ -39,6 +39,9 @@ export const SYNC_STEPS = {
       .describe('Bucket number → every key of that bucket with its hash.'),
     more: z.boolean().describe('Further `entries` messages of this sync follow.'),
   }),
+  end: z
+    .object({ step: z.literal('end'), run: counter })
+    .describe('The sidecar ends in order: another one that waits publishes from now on.'),
 }
 
 export const changesSchema = z.object({
@@ -61,6 +64,7 @@ export const SYNC_ANSWERS = {
   root: z.object({ step: z.literal('root'), run: counter, epoch: z.string(), match: z.boolean() }),
   buckets: z.object({ step: z.literal('buckets'), differ: z.array(z.int()) }),
   entries: z.object({ step: z.literal('entries'), lack: z.array(keySchema), dropped: counter }),
+  end: z.object({ step: z.literal('end') }),
 }
 
 export const changesAnswerSchema = z.object({

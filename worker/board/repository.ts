@@ -20,6 +20,7 @@ import {
   type Key,
   type Message,
   parseKey,
+  REPORT_MS,
   type SyncAnswer,
   type SyncRequest,
 } from './wire.ts'
@@ -28,7 +29,7 @@ import {
 export type PublishRefusal =
   /** The edge does not know this run or this epoch: it needs a sync first. */
   | { reason: 'sync_required' }
-  /** A later sidecar publishes this repository. */
+  /** A later sidecar publishes this repository, and has not ended. */
   | { reason: 'superseded' }
   /** A newer batch of this run was applied before. */
   | { reason: 'stale_batch' }
@@ -37,6 +38,12 @@ export type PublishRefusal =
 export type Published<Answer> =
   | { ok: true; answer: Answer; frames: string[] }
   | ({ ok: false } & PublishRefusal)
+
+/**
+ * A sidecar that is silent for so long was killed, and an earlier one may go on. One report that
+ * needs a second try is not silence yet.
+ */
+const SILENT_MS = REPORT_MS + 20_000
 
 /** No log has this epoch: a client that returns with it when there is a log starts over. */
 const UNPUBLISHED: EventId = { epoch: '0'.repeat(12), seq: 0 }
@@ -62,10 +69,15 @@ export class Repository {
   sync(request: SyncRequest, now: number): Published<SyncAnswer> {
     return this.#store.transaction(() => {
       const state = this.#store.state()
+      const refusal = refuseRun(request, state, now)
+      if (refusal) return refusal
       state.lastSeenAt = now
       if (request.step === 'root') return this.#syncRoot(request, state, now)
-      const refusal = refuseRun(request.run, state)
-      if (refusal) return refusal
+      state.ended = request.step === 'end'
+      if (request.step === 'end') {
+        this.#store.save(state)
+        return { ok: true, answer: { step: 'end' }, frames: [] }
+      }
       if (request.step === 'buckets') {
         const ours = this.#store.buckets()
         const differ = [...ours.keys()].filter((n) => ours[n] !== request.buckets[n])
@@ -81,7 +93,7 @@ export class Repository {
     return this.#store.transaction(() => {
       const state = this.#store.state()
       if (request.epoch !== state.epoch) return { ok: false, reason: 'sync_required' }
-      const refusal = refuseRun(request.run, state)
+      const refusal = refuseRun(request, state, now)
       if (refusal) return refusal
       if (request.batch < state.batch) return { ok: false, reason: 'stale_batch' }
       if (request.batch === state.batch) {
@@ -146,13 +158,13 @@ export class Repository {
     state: RepositoryState,
     now: number,
   ): Published<SyncAnswer> {
-    if (request.run !== null && request.run < state.run) return { ok: false, reason: 'superseded' }
-    if (request.run === null || request.run > state.run) {
+    if (request.run !== state.run) {
       // Above what was asked for, too: an edge that lost its state must not give a run again that
       // another sidecar still believes to hold.
       state.run = Math.max(state.run, request.run ?? 0) + 1
       state.batch = 0
     }
+    state.ended = false
     state.lacking = false
     state.store = request.store.state
     state.layout = request.store.layout
@@ -225,11 +237,21 @@ export class Repository {
 }
 
 function refuseRun(
-  run: number,
+  request: SyncRequest | ChangesRequest,
   state: RepositoryState,
+  now: number,
 ): ({ ok: false } & PublishRefusal) | undefined {
-  if (run > state.run) return { ok: false, reason: 'sync_required' }
-  return run < state.run ? { ok: false, reason: 'superseded' } : undefined
+  const { run } = request
+  if (run === null || run === state.run) return undefined
+  if (run < state.run && isHeld(state, now)) return { ok: false, reason: 'superseded' }
+  return 'step' in request && request.step === 'root'
+    ? undefined
+    : { ok: false, reason: 'sync_required' }
+}
+
+/** A time ahead of `now` is one before the clock was set back: it tells nothing. */
+function isHeld({ ended, lastSeenAt = 0 }: RepositoryState, now: number): boolean {
+  return !ended && lastSeenAt <= now && now - lastSeenAt < SILENT_MS
 }
 
 /** `key` as clients know it: a run's is its task's. */

@@ -33,12 +33,13 @@ const changes = changesSchema.extend({
   ),
 })
 
-const { probe, root, buckets, entries } = SYNC_STEPS
+const { probe, root, buckets, entries, end } = SYNC_STEPS
 const sync = z.discriminatedUnion('step', [
   probe,
   root.extend({ store: storeSchema.extend({ layout: z.string().exactOptional() }) }),
   buckets.extend({ buckets: buckets.shape.buckets.length(BUCKETS) }),
   entries,
+  end,
 ])
 
 // The first version had none. What is no message at all, the other schemas refuse.

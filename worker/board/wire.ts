@@ -42,7 +42,9 @@ export type StoreState = z.infer<typeof publishing.storeSchema>
  * The version of this protocol. Every message and every successful answer has it as `wire`; without
  * that field it is version 1. Raise it when either side would misread the other.
  */
-export const WIRE = 2
+export const WIRE = 3
+/** A sidecar syncs at least this often, also without changes: silence means that it is gone. */
+export const REPORT_MS = 30_000
 
 /** The error of both sides when their versions differ. */
 export const wireProblem = (edge: number, sidecar: number): string =>
@@ -55,9 +57,10 @@ type Answers = typeof publishing.SYNC_ANSWERS
 /**
  * Body of `POST /api/sync`. The steps narrow a difference down: one root hash, 256 bucket hashes,
  * then the hashes of the buckets that differ. `run: null` asks for a new run number, which is in
- * every later message. Of two sidecars with one repository, the one that started later wins.
+ * every later message. Of two sidecars with one repository, the one that started later publishes
+ * until it ends or is silent for too long; the other one asks for that with its own, older run.
  */
-export type SyncRequest = z.infer<Steps['root' | 'buckets' | 'entries']>
+export type SyncRequest = z.infer<Steps['root' | 'buckets' | 'entries' | 'end']>
 
 /** Also a body of `POST /api/sync`: asks whether the edge accepts messages. Changes nothing. */
 export type Probe = z.infer<Steps['probe']>
