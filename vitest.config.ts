@@ -39,7 +39,7 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    globalSetup: 'test/support/run-caches.ts',
+    globalSetup: 'test/support/run-home.ts',
     sequence: { sequencer: LongestFirst },
     reporters: TEST_REPORT ? ['default', ['json', { outputFile: TEST_REPORT }]] : ['default'],
     projects: [

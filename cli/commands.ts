@@ -22,6 +22,8 @@ const PUBLISHING = ['edge', 'repo', 'token-file', 'run-output', 'cache', 'log', 
 
 const HERE = { name: 'DIR', help: 'folder of the project [this folder, or one above it]' }
 const PUBLISHES = ['poll', 'run-output'] as const
+/** Of commands that read the data folder of a running system. */
+const RUNNING = ['data', 'trust-data'] as const
 
 export const DEFINITIONS = {
   dev: {
@@ -38,7 +40,7 @@ used, too.
 Everything is written to the data folder, which git ignores: local.json there tells programs how to
 connect, and logs/ holds the log. It listens on 127.0.0.1 alone. SIGINT and SIGTERM end it with exit
 code 0.`,
-    options: ['example', 'open', 'port', 'data', 'repo', ...PUBLISHES],
+    options: ['example', 'open', 'port', 'data', 'trust-data', 'repo', ...PUBLISHES],
     own: {
       port: { value: 'N', help: 'port of the edge; 0 takes any free port [8787, if it is free]' },
       // SIGNALBOX_REPO is the sidecar's: what it publishes says nothing about this board.
@@ -89,7 +91,7 @@ PAYMENT_* variables are passed on.
 Everything is written to the data folder: local.json there tells programs how to connect, and logs/
 holds the log of each process. Everything listens on 127.0.0.1 alone. SIGINT and SIGTERM end all of
 it with exit code 0.`,
-    options: ['store', 'repo', 'port', 'data', 'host'],
+    options: ['store', 'repo', 'port', 'data', 'trust-data', 'host'],
     own: {
       // SIGNALBOX_REPO is the sidecar's: what it publishes says nothing about this board.
       repo: {
@@ -144,7 +146,7 @@ edge answers, its clock and the token. With --payments it goes on with the check
 signalbox payments doctor. It changes nothing. With --data, the edge, the repository and the token
 are those of the running signalbox that uses this folder; without --edge and --data, of the one that
 runs in the project, if there is one. Prints one line for each check: ok, warn or error.`,
-    options: ['edge', 'repo', 'token-file', 'data', 'payments', 'env', 'json'],
+    options: ['edge', 'repo', 'token-file', ...RUNNING, 'payments', 'env', 'json'],
   },
   migrate: {
     usage: '[--env FILE]',
@@ -163,7 +165,7 @@ database.`,
     description: `\
 The link works once, within a day. The browser then stays signed in for 30 days. Everyone who has
 the link can see the board, charge and refund.`,
-    options: ['data'],
+    options: [...RUNNING],
     own: { data: { value: 'DIR', help: 'its data folder [.signalbox here or in a folder above]' } },
   },
   'payments doctor': {
@@ -177,7 +179,7 @@ callbacks to each webhook route: one that is not signed, and one that is about n
 charges nothing and stores nothing. The edge logs both callbacks, and reports the first as
 WebhookVerificationFailed. To read payments from the edge, the token needs the scope
 payments:read. Prints one line for each check: ok, warn or error. It never prints a secret.`,
-    options: ['edge', 'data', 'env', 'token-file', 'json'],
+    options: ['edge', ...RUNNING, 'env', 'token-file', 'json'],
   },
   'payments simulate': {
     argument: { name: 'GATEWAY', help: 'key of the gateway in signalbox.config.ts' },
@@ -191,7 +193,7 @@ the edge keeps the webhook as parked until the payment appears. fib signs nothin
 --transaction or a reference that is found, and the edge asks the bank for the real status.
 redirect and stripe cannot report Cancelled. Prints the status and the word of each answer.`,
     options: [
-      ...(['edge', 'data', 'env', 'token-file'] as const),
+      ...(['edge', ...RUNNING, 'env', 'token-file'] as const),
       ...(['reference', 'amount', 'currency', 'status', 'transaction', 'event-id'] as const),
       'times',
     ],

@@ -1,10 +1,11 @@
 // The data folder of a running system. Reads, and makes nothing.
 
-import { existsSync } from 'node:fs'
+import { constants, existsSync, realpathSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { LocalJson } from '../local/local-json.ts'
 import { DATA_DIR } from '../local/options.ts'
+import { findSecretFile } from '../local/secret.ts'
 import { type Finding, ok } from './findings.ts'
 import { type Settings, UsageError } from './settings.ts'
 
@@ -24,7 +25,7 @@ export async function runningStart(settings: Settings): Promise<RunningStart | u
     if (settings.given(name) === undefined) continue
     throw new UsageError(`--data says what --${name} would say: give one of them.`)
   }
-  return await readDataFolder(dir)
+  return await readDataFolder(dir, settings)
 }
 
 /**
@@ -39,7 +40,7 @@ export async function systemIn(
   const others = ['data', 'repo', 'env', 'token-file'] as const
   if (others.some((name) => settings.given(name) !== undefined)) return undefined
   const dir = join(project, DATA_DIR)
-  return existsSync(join(dir, 'local.json')) ? await readDataFolder(dir) : undefined
+  return existsSync(join(dir, 'local.json')) ? await readDataFolder(dir, settings) : undefined
 }
 
 /** Precedes the findings about a running system that was found, and not named. */
@@ -49,12 +50,29 @@ export const takenFrom = ({ dir }: RunningStart): Finding =>
 /** For an edge that was not named. */
 export const NO_EDGE = 'Not checked: name one with --edge or --data.'
 
-/** Throws UsageError when no system runs with it. */
-export async function readDataFolder(dir: string): Promise<RunningStart> {
-  const local = parsed(await read(dir, 'local.json'))
-  if (!local) throw new UsageError(`${join(dir, 'local.json')} is of another version of Signalbox.`)
-  return { dir, local, secret: (await read(dir, 'secret')).trim() }
+/** A folder that a person has named may be a link: it is the folder that the link leads to. */
+export function namedFolder(cwd: string, name: string): string {
+  const path = resolve(cwd, name)
+  return existsSync(path) ? realpathSync(path) : path
 }
+
+/** Throws UsageError when no system of this user runs with it. */
+export async function readDataFolder(dir: string, settings: Settings): Promise<RunningStart> {
+  const { env } = settings
+  const local = parsed(await readLocal(dir))
+  if (!local) throw new UsageError(`${join(dir, 'local.json')} is of another version of Signalbox.`)
+  const trustsData = settings.has('trust-data')
+  const file = await findSecretFile({ dataDir: dir, trustsData, env })
+  if (file !== undefined) return { dir, local, secret: (await readFile(file, 'utf8')).trim() }
+  const where = trustsData ? 'in it' : 'among the files of this user'
+  const other = trustsData ? 'without' : 'with'
+  throw new UsageError(
+    `The data folder ${dir} has no secret ${where}: was Signalbox started by another user, or ` +
+      `${other} --trust-data?`,
+  )
+}
+
+const NOT_THROUGH_A_LINK = constants.O_RDONLY | constants.O_NOFOLLOW
 
 const NAMES = ['url', 'path', 'database', 'databaseToken', 'simulator'] as const
 
@@ -71,10 +89,11 @@ function parsed(text: string): LocalJson | undefined {
   }
 }
 
-async function read(dir: string, name: string): Promise<string> {
-  const file = join(resolve(dir), name)
+async function readLocal(dir: string): Promise<string> {
+  const name = 'local.json'
   try {
-    return await readFile(file, 'utf8')
+    // A link would lead out of the folder, which may have come with a repository.
+    return await readFile(join(resolve(dir), name), { encoding: 'utf8', flag: NOT_THROUGH_A_LINK })
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unreadable'
     const start = 'Signalbox is not running here: start it with npx signalbox.'

@@ -16,6 +16,10 @@ export const OPTIONS = {
   port: { value: 'N', help: 'port of the edge; 0 takes any free port [8787]' },
   host: { value: 'HOST', help: 'runtime of the edge: workerd or deno [workerd]' },
   data: { value: 'DIR', help: 'data folder of a running signalbox' },
+  'trust-data': {
+    env: 'SIGNALBOX_TRUST_DATA',
+    help: "the data folder's secret is in it, and not in the user's state folder",
+  },
   edge: { value: 'URL', env: 'SIGNALBOX_EDGE', help: 'address of the edge' },
   repo: { value: 'NAME', env: 'SIGNALBOX_REPO', help: 'name of the repository at the edge' },
   'token-file': {

@@ -2,11 +2,10 @@
 // is missing or malformed.
 
 import { readFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { join } from 'node:path'
 import { parseEnv } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
 import { messageOf } from '../sidecar/error-message.ts'
+import { cacheFolder } from '../sidecar/user-folders.ts'
 import { nameOf, OPTIONS, type Option, type OptionName } from './options.ts'
 
 export const VERSION = manifest.version
@@ -27,14 +26,14 @@ const UNIT_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000, d: 
 export class Settings {
   readonly #values: OptionValues
   readonly #positionals: readonly string[]
-  readonly #env: Environment
+  readonly env: Environment
   readonly #missing = new Set<string>()
   readonly #malformed = new Set<string>()
 
   constructor(values: OptionValues, positionals: readonly string[], env: Environment) {
     this.#values = values
     this.#positionals = positionals
-    this.#env = env
+    this.env = env
   }
 
   /** Whether a switch is on; its variable turns it on with `1`. */
@@ -73,7 +72,7 @@ export class Settings {
 
   /** An empty variable counts as absent. */
   variable(name: string): string | undefined {
-    return this.#env[name]?.trim() || undefined
+    return this.env[name]?.trim() || undefined
   }
 
   /** Empty when it is missing. */
@@ -159,7 +158,7 @@ export class Settings {
   /** The variables of --env, else the environment. Throws UsageError. */
   async variables(): Promise<Environment> {
     const file = this.given('env')
-    if (file === undefined) return this.#env
+    if (file === undefined) return this.env
     try {
       return parseEnv(await readFile(file, 'utf8'))
     } catch (error) {
@@ -167,15 +166,9 @@ export class Settings {
     }
   }
 
-  cacheDir(): string {
-    const given = this.text('cache')
-    if (given) return given
-    const home = homedir()
-    if (process.platform === 'darwin') return join(home, 'Library', 'Caches', 'signalbox')
-    if (process.platform === 'win32') {
-      return join(this.variable('LOCALAPPDATA') ?? join(home, 'AppData', 'Local'), 'signalbox')
-    }
-    return join(this.variable('XDG_CACHE_HOME') ?? join(home, '.cache'), 'signalbox')
+  /** Undefined: the user has no cache folder. */
+  cacheDir(): string | undefined {
+    return this.text('cache') ?? cacheFolder(this.env)
   }
 
   missing(what: string): void {

@@ -1,14 +1,25 @@
-// The folder that holds all a local system writes: databases, logs, the secret, local.json.
+// The folder that holds all a local system writes: databases, logs, local.json. It may have come with
+// a repository, so nothing in it leads out of it.
 
-import type { Stats } from 'node:fs'
-import { access, chmod, constants, mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import {
+  access,
+  chmod,
+  constants,
+  lstat,
+  mkdir,
+  readdir,
+  rename,
+  stat,
+  writeFile,
+} from 'node:fs/promises'
+import { join, relative } from 'node:path'
+import { isOwnersAlone } from '../sidecar/user-folders.ts'
 import { takeLock } from './process-lock.ts'
+import { findSecretFile, type SecretPlace } from './secret.ts'
 import { StartError } from './start-error.ts'
 
 export interface DataFolder {
   dir: string
-  secretFile: string
   databaseDir: string
   /** Of the sidecar. */
   cacheDir: string
@@ -20,9 +31,6 @@ export interface DataFolder {
   release(): Promise<void>
 }
 
-/** The file of the folder's secret. A folder that has it is one of ours. */
-const SECRET = 'secret'
-const OTHERS = 0o077
 const OTHERS_WRITE = 0o022
 
 /**
@@ -30,18 +38,23 @@ const OTHERS_WRITE = 0o022
  * users had access to the folder, which then only its owner has. Throws StartError.
  */
 export async function openDataFolder(
-  dir: string,
+  place: SecretPlace,
   host: string,
   notice: (sentence: string) => void,
 ): Promise<DataFolder> {
+  const { dataDir: dir } = place
   const logs = join(dir, 'logs')
   const edgeDir = join(dir, host)
   await orRefused(dir, async () => {
+    const isLink = (await lstat(dir).catch(() => undefined))?.isSymbolicLink()
+    if (isLink) throw refused(dir, 'is a link: remove it, or')
     // For its owner alone, since it contains tokens and payments.
     await mkdir(dir, { recursive: true, mode: 0o700 })
-    if (isOwnersAlone(await stat(dir))) return
-    await closeToOthers(dir)
-    notice(`The data folder ${dir} was open to others; it is its owner's alone now (chmod 700).`)
+    if (!isOwnersAlone(await stat(dir))) {
+      await closeToOthers(place)
+      notice(`The data folder ${dir} was open to others; it is its owner's alone now (chmod 700).`)
+    }
+    await refuseLinks(dir)
   })
   const lock = await orRefused(dir, () => claim(dir, [logs, edgeDir]))
   if (!lock.ok) {
@@ -54,7 +67,6 @@ export async function openDataFolder(
   }
   return {
     dir,
-    secretFile: join(dir, SECRET),
     databaseDir: join(dir, 'sqld'),
     cacheDir: join(dir, 'cache'),
     edgeDir,
@@ -65,30 +77,41 @@ export async function openDataFolder(
   }
 }
 
-export const isOwnersAlone = ({ uid, mode }: Stats): boolean =>
-  uid === process.getuid?.() && (mode & OTHERS) === 0
+const refused = (dir: string, why: string) =>
+  new StartError('bad_data_folder', `The data folder ${dir} ${why} choose another with --data.`)
+
+/**
+ * What is written through a link would be written elsewhere: a foreign log would be renamed, a
+ * foreign file replaced. A pipe would stop the start for ever.
+ */
+async function refuseLinks(dir: string): Promise<void> {
+  const entries = await readdir(dir, { recursive: true, withFileTypes: true })
+  const foreign = entries.find((entry) => !entry.isFile() && !entry.isDirectory())
+  if (!foreign) return
+  const name = relative(dir, join(foreign.parentPath, foreign.name))
+  throw refused(dir, `holds ${name}, which is a link or no usual file: remove that, or`)
+}
 
 /**
  * Shuts other users out of a folder that is ours. Any other folder stays as it is: what is open may
  * be meant to be.
  */
-async function closeToOthers(dir: string): Promise<void> {
+async function closeToOthers(place: SecretPlace): Promise<void> {
+  const { dataDir: dir } = place
   const { uid, mode } = await stat(dir)
-  const refused = (why: string) =>
-    new StartError('bad_data_folder', `The data folder ${dir} ${why} choose another with --data.`)
-  if (uid !== process.getuid?.()) throw refused(`belongs to another user (uid ${uid});`)
-  const names = await readdir(dir)
-  if (names.length > 0 && (mode & OTHERS_WRITE) !== 0) {
-    throw refused('cannot be trusted, since others may write there: remove it, or')
+  if (uid !== process.getuid?.()) throw refused(dir, `belongs to another user (uid ${uid});`)
+  const isEmpty = (await readdir(dir)).length === 0
+  if (!isEmpty && (mode & OTHERS_WRITE) !== 0) {
+    throw refused(dir, 'cannot be trusted, since others may write there: remove it, or')
   }
-  if (names.length > 0 && !names.includes(SECRET)) {
-    throw refused(
-      `is open to others and holds other files: close it yourself (chmod 700 ${dir}), or`,
-    )
+  // One that has a secret is one of ours.
+  if (!isEmpty && (await findSecretFile(place)) === undefined) {
+    const close = `close it yourself (chmod 700 ${dir})`
+    throw refused(dir, `is open to others and holds other files: ${close}, or`)
   }
   await chmod(dir, 0o700)
   // Some file systems take it without a word and do nothing.
-  if (!isOwnersAlone(await stat(dir))) throw refused('cannot be closed to others;')
+  if (!isOwnersAlone(await stat(dir))) throw refused(dir, 'cannot be closed to others;')
 }
 
 async function claim(dir: string, folders: string[]) {

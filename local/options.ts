@@ -15,5 +15,7 @@ export interface StartOptions {
   port: number
   /** The folder of all files that this system writes; absolute. */
   dataDir: string
+  /** Its secret is in it. */
+  trustsData: boolean
   host: Host
 }

@@ -32,12 +32,7 @@ export function sidecarProcess(plan: SidecarPlan): ChildSpec {
       // One that is started again while the board is away waits for it, and gives nothing up.
       '--wait',
     ],
-    env: {
-      // Half of the 0.4 s until it can look at the board is taking the types out of its sources.
-      NODE_COMPILE_CACHE: join(plan.cacheDir, 'compiled'),
-      ...plan.env,
-      SIGNALBOX_TOKEN: plan.token,
-    },
+    env: { ...plan.env, SIGNALBOX_TOKEN: plan.token },
     logFile: plan.logFile,
     // It publishes what is pending before it ends.
     graceMs: 5_000,

@@ -12,9 +12,8 @@ export interface SimulatorPlan {
   /** Where webhooks are sent; FIB gets its URL with each charge. */
   callbackOf: (gateway: 'redirect' | 'stripe') => string
   secrets: GatewaySecrets
-  /** Of the data folder: reports of a crash, and compiled sources. */
+  /** Of the data folder, for reports of a crash. */
   logsDir: string
-  cacheDir: string
   env: Readonly<Record<string, string>>
   logFile: string
 }
@@ -26,11 +25,7 @@ export function simulatorProcess(plan: SimulatorPlan): ChildSpec {
     name: 'simulator',
     command: process.execPath,
     args: [`--diagnostic-dir=${plan.logsDir}`, join(plan.home, 'local/simulator/main.ts')],
-    env: {
-      NODE_COMPILE_CACHE: join(plan.cacheDir, 'compiled'),
-      ...plan.env,
-      ...simulatorVariables(plan.secrets, plan),
-    },
+    env: { ...plan.env, ...simulatorVariables(plan.secrets, plan) },
     logFile: plan.logFile,
     // It keeps nothing, so there is nothing to finish.
     graceMs: 1_000,

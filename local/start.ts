@@ -11,12 +11,13 @@ import { simulatedNames } from './gateways.ts'
 import { afterReady, beforeReady, readyLine } from './greeting.ts'
 import { removeLocalJson, writeLocalJson } from './local-json.ts'
 import type { StartOptions } from './options.ts'
+import { openSecret } from './secret.ts'
 import { StartError } from './start-error.ts'
 import { followStore } from './store-notices.ts'
 import { Supervisor } from './supervisor.ts'
 import { unrefAfter } from './sweeping.ts'
 import { bringUp, type SystemPlan } from './system.ts'
-import { readSecret, signInLink } from './tokens.ts'
+import { signInLink } from './tokens.ts'
 
 export interface StartPlan {
   options: StartOptions
@@ -36,7 +37,8 @@ export async function start(plan: StartPlan): Promise<number> {
     if (!(error instanceof StoreError)) throw error
     throw new StartError('bad_store', error.message, { cause: error })
   })
-  const data = await openDataFolder(options.dataDir, options.host, notice)
+  const place = { ...options, env }
+  const data = await openDataFolder(place, options.host, notice)
   const supervisor = new Supervisor({
     spawn: spawnChild,
     now: () => performance.now(),
@@ -50,7 +52,8 @@ export async function start(plan: StartPlan): Promise<number> {
   const requests = { ask: () => asked.abort(), insist: () => supervisor.kill() }
   listenForEnd(requests, env.npm_lifecycle_event)
   try {
-    return await run({ ...plan, data, supervisor, signal: asked.signal }, layout)
+    const secret = await openSecret(place, notice)
+    return await run({ ...plan, data, secret, supervisor, signal: asked.signal }, layout)
   } finally {
     asked.abort()
     // First of all: a program that finds local.json may connect.
@@ -74,7 +77,7 @@ async function run(plan: StartPlan & SystemPlan, layout: string): Promise<number
   await writeLocalJson(data.dir, first)
   const isExample = options.storeDir === join(home, 'examples/board')
   const here = { platform: process.platform, cwd: process.cwd() }
-  const link = await signInLink(await readSecret(data.secretFile), first, Date.now())
+  const link = await signInLink(plan.secret, first, Date.now())
   const { storeDir, dataDir, host } = options
   const board = { dir: storeDir, layout }
   const simulated = simulatedNames(workerVariables(env))

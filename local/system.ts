@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { buildConsole } from '../console/build.ts'
+import { compileCache } from '../sidecar/user-folders.ts'
 import signalbox from '../signalbox.config.ts'
 import { routePath, routePrefixOf } from '../worker/payments/webhooks/route-names.ts'
 import { bundling } from './bundling.ts'
@@ -18,7 +19,7 @@ import { boardReady, sidecarProcess } from './sidecar-process.ts'
 import { simulatorProcess, simulatorReady, simulatorUrl } from './simulator-process.ts'
 import type { Supervisor } from './supervisor.ts'
 import { startSweeping, unrefAfter } from './sweeping.ts'
-import { databaseAccess, mintTokens, readSecret } from './tokens.ts'
+import { databaseAccess, mintTokens } from './tokens.ts'
 import { prepareWorkerd } from './workerd.ts'
 
 export interface SystemPlan {
@@ -26,6 +27,8 @@ export interface SystemPlan {
   /** Folder that holds worker/, sidecar/, schema.sql and migrations/. */
   home: string
   data: DataFolder
+  /** Of the data folder. */
+  secret: string
   env: Readonly<Record<string, string | undefined>>
   supervisor: Supervisor
   /** Prints a sentence for the person at the terminal. */
@@ -41,10 +44,14 @@ const PROCESS_WAIT_MS = 60_000
 
 /** Resolves when all processes are ready. Throws StartError; what was started still runs then. */
 export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
-  const { options, home, data, env, supervisor, notice, signal } = plan
+  const { options, home, data, secret, env, supervisor, notice, signal } = plan
   const { repo, storeDir } = options
-  const machine = machineVariables(env)
-  const [secret, ports] = await Promise.all([readSecret(data.secretFile), claimPorts(plan)])
+  const compiled = compileCache(env)
+  const machine = {
+    ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }),
+    ...machineVariables(env),
+  }
+  const ports = await claimPorts(plan)
   const edge = edgeUrl(ports.edge)
   const database = databaseUrl(ports.database)
   const simulator = simulatorUrl(ports.simulator)
@@ -61,11 +68,11 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
     await prepareDatabase({ url: database, token: databaseToken }, home, { notice, signal })
   }
   const bringSimulatorUp = async () => {
-    const { cacheDir, logsDir } = data
+    const { logsDir } = data
     const secrets = gatewaySecrets(secret)
     const callbackOf = (key: string) =>
       `${edge}${routePath('payments.webhook', routePrefixOf(signalbox), key)}`
-    const settings = { port: ports.simulator, callbackOf, secrets, logsDir, cacheDir, env: machine }
+    const settings = { port: ports.simulator, callbackOf, secrets, logsDir, env: machine }
     const logFile = data.logFile('simulator')
     supervisor.start(simulatorProcess({ home, ...settings, logFile }))
     await simulatorReady(simulator, { what: 'The simulator', waitMs: PROCESS_WAIT_MS, signal })

@@ -1,14 +1,12 @@
-// The secret of one data folder, and what is signed with it or with what is derived from it: tokens
-// and the link that signs a browser in.
+// What is signed with the secret of a data folder, or with what is derived from it: tokens and the
+// link that signs a browser in.
 
-import { createPrivateKey, createPublicKey, hkdfSync, randomBytes } from 'node:crypto'
-import { link, readFile, rm, writeFile } from 'node:fs/promises'
+import { createPrivateKey, createPublicKey, hkdfSync } from 'node:crypto'
 import { SignJWT } from 'jose'
 import { issueCode } from '../worker/session/code.ts'
 import { readAuth } from '../worker/shared/auth-config.ts'
 import { hostClock } from '../worker/shared/clock.ts'
 import { createTokens } from '../worker/shared/tokens.ts'
-import { StartError } from './start-error.ts'
 
 export interface LocalTokens {
   /** Reads the board. */
@@ -27,37 +25,6 @@ const SCOPES = {
 
 /** Long enough to be forgotten in a terminal; every start makes new ones. */
 const LIFETIME_MS = 30 * 24 * 60 * 60 * 1_000
-/** What HS256 asks for: as many bytes as its digest. */
-const SECRET_BYTES = 32
-const SECRET = /^[\w-]{43,}$/
-
-/**
- * The secret in `file`, made at the first call: tokens in the hands of other programs outlive a
- * restart. Throws StartError.
- */
-export async function readSecret(file: string): Promise<string> {
-  const secret = await findSecret(file).catch((cause: Error) => {
-    const why = `The data folder's secret ${file} cannot be had (${cause.message}).`
-    throw new StartError('bad_data_folder', why, { cause })
-  })
-  if (SECRET.test(secret)) return secret
-  throw new StartError('bad_data_folder', `${file} holds no secret; remove it to get a new one.`)
-}
-
-async function findSecret(file: string): Promise<string> {
-  const fresh = `${file}.${process.pid}`
-  try {
-    await writeFile(fresh, `${randomBytes(SECRET_BYTES).toString('base64url')}\n`, { mode: 0o600 })
-    // Never replaces one that is there, and is never seen half-written.
-    await link(fresh, file).catch((error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EEXIST') throw error
-    })
-  } finally {
-    await rm(fresh, { force: true })
-  }
-  return (await readFile(file, 'utf8')).trim()
-}
-
 /** Tokens for one repository. `now` in ms. */
 export async function mintTokens(secret: string, repo: string, now: number): Promise<LocalTokens> {
   const key = new TextEncoder().encode(secret)

@@ -22,8 +22,8 @@ import type { Watch } from './watch/watch.ts'
 export interface SidecarPlan {
   store: Store
   edge: Edge
-  /** Folder of all caches; each store has its own in it. */
-  cacheDir: string
+  /** Folder of all caches; each store has its own in it. Undefined: a restart reads all files. */
+  cacheDir: string | undefined
   /** Absent: only scans find what changed. */
   watch?: Watch | undefined
   /** What of runs leaves this machine. */
@@ -45,7 +45,7 @@ export interface OpenSidecar {
 }
 
 export function openSidecar(plan: SidecarPlan): OpenSidecar {
-  const { store, edge, terminal, version, runOutput, metrics = new Metrics() } = plan
+  const { store, edge, terminal, version, runOutput, cacheDir, metrics = new Metrics() } = plan
   const counted = sidecarMetrics(metrics)
   const progress = terminal && createProgress(terminal)
   const log: Log = (...event) => {
@@ -81,7 +81,9 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     intervalMs,
     watch: plan.watch,
     publisher,
-    cache: new HashCache(join(plan.cacheDir, nameOf(store)), store, { version, runOutput }, log),
+    ...(cacheDir !== undefined && {
+      cache: new HashCache(join(cacheDir, nameOf(store)), store, { version, runOutput }, log),
+    }),
     clock,
     log,
     version,

@@ -1,5 +1,5 @@
 // Runs Signalbox for the board of a project, in this process. It imports next to nothing, so that
-// what the rest compiles to can be kept in the data folder.
+// what the rest compiles to can be kept.
 
 import { join, resolve } from 'node:path'
 import { type FoundBoard, findBoard, makeExample, noBoardAbove } from '../../local/find-board.ts'
@@ -10,6 +10,7 @@ import { RUN_OUTPUTS } from '../../sidecar/files/file-reader.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { type Io, loadConfig, type World } from '../command.ts'
 import { keepCompiled } from '../compiled.ts'
+import { namedFolder } from '../data-folder.ts'
 import { type Settings, UsageError, VERSION } from '../settings.ts'
 
 export async function run(settings: Settings, world: World): Promise<number> {
@@ -23,7 +24,7 @@ export async function run(settings: Settings, world: World): Promise<number> {
     const board = boardPlan(options, found, io)
     // All that is written from here on is for its owner alone.
     process.umask(0o077)
-    keepCompiled(dataDir)
+    keepCompiled(env)
     const { dev } = await import('../../local/one-process/dev.ts')
     return await dev({
       ...{ ...options, board, project: found.project, dataDir, home, env },
@@ -46,6 +47,7 @@ export interface DevOptions {
   port: number | undefined
   /** Absolute; undefined: in the project. */
   dataDir: string | undefined
+  trustsData: boolean
   repo: string | undefined
   runOutput: BoardPlan['runOutput']
   isPolling: boolean
@@ -66,7 +68,8 @@ export function readDev(settings: Settings, cwd: string): DevOptions {
     isExample: settings.has('example'),
     opens: settings.has('open'),
     port: settings.port('port'),
-    dataDir: data === undefined ? undefined : resolve(cwd, data),
+    dataDir: data === undefined ? undefined : namedFolder(cwd, data),
+    trustsData: settings.has('trust-data'),
     repo,
     runOutput: settings.choice('run-output', RUN_OUTPUTS) ?? 'masked',
     isPolling: settings.has('poll'),

@@ -18,7 +18,7 @@ const TOKEN = 'an access token (SIGNALBOX_TOKEN, --token-file FILE or SIGNALBOX_
 export interface Publishing {
   dir: string
   edge: EdgeHttp
-  cacheDir: string
+  cacheDir: string | undefined
   runOutput: RunOutput
   log: Log
   version: string

@@ -1,5 +1,5 @@
 // Runs the edge on a server of one's own, in this process. It imports next to nothing, so that what
-// the rest compiles to can be kept in the data folder.
+// the rest compiles to can be kept.
 
 import { resolve } from 'node:path'
 import type { BoardPlan } from '../../local/one-process/publish.ts'
@@ -10,6 +10,7 @@ import { createLog } from '../../sidecar/log.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { loadConfig, type World } from '../command.ts'
 import { keepCompiled } from '../compiled.ts'
+import { namedFolder } from '../data-folder.ts'
 import { type Environment, type Settings, UsageError, VERSION } from '../settings.ts'
 import { LOG_FORMATS, storeIn } from './publish-settings.ts'
 
@@ -25,10 +26,11 @@ export async function run(settings: Settings, world: World): Promise<number> {
     ...(port !== undefined && { PORT: String(port) }),
   })
   const env = await read()
-  const dataDir = resolve(settings.given('data') || env.DATA_DIR || DATA_DIR)
+  const named = settings.given('data') || env.DATA_DIR
+  const dataDir = named ? namedFolder('.', named) : resolve(DATA_DIR)
   // All that is written is for its owner alone.
   process.umask(0o077)
-  keepCompiled(dataDir)
+  keepCompiled(world.env)
   const { serve } = await import('../../local/one-process/serve.ts')
   try {
     return await serve({

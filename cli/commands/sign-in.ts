@@ -12,7 +12,7 @@ export async function run(settings: Settings, { io }: World): Promise<number> {
   const dir = settings.given('data') ?? nearestDataFolder(process.cwd())
   settings.noPositionals()
   settings.check()
-  const { secret, local } = await readDataFolder(dir)
+  const { secret, local } = await readDataFolder(dir, settings)
   io.out(`${await signInLink(secret, local, Date.now())}\n`)
   return 0
 }

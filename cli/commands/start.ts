@@ -1,5 +1,5 @@
 // Runs the whole system on this machine. It imports next to nothing, so that what the rest compiles
-// to can be kept in the data folder.
+// to can be kept.
 
 import { join, resolve } from 'node:path'
 import { DATA_DIR, type Host, type StartOptions } from '../../local/options.ts'
@@ -7,6 +7,7 @@ import { StartError } from '../../local/start-error.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import type { World } from '../command.ts'
 import { keepCompiled } from '../compiled.ts'
+import { namedFolder } from '../data-folder.ts'
 import { type Settings, UsageError } from '../settings.ts'
 
 const HOME = resolve(import.meta.dirname, '../..')
@@ -17,7 +18,7 @@ export async function run(settings: Settings, { io, env }: World): Promise<numbe
   const options = readStart(settings, process.cwd(), HOME)
   // All that is written, by our children too, is for its owner alone.
   process.umask(0o077)
-  keepCompiled(options.dataDir)
+  keepCompiled(env)
   const { start } = await import('../../local/start.ts')
   const notice = (sentence: string) => io.err(`signalbox: ${sentence}\n`)
   try {
@@ -42,8 +43,10 @@ export function readStart(settings: Settings, cwd: string, home: string): StartO
     settings.malformed(`--repo is not the name of a repository: ${problem.replace(/\.$/, '')}`)
   }
   const port = settings.port('port') ?? PORT
-  const dataDir = resolve(cwd, settings.given('data') ?? DATA_DIR)
+  const data = settings.given('data')
+  const dataDir = data === undefined ? join(cwd, DATA_DIR) : namedFolder(cwd, data)
+  const trustsData = settings.has('trust-data')
   const host = settings.choice('host', HOSTS) ?? 'workerd'
   settings.check()
-  return { storeDir, repo, port, dataDir, host }
+  return { storeDir, repo, port, dataDir, trustsData, host }
 }

@@ -17,11 +17,12 @@ import { afterReady, beforeReady, readyLine } from '../greeting.ts'
 import type { Home } from '../home.ts'
 import { removeLocalJson, writeLocalJson } from '../local-json.ts'
 import { claimPort, findPort, freePorts, LOOPBACK } from '../ports.ts'
+import { openSecret } from '../secret.ts'
 import { readSettings } from '../simulator/config.ts'
 import { openSimulator } from '../simulator/open-simulator.ts'
 import { storeNotices } from '../store-notices.ts'
 import { startSweeping, unrefAfter } from '../sweeping.ts'
-import { mintTokens, readSecret, signInLink } from '../tokens.ts'
+import { mintTokens, signInLink } from '../tokens.ts'
 import { openBrowser } from './browser.ts'
 import { deliveryNotices } from './delivery-notices.ts'
 import { openLogFile } from './log-file.ts'
@@ -38,6 +39,8 @@ export interface DevPlan {
   port: number | undefined
   /** The folder of all written files; absolute. */
   dataDir: string
+  /** Its secret is in it. */
+  trustsData: boolean
   /** Opens the link in a browser. */
   opens: boolean
   home: Home
@@ -56,7 +59,7 @@ const PORT = 8_787
 
 /** Resolves with the exit code. Throws StartError; all of it has ended then. */
 export async function dev(plan: DevPlan): Promise<number> {
-  const data = await openDataFolder(plan.dataDir, 'node', plan.notice)
+  const data = await openDataFolder(plan, 'node', plan.notice)
   const asked = new AbortController()
   listenForEnd({ ask: () => asked.abort(), insist: () => process.exit(1) })
   const closing: Closing = [data.release]
@@ -85,7 +88,7 @@ async function run(plan: Running): Promise<number> {
   const { board, data, home, env, file, closing, signal, out, notice } = plan
   const { repo, store } = board
   await removeLocalJson(data.dir)
-  const secret = await readSecret(data.secretFile)
+  const secret = await openSecret(plan, notice)
   const port = await choosePort(plan)
   const url = edgeUrl(port)
   const log = openLogFile(data.logFile('signalbox'))

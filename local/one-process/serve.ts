@@ -38,10 +38,10 @@ export interface ServePlan {
 
 /** Resolves with the exit code. Throws StartError; all of it has ended then. */
 export async function serve(plan: ServePlan): Promise<number> {
-  const { dataDir, file, board, reread, notice } = plan
-  const variables = readVariables(plan.env, plan)
+  const { dataDir, env, file, board, reread, notice } = plan
+  const variables = readVariables(env, plan)
   checkVariables(variables, file, { embeds: true })
-  const data = await openDataFolder(dataDir, 'node', notice)
+  const data = await openDataFolder({ dataDir, trustsData: false, env }, 'node', notice)
   const closing: Closing = [data.release]
   const asked = new AbortController()
   const { signal } = asked

@@ -70,7 +70,8 @@ export async function startSystem(host: Host): Promise<System> {
   const secret = randomBytes(32).toString('base64url')
   const tokens = await mintTokens(secret, REPO, Date.now())
   const home = await shopHome(join(dir, 'shop'), SHOP)
-  const env = { ...machineVariables(process.env), HOME: dir }
+  const compiled = join(dir, 'compiled')
+  const env = { NODE_COMPILE_CACHE: compiled, ...machineVariables(process.env), HOME: dir }
   const store = join(dir, 'project')
   await mkdir(join(store, '.cairn/tasks'), { recursive: true })
   await mkdir(join(store, '.cairn/sessions'))
@@ -108,7 +109,6 @@ export async function startSystem(host: Host): Promise<System> {
         callbackOf: (gateway) => `${proxies.webhooks.url}/payments/webhooks/${gateway}`,
         secrets: gatewaySecrets(secret),
         logsDir: dir,
-        cacheDir,
         env: { ...env, SIMULATOR_RETRIES_MS: RETRIES_MS, SIMULATOR_FIB_REFUND_MS: '300' },
         logFile: logFile('simulator'),
       }),

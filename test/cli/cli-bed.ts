@@ -9,7 +9,7 @@ import { writeLocalJson } from '../../local/local-json.ts'
 import { type EdgeServer, serveEdge } from '../sidecar/edge-server.ts'
 import { SECRET, token } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
-import { programEnv } from '../support/run-caches.ts'
+import { giveSecret, programEnv } from '../support/run-home.ts'
 
 const PROGRAM = join(import.meta.dirname, '../../cli/signalbox.ts')
 export const REPO = 'cli'
@@ -56,7 +56,7 @@ class CliBed {
   async dataFolder(dir = join(this.home, 'data')): Promise<string> {
     const { url } = this.server
     await mkdir(dir)
-    await writeFile(join(dir, 'secret'), `${SECRET}\n`)
+    await giveSecret(dir, SECRET)
     await writeLocalJson(dir, {
       ...{ url, path: REPO, database: url, simulator: url, databaseToken: 'd', gateways: {} },
       tokens: { board: 'b', sidecar: this.bearer, payments: 'p' },

@@ -35,7 +35,13 @@ describe('the options of signalbox dev', () => {
   it('are about the folder that one is in', async () => {
     expect(await options()).toEqual({
       ...{ dir: '/home/me/project', isExample: false, opens: false, isPolling: false },
-      ...{ port: undefined, dataDir: undefined, repo: undefined, runOutput: 'masked' },
+      ...{
+        port: undefined,
+        dataDir: undefined,
+        trustsData: false,
+        repo: undefined,
+        runOutput: 'masked',
+      },
     })
   })
 

@@ -35,7 +35,7 @@ export async function run(
   const loadFile = async () => defineConfig({})
   const loadHome = async () => checkoutHome
   const code = await main(argv, {
-    ...{ io, env, cwd, commands: CHECKOUT, loadFile, loadHome },
+    ...{ io, env: { HOME: process.env.HOME, ...env }, cwd, commands: CHECKOUT, loadFile, loadHome },
     ...world,
   })
   return { code, ...said }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -6,6 +6,7 @@ import { writeLocalJson } from '../../local/local-json.ts'
 import { signIn } from '../contract/console-session.ts'
 import { SECRET } from '../support/edge.ts'
 import { processEdge } from '../support/process-edge.ts'
+import { giveSecret } from '../support/run-home.ts'
 import { run } from './payments/bed.ts'
 
 let dir: string
@@ -16,7 +17,7 @@ afterEach(() => rm(dir, { recursive: true }))
 
 /** A data folder as `npm start` leaves it while it runs. */
 async function start(): Promise<void> {
-  await writeFile(join(dir, 'secret'), `${SECRET}\n`)
+  await giveSecret(dir, SECRET)
   const [url, database, simulator] = ['http://127.0.0.1:8787', 'http://d', 'http://s']
   const tokens = { board: 'b.t.k', sidecar: 's.t.k', payments: 'p.t.k' }
   const places = { url, path: '/srv/lamp', database, databaseToken: 'd', simulator }
@@ -44,6 +45,32 @@ describe('signalbox sign-in', () => {
     const { code, out, err } = await run(`sign-in --data ${dir}`)
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain('Signalbox is not running here: start it with npx signalbox.')
+  })
+
+  it('takes no secret from the folder, which may have come with a repository, unless it is trusted', async () => {
+    await start()
+    await symlink(dir, `${dir}-moved`)
+    await cp(dir, `${dir}-copy`, { recursive: true })
+    await writeFile(join(`${dir}-copy`, 'secret'), `${SECRET}\n`)
+    try {
+      expect(await run(`sign-in --data ${dir}-moved`)).toMatchObject({ code: 0, err: '' })
+      const copied = await run(`sign-in --data ${dir}-copy`)
+      expect(copied).toMatchObject({ code: 2, out: '' })
+      expect(copied.err).toContain('has no secret among the files of this user')
+      expect((await run(`sign-in --data ${dir}-copy --trust-data`)).code).toBe(0)
+      const trusting = { SIGNALBOX_TRUST_DATA: '1' }
+      expect((await run(`sign-in --data ${dir}-copy`, trusting)).code).toBe(0)
+    } finally {
+      await rm(`${dir}-moved`)
+      await rm(`${dir}-copy`, { recursive: true })
+    }
+  })
+
+  it('does not read a local.json that is a link', async () => {
+    await start()
+    await rename(join(dir, 'local.json'), join(dir, 'elsewhere.json'))
+    await symlink('elsewhere.json', join(dir, 'local.json'))
+    expect(await run(`sign-in --data ${dir}`)).toMatchObject({ code: 2, out: '' })
   })
 
   it('takes no argument', async () => {

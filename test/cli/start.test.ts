@@ -12,6 +12,7 @@ describe('the options of signalbox start', () => {
       repo: '/opt/signalbox/examples/board',
       port: 8787,
       dataDir: '/home/me/.signalbox',
+      trustsData: false,
       host: 'workerd',
     })
   })

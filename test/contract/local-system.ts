@@ -4,6 +4,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { findSecretFile } from '../../local/secret.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { editTask, retitle } from '../support/console-page.ts'
 import { type Start, Starts } from '../support/local-system.ts'
@@ -69,7 +70,9 @@ export function localSystemContract(host: 'workerd' | 'deno'): void {
     })
 
     it('shows no secret in the list of processes', async () => {
-      const secret = (await readFile(join(start.dataDir, 'secret'), 'utf8')).trim()
+      const env = { HOME: process.env.HOME }
+      const file = await findSecretFile({ dataDir: start.dataDir, trustsData: false, env })
+      const secret = (await readFile(file ?? '', 'utf8')).trim()
       const { tokens, gateways, databaseToken } = await start.local()
       const commands = (await start.children()).map(({ command }) => command).join('\n')
       const shown = [

@@ -1,8 +1,20 @@
-import { chmod, chown, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { openDataFolder } from '../../local/data-folder.ts'
+import { openSecret } from '../../local/secret.ts'
 
 let parent: string
 let dir: string
@@ -14,7 +26,8 @@ beforeEach(async () => {
 })
 afterEach(() => rm(parent, { recursive: true, force: true }))
 
-const open = () => openDataFolder(dir, 'workerd', (sentence) => notices.push(sentence))
+const place = () => ({ dataDir: dir, trustsData: false, env: { HOME: join(parent, 'home') } })
+const open = () => openDataFolder(place(), 'workerd', (sentence) => notices.push(sentence))
 const modeOf = async (path: string) => (await stat(path)).mode & 0o777
 
 /** With exactly this mode, independent of the umask. */
@@ -33,10 +46,11 @@ describe('the data folder', () => {
 
   it.each([
     ['an empty one', 0o775, []],
-    ['one of an earlier start', 0o755, ['secret']],
-    ['one that others may only enter', 0o711, ['secret', 'local.json']],
+    ['one of an earlier start', 0o755, ['local.json']],
+    ['one that others may only enter', 0o711, ['local.json']],
   ])('is closed if others have access to it: %s', async (_, mode, files) => {
     await existing(mode, files)
+    if (files.length > 0) await openSecret(place(), () => undefined)
     await (await open()).release()
     expect(await modeOf(dir)).toBe(0o700)
     expect(notices).toEqual([
@@ -44,16 +58,19 @@ describe('the data folder', () => {
     ])
   })
 
-  it('is not a folder with other files that is open to others', async () => {
-    await existing(0o755, ['somebodys-file'])
-    await expect(open()).rejects.toMatchObject({
-      code: 'bad_data_folder',
-      message: expect.stringContaining(`close it yourself (chmod 700 ${dir})`),
-    })
-    expect(await modeOf(dir)).toBe(0o755)
-  })
+  it.each(['somebodys-file', 'secret'])(
+    'is not a folder that is open to others and holds only files that may be of others: %s',
+    async (file) => {
+      await existing(0o755, [file])
+      await expect(open()).rejects.toMatchObject({
+        code: 'bad_data_folder',
+        message: expect.stringContaining(`close it yourself (chmod 700 ${dir})`),
+      })
+      expect(await modeOf(dir)).toBe(0o755)
+    },
+  )
 
-  it('is not a folder in which others could have written the secret', async () => {
+  it('is not a folder in which others could have written', async () => {
     await existing(0o777, ['secret'])
     await expect(open()).rejects.toMatchObject({
       code: 'bad_data_folder',
@@ -69,6 +86,37 @@ describe('the data folder', () => {
       code: 'bad_data_folder',
       message: expect.stringContaining('belongs to another user (uid 65534)'),
     })
+  })
+
+  it.each([
+    ['logs', 'logs'],
+    ['a file in a folder', 'workerd/worker.js'],
+  ])('is refused for a link in it, and nothing behind the link changes: %s', async (_, name) => {
+    const elsewhere = join(parent, 'elsewhere')
+    await mkdir(elsewhere)
+    await writeFile(join(elsewhere, 'foreign.log'), 'theirs')
+    await mkdir(dir, { mode: 0o700 })
+    await mkdir(dirname(join(dir, name)), { recursive: true })
+    await symlink(elsewhere, join(dir, name))
+    await expect(open()).rejects.toMatchObject({
+      code: 'bad_data_folder',
+      message: expect.stringContaining(`holds ${name}, which is a link`),
+    })
+    expect(await readdir(elsewhere)).toEqual(['foreign.log'])
+    expect(await readFile(join(elsewhere, 'foreign.log'), 'utf8')).toBe('theirs')
+  })
+
+  it('is refused where it is a link itself, and what the link leads to is not closed', async () => {
+    const elsewhere = join(parent, 'elsewhere')
+    await mkdir(elsewhere)
+    await chmod(elsewhere, 0o755)
+    await symlink(elsewhere, dir)
+    await expect(open()).rejects.toMatchObject({
+      code: 'bad_data_folder',
+      message: expect.stringContaining('is a link'),
+    })
+    expect(await modeOf(elsewhere)).toBe(0o755)
+    expect(await readdir(elsewhere)).toEqual([])
   })
 
   it("renames the last run's logs", async () => {

@@ -4,29 +4,13 @@ import { join } from 'node:path'
 import { jwtVerify } from 'jose'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { writeLocalJson } from '../../local/local-json.ts'
-import { databaseAccess, mintTokens, readSecret } from '../../local/tokens.ts'
+import { databaseAccess, mintTokens } from '../../local/tokens.ts'
 
 let dir: string
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'signalbox-tokens-'))
 })
 afterEach(() => rm(dir, { recursive: true, force: true }))
-
-describe("the data folder's secret", () => {
-  it('is generated once, is readable by its owner alone, and is used again', async () => {
-    const file = join(dir, 'secret')
-    const first = await readSecret(file)
-    expect(first.length).toBeGreaterThanOrEqual(43)
-    expect(await readSecret(file)).toBe(first)
-    expect((await stat(file)).mode & 0o777).toBe(0o600)
-  })
-
-  it('is not read from a file with other content', async () => {
-    const file = join(dir, 'secret')
-    await writeFile(file, 'short\n')
-    await expect(readSecret(file)).rejects.toMatchObject({ code: 'bad_data_folder' })
-  })
-})
 
 describe('the tokens of a local system', () => {
   const secret = 's'.repeat(43)

@@ -11,7 +11,7 @@ import { bundleWorker, prepareWorkerd } from '../../local/workerd.ts'
 import { type Edge, SECRET } from './edge.ts'
 import { freePort } from './free-port.ts'
 import { documentedFetch } from './openapi-operations.ts'
-import { programEnv } from './run-caches.ts'
+import { programEnv } from './run-home.ts'
 
 export interface EdgeProcess extends Edge {
   /** Its data, log and script. */

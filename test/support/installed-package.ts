@@ -11,7 +11,9 @@ export const run = promisify(execFile)
 
 /** Our environment without the variables of npm, which would configure the installing npm. */
 export const MACHINE: NodeJS.ProcessEnv = {
-  ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'))),
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^npm_(?!config_cache$)/.test(name)),
+  ),
   PATH: (process.env.PATH ?? '')
     .split(delimiter)
     .filter((dir) => !dir.includes('node_modules'))

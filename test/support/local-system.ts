@@ -16,7 +16,7 @@ import { jsonOf } from './json-of.ts'
 import { documentedFetch } from './openapi-operations.ts'
 import { PATIENT } from './patience.ts'
 import type { Ended } from './program.ts'
-import { programEnv } from './run-caches.ts'
+import { programEnv } from './run-home.ts'
 
 export type Launch = (args: string[]) => { command: string; args: string[] }
 

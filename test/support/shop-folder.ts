@@ -7,7 +7,7 @@ import { vi } from 'vitest'
 import { buildLibraries } from '../../package/build.ts'
 import { PATIENT } from './patience.ts'
 import { type Program, startProgram } from './program.ts'
-import { programEnv } from './run-caches.ts'
+import { programEnv } from './run-home.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 

@@ -10,7 +10,7 @@ import type { Action, Payment } from '../../local/simulator/payment.ts'
 import type { Sent } from '../../local/simulator/webhook-sender.ts'
 import { simulatorProcess, simulatorReady, simulatorUrl } from '../../local/simulator-process.ts'
 import { jsonOf } from './json-of.ts'
-import { programEnv } from './run-caches.ts'
+import { programEnv } from './run-home.ts'
 
 /** The control API of a running simulator. */
 export class SimulatorControl {
@@ -74,7 +74,7 @@ export async function startSimulator(
 ): Promise<{ control: SimulatorControl; stop(): Promise<void> }> {
   const dir = await mkdtemp(join(tmpdir(), 'signalbox-simulator-'))
   const env = { ...programEnv(dir), ...HASTE }
-  const folders = { logsDir: dir, cacheDir: dir, logFile: join(dir, 'simulator.log') }
+  const folders = { logsDir: dir, logFile: join(dir, 'simulator.log') }
   const home = process.cwd()
   const child: Child = spawnChild(simulatorProcess({ ...place, ...folders, home, env }))
   const url = simulatorUrl(place.port)

@@ -13,7 +13,7 @@ import { sidecarProcess } from '../../local/sidecar-process.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { type Edge, Repo, token } from './edge.ts'
 import { PATIENT } from './patience.ts'
-import { programEnv } from './run-caches.ts'
+import { programEnv } from './run-home.ts'
 
 const RESTART_MS = 100
 

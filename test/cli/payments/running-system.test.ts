@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { describeGateways, gatewaySecrets, simulatedGateways } from '../../../local/gateways.ts'
 import { writeLocalJson } from '../../../local/local-json.ts'
+import { giveSecret } from '../../support/run-home.ts'
 import { diagnose, type FakeEdge, fakeEdge, run } from './bed.ts'
 
 const SECRET = 'a-data-folder-secret-of-43-characters-or-so'
@@ -23,7 +24,7 @@ async function start(given: Record<string, string> = {}): Promise<void> {
     seen.push(request.headers.get('authorization') ?? '')
     return Response.json({ transactions: [] }, { status: seen[0] === 'Bearer p.t.k' ? 200 : 401 })
   })
-  await writeFile(join(dir, 'secret'), `${SECRET}\n`)
+  await giveSecret(dir, SECRET)
   await writeLocalJson(dir, {
     url: edge.url,
     path: 'board',

@@ -20,7 +20,7 @@ import { openSqlite } from '../../../../../worker/shared/sqlite-libsql.ts'
 import { ledgerContract } from '../../../../contract/ledger.ts'
 import { TABLES } from '../../../../support/libsql.ts'
 import { startProgram } from '../../../../support/program.ts'
-import { programEnv } from '../../../../support/run-caches.ts'
+import { programEnv } from '../../../../support/run-home.ts'
 
 const never = new AbortController().signal
 const { databaseThread } = checkoutHome

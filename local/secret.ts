@@ -1,0 +1,137 @@
+// The secret of a data folder, which signs its tokens and links. It is kept outside of that folder:
+// a folder may have come with a repository or an archive, and then others know what is in it.
+
+import { createHash, randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import {
+  link,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readdir,
+  readFile,
+  realpath,
+  rm,
+  writeFile,
+} from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isOwnersAlone, stateFolder } from '../sidecar/user-folders.ts'
+import type { Environment } from './environment.ts'
+import { StartError } from './start-error.ts'
+
+export interface SecretPlace {
+  /** The data folder; exists. */
+  dataDir: string
+  /** The secret is inside, as containers need, which keep nothing but their data folder. */
+  trustsData: boolean
+  env: Environment
+}
+
+const NAME = 'secret'
+/** What HS256 asks for: as many bytes as its digest. */
+const SECRET_BYTES = 32
+const SECRET = /^[\w-]{43,}$/
+
+/**
+ * The secret, made at the first call: tokens in the hands of other programs outlive a restart.
+ * `notice` gets a sentence if it is in an unusual place. Throws StartError.
+ */
+export async function openSecret(
+  { dataDir, trustsData, env }: SecretPlace,
+  notice: (sentence: string) => void,
+): Promise<string> {
+  const dir = await realpath(dataDir)
+  if (trustsData) {
+    return await readOrMake(join(dir, NAME)).catch((cause: Error) => {
+      if (cause instanceof StartError) throw cause
+      const why = `The secret of the data folder ${dir} cannot be had (${cause.message}).`
+      throw new StartError('bad_data_folder', why, { cause })
+    })
+  }
+  if (existsSync(join(dir, NAME))) {
+    const why = 'it may have come with the folder. Sign in again, or use it with --trust-data'
+    notice(`The secret in the data folder ${dir} is not used, since ${why}.`)
+  }
+  const state = stateFolder(env)
+  const kept = state && (await secretIn(join(state, nameOf(dir))))
+  if (kept) return kept
+  const temporary = await temporaryFolder(env)
+  const lent = temporary && (await secretIn(join(temporary, nameOf(dir))))
+  const where = lent ? `is in ${temporary}, and lasts as long` : 'lasts until the end of this run'
+  const inside = '--trust-data keeps it in the data folder'
+  notice(`No state folder of this user can be written, so the secret ${where}; ${inside}.`)
+  return lent || newSecret()
+}
+
+/** The file of a secret that was made before. */
+export async function findSecretFile(place: SecretPlace): Promise<string | undefined> {
+  const { dataDir, trustsData, env } = place
+  const dir = await realpath(dataDir)
+  const outside = [stateFolder(env) ?? [], await ownTemporary(env)].flat()
+  const folders = trustsData ? [dir] : outside.map((folder) => join(folder, nameOf(dir)))
+  for (const folder of folders) {
+    const stats = await lstat(join(folder, NAME)).catch(() => undefined)
+    if (stats?.isFile()) return join(folder, NAME)
+  }
+  return undefined
+}
+
+/** By the real path: however the folder is named, it has one secret. */
+const nameOf = (dir: string): string => createHash('sha256').update(dir).digest('hex')
+
+/** Undefined: there can be none. Throws StartError for a file with other content. */
+async function secretIn(folder: string): Promise<string | undefined> {
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    return isOwnersAlone(await lstat(folder)) ? await readOrMake(join(folder, NAME)) : undefined
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    return undefined
+  }
+}
+
+async function readOrMake(file: string): Promise<string> {
+  if (!existsSync(file)) await make(file)
+  const secret = (await readFile(file, 'utf8')).trim()
+  if (SECRET.test(secret)) return secret
+  throw new StartError('bad_data_folder', `${file} holds no secret; remove it to get a new one.`)
+}
+
+async function make(file: string): Promise<void> {
+  const fresh = `${file}.${process.pid}`
+  try {
+    await writeFile(fresh, `${newSecret()}\n`, { mode: 0o600 })
+    // Never replaces one that is there, and is never seen half-written.
+    await link(fresh, file).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  } finally {
+    await rm(fresh, { force: true })
+  }
+}
+
+const temporaryIn = (env: Environment): string => env.TMPDIR || tmpdir()
+const prefix = (): string => `signalbox-${process.getuid?.()}-`
+
+/** In the folder that all users share, another one may have made a folder of any name. */
+async function ownTemporary(env: Environment): Promise<string[]> {
+  const parent = temporaryIn(env)
+  const names = await readdir(parent).catch((): string[] => [])
+  const folders = names
+    .filter((name) => name.startsWith(prefix()))
+    .map((name) => join(parent, name))
+  const own: string[] = []
+  for (const folder of folders.toSorted()) {
+    const stats = await lstat(folder).catch(() => undefined)
+    if (stats?.isDirectory() && isOwnersAlone(stats)) own.push(folder)
+  }
+  return own
+}
+
+async function temporaryFolder(env: Environment): Promise<string | undefined> {
+  const [own] = await ownTemporary(env)
+  return own ?? (await mkdtemp(join(temporaryIn(env), prefix())).catch(() => undefined))
+}
+
+const newSecret = (): string => randomBytes(SECRET_BYTES).toString('base64url')
