@@ -44,9 +44,6 @@ function statusesFollowTheGraph(history: History): Finding[] {
   })
 }
 
-const alertsRaised = (history: History) =>
-  history.of('alert').map((each) => ({ ...each, type: 'AlertRaised' }))
-
 /** A transaction has each status only once; an alert has an id. */
 const nameOf = ({ type, transaction, alert }: Event) =>
   alert ? `${type} ${alert.id}` : `${type} of ${transaction?.id} ${transaction?.status}`
@@ -56,13 +53,12 @@ function eventsAreDelivered(history: History): Finding[] {
   const stored = history.of('stored').flatMap(({ line, transaction: { events } }) => {
     return events.map(({ id, type, payload }) => ({ line, id, type, ...payload }))
   })
+  const raised = history.of('alert').map((each) => ({ ...each, type: 'AlertRaised' }))
   const byName = new Map(stored.map((event) => [nameOf(event), event]))
   return (['listener', 'endpoint'] as const).flatMap((receiver) => {
     const got = history.of(receiver).filter(({ type }) => DURABLE.has(type))
     const taken = new Set(got.filter(({ status }) => status < 300).map(nameOf))
-    const missing = [...stored, ...alertsRaised(history)].filter(
-      (event) => !taken.has(nameOf(event)),
-    )
+    const missing = [...stored, ...raised].filter((event) => !taken.has(nameOf(event)))
     const wrong = got.filter((each) => {
       const { id, transaction, alert } = byName.get(nameOf(each)) ?? {}
       const contents = [each.id ?? id, each.transaction, each.alert]

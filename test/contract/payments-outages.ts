@@ -178,7 +178,7 @@ export function outagesContract({ host, system }: Payments, silent: () => Silent
       expect(await rowsOf(reference)).toEqual([])
       const opened = () => system().receiver.events.filter(({ type }) => type === 'CircuitOpened')
       await vi.waitUntil(() => opened().length > 0, PATIENT)
-      expect(opened().map(({ data }) => data)).toEqual([{ gateway: 'stripe' }])
+      expect(opened().map(({ data }) => data)).toEqual([{ gateway: 'stripe', kind: 'charge' }])
     })
   })
 }

@@ -1,6 +1,6 @@
 // The health of each gateway: circuit breaker and abilities.
 
-import { CALL_KINDS } from '../../../worker/payments/domain/status.ts'
+import type { CallKind } from '../../../worker/payments/domain/status.ts'
 import type { BreakerHealth, GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
 import { now } from '../../data/clock.ts'
 import type { Lamp } from '../../frame/lamp.ts'
@@ -24,10 +24,12 @@ export function GatewayList({ feed }: { feed: Feed }) {
   )
 }
 
+const KINDS: readonly CallKind[] = ['charge', 'refund', 'status']
+
 function GatewayItem({ gateway }: { gateway: GatewayHealth }) {
   const { gateways: texts } = paymentWords
   const { key, driver, breaker, supportsRefund, currencies, isLocal } = gateway
-  const troubled = CALL_KINDS.filter((kind) => breaker[kind].failures > 0)
+  const troubled = KINDS.filter((kind) => breaker[kind].failures > 0)
   const abilities = [
     ...(driver === key ? [] : [texts.driver(driver)]),
     ...(isLocal ? [texts.local] : []),

@@ -112,7 +112,8 @@ function checkAlerts({ stories, alerts }: Everything): void {
   expect(alertsIn('AlertRaised').toSorted(byId)).toEqual(alerts.map(asRaised).toSorted(byId))
   const settled = alerts.filter(({ acknowledgedBy }) => acknowledgedBy === 'refund')
   expect(alertsIn('AlertSettled').toSorted(byId)).toEqual(settled.toSorted(byId))
-  for (const { transactionId } of settled) {
+  // That of an order which was paid twice may have been settled by a refund of the other payment.
+  for (const { transactionId } of settled.filter(({ kind }) => kind === 'late_payment')) {
     const { transaction } = stories.find((each) => each.transaction.id === transactionId) ?? {}
     expect(transaction?.refundedAmount).toBe(transaction?.paid?.amount)
   }
