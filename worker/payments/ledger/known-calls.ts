@@ -18,9 +18,13 @@ export class KnownCalls {
   /** The rows that all of the operations need, if none of them needs a look at the database. */
   guess(operations: readonly Operation<unknown>[]): Loaded | undefined {
     if (!this.#position) return undefined
-    const expected = operations.flatMap(({ expects }) => expects?.(this.#calls) ?? [undefined])
+    const each = operations.map(({ expects }) => expects?.(this.#calls) ?? [undefined])
+    const expected = each.flat()
     const payments = expected.flatMap((payment) => payment ?? [])
     if (payments.length < expected.length) return undefined
+    // A new charge is compared with the others of its order. A load may leave out their requests.
+    const hasNew = each.some(({ length }) => length === 0)
+    if (hasNew && payments.some(({ transaction }) => transaction.request === null)) return undefined
     return { rows: WorkingSet.of(payments), position: this.#position }
   }
 
