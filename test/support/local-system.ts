@@ -47,13 +47,14 @@ export class Start {
   readonly process: ChildProcess
   readonly ended: Promise<Ended>
 
-  constructor(storeDir: string, dataDir: string, { args = [], env, launch = alone }: StartPlan) {
+  constructor(storeDir: string, dataDir: string, plan: StartPlan) {
+    const { args = [], env, onlyEnv, launch = alone } = plan
     this.storeDir = storeDir
     this.dataDir = dataDir
     const all = ['--port=0', `--store=${storeDir}`, `--data=${dataDir}`, ...args]
     const { command, args: argv } = launch(all)
     this.process = spawn(command, argv, {
-      env: { ...programEnv(process.env.HOME ?? ''), ...env },
+      env: onlyEnv ?? { ...programEnv(process.env.HOME ?? ''), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     this.process.stdout?.setEncoding('utf8').on('data', (text: string) => {
@@ -183,6 +184,8 @@ async function processes(): Promise<{ pid: number; command: string }[]> {
 export interface StartPlan {
   args?: string[]
   env?: Record<string, string>
+  /** In place of the usual environment. */
+  onlyEnv?: Record<string, string>
   /** Default: a copy of the example. */
   storeDir?: string
   dataDir?: string

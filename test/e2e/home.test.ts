@@ -1,0 +1,62 @@
+// Without a home folder that can be written to, as in some containers and services.
+
+import { execFile } from 'node:child_process'
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterEach, describe, expect, it } from 'vitest'
+import { Starts, throughNpm } from '../support/local-system.ts'
+
+const run = promisify(execFile)
+const starts = new Starts()
+afterEach(() => starts.clear())
+
+/** Root may write to any folder of a disk. */
+async function readOnly(folder: string): Promise<string> {
+  if (process.getuid?.() === 0) return '/sys'
+  const home = join(folder, 'home')
+  await mkdir(home)
+  await chmod(home, 0o500)
+  return home
+}
+
+describe.each([
+  // npm sets it for its scripts where it is not set: to the home of whoever runs the tests.
+  ['that is not set', async () => undefined, undefined],
+  ['that is read-only', readOnly, throughNpm],
+])('with a HOME %s', (_, homeOf, launch) => {
+  /** With a temporary folder of its own. Nothing else says where anything could be kept. */
+  async function surroundings(): Promise<{ folder: string; env: Record<string, string> }> {
+    const folder = await starts.folder()
+    const [TMPDIR, home] = [join(folder, 'tmp'), await homeOf(folder)]
+    await mkdir(TMPDIR)
+    const { PATH = '' } = process.env
+    return { folder, env: { PATH, TMPDIR, ...(home !== undefined && { HOME: home }) } }
+  }
+
+  it('npm start runs, says in one line where its secret is, and signs in', async () => {
+    const { folder, env } = await surroundings()
+    const start = await (await starts.start({ onlyEnv: env, ...(launch && { launch }) })).ready()
+    expect(start.stderr).toMatch(/^signalbox: [^\n]+ so the secret is in [^\n]+\n$/)
+    expect(await readdir(join(folder, 'tmp'))).toContainEqual(expect.stringMatching(/^signalbox-/))
+    const argv = ['cli/signalbox.ts', 'sign-in', '--data', start.dataDir]
+    const { stdout } = await run(process.execPath, argv, { env })
+    expect(stdout).toContain(`${(await start.local()).url}/#/sign-in/`)
+    expect(await start.fetch('/tasks')).toMatchObject({ status: 200 })
+  })
+
+  it('npm ci finds what to install, and npm test runs and leaves nothing behind', async () => {
+    const { folder, env } = await surroundings()
+    await run('npm', ['ci', '--dry-run', '--offline'], { env })
+    const { stdout } = await run(
+      'npm',
+      ['test', '--', '--project', 'node', 'test/local/child.test.ts', 'test/cli/sign-in.test.ts'],
+      { env: { ...env, NO_COLOR: '1' } },
+    )
+    expect(stdout).toMatch(/Test Files +2 passed/)
+    expect(await readdir(join(folder, 'tmp'))).not.toContainEqual(
+      expect.stringMatching(/^signalbox/),
+    )
+    await rm(join(folder, 'tmp'), { recursive: true })
+  })
+})
