@@ -46,7 +46,7 @@ async function startSignalbox(
 ): Promise<Target> {
   const isNode = system === 'signalbox-node'
   const board = isNode ? ['dev', boardDir] : ['start', '--store', boardDir]
-  const args = [...board, '--repo', 'bench', '--port', '0', '--data', dataDir]
+  const args = [...board, '--repo', 'bench', '--port', '0', '--data', dataDir, '--trust-data']
   const signalbox = join(HOME, 'cli/bin.js')
   const child = await startNode([signalbox, ...args], /^signalbox ready /, START_WAIT_MS)
   try {

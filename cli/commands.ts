@@ -18,10 +18,13 @@ export interface Definition {
 }
 
 const BOARD = { name: 'DIR', help: 'folder of the task board' }
-const PUBLISHING = ['edge', 'repo', 'token-file', 'run-output', 'cache', 'log', 'verbose'] as const
+const PUBLISHING = [
+  ...(['edge', 'repo', 'token-file', 'follow-links', 'run-output', 'cache'] as const),
+  ...(['log', 'verbose'] as const),
+] as const
 
 const HERE = { name: 'DIR', help: 'folder of the project [this folder, or one above it]' }
-const PUBLISHES = ['poll', 'run-output'] as const
+const PUBLISHES = ['follow-links', 'poll', 'run-output'] as const
 /** Of commands that read the data folder of a running system. */
 const RUNNING = ['data', 'trust-data'] as const
 
@@ -91,7 +94,7 @@ PAYMENT_* variables are passed on.
 Everything is written to the data folder: local.json there tells programs how to connect, and logs/
 holds the log of each process. Everything listens on 127.0.0.1 alone. SIGINT and SIGTERM end all of
 it with exit code 0.`,
-    options: ['store', 'repo', 'port', 'data', 'trust-data', 'host'],
+    options: ['store', 'follow-links', 'repo', 'port', 'data', 'trust-data', 'host'],
     own: {
       // SIGNALBOX_REPO is the sidecar's: what it publishes says nothing about this board.
       repo: {
@@ -146,7 +149,10 @@ edge answers, its clock and the token. With --payments it goes on with the check
 signalbox payments doctor. It changes nothing. With --data, the edge, the repository and the token
 are those of the running signalbox that uses this folder; without --edge and --data, of the one that
 runs in the project, if there is one. Prints one line for each check: ok, warn or error.`,
-    options: ['edge', 'repo', 'token-file', ...RUNNING, 'payments', 'env', 'json'],
+    options: [
+      ...(['follow-links', 'edge', 'repo', 'token-file', ...RUNNING] as const),
+      ...(['payments', 'env', 'json'] as const),
+    ],
   },
   migrate: {
     usage: '[--env FILE]',

@@ -15,14 +15,17 @@ export interface FoundBoard {
 
 /**
  * Looks in `dir` and in the folders above, up to the top of its git repository: beyond that begins
- * somebody else's project. Undefined: there is none.
+ * somebody else's project. Undefined: there is none. Throws StoreError as findStore does.
  */
-export async function findBoard(dir: string): Promise<FoundBoard | undefined> {
+export async function findBoard(
+  dir: string,
+  followsLinks = false,
+): Promise<FoundBoard | undefined> {
   for (let at = resolve(dir); ; at = dirname(at)) {
-    const store = await findStore(at)
+    const store = await findStore(at, followsLinks)
     if (store) {
       // `.cairn` itself is a folder that holds the board, too.
-      const above = await findStore(dirname(at))
+      const above = await findStore(dirname(at), true)
       return { store, project: above?.root === store.root ? dirname(at) : at }
     }
     if (at === dirname(at) || (await isThere(join(at, '.git')))) return undefined

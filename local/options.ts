@@ -9,6 +9,8 @@ export type Host = 'workerd' | 'deno'
 export interface StartOptions {
   /** Folder of the board, absolute. */
   storeDir: string
+  /** The board may be behind a link that leads out of it. */
+  followsLinks: boolean
   /** The repository's name at the edge. */
   repo: string
   /** 0: any free port. */

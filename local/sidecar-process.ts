@@ -9,6 +9,7 @@ import { type Patience, tryFetch, until } from './until.ts'
 export interface SidecarPlan {
   home: string
   storeDir: string
+  followsLinks?: boolean
   cacheDir: string
   edge: string
   repo: string
@@ -31,6 +32,7 @@ export function sidecarProcess(plan: SidecarPlan): ChildSpec {
       '--log=json',
       // One that is started again while the board is away waits for it, and gives nothing up.
       '--wait',
+      ...(plan.followsLinks ? ['--follow-links'] : []),
     ],
     env: { ...plan.env, SIGNALBOX_TOKEN: plan.token },
     logFile: plan.logFile,

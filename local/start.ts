@@ -33,10 +33,12 @@ export interface StartPlan {
 /** Resolves with the exit code. Throws StartError; all of it has ended then. */
 export async function start(plan: StartPlan): Promise<number> {
   const { options, env, notice } = plan
-  const { layout } = await openStore(options.storeDir).catch((error: unknown) => {
-    if (!(error instanceof StoreError)) throw error
-    throw new StartError('bad_store', error.message, { cause: error })
-  })
+  const { layout } = await openStore(options.storeDir, options.followsLinks).catch(
+    (error: unknown) => {
+      if (!(error instanceof StoreError)) throw error
+      throw new StartError('bad_store', error.message, { cause: error })
+    },
+  )
   const place = { ...options, env }
   const data = await openDataFolder(place, options.host, notice)
   const supervisor = new Supervisor({

@@ -45,7 +45,7 @@ const PROCESS_WAIT_MS = 60_000
 /** Resolves when all processes are ready. Throws StartError; what was started still runs then. */
 export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
   const { options, home, data, secret, env, supervisor, notice, signal } = plan
-  const { repo, storeDir } = options
+  const { repo, storeDir, followsLinks } = options
   const compiled = compileCache(env)
   const machine = {
     ...(compiled !== undefined && { NODE_COMPILE_CACHE: compiled }),
@@ -95,7 +95,7 @@ export async function bringUp(plan: SystemPlan): Promise<LocalJson> {
     const { cacheDir } = data
     const sidecarEnv = { ...machine, ...sidecarVariables(env) }
     const settings = { edge, repo, token: tokens.sidecar, env: sidecarEnv, logFile }
-    supervisor.start(sidecarProcess({ home, storeDir, cacheDir, ...settings }))
+    supervisor.start(sidecarProcess({ home, storeDir, followsLinks, cacheDir, ...settings }))
     const question = { edge, repo, token: tokens.board, sidecarLog: logFile }
     await boardReady(question, { what: 'The board', waitMs: BOARD_WAIT_MS, signal })
   }

@@ -18,10 +18,14 @@ const folder = mkdtempSync(join(tmpdir(), 'signalbox-tour-'))
 const project = join(folder, 'lamp')
 cpSync(join(HOME, 'examples/board'), project, { recursive: true })
 const started = performance.now()
-const signalbox = spawn(process.execPath, [join(HOME, 'cli/signalbox.ts'), '--port', '0'], {
-  cwd: project,
-  stdio: ['ignore', 'pipe', 'inherit'],
-})
+const signalbox = spawn(
+  process.execPath,
+  [join(HOME, 'cli/signalbox.ts'), '--port', '0', '--trust-data'],
+  {
+    cwd: project,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  },
+)
 const lines = createInterface({ input: signalbox.stdout })
 const browser = await launchChromium()
 try {

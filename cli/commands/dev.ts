@@ -7,6 +7,7 @@ import type { BoardPlan } from '../../local/one-process/publish.ts'
 import { DATA_DIR } from '../../local/options.ts'
 import { StartError } from '../../local/start-error.ts'
 import { RUN_OUTPUTS } from '../../sidecar/files/file-reader.ts'
+import { StoreError } from '../../sidecar/layouts/registry.ts'
 import { pathProblem } from '../../worker/shared/repos.ts'
 import { type Io, loadConfig, type World } from '../command.ts'
 import { keepCompiled } from '../compiled.ts'
@@ -19,7 +20,7 @@ export async function run(settings: Settings, world: World): Promise<number> {
   try {
     const home = await world.loadHome()
     const example = options.isExample ? await makeExample(home.dir, dir) : undefined
-    const found = await boardIn(example ?? dir)
+    const found = await boardIn(example ?? dir, options.followsLinks)
     const dataDir = options.dataDir ?? join(found.project, DATA_DIR)
     const board = boardPlan(options, found, io)
     // All that is written from here on is for its owner alone.
@@ -34,7 +35,7 @@ export async function run(settings: Settings, world: World): Promise<number> {
       notice: (sentence) => io.err(`signalbox: ${sentence}\n`),
     })
   } catch (error) {
-    if (!(error instanceof StartError)) throw error
+    if (!(error instanceof StartError || error instanceof StoreError)) throw error
     throw new UsageError(error.message, { cause: error })
   }
 }
@@ -42,6 +43,7 @@ export async function run(settings: Settings, world: World): Promise<number> {
 export interface DevOptions {
   /** Where the board is looked for, absolute. */
   dir: string
+  followsLinks: boolean
   isExample: boolean
   opens: boolean
   port: number | undefined
@@ -65,6 +67,7 @@ export function readDev(settings: Settings, cwd: string): DevOptions {
   }
   const options = {
     dir: resolve(cwd, settings.optionalPositional('dev') ?? '.'),
+    followsLinks: settings.has('follow-links'),
     isExample: settings.has('example'),
     opens: settings.has('open'),
     port: settings.port('port'),
@@ -78,8 +81,8 @@ export function readDev(settings: Settings, cwd: string): DevOptions {
   return options
 }
 
-async function boardIn(dir: string): Promise<FoundBoard> {
-  const found = await findBoard(dir)
+async function boardIn(dir: string, followsLinks: boolean): Promise<FoundBoard> {
+  const found = await findBoard(dir, followsLinks)
   if (found) return found
   throw new UsageError(`${noBoardAbove(dir)} signalbox --example makes a board to play with.`)
 }

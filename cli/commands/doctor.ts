@@ -21,9 +21,11 @@ export async function run(settings: Settings, world: World): Promise<number> {
     settings.malformed('--env needs --payments')
   }
   settings.check()
-  const found = await findBoard(given ?? world.cwd)
+  const followsLinks = settings.has('follow-links')
+  // A link that leads elsewhere is a finding about the board, below.
+  const found = await findBoard(given ?? world.cwd, true)
   const dir = given ?? found?.project
-  const board = dir === undefined ? noBoard(world.cwd) : await checkBoard(dir)
+  const board = dir === undefined ? noBoard(world.cwd) : await checkBoard(dir, followsLinks)
   const { store, files } = board
   const here = store && found && !named ? await systemIn(found.project, settings) : undefined
   const findings = [...(here ? [takenFrom(here)] : []), ...board.findings]

@@ -17,6 +17,7 @@ const TOKEN = 'an access token (SIGNALBOX_TOKEN, --token-file FILE or SIGNALBOX_
 
 export interface Publishing {
   dir: string
+  followsLinks: boolean
   edge: EdgeHttp
   cacheDir: string | undefined
   runOutput: RunOutput
@@ -46,6 +47,7 @@ export function readPublishing<T>(
   if (!isPrivate(url)) log('warn', 'edge.not_encrypted', { edge: url.origin })
   return {
     dir,
+    followsLinks: settings.has('follow-links'),
     edge: new EdgeHttp({ url, repo, token }),
     cacheDir,
     runOutput,
@@ -57,11 +59,11 @@ export function readPublishing<T>(
 }
 
 /** Throws UsageError when there is no board. */
-export async function storeIn(dir: string): Promise<Store> {
-  try {
-    return await openStore(dir)
-  } catch (error) {
-    if (error instanceof StoreError) throw new UsageError(error.message)
-    throw error
-  }
+export const storeIn = (dir: string, followsLinks: boolean): Promise<Store> =>
+  openStore(dir, followsLinks).catch(asUsage)
+
+/** For what findStore and openStore throw. */
+export function asUsage(error: unknown): never {
+  if (error instanceof StoreError) throw new UsageError(error.message, { cause: error })
+  throw error
 }

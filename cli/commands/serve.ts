@@ -34,7 +34,7 @@ export async function run(settings: Settings, world: World): Promise<number> {
   const { serve } = await import('../../local/one-process/serve.ts')
   try {
     return await serve({
-      board: board && { ...board, store: await storeIn(board.dir) },
+      board: board && { ...board, store: await storeIn(board.dir, board.followsLinks) },
       ...{ dataDir, env, version: VERSION, out: io.out },
       ...(settings.given('env') !== undefined && { reread: read }),
       home: await world.loadHome(),
@@ -48,8 +48,10 @@ export async function run(settings: Settings, world: World): Promise<number> {
   }
 }
 
+type ServedBoard = Omit<BoardPlan, 'store'> & { dir: string; followsLinks: boolean }
+
 /** Undefined: sidecars elsewhere publish. */
-function readBoard(settings: Settings): (Omit<BoardPlan, 'store'> & { dir: string }) | undefined {
+function readBoard(settings: Settings): ServedBoard | undefined {
   const dir = settings.optionalPositional('serve')
   const runOutput = settings.choice('run-output', RUN_OUTPUTS) ?? 'masked'
   if (dir === undefined) return undefined
@@ -58,5 +60,6 @@ function readBoard(settings: Settings): (Omit<BoardPlan, 'store'> & { dir: strin
   if (problem !== undefined) {
     settings.malformed(`--repo is not the name of a repository: ${problem.replace(/\.$/, '')}`)
   }
-  return { dir: resolve(dir), repo, runOutput, isPolling: settings.has('poll') }
+  const followsLinks = settings.has('follow-links')
+  return { dir: resolve(dir), followsLinks, repo, runOutput, isPolling: settings.has('poll') }
 }

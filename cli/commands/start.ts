@@ -37,6 +37,7 @@ export function readStart(settings: Settings, cwd: string, home: string): StartO
   }
   const store = settings.given('store')
   const storeDir = store === undefined ? join(home, 'examples/board') : resolve(cwd, store)
+  const followsLinks = settings.has('follow-links')
   const repo = settings.given('repo') ?? storeDir
   const problem = pathProblem(repo)
   if (problem !== undefined) {
@@ -48,5 +49,5 @@ export function readStart(settings: Settings, cwd: string, home: string): StartO
   const trustsData = settings.has('trust-data')
   const host = settings.choice('host', HOSTS) ?? 'workerd'
   settings.check()
-  return { storeDir, repo, port, dataDir, trustsData, host }
+  return { storeDir, followsLinks, repo, port, dataDir, trustsData, host }
 }

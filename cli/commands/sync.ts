@@ -11,10 +11,14 @@ const TIMEOUT_MS = 300_000
 
 export async function run(settings: Settings, { io }: World): Promise<number> {
   const startedAt = Date.now()
-  const { dir, edge, log, timeoutMs, ...plan } = readPublishing(settings, io, (it) => ({
-    timeoutMs: it.durationMs('timeout', TIMEOUT_MS),
-  }))
-  const store = await storeIn(dir)
+  const { dir, followsLinks, edge, log, timeoutMs, ...plan } = readPublishing(
+    settings,
+    io,
+    (it) => ({
+      timeoutMs: it.durationMs('timeout', TIMEOUT_MS),
+    }),
+  )
+  const store = await storeIn(dir, followsLinks)
   let giveUp: (why: string) => void = () => undefined
   const hopeless = new Promise<string>((resolve) => {
     giveUp = resolve

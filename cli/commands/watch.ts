@@ -11,13 +11,13 @@ import { Metrics } from '../../worker/shared/metrics.ts'
 import { processMetrics } from '../../worker/shared/metrics-node.ts'
 import type { World } from '../command.ts'
 import { type Settings, UsageError } from '../settings.ts'
-import { readPublishing, storeIn } from './publish-settings.ts'
+import { asUsage, readPublishing, storeIn } from './publish-settings.ts'
 
 /** How often a folder without a board is looked at again. */
 const LOOK_AGAIN_MS = 1_000
 
 export async function run(settings: Settings, { io }: World): Promise<number> {
-  const { dir, edge, log, ...plan } = readPublishing(settings, io, (it) => ({
+  const { dir, followsLinks, edge, log, ...plan } = readPublishing(settings, io, (it) => ({
     watch: it.has('poll') ? undefined : watchChokidar,
     healthzPort: it.port('healthz'),
     isPatient: it.has('wait'),
@@ -28,7 +28,10 @@ export async function run(settings: Settings, { io }: World): Promise<number> {
     log('info', 'sidecar.ending', { why })
     end.abort()
   })
-  const store = plan.isPatient ? await awaitStore(dir, log, end.signal) : await storeIn(dir)
+  const find = () => findStore(dir, followsLinks).catch(asUsage)
+  const store = plan.isPatient
+    ? await awaitStore(dir, find, log, end.signal)
+    : await storeIn(dir, followsLinks)
   if (!store) return 0
   const metrics = new Metrics()
   const open = openSidecar({ store, edge, log, metrics, ...plan })
@@ -44,9 +47,14 @@ export async function run(settings: Settings, { io }: World): Promise<number> {
 }
 
 /** The store, as soon as there is one; undefined when the end came first. */
-async function awaitStore(dir: string, log: Log, end: AbortSignal): Promise<Store | undefined> {
+async function awaitStore(
+  dir: string,
+  find: () => Promise<Store | undefined>,
+  log: Log,
+  end: AbortSignal,
+): Promise<Store | undefined> {
   for (let isFirst = true; !end.aborted; isFirst = false) {
-    const store = await findStore(dir)
+    const store = await find()
     if (store) return store
     if (isFirst) log('warn', 'store.awaited', { dir })
     await sleep(LOOK_AGAIN_MS, undefined, { signal: end }).catch(() => undefined)

@@ -25,10 +25,10 @@ export const noBoard = (dir: string): Found => ({
   files: 0,
 })
 
-export async function checkBoard(dir: string): Promise<Found> {
+export async function checkBoard(dir: string, followsLinks: boolean): Promise<Found> {
   let store: Store
   try {
-    store = await openStore(dir)
+    store = await openStore(dir, followsLinks)
   } catch (thrown) {
     if (!(thrown instanceof StoreError)) throw thrown
     return { findings: [error('board', thrown.message)], files: 0 }

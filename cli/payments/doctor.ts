@@ -21,7 +21,7 @@ const DEFAULT_TOLERANCE_MS = 300_000
 
 export async function run(settings: Settings, world: World): Promise<number> {
   settings.noPositionals()
-  const project = (await findBoard(world.cwd))?.project ?? world.cwd
+  const project = (await findBoard(world.cwd, true))?.project ?? world.cwd
   const here = await systemIn(project, settings)
   const findings = [...(here ? [takenFrom(here)] : []), ...(await check(settings, world, here))]
   return report(findings, settings.has('json'), world.io)

@@ -1,7 +1,7 @@
 // Which layouts there are, and which of them a folder holds.
 
-import { stat } from 'node:fs/promises'
-import { resolve } from 'node:path'
+import { realpath, stat } from 'node:fs/promises'
+import { resolve, sep } from 'node:path'
 import { backlogMd } from './backlog-md.ts'
 import { cairn } from './cairn.ts'
 import type { Layout, Store } from './layout.ts'
@@ -17,7 +17,7 @@ export const LAYOUT_SIGNS =
 
 export class StoreError extends Error {
   override readonly name = 'StoreError'
-  readonly code: 'not_a_folder' | 'no_board'
+  readonly code: 'not_a_folder' | 'no_board' | 'linked_elsewhere'
 
   constructor(code: StoreError['code'], message: string) {
     super(message)
@@ -25,22 +25,37 @@ export class StoreError extends Error {
   }
 }
 
-/** The store in `dir`, which is the project's folder or the store's own; undefined: none (yet). */
-export async function findStore(dir: string): Promise<Store | undefined> {
+/**
+ * The store in `dir`, which is the project's folder or the store's own; undefined: none (yet). Throws
+ * StoreError for one behind a link that leads out of `dir`, unless links are followed: a project of
+ * others must not publish what is elsewhere on this machine.
+ */
+export async function findStore(dir: string, followsLinks = false): Promise<Store | undefined> {
   for (const layout of LAYOUTS) {
     const store = await layout.detect(resolve(dir))
-    if (store) return store
+    if (!store) continue
+    if (!followsLinks) await refuseElsewhere(dir, store)
+    return store
   }
   return undefined
 }
 
+async function refuseElsewhere(dir: string, { root, folders }: Store): Promise<void> {
+  const real = await realpath(dir)
+  const isWithin = (path: string) => path === real || path.startsWith(real + sep)
+  const elsewhere = [root, ...folders()].find((path) => !isWithin(path))
+  if (elsewhere === undefined) return
+  const why = `The board in ${resolve(dir)} is a link that leads out of it, to ${elsewhere}`
+  throw new StoreError('linked_elsewhere', `${why}: use --follow-links if you trust that.`)
+}
+
 /** Like findStore, but throws StoreError if there is no store. */
-export async function openStore(dir: string): Promise<Store> {
+export async function openStore(dir: string, followsLinks = false): Promise<Store> {
   const path = resolve(dir)
   const found = await stat(path).catch(() => undefined)
   if (!found) throw new StoreError('not_a_folder', `There is no folder ${path}.`)
   if (!found.isDirectory()) throw new StoreError('not_a_folder', `${path} is not a folder.`)
-  const store = await findStore(path)
+  const store = await findStore(path, followsLinks)
   if (store) return store
   throw new StoreError('no_board', `There is no task board in ${path}: looked for ${LAYOUT_SIGNS}.`)
 }

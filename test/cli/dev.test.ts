@@ -35,6 +35,7 @@ describe('the options of signalbox dev', () => {
   it('are about the folder that one is in', async () => {
     expect(await options()).toEqual({
       ...{ dir: '/home/me/project', isExample: false, opens: false, isPolling: false },
+      ...{ followsLinks: false },
       ...{
         port: undefined,
         dataDir: undefined,

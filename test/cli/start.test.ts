@@ -9,6 +9,7 @@ describe('the options of signalbox start', () => {
   it('serve the example from the port and into the folder that the contract names', async () => {
     expect(await options()).toEqual({
       storeDir: '/opt/signalbox/examples/board',
+      followsLinks: false,
       repo: '/opt/signalbox/examples/board',
       port: 8787,
       dataDir: '/home/me/.signalbox',

@@ -34,6 +34,38 @@ test('gives the real path of a store behind a link', async () => {
   expect((await openStore(join(dir, 'link'))).root).toBe(join(realpathSync(dir), 'real/.cairn'))
 })
 
+test.each([
+  ['cairn', '.cairn', { 'config.yaml': CONFIG }],
+  ['backlog-md', 'backlog', { 'config.yml': CONFIG }],
+  ['task-master', '.taskmaster', { 'tasks/tasks.json': '{}' }],
+])(
+  'refuses a %s board behind a link that leads out of the folder, unless links are followed',
+  async (_, folder, files) => {
+    const elsewhere = makeFolder(files)
+    const dir = makeFolder({ 'README.md': '' })
+    symlinkSync(elsewhere, join(dir, folder))
+    const refused = expect.objectContaining({ name: 'StoreError', code: 'linked_elsewhere' })
+    await expect(openStore(dir)).rejects.toEqual(refused)
+    await expect(findStore(dir)).rejects.toEqual(refused)
+    expect((await openStore(dir, true)).root).toBe(realpathSync(elsewhere))
+    // The link itself is named: that is the board that a person means.
+    expect((await openStore(join(dir, folder))).root).toBe(realpathSync(elsewhere))
+  },
+)
+
+test('refuses a folder of tasks that the configuration names behind such a link', async () => {
+  const elsewhere = makeFolder({ 'tasks/back-1 - A.md': '' })
+  const dir = makeFolder({ 'backlog.config.yml': 'backlog_directory: work\n' })
+  symlinkSync(elsewhere, join(dir, 'work'))
+  await expect(openStore(dir)).rejects.toMatchObject({ code: 'linked_elsewhere' })
+})
+
+test('finds a board behind a link that stays in the folder', async () => {
+  const dir = makeFolder({ 'boards/one/config.yaml': CONFIG })
+  symlinkSync('boards/one', join(dir, '.cairn'))
+  expect((await openStore(dir)).root).toBe(join(realpathSync(dir), 'boards/one'))
+})
+
 test('says what it looked for where there is no board, and makes nothing', async () => {
   const dir = makeFolder({ 'README.md': '' })
   mkdirSync(join(dir, '.cairn'))
