@@ -32,14 +32,26 @@ export interface World {
   /** The installed package has only some of them. */
   commands: Commands
   /** Runs signalbox.config.ts, which is the operator's own program and may throw. */
-  loadFile(): Promise<SignalboxFile>
+  loadFile(choice: ConfigChoice): Promise<SignalboxFile>
   /** The files that are not code. */
   loadHome(): Promise<Home>
 }
 
+export interface ConfigChoice {
+  /** Without the file of the folder that the command runs in. */
+  skips: boolean
+  /** Tells the person one sentence. */
+  notice(sentence: string): void
+}
+
 /** signalbox.config.ts. Throws UsageError. */
-export function loadConfig({ loadFile }: Pick<World, 'loadFile'>): Promise<SignalboxFile> {
-  return loadFile().catch((error: unknown) => {
+export function loadConfig(
+  settings: Settings,
+  { loadFile, io }: Pick<World, 'loadFile' | 'io'>,
+): Promise<SignalboxFile> {
+  const notice = (sentence: string) => io.err(`signalbox: ${sentence}\n`)
+  return loadFile({ skips: settings.has('no-config'), notice }).catch((error: unknown) => {
+    if (error instanceof UsageError) throw error
     throw new UsageError(`signalbox.config.ts cannot be loaded: ${String(error)}`)
   })
 }

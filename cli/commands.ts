@@ -43,7 +43,10 @@ used, too.
 Everything is written to the data folder, which git ignores: local.json there tells programs how to
 connect, and logs/ holds the log. It listens on 127.0.0.1 alone. SIGINT and SIGTERM end it with exit
 code 0.`,
-    options: ['example', 'open', 'port', 'data', 'trust-data', 'repo', ...PUBLISHES],
+    options: [
+      ...(['example', 'open', 'port', 'data', 'trust-data', 'repo'] as const),
+      ...([...PUBLISHES, 'no-config'] as const),
+    ],
     own: {
       port: { value: 'N', help: 'port of the edge; 0 takes any free port [8787, if it is free]' },
       // SIGNALBOX_REPO is the sidecar's: what it publishes says nothing about this board.
@@ -72,7 +75,7 @@ GET /healthz answers 200 when the database can be used. With METRICS_PORT, GET /
 of 127.0.0.1 has the numbers for Prometheus. SIGTERM and SIGINT publish what is pending, answer what
 is under way, end all streams, and end with exit code 0. SIGHUP reads --env again and takes
 over the AUTH_ variables.`,
-    options: ['repo', 'port', 'data', 'env', ...PUBLISHES, 'log', 'verbose'],
+    options: ['repo', 'port', 'data', 'env', ...PUBLISHES, 'no-config', 'log', 'verbose'],
     own: {
       port: { value: 'N', env: 'PORT', help: 'port of the edge; 0 takes any free port [8787]' },
       data: {
@@ -151,7 +154,7 @@ are those of the running signalbox that uses this folder; without --edge and --d
 runs in the project, if there is one. Prints one line for each check: ok, warn or error.`,
     options: [
       ...(['follow-links', 'edge', 'repo', 'token-file', ...RUNNING] as const),
-      ...(['payments', 'env', 'json'] as const),
+      ...(['payments', 'no-config', 'env', 'json'] as const),
     ],
   },
   migrate: {
@@ -185,7 +188,7 @@ callbacks to each webhook route: one that is not signed, and one that is about n
 charges nothing and stores nothing. The edge logs both callbacks, and reports the first as
 WebhookVerificationFailed. To read payments from the edge, the token needs the scope
 payments:read. Prints one line for each check: ok, warn or error. It never prints a secret.`,
-    options: ['edge', ...RUNNING, 'env', 'token-file', 'json'],
+    options: ['edge', ...RUNNING, 'no-config', 'env', 'token-file', 'json'],
   },
   'payments simulate': {
     argument: { name: 'GATEWAY', help: 'key of the gateway in signalbox.config.ts' },
@@ -199,7 +202,7 @@ the edge keeps the webhook as parked until the payment appears. fib signs nothin
 --transaction or a reference that is found, and the edge asks the bank for the real status.
 redirect and stripe cannot report Cancelled. Prints the status and the word of each answer.`,
     options: [
-      ...(['edge', ...RUNNING, 'env', 'token-file'] as const),
+      ...(['edge', ...RUNNING, 'no-config', 'env', 'token-file'] as const),
       ...(['reference', 'amount', 'currency', 'status', 'transaction', 'event-id'] as const),
       'times',
     ],

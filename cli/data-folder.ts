@@ -56,6 +56,9 @@ export function namedFolder(cwd: string, name: string): string {
   return existsSync(path) ? realpathSync(path) : path
 }
 
+/** When --trust-data is about nothing. */
+export const NO_DATA = 'without a data folder (--data)'
+
 /** Throws UsageError when no system of this user runs with it. */
 export async function readDataFolder(dir: string, settings: Settings): Promise<RunningStart> {
   const { env } = settings

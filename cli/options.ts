@@ -16,6 +16,7 @@ export const OPTIONS = {
   port: { value: 'N', help: 'port of the edge; 0 takes any free port [8787]' },
   host: { value: 'HOST', help: 'runtime of the edge: workerd or deno [workerd]' },
   data: { value: 'DIR', help: 'data folder of a running signalbox' },
+  'no-config': { help: 'do not run signalbox.config.ts of the current folder' },
   'follow-links': { help: 'publish the board in DIR also if it is a link that leads out of DIR' },
   'trust-data': {
     env: 'SIGNALBOX_TRUST_DATA',

@@ -125,10 +125,11 @@ function optionOf(name: OptionName, { value, env, help }: Option): ProgramOption
 
 const valuesOf = (command: Program): OptionValues =>
   Object.fromEntries(
-    command.options.map((option) => [
-      option.long?.slice(2),
-      command.getOptionValue(option.attributeName()),
-    ]),
+    command.options.map((option) => {
+      const value = command.getOptionValue(option.attributeName())
+      // Commander has `--no-config` as a `config` that is true until the option is given.
+      return [option.long?.slice(2), option.negate ? value === false || undefined : value]
+    }),
   ) as OptionValues
 
 /** A command of two words is listed with the others, so that it is easy to find. */

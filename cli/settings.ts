@@ -171,6 +171,16 @@ export class Settings {
     return this.text('cache') ?? cacheFolder(this.env)
   }
 
+  /**
+   * Refuses options that would have no effect here: whoever types one expects something of it. Their
+   * variables are not meant: these may be set for other commands.
+   */
+  needless(names: readonly OptionName[], when: string): void {
+    for (const name of names) {
+      if (this.#values[name] !== undefined) this.malformed(`--${name} has no effect ${when}`)
+    }
+  }
+
   missing(what: string): void {
     this.#missing.add(what)
   }

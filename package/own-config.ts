@@ -5,15 +5,23 @@ import { existsSync } from 'node:fs'
 import module from 'node:module'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { ConfigChoice } from '../cli/command.ts'
 import standard from '../signalbox.config.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 
 const NAMES = ['signalbox.config.ts', 'signalbox.config.js', 'signalbox.config.mjs']
 
-/** `dir` without such a file has that of a checkout. Rejects with what the file throws. */
-export async function loadOwnConfig(dir: string): Promise<SignalboxFile> {
-  const file = NAMES.map((name) => join(dir, name)).find(existsSync)
+/**
+ * `dir` without such a file has that of a checkout. The folder may be of a project that came from
+ * others, so the file is named before it runs. Rejects with what the file throws.
+ */
+export async function loadOwnConfig(
+  dir: string,
+  { skips, notice }: ConfigChoice,
+): Promise<SignalboxFile> {
+  const file = skips ? undefined : NAMES.map((name) => join(dir, name)).find(existsSync)
   if (file === undefined) return standard
+  notice(`Runs ${file} (--no-config skips it).`)
   importFromHere()
   const loaded = (await import(pathToFileURL(file).href)) as { default?: SignalboxFile }
   if (loaded.default) return loaded.default

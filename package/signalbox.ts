@@ -16,9 +16,9 @@ const home: Home = {
 
 await runProcess({
   commands: PACKAGED,
-  loadFile: async () => {
+  async loadFile(choice) {
     const { loadOwnConfig } = await import('./own-config.ts')
-    return await loadOwnConfig(process.cwd())
+    return await loadOwnConfig(process.cwd(), choice)
   },
   loadHome: () => Promise.resolve(home),
 })

@@ -29,7 +29,7 @@ export async function run(settings: Settings, world: World): Promise<number> {
     const { dev } = await import('../../local/one-process/dev.ts')
     return await dev({
       ...{ ...options, board, project: found.project, dataDir, home, env },
-      file: await loadConfig(world),
+      file: await loadConfig(settings, world),
       version: VERSION,
       out: io.out,
       notice: (sentence) => io.err(`signalbox: ${sentence}\n`),

@@ -3,7 +3,14 @@
 import { findBoard } from '../../local/find-board.ts'
 import { EdgeHttp } from '../../sidecar/publish/edge-http.ts'
 import type { World } from '../command.ts'
-import { NO_EDGE, type RunningStart, runningStart, systemIn, takenFrom } from '../data-folder.ts'
+import {
+  NO_DATA,
+  NO_EDGE,
+  type RunningStart,
+  runningStart,
+  systemIn,
+  takenFrom,
+} from '../data-folder.ts'
 import { checkBoard, checkInotify, noBoard } from '../doctor/board.ts'
 import { checkEdgeClock } from '../doctor/clock.ts'
 import { checkEdge, checkToken } from '../doctor/edge.ts'
@@ -17,9 +24,7 @@ export async function run(settings: Settings, world: World): Promise<number> {
   const named = await runningStart(settings)
   const elsewhere = named ? undefined : readEdge(settings)
   const isWithPayments = settings.has('payments')
-  if (!isWithPayments && settings.given('env') !== undefined) {
-    settings.malformed('--env needs --payments')
-  }
+  if (!isWithPayments) settings.needless(['env', 'no-config'], 'without --payments')
   settings.check()
   const followsLinks = settings.has('follow-links')
   // A link that leads elsewhere is a finding about the board, below.
@@ -31,6 +36,8 @@ export async function run(settings: Settings, world: World): Promise<number> {
   const findings = [...(here ? [takenFrom(here)] : []), ...board.findings]
   if (store) findings.push(...(await checkInotify(store, files)))
   const start = named ?? here
+  if (!start) settings.needless(['trust-data'], NO_DATA)
+  settings.check()
   const edge = start ? edgeOf(start) : elsewhere
   if (edge) findings.push(...(await checkEdgeAt(edge)))
   // After an error about the board it would only distract; the check of payments says it too.
@@ -50,6 +57,9 @@ interface EdgePlace {
 
 function readEdge(settings: Settings): EdgePlace | undefined {
   const url = settings.url('edge', false)
+  if (settings.text('edge') === undefined) {
+    settings.needless(['repo', 'token-file'], 'without --edge')
+  }
   return url && { url, repo: settings.required('repo'), token: settings.token() }
 }
 

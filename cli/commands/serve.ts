@@ -38,7 +38,7 @@ export async function run(settings: Settings, world: World): Promise<number> {
       ...{ dataDir, env, version: VERSION, out: io.out },
       ...(settings.given('env') !== undefined && { reread: read }),
       home: await world.loadHome(),
-      file: await loadConfig(world),
+      file: await loadConfig(settings, world),
       log: createLog(format, io.err, settings.has('verbose') ? 'debug' : 'info'),
       notice: (sentence) => io.err(`signalbox: ${sentence}\n`),
     })
@@ -54,7 +54,11 @@ type ServedBoard = Omit<BoardPlan, 'store'> & { dir: string; followsLinks: boole
 function readBoard(settings: Settings): ServedBoard | undefined {
   const dir = settings.optionalPositional('serve')
   const runOutput = settings.choice('run-output', RUN_OUTPUTS) ?? 'masked'
-  if (dir === undefined) return undefined
+  if (dir === undefined) {
+    const ofTheBoard = ['repo', 'follow-links', 'poll', 'run-output', 'log', 'verbose'] as const
+    settings.needless(ofTheBoard, 'without DIR')
+    return undefined
+  }
   const repo = settings.required('repo')
   const problem = repo === '' ? undefined : pathProblem(repo)
   if (problem !== undefined) {

@@ -22,11 +22,13 @@ export function checkConfig(
   gateways: readonly ConfiguredGateway[],
 ): Checked {
   const wrong: string[] = []
+  const found = (problems: readonly string[]) =>
+    problems.map((problem) => error('config', `${problem}.`))
   // Only a host of one Node process has a database in a file; the doctor does not know the host.
   const payments = readPayments(env, file, wrong, { embeds: true })
   if (!payments) {
     const sentence = 'No gateway and no LIBSQL_URL is set, so this edge has no payments.'
-    return { findings: [error('config', sentence)], payments }
+    return { findings: [...found(wrong), error('config', sentence)], payments }
   }
   // Each problem is reported once, with its gateway.
   const reported = new Set<string>()
@@ -40,7 +42,7 @@ export function checkConfig(
     payments,
     findings: [
       ...ofGateways,
-      ...others.map((problem) => error('config', `${problem}.`)),
+      ...found(others),
       ...(payments.gateways.size === 0
         ? [error('config', 'No gateway can be used: no charge is possible.')]
         : []),

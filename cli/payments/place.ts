@@ -4,7 +4,7 @@
 import { messageOf } from '../../sidecar/error-message.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { loadConfig, type World } from '../command.ts'
-import { type RunningStart, runningStart } from '../data-folder.ts'
+import { NO_DATA, type RunningStart, runningStart } from '../data-folder.ts'
 import { type Settings, UsageError } from '../settings.ts'
 import { type EdgeSettings, systemOf } from './running-system.ts'
 
@@ -19,9 +19,11 @@ export async function readPlace(
   world: World,
   here?: RunningStart,
 ): Promise<Place> {
-  const file = await loadConfig(world)
+  const file = await loadConfig(settings, world)
   const start = here ?? (await runningStart(settings))
   if (start) return { file, ...systemOf(start, file, world.env) }
+  settings.needless(['trust-data'], NO_DATA)
+  if (settings.text('edge') === undefined) settings.needless(['token-file'], 'without --edge')
   return {
     file,
     env: await settings.variables(),

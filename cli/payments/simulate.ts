@@ -64,7 +64,9 @@ async function readRequest(settings: Settings, io: Io, place: Place): Promise<Re
   const secret = maker?.signsWith && gateway ? gateway.settings[maker.signsWith] : ''
   if (secret === undefined)
     settings.missing(gateway?.variables[maker?.signsWith ?? ''] ?? 'a secret')
+  settings.needless(maker?.ignores ?? [], `for ${key}`)
   const transaction = settings.text('transaction')
+  if (transaction !== undefined) settings.needless(['token-file'], 'with --transaction')
   // Without --transaction the payment is looked up by its reference.
   const canBeFound = transaction !== undefined || given.reference !== ''
   if (maker?.needs.includes('transaction') && !canBeFound) settings.missing(describe('transaction'))

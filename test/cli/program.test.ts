@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import type { ConfigChoice } from '../../cli/command.ts'
 import { DEFINITIONS } from '../../cli/commands.ts'
 import { PACKAGED } from '../../cli/packaged.ts'
 import { hiding, secretValues } from '../../cli/payments/hide.ts'
@@ -137,6 +138,46 @@ describe('signalbox in a checkout', () => {
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(/^signalbox: --env nope cannot be read \(ENOENT.*\)\.\n$/),
+    })
+  })
+
+  it.each([
+    ['serve --repo x --poll', '--repo has no effect without DIR; --poll has no effect without DIR'],
+    ['serve --log pretty', '--log has no effect without DIR'],
+    ['doctor --repo x', '--repo has no effect without --edge'],
+    ['doctor --token-file x', '--token-file has no effect without --edge'],
+    ['doctor --no-config', '--no-config has no effect without --payments'],
+    ['doctor --trust-data', '--trust-data has no effect without a data folder (--data)'],
+    ['payments doctor --trust-data', '--trust-data has no effect without a data folder (--data)'],
+    [
+      'payments simulate fib --edge http://127.0.0.1:1 --transaction t --amount 5',
+      '--amount has no effect for fib',
+    ],
+  ])('refuses options that would have no effect, by name: %s', async (line, why) => {
+    const loadFile = async () => ({ payments: { gateways: { fib: { driver: 'fib' } } } })
+    const { code, err } = await run(line.split(' '), {}, { loadFile })
+    expect([code, err]).toEqual([2, `signalbox: ${why}.\n`])
+  })
+
+  it('takes variables that have no effect, since they may be set for other commands', async () => {
+    const env = { SIGNALBOX_REPO: 'x', SIGNALBOX_TOKEN_FILE: '/x', SIGNALBOX_TRUST_DATA: '1' }
+    const { err } = await run(['doctor'], env)
+    expect(err).not.toContain('no effect')
+  })
+
+  it('runs signalbox.config.ts unless --no-config is given, which a checkout refuses', async () => {
+    const skipped: boolean[] = []
+    const loadFile = async ({ skips }: ConfigChoice) => {
+      skipped.push(skips)
+      return {}
+    }
+    await run(['payments', 'doctor'], {}, { loadFile })
+    await run(['payments', 'doctor', '--no-config'], {}, { loadFile })
+    expect(skipped).toEqual([false, true])
+    const argv = ['cli/bin.js', 'payments', 'doctor', '--no-config']
+    await expect(promisify(execFile)(process.execPath, argv)).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('--no-config has no effect in a checkout'),
     })
   })
 

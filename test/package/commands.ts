@@ -1,7 +1,7 @@
 // The command line of the package, on each runtime that it is for.
 
 import { execFileSync } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, realpath, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { denoBinary } from '../../local/deno.ts'
@@ -46,6 +46,27 @@ export function packageCommands(installed: () => InstalledPackage): void {
         stdout: '',
         stderr: `signalbox: Node ${MACHINE_NODE.slice(1)} is too old: Signalbox needs Node 22.22 or newer.\n`,
       })
+    })
+
+    it('names signalbox.config.ts of the folder before it runs, and skips it with --no-config', async () => {
+      const folder = join(installed().folder, 'configured')
+      await mkdir(folder)
+      const config = "console.error('it runs')\nexport default { payments: { gatways: {} } }\n"
+      await writeFile(join(folder, 'signalbox.config.mjs'), config)
+      const env = { ...MACHINE, SIGNALBOX_EDGE: '' }
+      const doctor = async (...more: string[]) => {
+        const argv = [script(), 'payments', 'doctor', ...more]
+        const done = run(process.execPath, argv, { cwd: folder, env })
+        return await done.catch((error: unknown) => error as { stdout: string; stderr: string })
+      }
+      const runs = await doctor()
+      const named = `signalbox: Runs ${await realpath(join(folder, 'signalbox.config.mjs'))} (`
+      expect(runs.stderr.startsWith(named)).toBe(true)
+      expect(runs.stderr.split('\n')[1]).toBe('it runs')
+      expect(runs.stdout).toContain('there is no setting gatways')
+      const skipped = await doctor('--no-config')
+      expect(skipped.stderr).toBe('')
+      expect(skipped.stdout).not.toContain('gatways')
     })
 
     it.each(NODES)('publishes a board on $name', async ({ node }) => {

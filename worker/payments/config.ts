@@ -72,6 +72,7 @@ export function readPayments(
     const value = env[name]
     return typeof value === 'string' && value.trim() !== '' ? value.trim() : undefined
   }
+  wrong.push(...unknownKeys(file))
   const { gateways = {}, webhooks = {}, middlewares = {}, listeners = {} } = file.payments ?? {}
   const drivers = driversOf(file)
   const gatewayMap = new Map<string, AnyGateway>()
@@ -106,6 +107,35 @@ export function readPayments(
     publicUrl: publicUrl?.replace(/\/+$/, ''),
     ledgerLocation: readLocation(text, wrong),
   }
+}
+
+type Payments = NonNullable<SignalboxFile['payments']>
+type KeysOf<Part> = Record<keyof Part, true>
+
+const FILE_KEYS: KeysOf<SignalboxFile> = { fetch: true, payments: true }
+const PAYMENTS_KEYS: KeysOf<Payments> = {
+  ...{ gateways: true, drivers: true, references: true, webhooks: true },
+  ...{ middlewares: true, listeners: true },
+}
+const WEBHOOKS_KEYS: KeysOf<NonNullable<Payments['webhooks']>> = {
+  route_prefix: true,
+  middleware: true,
+  tolerance_seconds: true,
+  on_amount_mismatch: true,
+}
+
+/** A misspelled setting would have no effect, and nobody would notice. */
+function unknownKeys(file: SignalboxFile): string[] {
+  const parts: [where: string, known: object, part: object | undefined][] = [
+    ['signalbox.config.ts', FILE_KEYS, file],
+    ['payments', PAYMENTS_KEYS, file.payments],
+    ['payments.webhooks', WEBHOOKS_KEYS, file.payments?.webhooks],
+  ]
+  return parts.flatMap(([where, known, part]) =>
+    Object.keys(part ?? {})
+      .filter((key) => !Object.hasOwn(known, key))
+      .map((key) => `${where}: there is no setting ${key}`),
+  )
 }
 
 /** The prefixes of the configured gateways' variables, set or not. */

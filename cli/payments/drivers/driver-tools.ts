@@ -47,6 +47,8 @@ export interface CallbackMaker {
   signsWith: string | undefined
   /** The options that are required. */
   needs: readonly OptionName[]
+  /** Further options that its callbacks have no place for. */
+  ignores?: readonly OptionName[]
   /** The statuses that the gateway has. */
   statuses: readonly SimulatedStatus[]
   /** `secret` is the value of `signsWith`. */

@@ -15,6 +15,7 @@ export const fib = {
   callbacks: {
     signsWith: undefined,
     needs: ['transaction'],
+    ignores: ['amount', 'currency', 'event-id'],
     statuses: ['Paid', 'Failed', 'Expired', 'Cancelled', 'Refunded'],
     async make({ transactionId: id, status }) {
       const body = JSON.stringify({ id, status: STATUSES[status] })

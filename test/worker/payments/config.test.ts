@@ -57,6 +57,18 @@ describe('the configuration of payments', () => {
     expect(readConfig(env, own).payments).toMatchObject({ toleranceMs: 30_000, onMismatch: 'log' })
   })
 
+  it('names each setting that there is not', () => {
+    const misspelled = {
+      payment: {},
+      payments: { gatways: {}, toString: {}, webhooks: { tolerance: 60 } },
+    } as SignalboxFile
+    const faults = faultOf({}, misspelled)
+    expect(faults).toBe(
+      'signalbox.config.ts: there is no setting payment; payments: there is no setting gatways; ' +
+        'payments: there is no setting toString; payments.webhooks: there is no setting tolerance.',
+    )
+  })
+
   it('takes a reference for one order at all gateways, unless the shops number alike', () => {
     const read = (own: object) => readConfig({ ...DATABASE, ...REDIRECT }, file(own))
     expect(read({}).payments?.references).toBe('shared')
