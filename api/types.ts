@@ -34,9 +34,13 @@ export interface AlertDetail {
   /** What was requested or, of a refund, what was paid of it. */
   expectedAmount?: number
   expectedCurrency?: string
+  /** Of an event whose ids contradict. */
+  gatewayTransactionId?: string
+  /** Of an event whose ids contradict. */
+  externalReferenceId?: string
   /** The gateway’s event that raised it. */
   eventId?: string
-  /** Ours, of the other payment of a paid order. */
+  /** Ours: the other payment of a paid order, or the one that contradicting ids name. */
   otherTransactionId?: string
   /** The gateway of that other payment. */
   otherGateway?: string
@@ -45,8 +49,8 @@ export interface AlertDetail {
   /** Open since. */
   since?: string
   /**
-   * For a refund with a wrong amount, the status of its event. Otherwise, what the gateway
-   * answered last.
+   * For a refund with a wrong amount, and for ids that contradict, the status of the event.
+   * Otherwise, what the gateway answered last.
    */
   said?: PaymentStatus | 'nothing'
   /** The id of the event that was not delivered. */
@@ -74,6 +78,7 @@ export type AlertKind =
   | 'late_payment'
   | 'double_payment'
   | 'amount_mismatch'
+  | 'id_mismatch'
   | 'refund_failed'
   | 'unsettled'
   | 'refund_unsettled'
@@ -1005,6 +1010,7 @@ export interface WebhookEvent {
   /** The gateway’s: the same for every delivery of one event. */
   eventId: string
   gatewayTransactionId?: string
+  externalReferenceId?: string
   reference?: string
   /** Ours. Missing while it is parked. */
   transactionId?: string
@@ -1032,6 +1038,11 @@ export interface WebhookPayload {
   /** Key of the configuration. */
   gateway: string
   gatewayTransactionId: string
+  /**
+   * `gatewayTransactionId` is not the id of the charge, but of another kind, such as a
+   * PaymentIntent of Stripe: it is compared with nothing.
+   */
+  isOtherId?: true
   /** The host application’s; empty if the gateway does not send it. */
   reference: string
   /** Our id of it at the gateway, if the gateway sends it back. */

@@ -175,9 +175,10 @@ export function mismatchContract(on: On): void {
           ['order-7', 'log'],
           ['order-8', 'reject'],
         ] as const) {
-          const names = { reference, gatewayTransactionId: `gateway of ${reference}` }
-          await w.webhook(transaction, { ...names, ...LESS, onMismatch })
-          await w.pending({ request: { reference } })
+          const gatewayTransactionId = `gateway of ${reference}`
+          await w.webhook(transaction, { reference, gatewayTransactionId, ...LESS, onMismatch })
+          const other = await w.pending({ request: { reference } })
+          await w.finish(other, { kind: 'unknown', gatewayTransactionId, nextCheckAt: T0 + MINUTE })
         }
         await w.ledger.applyParked({ now: T0 + MINUTE, limit: 10 })
         expect(w.logged.map(([event, { outcome }]) => [event, outcome])).toEqual([

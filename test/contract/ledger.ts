@@ -8,6 +8,7 @@ import { alertContract } from './ledger-alerts.ts'
 import { answerContract } from './ledger-charge-answers.ts'
 import { chargeContract } from './ledger-charges.ts'
 import { checkContract } from './ledger-checks.ts'
+import { contradictionContract } from './ledger-contradictions.ts'
 import { doublePaymentContract } from './ledger-double-payments.ts'
 import { dueContract } from './ledger-due.ts'
 import { BOTH, FakeDispatcher, FakeGuard } from './ledger-fakes.ts'
@@ -62,6 +63,7 @@ export function ledgerContract(name: string, make: MakeLedger): void {
     lateRefundContract(on)
     doublePaymentContract(on)
     paidContract(on)
+    contradictionContract(on)
     mismatchContract(on)
     checkContract(on)
     outboxContract(on)

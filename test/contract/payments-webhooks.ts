@@ -61,7 +61,8 @@ export function webhooksContract({ host, system }: Payments): void {
         metadata: { ticket: 'A-7', keyboard: 'qwerty' },
       }
       const charge = await system().charged(given)
-      const claims = claimsOf(charge)
+      const { externalReferenceId } = await system().story(charge.transactionId)
+      const claims = claimsOf(charge, { externalReferenceId })
       const own = {
         customerMsisdn: '9647801234567',
         walletNumber: '42',

@@ -95,8 +95,12 @@ type Key = Parameters<CompactSign['sign']>[0]
 
 export const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 
-export const sign = (payload: unknown, key: Key = bytes(SETTINGS.api_key), alg = 'HS256') =>
-  new CompactSign(bytes(JSON.stringify(payload))).setProtectedHeader({ alg, typ: 'JWT' }).sign(key)
+export const sign = (payload: unknown, key?: Key, alg?: string) =>
+  signed(JSON.stringify(payload), key, alg)
+
+/** A token of claims that are written already. */
+export const signed = (claims: string, key: Key = bytes(SETTINGS.api_key), alg = 'HS256') =>
+  new CompactSign(bytes(claims)).setProtectedHeader({ alg, typ: 'JWT' }).sign(key)
 
 export const received = (
   body: string,

@@ -44,6 +44,14 @@ export const attentionWords = {
         `${amount} was paid for an order that has another payment at ${otherGateway}.`,
       todo: 'Refund one of the two payments. The alert ends with the refund.',
     },
+    id_mismatch: {
+      title: 'The ids of an event contradict',
+      sentence: ({ amount }) =>
+        `An event over ${amount} names this payment, and another one by a second id.`,
+      todo:
+        'Nothing was changed, and the gateway is asked. Look both ids up at the gateway: another ' +
+        'system may share the account, or answers may be mixed up.',
+    },
     amount_mismatch: {
       title: 'A different amount was paid',
       sentence: ({ amount, expected }) => `${amount} was paid instead of ${expected}.`,

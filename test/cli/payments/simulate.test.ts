@@ -42,8 +42,9 @@ describe('payments simulate', () => {
       const argv = `payments simulate stripe --edge ${edge.url} ${USD} ${names}`
       expect(await run(argv, OWN)).toEqual({ code: 0, out: '200 ok\n', err: '' })
       const event = { toStatus: status, amount: 1_250, currency: 'USD', reference: 'order-1' }
-      const names2 = { eventId: 'evt_1', gatewayTransactionId: 'cs_1' }
-      expect(await received(edge)).toMatchObject([{ ...event, ...names2 }])
+      // The event of a refund has the id of a PaymentIntent: it is not kept as the session's.
+      const named = status !== 'Refunded' && { gatewayTransactionId: 'cs_1' }
+      expect(await received(edge)).toMatchObject([{ ...event, eventId: 'evt_1', ...named }])
     },
   )
 

@@ -13,6 +13,7 @@ import {
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
 import { type ApplyDeps, applyAnswer } from '../reconciliation/apply-answer.ts'
+import { isOfAnother } from '../reconciliation/verdict.ts'
 import type { OperationDeps } from './operation.ts'
 
 export type AskDeps = Pick<OperationDeps, 'caller'> & ApplyDeps
@@ -37,6 +38,10 @@ export async function askAgain(
     deadlineAt,
   )
   const known = answer?.known ? answer : undefined
+  if (known && isOfAnother(stranded, known)) {
+    await applyAnswer(deps, gateway, stranded, known)
+    return 'wait'
+  }
   const asked: AskedAgain = {
     ...{ isNamed: true, chargeIsIdempotent },
     ...(known && { answer: known }),
@@ -65,7 +70,7 @@ async function statusOf(
   const ask = async (call: GatewayCall): Promise<Status> => {
     const answer = await gateway.checkStatus(names, call)
     const isOpen = answer.known && answer.status === 'Pending' && !answer.isBeingPaid
-    if (!isOpen || !supportsCancel(gateway)) return { answer }
+    if (!isOpen || isOfAnother(stranded, answer) || !supportsCancel(gateway)) return { answer }
     const cancellation = await cancel(gateway, names, call)
     // It may have been paid just before, so the gateway is asked again.
     return { answer: await gateway.checkStatus(names, call), cancellation }

@@ -1,6 +1,6 @@
 // A configured gateway for the host application: its operations on stored payments.
 
-import { InvalidArgumentException } from '../domain/exceptions.ts'
+import { GatewayUnavailableException, InvalidArgumentException } from '../domain/exceptions.ts'
 import type { Transaction } from '../domain/transaction.ts'
 import type { DriverFacade, GatewayStatus } from '../facade.ts'
 import {
@@ -13,7 +13,7 @@ import {
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
 import type { PaymentQueries } from '../queries/queries.ts'
-import { mustApply } from '../reconciliation/verdict.ts'
+import { isOfAnother, mustApply } from '../reconciliation/verdict.ts'
 import type { OperationDeps } from './operation.ts'
 import type { Refund } from './refund.ts'
 
@@ -48,6 +48,9 @@ async function statusOf(
   // The sweeper applies it, by the same rules as other answers.
   if (mustApply(transaction, answer)) {
     await deps.ledger.checkSoon(gateway.key, names, deps.clock.now())
+  }
+  if (isOfAnother(transaction, answer)) {
+    throw new GatewayUnavailableException(`${gateway.key} answered about another payment.`)
   }
   const { status, amount, currency, error } = answer
   return { status, amount, currency, ...(error && { error }) }

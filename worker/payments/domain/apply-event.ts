@@ -17,7 +17,7 @@ import {
   withTransaction,
 } from './payment.ts'
 import type { AlertDetail } from './raised-alert.ts'
-import type { RefundRow, WebhookEventRow } from './rows.ts'
+import type { RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
 import { eventOf, judge, type Outcome, UNPAID_ENDS } from './status.ts'
 
 export interface Applied extends Decision {
@@ -50,6 +50,41 @@ export function applyEvent(
     event: judged,
     payment: { ...moved.payment, webhookEvents: [...payment.webhookEvents, judged] },
     alerts: alertsOf(payment, moved.payment, judged, now, refundId),
+  }
+}
+
+/**
+ * Records `event`, whose ids contradict each other or those of this payment: it may be about
+ * another one, so it changes nothing, and the gateway's word for it is not enough. `other`: the
+ * payment that another of its ids names.
+ */
+export function rejectEvent(
+  payment: Payment,
+  event: WebhookEventRow,
+  other: TransactionRow | undefined,
+  now: number,
+): Applied {
+  const { id, gateway, reference, status } = payment.transaction
+  const { gateway_transaction_id: gatewayId, external_reference_id: external } = event
+  const rejected: WebhookEventRow = {
+    ...event,
+    transaction_id: id,
+    from_status: status,
+    outcome: 'rejected',
+  }
+  const detail: AlertDetail = {
+    ...{ reference, eventId: event.event_id, said: event.to_status },
+    ...{ amount: event.amount, currency: event.currency },
+    ...(gatewayId !== null && { gatewayTransactionId: gatewayId }),
+    ...(external !== null && { externalReferenceId: external }),
+    ...(other && { otherTransactionId: other.id }),
+  }
+  const subject = [id, gatewayId, external].join(' ')
+  return {
+    payment: { ...payment, webhookEvents: [...payment.webhookEvents, rejected] },
+    event: rejected,
+    events: [],
+    alerts: [{ kind: 'id_mismatch', subject, gateway, transactionId: id, detail, createdAt: now }],
   }
 }
 
@@ -208,13 +243,15 @@ function alertsOf(
     ...(refundId !== undefined && { refundId }),
     ...(event.error !== null && { error: JSON.parse(event.error) as PaymentError }),
   }
-  const raise = (kind: Alert['kind']): Alert => ({
-    ...{ kind, subject: event.id, gateway, transactionId: id },
+  const raise = (kind: Alert['kind'], subject = event.id): Alert => ({
+    ...{ kind, subject, gateway, transactionId: id },
     ...{ detail, createdAt: now },
   })
+  // The webhook and a check report the same amount: one cause is one alert.
+  const amount = [id, event.to_status, event.amount, event.currency].join(' ')
   return [
     ...(event.alert !== null ? [raise(event.alert)] : []),
     ...(event.outcome === 'late_payment' && !isLate(before) ? [raise('late_payment')] : []),
-    ...(event.mismatch === 1 ? [raise('amount_mismatch')] : []),
+    ...(event.mismatch === 1 ? [raise('amount_mismatch', amount)] : []),
   ]
 }

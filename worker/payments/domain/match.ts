@@ -2,30 +2,60 @@
 
 import type { TransactionRow } from './rows.ts'
 
-/** The ids of an event; null if the gateway does not send one. */
+/** What an event or an answer is about; null for what it does not carry. */
 export interface Names {
   gateway: string
+  /** Ours. Only the answer to a question about it has this one. */
+  id?: string
   gateway_transaction_id: string | null
   external_reference_id: string | null
   reference: string | null
+  amount: number | null
+  currency: string | null
+}
+
+export interface Match {
+  row: TransactionRow
+  /** What its other ids name. */
+  others: readonly TransactionRow[]
+  /** Its ids are not those of one payment: it changes nothing. */
+  isContradiction: boolean
 }
 
 /**
- * By the gateway's name, then by ours, then by the order's newest row that has no gateway's name
- * yet. Never across gateways. `rows`: all that carry one of these names, and maybe others.
+ * By the gateway's id, then by ours. Another system at the same account may number its orders as we
+ * do: so by the order only without an id of ours, and only if the money agrees, as the newest row
+ * that has no gateway's id yet. Never across gateways. `rows`: all that carry one of these names,
+ * and maybe others.
  */
-export function matchTransaction(
-  rows: Iterable<TransactionRow>,
-  names: Names,
-): TransactionRow | undefined {
-  const { gateway_transaction_id: gatewayId, external_reference_id: external, reference } = names
+export function matchTransaction(rows: Iterable<TransactionRow>, names: Names): Match | undefined {
+  const { gateway_transaction_id: gatewayId, external_reference_id: external } = names
   const ours = [...rows].filter(({ gateway }) => gateway === names.gateway)
-  return (
-    (gatewayId !== null && ours.find((row) => row.gateway_transaction_id === gatewayId)) ||
-    (external !== null && ours.find((row) => row.external_reference_id === external)) ||
-    newest(ours.filter((row) => row.reference === reference && row.gateway_transaction_id === null))
-  )
+  const [row, ...others] = new Set([
+    ...ours.filter(({ id }) => id === names.id),
+    ...ours.filter((row) => gatewayId !== null && row.gateway_transaction_id === gatewayId),
+    ...ours.filter((row) => external !== null && row.external_reference_id === external),
+  ])
+  if (row) {
+    const isContradiction =
+      others.length > 0 ||
+      differs(row.gateway_transaction_id, gatewayId) ||
+      differs(row.external_reference_id, external)
+    return { row, others, isContradiction }
+  }
+  const ordered = external === null && newest(ours.filter((each) => isOrder(each, names)))
+  return ordered ? { row: ordered, others: [], isContradiction: false } : undefined
 }
+
+/** Two ids of one kind. What is not carried contradicts nothing. */
+export const differs = (own: string | null | undefined, carried: string | null | undefined) =>
+  own != null && carried != null && own !== carried
+
+const isOrder = (row: TransactionRow, { reference, amount, currency }: Names): boolean =>
+  row.gateway_transaction_id === null &&
+  row.reference === reference &&
+  row.amount === amount &&
+  row.currency === currency
 
 /** Of one order: the attempts are counted. Ids follow the clock, which may have been set back. */
 export const newest = <Row extends { attempt: number }>(rows: readonly Row[]): Row | undefined =>

@@ -16,7 +16,7 @@ const FACTORS: ReadonlyMap<string, number> = new Map([
   ['TND', 1_000],
 ])
 
-export const minorUnits = (currency: string): number => FACTORS.get(currency) ?? 100
+export const minorUnits = (currency: string): number => FACTORS.get(currency.toUpperCase()) ?? 100
 
 export const CURRENCY = /^[A-Z]{3}$/
 

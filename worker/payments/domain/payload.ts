@@ -6,6 +6,13 @@ import { paymentErrorSchema, statusSchema, timeSchema } from './transaction.ts'
 export const webhookPayloadSchema = z.object({
   gateway: z.string().describe('Key of the configuration.'),
   gatewayTransactionId: z.string(),
+  isOtherId: z
+    .literal(true)
+    .describe(
+      '`gatewayTransactionId` is not the id of the charge, but of another kind, such as a ' +
+        'PaymentIntent of Stripe: it is compared with nothing.',
+    )
+    .exactOptional(),
   reference: z.string().describe('The host application’s; empty if the gateway does not send it.'),
   externalReferenceId: z
     .string()

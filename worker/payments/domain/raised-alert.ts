@@ -12,16 +12,20 @@ export const alertDetailSchema = z
     currency: z.string(),
     expectedAmount: z.int().describe('What was requested or, of a refund, what was paid of it.'),
     expectedCurrency: z.string(),
+    gatewayTransactionId: z.string().describe('Of an event whose ids contradict.'),
+    externalReferenceId: z.string().describe('Of an event whose ids contradict.'),
     eventId: z.string().describe('The gateway’s event that raised it.'),
-    otherTransactionId: z.string().describe('Ours, of the other payment of a paid order.'),
+    otherTransactionId: z
+      .string()
+      .describe('Ours: the other payment of a paid order, or the one that contradicting ids name.'),
     otherGateway: z.string().describe('The gateway of that other payment.'),
     refundId: z.string().describe('Our id of the refund, or else the gateway’s.'),
     since: timeSchema.describe('Open since.'),
     said: z
       .union([statusSchema, z.literal('nothing')])
       .describe(
-        'For a refund with a wrong amount, the status of its event. Otherwise, what the gateway ' +
-          'answered last.',
+        'For a refund with a wrong amount, and for ids that contradict, the status of the event. ' +
+          'Otherwise, what the gateway answered last.',
       ),
     event: z.string().describe('The id of the event that was not delivered.'),
     type: z.enum(DURABLE_EVENTS).describe('The type of the event that was not delivered.'),

@@ -84,6 +84,7 @@ export const ALERT_KINDS = [
   'late_payment',
   'double_payment',
   'amount_mismatch',
+  'id_mismatch',
   'refund_failed',
   'unsettled',
   'refund_unsettled',

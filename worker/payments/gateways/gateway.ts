@@ -153,6 +153,12 @@ export interface SupportsStatusCheck {
 export type StatusAnswer =
   | {
       known: true
+      /**
+       * The ids that the answer itself carries, of the same kinds as those of the charge. If they
+       * are others, it is about another payment and changes nothing.
+       */
+      gatewayTransactionId?: string
+      externalReferenceId?: string
       status: PaymentStatus
       /** As in a VerifiedWebhook. */
       amount: number

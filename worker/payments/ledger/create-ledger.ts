@@ -27,7 +27,7 @@ import {
   settleCheck,
   settleEvents,
 } from './sweep-operations.ts'
-import { applyParked, type ParkedEvent, recordWebhook } from './webhook-operations.ts'
+import { applyParked, namesIn, type ParkedEvent, recordWebhook } from './webhook-operations.ts'
 import { type GroupObserver, openWriter } from './writer.ts'
 
 export interface LedgerDeps {
@@ -123,16 +123,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
       checkArrival(arrival)
       return await record(arrival)
     },
-    async checkSoon(gateway, names, now) {
-      const { gatewayTransactionId, externalReferenceId, reference } = names
-      const given = {
-        gateway,
-        gateway_transaction_id: gatewayTransactionId || null,
-        external_reference_id: externalReferenceId || null,
-        reference: reference || null,
-      }
-      await run(checkSoon(given, now))
-    },
+    checkSoon: (gateway, names, now) => run(checkSoon(namesIn(gateway, names), now)),
 
     async beginCharge(start) {
       const begin = () => run(beginCharge(start, subscribers))

@@ -22,7 +22,7 @@ import type { DispatchReport, DueClaim } from '../outbox/dispatch.ts'
 export interface Ledger extends GatewayGuard {
   /** Records a verified event and applies it to its transaction. */
   webhook(arrival: Arrival): Promise<Recorded>
-  /** The sweeper checks this payment with its gateway soon, if it is known and not `Refunded`. */
+  /** The sweeper soon checks what these name, if it is known and not `Refunded`. */
   checkSoon(gateway: string, names: EventNames, now: number): Promise<void>
 
   /** Stores a charge before its gateway is called, or finds the one that this request made. */
@@ -80,13 +80,16 @@ export class SchemaMismatch extends Error {
 
 export type EventNames = Pick<
   WebhookPayload,
-  'gatewayTransactionId' | 'reference' | 'externalReferenceId'
->
+  'gatewayTransactionId' | 'isOtherId' | 'reference' | 'externalReferenceId'
+> &
+  Partial<Pick<WebhookPayload, 'amount' | 'currency'>>
 
 export interface Arrival {
   /** ULID. */
   id: string
   payload: WebhookPayload
+  /** Ours: the gateway was asked about this payment. A webhook has only the ids of its payload. */
+  transactionId?: string
   onMismatch: 'log' | 'reject'
   correlationId?: string
   receivedAt: number

@@ -29,8 +29,9 @@ export function checkSoon(names: Names, now: number): Operation<undefined> {
   return {
     keys: { payments: [names] },
     decide(rows) {
-      const transaction = rows.match(names)?.transaction
-      const transactions = transaction ? [decideCheckSoon(transaction, now)] : []
+      const { row, others = [] } = rows.match(names) ?? {}
+      const named = row ? [row, ...others] : []
+      const transactions = named.map((each) => decideCheckSoon(each, now))
       return { answer: undefined, changes: { transactions } }
     },
   }

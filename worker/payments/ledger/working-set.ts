@@ -1,7 +1,7 @@
 // The rows that were loaded for a group of operations, with their changes: each operation decides
 // on the rows as the one before it left them. It knows no rule and no database.
 
-import { matchTransaction, type Names } from '../domain/match.ts'
+import { type Match, matchTransaction, type Names } from '../domain/match.ts'
 import type { Payment } from '../domain/payment.ts'
 import type {
   AlertRow,
@@ -51,6 +51,11 @@ export interface TableChanges<Row> {
 /** An earlier event of a transaction, as far as a decision needs it. */
 export type EarlierEvent = Payment['webhookEvents'][number] & { transaction_id: string }
 
+export interface Matched extends Match {
+  /** Of its row. */
+  payment: Payment
+}
+
 export class WorkingSet {
   readonly #tables: { [Name in TableName]: Table<Rows[Name][number]> }
   readonly #events = new Map<string, EarlierEvent[]>()
@@ -90,16 +95,21 @@ export class WorkingSet {
     return this.#tables[table].all()
   }
 
-  match(names: Names): Payment | undefined {
-    return this.payment(matchTransaction(this.all('transactions'), names)?.id)
+  match(names: Names): Matched | undefined {
+    const match = matchTransaction(this.all('transactions'), names)
+    return match && { ...match, payment: this.#paymentOf(match.row) }
   }
 
   payment(id: string | undefined): Payment | undefined {
     const transaction = id === undefined ? undefined : this.get('transactions', id)
-    if (!transaction) return undefined
+    return transaction && this.#paymentOf(transaction)
+  }
+
+  #paymentOf(transaction: TransactionRow): Payment {
+    const { id } = transaction
     const refunds = this.all('refunds').filter((row) => row.transaction_id === id)
     const alerts = this.all('alerts').filter((row) => row.transaction_id === id)
-    return { transaction, refunds, webhookEvents: this.#events.get(transaction.id) ?? [], alerts }
+    return { transaction, refunds, webhookEvents: this.#events.get(id) ?? [], alerts }
   }
 
   /**

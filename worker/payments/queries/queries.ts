@@ -70,6 +70,7 @@ export const eventRecordSchema = z
     gateway: z.string(),
     eventId: z.string().describe('The gateway’s: the same for every delivery of one event.'),
     gatewayTransactionId: z.string().exactOptional(),
+    externalReferenceId: z.string().exactOptional(),
     reference: z.string().exactOptional(),
     transactionId: z.string().describe('Ours. Missing while it is parked.').exactOptional(),
     fromStatus: statusSchema.exactOptional(),

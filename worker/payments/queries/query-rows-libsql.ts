@@ -40,6 +40,7 @@ export const toEventRecord = (row: Row): EventRecord => ({
   ...(row.from_status !== null && { fromStatus: text(row.from_status) as PaymentStatus }),
   ...present({
     gatewayTransactionId: row.gateway_transaction_id,
+    externalReferenceId: row.external_reference_id,
     reference: row.reference,
     transactionId: row.transaction_id,
     correlationId: row.correlation_id,

@@ -44,6 +44,7 @@ async function applyOne(
   const { outcome, isMismatch } = await ledger.webhook({
     id: newId(now),
     payload,
+    transactionId,
     onMismatch,
     ...(correlationId !== undefined && { correlationId }),
     receivedAt: now,

@@ -13,7 +13,7 @@ import type { Caller } from '../gateways/guard/caller.ts'
 import { chargeResult, failedCharge } from '../gateways/outcome.ts'
 import type { Check, Ledger } from '../ledger/ledger.ts'
 import { applyAnswer } from './apply-answer.ts'
-import { expiredUnknown, type KnownStatus, mustApply, settledAs } from './verdict.ts'
+import { expiredUnknown, isOfAnother, type KnownStatus, mustApply, settledAs } from './verdict.ts'
 
 export interface ReconcileDeps {
   ledger: Pick<Ledger, 'webhook' | 'settleCheck' | 'finishCharge'>
@@ -92,7 +92,9 @@ export function createReconcile(deps: ReconcileDeps): Reconcile {
   ): Promise<Reconciled> {
     const hasMoved = await applyAnswer(deps, gateway, check.transaction, answer)
     if (hasMoved) return { result: 'moved', isAlerted: false }
-    return await settle(check, 'waits', answer)
+    // About another payment, it settles nothing here.
+    const isAnswer = !isOfAnother(check.transaction, answer)
+    return await settle(check, 'waits', isAnswer ? answer : undefined)
   }
 
   /**

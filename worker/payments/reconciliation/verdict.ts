@@ -3,6 +3,7 @@
 
 import type { CheckSettled } from '../domain/check.ts'
 import { DAY_MS, HOUR_MS, nextCheckAt } from '../domain/check-schedule.ts'
+import { differs } from '../domain/match.ts'
 import type { VerifiedWebhook } from '../domain/payload.ts'
 import { judge, type PaymentStatus, UNPAID_ENDS } from '../domain/status.ts'
 import type { Transaction } from '../domain/transaction.ts'
@@ -11,8 +12,18 @@ import type { Check } from '../ledger/ledger.ts'
 
 export type KnownStatus = Extract<StatusAnswer, { known: true }>
 
-/** Whether the ledger must apply it. Also for an illegal change, which the ledger records. */
-export function mustApply(transaction: Transaction, { status, amount }: KnownStatus): boolean {
+/** An id in the answer is not the payment's: it says nothing about this one. */
+export const isOfAnother = (transaction: Transaction, answer: KnownStatus): boolean =>
+  differs(transaction.gatewayTransactionId, answer.gatewayTransactionId) ||
+  differs(transaction.externalReferenceId, answer.externalReferenceId)
+
+/**
+ * Whether the ledger must have it: it applies a change, and records one that is illegal and an
+ * answer about another payment.
+ */
+export function mustApply(transaction: Transaction, answer: KnownStatus): boolean {
+  const { status, amount } = answer
+  if (isOfAnother(transaction, answer)) return true
   if (status === 'Pending') return false
   switch (judge(transaction.status, status)) {
     case 'applied':
@@ -34,10 +45,12 @@ export function mustApply(transaction: Transaction, { status, amount }: KnownSta
  * reports, else the charged one.
  */
 export function missedPayment(
-  { status, amount: charged, currency }: Transaction,
+  transaction: Transaction,
   answer: KnownStatus,
 ): KnownStatus | undefined {
+  const { status, amount: charged, currency } = transaction
   const isAll = answer.status === 'Refunded'
+  if (isOfAnother(transaction, answer)) return undefined
   if (status !== 'Pending' || !(isAll || answer.status === 'PartiallyRefunded')) return undefined
   const amount = isAll ? answer.amount : answer.paidAmount
   const paid =
@@ -48,10 +61,19 @@ export function missedPayment(
 /** The answer as a webhook. A repeated answer has the same event id, so it is a duplicate. */
 export function payloadOf(
   transaction: Transaction,
-  { status, amount, currency, error, raw }: KnownStatus,
+  answer: KnownStatus,
   now: number,
 ): VerifiedWebhook {
-  const { id, gateway, gatewayTransactionId = '', reference, externalReferenceId } = transaction
+  const { id, gateway, reference } = transaction
+  const { status, amount, currency, error, raw } = answer
+  const {
+    gatewayTransactionId = transaction.gatewayTransactionId ?? '',
+    externalReferenceId = transaction.externalReferenceId,
+  } = answer
+  // The right answer may come later: it must not be a duplicate of the one about another payment.
+  const of = isOfAnother(transaction, answer)
+    ? `:${gatewayTransactionId}:${externalReferenceId}`
+    : ''
   return {
     gateway,
     gatewayTransactionId,
@@ -60,7 +82,7 @@ export function payloadOf(
     status,
     amount,
     currency,
-    eventId: `recheck:${id}:${status}:${amount}`,
+    eventId: `recheck:${id}:${status}:${amount}${of}`,
     occurredAt: now,
     ...(error && { error }),
     ...(raw !== undefined && { raw }),

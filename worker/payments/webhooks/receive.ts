@@ -136,6 +136,6 @@ function logRecorded(
     const { amount, currency } = payload
     log('warn', 'payments.webhook.amount_mismatch', { ...fields, amount, currency })
   }
-  const needsAttention = outcome === 'illegal' || outcome === 'late_payment' || outcome === 'parked'
+  const needsAttention = outcome !== 'applied' && outcome !== 'unchanged' && outcome !== 'duplicate'
   log(needsAttention ? 'warn' : 'info', `payments.webhook.${outcome}`, fields)
 }

@@ -166,7 +166,7 @@ describe('a payment', () => {
     }
     expect(alerts).toMatchObject([
       { kind: 'late_payment', subject: '01EVENT', transactionId: '01TX', detail },
-      { kind: 'amount_mismatch', subject: '01EVENT', transactionId: '01TX', detail },
+      { kind: 'amount_mismatch', subject: '01TX Paid 9 IQD', transactionId: '01TX', detail },
     ])
   })
 })

@@ -92,20 +92,45 @@ describe('the payment of an event', () => {
   const rows = [
     transactionRow({ id: '1', gateway_transaction_id: 'g-1', external_reference_id: 'x-1' }),
     transactionRow({ id: '2', gateway_transaction_id: null, external_reference_id: 'x-2' }),
-    transactionRow({ id: '3', gateway_transaction_id: null, external_reference_id: 'x-3' }),
+    transactionRow({
+      id: '3',
+      attempt: 3,
+      gateway_transaction_id: null,
+      external_reference_id: 'x-3',
+    }),
     transactionRow({ id: '4', gateway: 'other', gateway_transaction_id: null }),
   ]
-  const match = (gtid: string | null, extref: string | null, reference: string | null) =>
-    matchTransaction(rows, {
+  const match = (
+    gtid: string | null,
+    extref: string | null,
+    reference: string | null,
+    money = { amount: 25_000, currency: 'IQD' },
+  ) => {
+    const found = matchTransaction(rows, {
       ...{ gateway: 'bank', gateway_transaction_id: gtid },
-      ...{ external_reference_id: extref, reference },
-    })?.id
+      ...{ external_reference_id: extref, reference, ...money },
+    })
+    return found && [found.row.id, found.isContradiction]
+  }
 
-  it('is found by the gateway’s id, then by ours, then as the order’s newest without an id', () => {
-    expect(match('g-1', 'x-2', 'order-1')).toBe('1')
-    expect(match('g-9', 'x-2', 'order-1')).toBe('2')
-    expect(match('g-9', 'x-9', 'order-1')).toBe('3')
-    expect(match(null, null, 'order-1')).toBe('3')
+  it('is found by the gateway’s id, then by ours', () => {
+    expect(match('g-1', 'x-1', 'order-1')).toEqual(['1', false])
+    expect(match('g-1', null, null)).toEqual(['1', false])
+    expect(match('g-9', 'x-2', 'order-1')).toEqual(['2', false])
+  })
+
+  it('contradicts where one id is of another payment, or is not what is stored', () => {
+    expect(match('g-1', 'x-2', 'order-1')).toEqual(['1', true])
+    expect(match('g-1', 'x-9', 'order-1')).toEqual(['1', true])
+    expect(match('g-9', 'x-1', 'order-1')).toEqual(['1', true])
+  })
+
+  it('is found by the order alone without an id of ours, if the money agrees', () => {
+    expect(match(null, null, 'order-1')).toEqual(['3', false])
+    expect(match('g-9', null, 'order-1')).toEqual(['3', false])
+    expect(match('g-9', 'x-9', 'order-1')).toBeUndefined()
+    expect(match(null, null, 'order-1', { amount: 24_000, currency: 'IQD' })).toBeUndefined()
+    expect(match(null, null, 'order-1', { amount: 25_000, currency: 'USD' })).toBeUndefined()
   })
 
   it('is not found by unknown ids', () => {

@@ -10,6 +10,7 @@ import {
   within,
 } from '../../../shared/clock.ts'
 import type { GatewayReply, GatewayRequest } from '../gateway.ts'
+import { parseJson } from './reply.ts'
 
 /** For one try. A payer waits for it; in practice, what takes longer never answers. */
 export const TIMEOUT_MS = 15_000
@@ -138,7 +139,7 @@ async function readText({ body }: Response): Promise<string | undefined> {
 function parse(text: string): { body: unknown } | undefined {
   if (text.trim() === '') return { body: undefined }
   try {
-    return { body: JSON.parse(text) }
+    return { body: parseJson(text) }
   } catch {
     // The parser's message quotes the text, which may hold a token: it is dropped.
     return undefined

@@ -3,6 +3,19 @@
 import { GatewayUnavailableException, type PaymentError } from '../../domain/exceptions.ts'
 import type { GatewayReply } from '../gateway.ts'
 
+/** 2^53 has 16 digits: only then is the slow way needed. */
+const HAS_LONG_NUMBER = /\d{16}|\de\+?\d/i
+
+/**
+ * An integer that a number cannot hold becomes its text: two ids that differ in the last digit
+ * would be one. Throws SyntaxError.
+ */
+export const parseJson = (text: string): unknown =>
+  HAS_LONG_NUMBER.test(text) ? JSON.parse(text, keepLongNumbers) : JSON.parse(text)
+
+const keepLongNumbers = (_: string, value: unknown, context?: { source?: string }): unknown =>
+  Number.isInteger(value) && !Number.isSafeInteger(value) ? context?.source : value
+
 export const isSuccess = ({ status }: GatewayReply): boolean => status >= 200 && status < 300
 
 /** Our credentials are refused, not the request: it can be repeated once they are correct. */

@@ -4,6 +4,7 @@
 import * as z from 'zod'
 import {
   GatewayRefusedException,
+  GatewayUnavailableException,
   InvalidArgumentException,
   InvalidWebhookSignatureException,
 } from '../../domain/exceptions.ts'
@@ -27,6 +28,7 @@ const TOKEN = '/auth/realms/fib-online-shop/protocol/openid-connect/token'
 const PAYMENTS = '/protected/v1/payments'
 /** The same headers that the bank's own client sends. */
 const HEADERS = { 'X-Application-Type': '3rd-party', 'X-Application-Platform': 'node' }
+const ANOTHER = 'payments/status is about another payment'
 const DURATION = /^P(?=.)(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+S)?)?$/
 
 export const fib = {
@@ -68,7 +70,7 @@ export const fib = {
       if (reply.status === 404 || reply.status === 400) return undefined
       if (!isSuccess(reply)) throw unexpectedReply('payments/status', reply)
       const payment = parseReply(stored, reply.body, 'payments/status')
-      const { currency } = payment.amount
+      const currency = payment.amount.currency.toUpperCase()
       const amount = toMinor(payment.amount.amount, currency)
       const { status, error, isBeingPaid } = meaningOf(
         payment.status,
@@ -145,6 +147,9 @@ export const fib = {
         const payment = await read(id, call, externalReferenceId)
         if (!payment)
           throw new InvalidWebhookSignatureException('The bank does not know its payment id')
+        // The bank may spell it in another case.
+        if (payment.id.toLowerCase() !== id.toLowerCase())
+          throw new GatewayUnavailableException(ANOTHER)
         return {
           gateway: key,
           gatewayTransactionId: payment.id,
@@ -167,6 +172,7 @@ export const fib = {
         const { isBeingPaid, raw } = payment
         return {
           known: true,
+          gatewayTransactionId: payment.id,
           ...payment.state,
           ...(isBeingPaid && { isBeingPaid }),
           isRefundRequested,

@@ -4,6 +4,7 @@ import { compactVerify, errors } from 'jose'
 import * as z from 'zod'
 import { InvalidWebhookSignatureException } from '../../domain/exceptions.ts'
 import { optionalText } from '../client/optional-text.ts'
+import { parseJson } from '../client/reply.ts'
 import type { GatewayCall, WebhookRequest } from '../gateway.ts'
 import { failure, id, meaningOf, money, timeOf } from './wire.ts'
 
@@ -66,7 +67,10 @@ export async function verified(token: string, key: VerifyingKey): Promise<unknow
 const claimed = z.object({
   eventType: z.string().catch(''),
   eventId: id,
-  timestamp: z.unknown().transform((value) => timeOf(value) ?? Number.NaN),
+  timestamp: z
+    .unknown()
+    .optional()
+    .transform((value) => timeOf(value) ?? Number.NaN),
   data: z.object({
     transactionId: id,
     merchantReferenceId: optionalText,
@@ -101,7 +105,7 @@ export function readClaims(claims: unknown, call: GatewayCall) {
 
 function parse(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return parseJson(text)
   } catch {
     // The parser's message quotes the text, which may be personal data of the payer: it is dropped.
     return undefined

@@ -2,6 +2,7 @@
 // and the gateway calls back with a signed token.
 
 import { GatewayUnavailableException, InvalidArgumentException } from '../../domain/exceptions.ts'
+import { differs } from '../../domain/match.ts'
 import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../client/reply.ts'
 import type {
   ChargeAnswer,
@@ -75,7 +76,7 @@ export const redirect = {
     /** An earlier try has made the charge and its answer was lost: a second one is never made. */
     async function existing(
       { transactionId, redirectUrl }: wire.Duplicate,
-      { amount, currency }: GatewayCharge,
+      { externalReferenceId, amount, currency }: GatewayCharge,
       call: GatewayCall,
     ): Promise<ChargeAnswer> {
       if (transactionId === undefined) {
@@ -83,8 +84,14 @@ export const redirect = {
           'transaction/init does not name the transaction that exists already',
         )
       }
-      const found = readInquiry(await inquire(transactionId, call)).transactionDetails.amount
-      if (found.amount !== amount || found.currency !== currency) {
+      const found = readInquiry(await inquire(transactionId, call)).transactionDetails
+      if (
+        differs(transactionId, found.transactionId) ||
+        differs(externalReferenceId, found.externalReferenceId)
+      ) {
+        throw new GatewayUnavailableException('transaction/inquiry is about another transaction')
+      }
+      if (found.amount.amount !== amount || found.amount.currency !== currency) {
         // For example from another database with the same references: its payment is for another
         // order.
         return { ok: false, error: wire.OTHER_PAYMENT }
@@ -154,10 +161,13 @@ export const redirect = {
         const reply = await inquire(gatewayTransactionId, call)
         if (reply.status === 404) return { known: false }
         const { status, transactionDetails, errorMessage } = readInquiry(reply)
+        const { amount, transactionId, externalReferenceId } = transactionDetails
         return {
           known: true,
+          ...(transactionId !== undefined && { gatewayTransactionId: transactionId }),
+          ...(externalReferenceId !== undefined && { externalReferenceId }),
           ...wire.meaningOf(status, errorMessage, call),
-          ...transactionDetails.amount,
+          ...amount,
           raw: reply.body,
         }
       },

@@ -9,8 +9,8 @@ import { optionalText } from '../client/optional-text.ts'
 import { refusal } from '../client/reply.ts'
 import type { GatewayCall, GatewayCharge, GatewayReply, Settings } from '../gateway.ts'
 
-/** Ids come as numbers too. */
-export const id = z.union([z.string().min(1), z.number()]).transform(String)
+/** Ids come as numbers too. Those that a number cannot hold are text already: `parseJson`. */
+export const id = z.union([z.string().min(1), z.int()]).transform(String)
 const optionalId = id.optional().catch(undefined)
 
 /** In minor units, with its currency. */
@@ -18,7 +18,7 @@ export const money = z
   .object({ value: z.union([z.number(), z.string()]), currency: z.string().min(1) })
   .transform(({ value, currency }, { addIssue }) => {
     const amount = toMinor(value, currency)
-    if (amount !== undefined) return { amount, currency }
+    if (amount !== undefined) return { amount, currency: currency.toUpperCase() }
     addIssue('is not an amount')
     return z.NEVER
   })
@@ -33,7 +33,11 @@ export const opened = z.object({
 /** The answer to `transaction/inquiry`. */
 export const inquired = z.object({
   status: z.string().min(1),
-  transactionDetails: z.object({ amount: money }),
+  transactionDetails: z.object({
+    amount: money,
+    transactionId: optionalId,
+    externalReferenceId: optionalId,
+  }),
   errorMessage: optionalText,
 })
 

@@ -86,6 +86,7 @@ function refundEvent(
     ...common,
     // Matched by the external reference: the event does not have the session's id.
     gatewayTransactionId: charge.payment_intent,
+    isOtherId: true,
     ...references,
     ...wire.refundedOf(charge.amount_refunded, charge.amount),
     currency: charge.currency,
@@ -109,6 +110,7 @@ async function failedRefund(
   return {
     ...common,
     gatewayTransactionId: intent.id,
+    isOtherId: true,
     ...references,
     status: 'Paid',
     amount: intent.amount_received,

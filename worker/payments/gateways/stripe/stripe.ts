@@ -1,6 +1,10 @@
 // Stripe: a hosted Checkout Session for each charge.
 
-import { GatewayRefusedException, InvalidArgumentException } from '../../domain/exceptions.ts'
+import {
+  GatewayRefusedException,
+  GatewayUnavailableException,
+  InvalidArgumentException,
+} from '../../domain/exceptions.ts'
 import { isAuthFailure, isSuccess, parseReply, unexpectedReply } from '../client/reply.ts'
 import type {
   ChargeAnswer,
@@ -119,8 +123,16 @@ export const stripe = {
         if (reply.status === 404) return { known: false }
         if (!isSuccess(reply)) throw unexpectedReply('checkout/sessions/{id}', reply)
         const session = parseReply(wire.session, reply.body, 'checkout/sessions/{id}')
-        const { currency } = session
-        return { known: true, ...wire.stateOf(session), currency, raw: reply.body }
+        const { id, currency } = session
+        const { externalReferenceId } = wire.referencesIn(reply.body) ?? {}
+        return {
+          known: true,
+          gatewayTransactionId: id,
+          ...(externalReferenceId !== undefined && { externalReferenceId }),
+          ...wire.stateOf(session),
+          currency,
+          raw: reply.body,
+        }
       },
 
       async cancel({ gatewayTransactionId, externalReferenceId }, call) {
@@ -135,11 +147,14 @@ export const stripe = {
         if (!isSuccess(found)) {
           return { ok: false, error: wire.refusalIn('checkout/sessions/{id}', found) }
         }
-        const { payment_intent: intent } = parseReply(
+        const { id, payment_intent: intent } = parseReply(
           wire.session,
           found.body,
           'checkout/sessions/{id}',
         )
+        if (id !== refund.gatewayTransactionId) {
+          throw new GatewayUnavailableException('checkout/sessions/{id} is about another session')
+        }
         if (typeof intent !== 'string') return { ok: false, error: wire.NOTHING_PAID }
         const form = wire.refundOf(refund, intent)
         const reply = await call.send(post('refunds', REFUNDS, refund.refundId, form))

@@ -21,8 +21,8 @@ export const HAS_DUE_EVENT = `(EXISTS (SELECT 1 FROM payment_outbox o WHERE ${LI
   OR EXISTS (SELECT 1 FROM payment_deliveries d WHERE ${DELIVERY_DUE}))`
 
 /**
- * Of a webhook event `e`. The plus keeps the last lookup from the index of names, which would find
- * every payment without one.
+ * Of a webhook event `e`: that it can be applied, as match.ts decides. The plus keeps the last
+ * lookup from the index of names, which would find every payment without one.
  */
 export const PARKED_WITH_PAYMENT = `e.outcome = 'parked' AND (
   EXISTS (SELECT 1 FROM payment_transactions t WHERE t.gateway = e.gateway
@@ -30,7 +30,8 @@ export const PARKED_WITH_PAYMENT = `e.outcome = 'parked' AND (
   OR EXISTS (SELECT 1 FROM payment_transactions t WHERE t.gateway = e.gateway
     AND t.external_reference_id = e.external_reference_id)
   OR EXISTS (SELECT 1 FROM payment_transactions t WHERE t.gateway = e.gateway
-    AND t.reference = e.reference AND +t.gateway_transaction_id IS NULL))`
+    AND t.reference = e.reference AND +t.gateway_transaction_id IS NULL
+    AND e.external_reference_id IS NULL AND t.amount = e.amount AND t.currency = e.currency))`
 
 export const HAS_PARKED = `EXISTS (SELECT 1 FROM payment_webhook_events e
   WHERE ${PARKED_WITH_PAYMENT})`

@@ -157,6 +157,11 @@ describe('a callback of FIB', () => {
     )
   })
 
+  it('is to be sent again if the bank answers about another payment', async () => {
+    const call = new FakeGatewayCall(stored('PAID', { paymentId: 'another' }))
+    await expect(bank.handleWebhook(callbackOf(ID), call)).rejects.toThrow(/another payment/)
+  })
+
   it('has the payment id of the bank, not the spelling of the callback', async () => {
     const call = new FakeGatewayCall(stored('PAID'))
     expect(await bank.handleWebhook(callbackOf(ID.toUpperCase()), call)).toMatchObject({

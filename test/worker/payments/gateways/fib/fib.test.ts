@@ -109,6 +109,7 @@ describe('a payment at FIB', () => {
     const reply = stored('PAID', { amount })
     expect(await bank.checkStatus(names, new FakeGatewayCall(reply))).toEqual({
       known: true,
+      gatewayTransactionId: ID,
       status: 'Paid',
       amount: 25_000,
       currency: 'IQD',

@@ -58,7 +58,10 @@ describe('a charge whose external reference exists at the gateway', () => {
 
   it('encodes any id as one segment of the path', async () => {
     const id = '../../oauth2/token?x'
-    const { charge, bed } = shop({ init: answering({ code: DUPLICATE, transactionId: id }, 400) })
+    const init = answering({ code: DUPLICATE, transactionId: id }, 400)
+    const amount = { value: 25_000, currency: 'IQD' }
+    const found = inquiry('PENDING', { transactionDetails: { transactionId: id, amount } })
+    const { charge, bed } = shop({ init, inquiry: answering(found) })
     await expect(charge()).rejects.toMatchObject({ gatewayTransactionId: id })
     expect(bed.asked.at(-1)).toBe(`${INQUIRY}/${encodeURIComponent(id)}`)
   })
