@@ -1,5 +1,5 @@
-// The folder that holds all a local system writes: databases, logs, local.json. It may have come with
-// a repository, so nothing in it leads out of it.
+// The folder that holds all a local system writes: databases, logs, local.json. It may have come
+// with a repository, so nothing in it leads out of it.
 
 import {
   access,
