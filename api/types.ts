@@ -188,6 +188,10 @@ export interface BoardStatus {
     lastSeenAt?: string
     version?: string
   }
+  /** Until then, the edge had all that the sidecar saw in the folder. */
+  currentAt?: string
+  /** The clock of the edge. It is not compared by `If-None-Match`. */
+  now: string
   /** Connected streams, in round numbers. */
   streams: number
   /** Since when the repository is in memory. */

@@ -99,8 +99,10 @@ export function syncContract({ edge, name, published }: Board): void {
       expect(await late.json()).toMatchObject({ code: 'superseded' })
     })
 
-    it('drops nothing if the store is missing, and shows that', async () => {
-      const repo = await published(taskRecord('A-1'))
+    it('drops nothing if the store is missing, and tells clients so, and when it is back', async () => {
+      const task = taskRecord('A-1')
+      const repo = await published(task)
+      const stream = await (await repo.stream()).joined()
       const request: SyncRequest = {
         step: 'root',
         run: repo.run,
@@ -110,6 +112,31 @@ export function syncContract({ edge, name, published }: Board): void {
       expect(await repo.sync(request)).toMatchObject({ match: true })
       expect(await repo.json('/status')).toMatchObject({ store: 'missing', counts: { tasks: 1 } })
       expect((await repo.request('/tasks/A-1')).status).toBe(200)
+      await stream.until((s) => s.messages.length === 1)
+      await repo.sync(request)
+      await repo.begin(sums([task]).root)
+      await stream.until((s) => s.messages.length === 2)
+      expect(stream.messages).toEqual([{ type: 'tasks-changed' }, { type: 'tasks-changed' }])
+      await stream.close()
+    })
+
+    it('shows until when it has all that the sidecar saw, by its own clock', async () => {
+      type Status = { now: string; currentAt: string; sidecar: { lastSeenAt: string } }
+      const repo = await published(taskRecord('A-1'))
+      const first = await repo.json<Status>('/status')
+      expect(first.currentAt).toBe(first.sidecar.lastSeenAt)
+      expect(first.now >= first.currentAt).toBe(true)
+      const seen = async () => (await repo.json<Status>('/status')).sidecar.lastSeenAt
+      await expect
+        .poll(async () => {
+          await repo.changes({ upserts: [taskRecord('A-2')], more: true })
+          return (await seen()) > first.currentAt
+        })
+        .toBe(true)
+      expect((await repo.json<Status>('/status')).currentAt).toBe(first.currentAt)
+      await repo.changes({})
+      const last = await repo.json<Status>('/status')
+      expect(last.currentAt).toBe(last.sidecar.lastSeenAt)
     })
 
     it('sends with the next sync what a sidecar published before it died between two parts', async () => {

@@ -19,7 +19,7 @@ const FAULTS = ['none', 'none', 'drop', 'lose', 'small'] as const
 type Fault = (typeof FAULTS)[number]
 
 const PRESENT: StoreState = { state: 'present', layout: 'cairn', version: '1' }
-const HOST = { streams: 0, awakeSince: '' }
+const HOST = { streams: 0, awakeSince: '', now: '' }
 /** Longer than any backoff here. */
 const RECOVERED_MS = 60_000
 

@@ -24,6 +24,10 @@ export const statusSchema = z.object({
   store: z.enum(['present', 'missing']).describe('Missing: the folder is gone, the data is kept.'),
   counts: z.object({ tasks: count, sessions: count, runs: count, invalid: count }),
   sidecar: z.object({ lastSeenAt: time.exactOptional(), version: z.string().exactOptional() }),
+  currentAt: time
+    .describe('Until then, the edge had all that the sidecar saw in the folder.')
+    .exactOptional(),
+  now: time.describe('The clock of the edge. It is not compared by `If-None-Match`.'),
   streams: count.describe('Connected streams, in round numbers.'),
   awakeSince: time.describe('Since when the repository is in memory.'),
 })

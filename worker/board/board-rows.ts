@@ -30,6 +30,8 @@ export interface RepositoryState {
   layout?: StoreState['layout']
   sidecarVersion?: string
   lastSeenAt?: number
+  /** When the edge last held all that the sidecar saw (ms). */
+  currentAt?: number
 }
 
 export interface TaskFilter {

@@ -22,6 +22,7 @@ export interface HostStatus {
   streams: number
   /** Since when the repository is in memory: later than the newest change means that it slept. */
   awakeSince: string
+  now: string
 }
 
 /** `seq` is the newest change the answer surely includes; `etag` changes when `pieces` would. */
@@ -124,13 +125,17 @@ export class Reads {
       store: state.store,
       counts: this.#store.counts(),
       sidecar: {
-        lastSeenAt: state.lastSeenAt && new Date(state.lastSeenAt).toISOString(),
+        lastSeenAt: timeText(state.lastSeenAt),
         version: state.sidecarVersion,
       },
+      currentAt: timeText(state.currentAt),
       ...host,
     })
   }
 }
+
+const timeText = (at: number | undefined): string | undefined =>
+  at === undefined ? undefined : new Date(at).toISOString()
 
 function* list(name: string, items: Iterable<string>): Iterable<string> {
   yield '{'

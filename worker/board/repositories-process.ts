@@ -103,7 +103,8 @@ function handle(
       const known = find(false)
       if (!known) return { state: 'unpublished' }
       const { reads, awakeSince } = known
-      const info = { streams: streams.get(path)?.size ?? 0, awakeSince }
+      const now = new Date(host.now()).toISOString()
+      const info = { streams: streams.get(path)?.size ?? 0, awakeSince, now }
       return answer(reads.find(query, info), ifNoneMatch)
     },
     async spend(id, expiresAt) {

@@ -37,7 +37,8 @@ export class RepositoryObject extends DurableObject {
     const known = this.#find()
     if (!known) return { state: 'unpublished' }
     const { streams } = addStreams(this.#counts())
-    const host = { streams, awakeSince: this.#awakeSince }
+    const now = new Date().toISOString()
+    const host = { streams, awakeSince: this.#awakeSince, now }
     return answer(known.reads.find(query, host), ifNoneMatch)
   }
 

@@ -111,7 +111,10 @@ export class Repository {
       }
       for (const key of request.deletes) this.#remove(key, state)
       for (const key of request.touched ?? []) state.pending = touch(state.pending, key)
-      if (!request.more) state.lacking = false
+      if (!request.more) {
+        state.lacking = false
+        state.currentAt = now
+      }
       const sent = request.more ? undefined : this.#addMessage(state, now)
       this.#store.save(state)
       const answer = { seq: this.#seq(state), message: sent?.message ?? null }
@@ -166,12 +169,16 @@ export class Repository {
     }
     state.ended = false
     state.lacking = false
+    // No record changes when the folder goes or comes back, but clients must show it.
+    const isMoved = state.published && state.store !== request.store.state
+    if (isMoved) state.pending = { ...state.pending, list: true }
     state.store = request.store.state
     state.layout = request.store.layout
     state.sidecarVersion = request.store.version
     const missing = request.store.state === 'missing'
     const match = missing || request.root === this.#store.root()
-    const sent = match && !missing ? this.#addMessage(state, now) : undefined
+    if (match && !missing) state.currentAt = now
+    const sent = match && (isMoved || !missing) ? this.#addMessage(state, now) : undefined
     this.#store.save(state)
     const answer = { step: 'root', run: state.run, epoch: state.epoch, match } as const
     return { ok: true, answer, frames: sent?.frames ?? [] }
@@ -197,6 +204,7 @@ export class Repository {
     for (const key of ours.keys()) dropped += Number(this.#remove(key, state))
     if (lack.length > 0) state.lacking = true
     const done = !request.more && !state.lacking
+    if (done) state.currentAt = now
     const sent = done ? this.#addMessage(state, now) : undefined
     this.#store.save(state)
     const answer = { step: 'entries', lack, dropped } as const

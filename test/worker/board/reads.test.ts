@@ -18,7 +18,7 @@ it.each<Query>([
   store.put(sessionRecord('ses_1'))
   store.save({ ...store.state(), published: true })
   const reads = new Reads(store, sqliteChangeLog(sql))
-  const host = { streams: 0, awakeSince: '' }
+  const host = { streams: 0, awakeSince: '', now: '' }
   const first = answer(reads.find(query, host), undefined)
   if (first.state !== 'found') throw new Error(`it is ${first.state}`)
   for (const table of ['tasks', 'sessions']) sql.all(`DROP TABLE ${table}`)
