@@ -760,6 +760,11 @@ export type SyncAnswer =
       /** The version of the publishing protocol. */
       wire: 3
     }
+  | {
+      step: 'end'
+      /** The version of the publishing protocol. */
+      wire: 3
+    }
 
 export type SyncRequest =
   | {
@@ -798,6 +803,12 @@ export type SyncRequest =
       buckets: Record<string, Record<string, string>>
       /** Further `entries` messages of this sync follow. */
       more: boolean
+      /** The version of the publishing protocol. */
+      wire: 3
+    }
+  | {
+      step: 'end'
+      run: number
       /** The version of the publishing protocol. */
       wire: 3
     }

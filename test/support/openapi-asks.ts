@@ -51,6 +51,7 @@ export const SYNC_STEPS = [
   { step: 'root', run, root: sum, store: { state: 'present', layout: 'cairn', version: '1' } },
   { step: 'buckets', run, buckets: new Array<string>(BUCKETS).fill(sum) },
   { step: 'entries', run, batch: 9, more: false, buckets: { 0: { 'task:A-1': sum } } },
+  { step: 'end', run },
 ].map((body) => ({ wire: WIRE, ...body }))
 
 export interface Ask {

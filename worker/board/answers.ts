@@ -45,12 +45,14 @@ export const syncSchema = z.discriminatedUnion('step', [
   SYNC_STEPS.root.extend(wire),
   SYNC_STEPS.buckets.extend(wire),
   SYNC_STEPS.entries.extend(wire),
+  SYNC_STEPS.end.extend(wire),
 ])
 export const syncAnswerSchema = z.discriminatedUnion('step', [
   SYNC_STEPS.probe.extend(wire),
   SYNC_ANSWERS.root.extend(wire),
   SYNC_ANSWERS.buckets.extend(wire),
   SYNC_ANSWERS.entries.extend(wire),
+  SYNC_ANSWERS.end.extend(wire),
 ])
 export const publishSchema = changesSchema.extend(wire)
 export const publishedSchema = changesAnswerSchema.extend(wire)
