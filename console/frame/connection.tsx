@@ -18,7 +18,8 @@ export function Connection({ live }: { live: Live }) {
 
 /** The open task covers the bar, so its dialog shows this lamp as well. */
 export function StreamLamp({ live }: { live: Live }) {
-  const reading = lampOf(live.state.value, now.value)
+  const stream = lampOf(live.state.value, now.value)
+  const reading = stream.lamp === 'go' ? (staleBoard(live) ?? stream) : stream
   return <LampItem name={frameWords.connection.board} isMain {...reading} />
 }
 
@@ -36,6 +37,19 @@ function LampItem({ name, lamp, text, hint, isMain }: LampItemProps) {
       <span role={isMain && 'status'}>{text}</span>
     </p>
   )
+}
+
+/** The stream is open, and nobody tells the edge what the folder has. */
+function staleBoard(live: Live): LampStatus | undefined {
+  const { connection } = frameWords
+  const status = live.status.value
+  if (status?.store === 'missing') {
+    return { lamp: 'stop', text: connection.boardMissing, hint: connection.storeMissing }
+  }
+  const sidecar = sidecarState(status, now.value)
+  if (sidecar.name !== 'offline') return undefined
+  const text = connection.stale(timeOf(sidecar.lastSeenAt, now.value))
+  return { lamp: 'stop', text, hint: connection.offlineHint }
 }
 
 function readSidecar(live: Live): LampStatus {

@@ -41,6 +41,8 @@ export const frameWords = {
     reconnecting: 'Reconnecting…',
     stale: (time: string) => `Stale since ${time}`,
     staleHint: 'The page shows the state of that time. It is updated as soon as the edge answers.',
+    boardMissing: 'The folder is missing',
+    offlineHint: 'The sidecar does not report. The page shows the state of that time.',
     waiting: 'Waiting for a sidecar',
     waitingHint: 'No sidecar has published this repository yet.',
     reasons: {

@@ -5,7 +5,7 @@ import { type BoardState, type Signal, watchBoard } from '../../../client/index.
 import type { Session, Task } from '../../../worker/board/wire.ts'
 import { request } from '../http.ts'
 import { merge } from '../merge.ts'
-import { type BoardStatus, nextReadMs } from './status.ts'
+import { type BoardStatus, nextReadMs, type ReadStatus, readStatus } from './status.ts'
 
 export interface Live {
   /** The repository; undefined if the session names exactly one. */
@@ -14,7 +14,7 @@ export interface Live {
   /** Undefined until the first read. In the order of the edge. */
   tasks: ReadonlySignal<ReadonlyMap<string, Task> | undefined>
   sessions: ReadonlySignal<ReadonlyMap<string, Session> | undefined>
-  status: ReadonlySignal<BoardStatus | undefined>
+  status: ReadonlySignal<ReadStatus | undefined>
   /** When a task changed, in ms. Empty after the first load. */
   changedAt: ReadonlySignal<ReadonlyMap<string, number>>
   /** The last change messages, newest first. */
@@ -60,7 +60,7 @@ export function openLive(path: string | undefined): Live {
       signals.value = [received, ...signals.peek()].slice(0, MAX_SIGNALS)
     },
   })
-  const status = followStatus(path, { state, tasks })
+  const status = followStatus(path, { state, signals })
 
   return {
     path,
@@ -80,18 +80,20 @@ export function openLive(path: string | undefined): Live {
 }
 
 /**
- * No message announces a new status. So it is read at once, when the stream opens, when the list
- * changes (the configuration may have changed, too), and after each expected sync of the sidecar.
+ * No message announces a new status. So it is read at once, when the stream opens, at each message
+ * (the configuration may have changed, or the folder be gone), and after each expected sync of the
+ * sidecar.
  * Never while the page is hidden.
  */
-function followStatus(path: string | undefined, on: Pick<Live, 'state' | 'tasks'>) {
-  const value = signal<BoardStatus>()
+function followStatus(path: string | undefined, on: Pick<Live, 'state' | 'signals'>) {
+  const value = signal<ReadStatus>()
   const query = path === undefined ? '' : `?${new URLSearchParams({ path })}`
   let timer: ReturnType<typeof setTimeout> | undefined
   const read = async () => {
     clearTimeout(timer)
     // The watch reports a failure with more detail.
-    value.value = await request<BoardStatus>(`/api/status${query}`).catch(() => value.peek())
+    const status = await request<BoardStatus>(`/api/status${query}`).catch(() => undefined)
+    if (status) value.value = readStatus(status, Date.now(), value.peek())
     clearTimeout(timer)
     timer = setTimeout(readIfVisible, nextReadMs(value.peek(), Date.now()))
   }
@@ -100,7 +102,7 @@ function followStatus(path: string | undefined, on: Pick<Live, 'state' | 'tasks'
   }
   const stopFollowing = effect(() => {
     const isOpen = on.state.value.name === 'live'
-    void on.tasks.value
+    void on.signals.value
     if (isOpen) readIfVisible()
   })
   document.addEventListener('visibilitychange', readIfVisible)

@@ -10,34 +10,51 @@ export interface BoardStatus {
   sidecar: { lastSeenAt?: string; version?: string }
   streams: number
   awakeSince: string
+  /** The clock of the edge. */
+  now?: string
+}
+
+/** As it was read: with how far the clock here is ahead of the edge's, in ms. */
+export type ReadStatus = BoardStatus & { aheadMs: number }
+
+/**
+ * The browser may answer from its cache, when nothing has changed: then the edge's time is older,
+ * and the difference looks greater. So the least one counts.
+ */
+export function readStatus(status: BoardStatus, now: number, before?: ReadStatus): ReadStatus {
+  const ahead = now - Date.parse(status.now ?? '')
+  const known = before?.aheadMs ?? Number.POSITIVE_INFINITY
+  return { ...status, aheadMs: Number.isNaN(ahead) ? 0 : Math.min(ahead, known) }
 }
 
 /**
- * A sidecar syncs every five minutes, even without changes. If a sync is overdue by more than a
- * slow start takes, the sidecar counts as offline.
+ * A sidecar syncs every half minute, even without changes. If a sync is overdue by more than a
+ * slow one takes, the sidecar counts as offline: within a minute, nobody takes its board for
+ * current.
  */
-export const SYNC_MS = 5 * 60_000
-const GRACE_MS = 60_000
-/** A sync takes a moment, and so does the restart of an edge. */
-const SOON_MS = 10_000
+export const SYNC_MS = 30_000
+const GRACE_MS = 20_000
+/** A sync takes a moment. */
+const SOON_MS = 5_000
+const OFFLINE_READ_MS = 30_000
 
 export type SidecarState =
   | { name: 'unknown' }
   | { name: 'online'; lastSeenAt: number }
   | { name: 'offline'; lastSeenAt: number }
 
-/** `now` in ms. */
-export function sidecarState(status: BoardStatus | undefined, now: number): SidecarState {
-  const lastSeenAt = Date.parse(status?.sidecar.lastSeenAt ?? '')
+/** By the clock here, as `now` is, in ms. */
+export function sidecarState(status: ReadStatus | undefined, now: number): SidecarState {
+  const lastSeenAt = Date.parse(status?.sidecar.lastSeenAt ?? '') + (status?.aheadMs ?? 0)
   if (Number.isNaN(lastSeenAt)) return { name: 'unknown' }
   return { name: now - lastSeenAt > SYNC_MS + GRACE_MS ? 'offline' : 'online', lastSeenAt }
 }
 
 /**
- * The wait until the next read, in ms: until after the next sync, or a minute if that is overdue.
+ * The wait until the next read, in ms: until after the next sync, or half a minute without one.
  */
-export function nextReadMs(status: BoardStatus | undefined, now: number): number {
+export function nextReadMs(status: ReadStatus | undefined, now: number): number {
   const state = sidecarState(status, now)
-  if (state.name !== 'online') return GRACE_MS
+  if (state.name !== 'online') return OFFLINE_READ_MS
   return Math.max(SOON_MS, state.lastSeenAt + SYNC_MS + SOON_MS - now)
 }
