@@ -1,5 +1,7 @@
 // The console in a real browser, over the whole system of `npm start`: real files, real processes.
 
+import { rename } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
@@ -64,6 +66,15 @@ describe.skipIf(!hasChromium)(`the console in Chromium${whySkipped}`, () => {
     await shows(page, 'Wake up to birdsong')
     await shows(page, 'LAMP-4 changed')
     expect(await page.evaluate('window.isTheSamePage')).toBe(true)
+  })
+
+  it('is not green while the folder of the board is gone, and is again when it is back', async () => {
+    const folder = join(start.storeDir, '.cairn')
+    await rename(folder, `${folder}.away`)
+    await page.getByText('The folder is missing', { exact: true }).waitFor()
+    await page.getByText('Live', { exact: true }).waitFor({ state: 'hidden' })
+    await rename(`${folder}.away`, folder)
+    await isLive(page)
   })
 
   it('has one stream for ten tabs', async () => {
