@@ -8,6 +8,8 @@ export interface Greeting {
   /** `tasks`: absent where another process counts them. */
   board: { dir: string; layout: string; tasks?: number }
   dataDir: string
+  /** Its secret is in it. */
+  trustsData: boolean
   /** What the edge runs on. */
   host: string
   local: LocalJson
@@ -50,7 +52,7 @@ const countOf = (tasks: number | undefined): string =>
   tasks === undefined ? '' : `, ${tasks} ${tasks === 1 ? 'task' : 'tasks'}`
 
 export function afterReady(greeting: Greeting): string {
-  const { board, dataDir, local, link, isExample, platform, cwd } = greeting
+  const { board, dataDir, trustsData, local, link, isExample, platform, cwd } = greeting
   const dir = near(dataDir, cwd)
   // To `require`, a path without a dot in front is a package.
   const module = dir.startsWith('/') ? dir : `./${dir}`
@@ -62,7 +64,8 @@ export function afterReady(greeting: Greeting): string {
 
   sed ${inPlace} 's/^status: .*/status: in_progress/' ${task}`
     : 'and save a task of the board in an editor.'
-  const data = dir === DATA_DIR ? '' : ` --data ${quote(dir)}`
+  const named = dir === DATA_DIR ? '' : ` --data ${quote(dir)}`
+  const data = trustsData ? `${named} --trust-data` : named
   return `
 Open  ${link}
 

@@ -58,7 +58,7 @@ export async function openSecret(
   if (kept) return kept
   const temporary = await temporaryFolder(env)
   const lent = temporary && (await secretIn(join(temporary, nameOf(dir))))
-  const where = lent ? `is in ${temporary}, and lasts as long` : 'lasts until the end of this run'
+  const where = lent ? `is in ${temporary}, and lost with it` : 'lasts until the end of this run'
   const inside = '--trust-data keeps it in the data folder'
   notice(`No state folder of this user can be written, so the secret ${where}; ${inside}.`)
   return lent || newSecret()

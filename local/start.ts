@@ -80,10 +80,10 @@ async function run(plan: StartPlan & SystemPlan, layout: string): Promise<number
   const isExample = options.storeDir === join(home, 'examples/board')
   const here = { platform: process.platform, cwd: process.cwd() }
   const link = await signInLink(plan.secret, first, Date.now())
-  const { storeDir, dataDir, host } = options
+  const { storeDir, dataDir, trustsData, host } = options
   const board = { dir: storeDir, layout }
   const simulated = simulatedNames(workerVariables(env))
-  const shown = { board, dataDir, host, simulated, isExample }
+  const shown = { board, dataDir, trustsData, host, simulated, isExample }
   const greeting = { ...shown, local: first, link, ...here }
   out(`${beforeReady(greeting)}${readyLine(first.url)}\n${afterReady(greeting)}`)
 

@@ -142,6 +142,7 @@ async function run(plan: Running): Promise<number> {
     ...{ local, link, isExample: plan.isExample, host: 'node' },
     board: { dir: plan.project, layout: store.layout, tasks: system.board?.tasks() ?? 0 },
     dataDir: data.dir,
+    trustsData: plan.trustsData,
     simulated: simulatedNames(workerVariables(env)),
     ...{ platform: process.platform, cwd: process.cwd() },
   }

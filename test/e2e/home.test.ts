@@ -37,8 +37,12 @@ describe.each([
   it('npm start runs, says in one line where its secret is, and signs in', async () => {
     const { folder, env } = await surroundings()
     const start = await (await starts.start({ onlyEnv: env, ...(launch && { launch }) })).ready()
-    expect(start.stderr).toMatch(/^signalbox: [^\n]+ so the secret is in [^\n]+\n$/)
+    expect(start.stderr).toMatch(
+      /^signalbox: [^\n]+ so the secret is in [^\n]+, and lost with it;[^\n]+\n$/,
+    )
     expect(await readdir(join(folder, 'tmp'))).toContainEqual(expect.stringMatching(/^signalbox-/))
+    const kept = await readdir(start.dataDir, { recursive: true })
+    expect(kept.filter((name) => /compiled|secret/.test(name))).toEqual([])
     const argv = ['cli/signalbox.ts', 'sign-in', '--data', start.dataDir]
     const { stdout } = await run(process.execPath, argv, { env })
     expect(stdout).toContain(`${(await start.local()).url}/#/sign-in/`)
