@@ -744,6 +744,8 @@ export type SyncAnswer =
       run: number
       epoch: string
       match: boolean
+      /** What clients see of the store. */
+      store: 'present' | 'missing'
       /** The version of the publishing protocol. */
       wire: 3
     }
@@ -779,7 +781,8 @@ export type SyncRequest =
       /** Of everything. */
       root: string
       store: {
-        state: 'present' | 'missing'
+        /** `bare`: without the file or folder of its tasks, as if it never had one. */
+        state: 'present' | 'missing' | 'bare'
         layout?: 'cairn' | 'backlog-md' | 'task-master'
         /** Of the sidecar. */
         version: string

@@ -172,8 +172,8 @@ export class Settings {
   }
 
   /**
-   * Refuses options that would have no effect here: whoever types one expects something of it. Their
-   * variables are not meant: these may be set for other commands.
+   * Refuses options that would have no effect here: whoever types one expects something of it.
+   * Their variables are not meant: these may be set for other commands.
    */
   needless(names: readonly OptionName[], when: string): void {
     for (const name of names) {

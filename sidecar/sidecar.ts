@@ -151,6 +151,7 @@ export class Sidecar {
     const paths = new Set(window?.paths)
     const isMany = paths.size > MANY_HINTS
     let scanWhy = window?.gap ?? (isMany ? 'many hints' : undefined)
+    if (window && this.#status.isGone) scanWhy ??= 'a hint while there are no tasks'
     if (now >= this.#scanDue) {
       scanWhy ??= this.#scanWhy
       this.#due.scan = NEVER

@@ -22,11 +22,16 @@ export class StoreStatus {
     this.#deps = deps
   }
 
+  /** What was hinted may be its return, which only a scan finds. */
+  get isGone(): boolean {
+    return this.#scanned?.state === 'missing' || this.#scanned?.state === 'bare'
+  }
+
   /** A scan is done; its files may still have to be read. */
   scanned({ state, why, files }: ScanReport): void {
     const { log, store } = this.#deps
     const isOther = state !== this.#scanned?.state || why !== this.#scanned.why
-    const level = state === 'present' ? 'info' : 'warn'
+    const level = state === 'present' || state === 'bare' ? 'info' : 'warn'
     if (isOther) log(level, `store.${state}`, { root: store.root, files, why })
     this.#scanned = { state, ...(why !== undefined && { why }) }
   }

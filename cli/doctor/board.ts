@@ -87,6 +87,7 @@ function checkNames(files: string[], store: Store): Finding {
 function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Finding[] {
   const broken: string[] = []
   const texts: LongTexts = { cut: [], leftOut: [], near: [] }
+  const holders = new Map<string, string[]>()
   for (const { path, kind } of files) {
     const source = readSource(store, path)
     if (source.state === 'gone') continue
@@ -97,9 +98,25 @@ function checkFiles(store: Store, files: { path: string; kind: FileKind }[]): Fi
     const { entries } = store.parse(path, kind, source.text)
     const why = entries.map(invalidOf).find((it) => it !== undefined)
     if (why !== undefined) broken.push(`${path} (${why})`)
+    for (const entry of entries) {
+      if (entry.kind !== 'task' || entry.standing === 'outside') continue
+      const id = store.fold(entry.id)
+      holders.set(id, [...(holders.get(id) ?? []), path])
+    }
     if (source.text.length > SURELY_SHORT_CHARS) noteLongTexts(path, kind, entries, texts)
   }
-  return [brokenFiles(broken), ...longTexts(texts)]
+  return [brokenFiles(broken), sharedIds(holders), ...longTexts(texts)]
+}
+
+/** `holders`: the paths of the tasks of each id. */
+function sharedIds(holders: ReadonlyMap<string, string[]>): Finding {
+  const shared = [...holders].filter(([, paths]) => paths.length > 1)
+  if (shared.length === 0) return ok('ids', 'Every task has an id of its own.')
+  const named = shared.map(([id, paths]) => {
+    return `${id} (${paths.length} times, in ${[...new Set(paths)].join(' and ')})`
+  })
+  const sentence = `${shared.length} ids belong to several tasks, and only one of them keeps its id`
+  return warn('ids', `${sentence}; the others are listed as invalid: ${some(named)}.`)
 }
 
 function brokenFiles(broken: string[]): Finding {

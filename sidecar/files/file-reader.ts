@@ -3,7 +3,7 @@
 // only what may leave this machine is kept.
 
 import { lstatSync, realpathSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { dirname, sep } from 'node:path'
 import type { Run } from '../../worker/board/wire.ts'
 import type { Clock } from '../clock.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
@@ -51,7 +51,7 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
     const stat = statOf(path)
     const source = readSource(store, path)
     if (source.state !== 'read') {
-      const why = whyHidden(store.root, path)
+      const why = whyHidden(store, path)
       if (why !== undefined) return { state: 'later', why }
     }
     if (source.state === 'gone') return { state: 'gone' }
@@ -88,13 +88,15 @@ export function createFileReader(deps: FileReaderDeps): FileReader {
  * took its files along, or a link has replaced a folder. When the folder is back, the file is as it
  * was, so it would not be read again.
  */
-function whyHidden(root: string, path: string): string | undefined {
+function whyHidden({ root, tasksIn }: Store, path: string): string | undefined {
   if (!statOf(root)?.isDirectory()) return `${root} is missing`
   if (!isReal(root)) return `${root} is behind a link`
   for (let folder = dirname(path); folder.length > root.length; folder = dirname(folder)) {
     const stat = statOf(folder)
     if (stat && !stat.isDirectory()) return `${folder} is not a folder`
   }
+  const isOfTasks = path === tasksIn || path.startsWith(tasksIn + sep)
+  if (isOfTasks && !statOf(tasksIn)) return `${tasksIn} is missing`
   return undefined
 }
 

@@ -12,7 +12,6 @@ import {
   readSync,
   realpathSync,
 } from 'node:fs'
-import { sep } from 'node:path'
 import type { FileKind, Store } from '../layouts/layout.ts'
 import { sizeText } from '../layouts/text-limit.ts'
 
@@ -37,7 +36,7 @@ export type Source =
       transient?: true
     }
 
-type ReadStore = Pick<Store, 'root' | 'classify'>
+type ReadStore = Pick<Store, 'classify'>
 
 /** Reads a path that `store.classify` knows. Never throws, never blocks on a pipe. */
 export function readSource(store: ReadStore, path: string): Source {
@@ -53,15 +52,13 @@ interface Attempt {
   again: boolean
 }
 
-function tryRead({ root, classify }: ReadStore, path: string): Attempt {
+function tryRead({ classify }: ReadStore, path: string): Attempt {
   try {
     const real = realpathSync.native(path)
-    if (real !== root && !real.startsWith(root + sep)) {
-      return settled({ state: 'refused', why: 'The file is a link that leaves the store.' })
-    }
-    // The root may be a whole project: a link to its .env would publish what git ignores.
-    if (real !== path && classify(real) === undefined) {
-      return settled({ state: 'refused', why: 'The file is a link to no file of the board.' })
+    // A link may lead anywhere, and what it leads to changes without a change of the link. A path
+    // may differ without one: some systems spell the same name in two ways.
+    if (real !== path && (classify(real) === undefined || lstatSync(path).isSymbolicLink())) {
+      return settled({ state: 'refused', why: 'The file is a link, and no link is followed.' })
     }
     return readRegular(real, classify(path))
   } catch (error) {

@@ -26,10 +26,11 @@ const ABSENT = new Set(['ENOENT', 'ENOTDIR'])
 /** Paths are absolute and counted by the layout. Each is a reason to read that file, not a fact. */
 export interface ScanReport {
   /**
-   * `missing`: the root is gone, which is not an empty board: nothing is reported. `unreadable`:
-   * the root or what `why` names could not be read, so nothing of it is reported gone.
+   * `missing`: the root or the place of its tasks is gone or behind a link, which is not an empty
+   * board: nothing is reported. `bare`: there is no place of tasks, and none is known to have been
+   * there. `unreadable`: what `why` names could not be read, so nothing of it is reported gone.
    */
-  state: 'present' | 'missing' | 'unreadable'
+  state: 'present' | 'missing' | 'bare' | 'unreadable'
   why?: string
   /** New, or with another size, time or inode than when it was read. */
   changed: string[]
@@ -44,7 +45,7 @@ export interface ScanReport {
 }
 
 /** What a scan needs of a store. */
-export type Scanned = Pick<Store, 'root' | 'folders' | 'configFile' | 'classify'>
+export type Scanned = Pick<Store, 'root' | 'tasksIn' | 'folders' | 'configFile' | 'classify'>
 
 /** Pause until the next scan, after one that took `workMs` of work. */
 export const intervalMs = (workMs: number, isWatched: boolean): number =>
@@ -78,6 +79,10 @@ class Pass {
   readonly #table: FileTable
   /** Folder → why it could not be read. */
   readonly #unread = new Map<string, string>()
+  /** Folder → what stands in its place. */
+  readonly #hidden = new Map<string, string>()
+  /** Why tasks are not where they were, though nobody deleted them. */
+  #lost: string | undefined
   readonly #report: ScanReport
   #sliceFrom = performance.now()
   #sliceFiles = 0
@@ -103,12 +108,12 @@ class Pass {
   #finish(root: Looked): ScanReport {
     const report = this.#report
     report.workMs += performance.now() - this.#sliceFrom
-    if (typeof root !== 'object') {
-      // The root went away, perhaps in the middle: what was found is void, and found again later.
+    const why = typeof root === 'object' ? this.#lost : root
+    if (why !== undefined) {
+      // It went away, perhaps in the middle: what was found is void, and found again later.
       const { files, workMs } = report
       const nothing = { changed: [], gone: [], suspects: [], files, workMs }
-      if (root === 'absent') return { state: 'missing', ...nothing }
-      return { state: 'unreadable', why: root, ...nothing }
+      return { state: 'missing', ...(why !== 'absent' && { why }), ...nothing }
     }
     // Read by a hint meanwhile: there again.
     report.gone = report.gone.filter((path) => this.#table.isMissed(path))
@@ -169,12 +174,24 @@ class Pass {
   /** A listing may miss a file that was renamed over meanwhile: what it missed is looked for. */
   async #confirmGone(): Promise<void> {
     for (const path of this.#table.missed()) {
+      const hidden = this.#hidden.get(dirname(path))
+      if (hidden !== undefined && this.#holdsTasks(path)) this.#lost = hidden
       if (this.#unread.has(dirname(path))) continue
       const why = this.#file(path)
       if (why) this.#unread.set(path, why)
       else if (this.#table.isMissed(path)) this.#report.gone.push(path)
       if (this.#sliceIsOver()) await this.#giveTurn()
     }
+    const { tasksIn } = this.#store
+    if (exists(tasksIn)) return
+    this.#report.state = 'bare'
+    const wasThere = this.#report.gone.some((path) => this.#holdsTasks(path))
+    if (wasThere) this.#lost = `${tasksIn} is missing`
+  }
+
+  #holdsTasks(path: string): boolean {
+    const kind = this.#store.classify(path)
+    return kind === 'task' || kind === 'tasks'
   }
 
   #look(folder: string): Looked {
@@ -182,11 +199,13 @@ class Pass {
       const stat = lstatSync(folder, { throwIfNoEntry: false })
       if (!stat) return 'absent'
       // A link may leave the store, and what it points to is not watched either.
-      if (!stat.isDirectory()) {
-        return `${folder} is not a folder${stat.isSymbolicLink() ? ' but a link' : ''}`
-      }
-      if (realpathSync.native(folder) !== folder) return `${folder} is behind a link`
-      return { directory: true }
+      let hidden: string | undefined
+      if (stat.isSymbolicLink()) hidden = `${folder} is not a folder but a link`
+      else if (!stat.isDirectory()) hidden = `${folder} is not a folder`
+      else if (realpathSync.native(folder) !== folder) hidden = `${folder} is behind a link`
+      if (hidden === undefined) return { directory: true }
+      this.#hidden.set(folder, hidden)
+      return hidden
     } catch (error) {
       return ABSENT.has(codeOf(error)) ? 'absent' : whyOf(folder, error)
     }
@@ -206,6 +225,8 @@ class Pass {
 
 /** A folder, `absent`, or a sentence why nothing can be said of it. */
 type Looked = { directory: true } | 'absent' | (string & {})
+
+const exists = (path: string) => lstatSync(path, { throwIfNoEntry: false }) !== undefined
 
 const codeOf = (error: unknown) => (error as NodeJS.ErrnoException).code ?? ''
 

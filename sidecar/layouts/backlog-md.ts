@@ -85,6 +85,7 @@ function backlogStore({ root, folder, configFile }: Place): Store {
   return {
     layout: 'backlog-md',
     root,
+    tasksIn: folder,
     folders: () => [dirname(configFile), ...folders, milestones],
     configFile,
     classify(path) {

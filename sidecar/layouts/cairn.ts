@@ -42,6 +42,7 @@ function cairnStore(root: string): Store {
   return {
     layout: 'cairn',
     root,
+    tasksIn: tasks,
     folders: () => [root, tasks, sessions, live, runs],
     configFile,
     classify(path) {

@@ -82,6 +82,11 @@ export interface Store {
    * every scan, since some tools have a folder for each feature.
    */
   folders(): readonly string[]
+  /**
+   * The file or folder that holds the tasks. A board that had some, and has not even that any more,
+   * is missing and not empty. Absolute.
+   */
+  readonly tasksIn: string
   /** Read before any other file: how the rest is understood depends on it. Absolute. */
   readonly configFile: string
   /** What an absolute path is to this layout; undefined: ignored, no hint and no scan counts it. */

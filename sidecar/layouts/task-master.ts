@@ -27,6 +27,7 @@ function taskMasterStore(root: string): Store {
   return {
     layout: 'task-master',
     root,
+    tasksIn: configFile,
     // The root too: in a fresh one the folder of the tasks may still have to be made.
     folders: () => [root, folder],
     configFile,

@@ -1,6 +1,5 @@
 // The publisher's status, for health checks and metrics.
 
-import type { StoreState } from '../../worker/board/wire.ts'
 import type { Failure } from './edge.ts'
 
 export interface PublisherStatus {
@@ -14,7 +13,7 @@ export interface PublisherStatus {
   /** Something is left to send: dirty keys, or a sync. */
   behind: boolean
   lastError: string | null
-  store: StoreState['state'] | null
+  store: 'present' | 'missing' | null
 }
 
 export interface PublisherHooks {

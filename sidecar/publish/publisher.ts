@@ -102,6 +102,7 @@ export class Publisher {
   }
 
   status(): PublisherStatus {
+    const state = this.#store?.state
     const dirty = this.#dirty.size + this.#unreadable.size + (this.#change?.pending.size ?? 0)
     return {
       connected: this.#retry.text === undefined && this.#lastPublishedAt !== null,
@@ -110,7 +111,7 @@ export class Publisher {
       dirty,
       behind: dirty > 0 || this.#syncWanted || this.#isBusy,
       lastError: this.#retry.text ?? null,
-      store: this.#store?.state ?? null,
+      store: state === 'bare' ? this.#standing.store : (state ?? null),
     }
   }
 
@@ -154,7 +155,7 @@ export class Publisher {
     if (this.#store === undefined) return false
     // While the store is missing nothing is known of its records: the sync that follows its
     // return finds every difference.
-    return this.#syncWanted || (this.#dirty.size > 0 && this.#store.state === 'present')
+    return this.#syncWanted || (this.#dirty.size > 0 && this.#store.state !== 'missing')
   }
 
   #isSynced(): boolean {

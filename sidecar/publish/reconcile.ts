@@ -13,6 +13,8 @@ export interface Standing {
   /** null asks the edge for a new run. */
   run: number | null
   batch: number
+  /** What the edge makes of a bare store. */
+  store: 'present' | 'missing'
   /** Largest message; shrinks when something on the way takes less than the protocol allows. */
   partBytes: number
   /** What the edge refused and is not asked again in this delivery: key → hash, if it has one. */
@@ -24,6 +26,7 @@ export const unknownStanding = (): Standing => ({
   epoch: '',
   run: null,
   batch: 0,
+  store: 'present',
   partBytes: PART_BYTES,
   refused: new Map(),
 })
@@ -46,6 +49,7 @@ export async function reconcile(
   if (run !== standing.run) standing.batch = 0
   standing.run = run
   standing.epoch = epoch
+  standing.store = root.value.store
   // A store that is missing is not an empty board: nothing is compared, so nothing is dropped.
   if (match || store.state === 'missing') return { ok: true, value: [] }
 

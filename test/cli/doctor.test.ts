@@ -1,9 +1,10 @@
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Finding } from '../../cli/findings.ts'
+import type { Task } from '../../worker/board/wire.ts'
 import { token } from '../support/edge.ts'
-import { cli, REPO, useCliBed } from './cli-bed.ts'
+import { cli, REPO, until, useCliBed } from './cli-bed.ts'
 import { run } from './run.ts'
 
 useCliBed()
@@ -38,6 +39,31 @@ describe('doctor', () => {
     expect(code).toBe(0)
     expect(out).toMatch(/^warn {3}names .*no id\.md/m)
     expect(out).toMatch(/^warn {3}files .*T-3\.md/m)
+  })
+
+  test('names ids of several tasks, and a task that is a link, as the API does', async () => {
+    const dir = join(cli.home, 'doubles')
+    const save = (name: string, id: string) =>
+      writeFile(join(dir, 'backlog/tasks', name), `---\nid: ${id}\ntitle: T\nstatus: To Do\n---\n`)
+    await mkdir(join(dir, 'backlog/tasks'), { recursive: true })
+    await writeFile(join(dir, 'backlog/config.yml'), 'project_name: x\n')
+    await save('task-1 - One.md', 'TASK-1')
+    await save('task-1 - Two.md', 'task-1')
+    await save('task-2 - Own.md', 'TASK-2')
+    await symlink('task-2 - Own.md', join(dir, 'backlog/tasks/task-3 - Link.md'))
+    const { code, out } = await run(['doctor', dir], cli.env())
+    expect(code).toBe(0)
+    expect(out).toMatch(
+      /^warn {3}ids .*1 ids .*(task|TASK)-1 \(2 times, in .*One\.md and .*Two\.md\)/m,
+    )
+    expect(out).toMatch(/^warn {3}files .*Link\.md \(The file is a link/m)
+    // What is so young may not be written yet, and a sync does not wait for it.
+    await until(async () => {
+      expect((await run(['sync', dir], cli.env())).code).toBe(0)
+      const { tasks } = (await (await cli.get('tasks')).json()) as { tasks: Task[] }
+      const invalid = tasks.filter((task) => task.invalid !== undefined).map(({ id }) => id)
+      expect(invalid).toEqual(['TASK-3', 'task-1~2'])
+    })
   })
 
   test('names texts that will be cut or left out, and texts that are nearly too large', async () => {

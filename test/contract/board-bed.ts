@@ -34,6 +34,7 @@ export class BoardBed {
       layout: 'cairn',
       root: this.root,
       folders: () => [this.root, this.tasks, this.sessions],
+      tasksIn: this.tasks,
       configFile: join(this.root, 'config.yaml'),
       classify: (path) => this.#classify(path),
       parse: () => ({ state: 'ok', entries: [] }),

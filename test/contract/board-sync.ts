@@ -139,6 +139,20 @@ export function syncContract({ edge, name, published }: Board): void {
       expect(last.currentAt).toBe(last.sidecar.lastSeenAt)
     })
 
+    it('takes a store without a place of tasks for a new board, or for one that lost its tasks', async () => {
+      const root = async (repo: Repo) =>
+        repo.sync<SyncAnswer & { step: 'root' }>({
+          ...{ step: 'root', run: null, root: sums([]).root },
+          store: { state: 'bare', version: '0.0.0' },
+        })
+      const fresh = new Repo(edge())
+      expect(await root(fresh)).toMatchObject({ match: true, store: 'present' })
+      expect(await fresh.json('/tasks')).toEqual({ tasks: [] })
+      const repo = await published(taskRecord('A-1'))
+      expect(await root(repo)).toMatchObject({ match: true, store: 'missing' })
+      expect(await repo.json('/status')).toMatchObject({ store: 'missing', counts: { tasks: 1 } })
+    })
+
     it('sends with the next sync what a sidecar published before it died between two parts', async () => {
       const first = taskRecord('A-1')
       const repo = await published(first)

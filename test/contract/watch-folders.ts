@@ -123,7 +123,7 @@ export function folderContract(name: string, watch: Watch): void {
         listener.forget()
         await rename(bed.tasks, away)
         await symlink(tmpdir(), bed.tasks)
-        await vi.waitFor(() => expect(listener.reports.at(-1)?.state).toBe('unreadable'), PATIENT)
+        await vi.waitFor(() => expect(listener.reports.at(-1)?.state).toBe('missing'), PATIENT)
         unlinkSync(bed.tasks)
         renameSync(away, bed.tasks)
         await vi.waitFor(() => expect(listener.reports.at(-1)?.state).toBe('present'), PATIENT)
@@ -148,7 +148,7 @@ export function folderContract(name: string, watch: Watch): void {
       const away = `${bed.home}-away`
       renameSync(bed.home, away)
       await symlink(away, bed.home)
-      await vi.waitFor(() => expect(listener.reports.at(-1)?.state).toBe('unreadable'), PATIENT)
+      await vi.waitFor(() => expect(listener.reports.at(-1)?.state).toBe('missing'), PATIENT)
       unlinkSync(bed.home)
       renameSync(away, bed.home)
       await vi.waitFor(() => expect(listener.reports.at(-1)?.state).toBe('present'), PATIENT)

@@ -127,7 +127,8 @@ export class FakeEdge implements Edge {
       this.ended = false
       this.store = body.store.state
       const match = body.root === this.held.root()
-      return { step: 'root', run: this.run, epoch: this.epoch, match }
+      const store = body.store.state === 'missing' ? 'missing' : 'present'
+      return { step: 'root', run: this.run, epoch: this.epoch, match, store }
     })
 
   buckets: Edge['buckets'] = (body) =>

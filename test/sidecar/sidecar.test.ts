@@ -1,4 +1,4 @@
-import { readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { systemClock } from '../../sidecar/clock.ts'
@@ -197,6 +197,21 @@ describe('a store that is removed', () => {
     gap()
     // A could not be read meanwhile, so it is published again.
     await eventually(() => expect(calls).toEqual(['missing', 'present', ['task:A', 'task:B']]))
+  })
+
+  test('is missing, too, when only its tasks were moved away or are behind a link', async () => {
+    const { gap, hint, calls, board } = await (await openRig()).started()
+    const root = board.root()
+    await rename(path('tasks'), join(dir, 'away'))
+    hint('tasks', 'A.md')
+    await eventually(() => expect(calls).toEqual(['missing']))
+    await symlink(join(dir, 'away'), path('tasks'))
+    gap()
+    await rm(path('tasks'))
+    await rename(join(dir, 'away'), path('tasks'))
+    hint('tasks', 'A.md')
+    await eventually(() => expect(calls).toEqual(['missing', 'present']))
+    expect(board.root()).toBe(root)
   })
 
   test('does not cause deletions after single hints', async () => {

@@ -25,7 +25,7 @@ export interface RepositoryState {
   pending: Touched
   /** The session that began last, kept when it is deleted. */
   newestSession?: { id: string; startedAt: string }
-  store: StoreState['state']
+  store: 'present' | 'missing'
   /** Known before the configuration: a new board may have none yet. */
   layout?: StoreState['layout']
   sidecarVersion?: string

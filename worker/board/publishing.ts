@@ -7,7 +7,9 @@ import { hashSchema, keySchema, layoutSchema, messageSchema, recordSchema } from
 const counter = z.int().nonnegative()
 
 export const storeSchema = z.object({
-  state: z.enum(['present', 'missing']),
+  state: z
+    .enum(['present', 'missing', 'bare'])
+    .describe('`bare`: without the file or folder of its tasks, as if it never had one.'),
   layout: layoutSchema.exactOptional(),
   version: z.string().max(64).describe('Of the sidecar.'),
 })
@@ -61,7 +63,13 @@ export const changesSchema = z.object({
 })
 
 export const SYNC_ANSWERS = {
-  root: z.object({ step: z.literal('root'), run: counter, epoch: z.string(), match: z.boolean() }),
+  root: z.object({
+    step: z.literal('root'),
+    run: counter,
+    epoch: z.string(),
+    match: z.boolean(),
+    store: z.enum(['present', 'missing']).describe('What clients see of the store.'),
+  }),
   buckets: z.object({ step: z.literal('buckets'), differ: z.array(z.int()) }),
   entries: z.object({ step: z.literal('entries'), lack: z.array(keySchema), dropped: counter }),
   end: z.object({ step: z.literal('end') }),

@@ -21,6 +21,7 @@ import {
   type Message,
   parseKey,
   REPORT_MS,
+  type StoreState,
   type SyncAnswer,
   type SyncRequest,
 } from './wire.ts'
@@ -170,18 +171,26 @@ export class Repository {
     state.ended = false
     state.lacking = false
     // No record changes when the folder goes or comes back, but clients must show it.
-    const isMoved = state.published && state.store !== request.store.state
+    const store = this.#storeIn(request.store.state)
+    const isMoved = state.published && state.store !== store
     if (isMoved) state.pending = { ...state.pending, list: true }
-    state.store = request.store.state
+    state.store = store
     state.layout = request.store.layout
     state.sidecarVersion = request.store.version
-    const missing = request.store.state === 'missing'
+    const missing = store === 'missing'
     const match = missing || request.root === this.#store.root()
     if (match && !missing) state.currentAt = now
     const sent = match && (isMoved || !missing) ? this.#addMessage(state, now) : undefined
     this.#store.save(state)
-    const answer = { step: 'root', run: state.run, epoch: state.epoch, match } as const
+    const { run, epoch } = state
+    const answer = { step: 'root', run, epoch, match, store } as const
     return { ok: true, answer, frames: sent?.frames ?? [] }
+  }
+
+  /** A bare store is a new board, or one that has lost all its tasks at once. */
+  #storeIn(state: StoreState['state']): RepositoryState['store'] {
+    if (state !== 'bare') return state
+    return this.#store.counts().tasks > 0 ? 'missing' : 'present'
   }
 
   #syncEntries(

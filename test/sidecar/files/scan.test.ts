@@ -56,6 +56,7 @@ function store(over: Partial<Store> = {}): Store {
     layout: 'cairn',
     root,
     folders: () => [root, tasks],
+    tasksIn: tasks,
     configFile: join(root, 'config.yaml'),
     classify: (path) => {
       if (path === join(root, 'config.yaml')) return 'board'
@@ -191,12 +192,29 @@ describe('Scan', () => {
     expect(await scan.run(later())).toMatchObject({ state: 'present', gone: [task('T-2')] })
   })
 
-  it('calls the files of a removed folder gone while the root stands', async () => {
-    const scan = await settled()
+  it('calls the files of a removed folder gone while the folder of all tasks stands', async () => {
+    const scan = await settled({ tasksIn: root })
     await rm(tasks, { recursive: true })
     const report = await scan.run(later())
     expect(report.state).toBe('present')
     expect(new Set(report.gone)).toEqual(new Set([task('T-1'), task('T-2'), task('T-3')]))
+  })
+
+  it('calls a store missing whose tasks went away as a whole, and an empty folder empty', async () => {
+    const scan = await settled()
+    await rename(tasks, join(home, 'away'))
+    const why = `${tasks} is missing`
+    expect(await scan.run(later())).toMatchObject({ state: 'missing', why, changed: [], gone: [] })
+    await rename(join(home, 'away'), tasks)
+    expect(await scan.run(later())).toMatchObject({ state: 'present', changed: [], gone: [] })
+    for (const id of ['T-1', 'T-2', 'T-3']) await rm(task(id))
+    const report = await scan.run(later())
+    expect([report.state, report.gone.length]).toEqual(['present', 3])
+  })
+
+  it('calls a store bare that has no folder of tasks yet', async () => {
+    await rm(tasks, { recursive: true })
+    expect((await new ReadingScan(store()).run(later())).state).toBe('bare')
   })
 
   it.skipIf(process.getuid?.() === 0)(
@@ -227,7 +245,7 @@ describe('Scan', () => {
     await symlink(join(home, 'elsewhere'), tasks)
     await writeFile(join(home, 'elsewhere', 'T-7.md'), 'x')
     const report = await scan.run(later())
-    expect(report).toMatchObject({ state: 'unreadable', changed: [], gone: [] })
+    expect(report).toMatchObject({ state: 'missing', changed: [], gone: [] })
     expect(report.why).toContain('link')
   })
 
@@ -238,7 +256,7 @@ describe('Scan', () => {
     const report = await scan.run(later())
     await rm(home)
     await rename(`${home}-away`, home)
-    expect(report).toMatchObject({ state: 'unreadable', changed: [], gone: [] })
+    expect(report).toMatchObject({ state: 'missing', changed: [], gone: [] })
     expect(report.why).toContain('link')
     expect(await scan.run(later())).toMatchObject({ state: 'present', changed: [], gone: [] })
   })

@@ -66,6 +66,21 @@ test('finds a board behind a link that stays in the folder', async () => {
   expect((await openStore(dir)).root).toBe(join(realpathSync(dir), 'boards/one'))
 })
 
+test.each([
+  ['cairn', '.cairn/tasks', { '.cairn/config.yaml': '', 'other/T-1.md': '' }],
+  ['cairn', '.cairn/runs', { '.cairn/config.yaml': '', 'other/T-1.md': '' }],
+  ['backlog-md', 'backlog/tasks', { 'backlog/config.yml': '', 'other/back-1 - A.md': '' }],
+  ['task-master', '.taskmaster/tasks', { '.taskmaster/config.json': '', 'other/tasks.json': '{}' }],
+])('refuses a %s board whose %s is a link, followed or not', async (_name, folder, files) => {
+  const dir = makeFolder(files)
+  symlinkSync('../other', join(dir, folder))
+  for (const followsLinks of [false, true]) {
+    const opening = openStore(dir, followsLinks)
+    await expect(opening).rejects.toMatchObject({ name: 'StoreError', code: 'linked_folder' })
+    await expect(opening).rejects.toThrow(`${join(dir, folder)} is a link`)
+  }
+})
+
 test('says what it looked for where there is no board, and makes nothing', async () => {
   const dir = makeFolder({ 'README.md': '' })
   mkdirSync(join(dir, '.cairn'))
