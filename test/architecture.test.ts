@@ -221,13 +221,13 @@ describe('the imports', () => {
     }
   })
 
-  it('the checker of histories imports only Node, and has fewer than 500 lines', () => {
+  it('the checker of histories imports only Node, and has fewer than 600 lines', () => {
     const checker = inside('prove/checker')
     expect(checker.map(({ file }) => file)).toContain('prove/checker/check.ts')
     const own = (name: string) => name.startsWith('node:') || name.startsWith('prove/checker/')
     expect(offences(checker, (name) => !own(name))).toEqual([])
     const lines = checker.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
-    expect(lines).toBeLessThan(500)
+    expect(lines).toBeLessThan(600)
     const product = sources.filter(({ file }) => !file.startsWith('prove/'))
     expect(offences(product, (name) => name.startsWith('prove/'))).toEqual([])
   })

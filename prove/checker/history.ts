@@ -5,7 +5,7 @@
 export type Versions = Record<string, number | null>
 export type BoardMessage = { type: string; id?: string; session?: string }
 export type Money = { amount: number; currency: string }
-type Status = { id: string; status: string }
+type Status = { id: string; status: string; gateway?: string; reference?: string }
 type Alert = { id: string; kind: string; transactionId?: string; detail: Partial<Transaction> }
 type Payload = { transaction: Status; alert?: Alert }
 export type Event = { type?: string } & Partial<Payload>
@@ -36,6 +36,8 @@ type Block = { client: string; id?: string; data?: BoardMessage }
 /** `status` 0: there was no answer. */
 type Delivery = Partial<Payload> & { type: string; id?: string; status: number }
 
+type EventIds = 'transactionId' | 'gatewayTransactionId'
+
 /** Lines of other kinds (fault, write, sweep) are for people who read the history. */
 interface Kinds {
   /** Always the first line. */
@@ -50,10 +52,16 @@ interface Kinds {
     tasks?: Versions
     sessions?: Versions
   }
-  charge: { body: { transactionId?: string } | null }
+  /** Asked for `tookMs` before the line. */
+  charge: { order: string; gateway: string; key?: string; repeat?: boolean; tookMs: number } & {
+    status: number
+    body: { transactionId?: string } | null
+  }
   refund: { body: { refundId?: string } | null }
   /** `eventId` is missing where the gateway sends none. */
-  webhook: { payment: string; eventId?: string; status: number; answer: string }
+  webhook: { payment: string; eventId?: string; status: number; answer: string } & {
+    externalReference?: string
+  }
   /** A listener is not told the id of an event. */
   listener: Delivery
   endpoint: Delivery
@@ -61,7 +69,7 @@ interface Kinds {
   files: { tasks: Versions; sessions: Versions }
   booking: { gateway: string; payment: Payment }
   stored: { transaction: Transaction }
-  event: { event: { eventId: string; gatewayTransactionId?: string } }
+  event: { event: { eventId: string; outcome: string } & Partial<Record<EventIds, string>> }
   alert: { alert: Alert }
   /** Always the last line. */
   rest: object

@@ -11,7 +11,9 @@ export function checkPayments(history: History): Finding[] {
     ...statusesFollowTheGraph(history),
     ...eventsAreDelivered(history),
     ...moneyAgrees(history, bookings),
+    ...strangersMoveNothing(history, bookings),
     ...ordersArePaidOnce(history, bookings),
+    ...paidOrdersAreKnown(history),
     ...answersAreStored(history),
   ]
 }
@@ -88,7 +90,9 @@ type Booking = ReturnType<typeof bookingsOf>[number]
 
 /** (e) What the gateway booked is what the transaction says, or an alert names the difference. */
 function moneyAgrees(history: History, bookings: Booking[]): Finding[] {
-  const alerts = Map.groupBy(history.of('alert'), ({ alert }) => alert.transactionId)
+  // Of a contradiction nothing came in.
+  const money = history.of('alert').filter(({ alert }) => alert.kind !== 'id_mismatch')
+  const alerts = Map.groupBy(money, ({ alert }) => alert.transactionId)
   const own = Map.groupBy(bookings, ({ transaction }) => transaction?.id)
   const unknown = own.get(undefined)?.filter(({ payment }) => payment.paid) ?? []
   return [
@@ -133,17 +137,73 @@ function differenceOf(
 
 const text = (money?: Money): string => (money ? `${money.amount} ${money.currency}` : 'nothing')
 
+/** (e) A webhook with ids that no payment of its gateway has together is parked, or told. */
+function strangersMoveNothing(history: History, bookings: Booking[]): Finding[] {
+  const payments = new Map(bookings.map(({ payment }) => [payment.id, payment]))
+  const strange = history.of('webhook').filter(({ payment, eventId, externalReference }) => {
+    const booked = payments.get(payment)
+    const isOther = externalReference && externalReference !== booked?.externalReference
+    return eventId !== undefined && (!booked || isOther)
+  })
+  const events = new Map(history.of('event').map(({ event }) => [event.eventId, event]))
+  const told = new Set(
+    history.of('alert').flatMap(({ alert }) => {
+      return alert.kind === 'id_mismatch' ? [alert.transactionId] : []
+    }),
+  )
+  return strange.flatMap(({ line, eventId = '' }) => {
+    const { outcome = 'parked', transactionId: id } = events.get(eventId) ?? {}
+    if (outcome === 'parked' || (outcome === 'rejected' && told.has(id))) return []
+    return [finding('e', line, `${eventId} has ids of no payment; it is ${outcome}, untold`)]
+  })
+}
+
 /** (f) Of each order one payment is kept; an alert names each other one, unless it went back. */
 function ordersArePaidOnce(history: History, bookings: Booking[]): Finding[] {
   const kinds = ['late_payment', 'double_payment']
   const raised = history.of('alert').filter(({ alert }) => kinds.includes(alert.kind))
   const alerts = new Map(raised.map(({ alert }) => [alert.transactionId, alert]))
-  const kept = bookings.filter(({ payment }) => (payment.paid?.amount ?? 0) > payment.refunded)
+  const wanted = repeatsOf(history)
+  const kept = bookings.filter(({ payment, transaction }) => {
+    return !wanted.has(transaction?.id) && (payment.paid?.amount ?? 0) > payment.refunded
+  })
   const orderOf = ({ payment, transaction }: Booking) => transaction?.reference ?? payment.reference
-  return [...Map.groupBy(kept, orderOf)].flatMap(([order, payments]) => {
-    const named = [...alerts.values()].filter(({ detail }) => detail.reference === order).length
-    const what = `${order} was paid ${payments.length} times, with ${named} alerts`
-    return payments.slice(1 + named).map(({ line }) => finding('f', line, what))
+  const needless = raised.filter(({ alert: { kind, transactionId } }) => {
+    return kind === 'double_payment' && wanted.has(transactionId)
+  })
+  return [
+    ...needless.map(({ line }) => finding('f', line, 'the shop asked for this second payment')),
+    ...[...Map.groupBy(kept, orderOf)].flatMap(([order, payments]) => {
+      const named = [...alerts.values()].filter(({ detail }) => detail.reference === order).length
+      const what = `${order} was paid ${payments.length} times, with ${named} alerts`
+      return payments.slice(1 + named).map(({ line }) => finding('f', line, what))
+    }),
+  ]
+}
+
+/** Transactions that the shop asked for beside another one of the order. */
+function repeatsOf(history: History): Set<string | undefined> {
+  const charges = history.of('charge')
+  const others = charges.filter(({ repeat }) => !repeat).map(({ body }) => body?.transactionId)
+  const repeated = charges.filter(({ repeat }) => repeat).map(({ body }) => body?.transactionId)
+  return new Set(repeated.filter((id) => id !== undefined && !others.includes(id)))
+}
+
+/** (f) A key that comes after the order was told as paid is not answered with that payment. */
+function paidOrdersAreKnown(history: History): Finding[] {
+  const paidAt = new Map<string, number>()
+  for (const { type, t, transaction: paid } of history.of('listener')) {
+    const order = `${paid?.gateway} ${paid?.reference}`
+    if (type === 'PaymentSucceeded' && !paidAt.has(order)) paidAt.set(order, t)
+  }
+  const known = new Set<string>()
+  return history.of('charge').flatMap(({ line, t, tookMs, gateway, order, key, ...charge }) => {
+    const isNew = key !== undefined && !known.has(`${order} ${key}`)
+    known.add(`${order} ${key}`)
+    const isLater = t - tookMs > (paidAt.get(`${gateway} ${order}`) ?? Number.POSITIVE_INFINITY)
+    const isAnswered = charge.status < 300 && charge.status > 0 && !charge.repeat
+    const what = `${order} was paid, and is answered to another key as if it were open`
+    return isNew && isLater && isAnswered ? [finding('f', line, what)] : []
   })
 }
 

@@ -184,6 +184,24 @@ const lockDatabase: Fault = {
   },
 }
 
+const HOUR_MS = 60 * 60 * 1_000
+/** Back, as a machine that ran local time; and ahead; and from one to the other. */
+const MOVES_MS = [-HOUR_MS, 24 * HOUR_MS, -24 * HOUR_MS, HOUR_MS]
+
+/** The clock of the machine that the edge, the sidecar and the gateways run on. */
+const moveClock: Fault = {
+  brief: 4_000,
+  full: 24_000,
+  async run({ system }, ms) {
+    for (const moved of MOVES_MS) {
+      await system.moveClock(moved)
+      await sleep(ms / MOVES_MS.length)
+    }
+    await system.moveClock(0)
+    return undefined
+  },
+}
+
 const proxyFaults = (name: ProxyName): Record<string, Fault> => ({
   [`cut-${name}`]: onProxies(name, { brief: 1_000, full: 5_000 }, (proxy) => proxy.cut()),
   [`delay-${name}`]: onProxies(name, { brief: 3_000, full: 10_000 }, (proxy) => {
@@ -201,6 +219,7 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'two-ledgers': twoLedgers,
   'lock-database': lockDatabase,
   'evict-ledger': evictLedger,
+  'move-clock': moveClock,
   ...Object.fromEntries(KILLED.map((name) => [`kill-${name}`, killed(name)])),
   ...proxyFaults('edge-database'),
   ...proxyFaults('sidecar-edge'),
@@ -218,6 +237,8 @@ const OF_FILE = 'lock-database'
 export const faultsOf = (host: System['host']): string[] =>
   Object.keys(FAULTS).filter((name) => {
     if (name === 'evict-ledger') return host === 'workerd'
+    // What runs inside workerd is not told another time from outside.
+    if (name === 'move-clock') return host !== 'workerd'
     if (name === OF_FILE) return host === 'node'
     return host !== 'node' || !OF_SERVER.test(name)
   })

@@ -57,9 +57,10 @@ function webhookOf({ passed: { url, body }, status, answer }: Answered) {
   const [, claims = ''] = sent.webhook_token.split('.')
   const { eventId, data } = JSON.parse(Buffer.from(claims, 'base64url').toString()) as {
     eventId: string
-    data: { transactionId: string; currentStatus: string }
+    data: { transactionId: string; merchantReferenceId?: string; currentStatus: string }
   }
-  return { ...line, payment: data.transactionId, eventId, says: data.currentStatus }
+  const { transactionId: payment, merchantReferenceId: externalReference } = data
+  return { ...line, payment, externalReference, eventId, says: data.currentStatus }
 }
 
 function recordListener(line: string, recorder: Recorder): void {

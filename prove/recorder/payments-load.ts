@@ -1,10 +1,13 @@
 // What a shop and its payers do, at random, with gateways that misbehave: charges, repeated where
 // they were not answered; payments, whose webhooks come doubled, late, or out of order; orders that
-// are charged again after a failure, or twice at once; and refunds.
+// are charged again after a failure, or twice at once, or once they are paid; refunds; and webhooks
+// of other systems at the same account.
 
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Faults } from '../../local/simulator/faults.ts'
-import type { Action } from '../../local/simulator/payment.ts'
+import type { Action, Payment } from '../../local/simulator/payment.ts'
+import { encodeWebhook } from '../../local/simulator/webhook.ts'
 import type { ReceivedEvent } from '../../test/support/event-receiver.ts'
 import type { Recorder } from './recorder.ts'
 import type { Seeded } from './seeded.ts'
@@ -25,6 +28,10 @@ const CHARGED_AT_ONCE = 0.1
 const WITHOUT_KEY = 0.2
 /** Of orders: the payer opens the page of each gateway, and pays on both. */
 const PAID_ELSEWHERE = 0.1
+/** Of orders that are paid: charged with another key, every second time on purpose. */
+const CHARGED_WHEN_PAID = 0.15
+/** Of payments by redirect: another system at the account has its webhooks sent to us. */
+const MIXED_UP = 0.1
 const GOES_BACK = ['late_payment', 'double_payment']
 /** Of payments that failed: the customer tries again, and the first one is paid after all. */
 const CHARGED_AGAIN = 0.6
@@ -66,7 +73,18 @@ interface ChargeBody {
 
 interface Answer {
   status: number
-  body: { transactionId?: string; gatewayTransactionId?: string; status?: string } | null
+  body: {
+    transactionId?: string
+    gatewayTransactionId?: string
+    status?: string
+    code?: string
+  } | null
+}
+
+/** What the load says of a request in the history. */
+interface Asked {
+  kind: 'charge' | 'refund'
+  [name: string]: unknown
 }
 
 export class PaymentsLoad {
@@ -76,6 +94,8 @@ export class PaymentsLoad {
   readonly #chores = new Set<Promise<void>>()
   /** Where the shop calls: each request the next one. */
   edges: readonly string[]
+  /** A payment of redirect, for the ids of another. */
+  #lastOpened: Payment | undefined
   /** By gateway: when a charge last succeeded, by performance.now(). */
   readonly #charged = new Map<string, number>()
   #orders = 0
@@ -147,7 +167,7 @@ export class PaymentsLoad {
     const isTwice = random.next() < CHARGED_AT_ONCE
     const charging = Promise.all([
       this.#charge(request, key),
-      isTwice ? this.#charge(request, `another ${key}`) : undefined,
+      isTwice ? this.#charge(request, `other tab's key of ${order}`) : undefined,
     ])
     if (faults.timeout) {
       await sleep(TIMES_OUT_MS)
@@ -156,10 +176,15 @@ export class PaymentsLoad {
     const payments = new Set((await charging).filter((id) => id !== undefined))
     if (isRedirect && random.next() < PAID_LATE) await this.#payUnseen(order, payments)
     if (ending === undefined || faults.beforeAnswer) return
+    if (isRedirect && random.next() < MIXED_UP) await this.#mixUp(request, payments, random)
     if (random.next() < PAID_ELSEWHERE) await this.#payElsewhere(request)
     for (const payment of payments) {
       await sleep(random.below(500))
       await simulator.act(payment, ending)
+      if (ending === 'pay' && random.next() < CHARGED_WHEN_PAID) {
+        await sleep(random.below(1_000))
+        await this.#chargeWhenPaid(request, random.next() < 0.5)
+      }
       if (ending === 'pay' || random.next() >= CHARGED_AGAIN) continue
       const second = await this.#charge(request, `another key of ${order}`)
       const isPaidLate = !faults.lost && random.next() < PAID_LATE
@@ -175,6 +200,40 @@ export class PaymentsLoad {
     const gateway = request.gateway === 'fib' ? 'redirect' : 'fib'
     const payment = await this.#charge({ ...request, gateway }, undefined)
     if (payment !== undefined) await this.#system.simulator.act(payment, 'pay')
+  }
+
+  /** Only with `repeat` there is something to pay, and the shop wants both. */
+  async #chargeWhenPaid(request: ChargeBody, repeat: boolean): Promise<void> {
+    const again = { ...request, ...(repeat && { repeat }) }
+    const payment = await this.#charge(again, `key of ${request.reference} when paid`)
+    if (payment !== undefined && repeat) await this.#system.simulator.act(payment, 'pay')
+  }
+
+  /**
+   * "Paid", signed as any, of a payment that has our order's number and is none of ours; or with
+   * the ids of two of our payments.
+   */
+  async #mixUp(order: ChargeBody, payments: ReadonlySet<string>, random: Seeded): Promise<void> {
+    const { simulator, webhookSecrets, proxies } = this.#system
+    for (const id of payments) {
+      const other = this.#lastOpened
+      this.#lastOpened = await simulator.payment(id)
+      const isCrossed = other !== undefined && random.next() < 0.5
+      const data = {
+        transactionId: isCrossed ? id : randomUUID(),
+        ...(isCrossed && { merchantReferenceId: other.externalReference }),
+        orderId: order.reference,
+        currentStatus: 'SUCCESS',
+        amount: { currency: order.currency, value: order.amount },
+      }
+      const timestamp = new Date().toISOString()
+      const eventId = randomUUID()
+      const content = { eventType: 'STATUS_CHANGED', eventId, timestamp, data }
+      const url = `${proxies.webhooks.url}/payments/webhooks/redirect`
+      const webhook = { eventId, paymentId: id, gateway: 'redirect', url, content } as const
+      const { body } = await encodeWebhook(webhook, webhookSecrets, Date.now())
+      this.#chore(resend(url, body))
+    }
   }
 
   /** On pages that no answer named: the edge may have replaced them. */
@@ -199,9 +258,12 @@ export class PaymentsLoad {
   }
 
   /** The gateway's id of the payment, where one can be paid now. */
-  async #charge(request: ChargeBody, key: string | undefined): Promise<string | undefined> {
-    const { gateway, reference: order, amount, currency } = request
-    const what = { kind: 'charge', order, gateway, amount, currency }
+  async #charge(
+    request: ChargeBody & { repeat?: boolean },
+    key: string | undefined,
+  ): Promise<string | undefined> {
+    const { gateway, reference: order, amount, currency, repeat } = request
+    const what = { kind: 'charge', order, gateway, amount, currency, key, repeat } as const
     const answer = await this.#untilDone('/charges', request, key, what)
     if (answer?.status === 201) this.#charged.set(gateway, performance.now())
     return answer?.body?.status === 'Pending' ? answer.body.gatewayTransactionId : undefined
@@ -209,7 +271,7 @@ export class PaymentsLoad {
 
   async #refund(gateway: string, transactionId: string, amount: number, name: string) {
     const body = { gateway, transactionId, amount, reason: name }
-    const what = { kind: 'refund', gateway, transactionId, amount }
+    const what = { kind: 'refund', gateway, transactionId, amount } as const
     await this.#untilDone('/refunds', body, `${name} of ${transactionId}`, what)
   }
 
@@ -218,7 +280,7 @@ export class PaymentsLoad {
     path: string,
     body: object,
     key: string | undefined,
-    what: Record<string, unknown> & { kind: string },
+    what: Asked,
   ): Promise<Answer | undefined> {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (attempt > 0) await sleep(AGAIN_MS * attempt)
@@ -229,7 +291,7 @@ export class PaymentsLoad {
       const tookMs = Math.round(performance.now() - sentAt)
       this.#recorder.write({ ...what, tookMs, ...answer })
       if (answer.status >= 200 && answer.status < 300) return answer
-      if (answer.status === 422) return undefined
+      if (answer.status === 422 || answer.body?.code === 'already_paid') return undefined
     }
     return undefined
   }

@@ -5,6 +5,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { prepareDeno } from '../../local/deno.ts'
 import { edgeReady, edgeUrl } from '../../local/edge.ts'
 import { edgeVariables, machineVariables } from '../../local/environment.ts'
@@ -26,6 +27,13 @@ import shop from './shop.config.ts'
 export const HOSTS = ['workerd', 'deno', 'node'] as const
 export type Host = (typeof HOSTS)[number]
 const PREPARE = { workerd: prepareWorkerd, deno: prepareDeno, node: prepareNode }
+const MOVED_CLOCK = new URL('moved-clock.mjs', import.meta.url)
+/** Deno's own option: it knows none of Node's. */
+const preloaded = ([run = 'run', ...args]: readonly string[]) => [
+  run,
+  `--preload=${fileURLToPath(MOVED_CLOCK)}`,
+  ...args,
+]
 const REPO = 'prove/board'
 const WAIT_MS = 60_000
 /** The shop of a run, and an edge whose ledger can be evicted. */
@@ -44,6 +52,8 @@ export interface System {
   /** `webhooks`: from the gateways to the edge. `gateways`: from the edge to them. */
   proxies: Record<'gateways' | 'webhooks' | 'sidecar', FaultyProxy>
   database: RunDatabase
+  /** Sets the clock of the edge, the simulator and the sidecar, in ms from the true time. */
+  moveClock(ms: number): Promise<void>
   edgeUrl: string
   secondEdgeUrl: string
   /** Folder of the board's files. */
@@ -51,6 +61,8 @@ export interface System {
   repo: string
   tokens: { board: string; payments: string }
   simulator: SimulatorControl
+  /** What the gateways sign with. */
+  webhookSecrets: { redirect: string; stripe: string }
   receiver: EventReceiver
   close(): Promise<void>
 }
@@ -68,10 +80,16 @@ export async function startSystem(host: Host): Promise<System> {
   const receiver = new EventReceiver(eventsSecret)
   await receiver.listen()
   const secret = randomBytes(32).toString('base64url')
+  const secrets = gatewaySecrets(secret)
   const tokens = await mintTokens(secret, REPO, Date.now())
   const home = await shopHome(join(dir, 'shop'), SHOP)
   const compiled = join(dir, 'compiled')
-  const env = { NODE_COMPILE_CACHE: compiled, ...machineVariables(process.env), HOME: dir }
+  // Where Deno's edge may read it, too.
+  const clockFile = join(dir, 'edge', 'clock')
+  const env = {
+    ...{ NODE_COMPILE_CACHE: compiled, ...machineVariables(process.env), HOME: dir },
+    ...{ NODE_OPTIONS: `--import=${MOVED_CLOCK.href}`, MOVED_CLOCK_FILE: clockFile },
+  }
   const store = join(dir, 'project')
   await mkdir(join(store, '.cairn/tasks'), { recursive: true })
   await mkdir(join(store, '.cairn/sessions'))
@@ -96,7 +114,9 @@ export async function startSystem(host: Host): Promise<System> {
     const own = join(dir, name)
     await mkdir(own)
     const plan = { port, dir: own, home, variables, env, logFile: join(own, 'edge.log') }
-    return new Process(await PREPARE[host](plan), () => edgeReady(edgeUrl(port), patience(name)))
+    const spec = await PREPARE[host](plan)
+    const args = host === 'deno' ? preloaded(spec.args) : spec.args
+    return new Process({ ...spec, args }, () => edgeReady(edgeUrl(port), patience(name)))
   }
   const simulator = simulatorUrl(simulatorPort)
   const cacheDir = join(dir, 'cache')
@@ -107,7 +127,7 @@ export async function startSystem(host: Host): Promise<System> {
         home: process.cwd(),
         port: simulatorPort,
         callbackOf: (gateway) => `${proxies.webhooks.url}/payments/webhooks/${gateway}`,
-        secrets: gatewaySecrets(secret),
+        secrets,
         logsDir: dir,
         env: { ...env, SIMULATOR_RETRIES_MS: RETRIES_MS, SIMULATOR_FIB_REFUND_MS: '300' },
         logFile: logFile('simulator'),
@@ -141,12 +161,14 @@ export async function startSystem(host: Host): Promise<System> {
     processes,
     proxies,
     database,
+    moveClock: (ms) => writeFile(clockFile, String(ms)),
     edgeUrl: edgeUrl(edgePort),
     secondEdgeUrl: edgeUrl(secondEdgePort),
     store: join(store, '.cairn'),
     repo: REPO,
     tokens,
     simulator: new SimulatorControl(simulator),
+    webhookSecrets: { redirect: secrets.redirect.apiKey, stripe: secrets.stripe.webhookSecret },
     receiver,
     async close() {
       const { sidecar, edge, secondEdge, simulator } = processes

@@ -205,6 +205,37 @@ describe('(e) the gateways and the shop agree, to the dinar', () => {
     expect(findings(lines)).toEqual([{ check: 'e', line: stored + 1 }])
   })
 
+  it('finds a webhook of no payment, or with ids of two, that is not parked or told', () => {
+    const webhook = goodHistory().find(isOf('webhook')) as Line
+    const strangers = [
+      { ...webhook, eventId: 'strange', payment: 'of another system' },
+      { ...webhook, eventId: 'strange', externalReference: 'external tx-2' },
+    ]
+    for (const strange of strangers) {
+      const lines = goodHistory()
+      const at = indexOf(lines, isOf('webhook'))
+      lines.splice(at, 0, strange)
+      const ofIt = (outcome: string) => {
+        const event = { eventId: 'strange', outcome, transactionId: 'tx-1' }
+        return [...lines.slice(0, -1), { kind: 'event', event }, { kind: 'rest' }]
+      }
+      expect(findings(ofIt('parked'))).toEqual([])
+      const found = [{ check: 'e', line: at + 1 }]
+      expect(findings(ofIt('applied'))).toEqual(found)
+      expect(findings(ofIt('rejected'))).toEqual(found)
+      addAlert(lines, 'id_mismatch', 'tx-1', { amount: 25_000 })
+      expect(findings(ofIt('rejected'))).toEqual([])
+    }
+  })
+
+  it('takes no contradiction for the name of a difference', () => {
+    const lines = goodHistory()
+    const at = indexOf(lines, isBooking('tx-3'))
+    lines[at] = withPayment({ paid: iqd(5_000) })(lines[at] as Line)
+    addAlert(lines, 'id_mismatch', 'tx-3', { amount: 5_000 })
+    expect(findings(lines)).toEqual([{ check: 'e', line: indexOf(lines, isStored('tx-3')) + 1 }])
+  })
+
   it('finds a payment that is paid, and of which no money is stored', () => {
     expectDifference(isStored('tx-2'), withStored({ paid: undefined }), 'tx-2')
   })
@@ -235,6 +266,41 @@ describe('(f) no order is charged twice without an alert', () => {
     addAlert(lines, 'late_payment', 'tx-3', { ...order, amount: 5_000 })
     addAlert(lines, 'double_payment', 'tx-3', order)
     expect(findings(lines)).toEqual([])
+  })
+})
+
+describe('(f) a paid order is paid again only on purpose', () => {
+  const charge = { kind: 'charge', gateway: 'redirect', order: 'order of tx-2', tookMs: 1 }
+  const lastLine = (lines: readonly Line[]) => [{ check: 'f', line: lines.length - 1 }]
+
+  it('finds that another key is answered with the payment of the first', () => {
+    const answer = { ...charge, key: 'february', status: 200, body: { transactionId: 'tx-2' } }
+    const later = goodHistory().toSpliced(-1, 0, answer)
+    expect(findings(later)).toEqual(lastLine(later))
+    const refused = goodHistory().toSpliced(-1, 0, { ...answer, status: 409 })
+    expect(findings(refused)).toEqual([])
+    const first = goodHistory().findIndex(isOf('charge'))
+    const known = goodHistory().toSpliced(first, 0, answer).toSpliced(-1, 0, answer)
+    expect(findings(known)).toEqual([])
+    const slow = goodHistory().toSpliced(-1, 0, { ...answer, tookMs: 1_000 })
+    expect(findings(slow)).toEqual([])
+  })
+
+  it('takes a second payment that the shop asked for, and finds an alert of it', () => {
+    const body = { transactionId: 'tx-3' }
+    const repeated = { ...charge, key: 'march', repeat: true, status: 201, body }
+    const lines = goodHistory().filter((line) => line.kind !== 'charge')
+    lines.splice(-1, 0, { ...charge, status: 201, body: { transactionId: 'tx-2' } }, repeated)
+    const booking = indexOf(lines, isBooking('tx-3'))
+    const stored = indexOf(lines, isStored('tx-3'))
+    lines[booking] = withPayment({ paid: iqd(5_000) })(lines[booking] as Line)
+    const reference = 'order of tx-2'
+    lines[stored] = withStored({ reference })(lines[stored] as Line)
+    addAlert(lines, 'late_payment', 'tx-3', { amount: 5_000, reference: 'none' })
+    expect(findings(lines)).toEqual([])
+    addAlert(lines, 'double_payment', 'tx-3', { reference })
+    const alert = isOf('alert')
+    expect(findings(lines)).toEqual([{ check: 'f', line: indexOf(lines, alert, 'last') + 1 }])
   })
 })
 
