@@ -87,6 +87,8 @@ CREATE TABLE IF NOT EXISTS payment_transactions (
   paid_currency TEXT,
   -- Begun with `repeat`: on purpose another payment of an order that may be paid.
   is_repeat INTEGER NOT NULL DEFAULT 0 CHECK (is_repeat IN (0, 1)),
+  -- The first webhook about it that was genuine and could not be read: the second raises an alert.
+  unreadable_event TEXT,
   -- Its most urgent open alert, as `{"id", "kind"}`: whoever reads the payment sees it, too.
   alert TEXT CHECK (alert IS NULL OR json_valid(alert))
 ) STRICT;

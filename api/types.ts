@@ -69,7 +69,7 @@ export interface AlertDetail {
   /** Where it can be sent again to. */
   endpoint?: string
   lastStatus?: number
-  /** The gateway’s, or why an event was not taken. */
+  /** The gateway’s, or why an event was not taken, or cannot be read. */
   error?: PaymentError | string
 }
 

@@ -1,9 +1,10 @@
 -- From schema 4 to schema 5: further idempotency keys of a payment, and whether it was begun with
--- `repeat`; its open alert; orders are found across gateways.
+-- `repeat`; a webhook that was unreadable; its open alert; orders are found across gateways.
 
 -- step: once
 ALTER TABLE payment_transactions ADD COLUMN
   is_repeat INTEGER NOT NULL DEFAULT 0 CHECK (is_repeat IN (0, 1));
+ALTER TABLE payment_transactions ADD COLUMN unreadable_event TEXT;
 
 CREATE TABLE IF NOT EXISTS payment_charge_keys (
   id TEXT PRIMARY KEY NOT NULL,

@@ -85,5 +85,6 @@ export type {
   SupportsCancel,
   SupportsRefund,
   SupportsStatusCheck,
+  UnreadableWebhook,
   WebhookRequest,
 } from '../worker/payments/gateways/gateway.ts'

@@ -80,7 +80,7 @@ export function gatewayContract(name: string, fixtures: GatewayFixtures): void {
     bed.end(gateway.handleWebhook(request, bed.call()))
   const payloadOf = async (request: WebhookRequest): Promise<VerifiedWebhook> => {
     const payload = await receive(bedOf(), request)
-    if ('ignored' in payload) throw new Error(`It was ignored: ${payload.ignored}`)
+    if (!('eventId' in payload)) throw new Error(`It is no event: ${JSON.stringify(payload)}`)
     return payload
   }
 

@@ -42,6 +42,7 @@ export const transactionRow = (own: Partial<TransactionRow> = {}): TransactionRo
   paid_amount: null,
   paid_currency: null,
   is_repeat: 0,
+  unreadable_event: null,
   alert: null,
   ...own,
 })

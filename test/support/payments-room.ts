@@ -32,12 +32,14 @@ import { keptLog, type Logged } from './payments.ts'
 import type { ReadableQueries } from './readable-queries.ts'
 import { sqliteLedger } from './sqlite-ledger.ts'
 
+type Handled = Awaited<ReturnType<AnyGateway['handleWebhook']>>
+
 export interface Script {
   charge: (charge: GatewayCharge) => ChargeAnswer | Promise<ChargeAnswer>
   refund: (refund: GatewayRefund) => RefundAnswer | Promise<RefundAnswer>
   status: () => StatusAnswer
   /** By default, the body of a webhook is the payload as JSON. */
-  webhook: (body: string) => VerifiedWebhook | { ignored: string } | Promise<never>
+  webhook: (body: string) => Handled | Promise<never>
 }
 
 export interface Room {

@@ -82,10 +82,11 @@ export const attentionWords = {
       todo: 'Check it at the gateway. Do not refund again before you know the result.',
     },
     unreadable: {
-      title: 'A payment cannot be read',
-      sentence: () =>
-        'Its database row cannot be read, so its status is not checked with the gateway.',
-      todo: 'Repair its database row. Until then, check the payment at the gateway.',
+      title: 'A payment or its webhooks cannot be read',
+      sentence: () => 'Its status may be out of date.',
+      todo:
+        'Check the payment at the gateway. Repair a row in the database; for a webhook, ask the ' +
+        'gateway what it has changed.',
     },
     listener_dead: {
       title: 'A listener failed',

@@ -225,6 +225,7 @@ function newCharge({ attempts }: KnownCharges, start: ChargeStart): NewCharge {
     paid_amount: null,
     paid_currency: null,
     is_repeat: start.isRepeat ? 1 : 0,
+    unreadable_event: null,
     alert: null,
   }
   const { correlation_id: correlationId } = transaction

@@ -1,5 +1,6 @@
 // Which payments the sweeper checks with their gateways, and when again. Pure.
 
+import type { Alert } from './alerts.ts'
 import { MAX_WAIT_MS } from './check-schedule.ts'
 import type { PaymentError } from './exceptions.ts'
 import {
@@ -40,6 +41,39 @@ export function checkSoon(transaction: TransactionRow, now: number): Transaction
   const { status, next_check_at: due } = transaction
   const isSooner = status !== 'Refunded' && (due === null || due > now)
   return isSooner ? { ...transaction, next_check_at: now } : transaction
+}
+
+/** A webhook that is genuine and could not be read. */
+export interface UnreadableEvent {
+  /** Generated once for each delivery. */
+  id: string
+  /** The fields, without their values. */
+  why: string
+}
+
+/**
+ * The gateway is asked instead. It will repeat the event: from the second on a person must know,
+ * because all later events of this kind may be lost, too.
+ */
+export function rememberUnreadable(
+  payment: Payment,
+  { id: event, why }: UnreadableEvent,
+  now: number,
+): Decision {
+  const { transaction } = payment
+  const { id, gateway, reference, unreadable_event } = transaction
+  const first = unreadable_event ?? event
+  const error = `Its webhooks cannot be read: ${why}.`
+  const asked = { ...checkSoon(transaction, now), unreadable_event: first }
+  const alert: Alert = {
+    ...{ kind: 'unreadable', subject: `${id} event`, gateway, transactionId: id },
+    ...{ detail: { reference, error }, createdAt: now },
+  }
+  return {
+    payment: withTransaction(payment, asked),
+    events: [],
+    alerts: first === event ? [] : [alert],
+  }
 }
 
 export function settleCheck(payment: Payment, settled: CheckSettled): Decision {

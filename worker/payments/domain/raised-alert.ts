@@ -34,7 +34,7 @@ export const alertDetailSchema = z
     lastStatus: z.int(),
     error: z
       .union([paymentErrorSchema, z.string()])
-      .describe('The gateway’s, or why an event was not taken.'),
+      .describe('The gateway’s, or why an event was not taken, or cannot be read.'),
   })
   .exactPartial()
   .describe('What happened, as far as it is known. Amounts are in minor units.')

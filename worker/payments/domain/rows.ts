@@ -35,6 +35,7 @@ export interface TransactionRow {
   paid_amount: number | null
   paid_currency: string | null
   is_repeat: 0 | 1
+  unreadable_event: string | null
   /** An OpenAlert. */
   alert: string | null
 }

@@ -88,6 +88,16 @@ export interface IgnoredWebhook {
   ignored: string
 }
 
+/**
+ * A verified webhook with a field that is missing or makes no sense, such as an amount that is no
+ * number. The gateway repeats it, and is asked about the payment that its ids name.
+ */
+export interface UnreadableWebhook
+  extends Partial<Pick<VerifiedWebhook, 'gatewayTransactionId' | 'externalReferenceId'>> {
+  /** Which field, for the log and the alert. No values: they may be personal data. */
+  unreadable: string
+}
+
 export interface Gateway extends MaskedFields {
   /** Key of the configuration. */
   readonly key: string
@@ -110,7 +120,7 @@ export interface Gateway extends MaskedFields {
   handleWebhook(
     request: WebhookRequest,
     call: GatewayCall,
-  ): Promise<VerifiedWebhook | IgnoredWebhook>
+  ): Promise<VerifiedWebhook | IgnoredWebhook | UnreadableWebhook>
 }
 
 /** What the driver needs of a stored payment to ask its gateway about it. */

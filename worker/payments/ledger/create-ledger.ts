@@ -123,7 +123,8 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
       checkArrival(arrival)
       return await record(arrival)
     },
-    checkSoon: (gateway, names, now) => run(checkSoon(namesIn(gateway, names), now)),
+    checkSoon: (gateway, names, now, unreadable) =>
+      run(checkSoon({ names: namesIn(gateway, names), now, unreadable }, subscribers)),
 
     async beginCharge(start) {
       const begin = () => run(beginCharge(start, subscribers))

@@ -8,7 +8,7 @@
 // The events that a group of calls caused are dispatched behind its commit. No answer waits for it.
 
 import type { ChargeStart } from '../domain/begin-charge.ts'
-import type { CheckSettled } from '../domain/check.ts'
+import type { CheckSettled, UnreadableEvent } from '../domain/check.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
 import type { Listed } from '../domain/listed.ts'
 import type { WebhookPayload } from '../domain/payload.ts'
@@ -22,8 +22,16 @@ import type { DispatchReport, DueClaim } from '../outbox/dispatch.ts'
 export interface Ledger extends GatewayGuard {
   /** Records a verified event and applies it to its transaction. */
   webhook(arrival: Arrival): Promise<Recorded>
-  /** The sweeper soon checks what these name, if it is known and not `Refunded`. */
-  checkSoon(gateway: string, names: EventNames, now: number): Promise<void>
+  /**
+   * The sweeper soon checks what these name, if it is known and not `Refunded`. `unreadable`: an
+   * event with these names, which could not be read.
+   */
+  checkSoon(
+    gateway: string,
+    names: EventNames,
+    now: number,
+    unreadable?: UnreadableEvent,
+  ): Promise<void>
 
   /** Stores a charge before its gateway is called, or finds the one that this request made. */
   beginCharge(start: ChargeStart): Promise<ChargeBegun>
@@ -78,11 +86,17 @@ export class SchemaMismatch extends Error {
   readonly code = 'schema_mismatch'
 }
 
-export type EventNames = Pick<
-  WebhookPayload,
-  'gatewayTransactionId' | 'isOtherId' | 'reference' | 'externalReferenceId'
-> &
-  Partial<Pick<WebhookPayload, 'amount' | 'currency'>>
+export type EventNames = Partial<
+  Pick<
+    WebhookPayload,
+    | 'gatewayTransactionId'
+    | 'isOtherId'
+    | 'reference'
+    | 'externalReferenceId'
+    | 'amount'
+    | 'currency'
+  >
+>
 
 export interface Arrival {
   /** ULID. */

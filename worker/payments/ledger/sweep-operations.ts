@@ -7,6 +7,8 @@ import {
   checkSoon as decideCheckSoon,
   settleCheck as decideSettle,
   isCheckDue,
+  rememberUnreadable,
+  type UnreadableEvent,
 } from '../domain/check.ts'
 import type { Dispatched, Subscribers } from '../domain/events.ts'
 import type { Names } from '../domain/match.ts'
@@ -19,20 +21,41 @@ import {
   settleDelivery,
   settleListeners,
 } from '../domain/outbox.ts'
-import { isCalled, type Payment, unchanged, withAlerts } from '../domain/payment.ts'
+import {
+  isCalled,
+  type Payment,
+  unchanged,
+  withAlerts,
+  withTransaction,
+} from '../domain/payment.ts'
 import type { DeliveryRow, OutboxRow } from '../domain/rows.ts'
 import type { CheckClaim } from './ledger.ts'
 import { changesOf, type Due, type Operation } from './operation.ts'
 import type { Changes, WorkingSet } from './working-set.ts'
 
-export function checkSoon(names: Names, now: number): Operation<undefined> {
+interface SoonChecked {
+  names: Names
+  now: number
+  unreadable?: UnreadableEvent | undefined
+}
+
+export function checkSoon(
+  { names, now, unreadable }: SoonChecked,
+  subscribers: Subscribers,
+): Operation<undefined> {
   return {
     keys: { payments: [names] },
     decide(rows) {
-      const { row, others = [] } = rows.match(names) ?? {}
-      const named = row ? [row, ...others] : []
-      const transactions = named.map((each) => decideCheckSoon(each, now))
-      return { answer: undefined, changes: { transactions } }
+      const matched = rows.match(names)
+      if (!matched) return { answer: undefined }
+      const { payment, others } = matched
+      const decision = unreadable
+        ? rememberUnreadable(payment, unreadable, now)
+        : unchanged(withTransaction(payment, decideCheckSoon(payment.transaction, now)))
+      const changes = changesOf(rows, decision, subscribers)
+      const asked = others.map((other) => decideCheckSoon(other, now))
+      const transactions = [...changes.transactions, ...asked]
+      return { answer: undefined, changes: { ...changes, transactions } }
     },
   }
 }

@@ -99,7 +99,7 @@ function changesWith(
 
 /** The names of a gateway's event, as they are stored and compared. */
 export function namesIn(gateway: string, given: EventNames): Names {
-  const { gatewayTransactionId, externalReferenceId = '', reference, isOtherId } = given
+  const { gatewayTransactionId = '', externalReferenceId = '', reference = '', isOtherId } = given
   return {
     gateway: wellFormed(gateway),
     gateway_transaction_id: isOtherId ? null : wellFormed(gatewayTransactionId) || null,

@@ -6,7 +6,13 @@ import { InvalidWebhookSignatureException } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import type { VerifiedWebhook, WebhookPayload } from '../domain/payload.ts'
 import { staleness } from '../domain/time.ts'
-import type { AnyGateway, GatewayCall, WebhookRequest } from '../gateways/gateway.ts'
+import type {
+  AnyGateway,
+  GatewayCall,
+  IgnoredWebhook,
+  UnreadableWebhook,
+  WebhookRequest,
+} from '../gateways/gateway.ts'
 import { type Caller, TooManyCallbacks } from '../gateways/guard/caller.ts'
 import type { Ledger, Recorded } from '../ledger/ledger.ts'
 import { maskedPayload, maskHeaders } from '../masking/mask.ts'
@@ -57,14 +63,9 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     if (!gateway) return { status: 404, body: 'unknown' }
     const fields = { gateway: key, correlationId }
 
-    let verified: VerifiedWebhook
+    let result: VerifiedWebhook | IgnoredWebhook | UnreadableWebhook
     try {
-      const result = await gateway.handleWebhook(request, limitedCall(deps, gateway, correlationId))
-      if ('ignored' in result) {
-        log('info', 'payments.webhook.ignored', { ...fields, why: result.ignored })
-        return { status: 200, body: 'ignored' }
-      }
-      verified = result
+      result = await gateway.handleWebhook(request, limitedCall(deps, gateway, correlationId))
     } catch (error) {
       if (error instanceof TooManyCallbacks) {
         logLimited(limited, 'payments.webhook.limited', { gateway: key })
@@ -80,7 +81,20 @@ export function createReceiver(deps: ReceiverDeps): Receive {
       return { status: 401, body: 'invalid' }
     }
 
+    if ('ignored' in result) {
+      log('info', 'payments.webhook.ignored', { ...fields, why: result.ignored })
+      return { status: 200, body: 'ignored' }
+    }
     const now = clock.now()
+    const verified = withAmount(result)
+    if ('unreadable' in verified) {
+      const { unreadable } = verified
+      log('error', 'payments.webhook.unreadable', { ...fields, why: unreadable })
+      // Repeated, it stays unreadable, so the payment's status is asked for, too.
+      const event = { id: newId(now), why: unreadable }
+      background.run(ledger.checkSoon(key, verified, now, event))
+      return { status: 500, body: 'error' }
+    }
     const event = { ...fields, eventId: verified.eventId, status: verified.status }
     const why = staleness(verified.occurredAt, now, deps.toleranceMs)
     if (why) {
@@ -108,6 +122,14 @@ export function createReceiver(deps: ReceiverDeps): Receive {
     return { status: 200, body: recorded.outcome === 'duplicate' ? 'duplicate' : 'ok' }
   }
 }
+
+/** A driver may read an amount as something that cannot be stored. */
+const withAmount = (
+  result: VerifiedWebhook | UnreadableWebhook,
+): VerifiedWebhook | UnreadableWebhook =>
+  'unreadable' in result || Number.isSafeInteger(result.amount)
+    ? result
+    : { ...result, unreadable: 'amount' }
 
 /**
  * A call for drivers that verify a callback by asking their gateway. The guard is asked only if the

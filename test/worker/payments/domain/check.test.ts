@@ -6,7 +6,12 @@ import {
   acknowledgeAlert,
   raiseAlert,
 } from '../../../../worker/payments/domain/alerts.ts'
-import { checkSoon, isCheckDue, settleCheck } from '../../../../worker/payments/domain/check.ts'
+import {
+  checkSoon,
+  isCheckDue,
+  rememberUnreadable,
+  settleCheck,
+} from '../../../../worker/payments/domain/check.ts'
 import { matchTransaction } from '../../../../worker/payments/domain/match.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import { came, NOW, paymentOf, refundRow, transactionRow } from '../../../support/payment-rows.ts'
@@ -48,6 +53,17 @@ describe('a check', () => {
       expect(next({}, { whileStill: status })).toBe(NOW + 9)
     },
   )
+
+  it('comes soon after a webhook that cannot be read; only another one raises an alert', () => {
+    const read = (payment = paymentOf(), id = 'first') =>
+      rememberUnreadable(payment, { id, why: 'amount' }, NOW)
+    const first = read()
+    expect(first.payment.transaction.next_check_at).toBe(NOW)
+    // The ledger decides again if the answer of a save was lost.
+    expect([first, read(first.payment)].flatMap(({ alerts }) => alerts)).toEqual([])
+    const detail = { reference: 'order-1', error: 'Its webhooks cannot be read: amount.' }
+    expect(read(first.payment, 'second').alerts).toMatchObject([{ kind: 'unreadable', detail }])
+  })
 
   it('gives up only the refund that it asked about, if it is under way', () => {
     const error = { code: 'outcome_unknown', message: 'Nobody knows.' }

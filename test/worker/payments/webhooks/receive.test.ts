@@ -120,6 +120,39 @@ describe('a webhook', () => {
     expect(await stored(room)).toEqual([])
   })
 
+  it.each([
+    ['its driver', () => ({ unreadable: 'data.amount', gatewayTransactionId: 'gateway-1' })],
+    ['we', (room: Room) => payloadOf(room, { amount: Number.NaN })],
+  ])(
+    'whose amount %s cannot read gets 500, its gateway is asked, and the second is an alert',
+    async (_, read) => {
+      const room = openRoom()
+      const { transactionId } = await charge(room)
+      room.script.webhook = () => read(room)
+      room.script.status = () => reported('Paid')
+      const alerts = () => room.payments.queries.alerts({}, { limit: 9 })
+      expect(await send(room, {})).toEqual({ status: 500, body: 'error' })
+      await room.quiet()
+      expect([await stored(room), await alerts()]).toEqual([[], []])
+      await room.payments.sweeper.sweep()
+      expect((await room.payments.queries.story(transactionId))?.transaction.status).toBe('Paid')
+      for (let times = 0; times < 2; times++) await send(room, {})
+      await room.quiet()
+      expect(await alerts()).toMatchObject([{ kind: 'unreadable', transactionId }])
+      expect(room.eventNames()).toEqual(['PaymentInitiated', 'PaymentSucceeded', 'AlertRaised'])
+    },
+  )
+
+  it('that cannot be read and names no payment of ours gets 500, and nothing else', async () => {
+    const room = openRoom()
+    await charge(room)
+    room.script.webhook = () => ({ unreadable: 'data', externalReferenceId: 'foreign' })
+    for (let times = 0; times < 2; times++) await send(room, {})
+    await room.quiet()
+    expect(await room.payments.queries.alerts({}, { limit: 9 })).toEqual([])
+    expect((await room.payments.sweeper.sweep()).checked).toBe(0)
+  })
+
   it('that its driver ignores gets 200, and is not stored', async () => {
     const room = openRoom()
     room.script.webhook = () => ({ ignored: 'a product was renamed' })

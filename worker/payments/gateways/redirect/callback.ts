@@ -5,8 +5,8 @@ import * as z from 'zod'
 import { InvalidWebhookSignatureException } from '../../domain/exceptions.ts'
 import { optionalText } from '../client/optional-text.ts'
 import { parseJson } from '../client/reply.ts'
-import type { GatewayCall, WebhookRequest } from '../gateway.ts'
-import { failure, id, meaningOf, money, timeOf } from './wire.ts'
+import type { GatewayCall, UnreadableWebhook, WebhookRequest } from '../gateway.ts'
+import { failure, id, meaningOf, money, optionalId, timeOf } from './wire.ts'
 
 const IN_BODY = ['webhook_token', 'token']
 const IN_QUERY = 'token'
@@ -81,16 +81,20 @@ const claimed = z.object({
   }),
 })
 
-/** Throws a plain Error when something is missing: it is genuine, so the gateway may repeat it. */
+/** What a callback names, also if the rest cannot be read. */
+const named = z.object({
+  data: z.object({ transactionId: optionalId, merchantReferenceId: optionalText }),
+})
+
 export function readClaims(claims: unknown, call: GatewayCall) {
   const read = claimed.safeParse(claims)
   if (!read.success) {
-    const where = read.error.issues
-      .map(({ path }) => path.join('.') || 'the whole token')
-      .join(', ')
-    throw new Error(`The callback is genuine but cannot be read: ${where}`)
+    const where = read.error.issues.map(({ path }) => path.join('.') || 'the whole token')
+    return unreadable(claims, where.join(', '))
   }
   const { eventType, eventId, timestamp, data } = read.data
+  const outcome = outcomeOf(eventType, data, call)
+  if (!outcome) return unreadable(claims, 'data.currentStatus')
   const { transactionId, merchantReferenceId, orderId, amount } = data
   return {
     gatewayTransactionId: transactionId,
@@ -99,7 +103,16 @@ export function readClaims(claims: unknown, call: GatewayCall) {
     ...amount,
     eventId,
     occurredAt: timestamp,
-    ...outcomeOf(eventType, data, call),
+    ...outcome,
+  }
+}
+
+function unreadable(claims: unknown, where: string): UnreadableWebhook {
+  const { transactionId, merchantReferenceId } = named.safeParse(claims).data?.data ?? {}
+  return {
+    unreadable: where,
+    ...(transactionId !== undefined && { gatewayTransactionId: transactionId }),
+    ...(merchantReferenceId !== undefined && { externalReferenceId: merchantReferenceId }),
   }
 }
 
@@ -112,7 +125,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** The event type comes first: during a refund the status may still be that of the payment. */
+/**
+ * The event type comes first: during a refund the status may still be that of the payment.
+ * Undefined: it has neither.
+ */
 function outcomeOf(
   eventType: string,
   { currentStatus, errorMessage }: { currentStatus: string; errorMessage?: string | undefined },
@@ -129,7 +145,7 @@ function outcomeOf(
       if (eventType !== 'STATUS_CHANGED') {
         call.warn('payments.redirect_gateway.unknown_event', { eventType })
       }
-      if (currentStatus === '') throw new Error('The callback is genuine but has no status')
+      if (currentStatus === '') return undefined
       const { status, error } = meaningOf(currentStatus, errorMessage, call)
       return { status, ...(error && { error }) }
     }

@@ -154,7 +154,8 @@ export const redirect = {
         // The key is kept, not its promise: a Worker cannot await a promise of another request.
         apiKey ??= await verifyingKey(api_key)
         const claims = await verified(token, apiKey)
-        return { gateway: key, ...readClaims(claims, call), raw: claims }
+        const read = readClaims(claims, call)
+        return 'unreadable' in read ? read : { gateway: key, ...read, raw: claims }
       },
 
       async checkStatus({ gatewayTransactionId }, call) {

@@ -11,7 +11,7 @@ import type { GatewayCall, GatewayCharge, GatewayReply, Settings } from '../gate
 
 /** Ids come as numbers too. Those that a number cannot hold are text already: `parseJson`. */
 export const id = z.union([z.string().min(1), z.int()]).transform(String)
-const optionalId = id.optional().catch(undefined)
+export const optionalId = id.optional().catch(undefined)
 
 /** In minor units, with its currency. */
 export const money = z

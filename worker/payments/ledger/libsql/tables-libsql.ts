@@ -32,7 +32,7 @@ export const COLUMNS = {
     ...['currency', 'refunded_amount', 'description', 'metadata', 'request', 'redirect_url'],
     ...['charge_answer', 'expires_at', 'called_by', 'called_until', 'next_check_at'],
     ...['correlation_id', 'error', 'created_at', 'updated_at', 'paid_at', 'paid_amount'],
-    ...['paid_currency', 'is_repeat', 'alert'],
+    ...['paid_currency', 'is_repeat', 'unreadable_event', 'alert'],
   ],
   chargeKeys: ['id', 'gateway', 'idempotency_key', 'transaction_id'],
   webhookEvents: [
