@@ -3,6 +3,7 @@
 
 import { requestHash } from '../../shared/sha256.ts'
 import { DAY_MS, unknownCheckAt } from '../domain/check-schedule.ts'
+import { GatewayUnavailableException } from '../domain/exceptions.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
@@ -181,6 +182,14 @@ async function call(
 function responseOf(gateway: AnyGateway, called: Answered<ChargeEnd['result']>): PaymentResponse {
   const { result, transaction, now } = called
   if (result.kind !== 'answered') throw failureOf(gateway, { ...called, result })
+  if (transaction.gatewayTransactionId !== result.answer.gatewayTransactionId) {
+    // The ledger has kept nothing of it, and has raised an alert.
+    const failure = new GatewayUnavailableException(
+      `${gateway.key} answered about another payment.`,
+    )
+    const { nextCheckAt } = result
+    throw failureOf(gateway, { ...called, failure, result: { kind: 'unknown', nextCheckAt } })
+  }
   // It came so late that another attempt has replaced this one: two pages could both be paid.
   if (UNPAID_ENDS.includes(transaction.status)) return responseNow(transaction, result.answer, now)
   return result.answer

@@ -13,11 +13,14 @@ import {
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
 import type { PaymentQueries } from '../queries/queries.ts'
+import { type ApplyDeps, applyAnswer } from '../reconciliation/apply-answer.ts'
 import { isOfAnother, mustApply } from '../reconciliation/verdict.ts'
 import type { OperationDeps } from './operation.ts'
 import type { Refund } from './refund.ts'
 
-export interface DriverDeps extends Pick<OperationDeps, 'caller' | 'ledger' | 'clock'> {
+export interface DriverDeps
+  extends Omit<ApplyDeps, 'ledger'>,
+    Pick<OperationDeps, 'caller' | 'ledger'> {
   queries: Pick<PaymentQueries, 'find'>
   refund: Refund
 }
@@ -45,12 +48,14 @@ async function statusOf(
     gateway.checkStatus(names, call),
   )
   if (!answer.known) return undefined
+  if (isOfAnother(transaction, answer)) {
+    // Recorded, with its alert. It has just answered: it is asked again when that is due.
+    await applyAnswer(deps, gateway, transaction, answer)
+    throw new GatewayUnavailableException(`${gateway.key} answered about another payment.`)
+  }
   // The sweeper applies it, by the same rules as other answers.
   if (mustApply(transaction, answer)) {
     await deps.ledger.checkSoon(gateway.key, names, deps.clock.now())
-  }
-  if (isOfAnother(transaction, answer)) {
-    throw new GatewayUnavailableException(`${gateway.key} answered about another payment.`)
   }
   const { status, amount, currency, error } = answer
   return { status, amount, currency, ...(error && { error }) }

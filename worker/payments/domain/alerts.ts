@@ -1,7 +1,7 @@
 // Alerts: what only a person can settle. Pure.
 
 import type { AlertDetail } from './raised-alert.ts'
-import type { AlertRow } from './rows.ts'
+import type { AlertRow, TransactionRow } from './rows.ts'
 import type { AlertKind } from './status.ts'
 
 /** An alert that a decision raises. Its id is given when it is stored. */
@@ -36,6 +36,32 @@ export function raiseAlert(
     acknowledged_at: null,
     acknowledged_by: null,
     gateway_reference: null,
+  }
+}
+
+/**
+ * The ids that its gateway `carried`, for the payment or for its charge, are not those of one
+ * payment. `other`: the payment that one of them names.
+ */
+export function idMismatch(
+  { id, gateway, reference }: TransactionRow,
+  carried: { gatewayId: string | null; external: string | null },
+  other: TransactionRow | undefined,
+  detail: AlertDetail,
+  createdAt: number,
+): Alert {
+  const { gatewayId, external } = carried
+  return {
+    kind: 'id_mismatch',
+    // Other events with the same ids have the same cause.
+    subject: [id, gatewayId, external].join(' '),
+    ...{ gateway, transactionId: id, createdAt },
+    detail: {
+      ...{ reference, ...detail },
+      ...(gatewayId !== null && { gatewayTransactionId: gatewayId }),
+      ...(external !== null && { externalReferenceId: external }),
+      ...(other && { otherTransactionId: other.id }),
+    },
   }
 }
 

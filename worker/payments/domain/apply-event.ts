@@ -1,7 +1,7 @@
 // What a gateway's event does to its payment: the contract's rules of the graph, of amounts, of
 // late payments and of refunds, in one place for webhooks, parked events and the sweeper. Pure.
 
-import type { Alert } from './alerts.ts'
+import { type Alert, idMismatch } from './alerts.ts'
 import type { PaymentError } from './exceptions.ts'
 import { expectedOf, isMismatch } from './expected-amount.ts'
 import {
@@ -64,27 +64,22 @@ export function rejectEvent(
   other: TransactionRow | undefined,
   now: number,
 ): Applied {
-  const { id, gateway, reference, status } = payment.transaction
+  const { id, status } = payment.transaction
   const { gateway_transaction_id: gatewayId, external_reference_id: external } = event
+  const { event_id: eventId, to_status: said, amount, currency } = event
   const rejected: WebhookEventRow = {
     ...event,
     transaction_id: id,
     from_status: status,
     outcome: 'rejected',
   }
-  const detail: AlertDetail = {
-    ...{ reference, eventId: event.event_id, said: event.to_status },
-    ...{ amount: event.amount, currency: event.currency },
-    ...(gatewayId !== null && { gatewayTransactionId: gatewayId }),
-    ...(external !== null && { externalReferenceId: external }),
-    ...(other && { otherTransactionId: other.id }),
-  }
-  const subject = [id, gatewayId, external].join(' ')
+  const detail = { eventId, said, amount, currency }
+  const carried = { gatewayId, external }
   return {
     payment: { ...payment, webhookEvents: [...payment.webhookEvents, rejected] },
     event: rejected,
     events: [],
-    alerts: [{ kind: 'id_mismatch', subject, gateway, transactionId: id, detail, createdAt: now }],
+    alerts: [idMismatch(payment.transaction, carried, other, detail, now)],
   }
 }
 

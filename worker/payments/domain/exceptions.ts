@@ -22,7 +22,10 @@ export class GatewayUnavailableException extends Error {
   readonly transactionId: string | undefined
   /** The gateway's, if it has made the payment, but answered without a page or a code. */
   readonly gatewayTransactionId: string | undefined
-  /** Nothing was sent: the gateway gave no access token, or there was no time left. */
+  /**
+   * Nothing was sent that changes anything: the gateway gave no access token or no answer to a
+   * question before, or there was no time left.
+   */
   readonly isUnsent: boolean
 
   constructor(message: string, options: UnavailableOptions = {}) {

@@ -1,8 +1,11 @@
 // The end of a charge's call: the gateway's answer, and what webhooks have changed before it. Pure.
 
+import { idMismatch } from './alerts.ts'
 import { NEVER_CALLED } from './begin-charge.ts'
 import type { PaymentError } from './exceptions.ts'
+import { differs } from './match.ts'
 import { type Decision, type Payment, unchanged, withTransaction } from './payment.ts'
+import type { TransactionRow } from './rows.ts'
 import type { OpenedPayment } from './transaction.ts'
 
 export type ChargeResult =
@@ -26,15 +29,34 @@ export interface ChargeEnd {
   result: ChargeResult
 }
 
-/**
- * `isTaken`: whether another payment of this gateway has this id of the gateway. Then that one
- * keeps it.
- */
+/** The id that the gateway has given to the payment. */
+export function nameIn(result: ChargeResult): string | undefined {
+  if (result.kind === 'answered') return result.answer.gatewayTransactionId
+  return result.kind === 'unknown' ? result.gatewayTransactionId : undefined
+}
+
+/** `other`: another payment of this gateway that has the id of the result already. */
 export function finishCharge(
   payment: Payment,
   end: Pick<ChargeEnd, 'eventId' | 'now' | 'result'>,
-  isTaken: (gatewayTransactionId: string) => boolean,
+  other?: TransactionRow,
 ): Decision {
+  const { now, result } = end
+  if (result.kind !== 'answered' && result.kind !== 'unknown') return finished(payment, end)
+  const name = nameIn(result) ?? null
+  const isContradiction = other || differs(payment.transaction.gateway_transaction_id, name)
+  if (!isContradiction) return finished(payment, end)
+  // The answer is about another payment: its page could be paid for the wrong order.
+  const { transaction } = payment
+  const { amount, currency, external_reference_id: external } = transaction
+  const carried = { gatewayId: name, external }
+  const alert = idMismatch(transaction, carried, other, { amount, currency }, now)
+  const { nextCheckAt } = result
+  const unnamed = { ...end, result: { kind: 'unknown', nextCheckAt } as const }
+  return { ...finished(payment, unnamed), alerts: [alert] }
+}
+
+function finished(payment: Payment, end: Pick<ChargeEnd, 'eventId' | 'now' | 'result'>): Decision {
   const { now, result } = end
   const { transaction } = payment
   const isPending = transaction.status === 'Pending'
@@ -43,7 +65,7 @@ export function finishCharge(
   // If a webhook has changed its status before, there is nothing left to check.
   const checked = (nextCheckAt: number) => (isPending ? { next_check_at: nextCheckAt } : {})
   const named = (name: string | undefined) =>
-    transaction.gateway_transaction_id === null && name !== undefined && !isTaken(name)
+    transaction.gateway_transaction_id === null && name !== undefined
       ? { gateway_transaction_id: name }
       : {}
   switch (result.kind) {

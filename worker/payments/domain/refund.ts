@@ -114,7 +114,7 @@ const amountOf = (transaction: TransactionRow, { fullOnly, amount }: RefundStart
 
 const UNSENT: PaymentError = {
   code: 'not_sent',
-  message: 'The gateway was not asked: the database or the gateway’s token endpoint failed.',
+  message: 'No refund was sent: the database failed before, or the gateway.',
 }
 
 const FAILED: PaymentError = {

@@ -8,8 +8,7 @@ import {
   type KnownCharges,
 } from '../domain/begin-charge.ts'
 import type { Subscribers } from '../domain/events.ts'
-import { type ChargeEnd, finishCharge as decideFinish } from '../domain/finish-charge.ts'
-import type { Payment } from '../domain/payment.ts'
+import { type ChargeEnd, finishCharge as decideFinish, nameIn } from '../domain/finish-charge.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import type { OpenedPayment } from '../domain/transaction.ts'
 import type { ChargeBegun } from './ledger.ts'
@@ -99,31 +98,27 @@ export interface ChargeFinished {
 
 export function finishCharge(end: ChargeEnd, subscribers: Subscribers): Operation<ChargeFinished> {
   const { transactionId: id, result } = end
-  const name =
-    result.kind === 'answered' ? result.answer.gatewayTransactionId : gatewayNameOf(result)
+  const name = nameIn(result)
   return {
     keys: { charges: [{ id, gateway_transaction_id: name ?? null }] },
     expects: (calls) => [calls.get(id)],
     decide(rows) {
       const payment = rows.payment(id)
       if (!payment) throw new Error(`there is no transaction ${id}`)
-      const isTaken = (given: string) =>
-        rows.all('transactions').some((row) => isNamed(row, payment, given))
-      const decision = decideFinish(payment, end, isTaken)
+      const { gateway } = payment.transaction
+      const other = rows
+        .all('transactions')
+        .find(
+          (row) =>
+            row.id !== id && row.gateway === gateway && isSame(row.gateway_transaction_id, name),
+        )
+      const decision = decideFinish(payment, end, other)
       const changes = changesOf(rows, decision, subscribers)
       const { transaction } = decision.payment
       return { answer: { transaction, parked: parkedFor(rows, transaction) }, changes }
     },
   }
 }
-
-const gatewayNameOf = (result: ChargeEnd['result']) =>
-  result.kind === 'unknown' ? result.gatewayTransactionId : undefined
-
-const isNamed = (row: TransactionRow, { transaction }: Payment, name: string): boolean =>
-  row.id !== transaction.id &&
-  row.gateway === transaction.gateway &&
-  row.gateway_transaction_id === name
 
 /** By any of its ids: which payment an event belongs to is decided when it is applied. */
 const parkedFor = (rows: WorkingSet, transaction: TransactionRow): ParkedEvent[] =>
@@ -139,4 +134,4 @@ const parkedFor = (rows: WorkingSet, transaction: TransactionRow): ParkedEvent[]
     )
     .toSorted((a, b) => a.occurred_at - b.occurred_at || (a.id < b.id ? -1 : 1))
 
-const isSame = (a: string | null, b: string | null): boolean => a !== null && a === b
+const isSame = (a: string | null, b: string | null | undefined): boolean => a !== null && a === b

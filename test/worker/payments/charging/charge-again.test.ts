@@ -13,9 +13,10 @@ describe('a repeated charge', () => {
   /** A charge whose payment page expires in an hour. */
   async function charged() {
     const room = openRoom()
-    const { payments, script, clock } = room
+    const { payments, script, clock, charged } = room
     script.charge = () => ({
-      ...{ ok: true, gatewayTransactionId: 'gateway-1', redirectUrl: 'https://bank.example/pay' },
+      ...{ ok: true, gatewayTransactionId: `gateway-${charged.length}` },
+      redirectUrl: 'https://bank.example/pay',
       ...{ qrCode: 'data:,', readableCode: 'ABCD', deepLink: 'bank://1' },
       expiresAt: clock.now() + HOUR,
     })

@@ -39,6 +39,24 @@ describe('a charge', () => {
     })
   })
 
+  it('gives no page if the gateway answers with the id of another order', async () => {
+    const { payments, script, clock } = openRoom()
+    const page = (n: number) => ({ redirectUrl: `https://bank.example/${n}` })
+    script.charge = () => ({ ok: true, gatewayTransactionId: 'one', ...page(1) })
+    await payments.charge(order)
+    const other = { ...order, reference: 'order-2' }
+    const failed = { code: 'gateway_unavailable', transactionId: expect.any(String) }
+    await expect(payments.charge(other)).rejects.toMatchObject(failed)
+    await expect(payments.charge(other)).rejects.toMatchObject(failed)
+    expect(await payments.queries.alerts({}, { limit: 9 })).toMatchObject([
+      { kind: 'id_mismatch', detail: { reference: 'order-2', gatewayTransactionId: 'one' } },
+    ])
+    script.charge = () => ({ ok: true, gatewayTransactionId: 'two', ...page(2) })
+    await clock.advance(10 * 60_000)
+    await payments.sweeper.sweep()
+    expect(await payments.charge(other)).toMatchObject(page(2))
+  })
+
   it('is the same charge with the same key, and calls the gateway once', async () => {
     const { payments, charged } = openRoom()
     const first = await payments.charge(order, { idempotencyKey: 'key-1' })

@@ -34,6 +34,25 @@ describe('a driver for the host application', () => {
     expect((await current())?.status).toBe('Paid')
   })
 
+  it('throws if its gateway answers about another payment, which moves nothing', async () => {
+    const { bank, script, payments, transactionId, current } = await charged()
+    let asked = 0
+    script.status = () => {
+      asked++
+      return reported('Paid', { gatewayTransactionId: 'another' })
+    }
+    await expect(bank.status?.(transactionId)).rejects.toMatchObject({
+      code: 'gateway_unavailable',
+    })
+    expect(await payments.queries.alerts({}, { limit: 9 })).toMatchObject([
+      { kind: 'id_mismatch', transactionId, detail: { gatewayTransactionId: 'another' } },
+    ])
+    // It has just answered: it is asked again when its check is due.
+    await payments.sweeper.sweep()
+    expect(asked).toBe(1)
+    expect((await current())?.status).toBe('Pending')
+  })
+
   it('cancels a Pending payment, and checks its status afterwards', async () => {
     const cancelled: unknown[] = []
     const cancel = async (names: unknown) => void cancelled.push(names)

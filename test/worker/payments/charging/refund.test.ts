@@ -91,6 +91,25 @@ describe('a refund', () => {
     expect(await current()).toMatchObject({ status: 'Refunded' })
   })
 
+  it('is not made if its gateway answers about another payment, which is an alert', async () => {
+    let asked = 0
+    room.script.refund = unavailable
+    room.script.status = () => {
+      asked++
+      return reported('Refunded', { gatewayTransactionId: 'another' })
+    }
+    await expect(refund(25_000)).rejects.toMatchObject({ code: 'gateway_unavailable' })
+    for (const minutes of [1, 5, 1]) {
+      await room.clock.advance(minutes * 60_000)
+      await room.payments.sweeper.sweep()
+    }
+    expect(asked).toBe(1)
+    expect(await current()).toMatchObject({ status: 'Paid', refundedAmount: 0 })
+    expect(await room.payments.queries.alerts({}, { limit: 9 })).toMatchObject([
+      { kind: 'id_mismatch', transactionId },
+    ])
+  })
+
   it('changes nothing when the gateway refuses it, and can be repeated', async () => {
     room.script.refund = () => ({ ok: false, error: { code: 'no_funds', message: 'Empty.' } })
     await expect(refund(25_000)).rejects.toMatchObject({ error: { code: 'no_funds' } })

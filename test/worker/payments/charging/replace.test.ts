@@ -69,6 +69,26 @@ describe('a charge whose page was lost', () => {
     expect(events.map(({ name }) => name)).not.toContain('PaymentCancelled')
   })
 
+  it.each(['Expired', 'Paid', 'Pending'] as const)(
+    'stays as it is when its gateway answers about another payment, which is %s',
+    async (status) => {
+      const cancelled: unknown[] = []
+      const cancel = async (names: unknown) => void cancelled.push(names)
+      const { room, first, script, charged } = await pageLost({ cancel })
+      let asked = 0
+      script.status = () => {
+        asked++
+        return reported(status, { externalReferenceId: 'another' })
+      }
+      expect(await tryCharge(room, again, keyed)).toMatchObject({ code: 'gateway_unavailable' })
+      expect(await attemptsOf(room)).toEqual([{ id: first, attempt: 1, status: 'Pending' }])
+      expect(await alertsOf(room)).toEqual([{ kind: 'id_mismatch', transactionId: first }])
+      // It has just answered: it is asked again when its check is due.
+      await room.payments.sweeper.sweep()
+      expect([asked, charged.length, cancelled]).toEqual([1, 1, []])
+    },
+  )
+
   it('is Paid if it was paid, and nothing is charged', async () => {
     const { room, first, script, charged, events, quiet } = await pageLost()
     script.status = () => reported('Paid')

@@ -204,11 +204,11 @@ describe('a finished charge', () => {
     unsent: { kind: 'unsent', nextCheckAt: NOW + 5 },
   } as const
   const CALLED = { ...LOST, called_by: '02TX', called_until: NOW + MINUTE }
-  const end = (row: Partial<TransactionRow>, kind: keyof typeof RESULTS, isTaken = false) =>
+  const end = (row: Partial<TransactionRow>, kind: keyof typeof RESULTS, other?: TransactionRow) =>
     finishCharge(
       paymentOf({ ...CALLED, ...row }),
       { eventId: '03EVENT', now: NOW, result: RESULTS[kind] },
-      () => isTaken,
+      other,
     )
 
   it('that was answered stores the answer and the gateway’s id', () => {
@@ -238,9 +238,18 @@ describe('a finished charge', () => {
     }
   })
 
-  it('does not take an id that another payment has', () => {
+  it.each([
+    ['another payment has', null, transactionRow({ id: 'other' }), { otherTransactionId: 'other' }],
+    ['is not the one that a webhook has given it', 'own', undefined, {}],
+  ])('does not take an id that %s, nor its page, and raises an alert', (_, own, other, more) => {
     for (const kind of ['answered', 'unknown'] as const) {
-      expect(end({}, kind, true).payment.transaction.gateway_transaction_id).toBeNull()
+      const { payment, alerts } = end({ gateway_transaction_id: own }, kind, other)
+      expect(payment.transaction).toMatchObject({
+        ...{ status: 'Pending', gateway_transaction_id: own, charge_answer: null },
+        ...{ redirect_url: null, next_check_at: NOW + 5, called_until: null },
+      })
+      const detail = { reference: 'order-1', gatewayTransactionId: 'new', ...more }
+      expect(alerts).toMatchObject([{ kind: 'id_mismatch', transactionId: '01TX', detail }])
     }
   })
 

@@ -111,7 +111,11 @@ it('leaves the same rows, answers and events as a ledger that loads the rows of 
     }
     for (const name of Object.values(TABLE)) {
       const rows = ({ all }: typeof loading) =>
-        all(name).map((row) => ({ ...row, ...(name === TABLE.alerts ? { id: 0 } : { alert: 0 }) }))
+        all(name).map(({ payload, ...row }) => ({
+          ...row,
+          ...(name === TABLE.alerts ? { id: 0 } : { alert: 0 }),
+          payload: payload && String(payload).replace(/"alert":"[^}]*}"/, ''),
+        }))
       expect(rows(guessing)).toEqual(rows(loading))
     }
     expect(guessing.dispatched).toEqual(loading.dispatched)

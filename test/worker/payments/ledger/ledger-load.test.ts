@@ -164,7 +164,7 @@ describe('the ledger on libSQL', () => {
 })
 
 describe('a charge whose answer has the id of another payment', () => {
-  it('is stored without that id', async () => {
+  it('is stored without that id and its page, and raises an alert', async () => {
     await insertPending(libsql, 1)
     const request = { gateway: 'shop', reference: 'r', amount: 1, currency: 'IQD', description: '' }
     const transactionId = nextId()
@@ -185,7 +185,9 @@ describe('a charge whose answer has the id of another payment', () => {
       verdict: 'success',
       result: { kind: 'answered', answer, nextCheckAt: 3 },
     })
-    expect(transaction.redirectUrl).toBe('https://pay.example/1')
+    expect(transaction).not.toHaveProperty('redirectUrl')
     expect(transaction).not.toHaveProperty('gatewayTransactionId')
+    const alerts = await libsql.query('SELECT kind, transaction_id FROM payment_alerts')
+    expect(alerts).toEqual([{ kind: 'id_mismatch', transaction_id: transactionId }])
   })
 })

@@ -38,7 +38,9 @@ export function createGatewayCall(deps: GatewayCallDeps): TrackedCall {
 
   async function sendOnce(request: GatewayRequest, bearer?: string): Promise<Exchanged> {
     const exchanged = await exchange(request, deadlineAt, bearer)
-    if (exchanged.ok || exchanged.reason !== 'no_time') isUnsent = false
+    // A question changes nothing at the gateway.
+    const isSent = exchanged.ok || exchanged.reason !== 'no_time'
+    if (isSent && request.method === 'POST') isUnsent = false
     return exchanged
   }
 

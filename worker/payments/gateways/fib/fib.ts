@@ -31,6 +31,9 @@ const HEADERS = { 'X-Application-Type': '3rd-party', 'X-Application-Platform': '
 const ANOTHER = 'payments/status is about another payment'
 const DURATION = /^P(?=.)(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+S)?)?$/
 
+/** The bank may spell an id in another case. */
+const isSameId = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
+
 export const fib = {
   envPrefix: 'FIB_',
   settings: {
@@ -147,9 +150,7 @@ export const fib = {
         const payment = await read(id, call, externalReferenceId)
         if (!payment)
           throw new InvalidWebhookSignatureException('The bank does not know its payment id')
-        // The bank may spell it in another case.
-        if (payment.id.toLowerCase() !== id.toLowerCase())
-          throw new GatewayUnavailableException(ANOTHER)
+        if (!isSameId(payment.id, id)) throw new GatewayUnavailableException(ANOTHER)
         return {
           gateway: key,
           gatewayTransactionId: payment.id,
@@ -172,7 +173,9 @@ export const fib = {
         const { isBeingPaid, raw } = payment
         return {
           known: true,
-          gatewayTransactionId: payment.id,
+          gatewayTransactionId: isSameId(payment.id, gatewayTransactionId)
+            ? gatewayTransactionId
+            : payment.id,
           ...payment.state,
           ...(isBeingPaid && { isBeingPaid }),
           isRefundRequested,

@@ -82,7 +82,7 @@ describe('a call with an access token', () => {
       if (url.endsWith('/oauth2/token')) return page('Sorry', 502)
       return ++tries === 1 ? page('Sorry', 502) : json({}, 401)
     })
-    const sent = bed.end(bed.caller.startCall(shop, 'expired').send(WITH))
+    const sent = bed.end(bed.caller.startCall(shop, 'expired').send({ ...WITH, method: 'POST' }))
     await expect(sent).rejects.toMatchObject({ ...UNAVAILABLE, isUnsent: false })
     expect(tries).toBe(2)
   })

@@ -126,6 +126,11 @@ describe('a payment at FIB', () => {
     })
   })
 
+  it('keeps its id if the bank spells it in another case', async () => {
+    const call = new FakeGatewayCall(stored('PAID', { paymentId: ID.toUpperCase() }))
+    expect(await bank.checkStatus(names, call)).toHaveProperty('gatewayTransactionId', ID)
+  })
+
   it('is unknown when the bank does not know it, but not when the bank does not answer', async () => {
     const gone = new FakeGatewayCall({ status: 404, body: {} })
     expect(await bank.checkStatus(names, gone)).toEqual({ known: false })

@@ -1,6 +1,6 @@
 // What genuine callbacks say. Forged ones: redirect-contract.test.ts.
 
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { WebhookRequest } from '../../../../../worker/payments/gateways/gateway.ts'
 import { redirect } from '../../../../../worker/payments/gateways/redirect/redirect.ts'
 import { timeOf } from '../../../../../worker/payments/gateways/redirect/wire.ts'
@@ -13,6 +13,7 @@ import {
   received,
   SETTINGS,
   sign,
+  signed,
 } from '../../../../support/redirect-fixtures.ts'
 
 const shop = redirect.create('shop', SETTINGS)
@@ -164,6 +165,33 @@ describe('a callback of redirect', () => {
       gatewayTransactionId: '17',
       reference: '7',
       eventId: '12',
+    })
+  })
+
+  describe('with an id above 2^53', () => {
+    // Both are 9007199254740992 once JSON.parse has made them numbers.
+    const ids = ['9007199254740992', '9007199254740993']
+    const withId = (id: string) =>
+      JSON.stringify(claims({ eventId: '#', data: { transactionId: '#' } })).replaceAll('"#"', id)
+    const read = async (id: string) => await receive(inBody(await signed(withId(id)))).payload
+
+    it('keeps it as its text: two payments never become one', async () => {
+      expect(await Promise.all(ids.map(read))).toMatchObject(
+        ids.map((id) => ({ gatewayTransactionId: id, eventId: id })),
+      )
+    })
+
+    it('is unreadable where JSON.parse does not give the text, as on Node 20', async () => {
+      const parse = JSON.parse
+      vi.spyOn(JSON, 'parse').mockImplementation((text, reviver) =>
+        parse(text, reviver && ((key, value) => reviver.call(null, key, value))),
+      )
+      onTestFinished(() => void vi.restoreAllMocks())
+      for (const id of ids) {
+        const payload = await read(id)
+        expect(payload).toHaveProperty('unreadable', 'eventId, data.transactionId')
+        expect(payload).not.toHaveProperty('gatewayTransactionId')
+      }
     })
   })
 

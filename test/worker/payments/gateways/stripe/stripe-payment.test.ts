@@ -6,6 +6,7 @@ import {
   GatewayUnavailableException,
 } from '../../../../../worker/payments/domain/exceptions.ts'
 import { asked, FakeGatewayCall } from '../../../../support/fake-gateway-call.ts'
+import { GatewayBed, json } from '../../../../support/gateway-bed.ts'
 import { BASE, gateway, intent, made, names, no, ok, paid, refund } from './stripe-bed.ts'
 
 describe('a payment at Stripe', () => {
@@ -115,6 +116,18 @@ describe('a refund at Stripe', () => {
     expect(await gateway.refund(refund, new FakeGatewayCall(session, reply))).toMatchObject({
       ok: false,
     })
+  })
+
+  it('is not made if Stripe answers with another session', async () => {
+    const other = new FakeGatewayCall(ok({ ...paid, id: 'cs_test_2', payment_intent: 'pi_2' }))
+    await expect(gateway.refund(refund, other)).rejects.toThrow(GatewayUnavailableException)
+    expect(asked(other)).toEqual([`GET ${BASE}/v1/checkout/sessions/cs_test_1`])
+  })
+
+  it('was never sent if Stripe does not return the session', async () => {
+    const bed = new GatewayBed(gateway, () => json({}, 503))
+    const failed = bed.end(gateway.refund(refund, bed.call()))
+    await expect(failed).rejects.toMatchObject({ isUnsent: true })
   })
 
   it('is refused without a call when nothing was paid', async () => {
