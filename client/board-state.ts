@@ -1,6 +1,6 @@
 // Computes the state of a watch from its stream and its reads. Pure.
 
-import type { BoardError, BoardState, LostReason } from './types.ts'
+import type { BoardError, BoardState, LostReason, StaleReason } from './types.ts'
 
 /** All times in ms. */
 export interface Inputs {
@@ -10,15 +10,16 @@ export interface Inputs {
   isOpen: boolean
   /** Why the stream is not open, if it was ever tried. */
   lostReason: LostReason | undefined
-  /** When something last arrived on the stream. */
-  aliveAt: number
   /** Everything was read at least once since the stream opened. */
   isConfirmed: boolean
   /** A read takes too long or fails. */
   isLate: boolean
+  /** No sidecar has published it, or reported since. */
   isUnpublished: boolean
-  /** Since when something may be outdated; undefined: everything is current. */
-  staleSince: number | undefined
+  /** What is shown has all that a sidecar had seen at this time; undefined: not known now. */
+  coveredAt: number | undefined
+  /** Why the edge gets nothing new. */
+  staleReason: StaleReason | undefined
 }
 
 /** `was` is the previous state. A new state begins at `now`. */
@@ -32,11 +33,17 @@ export function nextState(was: BoardState, inputs: Inputs, now: number): BoardSt
     const { code, message: error } = inputs.refusal
     return { name: 'refused', since: since('refused'), ...shown, code, error }
   }
-  // A live watch stays live while it reads again to confirm, as after another tab took the stream.
-  if (inputs.isOpen && !inputs.isLate && (inputs.isConfirmed || was.name === 'live')) {
+  // It stays live or stale while it reads again to confirm, as after another tab took the stream.
+  const wasCurrent = was.name === 'live' || was.name === 'stale'
+  if (inputs.isOpen && !inputs.isLate && (inputs.isConfirmed || wasCurrent)) {
     if (inputs.isUnpublished) return { name: 'waiting', since: since('waiting') }
-    const at = Math.min(inputs.aliveAt, inputs.staleSince ?? inputs.aliveAt)
-    return { name: 'live', since: since('live'), currentAt: Math.max(at, currentAt ?? at) }
+    const reason = inputs.staleReason
+    const at = Math.max(inputs.coveredAt ?? 0, currentAt ?? 0)
+    if (at > 0) {
+      return reason
+        ? { name: 'stale', since: since('stale'), currentAt: at, reason }
+        : { name: 'live', since: since('live'), currentAt: at }
+    }
   }
   const reason = reasonOf(was, inputs)
   if (currentAt === undefined) {
@@ -62,5 +69,5 @@ function reasonOf(was: BoardState, inputs: Inputs): LostReason | undefined {
   if (!inputs.isOpen) return inputs.lostReason
   if (inputs.isLate) return 'behind'
   // Open again, but not confirmed yet: the previous reason is still valid.
-  return 'reason' in was ? was.reason : undefined
+  return was.name === 'connecting' || was.name === 'reconnecting' ? was.reason : undefined
 }

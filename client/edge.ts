@@ -24,6 +24,8 @@ export interface Answered {
   /** 2xx or 304. */
   response: Response
   credential: Credential
+  /** In ms, by our clock. */
+  sentAt: number
 }
 
 /** For the headers only: the body of a long list may take longer. */
@@ -61,8 +63,9 @@ export class Edge {
   }
 
   async #try(route: string, options: RequestOptions, credential: Credential): Promise<Answered> {
+    const sentAt = this.#deps.clock.now()
     const response = await this.#fetch(route, options, credential)
-    if (response.ok || response.status === 304) return { response, credential }
+    if (response.ok || response.status === 304) return { response, credential, sentAt }
     throw await problemOf(response)
   }
 

@@ -20,6 +20,9 @@ export function pageOrigin(): string | undefined {
   return origin === 'null' ? undefined : origin
 }
 
+/** A program is always visible. */
+export const isVisible = (): boolean => host.document?.visibilityState !== 'hidden'
+
 /** When a page becomes active or inactive. */
 export interface Lifecycle {
   /** The page is visible again, is online again, or came back from the history. */

@@ -1,6 +1,7 @@
 // The public API of the package `signalbox/client`.
 
 export type {
+  BoardStatus,
   Check,
   Live,
   Message,
@@ -18,6 +19,7 @@ export {
   type EventSourceLike,
   type LostReason,
   type Signal,
+  type StaleReason,
   type WatchBoardOptions,
 } from './types.ts'
 export { watchBoard } from './watch-board.ts'

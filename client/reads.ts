@@ -4,9 +4,19 @@
 import type { Edge } from './edge.ts'
 import { BoardError } from './types.ts'
 
+export interface Found {
+  state: 'found'
+  /** Changes whenever the value does. */
+  tag: string
+  value: unknown
+  /** When this value was asked for first, in ms. */
+  sentAt: number
+  /** Id of a change: the value has it, and all before it. Undefined: the edge did not say. */
+  seq: string | undefined
+}
+
 export type ReadResult =
-  /** `tag` changes whenever the value does. */
-  | { state: 'found'; tag: string; value: unknown }
+  | Found
   | { state: 'absent' }
   /** No sidecar has published this repository yet. */
   | { state: 'unpublished' }
@@ -25,7 +35,7 @@ export class Reads {
   readonly #controllers = new Set<AbortController>()
   readonly #inFlight = new Map<string, InFlight>()
   /** By route. The most recently read is last. */
-  readonly #cache = new Map<string, ReadResult & { state: 'found' }>()
+  readonly #cache = new Map<string, Found>()
   #untagged = 0
 
   constructor(edge: Edge) {
@@ -65,14 +75,15 @@ export class Reads {
     const controller = new AbortController()
     this.#controllers.add(controller)
     try {
-      const { response } = await this.#edge.send(route, {
+      const { response, sentAt } = await this.#edge.send(route, {
         headers: { Accept: 'application/json', ...(cached && { 'If-None-Match': cached.tag }) },
         controller,
       })
-      if (response.status === 304 && cached) return this.#store(route, cached)
+      const seq = response.headers.get('X-Signalbox-Seq') ?? undefined
+      if (response.status === 304 && cached) return this.#store(route, { ...cached, seq })
       const value: unknown = await jsonOf(response)
       const tag = response.headers.get('ETag') ?? `untagged-${this.#untagged++}`
-      return this.#store(route, { state: 'found', tag, value })
+      return this.#store(route, { state: 'found', tag, value, sentAt, seq })
     } catch (error) {
       if (!(error instanceof BoardError) || error.status !== 404) throw error
       if (error.code === 'unknown_repository') return { state: 'unpublished' }
@@ -84,7 +95,7 @@ export class Reads {
     }
   }
 
-  #store(route: string, result: ReadResult & { state: 'found' }): ReadResult {
+  #store(route: string, result: Found): ReadResult {
     this.#cache.delete(route)
     this.#cache.set(route, result)
     for (const [oldest] of this.#cache) {

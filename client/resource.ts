@@ -23,6 +23,7 @@ export class Resource {
   #staleAt: number | undefined
   /** When the first change came for which a read is in progress. */
   #readingSince: number | undefined
+  #seq: string | undefined
   #revalidations = 0
   #doneRevalidations = 0
   #failures = 0
@@ -41,6 +42,11 @@ export class Resource {
   /** Since when the value may be outdated; undefined: it is current. */
   get staleSince(): number | undefined {
     return this.#readingSince ?? this.#staleAt
+  }
+
+  /** Id of the last change that the value is known to have. */
+  get seq(): string | undefined {
+    return this.#seq
   }
 
   get isLate(): boolean {
@@ -124,6 +130,7 @@ export class Resource {
     this.#failures = 0
     this.#error = undefined
     this.#isUnpublished = result.state === 'unpublished'
+    this.#seq = result.state === 'found' ? result.seq : undefined
     this.#deps.onRead(result)
     if (this.#staleAt === undefined) this.#settle()
     this.#deps.onStatus()

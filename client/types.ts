@@ -1,6 +1,6 @@
 // The public types of the client: options, results, states and errors.
 
-import type { Message, Session, Task, TaskDetail } from '../api/types.ts'
+import type { BoardStatus, Message, Session, Task, TaskDetail } from '../api/types.ts'
 
 export interface WatchBoardOptions {
   /** URL of the edge, like `https://signalbox.example`. Default: the page's own origin. */
@@ -21,6 +21,8 @@ export interface WatchBoardOptions {
   onTasks?(tasks: readonly Task[]): void
   /** All sessions, newest first, whenever one of them changed. */
   onSessions?(sessions: readonly Session[]): void
+  /** The board's configuration, its folder and its sidecar, whenever there is news of them. */
+  onStatus?(status: BoardStatus): void
   /** Each new state after the first, `connecting`. Not called if only `currentAt` moved. */
   onState?(state: BoardState): void
   /** Each change message, before the client fetches what changed. */
@@ -52,14 +54,16 @@ export interface BoardWatch {
 }
 
 /**
- * Times are in ms since 1970. `currentAt`: up to this time, the data was certainly current.
- * Undefined: it never was.
+ * Times are in ms since 1970. `currentAt`: up to this time, the data was certainly that of the
+ * folder: the time of the sidecar's last report, at most. Undefined: it never was.
  */
 export type BoardState =
   /** The watch was never live so far. `reason`: why connecting takes longer. */
   | { name: 'connecting'; since: number; reason?: LostReason }
   /** The stream is open, and everything that had to be refetched has arrived. */
   | { name: 'live'; since: number; currentAt: number }
+  /** The watch shows all that the edge has, but the edge gets nothing new. */
+  | { name: 'stale'; since: number; currentAt: number; reason: StaleReason }
   | { name: 'reconnecting'; since: number; currentAt?: number; reason: LostReason }
   /** No sidecar has published this repository yet. The stream is open and waits for it. */
   | { name: 'waiting'; since: number }
@@ -80,6 +84,12 @@ export type LostReason =
   | 'token'
   /** The stream is open, but a refetch fails or takes too long. */
   | 'behind'
+
+export type StaleReason =
+  /** The folder of the board is missing on its machine. */
+  | 'missing'
+  /** No sidecar has reported for 45 s. */
+  | 'offline'
 
 /** Why a request failed. `code` is that of the edge, or one of the client such as `unreachable`. */
 export class BoardError extends Error {

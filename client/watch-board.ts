@@ -4,7 +4,7 @@ import { hostClock } from './clock.ts'
 import { Connection, type ConnectionEvents } from './connection.ts'
 import { Credentials, claimsOf } from './credentials.ts'
 import { Edge } from './edge.ts'
-import { followLifecycle, pageOrigin, report } from './host.ts'
+import { followLifecycle, isVisible, pageOrigin, report } from './host.ts'
 import { SharedLink } from './link-shared.ts'
 import { Reads } from './reads.ts'
 import { eventSourceStreams } from './stream-event-source.ts'
@@ -30,7 +30,7 @@ export interface OpenDeps extends WatchDeps {
  * valid, or is missing outside of a page.
  */
 export const watchBoard = (options: WatchBoardOptions): BoardWatch =>
-  openWatch(options, { clock: hostClock, followLifecycle, report, tabs: browserTabs })
+  openWatch(options, { clock: hostClock, followLifecycle, isVisible, report, tabs: browserTabs })
 
 /** Tests pass fake dependencies. */
 export function openWatch(options: WatchBoardOptions, deps: OpenDeps): BoardWatch {

@@ -1,12 +1,13 @@
 // Keeps one board up to date: fetches what a change message names, and calls the callbacks.
 
-import type { Session, Task, TaskDetail } from '../api/types.ts'
+import type { BoardStatus, Session, Task, TaskDetail } from '../api/types.ts'
 import { isSame, nextState } from './board-state.ts'
 import type { Clock } from './clock.ts'
 import type { Lifecycle } from './host.ts'
 import type { Link, LinkEvents } from './link.ts'
-import { parseMessage, taskRoute } from './message.ts'
+import { isNewer, parseMessage, taskRoute } from './message.ts'
 import type { ReadResult, Reads } from './reads.ts'
+import { IDLE_MS, type Report, reportOf } from './report.ts'
 import { Resource } from './resource.ts'
 import { isFinal } from './stream.ts'
 import {
@@ -22,6 +23,7 @@ export interface WatchDeps {
   clock: Clock
   /** The returned function stops it. */
   followLifecycle(on: Lifecycle): () => void
+  isVisible(): boolean
   report(error: unknown): void
 }
 
@@ -36,6 +38,7 @@ export class Watch implements BoardWatch {
   readonly #link: Link
   readonly #tasks: Resource | undefined
   readonly #sessions: Resource | undefined
+  readonly #status: Resource
   /** Tasks that changed, until `onTask` got them. */
   readonly #changedTasks = new Map<string, Resource>()
   /** By task: the tag of what `onTask` got last. */
@@ -45,7 +48,8 @@ export class Watch implements BoardWatch {
   #isOpen: boolean = false
   #lostReason: LostReason | undefined
   #refusal: BoardError | undefined
-  #aliveAt = 0
+  #report: Report | undefined
+  #cancelAsk: () => void = () => undefined
 
   constructor(options: WatchBoardOptions, parts: WatchParts) {
     this.#options = options
@@ -53,6 +57,7 @@ export class Watch implements BoardWatch {
     this.#state = { name: 'connecting', since: parts.clock.now() }
     this.#tasks = options.onTasks && this.#listResource('tasks')
     this.#sessions = options.onSessions && this.#listResource('sessions')
+    this.#status = this.#statusResource()
     this.#link = parts.link(this.#linkEvents())
     this.#stopLifecycle = parts.followLifecycle({
       wake: () => this.#wake(),
@@ -63,7 +68,7 @@ export class Watch implements BoardWatch {
     })
     this.#link.start()
     // Read at once, to show something early. Once the stream is open, everything is read again.
-    for (const list of this.#lists()) list.invalidate()
+    for (const resource of this.#resources()) resource.invalidate()
   }
 
   get state(): BoardState {
@@ -86,6 +91,7 @@ export class Watch implements BoardWatch {
     if (this.#state.name !== 'closed') {
       this.#state = { name: 'closed' }
       this.#stopLifecycle()
+      this.#cancelAsk()
       for (const resource of this.#resources()) resource.close()
       this.#parts.reads.close()
     }
@@ -98,14 +104,10 @@ export class Watch implements BoardWatch {
         this.#isOpen = true
         this.#lostReason = undefined
         this.#refusal = undefined
-        this.#aliveAt = this.#parts.clock.now()
         for (const resource of this.#resources()) resource.revalidate()
         this.#updateState()
       },
-      alive: () => {
-        this.#aliveAt = this.#parts.clock.now()
-        this.#updateState()
-      },
+      alive: () => this.#updateState(),
       message: (data, id) => this.#onMessage(data, id),
       lost: (reason) => this.#lost(reason),
       refused: (error) => this.#refused(error),
@@ -118,6 +120,9 @@ export class Watch implements BoardWatch {
     if (message?.type === 'task-changed' && this.#options.onTask) {
       this.#taskResource(message.id).invalidate()
     }
+    // The message of a folder that is gone, of another configuration, and of a first report.
+    const isNews = !message || message.type === 'tasks-changed'
+    if (isNews || this.#report?.currentAt === undefined) this.#status.invalidate()
     // A message names only what was written. Other tasks and sessions may change as a result, so
     // the lists are read again, too. If they did not change, that is a 304.
     for (const list of this.#lists()) list.invalidate()
@@ -152,6 +157,39 @@ export class Watch implements BoardWatch {
       const items = (result.value as Record<string, unknown>)[name]
       if (name === 'tasks') this.#call(() => this.#options.onTasks?.(items as Task[]))
       else this.#call(() => this.#options.onSessions?.(items as Session[]))
+    })
+  }
+
+  #statusResource(): Resource {
+    let lastTag: string | undefined
+    return this.#resource('/status', (result) => {
+      const now = this.#parts.clock.now()
+      if (result.state !== 'found') {
+        this.#report = undefined
+        this.#askIn(IDLE_MS)
+        return
+      }
+      const status = result.value as BoardStatus
+      this.#report = reportOf(status, result.sentAt, now)
+      this.#askIn(this.#report.askAt - now)
+      // The stream is behind, or dead without a sign of it.
+      for (const list of this.#lists()) {
+        if (list.staleSince === undefined && this.#lacks(list)) list.invalidate()
+      }
+      if (result.tag === lastTag) return
+      lastTag = result.tag
+      this.#call(() => this.#options.onStatus?.(status))
+    })
+  }
+
+  /**
+   * No message says that a sidecar is gone, so its status is read again and again. Each question
+   * wakes the repository of the edge, so a hidden page asks none; `wake` begins again.
+   */
+  #askIn(ms: number): void {
+    this.#cancelAsk()
+    this.#cancelAsk = this.#parts.clock.after(ms, () => {
+      if (this.#isOpen && this.#parts.isVisible()) this.#status.invalidate()
     })
   }
 
@@ -197,6 +235,7 @@ export class Watch implements BoardWatch {
   }
 
   *#resources(): Iterable<Resource> {
+    yield this.#status
     yield* this.#lists()
     yield* this.#changedTasks.values()
   }
@@ -204,7 +243,6 @@ export class Watch implements BoardWatch {
   /** Computes the state, and calls `onState` if it changed. */
   #updateState(): void {
     const resources = [...this.#resources()]
-    const since = resources.flatMap(({ staleSince }) => staleSince ?? [])
     const was = this.#state
     this.#state = nextState(
       was,
@@ -213,15 +251,27 @@ export class Watch implements BoardWatch {
         refusal: this.#refusal,
         isOpen: this.#isOpen,
         lostReason: this.#lostReason,
-        aliveAt: this.#aliveAt,
         isConfirmed: resources.every(({ isConfirmed }) => isConfirmed),
         isLate: resources.some(({ isLate }) => isLate),
-        isUnpublished: resources.some(({ isUnpublished }) => isUnpublished),
-        staleSince: since.length > 0 ? Math.min(...since) : undefined,
+        isUnpublished:
+          resources.some(({ isUnpublished }) => isUnpublished) ||
+          (this.#report !== undefined && this.#report.currentAt === undefined),
+        coveredAt: this.#coveredAt(),
+        staleReason: this.#report?.reason,
       },
       this.#parts.clock.now(),
     )
     if (!isSame(was, this.#state)) this.#call(() => this.#options.onState?.(this.#state))
+  }
+
+  /** The report covers what is shown where that has each change which the edge had then. */
+  #coveredAt(): number | undefined {
+    const shown = [...this.#lists(), ...this.#changedTasks.values()]
+    return shown.some((resource) => this.#lacks(resource)) ? undefined : this.#report?.currentAt
+  }
+
+  #lacks({ seq }: Resource): boolean {
+    return isNewer(this.#status.seq ?? '', seq)
   }
 
   /** Calls a callback. An exception in it is reported, and does not stop later callbacks. */

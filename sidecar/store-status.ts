@@ -17,6 +17,8 @@ export class StoreStatus {
   readonly #deps: StoreStatusDeps
   #scanned: Pick<ScanReport, 'state' | 'why'> | undefined
   #published: StoreState['state'] | undefined
+  /** What it was when it was last read whole. */
+  #read: StoreState['state'] = 'missing'
 
   constructor(deps: StoreStatusDeps) {
     this.#deps = deps
@@ -43,7 +45,8 @@ export class StoreStatus {
     // A store that was never read whole must not be published as a smaller one: the edge would drop
     // the rest. Once it was read whole, what cannot be read now stands as it was.
     const { state } = this.#scanned
-    const shown = state === 'unreadable' ? (this.#published ?? 'missing') : state
+    if (state === 'present' || state === 'bare') this.#read = state
+    const shown = state === 'unreadable' ? this.#read : state
     if (shown !== this.#published) publisher.store({ state: shown, layout: store.layout, version })
     this.#published = shown
     return true

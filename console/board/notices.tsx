@@ -6,8 +6,9 @@ import { boardWords } from './words.ts'
 /** Shown above the board. */
 export function Notices({ live }: { live: Live }) {
   const texts = boardWords.notice
+  const state = live.state.value
   const status = live.status.value
-  if (status?.store === 'missing') {
+  if (state.name === 'stale' && state.reason === 'missing') {
     return (
       <section class="notice stop" role="status">
         <h2>{texts.missing.title}</h2>

@@ -2,7 +2,6 @@
 
 import { now } from '../data/clock.ts'
 import type { Live } from '../data/live/live.ts'
-import { sidecarState } from '../data/live/status.ts'
 import { ago, timeOf } from '../ui/time-text.ts'
 import { type LampStatus, lampOf } from './lamp.ts'
 import { frameWords } from './words.ts'
@@ -18,8 +17,7 @@ export function Connection({ live }: { live: Live }) {
 
 /** The open task covers the bar, so its dialog shows this lamp as well. */
 export function StreamLamp({ live }: { live: Live }) {
-  const stream = lampOf(live.state.value, now.value)
-  const reading = stream.lamp === 'go' ? (staleBoard(live) ?? stream) : stream
+  const reading = lampOf(live.state.value, now.value)
   return <LampItem name={frameWords.connection.board} isMain {...reading} />
 }
 
@@ -39,33 +37,19 @@ function LampItem({ name, lamp, text, hint, isMain }: LampItemProps) {
   )
 }
 
-/** The stream is open, and nobody tells the edge what the folder has. */
-function staleBoard(live: Live): LampStatus | undefined {
-  const { connection } = frameWords
-  const status = live.status.value
-  if (status?.store === 'missing') {
-    return { lamp: 'stop', text: connection.boardMissing, hint: connection.storeMissing }
-  }
-  const sidecar = sidecarState(status, now.value)
-  if (sidecar.name !== 'offline') return undefined
-  const text = connection.stale(timeOf(sidecar.lastSeenAt, now.value))
-  return { lamp: 'stop', text, hint: connection.offlineHint }
-}
-
 function readSidecar(live: Live): LampStatus {
-  const status = live.status.value
-  const sidecar = sidecarState(status, now.value)
+  const state = live.state.value
   const { connection } = frameWords
-  if (!status) return { lamp: 'caution', text: connection.sidecarUnasked }
-  if (status.store === 'missing') return { lamp: 'stop', text: connection.storeMissing }
-  switch (sidecar.name) {
-    case 'unknown':
-      return { lamp: 'caution', text: connection.sidecarUnknown }
-    case 'online':
-      return { lamp: 'go', text: connection.sidecarOnline(ago(sidecar.lastSeenAt, now.value)) }
-    case 'offline': {
-      const text = connection.sidecarOffline(timeOf(sidecar.lastSeenAt, now.value))
-      return { lamp: 'stop', text }
+  switch (state.name) {
+    case 'live':
+      return { lamp: 'go', text: connection.sidecarOnline(ago(state.currentAt, now.value)) }
+    case 'stale': {
+      const offline = connection.sidecarOffline(timeOf(state.currentAt, now.value))
+      return { lamp: 'stop', text: state.reason === 'missing' ? connection.storeMissing : offline }
     }
+    case 'waiting':
+      return { lamp: 'caution', text: connection.sidecarUnknown }
+    default:
+      return { lamp: 'caution', text: connection.sidecarUnasked }
   }
 }

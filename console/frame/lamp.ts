@@ -1,4 +1,4 @@
-// The lamp for the state of the stream. Green only if the data is certainly current. Pure.
+// The lamp for the state of the stream. Green only if the data is that of the board's folder. Pure.
 
 import type { BoardState } from '../../client/index.ts'
 import { timeOf } from '../ui/time-text.ts'
@@ -27,6 +27,14 @@ export function lampOf(state: BoardState, now: number): LampStatus {
       }
     case 'live':
       return { lamp: 'go', text: connection.live, hint: connection.liveHint }
+    case 'stale':
+      return state.reason === 'missing'
+        ? { lamp: 'stop', text: connection.boardMissing, hint: connection.storeMissing }
+        : {
+            lamp: 'stop',
+            text: connection.stale(timeOf(state.currentAt, now)),
+            hint: connection.offlineHint,
+          }
     case 'reconnecting': {
       const { currentAt } = state
       if (currentAt === undefined || now - currentAt < STALE_AFTER_MS) {

@@ -224,7 +224,8 @@ export class PaymentsLoad {
         ...(isCrossed && { merchantReferenceId: other.externalReference }),
         orderId: order.reference,
         currentStatus: 'SUCCESS',
-        amount: { currency: order.currency, value: order.amount },
+        // Of the same amount it would be ours while the gateway has not named our payment yet.
+        amount: { currency: order.currency, value: order.amount + (isCrossed ? 0 : 250) },
       }
       const timestamp = new Date().toISOString()
       const eventId = randomUUID()

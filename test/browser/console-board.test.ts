@@ -165,7 +165,7 @@ describe.skipIf(!hasChromium)(`the board in Chromium${whySkipped}`, () => {
     await says('--repo /boards/lamp')
     await board.update({ state: LIVE, tasks: [], status: STATUS })
     await says('This board has no tasks yet.')
-    await board.update({ tasks: TASKS, status: { ...STATUS, store: 'missing' } })
+    await board.update({ tasks: TASKS, state: { ...LIVE, name: 'stale', reason: 'missing' } })
     await says('The folder of the board is missing.')
     await board.card('LAMP-1').waitFor()
   })

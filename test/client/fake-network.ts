@@ -1,5 +1,6 @@
 // A fake edge and network. A test decides whether requests succeed, hang, fail or break off.
 
+import { isDeepStrictEqual } from 'node:util'
 import { settle } from '../support/fake-clock.ts'
 
 type Answer = () => Response | Promise<Response>
@@ -13,10 +14,13 @@ export class FakeNetwork {
   readonly overrides = new Map<string, Answer>()
   /** Holds responses back until `deliver`. They contain the value at the time of the request. */
   isSlow = false
+  /** By any clock. As it is here, the sidecar has reported just before each question. */
+  status: () => ReturnType<typeof statusAt> = () => ({ ...statusAt(0), streams: ++this.#tags })
   #underWay: (() => void)[] = []
   readonly #values = new Map<string, { value: unknown; tag: number }>()
   #tags = 0
   #seq = 0
+  #changes = 0
 
   constructor() {
     this.set('/tasks', { tasks: [] })
@@ -25,11 +29,13 @@ export class FakeNetwork {
 
   /** Sets the value of a route, with a new tag. */
   set(route: string, value: unknown): void {
+    this.#changes++
     this.#values.set(route, { value, tag: ++this.#tags })
   }
 
   /** Sends a message to every open stream, and waits for its immediate effects. */
   async publish(message: object): Promise<void> {
+    this.#changes++
     await this.#send(`id: e-${++this.#seq}\ndata: ${JSON.stringify(message)}\n\n`)
   }
 
@@ -65,13 +71,23 @@ export class FakeNetwork {
 
   #answer(route: string, init: RequestInit | undefined): Response {
     if (route === '/events') return this.#open(init)
+    if (route === '/status') this.#setStatus()
     const found = this.#values.get(route)
     if (!found) return refusal(404, 'unknown_task')
     const ETag = `W/"${found.tag}"`
     const isKnown = new Headers(init?.headers).get('If-None-Match') === ETag
+    const headers = { ETag, 'X-Signalbox-Seq': `e-${this.#changes}` }
     return isKnown
-      ? new Response(null, { status: 304, headers: { ETag } })
-      : Response.json(found.value, { headers: { ETag } })
+      ? new Response(null, { status: 304, headers })
+      : Response.json(found.value, { headers })
+  }
+
+  /** As at the edge, the tag does not cover `now`. */
+  #setStatus(): void {
+    const value = this.status()
+    const known = this.#values.get('/status')
+    const isSame = isDeepStrictEqual({ ...(known?.value as object), now: value.now }, value)
+    this.#values.set('/status', { value, tag: known && isSame ? known.tag : ++this.#tags })
   }
 
   #open(init: RequestInit | undefined): Response {
@@ -95,6 +111,17 @@ export class FakeNetwork {
 }
 
 const encoder = new TextEncoder()
+
+/** The status of an edge by its clock, with the last report of its sidecar. All in ms. */
+export const statusAt = (now: number, seenAt = now, currentAt = seenAt) => ({
+  store: 'present' as 'present' | 'missing',
+  sidecar: { lastSeenAt: iso(seenAt) },
+  currentAt: iso(currentAt),
+  now: iso(now),
+  streams: 1,
+})
+
+const iso = (ms: number): string => new Date(ms).toISOString()
 
 export const refusal = (status: number, code: string): Response =>
   Response.json({ error: 'No.', code }, { status })

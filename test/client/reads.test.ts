@@ -80,8 +80,8 @@ describe('reads', () => {
     const second = reads.read('/tasks')
     await settle()
     expect(requests[1]?.headers.get('If-None-Match')).toBe('W/"1"')
-    requests[1]?.answer(new Response(null, { status: 304 }))
-    expect(await second).toBe(found)
+    requests[1]?.answer(new Response(null, { status: 304, headers: { 'X-Signalbox-Seq': 'e-2' } }))
+    expect(await second).toEqual({ ...found, seq: 'e-2' })
   })
 
   it('distinguish a deleted task from a repository that is not published yet', async () => {

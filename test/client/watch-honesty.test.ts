@@ -1,18 +1,22 @@
-// Random sequences of events for one watch over a bad network. The watch may be late, but it never
-// claims too much: it shows every change before its `currentAt`.
+// Random sequences of events for one watch over a bad network, of a board whose sidecar dies and
+// returns. The watch may be late, but it never claims too much: it shows every change of the folder
+// before its `currentAt`.
 
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { openWatch } from '../../client/watch-board.ts'
 import type { Task } from '../../worker/board/wire.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { FakeNetwork, refusal } from './fake-network.ts'
+import { FakeNetwork, refusal, statusAt } from './fake-network.ts'
 
 /** Repeated names make an action more likely. */
 const STEPS = [
   ...['change', 'change', 'change', 'ping', 'wait', 'wait', 'slow', 'deliver', 'quick'],
-  ...['cut', 'swallow', 'fail', 'away', 'well', 'wake', 'leave'],
+  ...['cut', 'swallow', 'fail', 'away', 'well', 'wake', 'leave', 'die', 'return'],
 ]
+const REPORT_MS = 30_000
+/** The clock of the edge is behind. */
+const EDGE_MS = -600_000
 type Step = [step: string, ms: number]
 
 class Life {
@@ -21,6 +25,10 @@ class Life {
   /** When each version was made; version n at index n. */
   readonly #changedAt: number[] = []
   #shown = 0
+  /** When the sidecar died. */
+  #diedAt: number | undefined
+  /** Its last report, since it began or returned. */
+  #reportedAt = this.clock.now()
   #page: { wake(): void; sleep(): void } | undefined
   readonly watch = openWatch(
     {
@@ -34,6 +42,7 @@ class Life {
     {
       clock: this.clock,
       tabs: () => undefined,
+      isVisible: () => true,
       report: (error) => {
         throw error
       },
@@ -45,7 +54,11 @@ class Life {
   )
 
   constructor() {
-    this.#set()
+    this.#change()
+    this.network.status = () => {
+      const reportedAt = this.#lastReport()
+      return statusAt(this.clock.now() + EDGE_MS, reportedAt + EDGE_MS)
+    }
   }
 
   /** Every change before `currentAt` is shown. */
@@ -66,8 +79,16 @@ class Life {
     await clock.advance(1)
     switch (step) {
       case 'change':
-        this.#set()
-        await network.publish({ type: 'tasks-changed' })
+        this.#change()
+        await this.#publish()
+        break
+      case 'die':
+        this.#reportedAt = this.#lastReport()
+        this.#diedAt ??= clock.now()
+        break
+      case 'return':
+        this.#diedAt = undefined
+        await this.#publish()
         break
       case 'ping':
         await network.ping()
@@ -114,15 +135,36 @@ class Life {
   async recover(): Promise<void> {
     await this.step(['quick', 0])
     await this.step(['well', 0])
+    await this.step(['return', 0])
     for (let i = 0; i < 8; i++) {
       await this.clock.advance(15_000)
       await this.network.ping()
     }
   }
 
-  #set(): void {
-    const version = this.#changedAt.push(this.clock.now()) - 1
-    this.network.set('/tasks', { tasks: [{ id: 'A-1', title: String(version) }] })
+  /** Changes the folder, of which the edge knows nothing yet. */
+  #change(): void {
+    this.#changedAt.push(this.clock.now())
+    this.#store()
+  }
+
+  #store(): void {
+    if (this.#diedAt !== undefined) return
+    this.#reportedAt = this.clock.now()
+    const title = String(this.#changedAt.length - 1)
+    this.network.set('/tasks', { tasks: [{ id: 'A-1', title }] })
+  }
+
+  async #publish(): Promise<void> {
+    if (this.#diedAt !== undefined) return
+    this.#store()
+    await this.network.publish({ type: 'tasks-changed' })
+  }
+
+  #lastReport(): number {
+    const until = this.#diedAt ?? this.clock.now()
+    const quietMs = Math.max(0, until - this.#reportedAt)
+    return this.#reportedAt + quietMs - (quietMs % REPORT_MS)
   }
 }
 

@@ -5,12 +5,18 @@ import type { BoardState, WatchBoardOptions } from '../../client/index.ts'
 import type { WatchDeps } from '../../client/watch.ts'
 import { openWatch } from '../../client/watch-board.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { FakeNetwork, hangs, refusal } from './fake-network.ts'
+import { FakeNetwork, hangs, refusal, statusAt } from './fake-network.ts'
 
 type Lifecycle = Parameters<WatchDeps['followLifecycle']>[0]
 
-async function watching(options: Partial<WatchBoardOptions> = {}, network = new FakeNetwork()) {
+async function watching(
+  options: Partial<WatchBoardOptions> = {},
+  network = new FakeNetwork(),
+  isVisible = true,
+  begin: (clock: FakeClock) => void = () => undefined,
+) {
   const clock = new FakeClock()
+  begin(clock)
   const start = clock.now()
   const calls: unknown[] = []
   const reported: unknown[] = []
@@ -30,6 +36,7 @@ async function watching(options: Partial<WatchBoardOptions> = {}, network = new 
     {
       clock,
       tabs: () => undefined,
+      isVisible: () => isVisible,
       report: (error) => reported.push(error),
       followLifecycle: (on) => {
         page = on
@@ -48,13 +55,16 @@ async function watching(options: Partial<WatchBoardOptions> = {}, network = new 
 const CHANGED = { type: 'tasks-changed' }
 
 describe('the state of a watch', () => {
-  it('is live once the stream is open and the lists are read, and currentAt moves with the pings', async () => {
+  it('is live once the stream is open and the lists are read, and currentAt moves with the reports of the sidecar', async () => {
     const { clock, network, states, watch } = await watching()
     await clock.advance(0)
     expect(states).toEqual([{ name: 'live', since: 1_000_000, currentAt: 1_000_000 }])
     await clock.advance(15_000)
     await network.ping()
-    expect(watch.state).toEqual({ name: 'live', since: 1_000_000, currentAt: 1_015_000 })
+    expect(watch.state).toEqual({ name: 'live', since: 1_000_000, currentAt: 1_000_000 })
+    await clock.advance(20_000)
+    await network.ping()
+    expect(watch.state).toEqual({ name: 'live', since: 1_000_000, currentAt: 1_035_000 })
     expect(states).toHaveLength(1)
   })
 
@@ -66,7 +76,7 @@ describe('the state of a watch', () => {
     expect(states.at(-1)).toEqual({
       name: 'reconnecting',
       since: 1_010_000,
-      currentAt: 1_010_000,
+      currentAt: 1_000_000,
       reason: 'behind',
     })
     network.set('/tasks', { tasks: [{ id: 'A-1' }] })
@@ -171,6 +181,80 @@ describe('the state of a watch', () => {
   })
 })
 
+describe('a watch of a board that nobody reports any more', () => {
+  /** An edge whose clock is an hour ahead. The sidecar reports each 30 s until `diesAt` (ms). */
+  async function reporting(options: { isVisible?: boolean; diesAt?: number } = {}) {
+    const network = new FakeNetwork()
+    let now = () => 0
+    const sidecar = { diesAt: options.diesAt ?? Number.POSITIVE_INFINITY }
+    network.status = () => {
+      const lastAt = Math.min(now(), sidecar.diesAt)
+      return statusAt(now() + HOUR, HOUR + lastAt - (lastAt % 30_000))
+    }
+    const watched = await watching({}, network, options.isVisible, (clock) => {
+      const start = clock.now()
+      now = () => clock.now() - start
+    })
+    const asked = () => network.requests.filter((route) => route === '/status').length
+    const live = async (seconds: number) => {
+      for (let n = 0; n < seconds; n++) {
+        await watched.clock.advance(1_000)
+        await network.ping()
+      }
+    }
+    return { ...watched, sidecar, asked, live }
+  }
+  const HOUR = 3_600_000
+
+  it('is live for as long as reports come, and asks once for each', async () => {
+    const { live, names, asked } = await reporting()
+    const before = asked()
+    await live(600)
+    expect(names()).toEqual(['live'])
+    expect(asked() - before).toBeLessThanOrEqual(21)
+  })
+
+  it.each([31_000, 45_000, 59_000])(
+    'is stale within 60 s of the end of the sidecar at %i ms, and live within 60 s of its return',
+    async (diesAt) => {
+      const { live, states, names, sidecar, watch } = await reporting({ diesAt })
+      await live(diesAt / 1_000 + 60)
+      expect(names()).toEqual(['live', 'stale'])
+      const currentAt = 1_000_000 + 30_000
+      expect(states[1]).toMatchObject({ currentAt, reason: 'offline' })
+      await live(3_600)
+      expect(watch.state).toMatchObject({ name: 'stale', currentAt })
+      sidecar.diesAt = Number.POSITIVE_INFINITY
+      await live(60)
+      expect(names()).toEqual(['live', 'stale', 'live'])
+    },
+  )
+
+  it('is stale at once if the last report is old, whatever the clocks say', async () => {
+    const { names, states } = await reporting({ diesAt: -600_000 })
+    expect(names()).toEqual(['stale'])
+    expect(states[0]).toMatchObject({ currentAt: 400_000, reason: 'offline' })
+  })
+
+  it('asks nothing while its page is hidden', async () => {
+    const { live, asked } = await reporting({ isVisible: false })
+    const before = asked()
+    await live(600)
+    expect(asked()).toBe(before)
+  })
+
+  it('is stale at the message of a folder that is gone, and live at that of its return', async () => {
+    const { network, states, names } = await watching()
+    const at = Date.parse('2026-03-02T10:00:00Z')
+    network.status = () => ({ ...statusAt(at, at, at - 1_000), store: 'missing' })
+    await network.publish(CHANGED)
+    expect(states.at(-1)).toMatchObject({ name: 'stale', reason: 'missing' })
+    network.status = () => statusAt(at)
+    await network.publish(CHANGED)
+    expect(names()).toEqual(['live', 'stale', 'live'])
+  })
+})
+
 describe('a watch', () => {
   it('fetches everything at once when its page wakes, without waiting for timers', async () => {
     const { clock, network, calls, page } = await watching()
@@ -192,7 +276,7 @@ describe('a watch', () => {
     network.requests.length = 0
     network.set('/tasks', { tasks: [{ id: 'A-2', ready: true }] })
     await network.publish(message)
-    const lists = network.requests.filter((route) => route !== '/tasks/A-1')
+    const lists = network.requests.filter((route) => !['/tasks/A-1', '/status'].includes(route))
     expect(lists.sort()).toEqual(['/sessions', '/tasks'])
     expect(calls).toEqual([['tasks'], ['tasks', 'A-2']])
     expect(sessions).toEqual([0])
@@ -242,7 +326,7 @@ describe('a watch', () => {
     const { network } = await watching({ onSessions: () => undefined })
     network.requests.length = 0
     await network.publish({ type: 'board-moved' })
-    expect(network.requests.sort()).toEqual(['/sessions', '/tasks'])
+    expect(network.requests.sort()).toEqual(['/sessions', '/status', '/tasks'])
   })
 
   it('returns one task, undefined for a missing one, and rejects a refusal with BoardError', async () => {

@@ -3,8 +3,8 @@
 
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
+import type { BoardStatus } from '../../api/types.ts'
 import type { TaskDetail } from '../../client/index.ts'
-import type { BoardStatus } from '../../console/data/live/status.ts'
 import type { Session, Task } from '../../worker/board/wire.ts'
 import { PAGE_HEADERS } from '../../worker/console/headers.ts'
 import { FIRST } from './made-up-board.ts'

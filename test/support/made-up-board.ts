@@ -45,10 +45,11 @@ export const boardOf = (tasks: Task[], sessions: Session[] = []): Board => ({
 export const STATUS = {
   config: CONFIG,
   store: 'present' as const,
-  counts: { tasks: 4, sessions: 1, runs: 0 },
+  counts: { tasks: 4, sessions: 1, runs: 0, invalid: 0 },
   sidecar: {},
   streams: 1,
   awakeSince: '2026-03-03T09:00:00Z',
+  now: '2026-03-03T10:00:00Z',
 }
 export const LIVE = { name: 'live', since: 1, currentAt: 1 }
 export const TASKS = [

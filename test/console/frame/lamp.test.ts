@@ -13,6 +13,18 @@ describe('the lamp of the connection', () => {
     expect(lampOf({ name: 'closed' }, NOW).lamp).toBe('stop')
   })
 
+  it('is red while the folder is missing or nobody reports it, although the stream is open', () => {
+    const stale = { name: 'stale', since: NOW - 60_000, currentAt: NOW - 60_000 } as const
+    expect(lampOf({ ...stale, reason: 'missing' }, NOW)).toMatchObject({
+      lamp: 'stop',
+      text: 'The folder is missing',
+    })
+    expect(lampOf({ ...stale, reason: 'offline' }, NOW)).toMatchObject({
+      lamp: 'stop',
+      text: expect.stringMatching(/^Stale since/),
+    })
+  })
+
   it('is yellow for a short break, and then red with the time since which the data is stale', () => {
     const broken = (agoMs: number) =>
       lampOf(
