@@ -463,6 +463,7 @@ export interface PaymentResponse {
    * gateway once more, and begins another attempt.
    */
   isStranded?: true
+  /** Of this payment, or `late_payment` of another one of this order. */
   alert?: OpenAlert
 }
 

@@ -117,9 +117,11 @@ async function tryOnce(deps: ChargeDeps, order: Order, replaces?: Replacement): 
   }
   const called = await call(deps, order, begun)
   const { result, transaction } = called
+  const { alert } = begun.transaction
+  const answer = () => ({ ...responseOf(order.gateway, called), ...(alert && { alert }) })
   const isPageLost = result.kind === 'unknown' && result.gatewayTransactionId !== undefined
   return {
-    answer: () => ({ response: responseOf(order.gateway, called), isNew: true }),
+    answer: () => ({ response: answer(), isNew: true }),
     ...(isPageLost && { stranded: transaction }),
   }
 }

@@ -22,6 +22,15 @@ export const CURRENCY = /^[A-Z]{3}$/
 
 export const isCurrency = (text: string): boolean => CURRENCY.test(text)
 
+/**
+ * A gateway's spelling (`iqd`), as we compare and store it. Undefined if it is no currency: it
+ * would have a hundred minor units.
+ */
+export function currencyIn(text: string): string | undefined {
+  const code = text.trim()
+  return /^[a-z]{3}$/i.test(code) ? code.toUpperCase() : undefined
+}
+
 /** With more digits, two amounts can become the same decimal number at a gateway. */
 export const MAX_AMOUNT = 999_999_999_999_999
 

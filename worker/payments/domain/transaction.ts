@@ -101,7 +101,9 @@ export const paymentResponseSchema = z
           'gateway once more, and begins another attempt.',
       )
       .exactOptional(),
-    alert: openAlertSchema.exactOptional(),
+    alert: openAlertSchema
+      .describe('Of this payment, or `late_payment` of another one of this order.')
+      .exactOptional(),
   })
   .describe('The payment as it is, and how to pay it while that is possible.')
 

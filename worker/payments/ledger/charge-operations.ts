@@ -10,7 +10,7 @@ import {
 import type { Subscribers } from '../domain/events.ts'
 import { type ChargeEnd, finishCharge as decideFinish, nameIn } from '../domain/finish-charge.ts'
 import type { TransactionRow } from '../domain/rows.ts'
-import type { OpenedPayment } from '../domain/transaction.ts'
+import type { OpenAlert, OpenedPayment, Transaction } from '../domain/transaction.ts'
 import type { ChargeBegun } from './ledger.ts'
 import { changesOf, changesOfAll, type Keys, type Operation } from './operation.ts'
 import { toTransaction } from './read-rows.ts'
@@ -23,13 +23,14 @@ export function beginCharge(start: ChargeStart, subscribers: Subscribers): Opera
     // Most requests are new: nothing has their id, key or order.
     ...(!start.replaces && { expects: () => [] }),
     decide(rows) {
-      const begun = decideBegin(knownTo(rows, start), start)
-      if (begun.state !== 'begun') return toFound(begun)
+      const known = knownTo(rows, start)
+      const begun = decideBegin(known, start)
+      if (begun.state !== 'begun') return toFound(begun, known)
       const { transaction, events, keys, replaced } = begun
       const payment = { transaction, refunds: [], webhookEvents: [], alerts: [] }
       const decisions = [...(replaced ? [replaced] : []), { payment, events, alerts: [] }]
       return {
-        answer: { state: 'begun', transaction: toTransaction({ ...transaction }) },
+        answer: { state: 'begun', transaction: shown(transaction, known) },
         changes: { ...changesOfAll(rows, decisions, subscribers), chargeKeys: [...keys] },
       }
     },
@@ -41,8 +42,9 @@ export function findCharge(start: ChargeStart): Operation<ChargeBegun | undefine
   return {
     keys: keysOf(start),
     decide(rows) {
-      const found = decideFind(knownTo(rows, start), start)
-      return found ? toFound(found) : { answer: undefined }
+      const known = knownTo(rows, start)
+      const found = decideFind(known, start)
+      return found ? toFound(found, known) : { answer: undefined }
     },
   }
 }
@@ -75,19 +77,29 @@ function knownTo(rows: WorkingSet, { id, idempotencyKey, request }: ChargeStart)
   }
 }
 
-function toFound(found: FoundCharge): { answer: ChargeBegun; changes?: Changes } {
+function toFound(
+  found: FoundCharge,
+  known: KnownCharges,
+): { answer: ChargeBegun; changes?: Changes } {
   if (found.state !== 'answered' && found.state !== 'unknown') return { answer: found }
   const { state, transaction: row, key } = found
   const changes = { chargeKeys: key ? [key] : [] }
-  if (state === 'answered') return { answer: { state, ...answerOf(row) }, changes }
+  const transaction = shown(row, known)
+  if (state === 'answered') {
+    const { charge_answer: answer } = row
+    const opened = answer === null ? {} : { opened: JSON.parse(answer) as OpenedPayment }
+    return { answer: { state, transaction, ...opened }, changes }
+  }
   const nextCheckAt = row.next_check_at === null ? {} : { nextCheckAt: row.next_check_at }
-  return { answer: { state, transaction: toTransaction({ ...row }), ...nextCheckAt }, changes }
+  return { answer: { state, transaction, ...nextCheckAt }, changes }
 }
 
-function answerOf(row: TransactionRow) {
-  const { charge_answer: answer } = row
-  const opened = answer === null ? {} : { opened: JSON.parse(answer) as OpenedPayment }
-  return { transaction: toTransaction({ ...row }), ...opened }
+/** With the alert of late money, whichever attempt it paid: nobody must be asked to pay again. */
+function shown(row: TransactionRow, { attempts }: KnownCharges): Transaction {
+  const isLate = ({ alert }: TransactionRow) =>
+    alert !== null && (JSON.parse(alert) as OpenAlert).kind === 'late_payment'
+  const { alert } = attempts.find(isLate) ?? row
+  return toTransaction({ ...row, alert })
 }
 
 export interface ChargeFinished {

@@ -50,6 +50,20 @@ describe('a repeated charge', () => {
     },
   )
 
+  it('names the late money of an earlier attempt, so that nobody is asked to pay twice', async () => {
+    const { payments, transactionId, report } = await charged().then((c) => ({ ...c, ...c.bare }))
+    await report('Expired')
+    await report('Paid', { eventId: 'late' })
+    const late = (await payments.queries.story(transactionId))?.transaction.alert
+    expect(late).toMatchObject({ kind: 'late_payment' })
+    for (const isNew of [true, false]) {
+      const again = await payments.chargeOrFind(order)
+      expect(again).toMatchObject({ isNew, response: { status: 'Pending', alert: late } })
+    }
+    await payments.ledger.acknowledge(late?.id ?? '', 'ada', 1)
+    expect(await payments.charge(order)).not.toHaveProperty('alert')
+  })
+
   it('says that its page has expired, though the gateway has not reported it', async () => {
     const { payments, clock, bare, report } = await charged()
     await clock.advance(HOUR)

@@ -68,7 +68,7 @@ export function createExchange({
     ): Exchanged => ({
       ok: false,
       reason,
-      durationMs: clock.elapsed() - startedAt,
+      durationMs: Math.round(clock.elapsed() - startedAt),
       ...more,
     })
 

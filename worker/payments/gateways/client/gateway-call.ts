@@ -122,7 +122,11 @@ async function accessToken(
     return await within(clock, leftMs, () => guard.accessToken(key, refused))
   } catch (error) {
     if (!(error instanceof DeadlineExceeded)) throw error
-    return { ok: false, message: 'timeout', timedOutAfterMs: clock.elapsed() - startedAt }
+    return {
+      ok: false,
+      message: 'timeout',
+      timedOutAfterMs: Math.round(clock.elapsed() - startedAt),
+    }
   }
 }
 

@@ -8,7 +8,7 @@ import {
   InvalidArgumentException,
   InvalidWebhookSignatureException,
 } from '../../domain/exceptions.ts'
-import { toMinor } from '../../domain/money.ts'
+import { currencyIn, toMinor } from '../../domain/money.ts'
 import { isSuccess, parseReply, unexpectedReply } from '../client/reply.ts'
 import type {
   ChargeAnswer,
@@ -73,8 +73,8 @@ export const fib = {
       if (reply.status === 404 || reply.status === 400) return undefined
       if (!isSuccess(reply)) throw unexpectedReply('payments/status', reply)
       const payment = parseReply(stored, reply.body, 'payments/status')
-      const currency = payment.amount.currency.toUpperCase()
-      const amount = toMinor(payment.amount.amount, currency)
+      const currency = currencyIn(payment.amount.currency) ?? ''
+      const amount = currency === '' ? undefined : toMinor(payment.amount.amount, currency)
       const { status, error, isBeingPaid } = meaningOf(
         payment.status,
         payment.decliningReason,

@@ -3,7 +3,7 @@
 
 import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
-import { fromMinor, toMinor } from '../../domain/money.ts'
+import { currencyIn, fromMinor, toMinor } from '../../domain/money.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
 import { optionalText } from '../client/optional-text.ts'
 import { refusal } from '../client/reply.ts'
@@ -15,10 +15,11 @@ export const optionalId = id.optional().catch(undefined)
 
 /** In minor units, with its currency. */
 export const money = z
-  .object({ value: z.union([z.number(), z.string()]), currency: z.string().min(1) })
-  .transform(({ value, currency }, { addIssue }) => {
-    const amount = toMinor(value, currency)
-    if (amount !== undefined) return { amount, currency: currency.toUpperCase() }
+  .object({ value: z.union([z.number(), z.string()]), currency: z.string() })
+  .transform(({ value, currency: spelled }, { addIssue }) => {
+    const currency = currencyIn(spelled)
+    const amount = toMinor(value, currency ?? '')
+    if (currency !== undefined && amount !== undefined) return { amount, currency }
     addIssue('is not an amount')
     return z.NEVER
   })

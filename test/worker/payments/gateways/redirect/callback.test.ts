@@ -141,6 +141,14 @@ describe('a callback of redirect', () => {
     expect(await payloadOf(claims({ data: { amount: zero } }))).toHaveProperty('amount', 0)
   })
 
+  it.each(['iqd', 'Iqd', ' IQD', 'IQD\n'])(
+    'has the currency of %j, with its units',
+    async (currency) => {
+      const payload = await payloadOf(claims({ data: { amount: { value: 25_000, currency } } }))
+      expect(payload).toMatchObject({ amount: 25_000, currency: 'IQD' })
+    },
+  )
+
   it('has the age of its timestamp: a replayed old one does not look new', async () => {
     const old = claims({ timestamp: '2020-01-01T00:00:00Z' })
     const payload = await payloadOf(old)
@@ -205,6 +213,7 @@ describe('a callback of redirect', () => {
     ['amount.value', claims({ data: { amount: { currency: 'IQD' } } })],
     ['amount.currency', claims({ data: { amount: { value: 25_000 } } })],
     ['an amount of whole dinars', claims({ data: { amount: { value: 0.5, currency: 'IQD' } } })],
+    ['a currency', claims({ data: { amount: { value: 25_000, currency: 'IQDD' } } })],
     ['claims', []],
     ['an object', 17],
   ])('that is genuine and lacks %s is unreadable, not forged', async (_, what) => {
