@@ -16,8 +16,8 @@ export interface Inputs {
   isLate: boolean
   /** No sidecar has published it, or reported since. */
   isUnpublished: boolean
-  /** What is shown has all that a sidecar had seen at this time; undefined: not known now. */
-  coveredAt: number | undefined
+  /** What is shown has all that a sidecar had seen at this time; undefined: never known. */
+  currentAt: number | undefined
   /** Why the edge gets nothing new. */
   staleReason: StaleReason | undefined
 }
@@ -27,7 +27,7 @@ export function nextState(was: BoardState, inputs: Inputs, now: number): BoardSt
   if (inputs.isClosed) return { name: 'closed' }
   const since = (name: BoardState['name']) =>
     was.name === name && was.name !== 'closed' ? was.since : now
-  const currentAt = lastCurrentAt(was)
+  const { currentAt } = inputs
   const shown = currentAt !== undefined && { currentAt }
   if (inputs.refusal) {
     const { code, message: error } = inputs.refusal
@@ -38,11 +38,10 @@ export function nextState(was: BoardState, inputs: Inputs, now: number): BoardSt
   if (inputs.isOpen && !inputs.isLate && (inputs.isConfirmed || wasCurrent)) {
     if (inputs.isUnpublished) return { name: 'waiting', since: since('waiting') }
     const reason = inputs.staleReason
-    const at = Math.max(inputs.coveredAt ?? 0, currentAt ?? 0)
-    if (at > 0) {
+    if (currentAt !== undefined) {
       return reason
-        ? { name: 'stale', since: since('stale'), currentAt: at, reason }
-        : { name: 'live', since: since('live'), currentAt: at }
+        ? { name: 'stale', since: since('stale'), currentAt, reason }
+        : { name: 'live', since: since('live'), currentAt }
     }
   }
   const reason = reasonOf(was, inputs)
@@ -60,10 +59,6 @@ export function nextState(was: BoardState, inputs: Inputs, now: number): BoardSt
 /** Ignores `currentAt`, which moves with every ping. */
 export const isSame = (a: BoardState, b: BoardState): boolean =>
   JSON.stringify({ ...a, currentAt: 0 }) === JSON.stringify({ ...b, currentAt: 0 })
-
-function lastCurrentAt(was: BoardState): number | undefined {
-  return 'currentAt' in was ? was.currentAt : undefined
-}
 
 function reasonOf(was: BoardState, inputs: Inputs): LostReason | undefined {
   if (!inputs.isOpen) return inputs.lostReason

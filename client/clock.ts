@@ -2,8 +2,10 @@
 // how long to wait between tries.
 
 export interface Clock {
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970. It may jump, when the time of day is set. */
   now(): number
+  /** Milliseconds since any moment, the same one as long as the page lives. Never goes back. */
+  elapsed(): number
   /** Calls `call` once after `ms`. The returned function cancels it. */
   after(ms: number, call: () => void): () => void
   /** 0 to 1, for jitter. */
@@ -12,6 +14,7 @@ export interface Clock {
 
 export const hostClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   after(ms, call) {
     const timer = setTimeout(call, ms)
     return () => clearTimeout(timer)

@@ -35,6 +35,8 @@ export class Connection implements Link {
   #dialledAt = 0
   #openedAt: number | undefined
   #aliveAt = 0
+  /** The same moment by the time of day, which goes on while the machine sleeps. */
+  #aliveTime = 0
   #retryMs = 0
   #failures = 0
   /** Check this after each event: the callback may have closed the connection. */
@@ -50,10 +52,12 @@ export class Connection implements Link {
   }
 
   wake(): void {
-    const now = this.#options.clock.now()
+    const { clock } = this.#options
+    const now = clock.elapsed()
     const isSlow = this.#openedAt === undefined && now - this.#dialledAt > SLOW_DIAL_MS
     // After a sleep of the machine, this may run before the silence timer does.
-    const isQuiet = now - this.#aliveAt > PING_MS * 1.5
+    const quietMs = Math.max(now - this.#aliveAt, clock.now() - this.#aliveTime)
+    const isQuiet = quietMs > PING_MS * 1.5
     if (this.#stream && !isSlow && !isQuiet) return
     // Without pings we cannot see whether the stream is dead. Replacing it costs little.
     const isLost = this.#openedAt !== undefined && this.#options.streams.seesPings
@@ -74,19 +78,19 @@ export class Connection implements Link {
     this.#hangUp()
     if (this.#isClosed) return
     const { streams, clock, on } = this.#options
-    this.#dialledAt = clock.now()
-    this.#aliveAt = this.#dialledAt
+    this.#dialledAt = clock.elapsed()
+    this.#alive()
     this.#checkSilence()
     this.#stream = streams.open(this.#lastEventId, {
       opened: (renewAt) => {
-        this.#openedAt = clock.now()
+        this.#openedAt = clock.elapsed()
         // After a slow opening this time may have passed, and hosts warn of a negative timer.
-        const waitMs = Math.max(0, renewAt - this.#openedAt)
+        const waitMs = Math.max(0, renewAt - clock.now())
         if (waitMs < MAX_TIMER_MS) this.#timer('renewal', waitMs, () => this.#dial())
         on.opened()
       },
       alive: () => {
-        this.#aliveAt = clock.now()
+        this.#alive()
         on.alive()
       },
       retry: (ms) => {
@@ -101,9 +105,14 @@ export class Connection implements Link {
     })
   }
 
+  #alive(): void {
+    this.#aliveAt = this.#options.clock.elapsed()
+    this.#aliveTime = this.#options.clock.now()
+  }
+
   #ended(end: StreamEnd): void {
     const { clock, on } = this.#options
-    const livedMs = this.#openedAt === undefined ? 0 : clock.now() - this.#openedAt
+    const livedMs = this.#openedAt === undefined ? 0 : clock.elapsed() - this.#openedAt
     this.#failures = livedMs >= HEALTHY_MS ? 0 : this.#failures + 1
     this.#hangUp()
     if ('refused' in end) {
@@ -122,9 +131,8 @@ export class Connection implements Link {
   #checkSilence(): void {
     const { streams, clock } = this.#options
     if (!streams.seesPings) return
-    const quietMs = clock.now() - this.#aliveAt
-    // If the system clock was set back, the silence would otherwise go unnoticed for that long.
-    if (quietMs >= SILENCE_MS || quietMs < 0) this.#ended({ reason: 'silent' })
+    const quietMs = clock.elapsed() - this.#aliveAt
+    if (quietMs >= SILENCE_MS) this.#ended({ reason: 'silent' })
     else this.#timer('silence', SILENCE_MS - quietMs, () => this.#checkSilence())
   }
 

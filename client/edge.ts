@@ -63,7 +63,7 @@ export class Edge {
   }
 
   async #try(route: string, options: RequestOptions, credential: Credential): Promise<Answered> {
-    const sentAt = this.#deps.clock.now()
+    const sentAt = this.#deps.clock.elapsed()
     const response = await this.#fetch(route, options, credential)
     if (response.ok || response.status === 304) return { response, credential, sentAt }
     throw await problemOf(response)

@@ -81,7 +81,7 @@ export class SharedLink implements Link {
   /** A leader must answer soon. If none does, there is none, or it is frozen. */
   #ask(): void {
     this.#channel?.post({ type: 'ask' })
-    this.#leaderSeenAt = this.#options.clock.now()
+    this.#leaderSeenAt = this.#options.clock.elapsed()
     this.#maxQuietMs = ANSWER_MS
     this.#checkLeader()
   }
@@ -89,8 +89,8 @@ export class SharedLink implements Link {
   /** Compares times, since a hidden tab's timers may be delayed while its channel works. */
   #checkLeader(): void {
     const { clock } = this.#options
-    const quietMs = clock.now() - this.#leaderSeenAt
-    if (quietMs >= 0 && quietMs < this.#maxQuietMs) {
+    const quietMs = clock.elapsed() - this.#leaderSeenAt
+    if (quietMs < this.#maxQuietMs) {
       this.#timer(this.#maxQuietMs - quietMs, () => this.#checkLeader())
       return
     }
@@ -121,7 +121,7 @@ export class SharedLink implements Link {
       this.#post(false)
       this.#timer(PING_MS, beat)
     }
-    this.#postedAt = clock.now()
+    this.#postedAt = clock.elapsed()
     this.#timer(PING_MS, beat)
   }
 
@@ -137,7 +137,7 @@ export class SharedLink implements Link {
       },
       alive: () => {
         // One post per burst is enough, but each ping must be passed on.
-        if (clock.now() - this.#postedAt > PING_MS / 3) this.#post(true)
+        if (clock.elapsed() - this.#postedAt > PING_MS / 3) this.#post(true)
         on.alive()
       },
       message: (data, id) => {
@@ -180,7 +180,7 @@ export class SharedLink implements Link {
         this.#options.on.message(post.data, post.id)
     }
     if (!this.#releaseLock) return
-    this.#leaderSeenAt = this.#options.clock.now()
+    this.#leaderSeenAt = this.#options.clock.elapsed()
     this.#maxQuietMs = SILENCE_MS * (1 + this.#options.clock.random() / 4)
     this.#checkLeader()
   }
@@ -216,7 +216,7 @@ export class SharedLink implements Link {
   }
 
   #post(isAlive: boolean): void {
-    this.#postedAt = this.#options.clock.now()
+    this.#postedAt = this.#options.clock.elapsed()
     this.#channel?.post({
       type: 'status',
       isOpen: this.#isOpen,

@@ -12,7 +12,7 @@ const AGAIN_MS = 10_000
 /** Between two questions while nobody reports. */
 export const IDLE_MS = 30_000
 
-/** All times are of our own clock, in ms. */
+/** All times are by `clock.elapsed()`, in ms. */
 export interface Report {
   /** Until then, the edge had all that the sidecar saw; undefined: it never had. */
   currentAt: number | undefined

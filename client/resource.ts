@@ -52,7 +52,7 @@ export class Resource {
   get isLate(): boolean {
     const since = this.staleSince
     if (since === undefined) return false
-    return this.#error !== undefined || this.#deps.clock.now() - since >= LATE_MS
+    return this.#error !== undefined || this.#deps.clock.elapsed() - since >= LATE_MS
   }
 
   /** The value was read since the last `revalidate`. */
@@ -71,7 +71,7 @@ export class Resource {
 
   /** The value may have changed: reads it. While reads fail, only the retry timer reads. */
   invalidate(): void {
-    this.#staleAt ??= this.#deps.clock.now()
+    this.#staleAt ??= this.#deps.clock.elapsed()
     if (!this.#isRunning && !this.#cancelRetry) void this.#run()
     this.#watchLateness()
   }
@@ -163,7 +163,7 @@ export class Resource {
     const since = this.staleSince
     if (since === undefined || this.#cancelLate || this.#error) return
     const { clock, onStatus } = this.#deps
-    this.#cancelLate = clock.after(Math.max(0, since + LATE_MS - clock.now()), () => {
+    this.#cancelLate = clock.after(Math.max(0, since + LATE_MS - clock.elapsed()), () => {
       this.#cancelLate = undefined
       // The timer may have been set for an earlier read than the one in progress.
       if (this.isLate) onStatus()

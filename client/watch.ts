@@ -49,6 +49,8 @@ export class Watch implements BoardWatch {
   #lostReason: LostReason | undefined
   #refusal: BoardError | undefined
   #report: Report | undefined
+  /** The newest moment whose changes are all shown: by `elapsed`, and as time of day then. */
+  #covered: { elapsed: number; time: number } | undefined
   #cancelAsk: () => void = () => undefined
 
   constructor(options: WatchBoardOptions, parts: WatchParts) {
@@ -163,7 +165,7 @@ export class Watch implements BoardWatch {
   #statusResource(): Resource {
     let lastTag: string | undefined
     return this.#resource('/status', (result) => {
-      const now = this.#parts.clock.now()
+      const now = this.#parts.clock.elapsed()
       if (result.state !== 'found') {
         this.#report = undefined
         this.#askIn(IDLE_MS)
@@ -244,6 +246,8 @@ export class Watch implements BoardWatch {
   #updateState(): void {
     const resources = [...this.#resources()]
     const was = this.#state
+    const isConfirmed = resources.every((resource) => resource.isConfirmed)
+    if (this.#isOpen && (isConfirmed || was.name === 'live' || was.name === 'stale')) this.#cover()
     this.#state = nextState(
       was,
       {
@@ -251,12 +255,12 @@ export class Watch implements BoardWatch {
         refusal: this.#refusal,
         isOpen: this.#isOpen,
         lostReason: this.#lostReason,
-        isConfirmed: resources.every(({ isConfirmed }) => isConfirmed),
+        isConfirmed,
         isLate: resources.some(({ isLate }) => isLate),
         isUnpublished:
           resources.some(({ isUnpublished }) => isUnpublished) ||
           (this.#report !== undefined && this.#report.currentAt === undefined),
-        coveredAt: this.#coveredAt(),
+        currentAt: this.#currentAt(),
         staleReason: this.#report?.reason,
       },
       this.#parts.clock.now(),
@@ -265,9 +269,24 @@ export class Watch implements BoardWatch {
   }
 
   /** The report covers what is shown where that has each change which the edge had then. */
-  #coveredAt(): number | undefined {
+  #cover(): void {
+    const at = this.#report?.currentAt
     const shown = [...this.#lists(), ...this.#changedTasks.values()]
-    return shown.some((resource) => this.#lacks(resource)) ? undefined : this.#report?.currentAt
+    if (at === undefined || shown.some((resource) => this.#lacks(resource))) return
+    if (this.#covered && at <= this.#covered.elapsed) return
+    const { clock } = this.#parts
+    this.#covered = { elapsed: at, time: clock.now() - (clock.elapsed() - at) }
+  }
+
+  /**
+   * As a time of day. Where that was set back since, it counts from now; where it went on without
+   * us, in a sleep of the machine, it is what it was.
+   */
+  #currentAt(): number | undefined {
+    const { clock } = this.#parts
+    const { elapsed, time } = this.#covered ?? {}
+    if (elapsed === undefined || time === undefined) return undefined
+    return Math.min(time, clock.now() - (clock.elapsed() - elapsed))
   }
 
   #lacks({ seq }: Resource): boolean {

@@ -21,8 +21,8 @@ const HELD_MS = 100
 const SAVE_EVERY_MS = 60_000
 /** After a turn that failed by a defect of ours. */
 const AFTER_DEFECT_MS = 1_000
-/** Timers do not count the time in which a machine sleeps, so they are set again this often. */
-const MAX_SLEEP_MS = 60_000
+/** Records turn stale by the time of day, which may be set, or go on while the machine sleeps. */
+const STALE_LOOK_MS = 60_000
 
 /** Where changes go. Nothing here waits for the edge: it may be away for a day. */
 export type PublishTarget = Pick<Publisher, 'changed' | 'store' | 'start' | 'close'>
@@ -63,7 +63,7 @@ export class Sidecar {
   readonly #intake: Intake
   readonly #status: StoreStatus
   readonly #started = Promise.withResolvers<void>()
-  /** When what is due, by the clock. */
+  /** When what is due, by `clock.elapsed()`. */
   readonly #due = { scan: 0, held: NEVER, stale: NEVER, save: NEVER }
   #scanWhy = 'start'
   #isPublishing: boolean = false
@@ -75,7 +75,7 @@ export class Sidecar {
     const { store, watch, clock, log, board, read, files } = deps
     this.#hints = new Hints({ store, watch, clock, log, onOpen: () => this.#wake() })
     this.#status = new StoreStatus(deps)
-    this.#intake = new Intake({ board, read, files, log, now: () => clock.now() })
+    this.#intake = new Intake({ board, read, files, log, elapsed: () => clock.elapsed() })
   }
 
   /** Resolves when the board is known and watched, or `run` ended before. */
@@ -113,10 +113,10 @@ export class Sidecar {
   async #sleep(signal: AbortSignal): Promise<void> {
     const { held, stale, save } = this.#due
     const next = Math.min(this.#hints.deadline, this.#scanDue, held, stale, save)
-    const ms = Math.min(MAX_SLEEP_MS, next - this.#deps.clock.now())
+    const ms = next - this.#deps.clock.elapsed()
     if (ms <= 0 || signal.aborted) return
     const { promise, resolve } = Promise.withResolvers<void>()
-    const cancel = this.#deps.clock.after(ms, resolve)
+    const cancel = ms === NEVER ? () => undefined : this.#deps.clock.after(ms, resolve)
     this.#wake = resolve
     const onAbort = () => resolve()
     signal.addEventListener('abort', onAbort)
@@ -132,7 +132,7 @@ export class Sidecar {
 
   async #turn(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return
-    const now = this.#deps.clock.now()
+    const now = this.#deps.clock.elapsed()
     if (now >= this.#due.save) this.#save()
     try {
       await this.#hints.check(now)
@@ -168,7 +168,7 @@ export class Sidecar {
     if (report?.state !== 'missing') {
       const found = report ? [...report.changed, ...report.gone, ...report.suspects] : []
       const news = await this.#take(new Set([...paths, ...found]), report !== undefined, signal)
-      const now = this.#deps.clock.now()
+      const now = this.#deps.clock.elapsed()
       const unhinted = news.filter((path) => !paths.has(path))
       if (scanWhy === PERIODIC) this.#hints.missed(unhinted, now)
       if (news.length > 0) this.#due.save = Math.min(this.#due.save, now + SAVE_EVERY_MS)
@@ -186,9 +186,9 @@ export class Sidecar {
       (done) => onProgress?.({ done, total: ordered.length }),
       () => signal.aborted && !this.#isPublishing,
     )
-    this.#due.held = this.#intake.isHolding ? clock.now() + HELD_MS : NEVER
+    this.#due.held = this.#intake.isHolding ? clock.elapsed() + HELD_MS : NEVER
     // A scan that found the same trouble is not repeated at once: a bad disk stays bad.
-    if (later && !isScan) this.#scanAt(clock.now() + AFTER_MANY_MS, 'a file could not be read')
+    if (later && !isScan) this.#scanAt(clock.elapsed() + AFTER_MANY_MS, 'a file could not be read')
     return news
   }
 
@@ -196,7 +196,7 @@ export class Sidecar {
     const { scan, intervalMs, clock, log } = this.#deps
     if (why === PERIODIC) await this.#hints.armAgain()
     const report = await scan.run()
-    this.#scanAt(clock.now() + intervalMs(report.workMs, this.#hints.isArmed), PERIODIC)
+    this.#scanAt(clock.elapsed() + intervalMs(report.workMs, this.#hints.isArmed), PERIODIC)
     const { state, files } = report
     log('debug', 'scan.done', { reason: why, state, files, changed: report.changed.length })
     this.#status.scanned(report)
@@ -221,7 +221,11 @@ export class Sidecar {
       this.#isPublishing = true
       publisher.start()
     }
-    this.#due.stale = board.nextStaleAt() ?? NEVER
+    const staleAt = board.nextStaleAt()
+    this.#due.stale =
+      staleAt === undefined
+        ? NEVER
+        : clock.elapsed() + Math.min(staleAt - clock.now(), STALE_LOOK_MS)
   }
 
   #save(): void {

@@ -54,7 +54,7 @@ export class Poller {
     if (this.#isStopped || !isVisible()) return
     this.#failures = 0
     if (!this.#running) void this.#round()
-    else if (clock.now() - this.#running.since > SLOW_MS) {
+    else if (clock.elapsed() - this.#running.since > SLOW_MS) {
       this.#isRefreshRequested = true
       this.#running.controller.abort()
     }
@@ -72,14 +72,14 @@ export class Poller {
     this.#isRefreshRequested = false
     const controller = new AbortController()
     // The data is as old as the start of the round, not as its end.
-    const since = clock.now()
-    this.#running = { controller, since }
+    const asOf = clock.now()
+    this.#running = { controller, since: clock.elapsed() }
     const cancelTimeout = clock.after(TIMEOUT_MS, () => controller.abort())
     try {
       await this.#deps.round(controller.signal)
       this.#failures = 0
-      this.#asOf = since
-      if (!this.#isStopped) onFreshness({ name: 'current', asOf: since })
+      this.#asOf = asOf
+      if (!this.#isStopped) onFreshness({ name: 'current', asOf })
     } catch (problem) {
       this.#failures++
       // If another round follows at once, that one reports.

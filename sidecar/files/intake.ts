@@ -26,7 +26,7 @@ export interface IntakeDeps {
   read: FileReader
   files: FileTable
   log: Log
-  now: () => number
+  elapsed: () => number
 }
 
 export class Intake {
@@ -101,9 +101,9 @@ export class Intake {
         return known !== undefined
       case 'parsed': {
         const { file, unsure } = seen
-        const now = this.#deps.now()
+        const now = this.#deps.elapsed()
         const since = this.#held.get(path) ?? now
-        const isWaiting = unsure && file.hash !== known && Math.abs(now - since) < HALF_WRITTEN_MS
+        const isWaiting = unsure && file.hash !== known && now - since < HALF_WRITTEN_MS
         if (isWaiting) {
           this.#held.set(path, since)
           return false

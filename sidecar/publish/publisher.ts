@@ -33,7 +33,7 @@ export class Publisher {
   readonly #random: () => number
   readonly #retry: Retry
   readonly #standing = unknownStanding()
-  /** When what is due, by the clock. Nothing is sent before `retry`. */
+  /** When what is due, by `clock.elapsed()`. Nothing is sent before `retry`. */
   readonly #due = { sync: NEVER, retry: 0 }
   readonly #unreadable: Unreadable
   #dirty = new Set<Key>()
@@ -117,7 +117,7 @@ export class Publisher {
 
   async #run(): Promise<void> {
     while (!this.#isClosed) {
-      const now = this.#deps.clock.now()
+      const now = this.#deps.clock.elapsed()
       this.#takeDue(now)
       if (this.#hasWork() && now >= this.#due.retry) await this.#turn()
       else if (this.#isClosing) break
@@ -177,14 +177,14 @@ export class Publisher {
       const failure = this.#syncWanted ? await this.#sync() : await this.#publish(this.#take())
       if (failure) {
         onFailure?.(failure)
-        this.#wait(this.#retry.failed(failure, clock.now()), since)
+        this.#wait(this.#retry.failed(failure, clock.elapsed()), since)
       } else {
-        if (since !== NEVER) onPublished?.(clock.now() - since)
+        if (since !== NEVER) onPublished?.(clock.elapsed() - since)
         if (this.#isSynced()) for (const resolve of this.#onSynced.splice(0)) resolve()
-        this.#retry.recovered(clock.now())
+        this.#retry.recovered(clock.elapsed())
       }
     } catch (error) {
-      this.#wait(this.#retry.defect(error, clock.now()), since)
+      this.#wait(this.#retry.defect(error, clock.elapsed()), since)
     }
     this.#isBusy = false
   }
@@ -194,7 +194,7 @@ export class Publisher {
     if (freshRun) this.#standing.run = null
     if (sync) this.#syncWanted = true
     this.#bound()
-    this.#due.retry = this.#deps.clock.now() + waitMs
+    this.#due.retry = this.#deps.clock.elapsed() + waitMs
     // The end tries once.
     if (this.#isClosing) this.#isClosed = true
   }
@@ -229,7 +229,7 @@ export class Publisher {
     }
     this.#lastSyncAt = clock.now()
     // Never later than that: the edge and the console take a silent sidecar for dead.
-    this.#due.sync = clock.now() + REPORT_MS * (1 - 0.2 * this.#random())
+    this.#due.sync = clock.elapsed() + REPORT_MS * (1 - 0.2 * this.#random())
     return undefined
   }
 
@@ -246,7 +246,7 @@ export class Publisher {
       this.#change = undefined
       for (const key of change.pending) this.#dirty.add(key)
       this.#bound()
-      this.#unreadable.remember(change.unreadable, this.#deps.clock.now())
+      this.#unreadable.remember(change.unreadable, this.#deps.clock.elapsed())
     }
   }
 }

@@ -24,7 +24,7 @@ export interface HintsDeps {
 /** What was hinted in a window that is over. */
 export interface Hinted {
   paths: ReadonlySet<string>
-  /** When the window was opened, by the clock. */
+  /** When the window was opened, by `clock.elapsed()`. */
   since: number
   /** Why hints may be missing in it. */
   gap: string | undefined
@@ -82,7 +82,7 @@ export class Hints {
   async armAgain(): Promise<void> {
     const { watch, clock } = this.#deps
     if (watch === undefined || this.isArmed) return
-    if (clock.now() - this.#failedAt < ARM_AGAIN_MS) return
+    if (clock.elapsed() - this.#failedAt < ARM_AGAIN_MS) return
     await this.arm()
     if (this.isArmed) this.#onGap('the watcher was started at last')
   }
@@ -145,7 +145,7 @@ export class Hints {
   async #onFailed(why: string): Promise<void> {
     if (this.#isClosed) return
     const { log, clock } = this.#deps
-    this.#failedAt = clock.now()
+    this.#failedAt = clock.elapsed()
     log('error', 'watch.failed', { why, hint: 'Changes are found by scanning only.' })
     const watcher = this.#watcher
     this.#watcher = undefined
@@ -155,7 +155,7 @@ export class Hints {
 
   #open(): void {
     const wasOpen = this.isOpen
-    this.#window.hint(this.#deps.clock.now())
+    this.#window.hint(this.#deps.clock.elapsed())
     if (!wasOpen) this.#deps.onOpen()
   }
 }
@@ -186,8 +186,7 @@ export class Window {
       this.#first = now
       this.#last = now
     }
-    // A clock that was set back must not move the deadline to before an earlier hint.
-    this.#last = Math.max(this.#last, now)
+    this.#last = now
     return Math.min(this.#last + this.#quietMs, this.#first + this.#maxMs)
   }
 

@@ -40,9 +40,10 @@ export class FakeTab implements Tabs {
 
   constructor(browser: FakeBrowser) {
     this.#browser = browser
-    const { now, random, after } = browser.clock
+    const { now, elapsed, random, after } = browser.clock
     this.clock = {
       now,
+      elapsed,
       random,
       after: (ms, call) => {
         let isCancelled = false

@@ -12,23 +12,24 @@ import { FakeNetwork, refusal, statusAt } from './fake-network.ts'
 /** Repeated names make an action more likely. */
 const STEPS = [
   ...['change', 'change', 'change', 'ping', 'wait', 'wait', 'slow', 'deliver', 'quick'],
-  ...['cut', 'swallow', 'fail', 'away', 'well', 'wake', 'leave', 'die', 'return'],
+  ...['cut', 'swallow', 'fail', 'away', 'well', 'wake', 'leave', 'die', 'return', 'jump'],
 ]
 const REPORT_MS = 30_000
-/** The clock of the edge is behind. */
-const EDGE_MS = -600_000
+/** The clock of the edge, which no jump of ours moves. */
+const EDGE_MS = 400_000_000
+const JUMPS_MS = [3_600_000, 86_400_000, 365 * 86_400_000].flatMap((ms) => [ms, -ms])
 type Step = [step: string, ms: number]
 
 class Life {
   readonly clock = new FakeClock()
   readonly network = new FakeNetwork()
-  /** When each version was made; version n at index n. */
+  /** When each version was made, by `elapsed`; version n at index n. */
   readonly #changedAt: number[] = []
   #shown = 0
   /** When the sidecar died. */
   #diedAt: number | undefined
   /** Its last report, since it began or returned. */
-  #reportedAt = this.clock.now()
+  #reportedAt = this.clock.elapsed()
   #page: { wake(): void; sleep(): void } | undefined
   readonly watch = openWatch(
     {
@@ -57,7 +58,7 @@ class Life {
     this.#change()
     this.network.status = () => {
       const reportedAt = this.#lastReport()
-      return statusAt(this.clock.now() + EDGE_MS, reportedAt + EDGE_MS)
+      return statusAt(this.clock.elapsed() + EDGE_MS, reportedAt + EDGE_MS)
     }
   }
 
@@ -65,7 +66,9 @@ class Life {
   get isHonest(): boolean {
     const { state } = this.watch
     if (!('currentAt' in state)) return true
-    const { currentAt } = state
+    const { clock } = this
+    const currentAt = clock.elapsed() - (clock.now() - state.currentAt)
+    if (currentAt > clock.elapsed()) return false
     return this.#shown >= this.#changedAt.findLastIndex((at) => at < currentAt)
   }
 
@@ -84,11 +87,14 @@ class Life {
         break
       case 'die':
         this.#reportedAt = this.#lastReport()
-        this.#diedAt ??= clock.now()
+        this.#diedAt ??= clock.elapsed()
         break
       case 'return':
         this.#diedAt = undefined
         await this.#publish()
+        break
+      case 'jump':
+        clock.jump(JUMPS_MS[ms % JUMPS_MS.length] ?? 0)
         break
       case 'ping':
         await network.ping()
@@ -144,13 +150,13 @@ class Life {
 
   /** Changes the folder, of which the edge knows nothing yet. */
   #change(): void {
-    this.#changedAt.push(this.clock.now())
+    this.#changedAt.push(this.clock.elapsed())
     this.#store()
   }
 
   #store(): void {
     if (this.#diedAt !== undefined) return
-    this.#reportedAt = this.clock.now()
+    this.#reportedAt = this.clock.elapsed()
     const title = String(this.#changedAt.length - 1)
     this.network.set('/tasks', { tasks: [{ id: 'A-1', title }] })
   }
@@ -162,7 +168,7 @@ class Life {
   }
 
   #lastReport(): number {
-    const until = this.#diedAt ?? this.clock.now()
+    const until = this.#diedAt ?? this.clock.elapsed()
     const quietMs = Math.max(0, until - this.#reportedAt)
     return this.#reportedAt + quietMs - (quietMs % REPORT_MS)
   }

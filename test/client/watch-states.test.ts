@@ -322,6 +322,26 @@ describe('a watch', () => {
     expect(names()).toEqual(['live'])
   })
 
+  it.each([-1, 1])(
+    'outlives a clock that is set by a year (%i), and still finds a dead stream',
+    async (way) => {
+      const { clock, network, names, watch } = await watching()
+      clock.jump(way * 365 * 86_400_000)
+      for (let i = 0; i < 8; i++) {
+        await clock.advance(15_000)
+        await network.ping()
+      }
+      expect(names()).toEqual(['live'])
+      expect(watch.state).toMatchObject({
+        name: 'live',
+        currentAt: expect.closeTo(clock.now(), -5),
+      })
+      network.silence()
+      await clock.advance(40_000)
+      expect(names().slice(0, 2)).toEqual(['live', 'reconnecting'])
+    },
+  )
+
   it('reads everything after an unknown message', async () => {
     const { network } = await watching({ onSessions: () => undefined })
     network.requests.length = 0

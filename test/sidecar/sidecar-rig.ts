@@ -25,13 +25,15 @@ export let dir: string
 export const path = (...parts: string[]) => join(dir, '.cairn', ...parts)
 export const save = (name: string, text: string) => writeFile(path('tasks', name), text)
 
-type CountingClock = Clock & { pending: number }
+type CountingClock = Clock & { pending: number; aheadMs?: number }
 
-/** The system's clock, `aheadMs` ahead. It counts the pending timers. */
+/** The system's clock, its time of day `aheadMs` ahead. It counts the pending timers. */
 export function countingClock(aheadMs = 0): CountingClock {
   const clock = {
     pending: 0,
-    now: () => systemClock.now() + aheadMs,
+    aheadMs,
+    now: () => systemClock.now() + clock.aheadMs,
+    elapsed: systemClock.elapsed,
     after(ms: number, then: () => void) {
       clock.pending++
       let isPending = true

@@ -148,9 +148,10 @@ describe('a half-written file', () => {
     const timers = new FakeClock()
     let since = 0
     const now = () => timers.now() + since
-    const { after } = timers
+    const { after, elapsed } = timers
     const clock = {
       now,
+      elapsed,
       after,
       get pending() {
         return timers.pending
@@ -180,6 +181,25 @@ describe('a half-written file', () => {
     const record = await board.read('task:A')
     expect(record?.kind === 'task' && record.task.invalid).toBeTruthy()
   })
+})
+
+describe('a clock that is set', () => {
+  test.each([-1, 1])(
+    'by a year (%i) delays no hint, no scan and no half-written file',
+    async (way) => {
+      const clock = countingClock()
+      const { hint, calls } = await (await openRig({ clock, scanEveryMs: 200 })).started()
+      clock.aheadMs = way * 365 * 86_400_000
+      await save('A.md', taskText('B'))
+      hint('tasks', 'A.md')
+      await eventually(() => expect(calls).toEqual([['task:A']]))
+      await save('C.md', taskText('C'))
+      await eventually(() => expect(calls).toEqual([['task:A'], ['task:C']]))
+      await save('A.md', '')
+      hint('tasks', 'A.md')
+      await eventually(() => expect(calls).toEqual([['task:A'], ['task:C'], ['task:A']]))
+    },
+  )
 })
 
 describe('a store that is removed', () => {

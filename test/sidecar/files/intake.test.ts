@@ -26,7 +26,7 @@ test('a file that could not be read, and was removed without a hint, is reported
     read: () => ({ state: 'later', why: 'a disk that fails' }),
     files,
     log: () => undefined,
-    now: Date.now,
+    elapsed: performance.now,
   })
   expect(await intake.take([path], () => undefined, never)).toEqual({ news: [], later: true })
   expect((await scan.run()).changed).toContain(path)

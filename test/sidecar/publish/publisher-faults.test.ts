@@ -55,6 +55,28 @@ describe('an edge that fails', () => {
     // Some 7,000 attempts, which take 4 s of CPU time on a busy machine.
   })
 
+  test.each(
+    [-1, 1].flatMap((way) => [3_600_000, 86_400_000, 365 * 86_400_000].map((ms) => way * ms)),
+  )('is called again within its pauses though the time of day is set by %i ms', async (jumpMs) => {
+    const { edge, records, clock, publisher } = await setUpSynced()
+    edge.fail = () => network
+    publisher.changed(records.put(task(1, 2)))
+    await clock.advance(1_000)
+    clock.jump(jumpMs)
+    const { length } = edge.log
+    await clock.advance(MINUTE)
+    expect(edge.log.length).toBeGreaterThan(length)
+    expect(edge.log.length).toBeLessThan(length + 15)
+    edge.fail = () => undefined
+    await clock.advance(MINUTE)
+    expect(edge.held.root()).toBe(records.root())
+    clock.jump(-jumpMs)
+    edge.log.length = 0
+    await clock.advance(MINUTE)
+    expect(edge.log.length).toBeGreaterThan(1)
+    expect(edge.log.length).toBeLessThan(4)
+  })
+
   test('needs a sync after more than 50,000 changed keys', async () => {
     const { edge, records, clock, publisher } = await setUpSynced()
     edge.fail = () => network

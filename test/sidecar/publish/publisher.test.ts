@@ -6,7 +6,7 @@ import { isChanges, MINUTE, once, setUp, setUpSynced } from './publisher-bed.ts'
 
 test('a hinted change is reported with the time since its first hint, also after an outage', async () => {
   const { edge, records, clock, published, publisher } = await setUpSynced()
-  publisher.changed(records.put(task(1, 2)), clock.now() - 100)
+  publisher.changed(records.put(task(1, 2)), clock.elapsed() - 100)
   await settle()
   expect(published).toEqual([100])
   // A change found by a scan has no such time.
@@ -14,7 +14,7 @@ test('a hinted change is reported with the time since its first hint, also after
   await settle()
   expect(published).toEqual([100])
   edge.fail = once({ ok: false, reason: 'network', message: 'away' })
-  const hintedAt = clock.now() - 100
+  const hintedAt = clock.elapsed() - 100
   publisher.changed(records.put(task(1, 4)), hintedAt)
   await settle()
   expect(published).toEqual([100])

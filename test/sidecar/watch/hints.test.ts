@@ -56,12 +56,6 @@ describe('Window', () => {
     expect(window.hint(499)).toBe(500)
   })
 
-  it('does not pull the deadline forward when the clock is set back', () => {
-    const window = new Window()
-    window.hint(1_000)
-    expect(window.hint(900)).toBe(1_100)
-  })
-
   it('closes every 500 ms under a writer that saves every 50 ms for ten minutes', () => {
     const hints = Array.from({ length: (10 * 60_000) / 50 }, (_, i) => i * 50)
     const closed = play(hints)
