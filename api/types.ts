@@ -80,6 +80,7 @@ export type AlertKind =
   | 'amount_mismatch'
   | 'id_mismatch'
   | 'refund_failed'
+  | 'dispute'
   | 'unsettled'
   | 'refund_unsettled'
   | 'unreadable'
@@ -1080,7 +1081,7 @@ export interface WebhookPayload {
   /** On a failure. */
   error?: PaymentError
   /** A person should look, and nothing moves: `status` is where the payment stays. */
-  alert?: 'refund_failed'
+  alert?: 'refund_failed' | 'dispute'
   /** Which refund failed, by our id or else the gateway’s. Missing: the one under way. */
   refundId?: string
   /** What the gateway sent, masked. Missing where it sent nothing. */

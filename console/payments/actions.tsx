@@ -63,6 +63,7 @@ const BY_HAND: readonly AlertRecord['kind'][] = [
   'double_payment',
   'amount_mismatch',
   'refund_failed',
+  'dispute',
 ]
 
 interface AcknowledgeProps {

@@ -129,6 +129,42 @@ export function reportContract(on: On): void {
     )
   })
 
+  describe('a dispute', () => {
+    const dispute = { status: 'Paid', alert: 'dispute', amount: 900 } as const
+
+    it(
+      'is one alert while it is open, moves nothing and ends no refund under way',
+      on(async (w) => {
+        const transaction = await w.reached('Paid')
+        const refundId = await w.claimed(transaction, { amount: 4_000 })
+        await w.endRefund(refundId, { kind: 'accepted', nextCheckAt: T0 + MINUTE })
+        const before = await w.read(transaction)
+        for (const step of ['needs_response', 'under_review']) {
+          const error = { code: 'dispute', message: step }
+          const wish = { ...dispute, error, eventId: `dp-1:${step}` }
+          expect(await w.webhook(transaction, wish)).toMatchObject({ outcome: 'unchanged' })
+        }
+        const { refunds, alerts, transaction: after } = await w.story(transaction)
+        expect(refunds).toMatchObject([{ status: 'accepted' }])
+        expect(after).toMatchObject({ ...before, alert: { kind: 'dispute' } })
+        const detail = { amount: 900, error: { message: 'needs_response' } }
+        expect(alerts).toMatchObject([{ kind: 'dispute', detail }])
+      }),
+    )
+
+    it(
+      'that was acknowledged is an alert again at its next step',
+      on(async (w) => {
+        const transaction = await w.reached('Paid')
+        await w.webhook(transaction, { ...dispute, eventId: 'dp-1:needs_response' })
+        const [alert] = (await w.story(transaction)).alerts
+        await w.ledger.acknowledge(alert?.id ?? '', 'ann', T0 + MINUTE)
+        await w.webhook(transaction, { ...dispute, eventId: 'dp-1:lost' })
+        expect((await w.read(transaction)).alert).toMatchObject({ kind: 'dispute' })
+      }),
+    )
+  })
+
   describe('a refund that failed', () => {
     const failed = { status: 'Paid', alert: 'refund_failed' } as const
 

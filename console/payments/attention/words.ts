@@ -68,6 +68,11 @@ export const attentionWords = {
       sentence: ({ amount }) => `The gateway could not refund ${amount}.`,
       todo: 'Try the refund again, or refund by hand.',
     },
+    dispute: {
+      title: 'A payment is disputed',
+      sentence: ({ amount }) => `The payer’s bank asks for ${amount} back.`,
+      todo: 'Answer the dispute at the gateway, before its deadline there.',
+    },
     unsettled: {
       title: 'A payment has no final status',
       sentence: ({ amount, since, reported }) =>

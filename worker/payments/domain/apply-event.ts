@@ -95,6 +95,7 @@ type Moved = Pick<Decision, 'payment' | 'events'>
 
 function move(payment: Payment, event: WebhookEventRow, now: number, refundId?: string): Moved {
   const { status } = payment.transaction
+  if (event.alert === 'dispute') return { payment, events: [] }
   if (event.alert !== null)
     return { payment: failRefund(payment, event, now, refundId), events: [] }
   if (isLateRefund(payment, event)) {
@@ -245,7 +246,9 @@ function alertsOf(
   // The webhook and a check report the same amount: one cause is one alert.
   const amount = [id, event.to_status, event.amount, event.currency].join(' ')
   return [
-    ...(event.alert !== null ? [raise(event.alert)] : []),
+    // A dispute is told at each of its steps.
+    ...(event.alert === 'dispute' ? [raise('dispute', id)] : []),
+    ...(event.alert === 'refund_failed' ? [raise('refund_failed')] : []),
     ...(event.outcome === 'late_payment' && !isLate(before) ? [raise('late_payment')] : []),
     ...(event.mismatch === 1 ? [raise('amount_mismatch', amount)] : []),
   ]

@@ -142,7 +142,7 @@ export function settleDelivery(
     delivered_at: ok ? now : null,
     next_attempt_at: nextAttemptAt ?? delivery.next_attempt_at,
     last_status: status ?? delivery.last_status,
-    last_error: error ?? delivery.last_error,
+    last_error: ok ? null : (error ?? delivery.last_error),
   }
   return { delivery: settled, isDead }
 }

@@ -30,7 +30,7 @@ export const webhookPayloadSchema = z.object({
   occurredAt: timeSchema.describe('Of the event or of this delivery, never of the payment.'),
   error: paymentErrorSchema.describe('On a failure.').exactOptional(),
   alert: z
-    .literal('refund_failed')
+    .enum(['refund_failed', 'dispute'])
     .describe('A person should look, and nothing moves: `status` is where the payment stays.')
     .exactOptional(),
   refundId: z

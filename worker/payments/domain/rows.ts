@@ -62,7 +62,7 @@ export interface WebhookEventRow {
   on_mismatch: 'log' | 'reject'
   mismatch: 0 | 1
   outcome: Outcome
-  alert: 'refund_failed' | null
+  alert: 'refund_failed' | 'dispute' | null
   error: string | null
   raw: string | null
   correlation_id: string | null

@@ -86,6 +86,7 @@ export const ALERT_KINDS = [
   'amount_mismatch',
   'id_mismatch',
   'refund_failed',
+  'dispute',
   'unsettled',
   'refund_unsettled',
   'unreadable',

@@ -131,6 +131,13 @@ describe('an attempt', () => {
     expect(sent).toMatchObject({ delivery: delivered, isDead: false })
   })
 
+  it('that succeeds after a failure shows no error of that', () => {
+    const { delivery } = stored()
+    const { delivery: tried } = settleDelivery(delivery, { id: '', ...failed }, NOW + 1)
+    const sent = settleDelivery(tried, { id: '', ok: true, status: 204 }, NOW + 9)
+    expect(sent.delivery).toMatchObject({ status: 'delivered', last_error: null })
+  })
+
   it('that fails is repeated when it is due, and counts once even if it is settled twice', () => {
     const { outbox, delivery } = stored()
     const turn = { attempts: 1, leased_until: null, next_attempt_at: NOW + 9 }

@@ -39,6 +39,12 @@ export async function readEvent(delivery: Delivery): Promise<VerifiedWebhook | I
     case 'refund.updated':
     case 'charge.refund.updated':
       return await failedRefund(data.object, common, delivery)
+    case 'charge.dispute.created':
+    case 'charge.dispute.updated':
+    case 'charge.dispute.closed':
+    case 'charge.dispute.funds_withdrawn':
+    case 'charge.dispute.funds_reinstated':
+      return await dispute(data.object, common, delivery)
     default:
       return { ignored: type }
   }
@@ -93,19 +99,17 @@ function refundEvent(
   }
 }
 
-async function failedRefund(
-  object: unknown,
+/** A refund made in the dashboard, and a dispute, do not have our references; their payment does. */
+async function paymentOf(
+  { payment_intent }: { payment_intent?: string | null | undefined },
   common: Common,
   { readIntent }: Delivery,
-): Promise<VerifiedWebhook | IgnoredWebhook> {
-  const refund = parseReply(wire.refund, object, 'a refund')
-  if (refund.status !== 'failed') return { ignored: `a refund that is ${refund.status}` }
-  if (!refund.payment_intent) return NOT_OURS
-  // A refund made in the dashboard does not have our external reference; its payment does.
-  const reply = await readIntent(refund.payment_intent)
+) {
+  if (!payment_intent) return undefined
+  const reply = await readIntent(payment_intent)
   if (!isSuccess(reply)) throw unexpectedReply('payment_intents', reply)
   const references = wire.referencesIn(reply.body)
-  if (!references) return NOT_OURS
+  if (!references) return undefined
   const intent = parseReply(wire.intent, reply.body, 'payment_intents')
   return {
     ...common,
@@ -115,6 +119,40 @@ async function failedRefund(
     status: 'Paid',
     amount: intent.amount_received,
     currency: intent.currency,
+  } as const
+}
+
+/** Its steps that leave its status as it is are one event. */
+async function dispute(
+  object: unknown,
+  common: Common,
+  delivery: Delivery,
+): Promise<VerifiedWebhook | IgnoredWebhook> {
+  const disputed = parseReply(wire.dispute, object, 'a dispute')
+  const payment = await paymentOf(disputed, common, delivery)
+  if (!payment) return NOT_OURS
+  const { id, amount, currency, status, reason } = disputed
+  return {
+    ...payment,
+    amount,
+    currency,
+    eventId: `${id}:${status}`,
+    error: wire.disputed(status, reason),
+    alert: 'dispute',
+  }
+}
+
+async function failedRefund(
+  object: unknown,
+  common: Common,
+  delivery: Delivery,
+): Promise<VerifiedWebhook | IgnoredWebhook> {
+  const refund = parseReply(wire.refund, object, 'a refund')
+  if (refund.status !== 'failed') return { ignored: `a refund that is ${refund.status}` }
+  const payment = await paymentOf(refund, common, delivery)
+  if (!payment) return NOT_OURS
+  return {
+    ...payment,
     eventId: `${refund.id}:failed`,
     error: wire.refundFailed(refund.failure_reason),
     alert: 'refund_failed',

@@ -99,6 +99,14 @@ export const refund = z.object({
   /** Set on refunds that we made. */
   metadata: z.object({ refund_id: optionalText }).optional().catch(undefined),
 })
+export const dispute = z.object({
+  id: z.string().min(1),
+  amount: minor,
+  currency,
+  status: z.string().min(1),
+  reason: optionalText,
+  payment_intent: z.string().nullish(),
+})
 const failure = z.object({
   error: z.object({
     type: optionalText,
@@ -202,6 +210,12 @@ export const refundFailed = (rawCode?: string): PaymentError => ({
   code: 'refund_failed',
   ...(rawCode !== undefined && { rawCode }),
   message: 'The refund failed.',
+})
+
+export const disputed = (status: string, reason?: string): PaymentError => ({
+  code: 'dispute',
+  ...(reason !== undefined && { rawCode: reason }),
+  message: `The payer disputes the payment: ${status}.`,
 })
 
 export const NOTHING_PAID: PaymentError = {

@@ -258,12 +258,41 @@ describe("Stripe's events", () => {
     await expect(told('refund.failed', failed)).rejects.toThrow(GatewayUnavailableException)
   })
 
+  const disputed = {
+    id: 'dp_1',
+    object: 'dispute',
+    amount: 900,
+    currency: 'usd',
+    status: 'needs_response',
+    reason: 'fraudulent',
+    payment_intent: 'pi_1',
+    metadata: {},
+  }
+
+  it.each(['created', 'updated', 'closed', 'funds_withdrawn', 'funds_reinstated'])(
+    'of a dispute (%s) change no status, and have one event id while its own status stays',
+    async (step) => {
+      const call = new FakeGatewayCall({ status: 200, body: intent })
+      expect(await told(`charge.dispute.${step}`, disputed, call)).toMatchObject({
+        alert: 'dispute',
+        status: 'Paid',
+        amount: 900,
+        currency: 'USD',
+        externalReferenceId: 'ext-7',
+        eventId: 'dp_1:needs_response',
+        error: { code: 'dispute', rawCode: 'fraudulent' },
+      })
+      expect(asked(call)).toEqual(['GET https://api.stripe.com/v1/payment_intents/pi_1'])
+    },
+  )
+
   it.each([
     ['another type', 'payment_intent.created', { ...intent, status: 'processing' }],
     ['a refund that goes on', 'refund.updated', { ...failed, status: 'succeeded' }],
     ['a session that somebody else made', 'checkout.session.completed', { id: 'cs_2' }],
     ['a charge that somebody else made', 'charge.refunded', { ...charge, metadata: {} }],
     ['a refund without a payment', 'refund.failed', { ...failed, payment_intent: null }],
+    ['a dispute of no payment', 'charge.dispute.created', { ...disputed, payment_intent: null }],
   ])('about %s are ignored', async (_, type, object) => {
     expect(await told(type, object)).toEqual({ ignored: expect.any(String) })
   })
