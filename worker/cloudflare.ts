@@ -75,6 +75,7 @@ export function signalbox(file: SignalboxFile) {
       database: libsqlDatabase(config.database, hostClock.now),
       breakers,
       dispatch: async (pending) => JSON.parse(await Dispatcher.dispatch(JSON.stringify(pending))),
+      wakeAt: (at) => void storage.setAlarm(at),
       metrics: metricsOf(config),
       ...host,
     })

@@ -18,7 +18,7 @@ import { SWEEP_EVERY_MS } from './payments/domain/check-schedule.ts'
 import type { Database } from './payments/ledger/libsql/database-libsql.ts'
 import { openLibsqlLedger } from './payments/ledger/libsql/open-ledger-libsql.ts'
 import { paymentsMetrics } from './payments/metrics.ts'
-import type { Dispatch } from './payments/outbox/dispatch.ts'
+import type { Dispatch, WakeAt } from './payments/outbox/dispatch.ts'
 import { createDispatcher } from './payments/outbox/dispatcher.ts'
 import { createPayments, type Payments } from './payments/payments.ts'
 import { libsqlQueries } from './payments/queries/queries-libsql.ts'
@@ -59,9 +59,16 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
   mkdirSync(host.dataDir, { recursive: true })
   const work = underWay()
   const settings = config.payments
-  const payments =
+  let waking: ReturnType<typeof setTimeout> | undefined
+  const payments: Payments | undefined =
     settings &&
-    openPayments(settings, openDatabase(settings.database), { keepAlive: work.add, log, metrics })
+    openPayments(settings, openDatabase(settings.database), {
+      ...{ keepAlive: work.add, log, metrics },
+      wakeAt(at) {
+        clearTimeout(waking)
+        waking = setTimeout(() => payments?.dispatchLater(), Math.max(0, at - hostClock.now()))
+      },
+    })
   const counted = boardMetrics(metrics)
 
   const opened: { close(): void }[] = []
@@ -104,18 +111,26 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     async close() {
       clearInterval(sweeping)
       await work.ended()
+      clearTimeout(waking)
       for (const sql of opened) sql.close()
     },
   }
 }
 
+interface PaymentsHost {
+  keepAlive: Work['add']
+  wakeAt: WakeAt
+  log: Log
+  metrics: Metrics
+}
+
 function openPayments(
   config: PaymentsConfig,
   database: Database,
-  { keepAlive, log, metrics: all }: { keepAlive: Work['add']; log: Log; metrics: Metrics },
+  { log, metrics: all, ...behind }: PaymentsHost,
 ): Payments {
   const metrics = paymentsMetrics(all, [...config.gateways.keys()])
-  const host = { clock: hostClock, log, fetch, keepAlive, metrics }
+  const host = { clock: hostClock, log, fetch, metrics, ...behind }
   const dispatcher = createDispatcher({ ...config, ...host })
   const dispatch: Dispatch = async (pending) => {
     // Behind the answers of what caused them: listeners run on the same thread.

@@ -67,7 +67,7 @@ export function refundCallContract(on: On): void {
         const idempotencyKey = 'key-1'
         const ask = (amount: number) => w.refund(transaction, { idempotencyKey, amount })
         const refundId = await w.claimed(transaction, { idempotencyKey, amount: 4_000 })
-        expect(await ask(4_000)).toEqual({ state: 'in_progress' })
+        expect(await ask(4_000)).toMatchObject({ state: 'in_progress' })
         await w.endRefund(refundId, { kind: 'accepted', nextCheckAt: T0 + HOUR })
         const result = { success: true, refundId, refundedAmount: 4_000 }
         expect(await ask(4_000)).toEqual({ state: 'answered', result })

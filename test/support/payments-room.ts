@@ -125,7 +125,14 @@ export function openRoom(own: RoomOptions = {}): Room {
   const { endpoint } = own
   const dispatcher = createDispatcher({ listeners, endpoint, clock, log, fetch })
   const { subscribers, dispatch } = dispatcher
-  const { ledger: real, queries } = sqliteLedger({ guard, subscribers, dispatch, clock, log })
+  let cancelWake: () => void = () => undefined
+  const wakeAt = (at: number) => {
+    cancelWake()
+    cancelWake = clock.after(Math.max(0, at - clock.now()), () => made.dispatchLater())
+  }
+  const { ledger: real, queries } = sqliteLedger({
+    ...{ guard, subscribers, dispatch, wakeAt, clock, log },
+  })
   const ledger = new Proxy(real, {
     get(target, method: keyof Ledger) {
       const call = target[method] as (...args: unknown[]) => unknown

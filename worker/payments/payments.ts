@@ -17,6 +17,7 @@ import { gatewayHealth } from './gateways/guard/health.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { PaymentsMetrics } from './metrics.ts'
 import { createBackground } from './outbox/background.ts'
+import { DUE_BATCH } from './outbox/dispatch.ts'
 import type { Dispatcher } from './outbox/dispatcher.ts'
 import type { PaymentQueries } from './queries/queries.ts'
 import { type CheckNow, createCheckNow } from './reconciliation/check-now.ts'
@@ -52,6 +53,8 @@ export interface Payments extends PaymentsFacade {
   sweeper: Sweeper
   /** Starts a sweep and does not wait for it. */
   sweepLater(): void
+  /** Starts to dispatch the events that are due, and does not wait for it. */
+  dispatchLater(): void
 }
 
 export function createPayments(deps: PaymentsDeps): Payments {
@@ -100,6 +103,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     checkNow: createCheckNow(calling),
     sweeper,
     sweepLater: () => background.run(sweeper.sweep()),
+    dispatchLater: () => background.run(ledger.dispatchDue({ now: clock.now(), limit: DUE_BATCH })),
   }
 }
 

@@ -47,7 +47,7 @@ function setUp() {
               url: 'http://bank.example/',
               isIdempotent: false,
             })
-            return { ok: true, gatewayTransactionId: 'g-1', redirectUrl: 'http://bank.example/1' }
+            return { ok: true, gatewayTransactionId: 'g-1', redirectUrl: 'https://bank.example/1' }
           },
           async handleWebhook({ body }) {
             if (body === 'forged') throw new InvalidWebhookSignatureException('forged')

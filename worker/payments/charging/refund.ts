@@ -1,6 +1,7 @@
 // A refund: it is claimed first, so that it is never made twice, and then the gateway is called.
 
 import { requestHash } from '../../shared/sha256.ts'
+import { checkedInMs } from '../domain/check-schedule.ts'
 import { InvalidArgumentException, PaymentConflictException } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
@@ -54,7 +55,7 @@ export function createRefund(deps: OperationDeps): Refund {
     const begun = await inTime(deps, deadlines.begunBy, beginning, (late) =>
       abandon(deps, id, late),
     )
-    if (begun.state !== 'begun') return answerAtOnce(begun, key)
+    if (begun.state !== 'begun') return answerAtOnce(begun, key, deps.clock.now())
     return await call(deps, gateway, begun, { refundId: id, request, deadlines })
   }
 }
@@ -79,6 +80,7 @@ function refunderOf({ gateways }: OperationDeps, key: string): Gateway & Support
 function answerAtOnce(
   begun: Exclude<RefundBegun, { state: 'begun' }>,
   gateway: string,
+  now: number,
 ): RefundResult {
   switch (begun.state) {
     case 'answered':
@@ -89,6 +91,7 @@ function answerAtOnce(
       throw new PaymentConflictException(
         'in_progress',
         'A refund of this transaction is under way.',
+        { retryAfterMs: checkedInMs(begun.nextCheckAt, now) },
       )
     case 'conflict':
       throw new PaymentConflictException(

@@ -44,8 +44,8 @@ export type RefundRefusal<Shown = TransactionRow> =
   | { state: 'answered'; result: RefundResult }
   /** This key's refund was refused. */
   | { state: 'refused'; error: PaymentError }
-  /** A refund of this transaction is under way. */
-  | { state: 'in_progress' }
+  /** A refund of this transaction is under way, until a check at the latest. */
+  | { state: 'in_progress'; nextCheckAt?: number }
   /** The key belongs to another request. */
   | { state: 'conflict' }
   | { state: 'unknown_transaction' }
@@ -98,12 +98,12 @@ export function refundRefusal(
   const mine = refunds.find((refund) => refund.id === id)
   if (mine?.status === 'claimed') return undefined
   const same = mine ?? refunds.find((refund) => key !== undefined && refund.idempotency_key === key)
-  if (same) return madeBefore(same, start)
+  if (same) return madeBefore(same, transaction, start)
   const { status, amount, refunded_amount } = transaction
   const left = paidAmount(transaction) - refunded_amount
   const isPaid = status === 'Paid' || status === 'PartiallyRefunded' || hasLateMoney(payment)
   if (!isPaid || left <= 0) return { state: 'not_refundable', status }
-  if (refundUnderWay(payment)) return { state: 'in_progress' }
+  if (refundUnderWay(payment)) return underWay(transaction)
   if (fullOnly && start.amount !== amount) return { state: 'not_full', transaction }
   return amountOf(transaction, start) > left ? { state: 'too_much', left, transaction } : undefined
 }
@@ -122,10 +122,19 @@ const FAILED: PaymentError = {
   message: 'The gateway reported that this refund failed.',
 }
 
-function madeBefore(refund: RefundRow, start: RefundStart): RefundRefusal {
+const underWay = ({ next_check_at: at }: TransactionRow): RefundRefusal => ({
+  state: 'in_progress',
+  ...(at !== null && { nextCheckAt: at }),
+})
+
+function madeBefore(
+  refund: RefundRow,
+  transaction: TransactionRow,
+  start: RefundStart,
+): RefundRefusal {
   if (refund.request_hash !== start.requestHash) return { state: 'conflict' }
   const { id, status, gateway_refund_id, amount, error } = refund
-  if (status === 'claimed') return { state: 'in_progress' }
+  if (status === 'claimed') return underWay(transaction)
   if (status === 'failed') {
     return {
       state: 'refused',

@@ -1,5 +1,6 @@
 // What a gateway's answer to a charge or a refund comes to, or what its driver threw. Pure.
 
+import { isPrivate } from '../../shared/loopback.ts'
 import { nextCheckAt } from '../domain/check-schedule.ts'
 import {
   GatewayRefusedException,
@@ -19,7 +20,7 @@ const REFUND_CHECK_MS = 5 * 60_000
 /** A charge that is answered days late has no check left, but may still be paid. */
 const LATE_CHECK_MS = 5 * 60_000
 
-/** `now` in ms. */
+/** `now` in ms. Throws GatewayUnavailableException for a `redirectUrl` that is no page. */
 export function chargeResult(
   request: ChargeRequest,
   transaction: Transaction,
@@ -28,6 +29,11 @@ export function chargeResult(
 ): ChargeEnd['result'] {
   if (!answer.ok) return { kind: 'refused', error: maskError(answer.error) }
   const { redirectUrl, qrCode, readableCode, deepLink } = answer
+  if (redirectUrl !== undefined && !isPage(redirectUrl)) {
+    const { gatewayTransactionId } = answer
+    const message = `${request.gateway} gave a redirectUrl that is no https page`
+    throw new GatewayUnavailableException(message, { gatewayTransactionId })
+  }
   // One that no date can have is left out: the payer must get the page all the same.
   const expiresAt = possibleTime(answer.expiresAt)
   const opened: OpenedPayment = {
@@ -45,6 +51,12 @@ export function chargeResult(
   }
   const next = nextCheckAt(Date.parse(transaction.createdAt), now, expiresAt)
   return { kind: 'answered', answer: opened, nextCheckAt: next ?? now + LATE_CHECK_MS }
+}
+
+/** On loopback, a simulator's page has no TLS. */
+function isPage(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && isPrivate(url)
 }
 
 /** Of what a driver threw. A payment that was made without a page keeps its id at the gateway. */

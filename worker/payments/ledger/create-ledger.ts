@@ -11,7 +11,7 @@ import { isUnderWay, type Payment } from '../domain/payment.ts'
 import type { CallKind } from '../domain/status.ts'
 import type { ChargeRequest } from '../domain/transaction.ts'
 import type { GatewayGuard } from '../gateways/guard/guard.ts'
-import { createDispatching, type Dispatch, type Outbox } from '../outbox/dispatch.ts'
+import { createDispatching, type Dispatch, type Outbox, type WakeAt } from '../outbox/dispatch.ts'
 import { beginCharge, findCharge, finishCharge } from './charge-operations.ts'
 import { type Arrival, type Check, checkArrival, type Ledger, type Recorded } from './ledger.ts'
 import { isoTime, pendingEvent, readable, toTransaction } from './read-rows.ts'
@@ -39,6 +39,8 @@ export interface LedgerDeps {
   dispatch: Dispatch
   /** Gets the work that continues after the answers. */
   keepAlive?: (work: Promise<unknown>) => void
+  /** For `dispatchDue`. */
+  wakeAt?: WakeAt
   clock: Clock
   log: Log
   groups?: GroupObserver
@@ -46,7 +48,7 @@ export interface LedgerDeps {
 
 /** There is one for each database: a second one replaces the first. */
 export function createLedger(deps: LedgerDeps): Ledger & Outbox {
-  const { store, guard, subscribers, dispatch, keepAlive, clock, log, groups } = deps
+  const { store, guard, subscribers, dispatch, keepAlive, wakeAt, clock, log, groups } = deps
   const rules = { subscribers, references: deps.references ?? 'shared' }
   const { run } = openWriter({
     ...{ store, clock, log, groups },
@@ -64,7 +66,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
       if (outcomes.length > 0) await run(settleEvents(outcomes, now, subscribers))
     },
   }
-  const dispatching = createDispatching({ outbox, dispatch, keepAlive, clock, log })
+  const dispatching = createDispatching({ outbox, dispatch, keepAlive, wakeAt, clock, log })
 
   /** Asks the guard for a call of the gateway, and reports to it when the gateway is not called. */
   const withLeave = async <Begun extends { state: string }>(
@@ -159,7 +161,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
     async claimCheck(claim) {
       const claimed = await run(claimCheck(claim))
       if (claimed === undefined) return { state: 'unknown_transaction' }
-      if (claimed === 'in_progress') return { state: 'in_progress' }
+      if ('calledUntil' in claimed) return { state: 'in_progress', until: claimed.calledUntil }
       const check = readable(claimed.transaction.id, () => toCheck(claimed))
       return { state: 'claimed', check }
     },

@@ -2,7 +2,9 @@
 // itself; its memory (breakers, tokens, the queue of writes) may be lost at any time.
 
 import { DurableObject } from 'cloudflare:workers'
+import { hostClock } from '../../shared/clock.ts'
 import { consoleLog } from '../../shared/log.ts'
+import { DUE_BATCH } from '../outbox/dispatch.ts'
 import type { Ledger } from './ledger.ts'
 import { answerCall, answerWebhooks, type LedgerReply } from './ledgers-object.ts'
 
@@ -20,6 +22,12 @@ export function ledgerObject<Env>(make: (env: Env, ctx: DurableObjectState) => L
 
     webhooks(arrivals: string): Promise<string> {
       return answerWebhooks(() => this.#open(), arrivals, consoleLog)
+    }
+
+    /** Events that were not delivered are due again. A failure is logged, and the sweeper's. */
+    override async alarm(): Promise<void> {
+      const due = { now: hostClock.now(), limit: DUE_BATCH }
+      await answerCall(() => this.#open(), { name: 'dispatchDue', args: [due] }, consoleLog)
     }
 
     #open(): Ledger {

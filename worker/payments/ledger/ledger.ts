@@ -175,8 +175,8 @@ export interface CheckClaim {
 
 export type CheckClaimed =
   | { state: 'claimed'; check: Listed<Check> }
-  /** Its gateway is being called to charge it. */
-  | { state: 'in_progress' }
+  /** Its gateway is being called to charge it, until then at the latest. */
+  | { state: 'in_progress'; until: number }
   | { state: 'unknown_transaction' }
 
 /** One transaction to ask the gateway about. */

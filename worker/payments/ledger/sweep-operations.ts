@@ -83,14 +83,15 @@ export function claimCheck({
   transactionId: id,
   now,
   until,
-}: CheckClaim): Operation<Payment | 'in_progress' | undefined> {
+}: CheckClaim): Operation<Payment | { calledUntil: number } | undefined> {
   return {
     keys: { payments: [{ id }] },
     decide(rows) {
       const payment = rows.payment(id)
       if (!payment) return { answer: undefined }
       const { transaction } = payment
-      if (isCalled(transaction, now)) return { answer: 'in_progress' }
+      const { called_until: calledUntil } = transaction
+      if (calledUntil !== null && isCalled(transaction, now)) return { answer: { calledUntil } }
       // If no check is left, there is none to postpone.
       const next_check_at = transaction.next_check_at === null ? null : until
       return { answer: payment, changes: { transactions: [{ ...transaction, next_check_at }] } }

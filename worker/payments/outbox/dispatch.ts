@@ -38,6 +38,12 @@ export interface Dispatching {
   due(claim: DueClaim): Promise<DispatchReport>
 }
 
+/**
+ * Has the host call `due` at this time, in ms, and not at the one that it was given before. What
+ * it forgets, the sweeper finds.
+ */
+export type WakeAt = (at: number) => void
+
 /** As many connections as one invocation may have: no event waits for another one's answer. */
 const CHUNK_EVENTS = 6
 /**
@@ -45,6 +51,10 @@ const CHUNK_EVENTS = 6
  * dispatches the rest: a listener that takes its full 20 s gets 150 events a second.
  */
 const MAX_UNDER_WAY = 3_000
+/** If an endpoint takes its full 15 s for each event, no more than these wait for it. */
+export const DUE_BATCH = 60
+/** So few different times are kept that an endpoint which is away for a day fills no memory. */
+const WAKE_STEP_MS = 1_000
 /** A ledger that was replaced by another one saves nothing for that long. */
 const SETTLE_AGAIN_MS = 5_000
 
@@ -53,12 +63,16 @@ export function createDispatching(deps: {
   dispatch: Dispatch
   /** Gets the work of each group, until its results are stored. A host that ends waits for it. */
   keepAlive?: ((work: Promise<unknown>) => void) | undefined
+  wakeAt?: WakeAt | undefined
   clock: Clock
   log: Log
 }): Dispatching {
-  const { outbox, dispatch, keepAlive, clock, log } = deps
+  const { outbox, dispatch, keepAlive, wakeAt, clock, log } = deps
   /** Their ids. When a call is repeated, its event is still pending until it is settled. */
   const underWay = new Set<string>()
+  /** When events that failed are due again. */
+  const dueTimes = new Set<number>()
+  let wakesAt: number | undefined
   const settle = together<Dispatched>((outcomes) => outbox.settleDispatched(outcomes, clock.now()))
 
   /** Tries until the lease ends: an event that was delivered and not settled is delivered twice. */
@@ -80,6 +94,10 @@ export function createDispatching(deps: {
     try {
       const outcomes = await dispatch(chunk)
       await settleWithin(leaseEnd, outcomes)
+      for (const { listeners, delivery } of outcomes) {
+        for (const failed of [listeners, delivery]) remember(failed?.nextAttemptAt)
+      }
+      wake()
       const delivered = outcomes.filter(isDelivered).length
       return { delivered, failed: chunk.length - delivered }
     } catch (error) {
@@ -88,6 +106,17 @@ export function createDispatching(deps: {
     } finally {
       for (const { outboxId } of chunk) underWay.delete(outboxId)
     }
+  }
+
+  function remember(at: number | undefined): void {
+    if (at !== undefined) dueTimes.add(Math.ceil(at / WAKE_STEP_MS) * WAKE_STEP_MS)
+  }
+
+  function wake(): void {
+    const next = Math.min(...dueTimes)
+    if (next === wakesAt || dueTimes.size === 0) return
+    wakesAt = next
+    wakeAt?.(next)
   }
 
   function dispatchAll(pending: readonly PendingEvent[]): Promise<DispatchReport>[] {
@@ -106,7 +135,12 @@ export function createDispatching(deps: {
     },
     async due(claim) {
       const claimed = await outbox.claimPending(claim)
+      for (const at of dueTimes) if (at <= claim.now) dueTimes.delete(at)
       const reports = await Promise.all(dispatchAll(claimed))
+      // There may be more than one call takes.
+      if (claimed.length === claim.limit) remember(claim.now)
+      wakesAt = undefined
+      wake()
       const sum = (name: keyof DispatchReport) =>
         reports.reduce((total, report) => total + report[name], 0)
       return { delivered: sum('delivered'), failed: sum('failed') }

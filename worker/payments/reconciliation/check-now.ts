@@ -30,7 +30,9 @@ export function createCheckNow(deps: CheckNowDeps): CheckNow {
     const claimed = await ledger.claimCheck({ transactionId, now, until: now + CHECK_CLAIM_MS })
     if (claimed.state === 'unknown_transaction') return
     if (claimed.state === 'in_progress') {
-      throw new PaymentConflictException('in_progress', 'This payment is being charged.')
+      throw new PaymentConflictException('in_progress', 'This payment is being charged.', {
+        retryAfterMs: claimed.until - now,
+      })
     }
     const { check } = claimed
     // The row is unreadable, so the gateway cannot be asked.

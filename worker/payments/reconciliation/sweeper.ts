@@ -6,6 +6,7 @@ import { reasonOf } from '../../shared/log.ts'
 import { CHECK_CLAIM_MS, DAY_MS } from '../domain/check-schedule.ts'
 import type { Unreadable } from '../domain/listed.ts'
 import type { Ledger } from '../ledger/ledger.ts'
+import { DUE_BATCH } from '../outbox/dispatch.ts'
 import type { PaymentQueries } from '../queries/queries.ts'
 import {
   createReconcile,
@@ -28,8 +29,6 @@ export interface SweeperDeps extends ReconcileDeps {
   queries: Pick<PaymentQueries, 'waiting'>
 }
 
-/** If an endpoint takes its full 15 s for each event, no more than these wait for it. */
-const DISPATCH_BATCH = 60
 const PARKED_BATCH = 100
 const MAX_CHECKS = 50
 const CONCURRENT_CHECKS = 8
@@ -73,12 +72,19 @@ class Sweep {
       this.#report.isIdle = !isDue
     })
     if (this.#report.isIdle || this.#report.failed > 0) return this.#report
-    await this.#attempt('dispatch', {}, () => this.#dispatchDue())
+    // An endpoint that hangs must not hold up the checks.
+    await Promise.all([
+      this.#attempt('dispatch', {}, () => this.#dispatchDue()),
+      this.#settleOpen(),
+    ])
+    log('info', 'payments.swept', { ...this.#report })
+    return this.#report
+  }
+
+  async #settleOpen(): Promise<void> {
     await this.#attempt('parked', {}, () => this.#applyParked())
     await this.#attempt('checks', {}, () => this.#check())
     await this.#attempt('retention', {}, () => this.#deleteOld())
-    log('info', 'payments.swept', { ...this.#report })
-    return this.#report
   }
 
   /** A failure of one part does not stop the others. */
@@ -103,11 +109,11 @@ class Sweep {
   async #dispatchDue(): Promise<void> {
     const { ledger, clock } = this.#deps
     while (!this.#isOver()) {
-      const claim = { now: clock.now(), limit: DISPATCH_BATCH }
+      const claim = { now: clock.now(), limit: DUE_BATCH }
       const { delivered, failed } = await ledger.dispatchDue(claim)
       this.#report.delivered += delivered
       this.#report.undelivered += failed
-      if (delivered + failed < DISPATCH_BATCH) return
+      if (delivered + failed < DUE_BATCH) return
     }
   }
 

@@ -39,6 +39,17 @@ describe('a charge', () => {
     })
   })
 
+  it('gives no page that is not https', async () => {
+    const { payments, script } = openRoom()
+    const redirectUrl = 'http://bank.example/pay'
+    script.charge = () => ({ ok: true, gatewayTransactionId: 'one', redirectUrl })
+    const failed = { code: 'gateway_unavailable', transactionId: expect.any(String) }
+    await expect(payments.charge(order)).rejects.toMatchObject(failed)
+    expect(await payments.queries.transactions({}, { limit: 9 })).toMatchObject([
+      { status: 'Pending', gatewayTransactionId: 'one' },
+    ])
+  })
+
   it('gives no page if the gateway answers with the id of another order', async () => {
     const { payments, script, clock } = openRoom()
     const page = (n: number) => ({ redirectUrl: `https://bank.example/${n}` })

@@ -67,7 +67,10 @@ describe('a refund', () => {
   it('is refused while the result of another one is unknown', async () => {
     room.script.refund = unavailable
     await expect(refund(25_000)).rejects.toMatchObject({ code: 'gateway_unavailable' })
-    await expect(refund(25_000)).rejects.toMatchObject({ code: 'in_progress' })
+    await expect(refund(25_000)).rejects.toMatchObject({
+      code: 'in_progress',
+      retryAfterMs: expect.any(Number),
+    })
     expect(room.refunded).toHaveLength(1)
     expect(await current()).toMatchObject({ status: 'Paid', refundedAmount: 0 })
   })
@@ -123,7 +126,10 @@ describe('a refund', () => {
     room.script.refund = () => ({ ok: true, isDone: false })
     expect(await refund(25_000)).toMatchObject({ success: true, refundedAmount: 25_000 })
     expect(await current()).toMatchObject({ status: 'Paid', refundedAmount: 0 })
-    await expect(refund(25_000)).rejects.toMatchObject({ code: 'in_progress' })
+    await expect(refund(25_000)).rejects.toMatchObject({
+      code: 'in_progress',
+      retryAfterMs: expect.any(Number),
+    })
     room.script.status = () => reported('Refunded')
     await room.clock.advance(10 * 60_000)
     await room.payments.sweeper.sweep()

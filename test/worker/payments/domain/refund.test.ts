@@ -63,7 +63,7 @@ describe('a new refund', () => {
       const refund = refundRow({ status, idempotency_key: 'key-1', error: JSON.stringify(error) })
       const same = begin('Paid', { idempotencyKey: 'key-1' }, [refund])
       const STATES = {
-        claimed: { state: 'in_progress' },
+        claimed: { state: 'in_progress', nextCheckAt: expect.any(Number) },
         accepted: { state: 'answered', result: { success: true, refundedAmount: 4_000 } },
         succeeded: { state: 'answered', result: { refundId: '01REFUND' } },
         failed: { state: 'refused', error },

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
 import type { ChargeRequest, Transaction } from '../../../../worker/payments/domain/transaction.ts'
 import { chargeResult } from '../../../../worker/payments/gateways/outcome.ts'
 
@@ -54,12 +55,29 @@ describe('the result of a charge', () => {
   it.each([8.9e15, Number.NaN, -1, 1.5])(
     'leaves out %s, at which nothing can expire',
     (expiresAt) => {
-      const answer = { ok: true as const, gatewayTransactionId: 'g-1', redirectUrl: 'x', expiresAt }
+      const answer = { ok: true as const, gatewayTransactionId: 'g-1', deepLink: 'x', expiresAt }
       const result = chargeResult(request, transaction, answer, NOW)
-      expect(result).toMatchObject({ kind: 'answered', answer: { redirectUrl: 'x' } })
+      expect(result).toMatchObject({ kind: 'answered', answer: { deepLink: 'x' } })
       expect(result).not.toHaveProperty('answer.expiresAt')
     },
   )
+
+  it.each([
+    ['https://pay.example/1', true],
+    ['http://127.0.0.1:8080/1', true],
+    ['http://localhost/1', true],
+    ['http://pay.example/1', false],
+    ['javascript:alert(1)', false],
+    ['data:text/html,1', false],
+    ['bank://localhost/1', false],
+    ['//pay.example/1', false],
+    ['', false],
+  ])('with the redirectUrl %s has a page: %s', (redirectUrl, isPage) => {
+    const answer = { ok: true as const, gatewayTransactionId: 'g-1', redirectUrl }
+    const result = () => chargeResult(request, transaction, answer, NOW)
+    if (isPage) expect(result()).toMatchObject({ answer: { redirectUrl } })
+    else expect(result).toThrow(GatewayUnavailableException)
+  })
 
   it('leaves out what the gateway did not give', () => {
     const answer = { ok: true as const, gatewayTransactionId: 'g-1' }

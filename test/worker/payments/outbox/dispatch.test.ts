@@ -17,7 +17,10 @@ function bed(dispatch: Dispatch = async (pending) => pending.map(ok), due: Pendi
   const chunks: string[][] = []
   const settled: string[][] = []
   let gate: Promise<void> | undefined
+  const wakes: number[] = []
+  const clock = new FakeClock()
   const dispatching = createDispatching({
+    wakeAt: (at) => wakes.push(at),
     outbox: {
       claimPending: async ({ limit }) => due.splice(0, limit),
       async settleDispatched(outcomes) {
@@ -29,7 +32,7 @@ function bed(dispatch: Dispatch = async (pending) => pending.map(ok), due: Pendi
       chunks.push(idsOf(pending))
       return dispatch(pending)
     },
-    clock: new FakeClock(),
+    clock,
     log,
   })
   /** Holds settlements back until the returned function is called. */
@@ -41,7 +44,7 @@ function bed(dispatch: Dispatch = async (pending) => pending.map(ok), due: Pendi
       resolve()
     }
   }
-  return { dispatching, lines, chunks, settled, holdStore }
+  return { dispatching, lines, chunks, settled, holdStore, wakes, clock }
 }
 
 describe('the events of a committed group', () => {
@@ -201,5 +204,38 @@ describe('the events that are due', () => {
   it('count as failed when dispatching fails', async () => {
     const { dispatching } = bed(() => Promise.reject(new Error('gone')), events(3))
     expect(await dispatching.due({ now: 0, limit: 9 })).toEqual({ delivered: 0, failed: 3 })
+  })
+})
+
+describe('events that failed', () => {
+  /** The first at 4.2 s, the second at 9 s, the third never. */
+  const failing: Dispatch = async (pending) =>
+    pending.map(({ outboxId }, at) => {
+      const nextAttemptAt = [1_004_200, 1_009_000][at]
+      return {
+        outboxId,
+        delivery: { id: outboxId, ok: false, ...(nextAttemptAt && { nextAttemptAt }) },
+      }
+    })
+
+  it('wake the host when the first is due, to the second, and then for the next', async () => {
+    const { dispatching, wakes, clock } = bed(failing)
+    dispatching.group(events(3))
+    await settle()
+    expect(wakes).toEqual([1_005_000])
+    await clock.advance(5_000)
+    await dispatching.due({ now: clock.now(), limit: 60 })
+    expect(wakes).toEqual([1_005_000, 1_009_000])
+    await clock.advance(4_000)
+    await dispatching.due({ now: clock.now(), limit: 60 })
+    expect(wakes).toHaveLength(2)
+  })
+
+  it('wake it at once while more are due than one call takes', async () => {
+    const { dispatching, wakes, clock } = bed(undefined, events(5))
+    await dispatching.due({ now: clock.now(), limit: 2 })
+    await dispatching.due({ now: clock.now(), limit: 2 })
+    await dispatching.due({ now: clock.now(), limit: 2 })
+    expect(wakes).toEqual([clock.now(), clock.now()])
   })
 })

@@ -58,7 +58,10 @@ it('A check of a charge under way is refused', async () => {
   const under = async () => (await room.payments.queries.transactions({}, { limit: 1 }))[0]?.id
   await expect.poll(under).toBeDefined()
   const check = room.payments.checkNow((await under()) ?? '')
-  await expect(check).rejects.toMatchObject({ code: 'in_progress' })
+  await expect(check).rejects.toMatchObject({
+    code: 'in_progress',
+    retryAfterMs: expect.any(Number),
+  })
   resolve()
   await charging
 })

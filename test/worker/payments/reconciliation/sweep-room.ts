@@ -22,7 +22,7 @@ export interface SweepOptions {
   gateway?: Partial<AnyGateway>
   listeners?: Listeners
   /** The endpoint's answer; undefined: there is no endpoint. */
-  endpoint?: () => Response
+  endpoint?: () => Response | Promise<Response>
   onMismatch?: 'log' | 'reject'
   isCircuitOpen?: () => boolean
   /** Whether the dispatcher dies during a dispatch. */

@@ -1,7 +1,7 @@
 // The sweeper dispatches events again that were not delivered.
 
 import { describe, expect, it } from 'vitest'
-import { DAY, HOUR, MINUTE, sweepRoom } from './sweep-room.ts'
+import { DAY, HOUR, MINUTE, reports, sweepRoom } from './sweep-room.ts'
 
 describe('an event that was not delivered', () => {
   it('is dispatched again, once, when its dispatcher died', async () => {
@@ -46,6 +46,23 @@ describe('an event that was not delivered', () => {
     const [event] = (await story(id)).events
     expect(event).toMatchObject({ type: 'PaymentInitiated', toldAt: expect.any(String) })
     expect(event?.deliveries).toMatchObject([{ status: 'delivered', lastStatus: 200 }])
+  })
+
+  it('holds up no check while its endpoint hangs', async () => {
+    let isHanging = false
+    const { charge, clock, sweeper, asked } = sweepRoom({
+      gateway: reports('Paid'),
+      endpoint: () =>
+        isHanging ? new Promise(() => undefined) : new Response(null, { status: 500 }),
+    })
+    for (let n = 0; n < 10; n++) await charge()
+    isHanging = true
+    await clock.advance(10 * MINUTE)
+    const sweeping = sweeper.sweep()
+    await clock.advance(1)
+    expect(asked.filter((method) => method === 'webhook')).toHaveLength(10)
+    await clock.advance(MINUTE)
+    expect(await sweeping).toMatchObject({ moved: 10, undelivered: 10 })
   })
 
   it('is dead after a day, with an alert, until a person sends it again', async () => {

@@ -99,7 +99,7 @@ function refundEvent(
   }
 }
 
-/** A refund made in the dashboard, and a dispute, do not have our references; their payment does. */
+/** A refund made in the dashboard and a dispute do not have our references; their payment does. */
 async function paymentOf(
   { payment_intent }: { payment_intent?: string | null | undefined },
   common: Common,

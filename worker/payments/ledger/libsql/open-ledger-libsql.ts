@@ -5,7 +5,7 @@ import type { Log } from '../../../shared/log.ts'
 import type { PaymentsConfig } from '../../config.ts'
 import { type BreakerStore, circuitOf, createGuard } from '../../gateways/guard/guard-process.ts'
 import type { PaymentsMetrics } from '../../metrics.ts'
-import type { Dispatch } from '../../outbox/dispatch.ts'
+import type { Dispatch, WakeAt } from '../../outbox/dispatch.ts'
 import { subscribersOf } from '../../outbox/subscribers.ts'
 import { createLedger } from '../create-ledger.ts'
 import type { Ledger } from '../ledger.ts'
@@ -20,6 +20,8 @@ export interface OpenLedgerDeps {
   dispatch: Dispatch
   /** Gets the work that continues after the answers, for a host that ends gracefully. */
   keepAlive?: (work: Promise<unknown>) => void
+  /** For `dispatchDue`. */
+  wakeAt?: WakeAt
   clock: Clock
   log: Log
   fetch: typeof fetch
