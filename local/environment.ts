@@ -15,7 +15,8 @@ const MACHINE =
  * What the Worker reads, without AUTH_SECRETS and LIBSQL_*, since a local system has its own, and
  * without AUTH_AUDIENCE, since the tokens of local.json and of links are for the default one.
  */
-const WORKER = /^(PAYMENT_\w+|ALLOWED_ORIGINS|AUTH_(JWKS_URL|ISSUER)|MAX_STREAMS|METRICS_PORT)$/
+const WORKER = /^(PAYMENT_\w+|ALLOWED_ORIGINS|AUTH_(JWKS_URL|ISSUER)|METRICS_PORT)$/
+const LIMITS = /^(MAX_(PROCESS_|SUBJECT_)?STREAMS|SILENCE_SECONDS)$/
 const DRIVER_PREFIXES = Object.values(DRIVERS).map(({ envPrefix }) => envPrefix)
 /** Settings of a sidecar. What it publishes, and where, is decided by the local system. */
 const SIDECAR = /^SIGNALBOX_(?!TOKEN|EDGE$|REPO$)\w+$/
@@ -34,7 +35,12 @@ export const sidecarVariables = (env: Environment) => pick(env, (name) => SIDECA
 /** `prefixes`: of gateways that are configured with a prefix of their own. */
 export const workerVariables = (env: Environment, prefixes: readonly string[] = []) => {
   const all = [...DRIVER_PREFIXES, ...prefixes]
-  return pick(env, (name) => WORKER.test(name) || all.some((prefix) => name.startsWith(prefix)))
+  return pick(
+    env,
+    (name) =>
+      [WORKER, LIMITS].some((known) => known.test(name)) ||
+      all.some((prefix) => name.startsWith(prefix)),
+  )
 }
 
 export interface EdgeSurroundings {

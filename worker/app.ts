@@ -17,6 +17,7 @@ import { webhookRoutes } from './payments/webhooks/routes.ts'
 import { type Spend, sessionRoutes, signInRoutes } from './session/routes.ts'
 import { type ApiEnv, requireKnownOrigin } from './shared/access.ts'
 import { Problem, problemResponse } from './shared/problem.ts'
+import { sha256Hex } from './shared/sha256.ts'
 
 export type AppDeps = BoardDeps & {
   config: Config
@@ -109,15 +110,19 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   return app
 }
 
-/** The document is made with the first request for it, and kept. */
+/** The document is made and hashed with the first request for it, and kept. */
 function openapiRoute(routePrefix = routePrefixOf({})): Handler {
-  let text: string | undefined
+  let made: { text: string; tag: string } | undefined
   return async (c) => {
-    if (text === undefined) {
+    if (made === undefined) {
       const { openapiDocument } = await import('./openapi.ts')
-      text = JSON.stringify(openapiDocument(routePrefix))
+      const text = JSON.stringify(openapiDocument(routePrefix))
+      made = { text, tag: await sha256Hex(text) }
     }
-    const headers = { 'Content-Type': 'application/json', 'Cache-Control': 'public, max-age=300' }
-    return c.body(text, 200, headers)
+    const { text, tag } = made
+    return c.body(text, 200, {
+      ...{ ETag: `"${tag}"`, 'Content-Type': 'application/json' },
+      'Cache-Control': 'public, max-age=300',
+    })
   }
 }

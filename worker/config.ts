@@ -1,5 +1,6 @@
 // Reads the worker's environment variables. No other file of the worker reads them.
 
+import { type StreamRoom, streamRoom } from './board/stream-room.ts'
 import { type HostAbilities, type PaymentsConfig, readPayments } from './payments/config.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
 import { type AuthConfig, readAuth } from './shared/auth-config.ts'
@@ -59,6 +60,9 @@ export function readConfig(
   return { auth: readAuth(env), allowedOrigins, maxStreams, payments }
 }
 
+/** Longer than a charge takes, and than the pause between two pings of a stream. */
+const DEFAULT_SILENCE_SECONDS = 60
+
 /** More settings of hosts that run as a process: Deno and Node. */
 export interface HostConfig {
   hostname: string
@@ -68,27 +72,40 @@ export interface HostConfig {
   dataDir: string
   /** The folder of the built console. */
   consoleDir: string
+  /** Of all repositories together. */
+  streams: StreamRoom
+  /** A connection that takes nothing of what waits for it, and sends nothing, ends after this. */
+  silenceMs: number
   /** The address of `GET /metrics`. Undefined: it is not served. */
   metrics: { hostname: string; port: number } | undefined
 }
 
 /** `name` names the default data folder, so that two hosts do not open the same files. */
 export function readHostConfig(env: Environment, name: 'deno' | 'node'): HostConfig {
-  const portIn = (name: string, value: unknown) => {
-    const port = Number(value)
-    if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
-    throw new ConfigError(`${name} must be a whole number from 0 to 65535.`)
+  const whole = (name: string, value: unknown, min: number, max: number) => {
+    const number = Number(value)
+    if (Number.isInteger(number) && number >= min && number <= max) return number
+    throw new ConfigError(`${name} must be a whole number from ${min} to ${max}.`)
   }
+  const portIn = (name: string, value: unknown) => whole(name, value, 0, 65_535)
   const text = (name: string, fallback: string) => {
     const value = env[name]
     return typeof value === 'string' && value !== '' ? value : fallback
   }
+  const count = (name: string, fallback: number) =>
+    whole(name, text(name, String(fallback)), 1, 1_000_000)
   const metricsPort = text('METRICS_PORT', '')
+  const { each } = streamRoom(Number(text('MAX_STREAMS', String(DEFAULT_MAX_STREAMS))))
   return {
     hostname: text('HOST', '127.0.0.1'),
     port: portIn('PORT', env.PORT ?? 8787),
     dataDir: text('DATA_DIR', `.signalbox/${name}`),
     consoleDir: text('CONSOLE_DIR', 'dist/console'),
+    streams: {
+      all: count('MAX_PROCESS_STREAMS', DEFAULT_MAX_STREAMS),
+      each: count('MAX_SUBJECT_STREAMS', each),
+    },
+    silenceMs: count('SILENCE_SECONDS', DEFAULT_SILENCE_SECONDS) * 1_000,
     metrics: metricsPort
       ? {
           hostname: text('METRICS_HOST', '127.0.0.1'),

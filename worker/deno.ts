@@ -11,10 +11,11 @@ import { Metrics } from './shared/metrics.ts'
 import { processMetrics, serveMetrics } from './shared/metrics-node.ts'
 
 const environment = Deno.env.toObject()
+const config = readConfig(environment, file)
 const host = readHostConfig(environment, 'deno')
 const metrics = new Metrics()
 const edge = openProcessEdge({
-  config: readConfig(environment, file),
+  config,
   host,
   file,
   openSql,

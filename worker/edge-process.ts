@@ -84,6 +84,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
     },
     now: hostClock.now,
     room: streamRoom(config.maxStreams),
+    roomOfAll: host.streams,
   })
   const appOf = (auth: AuthConfig) =>
     createApp({
@@ -95,7 +96,7 @@ export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
       access: createAccess(auth, { clock: hostClock, fetch }),
       clock: hostClock,
       log,
-      limits: STREAM_LIMITS,
+      limits: { ...STREAM_LIMITS, unreadMs: host.silenceMs },
       metrics: counted,
     })
   let app = appOf(config.auth)

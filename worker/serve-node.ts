@@ -1,7 +1,7 @@
 // Node's HTTP server under a fetch handler, and its graceful end.
 
-import { createServer, type IncomingMessage } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
 import { finished } from 'node:stream/promises'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
 import { listen } from './shared/listen-node.ts'
@@ -17,10 +17,13 @@ export interface NodeServer {
   close(graceMs: number): Promise<void>
 }
 
-/** `port` 0: any free port. Rejects as Node does when the port is taken. */
+/**
+ * `port` 0: any free port. A connection on which nothing moves for `silenceMs` is cut. Rejects as
+ * Node does when the port is taken.
+ */
 export async function serveNode(
   handle: (request: Request) => Response | Promise<Response>,
-  { hostname, port }: { hostname: string; port: number },
+  { hostname, port, silenceMs }: { hostname: string; port: number; silenceMs: number },
 ): Promise<NodeServer> {
   let isClosing = false
   const answerOne = (request: Request, bindings: object) => {
@@ -36,14 +39,17 @@ export async function serveNode(
     errorHandler: () =>
       problemResponse(new Problem('invalid_request', 'The Host header names no host.')),
   })
+  const takeTurn = turns()
   const server = createServer((incoming, outgoing) => {
     outgoing.once('close', () => {
       if (!incoming.readableEnded) discardRest(incoming)
       // A connection that is kept alive would keep the server from closing.
       if (isClosing) incoming.socket.end()
     })
-    void answer(incoming, outgoing)
+    takeTurn(incoming.socket, outgoing, () => void answer(incoming, outgoing))
   })
+  // Or what waits for a client that never reads it would stay in memory.
+  server.timeout = silenceMs
   const { address } = await listen(server, { hostname, port })
   return {
     url: urlOf(address),
@@ -56,6 +62,31 @@ export async function serveNode(
           resolve()
         })
       }),
+  }
+}
+
+/**
+ * One request of a connection at a time: Node hands on all that a client has sent ahead, and each
+ * would be worked on at once. Nothing more is read from the client while one waits.
+ */
+function turns() {
+  const waiting = new WeakMap<Socket, (() => void)[]>()
+  return (socket: Socket, outgoing: ServerResponse, begin: () => void): void => {
+    outgoing.once('close', () => {
+      const queue = waiting.get(socket)
+      const next = socket.destroyed ? undefined : queue?.shift()
+      if (!next) waiting.delete(socket)
+      else if (queue?.length === 0) socket.resume()
+      next?.()
+    })
+    const queue = waiting.get(socket)
+    if (queue) {
+      socket.pause()
+      queue.push(begin)
+      return
+    }
+    waiting.set(socket, [])
+    begin()
   }
 }
 

@@ -47,6 +47,7 @@ export function processEdge(options: ProcessEdgeOptions = {}): ProcessEdge {
       openSql: (_path, make) => (make ? openSql(':memory:') : undefined),
       now: clock.now,
       room: streamRoom(config.maxStreams),
+      roomOfAll: streamRoom(config.maxStreams),
     }),
     access: createAccess(config.auth, { clock, fetch: options.fetch ?? fetch }),
     clock,

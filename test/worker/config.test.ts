@@ -21,3 +21,18 @@ it('reads an empty environment as closed, not as broken', () => {
 it('refuses a port that is none', () => {
   expect(() => readHostConfig({ PORT: 'http' }, 'node')).toThrow(ConfigError)
 })
+
+it('limits the streams of a process and of a subject, and how long a connection is silent', () => {
+  expect(readHostConfig({}, 'node')).toMatchObject({
+    streams: { all: 10_000, each: 2_500 },
+    silenceMs: 60_000,
+  })
+  const env = { MAX_STREAMS: '8', MAX_PROCESS_STREAMS: '100', SILENCE_SECONDS: '5' }
+  expect(readHostConfig(env, 'node')).toMatchObject({
+    streams: { all: 100, each: 2 },
+    silenceMs: 5_000,
+  })
+  for (const name of ['MAX_PROCESS_STREAMS', 'MAX_SUBJECT_STREAMS', 'SILENCE_SECONDS']) {
+    expect(() => readHostConfig({ [name]: '0' }, 'node')).toThrow(name)
+  }
+})

@@ -6,21 +6,22 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type NodeServer, serveNode } from '../../worker/serve-node.ts'
+import { PATIENT } from '../support/patience.ts'
 import { upload } from '../support/upload.ts'
 
+const PLACE = { hostname: '127.0.0.1', port: 0, silenceMs: 60_000 }
 const CHUNK = new Uint8Array(64 << 10)
 
 let server: NodeServer
 let handle: (request: Request) => Response | Promise<Response>
 beforeEach(async () => {
-  const place = { hostname: '127.0.0.1', port: 0 }
-  server = await serveNode((request) => handle(request), place)
+  server = await serveNode((request) => handle(request), PLACE)
 })
 afterEach(() => server.close(0))
 
 /** Sends a request by hand, and reads nothing. */
-async function send(text: string): Promise<Socket> {
-  const socket = connect(Number(new URL(server.url).port), '127.0.0.1')
+async function send(text: string, { url } = server): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
   await once(socket, 'connect')
   socket.write(text)
   return socket
@@ -52,6 +53,66 @@ it('asks a stream for no more than its client reads, and cancels it when that le
   await expect.poll(grown).toBe(0)
   socket.destroy()
   expect(await left.promise).toBe('cancelled')
+})
+
+it('works on one request of a connection at a time, and answers all in their order', async () => {
+  let underWay = 0
+  let most = 0
+  handle = async (request) => {
+    most = Math.max(most, ++underWay)
+    const body = `<${new URL(request.url).pathname}${await request.text()}>`
+    await sleep(0)
+    underWay--
+    return new Response(body)
+  }
+  const paths = Array.from({ length: 1_000 }, (_, n) => `/${n}`)
+  const posts = paths.map(
+    (path) => `POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\n ok`,
+  )
+  const socket = await send(posts.join(''))
+  let answers = ''
+  socket.on('data', (data) => {
+    answers += data
+  })
+  await expect.poll(() => answers, PATIENT).toContain('</999 ok>')
+  expect(answers.match(/<.*?>/g)).toEqual(paths.map((path) => `<${path} ok>`))
+  expect(most).toBe(1)
+  socket.write(GET)
+  await expect.poll(() => answers).toContain('</>')
+  socket.destroy()
+})
+
+it('begins nothing that a client which left had sent ahead', async () => {
+  const [asked, aborted] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const begun: string[] = []
+  handle = ({ url, signal }) => {
+    begun.push(new URL(url).pathname)
+    signal.addEventListener('abort', () => aborted.resolve())
+    asked.resolve()
+    return new Promise(() => undefined)
+  }
+  const socket = await send(`${GET}${GET.replace('/', '/second')}`)
+  await asked.promise
+  socket.destroy()
+  await aborted.promise
+  await fetch(server.url, { signal: AbortSignal.timeout(50) }).catch(() => undefined)
+  expect(begun).toEqual(['/', '/'])
+})
+
+it('cuts off a client that reads nothing of its answer', async () => {
+  const left = Promise.withResolvers<string>()
+  handle = () =>
+    new Response(
+      new ReadableStream({
+        pull: (controller) => controller.enqueue(CHUNK),
+        cancel: () => left.resolve('cancelled'),
+      }),
+    )
+  const strict = await serveNode((request) => handle(request), { ...PLACE, silenceMs: 100 })
+  const socket = await send(GET, strict)
+  expect(await left.promise).toBe('cancelled')
+  socket.destroy()
+  await strict.close(0)
 })
 
 it('aborts the signal of a request whose client leaves before the answer', async () => {

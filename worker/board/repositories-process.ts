@@ -11,7 +11,7 @@ import {
 } from './repositories.ts'
 import { type Published, replayUnpublished } from './repository.ts'
 import type { Sql } from './sql.ts'
-import { countStreams, hasRoom, type StreamRoom } from './stream-room.ts'
+import { countStreams, hasRoom, type StreamRoom, StreamTally } from './stream-room.ts'
 
 export interface ProcessHost {
   /**
@@ -21,7 +21,10 @@ export interface ProcessHost {
   openSql(path: string, make: boolean): Sql | undefined
   /** Time in ms. */
   now(): number
+  /** Of each repository. */
   room: StreamRoom
+  /** Of all of them: streams may be opened for any path. */
+  roomOfAll: StreamRoom
 }
 
 interface Opened extends OpenRepository {
@@ -52,6 +55,7 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
   }
   const subscribers = {
     streams,
+    tally: new StreamTally(host.roomOfAll),
     isEnding: () => isEnding,
   }
   return {
@@ -68,12 +72,13 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
 interface Subscribers {
   /** By repository. */
   streams: Map<string, Streams>
+  tally: StreamTally
   isEnding(): boolean
 }
 
 function handle(
   host: ProcessHost,
-  { streams, isEnding }: Subscribers,
+  { streams, tally, isEnding }: Subscribers,
   path: string,
   find: (make: boolean) => Opened | undefined,
 ): RepositoryHandle {
@@ -116,7 +121,9 @@ function handle(
         return NOT_SUBSCRIBED
       }
       const joined: Streams = streams.get(path) ?? new Map()
-      if (!hasRoom(countStreams(joined.values()), host.room, from.holder)) {
+      const { holder } = from
+      const isRoom = hasRoom(countStreams(joined.values()), host.room, holder)
+      if (!isRoom || !tally.hasRoom(holder, { counted: false })) {
         sink.end('full')
         return NOT_SUBSCRIBED
       }
@@ -124,12 +131,14 @@ function handle(
       for (const frame of missed ?? replayUnpublished(from.lastEventId)) {
         sink.send(encoder.encode(frame))
       }
-      joined.set(sink, from.holder)
+      joined.set(sink, holder)
       streams.set(path, joined)
+      tally.add(holder)
       return {
         onPing: () => undefined,
         close() {
-          joined.delete(sink)
+          if (!joined.delete(sink)) return
+          tally.remove(holder)
           // Streams may be opened for any path, so those without streams must use no memory.
           if (joined.size === 0 && streams.get(path) === joined) streams.delete(path)
         },

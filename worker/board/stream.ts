@@ -12,6 +12,8 @@ export interface StreamLimits {
   ageMs: number
   /** A reader is cut when more than this waits for it; it resumes by its last event id. */
   backlogBytes: number
+  /** A reader is cut, too, when something has waited for it for so long. Seen at a ping only. */
+  unreadMs: number
   /** Clients wait this long, plus up to three times as much, before they reconnect. */
   retryMs: number
   /** The same for a client that found the repository full. */
@@ -22,6 +24,7 @@ export const STREAM_LIMITS: StreamLimits = {
   pingMs: PING_MS,
   ageMs: 30 * 60_000,
   backlogBytes: 256 << 10,
+  unreadMs: 60_000,
   retryMs: 1_000,
   fullRetryMs: 60_000,
 }
@@ -84,6 +87,7 @@ class ClientStream {
   readonly #last: { at: number; reason: EndReason }
   #cancelTimer: (() => void) | undefined
   #subscribed: Subscribed | undefined
+  #unreadSince: number | undefined
   #ended = false
 
   constructor(options: StreamOptions, controller: ReadableStreamDefaultController<Uint8Array>) {
@@ -137,10 +141,22 @@ class ClientStream {
   }
 
   #ping(): void {
+    if (this.#isUnread()) this.end('slow')
     this.#write(PING)
     if (this.#ended) return
     this.#subscribed?.onPing()
     this.#schedulePing()
+  }
+
+  /** Something waits for the reader, and did at each ping before. */
+  #isUnread(): boolean {
+    if ((this.#controller.desiredSize ?? 0) === 0) {
+      this.#unreadSince = undefined
+      return false
+    }
+    const now = this.#options.clock.elapsed()
+    this.#unreadSince ??= now
+    return now - this.#unreadSince >= this.#options.limits.unreadMs
   }
 
   #subscribe(): void {

@@ -12,6 +12,7 @@ it('makes no database for a question about a repository that nobody wrote to', a
     },
     now: () => 0,
     room: { all: 1, each: 1 },
+    roomOfAll: { all: 1, each: 1 },
   })
   const unknown = repositories.open('team/unknown')
   const answer = await unknown.read({ kind: 'tasks', filter: {} }, undefined)
@@ -29,6 +30,7 @@ it('waits for a repository that nobody has published, and makes its database whe
     },
     now: () => 0,
     room: { all: 2, each: 1 },
+    roomOfAll: { all: 2, each: 2 },
   })
   const waiting = repositories.open('team/unknown')
   const frames: string[] = []
@@ -48,4 +50,29 @@ it('waits for a repository that nobody has published, and makes its database whe
   const sync = { step: 'root', run: null, root: '0'.repeat(32) } as const
   await waiting.sync({ ...sync, store: { state: 'present', version: '1' } } as SyncRequest)
   expect(made).toEqual(['team/unknown'])
+})
+
+it('has one limit for the streams of all repositories, and one for those of a subject', () => {
+  const repositories = processRepositories({
+    openSql: () => undefined,
+    now: () => 0,
+    room: { all: 8, each: 2 },
+    roomOfAll: { all: 4, each: 3 },
+  })
+  const ends: string[] = []
+  const sink = () => ({ send: () => undefined, end: (reason: string) => ends.push(reason) })
+  const open = (path: string, holder: string) =>
+    repositories.open(path).subscribe({ lastEventId: undefined, since: 0, holder }, sink())
+  const first = open('a', 'ann')
+  for (const path of ['b', 'c', 'd']) open(path, 'ann')
+  expect(ends).toEqual(['full'])
+  open('a', 'bob')
+  expect(ends).toEqual(['full'])
+  open('b', 'bob')
+  expect(ends).toEqual(['full', 'full'])
+  first.close()
+  first.close()
+  open('b', 'bob')
+  open('b', 'bob')
+  expect(ends).toEqual(['full', 'full', 'full'])
 })

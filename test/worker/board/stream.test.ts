@@ -150,6 +150,17 @@ describe('a stream', () => {
     await expect(slow.body.getReader().read()).rejects.toThrow('too slow')
   })
 
+  it('cuts a reader for which something has waited for a minute, and no other', async () => {
+    const [slow, good] = [await open(), await open()]
+    const reading = read(good.body)
+    await slow.clock.advance(70_000)
+    expect(slow.ends).toEqual([])
+    await slow.clock.advance(15_000)
+    expect(slow.ends).toEqual(['slow'])
+    await good.clock.advance(10 * 60_000)
+    expect([good.ends, reading.done]).toEqual([[], false])
+  })
+
   it('answers a full repository with a long wait and a clean end', async () => {
     const { body, ends, settle } = await open({ answer: 'full' })
     const reading = read(body)

@@ -58,6 +58,7 @@ describe('a body', () => {
     const server = await serveNode((request) => app.fetch(request), {
       hostname: '127.0.0.1',
       port: 0,
+      silenceMs: 60_000,
     })
     const send = async (body: string) => {
       const stream = new Blob([body]).stream()

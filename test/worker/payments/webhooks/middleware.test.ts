@@ -28,7 +28,7 @@ it.each(['mine-1234', 'bad id'])(
         await copy.text(),
       ])
     }
-    const server = await serveNode(handle, { hostname: '127.0.0.1', port: 0 })
+    const server = await serveNode(handle, { hostname: '127.0.0.1', port: 0, silenceMs: 60_000 })
     const headers = { 'X-Correlation-Id': id }
     const answer = await fetch(server.url, { method: 'POST', headers, body: '{"a":1}' })
     expect(await answer.json()).toEqual(['mine-1234', 'POST', '{"a":1}'])
