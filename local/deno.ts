@@ -25,6 +25,7 @@ export const prepareDeno: PrepareEdge = async (plan) => {
       // It may be in the folder above, and no request changes what browsers run.
       `--deny-write=${consoleDir}`,
       '--allow-env',
+      '--allow-sys=umask',
       join(home, 'worker/deno.ts'),
     ],
     env: {

@@ -4,6 +4,7 @@
 import { hkdfSync } from 'node:crypto'
 import { DRIVERS } from '../worker/payments/gateways/registry.ts'
 import { variableOf } from '../worker/payments/gateways/settings.ts'
+import { withoutQuery } from '../worker/payments/outbox/subscribers.ts'
 
 type DriverName = keyof typeof DRIVERS
 const DRIVER_NAMES = Object.keys(DRIVERS) as DriverName[]
@@ -127,7 +128,7 @@ export function describePayments(variables: Variables): {
   const [eventsSecret] = secrets.split(/\s+/).filter(Boolean)
   return {
     gateways: describeGateways(variables),
-    ...(eventsUrl && { eventsUrl }),
+    ...(eventsUrl && { eventsUrl: withoutQuery(eventsUrl) }),
     ...(eventsSecret && { eventsSecret }),
   }
 }

@@ -10,6 +10,8 @@ import { consoleLog } from './shared/log.ts'
 import { Metrics } from './shared/metrics.ts'
 import { processMetrics, serveMetrics } from './shared/metrics-node.ts'
 
+// What it writes is for its user alone.
+if (Deno.build.os !== 'windows') Deno.umask(0o077)
 const environment = Deno.env.toObject()
 const config = readConfig(environment, file)
 const host = readHostConfig(environment, 'deno')

@@ -56,7 +56,8 @@ export interface ProcessEdge {
 
 export function openProcessEdge(deps: ProcessEdgeDeps): ProcessEdge {
   const { config, host, file, openDatabase, log, metrics } = deps
-  mkdirSync(host.dataDir, { recursive: true })
+  // For its user alone, since it contains tasks and payments.
+  mkdirSync(host.dataDir, { recursive: true, mode: 0o700 })
   const work = underWay()
   const settings = config.payments
   let waking: ReturnType<typeof setTimeout> | undefined

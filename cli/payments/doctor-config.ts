@@ -98,15 +98,7 @@ function checkEvents(env: Environment, { endpoint }: PaymentsConfig): Finding[] 
   }
   // What is wrong with them has been said with the rest of the configuration.
   if (secrets.length === 0 || !isValid || !URL.canParse(endpoint.url)) return []
-  const { origin, protocol, hostname } = new URL(endpoint.url)
-  if (protocol === 'http:' && !isLoopback(hostname)) {
-    return [
-      warn(
-        'events',
-        `They are sent to ${origin}, without TLS, so others on the network can read them.`,
-      ),
-    ]
-  }
+  const { origin } = new URL(endpoint.url)
   const only = endpoint.types ? ` Only ${[...endpoint.types].join(', ')}.` : ''
   const sentence = `They are sent to ${origin}, signed with ${secrets.length} secret(s).${only}`
   return [ok('events', sentence)]

@@ -1,7 +1,6 @@
 // The doctor's check of each gateway's secrets: swapped, of the wrong kind, too short, or test keys
 // in production. It names variables, never values. No I/O.
 
-import { isPrivate } from '../../worker/shared/loopback.ts'
 import { error, type Finding, ok, warn } from '../findings.ts'
 import type { ConfiguredGateway } from './configured.ts'
 import { DRIVER_TOOLS } from './drivers/registry.ts'
@@ -13,7 +12,6 @@ export function checkSecrets(gateway: ConfiguredGateway): Finding[] {
   const found = [
     ...checkQuotes(gateway),
     ...(DRIVER_TOOLS[driver]?.checkSecrets?.(gateway) ?? []),
-    ...checkBaseUrl(gateway),
     ...mismatchOf(gateway).map((sentence) => warn(key, sentence)),
   ]
   if (found.length > 0) return found
@@ -33,11 +31,4 @@ function checkQuotes({ key, settings, variables, required }: ConfiguredGateway):
     }
     return []
   })
-}
-
-function checkBaseUrl({ key, settings, variables }: ConfiguredGateway): Finding[] {
-  const base = settings.base_url ?? ''
-  if (!URL.canParse(base) || isPrivate(new URL(base))) return []
-  const variable = variables.base_url ?? 'base_url'
-  return [error(key, `${variable} is not https: others on the network can read credentials.`)]
 }

@@ -111,7 +111,7 @@ async function run(plan: Running): Promise<number> {
   }
   checkVariables(variables, file, { embeds: true })
   const onStore = storeNotices(notice)
-  const onDelivery = deliveryNotices(variables.PAYMENT_EVENTS_URL ?? '', notice)
+  const onDelivery = deliveryNotices(describePayments(variables).eventsUrl ?? '', notice)
   const system = await openSystem({
     ...{ data, home, variables, file, board, version: plan.version, notice, signal },
     log(...line) {

@@ -1,5 +1,7 @@
 // What only Deno can show: its HTTP server. All else that one process does is tested on Node.
 
+import { readdir, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { accessContract } from '../contract/access.ts'
 import { boardContract } from '../contract/board.ts'
@@ -19,6 +21,12 @@ boardContract('Deno, over HTTP', { edge: () => edge, sendsConnection: true })
 accessContract('Deno, over HTTP', { edge: () => edge })
 
 it('refuses under Deno a Host header that is no host', () => expectHostsRefused(edge))
+
+it('writes nothing under Deno that another user can read', async () => {
+  const names = (await readdir(edge.dir)).filter((name) => name.endsWith('.sqlite'))
+  expect(names.length).toBeGreaterThan(0)
+  for (const name of names) expect((await stat(join(edge.dir, name))).mode & 0o077).toBe(0)
+})
 
 it('shows its numbers under Deno on a port of their own', async () => {
   const read = async () => (await fetch(`http://127.0.0.1:${metricsPort}/metrics`)).text()

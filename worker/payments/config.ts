@@ -1,7 +1,7 @@
 // Reads the settings of payments from signalbox.config.ts and the environment, and names every
 // fault.
 
-import { isLoopback } from '../shared/loopback.ts'
+import { isLoopback, isPrivate } from '../shared/loopback.ts'
 import type { Middleware, SignalboxFile } from './define-config.ts'
 import type { References } from './domain/double-payment.ts'
 import type { Listeners } from './domain/events.ts'
@@ -170,11 +170,19 @@ function readGateway(
   if (missing.length === required.length) return undefined
   wrong.push(...missing.map((name) => `${variables[name]} is missing (${where})`))
   if (missing.length > 0) return undefined
-  const problems = driver.check?.(settings) ?? []
+  const problems = [...(driver.check?.(settings) ?? []), ...exposed(settings.base_url)]
   wrong.push(...problems.map((problem) => `${where}: ${problem}`))
   if (problems.length > 0) return undefined
   const account = { driver: entry.driver, isLocal: isOnLoopback(settings.base_url) }
   return { gateway: driver.create(key, settings), account }
+}
+
+/** Others on the network would read the credentials. */
+function exposed(base = ''): string[] {
+  const url = URL.parse(base)
+  return url?.protocol === 'http:' && !isPrivate(url)
+    ? ['base_url must be https, or on this machine']
+    : []
 }
 
 const isOnLoopback = (url = ''): boolean => isLoopback(URL.parse(url)?.hostname ?? '')
@@ -240,7 +248,7 @@ function readListeners(listeners: Listeners, wrong: string[]): Listeners {
 }
 
 function readEndpoint(text: Text, wrong: string[]): Endpoint | undefined {
-  const url = httpUrl('PAYMENT_EVENTS_URL', text, wrong)
+  const url = eventsUrl(text, wrong)
   const secrets = text('PAYMENT_EVENTS_SECRET')?.split(/\s+/) ?? []
   const types = text('PAYMENT_EVENTS_TYPES')
     ?.split(/[\s,]+/)
@@ -255,6 +263,17 @@ function readEndpoint(text: Text, wrong: string[]): Endpoint | undefined {
     if (problem !== undefined) wrong.push(`PAYMENT_EVENTS_SECRET: ${problem}`)
   }
   return { url, secrets, ...(types && { types: new Set(types.filter(isEventName)) }) }
+}
+
+/** Events tell what was paid for what. */
+function eventsUrl(text: Text, wrong: string[]): string | undefined {
+  const name = 'PAYMENT_EVENTS_URL'
+  const value = httpUrl(name, text, wrong)
+  const url = URL.parse(value ?? '')
+  if (!url) return value
+  if (url.username !== '' || url.password !== '') wrong.push(`${name} must not have a user`)
+  if (!isPrivate(url)) wrong.push(`${name} must be https, or on this machine`)
+  return value
 }
 
 function httpUrl(name: string, text: Text, wrong: string[]): string | undefined {

@@ -43,15 +43,39 @@ const noNext = async () => undefined
 export const readText = (c: Context): Promise<string> =>
   c.req.text().catch((error: unknown) => throwCutOff(c, error))
 
-/** As `readText`. Undefined where the body is not JSON. */
+/** Deeper than any body of ours. Code that follows every level would end on one without end. */
+const MAX_DEPTH = 64
+
+/**
+ * As `readText`. Undefined where the body is not JSON. Throws `invalid_request` where it is nested
+ * too deep.
+ */
 export async function readJson(c: Context): Promise<unknown> {
   const text = await readText(c)
+  let body: unknown
   try {
-    return JSON.parse(text)
+    body = JSON.parse(text)
   } catch {
     return undefined
   }
+  if (isDeeper(body, MAX_DEPTH)) {
+    throw new Problem('invalid_request', `The body is nested deeper than ${MAX_DEPTH} levels.`)
+  }
+  return body
 }
+
+function isDeeper(value: unknown, depth: number): boolean {
+  let level = [value]
+  for (let at = 0; at < depth; at++) {
+    level = level.flatMap((each) =>
+      typeof each === 'object' && each !== null ? Object.values(each).filter(isNested) : [],
+    )
+    if (level.length === 0) return false
+  }
+  return true
+}
+
+const isNested = (value: unknown): boolean => typeof value === 'object' && value !== null
 
 /** A client that leaves is not a failure of the edge: nobody is to be woken up for it. */
 function throwCutOff(c: Context, error: unknown): never {

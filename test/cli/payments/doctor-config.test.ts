@@ -149,7 +149,7 @@ describe('events', () => {
     expect(fault).toBe('error config: PAYMENT_EVENTS_TYPES: there is no event PaymentSuceeded.')
   })
 
-  it('are a warning with a secret and no URL, or without TLS', async () => {
+  it('are a warning with a secret and no URL', async () => {
     expect(await events({})).toEqual([])
     expect(await events({ PAYMENT_EVENTS_SECRET: WHSEC })).toEqual([
       expect.stringMatching(/^warn events: .*PAYMENT_EVENTS_URL is not/),
@@ -157,8 +157,6 @@ describe('events', () => {
     expect(await events({ PAYMENT_EVENTS_TYPES: 'PaymentFailed' })).toEqual([
       expect.stringMatching(/^warn events: PAYMENT_EVENTS_TYPES is set/),
     ])
-    const open = { PAYMENT_EVENTS_URL: 'http://shop.example', PAYMENT_EVENTS_SECRET: WHSEC }
-    expect(await events(open)).toEqual([expect.stringMatching(/^warn events: .*without TLS/)])
   })
 })
 

@@ -111,14 +111,6 @@ describe('keys and their gateways', () => {
     )
   })
 
-  it('are an error without TLS, unless on this machine', () => {
-    const why = /^error fib: FIB_BASE_URL is not https/
-    expect(findings({ ...FIB, FIB_BASE_URL: 'http://bank.example' })).toEqual([
-      expect.stringMatching(why),
-    ])
-    expect(findings({ ...FIB, FIB_BASE_URL: 'http://127.0.0.1:9000' })).toEqual(fine('fib'))
-  })
-
   it('warns if only some gateways use real money', () => {
     const mixture = (env: Record<string, string>) => mixtureOf(configuredGateways(FILE, env))
     expect(mixture({ ...LIVE, ...FIB, ...STRIPE })).toBeUndefined()

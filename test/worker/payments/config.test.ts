@@ -102,6 +102,25 @@ describe('the configuration of payments', () => {
     )
   })
 
+  it('refuses plain http to a gateway or an endpoint of another machine', () => {
+    const config = file({
+      gateways: { far: { driver: 'redirect', base_url: 'http://pg.example' } },
+    })
+    expect(faultOf({ ...DATABASE, ...REDIRECT }, config)).toContain(
+      'payments.gateways.far: base_url must be https',
+    )
+    const events = { ...DATABASE, PAYMENT_EVENTS_SECRET: WHSEC }
+    const urlFault = (url: string) => faultOf({ ...events, PAYMENT_EVENTS_URL: url }, file())
+    expect(urlFault('http://shop.example/events')).toContain('PAYMENT_EVENTS_URL must be https')
+    const here = { ...events, PAYMENT_EVENTS_URL: 'http://127.0.0.1:3000/events?key=s3cret' }
+    expect(readConfig(here, file()).payments?.endpoint?.url).toContain('?key=')
+    for (const user of ['ann@', 'ann:s3cret@', ':s3cret@']) {
+      const fault = urlFault(`https://${user}shop.example/events`)
+      expect(fault).toContain('PAYMENT_EVENTS_URL must not have a user')
+      expect(fault).not.toContain('s3cret')
+    }
+  })
+
   it('supports several gateways with one driver', () => {
     const config = file({
       gateways: {

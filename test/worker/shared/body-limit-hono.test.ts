@@ -3,7 +3,8 @@
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
 import { serveNode } from '../../../worker/serve-node.ts'
-import { bodyLimit } from '../../../worker/shared/body-limit-hono.ts'
+import { bodyLimit, readJson } from '../../../worker/shared/body-limit-hono.ts'
+import { Problem, problemResponse } from '../../../worker/shared/problem.ts'
 
 const app = new Hono()
 app.post(
@@ -22,6 +23,25 @@ const post = (body: string, headers: Record<string, string> = {}) =>
   } as RequestInit)
 
 const declared = (body: string) => ({ 'Content-Length': String(body.length) })
+
+app.post('/json', async (c) => c.json({ read: (await readJson(c)) !== undefined }))
+app.onError((error) => (error instanceof Problem ? problemResponse(error) : new Response('no')))
+
+describe('a body of JSON', () => {
+  const nested = (depth: number, open: string, close: string) =>
+    app.request('/json', { method: 'POST', body: open.repeat(depth) + close.repeat(depth) })
+
+  it.each([
+    ['[', ']'],
+    ['{"a":[', ']}'],
+  ])('may be nested 64 levels deep, and no deeper (%s)', async (open, close) => {
+    const levels = open.length === 1 ? 1 : 2
+    expect((await nested(64 / levels, open, close)).status).toBe(200)
+    const refused = await nested(64 / levels + 1, open, close)
+    expect([refused.status, await refused.json()]).toMatchObject([400, { code: 'invalid_request' }])
+    expect((await nested(100_000, open, close)).status).toBe(400)
+  })
+})
 
 describe('a body', () => {
   it('that is short enough arrives, whether its length is declared or not', async () => {

@@ -21,13 +21,16 @@ const line = (maxChars: number) =>
     'must not hold control characters',
   )
 
+const isPage = (text: string): boolean => {
+  if (/[\s\p{Cc}]/u.test(text) || !URL.canParse(text)) return false
+  const { protocol, username, password } = new URL(text)
+  return /^https?:$/.test(protocol) && username === '' && password === ''
+}
+
 const httpUrl = z
   .string()
   .max(2_048)
-  .refine(
-    (text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol),
-    'must be an http(s) URL',
-  )
+  .refine(isPage, 'must be an http(s) URL without white space and without a user')
   .meta({ format: 'uri' })
 
 export const metadataSchema = z

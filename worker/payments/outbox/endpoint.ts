@@ -4,7 +4,7 @@
 import { type Clock, within } from '../../shared/clock.ts'
 import { reasonOf } from '../../shared/log.ts'
 import { createWebhookSigner } from './standard-webhook.ts'
-import type { Endpoint } from './subscribers.ts'
+import { type Endpoint, withoutQuery } from './subscribers.ts'
 
 export interface Message {
   /** The same for every attempt, so that the receiver recognises it. */
@@ -53,7 +53,11 @@ export function createSend({ endpoint, clock, fetch }: EndpointOptions): Send {
       const { ok, status } = await within(clock, PATIENCE_MS, (signal) => post(message, signal))
       return ok ? { ok, status } : { ok, status, error: `The endpoint answered ${status}.` }
     } catch (error) {
-      return { ok: false, error: reasonOf(error) }
+      // Deno names the whole address.
+      return {
+        ok: false,
+        error: reasonOf(error).replaceAll(endpoint.url, withoutQuery(endpoint.url)),
+      }
     }
   }
 }

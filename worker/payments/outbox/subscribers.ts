@@ -12,6 +12,12 @@ export interface Endpoint {
   types?: ReadonlySet<EventName>
 }
 
+/** For everything that people and other programs see: its query may hold a key. */
+export function withoutQuery(url: string): string {
+  const { origin, pathname } = new URL(url)
+  return origin + pathname
+}
+
 type AnyListener = (payload: never) => unknown
 
 export const subscribersOf = (
@@ -19,7 +25,8 @@ export const subscribersOf = (
   endpoint: Endpoint | undefined,
 ): Subscribers => ({
   hasListeners: (type) => listenersOf(listeners, type).length > 0,
-  endpointFor: (type) => (wants(endpoint, type) ? endpoint?.url : undefined),
+  endpointFor: (type) =>
+    endpoint && wants(endpoint, type) ? withoutQuery(endpoint.url) : undefined,
 })
 
 export function listenersOf(listeners: Listeners, name: EventName): readonly AnyListener[] {

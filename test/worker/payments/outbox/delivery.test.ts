@@ -2,12 +2,34 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import type { Dispatched } from '../../../../worker/payments/domain/events.ts'
+import { createDispatcher } from '../../../../worker/payments/outbox/dispatcher.ts'
+import { FakeClock } from '../../../support/fake-clock.ts'
 import { PATIENT } from '../../../support/patience.ts'
-import { pendingEvent, transaction } from '../../../support/payments.ts'
+import { keptLog, pendingEvent, transaction } from '../../../support/payments.ts'
 import { type Answer, dispatcherOf, endpoint, never, ok } from './dispatcher-bed.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
+
+it('shows the query of its endpoint nowhere, and still sends to it', async () => {
+  const url = 'https://shop.example/events?key=s3cret'
+  const asked: string[] = []
+  const refused = (to: string) => {
+    asked.push(to)
+    return Promise.reject(new TypeError(`error sending request for (${to})`))
+  }
+  const { log, lines } = keptLog()
+  const dispatcher = createDispatcher({
+    ...{ listeners: {}, clock: new FakeClock(), log, endpoint: { ...endpoint, url } },
+    fetch: refused as typeof fetch,
+  })
+  expect(dispatcher.subscribers.endpointFor('PaymentFailed')).toBe('https://shop.example/events')
+  const delivery = { id: '01DEL', endpoint: 'https://shop.example/events', attempts: 0 }
+  const dispatched = await dispatcher.dispatch([pendingEvent({ delivery })])
+  expect(asked).toEqual([url])
+  expect(dispatched[0]?.delivery?.error).toContain('(https://shop.example/events)')
+  expect(JSON.stringify([dispatched, lines])).not.toContain('s3cret')
+})
 
 describe('a delivery', () => {
   const due = (own: { createdAt?: number; attempts?: number } = {}) =>
