@@ -6,6 +6,7 @@ import { basename, join } from 'node:path'
 import { build, type Metafile } from 'esbuild'
 
 const PAGE = import.meta.dirname
+const inPage = (file: string) => join(PAGE, file)
 /** `npx wrangler deploy` takes the page from here. */
 const DIST = join(import.meta.dirname, '../dist/console')
 
@@ -17,7 +18,7 @@ export async function buildConsole(outDir: string): Promise<Metafile> {
   await rm(outDir, { recursive: true, force: true })
   await mkdir(outDir, { recursive: true })
   const { metafile } = await build({
-    entryPoints: [join(PAGE, 'main.tsx'), join(PAGE, 'icon.svg')],
+    entryPoints: ['main.tsx', 'board/detail/markdown-worker.ts', 'icon.svg'].map(inPage),
     loader: { '.svg': 'copy' },
     outdir: outDir,
     entryNames: '[name]-[hash]',

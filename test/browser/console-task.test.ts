@@ -30,6 +30,7 @@ describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
     const body = 'Line\n\n'.repeat(90)
     await board.update({ details: { 'LAMP-4': detailOf('LAMP-4', { body, runs: [run] }) } })
     await board.update({ tasks: withChanged('LAMP-4', { title: 'Once' }) })
+    await page.locator('.markdown .raw').waitFor({ state: 'detached' })
     await page.getByText('make test').click()
     await page.getByText('it broke').waitFor()
     const before = await page.evaluate(`document.querySelector('dialog .scroller').scrollTop`)
@@ -71,6 +72,36 @@ describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
     expect(await seriousFaults(page)).toEqual([])
   })
 
+  it('shows the plain text of what takes too long or is too much to format', async () => {
+    const board = await open('#/board/LAMP-4')
+    const { page } = board
+    const show = (title: string, body: string) =>
+      board.update({
+        tasks: withChanged('LAMP-4', { title }),
+        details: { 'LAMP-4': detailOf('LAMP-4', { body }) },
+      })
+    await show('Calm', '*calm*')
+    await page.locator('.markdown em').waitFor()
+    for (const [index, body] of FREEZING.entries()) {
+      await show(`Hostile ${index}`, body)
+      await page.getByText('Shown as plain text').waitFor()
+      expect(await page.locator('.markdown .raw').textContent()).toBe(body)
+      await show(`Calm ${index}`, '*calm*')
+      await page.locator('.markdown em').waitFor()
+      expect(await page.getByText('Shown as plain text').count()).toBe(0)
+    }
+  })
+
+  it('shows plain text where no worker can be started', async () => {
+    const board = await open('#/board')
+    const { page } = board
+    await page.evaluate('Worker = class { constructor() { throw new Error("refused") } }')
+    await board.update({ ...FIRST, details: { 'LAMP-4': detailOf('LAMP-4', { body: '*a*' }) } })
+    await page.evaluate('location.hash = "#/board/LAMP-4"')
+    await page.getByText('Shown as plain text').waitFor()
+    expect(await page.locator('.markdown .raw').textContent()).toBe('*a*')
+  })
+
   it('executes nothing from a hostile file', async () => {
     const starts = new Starts()
     try {
@@ -104,6 +135,9 @@ describe.skipIf(!hasChromium)(`the open task in Chromium${whySkipped}`, () => {
     }
   })
 })
+
+/** The first takes most of a minute to parse. The others are too deep and too large to lay out. */
+const FREEZING = ['__a**'.repeat(20_000), '<b>'.repeat(5_000), '- a\n'.repeat(20_000)]
 
 const HOSTILE = `
 <img src="x" onerror="window.taken = 1"><script>window.taken = 2</script>

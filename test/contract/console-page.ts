@@ -27,9 +27,10 @@ export async function writePage(dir: string): Promise<void> {
 
 const HEADERS = {
   'Content-Security-Policy':
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
-    "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; " +
-    "require-trusted-types-for 'script'; trusted-types dompurify",
+    "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self'; img-src 'self'; " +
+    "connect-src 'self'; font-src 'self'; base-uri 'none'; form-action 'none'; " +
+    "frame-ancestors 'none'; " +
+    "require-trusted-types-for 'script'; trusted-types dompurify markdown-worker",
   'X-Content-Type-Options': 'nosniff',
   'Referrer-Policy': 'no-referrer',
   'Cross-Origin-Opener-Policy': 'same-origin',

@@ -1,6 +1,7 @@
 // The board view alone in a browser, with the security policy of the page, over a fake board. It
 // counts the renders of each card.
 
+import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
 import type { BoardStatus } from '../../api/types.ts'
@@ -143,9 +144,11 @@ interface File {
 
 async function bundle(): Promise<ReadonlyMap<string, File>> {
   const { outputFiles } = await build({
+    // The output of the first is called `stdin`.
     stdin: { contents: ENTRY, resolveDir: ROOT, loader: 'ts' },
+    entryPoints: [join(ROOT, 'console/board/detail/markdown-worker.ts')],
     outdir: '/',
-    entryNames: 'page',
+    entryNames: '[name]',
     bundle: true,
     splitting: true,
     format: 'esm',
@@ -155,7 +158,8 @@ async function bundle(): Promise<ReadonlyMap<string, File>> {
   })
   const html =
     '<!doctype html><html lang="en"><head><title>Board</title>' +
-    '<link rel="stylesheet" href="/page.css"><script type="module" src="/page.js"></script>' +
+    '<meta name="markdown-worker" content="/markdown-worker.js">' +
+    '<link rel="stylesheet" href="/stdin.css"><script type="module" src="/stdin.js"></script>' +
     '</head><body></body></html>'
   const files = outputFiles.map(({ path, text }): [string, File] => [
     path,

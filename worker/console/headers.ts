@@ -4,6 +4,8 @@
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
+  // The one that parses Markdown.
+  "worker-src 'self'",
   // Scripts may still set single styles (`element.style`).
   "style-src 'self'",
   "img-src 'self'",
@@ -20,8 +22,9 @@ const CONTENT_SECURITY_POLICY = [
   "frame-ancestors 'none'",
   // Text becomes markup only through a named policy: `innerHTML = task.body` throws.
   "require-trusted-types-for 'script'",
-  // The only policy, created by the sanitiser. A second one of that name cannot be created.
-  'trusted-types dompurify',
+  // The only policies: the sanitiser's, and one for the URL of the worker. A second one of either
+  // name cannot be created.
+  'trusted-types dompurify markdown-worker',
 ].join('; ')
 
 export const PAGE_HEADERS = {

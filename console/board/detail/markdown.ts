@@ -2,8 +2,16 @@
 // tricked. So only what is listed here is allowed.
 
 import DOMPurify, { type Config } from 'dompurify'
-import { Marked, type Token } from 'marked'
+import { hostClock } from '../../../client/clock.ts'
+import { type MarkdownTree, markdownParser, type ParserWorker } from './markdown-parser.ts'
+import type { MarkdownElement, MarkdownNode } from './markdown-tree.ts'
 import { detailWords } from './words.ts'
+
+/** Elements whose content is nothing to read. */
+const UNREAD = new Set([
+  ...['script', 'style', 'template', 'title', 'svg', 'math', 'audio', 'video'],
+  ...['iframe', 'noscript', 'noembed', 'noframes', 'xmp'],
+])
 
 const ALLOWED = {
   ALLOWED_TAGS: [
@@ -24,9 +32,9 @@ const ALLOWED = {
   RETURN_DOM_FRAGMENT: true,
 } as const satisfies Config
 
-const marked = new Marked({ gfm: true, walkTokens: adapt })
+const TAGS: ReadonlySet<string> = new Set(ALLOWED.ALLOWED_TAGS)
 
-// DOMPurify creates the Trusted Types policy `dompurify`, the only one that the page's
+// DOMPurify creates the Trusted Types policy `dompurify`, the only one for HTML that the page's
 // Content-Security-Policy allows.
 const purifier = DOMPurify(window)
 purifier.addHook('afterSanitizeAttributes', (element) => {
@@ -34,16 +42,66 @@ purifier.addHook('afterSanitizeAttributes', (element) => {
   if (element.nodeName === 'INPUT') disableInput(element)
 })
 
-export function fragmentOf(text: string): DocumentFragment {
-  return purifier.sanitize(marked.parse(text, { async: false }), { ...ALLOWED })
+/** Undefined for what is too much to format, or not wanted any more. Rejects without a worker. */
+export async function fragmentOf(text: string, wanted: AbortSignal) {
+  const tree = await parse(text, wanted)
+  return tree && purifier.sanitize(nodesOf(tree), { ...ALLOWED })
 }
 
-/** Headings of a task rank below those of the page. Images become links: nothing is fetched. */
-function adapt(token: Token): void {
-  if (token.type === 'heading') token.depth = Math.min(6, token.depth + 2)
-  if (token.type !== 'image') return
-  const text = token.text === '' ? token.href : token.text
-  Object.assign(token, { type: 'link', tokens: [{ type: 'text', raw: text, text }] })
+// The page's Content-Security-Policy accepts the URL of a worker from this policy only, and the
+// policy gives no other. index.html names the file, whose name depends on its content.
+const { trustedTypes } = window as { trustedTypes?: PolicyFactory }
+const file = document.querySelector<HTMLMetaElement>('meta[name=markdown-worker]')?.content ?? ''
+const policy = trustedTypes?.createPolicy('markdown-worker', { createScriptURL: () => file })
+const workerUrl = policy?.createScriptURL(file) ?? file
+
+interface PolicyFactory {
+  createPolicy: (name: string, rules: Policy) => Policy
+}
+interface Policy {
+  createScriptURL: (url: string) => string
+}
+
+const parse = markdownParser({ clock: hostClock, startWorker })
+
+async function startWorker(): Promise<ParserWorker> {
+  const worker = new Worker(workerUrl, { type: 'module' })
+  const answer = () =>
+    new Promise<MarkdownTree>((resolve, reject) => {
+      worker.onmessage = ({ data }) => resolve(data)
+      worker.onerror = () => reject(new Error('the worker for Markdown failed'))
+    })
+  // The first message says that it runs.
+  await answer()
+  const parse = (text: string) => {
+    worker.postMessage(text)
+    return answer()
+  }
+  return { parse, end: () => worker.terminate() }
+}
+
+/** In a document of its own, which loads and runs nothing. */
+function nodesOf(tree: readonly MarkdownNode[]): DocumentFragment {
+  const own = document.implementation.createHTMLDocument()
+  const append = (parent: Node, nodes: readonly MarkdownNode[]) => {
+    for (const node of nodes) {
+      if (typeof node === 'string') parent.appendChild(own.createTextNode(node))
+      else if (TAGS.has(node.name)) parent.appendChild(elementOf(node))
+      else if (!UNREAD.has(node.name)) append(parent, node.children)
+    }
+  }
+  const elementOf = ({ name, attributes, children }: MarkdownElement) => {
+    const element = own.createElement(name)
+    for (const key of ALLOWED.ALLOWED_ATTR) {
+      const value = attributes[key]
+      if (value !== undefined) element.setAttribute(key, value)
+    }
+    append(element, children)
+    return element
+  }
+  const fragment = own.createDocumentFragment()
+  append(fragment, tree)
+  return fragment
 }
 
 function openInNewTab(link: Element): void {

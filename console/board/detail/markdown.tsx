@@ -1,27 +1,32 @@
-// Renders the Markdown of a task. The renderer is loaded with the first opened task; before that,
-// and if loading fails, the plain text is shown.
+// Shows the Markdown of a task. What formats it is loaded with the first opened task. Before that,
+// and for what cannot be formatted, the plain text is shown.
 
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { detailWords } from './words.ts'
+
+type Shown = 'loading' | 'formatted' | 'plain'
 
 export function Markdown({ text }: { text: string }) {
   const container = useRef<HTMLDivElement>(null)
-  const [isRendered, setRendered] = useState(false)
+  const [shown, setShown] = useState<Shown>('loading')
   useEffect(() => {
-    let isWanted = true
-    const render = async () => {
+    const wanted = new AbortController()
+    const format = async () => {
       const { fragmentOf } = await import('./markdown.ts')
-      if (!isWanted) return
-      container.current?.replaceChildren(fragmentOf(text))
-      setRendered(true)
+      return await fragmentOf(text, wanted.signal)
     }
-    render().catch(() => setRendered(false))
-    return () => {
-      isWanted = false
+    const show = (fragment?: DocumentFragment) => {
+      if (wanted.signal.aborted) return
+      container.current?.replaceChildren(...(fragment === undefined ? [] : [fragment]))
+      setShown(fragment === undefined ? 'plain' : 'formatted')
     }
+    format().then(show, () => show())
+    return () => wanted.abort()
   }, [text])
   return (
     <div class="markdown" dir="auto">
-      {!isRendered && <p class="raw">{text}</p>}
+      {shown === 'plain' && <p class="soft">{detailWords.plain}</p>}
+      {shown !== 'formatted' && <p class="raw">{text}</p>}
       <div ref={container} />
     </div>
   )

@@ -29,6 +29,7 @@ export const detailWords = {
   },
   body: 'Description',
   noBody: 'No description.',
+  plain: 'Shown as plain text, because it could not be formatted.',
   checks: 'Checks',
   checkNoResult: 'not run yet',
   checkMeta: { cwd: 'in', timeout: (seconds: number) => `at most ${seconds} s` },
