@@ -155,6 +155,25 @@ export function readContract({ name, published }: Board): void {
       expect(await response.text()).toBe('')
     })
 
+    it('leaves the ETag of the list when only a body or a run changes', async () => {
+      const repo = await published(taskRecord('A-1', { body: 'One' }))
+      const tagOf = async (route: string) => {
+        const response = await repo.request(route)
+        await response.text()
+        return response.headers.get('ETag')
+      }
+      const before = await tagOf('/tasks')
+      const whole = await tagOf('/tasks/A-1')
+      await repo.changes({ upserts: [taskRecord('A-1', { body: 'Two' })] })
+      expect(await tagOf('/tasks/A-1')).not.toBe(whole)
+      const run = runRecord('A-1', '20260101-100000.000')
+      await repo.changes({ upserts: [run] })
+      await repo.changes({ deletes: [`run:${run.id}`] })
+      expect(await tagOf('/tasks')).toBe(before)
+      await repo.changes({ upserts: [taskRecord('A-1', { title: 'Another' })] })
+      expect(await tagOf('/tasks')).not.toBe(before)
+    })
+
     it('changes the ETag of a task when only a run of it appears', async () => {
       const repo = await published(taskRecord('A-1'))
       const before = (await repo.request('/tasks/A-1')).headers.get('ETag') ?? ''

@@ -47,15 +47,15 @@ export function boardStoreContract(
           sessionRecord('ses_1'),
           runRecord('A-1', '20260101-100000.000'),
         ]
-        for (const record of records) expect(store.put(record)).toBe('changed')
+        for (const record of records) expect(store.put(record).change).toBe('changed')
         store.save(store.state())
         expect(store.root()).toBe(sums(records).root)
         expect(store.buckets()).toEqual(sums(records).buckets)
         const [first, ...others] = records
         if (!first) throw new Error('there is a first record')
-        expect(store.put(first)).toBe('same')
+        expect(store.put(first).change).toBe('same')
         const changed = taskRecord('A-1', { title: 'Another' })
-        expect(store.put(changed)).toBe('changed')
+        expect(store.put(changed).change).toBe('changed')
         expect(store.remove('task:A-2')).toBe('task:A-2')
         expect(store.remove('task:A-2')).toBeUndefined()
         store.save(store.state())
@@ -72,11 +72,13 @@ export function boardStoreContract(
         const task = taskRecord('A-1')
         store.put(task)
         const ready = following(task, { ready: false })
-        expect(store.put(ready)).toBe('follows')
-        expect(store.put(ready)).toBe('same')
-        expect(store.put(taskRecord('A-1'))).toBe('changed')
+        expect(store.put(ready)).toEqual({ change: 'follows', inList: true })
+        expect(store.put(ready)).toEqual({ change: 'same', inList: false })
+        expect(store.put(taskRecord('A-1'))).toEqual({ change: 'changed', inList: true })
+        const other = taskRecord('A-1', { body: 'Another text' })
+        expect(store.put(other)).toEqual({ change: 'changed', inList: false })
         store.remove('task:A-1')
-        expect(store.put(task)).toBe('changed')
+        expect(store.put(task)).toEqual({ change: 'changed', inList: true })
       }),
     )
 

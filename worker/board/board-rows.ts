@@ -13,7 +13,7 @@ export interface RepositoryState {
   ended?: boolean
   /** A first sync is complete. Until then, there is no repository for readers. */
   published: boolean
-  /** Rise with every change to a task row, and to a session row. */
+  /** Rise with every change to what the list of tasks shows, and that of sessions. */
   tasksRev: number
   sessionsRev: number
   /** A sync has named records that the edge does not have yet. */
@@ -66,5 +66,9 @@ export interface Place {
 
 export type PlacedRow = Row & Place
 
-/** `follows`: a task has changed, but its own file has not. */
-export type PutResult = 'same' | 'follows' | 'changed'
+export interface PutResult {
+  /** `follows`: a task has changed, but its own file has not. */
+  change: 'same' | 'follows' | 'changed'
+  /** What a list shows of it has changed, too. */
+  inList: boolean
+}

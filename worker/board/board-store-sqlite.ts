@@ -11,7 +11,7 @@ import type {
   TaskFilter,
 } from './board-rows.ts'
 import { bucketSums } from './bucket-sums-sqlite.ts'
-import { putRecord, TABLE_OF } from './record-rows-sqlite.ts'
+import { lightText, putRecord, TABLE_OF } from './record-rows-sqlite.ts'
 import type { Sql, SqlValue } from './sql.ts'
 import {
   bucketOf,
@@ -75,16 +75,18 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
     put(record: DataRecord): PutResult {
       const key = keyOf(record)
       const table = TABLE_OF[record.kind]
-      const columns = record.kind === 'task' ? 'hash, file' : 'hash'
-      const [old] = sql.all<{ hash: string; file?: string }>(
+      const columns = record.kind === 'task' ? 'hash, file, light' : 'hash'
+      const [old] = sql.all<{ hash: string; file?: string; light?: string }>(
         `SELECT ${columns} FROM ${table} WHERE id = ?`,
         record.id,
       )
-      if (old?.hash === record.hash) return 'same'
+      if (old?.hash === record.hash) return { change: 'same', inList: false }
       const bucket = bucketOf(key)
       putRecord(sql, record, bucket)
       sums.toggle(bucket, old ? toggleHash(old.hash, record.hash) : record.hash)
-      return record.kind === 'task' && old?.file === record.file ? 'follows' : 'changed'
+      if (record.kind !== 'task') return { change: 'changed', inList: record.kind === 'session' }
+      const change = old?.file === record.file ? 'follows' : 'changed'
+      return { change, inList: old?.light !== lightText(record.task) }
     },
     /** The key that clients know the removed record by (of a run, its task's); undefined: none. */
     remove(key: Key): Key | undefined {

@@ -77,8 +77,8 @@ export class Reads {
       }
       case 'status': {
         const json = this.#status(host)
-        const { tasksRev, sessionsRev, store, lastSeenAt } = state
-        const tag = `${seq}-${tasksRev}-${sessionsRev}-${store}-${lastSeenAt}`
+        const { run, batch, store, lastSeenAt } = state
+        const tag = `${seq}-${run}-${batch}-${store}-${lastSeenAt}`
         return found(`${tag}-${host.streams}-${Date.parse(host.awakeSince)}`, [json])
       }
     }

@@ -1,7 +1,7 @@
 // How one record becomes one row: which table, which columns a list filters by, what JSON it shows.
 
 import type { Sql } from './sql.ts'
-import type { DataRecord, Kind } from './wire.ts'
+import type { DataRecord, Kind, Task } from './wire.ts'
 
 export const TABLE_OF: Record<Kind, string> = {
   task: 'tasks',
@@ -10,13 +10,19 @@ export const TABLE_OF: Record<Kind, string> = {
   board: 'boards',
 }
 
+/** What the list of tasks shows of it. */
+export function lightText(task: Task): string {
+  const { body, provenance, checks, extra, ...light } = task
+  return JSON.stringify(light)
+}
+
 /** Writes the record's row, over an older one. */
 export function putRecord(sql: Sql, record: DataRecord, bucket: number): void {
   const { id, hash } = record
   switch (record.kind) {
     case 'task': {
-      const { body, provenance, checks, extra, ...light } = record.task
-      const { status, assignee, ready, executionState, invalid } = light
+      const { status, assignee, ready, executionState, invalid } = record.task
+      const { body, provenance, checks, extra } = record.task
       const rest = JSON.stringify({ checks, provenance, extra, body })
       insert(sql, 'tasks', {
         id,
@@ -28,7 +34,7 @@ export function putRecord(sql: Sql, record: DataRecord, bucket: number): void {
         ready: Number(ready),
         execution: executionState ?? null,
         invalid: Number(invalid !== undefined),
-        light: JSON.stringify(light),
+        light: lightText(record.task),
         rest,
       })
       return

@@ -1,7 +1,7 @@
 // One repository: stores what a sidecar publishes, and decides which messages clients get. Pure
 // except for its store and log; owns no clock and no stream.
 
-import type { PutResult, RepositoryState } from './board-rows.ts'
+import type { RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import type { ChangeLog } from './change-log-sqlite.ts'
 import {
@@ -18,6 +18,7 @@ import {
   type ChangesAnswer,
   type ChangesRequest,
   type Key,
+  type Kind,
   type Message,
   parseKey,
   REPORT_MS,
@@ -104,10 +105,13 @@ export class Repository {
       state.batch = request.batch
       state.lastSeenAt = now
       for (const record of request.upserts) {
-        const result = this.#store.put(record)
-        if (result === 'same') continue
+        const { change, inList } = this.#store.put(record)
+        if (change === 'same') continue
         const { kind, id } = record
-        noteChange(state, kind === 'run' ? `task:${record.task}` : `${kind}:${id}`, result)
+        const key: Key = kind === 'run' ? `task:${record.task}` : `${kind}:${id}`
+        state.pending =
+          change === 'follows' ? touchFollowing(state.pending) : touch(state.pending, key)
+        if (inList) noteList(state, kind)
         if (record.kind === 'session') noteNewest(state, id, record.session.startedAt)
       }
       for (const key of request.deletes) this.#remove(key, state)
@@ -222,8 +226,10 @@ export class Repository {
 
   #remove(key: Key, state: RepositoryState): boolean {
     const visible = this.#store.remove(key)
-    if (visible) noteChange(state, visible, 'changed')
-    return visible !== undefined
+    if (visible === undefined) return false
+    state.pending = touch(state.pending, visible)
+    noteList(state, parseKey(key).kind)
+    return true
   }
 
   /** Ends a change: what is pending becomes one message of the log. Undefined: there is none. */
@@ -271,11 +277,9 @@ function isHeld({ ended, lastSeenAt = 0 }: RepositoryState, now: number): boolea
   return !ended && lastSeenAt <= now && now - lastSeenAt < SILENT_MS
 }
 
-/** `key` as clients know it: a run's is its task's. */
-function noteChange(state: RepositoryState, key: Key, result: Exclude<PutResult, 'same'>): void {
-  state.pending = result === 'follows' ? touchFollowing(state.pending) : touch(state.pending, key)
-  if (parseKey(key).kind === 'session') state.sessionsRev++
-  else state.tasksRev++
+function noteList(state: RepositoryState, kind: Kind): void {
+  if (kind === 'task') state.tasksRev++
+  if (kind === 'session') state.sessionsRev++
 }
 
 function noteNewest(state: RepositoryState, id: string, startedAt: string): void {
