@@ -161,7 +161,8 @@ function openEdge(env: Env, file: SignalboxFile, dispatcherFor: (env: Env) => Di
     access: createAccess(config.auth, host),
     clock: hostClock,
     log: consoleLog,
-    limits: STREAM_LIMITS,
+    // A Worker's CPU budget is per stream.
+    limits: { ...STREAM_LIMITS, ageMs: 30 * 60_000 },
     metrics: boardMetrics(counted.metrics),
   })
   return { app, payments }

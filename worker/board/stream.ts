@@ -8,7 +8,7 @@ import { comment, retry } from './sse.ts'
 /** All times in ms. */
 export interface StreamLimits {
   pingMs: number
-  /** A stream ends after `ageMs` plus up to as much again: a Worker's CPU budget is per stream. */
+  /** A stream ends after `ageMs` plus up to as much again. */
   ageMs: number
   /** A reader is cut when more than this waits for it; it resumes by its last event id. */
   backlogBytes: number
@@ -22,7 +22,7 @@ export interface StreamLimits {
 
 export const STREAM_LIMITS: StreamLimits = {
   pingMs: PING_MS,
-  ageMs: 30 * 60_000,
+  ageMs: Number.POSITIVE_INFINITY,
   backlogBytes: 256 << 10,
   unreadMs: 60_000,
   retryMs: 1_000,

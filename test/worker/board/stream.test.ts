@@ -34,6 +34,7 @@ class FakeRepository {
 interface Options {
   lastEventId?: string
   expiresInMs?: number
+  ageMs?: number
   answer?: FakeRepository['answer']
 }
 
@@ -49,7 +50,7 @@ async function open(options: Options = {}) {
     holder: 'ann',
     expiresAt: clock.now() + (options.expiresInMs ?? 86_400_000),
     signal: abort.signal,
-    limits: STREAM_LIMITS,
+    limits: { ...STREAM_LIMITS, ...(options.ageMs && { ageMs: options.ageMs }) },
     clock,
     log: (_level, event, fields) => event === 'board.stream_ended' && ends.push(fields.reason),
   })
@@ -120,8 +121,16 @@ describe('a stream', () => {
     expect(reading.text).not.toContain('e-1')
   })
 
-  it('ends by itself after 30 to 60 minutes', async () => {
-    const { body, clock, ends } = await open()
+  it('does not end by itself', async () => {
+    const { body, clock } = await open()
+    const reading = read(body)
+    await clock.advance(12 * 3_600_000)
+    expect(reading.done).toBe(false)
+    await reading.reader.cancel()
+  })
+
+  it('ends after 30 to 60 minutes where its host limits it to 30', async () => {
+    const { body, clock, ends } = await open({ ageMs: 30 * 60_000 })
     const reading = read(body)
     await clock.advance(44 * 60_000)
     expect(reading.done).toBe(false)
