@@ -604,7 +604,8 @@ export interface Run {
   cmd?: string
   cwd?: string
   head?: string
-  exit: number
+  /** Missing where the log could not be read. */
+  exit?: number
   timedout: boolean
   duration?: string
   /** Cut at 512 KiB with a last line that says so. */

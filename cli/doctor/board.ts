@@ -3,6 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { noBoardAbove } from '../../local/find-board.ts'
+import { publishedEntry } from '../../sidecar/files/file-reader.ts'
 import { readSource } from '../../sidecar/files/read-source.ts'
 import { isMisnamed } from '../../sidecar/layouts/cairn.ts'
 import { type Entry, type FileKind, invalidOf, type Store } from '../../sidecar/layouts/layout.ts'
@@ -141,7 +142,8 @@ function noteLongTexts(
   entries: readonly Entry[],
   into: LongTexts,
 ): void {
-  for (const entry of entries) {
+  for (const parsed of entries) {
+    const entry = publishedEntry(parsed, 'masked')
     const name = kind === 'tasks' ? `${entry.id} of ${path}` : path
     const bytes = Buffer.byteLength(JSON.stringify(entry))
     if (bytes > RECORD_BYTES) into.leftOut.push(name)

@@ -129,15 +129,16 @@ function statOf(path: string) {
 export const RUN_OUTPUTS = ['masked', 'none'] as const
 export type RunOutput = (typeof RUN_OUTPUTS)[number]
 
+const printable = (output: string): string => maskSecrets(output.replaceAll('\0', '\ufffd'))
+
 /** The entry as it is kept and published; only runs are another. */
-const publishedEntry = (entry: Entry, output: RunOutput): Entry =>
+export const publishedEntry = (entry: Entry, output: RunOutput): Entry =>
   entry.kind === 'run' ? { ...entry, run: publishedRun(entry.run, output) } : entry
 
 function publishedRun({ cmd, output, ...rest }: Run, kind: RunOutput): Run {
   return {
     ...rest,
     ...(cmd !== undefined && { cmd: maskSecrets(cmd) }),
-    // A mask may be longer than what it hides.
-    ...(output !== undefined && kind === 'masked' && { output: limitText(maskSecrets(output)) }),
+    ...(output !== undefined && kind === 'masked' && { output: limitText(output, printable) }),
   }
 }

@@ -2,7 +2,6 @@
 
 import { defined } from './fields.ts'
 import type { Entry } from './layout.ts'
-import { limitText } from './text-limit.ts'
 
 /** `<task id>-YYYYMMDD-HHMMSS.mmm.log`; an id may hold dashes itself. */
 export const RUN_NAME = /^([A-Za-z0-9_-]+)-(\d{8})-(\d{6}\.\d{3})\.log$/
@@ -11,17 +10,16 @@ const BREAK = /\r?\n----(?:\r?\n|$)/
 /** The header is in the first lines. Further below, a `----` may belong to the output. */
 const HEADER_CHARS = 64 << 10
 
+/** The output is whole, as the program printed it: its size is known only now. */
 export function parseRun(file: string, text: string): Entry {
-  const printable = text.replaceAll('\0', '\ufffd')
-  const top = printable.slice(0, HEADER_CHARS)
+  const top = text.slice(0, HEADER_CHARS).replaceAll('\0', '\ufffd')
   const end = BREAK.exec(top)
   const header = end ? top.slice(0, end.index).replaceAll('\r\n', '\n') : ''
   const exit = EXIT.exec(header)
   if (!end || !exit) {
     return runEntry(file, {
-      exit: 0,
       timedout: false,
-      output: limitText(printable),
+      output: text,
       invalid: 'The log does not begin with the lines of a run; all of it is shown as output.',
     })
   }
@@ -32,19 +30,19 @@ export function parseRun(file: string, text: string): Entry {
     exit: Number(exit[1]),
     timedout: exit[2] === 'true',
     duration: exit[3] || undefined,
-    output: limitText(printable.slice(end.index + end[0].length)),
+    output: text.slice(end.index + end[0].length),
   })
 }
 
 export function unreadableRun(file: string, invalid: string): Entry {
-  return runEntry(file, { exit: 0, timedout: false, invalid })
+  return runEntry(file, { timedout: false, invalid })
 }
 
 interface RunFields {
   cmd?: string | undefined
   cwd?: string | undefined
   head?: string | undefined
-  exit: number
+  exit?: number
   timedout: boolean
   duration?: string | undefined
   output?: string

@@ -26,7 +26,7 @@ const watch = watchBoard({
 const runs: Run[] | undefined = (await watch.task('A-1'))?.runs
 // @ts-expect-error: no such option
 watchBoard({ onTaks: () => undefined })
-console.log(runs?.[0]?.exit.toFixed())
+console.log(runs?.[0]?.exit?.toFixed())
 await watch.close()
 `
 

@@ -120,7 +120,7 @@ export const runSchema = z
     cmd: optionalText,
     cwd: optionalText,
     head: optionalText,
-    exit: z.number(),
+    exit: z.number().describe('Missing where the log could not be read.').exactOptional(),
     timedout: z.boolean(),
     duration: optionalText,
     output: z.string().describe('Cut at 512 KiB with a last line that says so.').exactOptional(),

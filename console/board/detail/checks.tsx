@@ -57,6 +57,7 @@ export function Runs({ runs }: { runs: readonly Run[] }) {
 }
 
 function Outcome({ run: { exit, timedout } }: { run: Run }) {
+  if (exit === undefined) return <span class="result stop">{detailWords.noExit}</span>
   const isGood = exit === 0 && !timedout
   return (
     <span class={isGood ? 'result go' : 'result stop'}>

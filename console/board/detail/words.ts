@@ -49,6 +49,7 @@ export const detailWords = {
   canceledBecause: (reason: string) => `Canceled: ${reason}`,
   runs: 'Runs',
   exit: (code: number) => `exit ${code}`,
+  noExit: 'unreadable',
   timedOut: 'timed out',
   noOutput: 'No output.',
   history: 'History',
