@@ -641,8 +641,14 @@ export interface Session {
 }
 
 export interface Sessions {
-  /** Newest first. */
+  /** Newest first; in any order with `since`. */
   sessions: Session[]
+  /** With `since`: ids of what changed and is not in the list now, known before or not. */
+  gone?: string[]
+  /** With `since`: this is the whole list, since too much has changed, or the place is too old. */
+  whole?: true
+  /** With `since`: the place to go on from. */
+  seq?: string
 }
 
 export interface SettledAlert {
@@ -907,12 +913,18 @@ export interface TaskDetail {
   invalid?: string
   /** Newest first. */
   runs: Run[]
-  /** Newest first. */
+  /** Newest first; in any order with `since`. */
   sessions: Session[]
 }
 
 export interface Tasks {
   tasks: Task[]
+  /** With `since`: ids of what changed and is not in the list now, known before or not. */
+  gone?: string[]
+  /** With `since`: this is the whole list, since too much has changed, or the place is too old. */
+  whole?: true
+  /** With `since`: the place to go on from. */
+  seq?: string
 }
 
 export interface Ticket {

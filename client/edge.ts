@@ -16,6 +16,7 @@ export interface EdgeDeps {
 export interface RequestOptions {
   method?: 'POST'
   headers?: Readonly<Record<string, string>>
+  query?: Readonly<Record<string, string | undefined>>
   /** For this request alone. */
   controller: AbortController
 }
@@ -70,12 +71,12 @@ export class Edge {
   }
 
   async #fetch(route: string, options: RequestOptions, { token }: Credential): Promise<Response> {
-    const { controller, method, headers } = options
+    const { controller, method, headers, query } = options
     const cancel = this.#deps.clock.after(HEADERS_MS, () => controller.abort())
     try {
       // The watch was closed while we waited for the token.
       if (controller.signal.aborted) throw new Error('The watch is closed.')
-      return await this.#deps.fetch(this.url(route), {
+      return await this.#deps.fetch(this.url(route, query), {
         ...(method && { method }),
         headers: { ...headers, ...(token !== undefined && { Authorization: `Bearer ${token}` }) },
         // A browser's cache lets a second request for the same URL wait for the first one, and a

@@ -4,15 +4,23 @@ import type { Message } from '../api/types.ts'
 
 export const taskRoute = (id: string): string => `/tasks/${encodeURIComponent(id)}`
 
+/** No URL can hold a lone surrogate. */
+export function hasRoute(id: unknown): id is string {
+  try {
+    return typeof id === 'string' && taskRoute(id) !== ''
+  } catch {
+    return false
+  }
+}
+
 /** Undefined for a message that this version does not know: then anything may have changed. */
 export function parseMessage(data: string): Message | undefined {
   try {
     const message = JSON.parse(data) as Message
     switch (message.type) {
       case 'task-changed':
-        // `taskRoute` throws for an id that no URL can hold (a lone surrogate). Such a message
-        // would otherwise end the stream, and again each time it is repeated.
-        return typeof message.id === 'string' && taskRoute(message.id) ? message : undefined
+        // Such a message would otherwise end the stream, and again each time it is repeated.
+        return hasRoute(message.id) ? message : undefined
       case 'tasks-changed':
       case 'session-changed':
         return message
@@ -32,6 +40,16 @@ export function isNewer(id: string, position: string | undefined): boolean {
   const a = splitId(id)
   const b = splitId(position ?? '')
   return a.epoch !== b.epoch || !(a.seq <= b.seq)
+}
+
+/** Messages that the edge keeps. */
+const KEPT = 1_024
+
+/** Whether the edge can tell all that changed between the two. */
+export function isNear(from: string, to: string | undefined): boolean {
+  const a = splitId(from)
+  const b = splitId(to ?? '')
+  return a.epoch === b.epoch && b.seq - a.seq <= KEPT
 }
 
 function splitId(id: string): { epoch: string; seq: number } {

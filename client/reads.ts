@@ -42,13 +42,16 @@ export class Reads {
     this.#edge = edge
   }
 
-  /** The value at the time of this call or later. Rejects with a BoardError. */
-  read(route: string): Promise<ReadResult> {
+  /**
+   * The value at the time of this call or later, or what changed of it `since` the change with this
+   * id. Rejects with a BoardError.
+   */
+  read(route: string, since?: string): Promise<ReadResult> {
     const current = this.#inFlight.get(route)
-    if (!current) return this.#start(route)
+    if (!current) return this.#start(route, since)
     // The request in flight may have read the value before the change that caused this call.
     current.next ??= new Promise((resolve) => {
-      current.startNext = () => resolve(this.#start(route))
+      current.startNext = () => resolve(this.#start(route, since))
     })
     return current.next
   }
@@ -58,32 +61,34 @@ export class Reads {
     for (const controller of this.#controllers) controller.abort()
   }
 
-  #start(route: string): Promise<ReadResult> {
+  #start(route: string, since: string | undefined): Promise<ReadResult> {
     const current: InFlight = {}
     this.#inFlight.set(route, current)
     const finish = () => {
       this.#inFlight.delete(route)
       current.startNext?.()
     }
-    const result = this.#request(route)
+    const result = this.#request(route, since)
     result.then(finish, finish)
     return result
   }
 
-  async #request(route: string): Promise<ReadResult> {
-    const cached = this.#cache.get(route)
+  async #request(route: string, since: string | undefined): Promise<ReadResult> {
+    const cached = since === undefined ? this.#cache.get(route) : undefined
     const controller = new AbortController()
     this.#controllers.add(controller)
     try {
       const { response, sentAt } = await this.#edge.send(route, {
         headers: { Accept: 'application/json', ...(cached && { 'If-None-Match': cached.tag }) },
+        query: { since },
         controller,
       })
       const seq = response.headers.get('X-Signalbox-Seq') ?? undefined
       if (response.status === 304 && cached) return this.#store(route, { ...cached, seq })
       const value: unknown = await jsonOf(response)
       const tag = response.headers.get('ETag') ?? `untagged-${this.#untagged++}`
-      return this.#store(route, { state: 'found', tag, value, sentAt, seq })
+      const found: Found = { state: 'found', tag, value, sentAt, seq }
+      return since === undefined ? this.#store(route, found) : found
     } catch (error) {
       if (!(error instanceof BoardError) || error.status !== 404) throw error
       if (error.code === 'unknown_repository') return { state: 'unpublished' }

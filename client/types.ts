@@ -13,8 +13,8 @@ export interface WatchBoardOptions {
    */
   token?: string | (() => string | Promise<string>)
   /**
-   * One task that changed, with all fields; undefined: it was deleted. When many change at once,
-   * only `onTasks` is called.
+   * One task that changed, with all fields; undefined: it was deleted. When most of the board
+   * changes at once, it may be called for tasks that did not.
    */
   onTask?(task: TaskDetail | undefined, id: string): void
   /** All tasks, whenever one of them changed. Light rows, without `body` and `checks`. */

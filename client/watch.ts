@@ -1,6 +1,7 @@
 // Keeps one board up to date: fetches what a change message names, and calls the callbacks.
 
 import type { BoardStatus, Session, Task, TaskDetail } from '../api/types.ts'
+import { atATime } from './at-a-time.ts'
 import { isSame, nextState } from './board-state.ts'
 import type { Clock } from './clock.ts'
 import type { Lifecycle } from './host.ts'
@@ -17,6 +18,7 @@ import {
   type LostReason,
   type WatchBoardOptions,
 } from './types.ts'
+import { WatchedList } from './watched-list.ts'
 
 /** What tests replace. */
 export interface WatchDeps {
@@ -32,6 +34,8 @@ export interface WatchParts extends WatchDeps {
   link(on: LinkEvents): Link
 }
 
+const MAX_TASK_READS = 6
+
 export class Watch implements BoardWatch {
   readonly #options: WatchBoardOptions
   readonly #parts: WatchParts
@@ -39,6 +43,10 @@ export class Watch implements BoardWatch {
   readonly #tasks: Resource | undefined
   readonly #sessions: Resource | undefined
   readonly #status: Resource
+  /** The newest message that names no task, until `onTask` got those that it means. */
+  #unnamed: string | undefined
+  /** A change of many tasks is not to open as many connections. */
+  readonly #oneByOne = atATime(MAX_TASK_READS)
   /** Tasks that changed, until `onTask` got them. */
   readonly #changedTasks = new Map<string, Resource>()
   /** By task: the tag of what `onTask` got last. */
@@ -57,8 +65,9 @@ export class Watch implements BoardWatch {
     this.#options = options
     this.#parts = parts
     this.#state = { name: 'connecting', since: parts.clock.now() }
-    this.#tasks = options.onTasks && this.#listResource('tasks')
-    this.#sessions = options.onSessions && this.#listResource('sessions')
+    const { onTasks, onTask, onSessions } = options
+    if (onTasks || onTask) this.#tasks = this.#listResource('tasks')
+    if (onSessions) this.#sessions = this.#listResource('sessions')
     this.#status = this.#statusResource()
     this.#link = parts.link(this.#linkEvents())
     this.#stopLifecycle = parts.followLifecycle({
@@ -124,6 +133,8 @@ export class Watch implements BoardWatch {
     }
     // The message of a folder that is gone, of another configuration, and of a first report.
     const isNews = !message || message.type === 'tasks-changed'
+    // Only the last of several messages may have an id.
+    if (isNews) this.#unnamed = id ?? ''
     if (isNews || this.#report?.currentAt === undefined) this.#status.invalidate()
     // A message names only what was written. Other tasks and sessions may change as a result, so
     // the lists are read again, too. If they did not change, that is a 304.
@@ -152,36 +163,49 @@ export class Watch implements BoardWatch {
   }
 
   #listResource(name: 'tasks' | 'sessions'): Resource {
-    let lastTag: string | undefined
-    return this.#resource(`/${name}`, (result) => {
-      if (result.state !== 'found' || result.tag === lastTag) return
-      lastTag = result.tag
-      const items = (result.value as Record<string, unknown>)[name]
-      if (name === 'tasks') this.#call(() => this.#options.onTasks?.(items as Task[]))
-      else this.#call(() => this.#options.onSessions?.(items as Session[]))
+    const list = new WatchedList(name)
+    const read = () => this.#parts.reads.read(`/${name}`, list.place)
+    return this.#resource(read, (result) => {
+      if (result.state !== 'found') return
+      const { isNew, ids } = list.apply(result.value as object, result.seq)
+      if (isNew && name === 'tasks') this.#call(() => this.#options.onTasks?.(list.items as Task[]))
+      if (isNew && name === 'sessions') {
+        this.#call(() => this.#options.onSessions?.(list.items as Session[]))
+      }
+      if (name === 'tasks') this.#name(ids, list.place)
     })
+  }
+
+  /** These are the tasks that a message meant which names none. */
+  #name(ids: readonly string[], seq: string | undefined): void {
+    if (this.#unnamed === undefined || !this.#options.onTask) return
+    if (!isNewer(this.#unnamed, seq)) this.#unnamed = undefined
+    for (const id of ids) this.#taskResource(id).invalidate()
   }
 
   #statusResource(): Resource {
     let lastTag: string | undefined
-    return this.#resource('/status', (result) => {
-      const now = this.#parts.clock.elapsed()
-      if (result.state !== 'found') {
-        this.#report = undefined
-        this.#askIn(IDLE_MS)
-        return
-      }
-      const status = result.value as BoardStatus
-      this.#report = reportOf(status, result.sentAt, now)
-      this.#askIn(this.#report.askAt - now)
-      // The stream is behind, or dead without a sign of it.
-      for (const list of this.#lists()) {
-        if (list.staleSince === undefined && this.#lacks(list)) list.invalidate()
-      }
-      if (result.tag === lastTag) return
-      lastTag = result.tag
-      this.#call(() => this.#options.onStatus?.(status))
-    })
+    return this.#resource(
+      () => this.#parts.reads.read('/status'),
+      (result) => {
+        const now = this.#parts.clock.elapsed()
+        if (result.state !== 'found') {
+          this.#report = undefined
+          this.#askIn(IDLE_MS)
+          return
+        }
+        const status = result.value as BoardStatus
+        this.#report = reportOf(status, result.sentAt, now)
+        this.#askIn(this.#report.askAt - now)
+        // The stream is behind, or dead without a sign of it.
+        for (const list of this.#lists()) {
+          if (list.staleSince === undefined && this.#lacks(list)) list.invalidate()
+        }
+        if (result.tag === lastTag) return
+        lastTag = result.tag
+        this.#call(() => this.#options.onStatus?.(status))
+      },
+    )
   }
 
   /**
@@ -198,7 +222,8 @@ export class Watch implements BoardWatch {
   #taskResource(id: string): Resource {
     const known = this.#changedTasks.get(id)
     if (known) return known
-    const resource = this.#resource(taskRoute(id), (result) => {
+    const read = () => this.#oneByOne(() => this.#parts.reads.read(taskRoute(id)))
+    const resource = this.#resource(read, (result) => {
       this.#callOnTask(id, result)
       if (resource.staleSince === undefined) this.#changedTasks.delete(id)
     })
@@ -215,9 +240,9 @@ export class Watch implements BoardWatch {
     this.#call(() => this.#options.onTask?.(task, id))
   }
 
-  #resource(route: string, onRead: (result: ReadResult) => void): Resource {
+  #resource(read: () => Promise<ReadResult>, onRead: (result: ReadResult) => void): Resource {
     const resource: Resource = new Resource({
-      read: () => this.#parts.reads.read(route),
+      read,
       onRead,
       onStatus: () => {
         const { error } = resource

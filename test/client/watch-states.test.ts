@@ -18,7 +18,7 @@ async function watching(
   const clock = new FakeClock()
   begin(clock)
   const start = clock.now()
-  const calls: unknown[] = []
+  const calls: unknown[][] = []
   const reported: unknown[] = []
   const states: BoardState[] = []
   let page: Lifecycle | undefined
@@ -89,7 +89,7 @@ describe('the state of a watch', () => {
     await network.ping()
     await clock.advance(12_000)
     expect(names()).toEqual(['live', 'reconnecting', 'live'])
-    expect(calls).toEqual([['tasks'], ['tasks', 'A-1']])
+    expect(calls).toEqual([['tasks'], ['tasks', 'A-1'], ['A-1', undefined]])
   })
 
   it('is not live when a refetch takes longer than 3 s, and is live at once when it succeeds', async () => {
@@ -309,6 +309,44 @@ describe('a watch', () => {
       ['A-1', 'One'],
       ['A-2', undefined],
     ])
+  })
+
+  it('calls onTask alone for each task that a message means which names none', async () => {
+    const network = new FakeNetwork()
+    network.set('/tasks', { tasks: [{ id: 'A-1' }, { id: 'A-2' }, { id: 'A-3' }] })
+    const { calls } = await watching({ onTasks: undefined as never }, network)
+    expect(calls).toEqual([])
+    network.requests.length = 0
+    network.set('/tasks/A-2', { id: 'A-2', title: 'A text that no list shows' })
+    const changes = { tasks: [{ id: 'A-2' }], gone: ['A-3'], seq: 'e-9' }
+    network.overrides.set('/tasks', () => Response.json(changes))
+    await network.publish(CHANGED)
+    expect(calls).toEqual([
+      ['A-2', 'A text that no list shows'],
+      ['A-3', undefined],
+    ])
+    // A message that names its task is no question for others.
+    network.requests.length = 0
+    await network.publish({ type: 'task-changed', id: 'A-2' })
+    expect(new Set(network.requests)).toEqual(new Set(['/tasks', '/tasks/A-2']))
+  })
+
+  it('reads at most six tasks at a time for onTask', async () => {
+    const { network, clock, calls } = await watching()
+    const tasks = Array.from({ length: 20 }, (_, i) => ({ id: `A-${i}` }))
+    network.set('/tasks', { tasks })
+    network.isSlow = true
+    await network.publish(CHANGED)
+    const asked = () => network.requests.filter((route) => route.startsWith('/tasks/')).length
+    for (let most = 6; most <= 18; most += 6) {
+      network.deliver()
+      await clock.advance(0)
+      expect(asked()).toBe(most)
+    }
+    network.isSlow = false
+    network.deliver()
+    await clock.advance(0)
+    expect(calls.filter(([id]) => id !== 'tasks')).toHaveLength(20)
   })
 
   it('reports an error thrown by a callback, and continues', async () => {

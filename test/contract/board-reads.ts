@@ -147,6 +147,40 @@ export function readContract({ name, published }: Board): void {
       },
     )
 
+    it('reads what changed of a list since a place, with the same filters', async () => {
+      const names = ['A-1', 'A-2', 'A-3', 'A-4', 'A-5', 'A-6', 'A-7']
+      const repo = await published(...names.map((id) => taskRecord(id)), sessionRecord('ses_1'))
+      const { seq } = await repo.json<{ seq: string }>('/tasks?since=nothing')
+      const changed = { status: 'done', body: 'A text' }
+      const { seq: now } = await repo.changes({
+        upserts: [taskRecord('A-1', changed), taskRecord('A-2')],
+        deletes: ['task:A-3'],
+      })
+      const [done, other] = [{ id: 'A-1', status: 'done' }, { id: 'A-2' }]
+      expect(await repo.json(`/tasks?since=${seq}`)).toEqual({
+        tasks: [expect.objectContaining(done), expect.objectContaining(other)],
+        ...{ gone: ['A-3'], seq: now },
+      })
+      expect(await repo.json(`/tasks?status=done&since=${seq}`)).toEqual({
+        tasks: [expect.objectContaining(done)],
+        ...{ gone: ['A-3', 'A-2'], seq: now },
+      })
+      expect(await repo.json(`/sessions?since=${seq}`)).toEqual({
+        sessions: [],
+        gone: [],
+        seq: now,
+      })
+      expect(await repo.json('/sessions?since=nothing')).toEqual({
+        ...{ sessions: [expect.objectContaining({ id: 'ses_1' })], whole: true, seq: now },
+      })
+      const response = await repo.request(`/tasks?since=${seq}`)
+      await response.text()
+      const headers = { 'If-None-Match': response.headers.get('ETag') ?? '' }
+      const again = await repo.request(`/tasks?since=${seq}`, { headers })
+      expect(again.status).toBe(304)
+      expect((await repo.request(`/tasks?since=${now}`, { headers })).status).toBe(200)
+    })
+
     it('answers HEAD as GET, without a body', async () => {
       const repo = await published(taskRecord('A-1'))
       const response = await repo.request('/tasks/A-1', { method: 'HEAD' })

@@ -47,21 +47,21 @@ export function boardStoreContract(
           sessionRecord('ses_1'),
           runRecord('A-1', '20260101-100000.000'),
         ]
-        for (const record of records) expect(store.put(record).change).toBe('changed')
+        for (const record of records) expect(store.put(record, 1).change).toBe('changed')
         store.save(store.state())
         expect(store.root()).toBe(sums(records).root)
         expect(store.buckets()).toEqual(sums(records).buckets)
         const [first, ...others] = records
         if (!first) throw new Error('there is a first record')
-        expect(store.put(first).change).toBe('same')
+        expect(store.put(first, 1).change).toBe('same')
         const changed = taskRecord('A-1', { title: 'Another' })
-        expect(store.put(changed).change).toBe('changed')
-        expect(store.remove('task:A-2')).toBe('task:A-2')
-        expect(store.remove('task:A-2')).toBeUndefined()
+        expect(store.put(changed, 1).change).toBe('changed')
+        expect(store.remove('task:A-2', 1)).toBe('task:A-2')
+        expect(store.remove('task:A-2', 1)).toBeUndefined()
         store.save(store.state())
         const left = [changed, ...others.filter(({ id }) => id !== 'A-2')]
         expect(sqliteBoardStore(sql, 'x').root()).toBe(sums(left).root)
-        for (const record of left) store.remove(keyOf(record))
+        for (const record of left) store.remove(keyOf(record), 1)
         expect(store.root()).toBe(EMPTY_HASH)
       }),
     )
@@ -70,15 +70,15 @@ export function boardStoreContract(
       'tells a task whose file changed from one that only follows from others',
       on(({ store }) => {
         const task = taskRecord('A-1')
-        store.put(task)
+        store.put(task, 1)
         const ready = following(task, { ready: false })
-        expect(store.put(ready)).toEqual({ change: 'follows', inList: true })
-        expect(store.put(ready)).toEqual({ change: 'same', inList: false })
-        expect(store.put(taskRecord('A-1'))).toEqual({ change: 'changed', inList: true })
+        expect(store.put(ready, 1)).toEqual({ change: 'follows', inList: true })
+        expect(store.put(ready, 1)).toEqual({ change: 'same', inList: false })
+        expect(store.put(taskRecord('A-1'), 1)).toEqual({ change: 'changed', inList: true })
         const other = taskRecord('A-1', { body: 'Another text' })
-        expect(store.put(other)).toEqual({ change: 'changed', inList: false })
-        store.remove('task:A-1')
-        expect(store.put(task)).toEqual({ change: 'changed', inList: true })
+        expect(store.put(other, 1)).toEqual({ change: 'changed', inList: false })
+        store.remove('task:A-1', 1)
+        expect(store.put(task, 1)).toEqual({ change: 'changed', inList: true })
       }),
     )
 
@@ -88,8 +88,8 @@ export function boardStoreContract(
       ['the version that had no number', 'DROP TABLE board_schema'],
     ])('of %s begins anew under another epoch, and keeps what was spent', (_, change) =>
       on(({ sql, store, log }) => {
-        store.put(taskRecord('A-1'))
-        store.put(sessionRecord('ses_1'))
+        store.put(taskRecord('A-1'), 1)
+        store.put(sessionRecord('ses_1'), 1)
         store.save({ ...store.state(), published: true, run: 3 })
         log.append({ type: 'tasks-changed' }, 1)
         const spent = sqliteSpentIds(sql)
@@ -102,7 +102,7 @@ export function boardStoreContract(
         expect(again.task('A-1')).toBeUndefined()
         expect(sqliteChangeLog(sql).head()).toBe(0)
         expect(sqliteSpentIds(sql).spend('a-link', 1_000, 2)).toBe(false)
-        again.put(taskRecord('A-2'))
+        again.put(taskRecord('A-2'), 1)
         createBoardTables(sql)
         expect(sqliteBoardStore(sql, 'epoch3').task('A-2')).toBeDefined()
       })(),
@@ -111,12 +111,12 @@ export function boardStoreContract(
     it(
       'leaves nothing of a turn that failed, neither rows nor sums',
       on(({ store }) => {
-        store.put(taskRecord('A-1'))
+        store.put(taskRecord('A-1'), 1)
         store.save(store.state())
         const root = store.root()
         const fail = () =>
           store.transaction(() => {
-            store.put(taskRecord('A-2'))
+            store.put(taskRecord('A-2'), 1)
             throw new Error('on purpose')
           })
         expect(fail).toThrow('on purpose')
@@ -129,8 +129,8 @@ export function boardStoreContract(
       'names the task of a run that is removed',
       on(({ store }) => {
         const run = runRecord('A-1', '20260101-100000.000')
-        store.put(run)
-        expect(store.remove(keyOf(run))).toBe('task:A-1')
+        store.put(run, 1)
+        expect(store.remove(keyOf(run), 1)).toBe('task:A-1')
       }),
     )
 
@@ -138,7 +138,7 @@ export function boardStoreContract(
       'lists entries of the buckets that are asked for, and of no other',
       on(({ store }) => {
         const records = Array.from({ length: 50 }, (_, i) => taskRecord(`A-${i}`))
-        for (const record of records) store.put(record)
+        for (const record of records) store.put(record, 1)
         const wanted = bucketOf('task:A-7')
         const keys = records.map(keyOf).filter((key) => bucketOf(key) === wanted)
         expect(new Set(store.entries([wanted]).keys())).toEqual(new Set(keys))
@@ -149,8 +149,8 @@ export function boardStoreContract(
     it(
       'pages tasks by id and counts them',
       on(({ store }) => {
-        for (let i = 0; i < 5; i++) store.put(taskRecord(`A-${i}`))
-        store.put(taskRecord('B-0', { invalid: 'It is broken.' }))
+        for (let i = 0; i < 5; i++) store.put(taskRecord(`A-${i}`), 1)
+        store.put(taskRecord('B-0', { invalid: 'It is broken.' }), 1)
         expect(store.tasks({}, '', 2).map(({ id }) => id)).toEqual(['A-0', 'A-1'])
         expect(store.tasks({}, 'A-1', 9).map(({ id }) => id)).toEqual(['A-2', 'A-3', 'A-4', 'B-0'])
         expect(store.counts()).toEqual({ tasks: 6, sessions: 0, runs: 0, invalid: 1 })

@@ -5,13 +5,27 @@ import { changesAnswerSchema, changesSchema, SYNC_ANSWERS, SYNC_STEPS } from './
 import { boardSchema, runSchema, sessionSchema, taskSchema } from './records.ts'
 import { WIRE } from './wire.ts'
 
-export const tasksSchema = z.object({ tasks: z.array(taskSchema) })
+const SINCE = {
+  gone: z
+    .array(z.string())
+    .describe('With `since`: ids of what changed and is not in the list now, known before or not.')
+    .exactOptional(),
+  whole: z
+    .literal(true)
+    .describe(
+      'With `since`: this is the whole list, since too much has changed, or the place is too old.',
+    )
+    .exactOptional(),
+  seq: z.string().describe('With `since`: the place to go on from.').exactOptional(),
+}
+export const tasksSchema = z.object({ tasks: z.array(taskSchema), ...SINCE })
 export const sessionsSchema = z.object({
-  sessions: z.array(sessionSchema).describe('Newest first.'),
+  sessions: z.array(sessionSchema).describe('Newest first; in any order with `since`.'),
+  ...SINCE,
 })
 export const runsSchema = z.object({ runs: z.array(runSchema).describe('Newest first.') })
 export const taskDetailSchema = taskSchema
-  .extend({ ...runsSchema.shape, ...sessionsSchema.shape })
+  .extend({ ...runsSchema.shape, ...sessionsSchema.pick({ sessions: true }).shape })
   .describe('A task with its runs and sessions.')
 
 const time = z.string().meta({ format: 'date-time' })

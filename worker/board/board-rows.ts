@@ -66,6 +66,17 @@ export interface Place {
 
 export type PlacedRow = Row & Place
 
+/** What a reader can ask for by what changed of it. */
+export type List = 'tasks' | 'sessions'
+
+/** A row that changed. */
+export interface ChangedRow extends Row {
+  /** The number of the message that tells of it. */
+  seq: number
+  /** It matches the filter. */
+  shown: boolean
+}
+
 export interface PutResult {
   /** `follows`: a task has changed, but its own file has not. */
   change: 'same' | 'follows' | 'changed'

@@ -2,6 +2,8 @@
 // row of state. Synchronous, because a repository decides and writes in one turn.
 
 import type {
+  ChangedRow,
+  List,
   Place,
   PlacedRow,
   PutResult,
@@ -71,8 +73,8 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       sql.all('UPDATE repository SET state = ?', JSON.stringify(state))
     },
 
-    /** Writes the record unless the same hash is stored. */
-    put(record: DataRecord): PutResult {
+    /** Writes the record unless the same hash is stored. `seq`: the number of the next message. */
+    put(record: DataRecord, seq: number): PutResult {
       const key = keyOf(record)
       const table = TABLE_OF[record.kind]
       const columns = record.kind === 'task' ? 'hash, file, light' : 'hash'
@@ -82,14 +84,15 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       )
       if (old?.hash === record.hash) return { change: 'same', inList: false }
       const bucket = bucketOf(key)
-      putRecord(sql, record, bucket)
+      putRecord(sql, record, bucket, seq)
+      if (!old) sql.all('DELETE FROM gone WHERE list = ? AND id = ?', table, record.id)
       sums.toggle(bucket, old ? toggleHash(old.hash, record.hash) : record.hash)
       if (record.kind !== 'task') return { change: 'changed', inList: record.kind === 'session' }
       const change = old?.file === record.file ? 'follows' : 'changed'
       return { change, inList: old?.light !== lightText(record.task) }
     },
     /** The key that clients know the removed record by (of a run, its task's); undefined: none. */
-    remove(key: Key): Key | undefined {
+    remove(key: Key, seq: number): Key | undefined {
       const { kind, id } = parseKey(key)
       const table = TABLE_OF[kind]
       const owner = kind === 'run' ? 'task' : 'id'
@@ -99,6 +102,9 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       )
       if (!old) return undefined
       sums.toggle(bucketOf(key), old.hash)
+      if (kind === 'task' || kind === 'session') {
+        sql.all('INSERT OR REPLACE INTO gone (list, id, seq) VALUES (?, ?, ?)', table, id, seq)
+      }
       return kind === 'run' ? `task:${old.owner}` : key
     },
     root: (): string => sums.all().reduce(toggleHash, EMPTY_HASH),
@@ -121,16 +127,7 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
 
     /** One page of light tasks, ordered by id, after `after`. */
     tasks(filter: TaskFilter, after: string, limit: number): Row[] {
-      const where = conditions({
-        'status = ?': filter.status,
-        "? IN (SELECT assignee UNION ALL SELECT value FROM json_each(light, '$.assignees'))":
-          filter.assignee,
-        'ready = ?': filter.ready === undefined ? undefined : Number(filter.ready),
-        'execution = ?': filter.execution,
-        "EXISTS (SELECT 1 FROM json_each(light, '$.labels') WHERE value = ?)": filter.label,
-        "ifnull(json_extract(light, '$.folder'), 'none') = ?": filter.folder,
-        'id > ?': after,
-      })
+      const where = conditions({ ...tasksThat(filter), 'id > ?': after })
       return sql.all<RowValues>(
         `SELECT id, hash, light AS json FROM tasks WHERE ${where.text} ORDER BY id LIMIT ?`,
         ...where.values,
@@ -147,12 +144,7 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
     },
     /** One page of sessions, newest first, after `after`. */
     sessions(filter: SessionFilter, after: Place | undefined, limit: number): PlacedRow[] {
-      const where = conditions({
-        'task = ?': filter.task,
-        'actor = ?': filter.actor,
-        'status = ?': filter.status,
-        'health = ?': filter.health,
-      })
+      const where = conditions(sessionsThat(filter))
       const { at, id } = after ?? NEWEST
       return sql.all<PlacedValues>(
         `SELECT id, hash, started_at AS at, json FROM sessions
@@ -164,6 +156,47 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
         limit,
       )
     },
+    /** One page of the rows that changed, in the order of their changes, after `after`. */
+    changed(
+      list: List,
+      filter: TaskFilter & SessionFilter,
+      after: { seq: number; id: string },
+      limit: number,
+    ): ChangedRow[] {
+      const that = list === 'tasks' ? tasksThat(filter) : sessionsThat(filter)
+      const where = conditions(that)
+      return sql
+        .all<RowValues & { seq: number; shown: number }>(
+          `SELECT id, hash, seq, ${list === 'tasks' ? 'light' : 'json'} AS json,
+            (${where.text}) IS TRUE AS shown
+            FROM ${list} WHERE (seq, id) > (?, ?) ORDER BY seq, id LIMIT ?`,
+          ...where.values,
+          after.seq,
+          after.id,
+          limit,
+        )
+        .map((row) => ({ ...row, shown: row.shown === 1 }))
+    },
+    /** Ids of what was removed after `seq`. */
+    gone: (list: List, seq: number): string[] =>
+      sql
+        .all<{ id: string }>('SELECT id FROM gone WHERE list = ? AND seq > ?', list, seq)
+        .map(({ id }) => id),
+    /** Whether more than half of the list changed after `seq`. Reads no more rows than that. */
+    isMostlyNew(list: List, seq: number): boolean {
+      const [row] = sql.all<{ n: number }>(
+        `SELECT (SELECT count(*) FROM ${list} WHERE seq > ?)
+          + (SELECT count(*) FROM gone WHERE list = ? AND seq > ?) AS n`,
+        seq,
+        list,
+        seq,
+      )
+      const n = row?.n ?? 0
+      if (n === 0) return false
+      return sql.all(`SELECT 1 AS there FROM ${list} LIMIT 1 OFFSET ?`, 2 * n - 1).length === 0
+    },
+    /** Forgets what was removed before the message `seq`. */
+    forgetGone: (seq: number): void => void sql.all('DELETE FROM gone WHERE seq < ?', seq),
     session: (id: string): Row | undefined =>
       one('SELECT id, hash, json FROM sessions WHERE id = ?', id),
     /** One page of a task's runs, newest first, after `after`. */
@@ -198,6 +231,22 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
     },
   }
 }
+
+const tasksThat = ({ status, assignee, ready, execution, label, folder }: TaskFilter) => ({
+  'status = ?': status,
+  "? IN (SELECT assignee UNION ALL SELECT value FROM json_each(light, '$.assignees'))": assignee,
+  'ready = ?': ready === undefined ? undefined : Number(ready),
+  'execution = ?': execution,
+  "EXISTS (SELECT 1 FROM json_each(light, '$.labels') WHERE value = ?)": label,
+  "ifnull(json_extract(light, '$.folder'), 'none') = ?": folder,
+})
+
+const sessionsThat = ({ task, actor, status, health }: SessionFilter) => ({
+  'task = ?': task,
+  'actor = ?': actor,
+  'status = ?': status,
+  'health = ?': health,
+})
 
 function conditions(parts: Record<string, string | number | undefined>) {
   const given = Object.entries(parts).filter(

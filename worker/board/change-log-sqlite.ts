@@ -1,6 +1,7 @@
 // A repository's change log in its own SQLite: a ring of the newest messages, one row each.
 
 import type { Sql } from './sql.ts'
+import { parseEventId } from './sse.ts'
 import type { Message } from './wire.ts'
 
 /** Messages that a reconnecting client can still get one by one. */
@@ -15,10 +16,18 @@ export function sqliteChangeLog(sql: Sql) {
   /** Seq of the newest message; 0 when there never was one. */
   const head = () => seqOf('SELECT max(seq) AS seq FROM changes') ?? 0
 
+  /** Seq of the oldest message kept; 1 when none was dropped yet. */
+  const oldest = () => seqOf('SELECT min(seq) AS seq FROM changes') ?? 1
+
   return {
     head,
-    /** Seq of the oldest message kept; 1 when none was dropped yet. */
-    oldest: () => seqOf('SELECT min(seq) AS seq FROM changes') ?? 1,
+    oldest,
+    /** The seq of an event id of this log; undefined: of another epoch, or too old. */
+    placeOf(eventId: string, epoch: string): number | undefined {
+      const place = parseEventId(eventId)
+      const isKnown = place?.epoch === epoch && place.seq <= head() && place.seq >= oldest() - 1
+      return isKnown ? place.seq : undefined
+    },
     /** Appends and drops what falls out of the ring. `at` in ms. Returns the new head. */
     append(message: Message, at: number): number {
       const seq = head() + 1

@@ -30,11 +30,12 @@ export function openRepository(sql: Sql): OpenRepository {
  * Raise it with every change of the tables. On another number the board's tables are dropped: what
  * they hold is a copy of files, and the sidecar sends it again. Schema 1 had no number.
  */
-export const BOARD_SCHEMA = 2
+export const BOARD_SCHEMA = 3
 
 // `light` is what lists show, `rest` what only the whole task holds: a list of 100,000 tasks must
 // not read their bodies, and SQLite leaves the pages of a last, large column alone.
-// The indexes have the order of the lists: without them every page sorts all rows again.
+// The indexes have the order of the lists: without them every page sorts all rows again. `seq` is
+// the number that the next message had when the row changed, or went.
 const TABLES = [
   `CREATE TABLE IF NOT EXISTS repository (
     one INTEGER PRIMARY KEY CHECK (one = 1), state TEXT NOT NULL)`,
@@ -42,11 +43,13 @@ const TABLES = [
   `CREATE TABLE IF NOT EXISTS tasks (
     id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, file TEXT NOT NULL,
     status TEXT NOT NULL, assignee TEXT, ready INTEGER NOT NULL, execution TEXT,
-    invalid INTEGER NOT NULL, light TEXT NOT NULL, rest TEXT NOT NULL)`,
+    invalid INTEGER NOT NULL, seq INTEGER NOT NULL, light TEXT NOT NULL, rest TEXT NOT NULL)`,
+  `CREATE INDEX IF NOT EXISTS tasks_changed ON tasks (seq, id)`,
   `CREATE TABLE IF NOT EXISTS sessions (
     id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, task TEXT NOT NULL,
     actor TEXT NOT NULL, status TEXT NOT NULL, health TEXT NOT NULL, started_at REAL NOT NULL,
-    json TEXT NOT NULL)`,
+    seq INTEGER NOT NULL, json TEXT NOT NULL)`,
+  `CREATE INDEX IF NOT EXISTS sessions_changed ON sessions (seq, id)`,
   `CREATE INDEX IF NOT EXISTS sessions_newest ON sessions (started_at DESC, id DESC)`,
   `CREATE INDEX IF NOT EXISTS sessions_of_task ON sessions (task, started_at DESC, id DESC)`,
   `CREATE TABLE IF NOT EXISTS runs (
@@ -55,6 +58,9 @@ const TABLES = [
   `CREATE INDEX IF NOT EXISTS runs_of_task ON runs (task, at DESC, id DESC)`,
   `CREATE TABLE IF NOT EXISTS boards (
     id TEXT PRIMARY KEY, bucket INTEGER NOT NULL, hash TEXT NOT NULL, json TEXT NOT NULL)`,
+  `CREATE TABLE IF NOT EXISTS gone (
+    list TEXT NOT NULL, id TEXT NOT NULL, seq INTEGER NOT NULL, PRIMARY KEY (list, id))`,
+  `CREATE INDEX IF NOT EXISTS gone_since ON gone (seq)`,
   `CREATE TABLE IF NOT EXISTS changes (
     seq INTEGER PRIMARY KEY, at REAL NOT NULL, message TEXT NOT NULL)`,
 ]
@@ -69,7 +75,7 @@ const KEPT = [
     one INTEGER PRIMARY KEY CHECK (one = 1), version INTEGER NOT NULL)`,
 ]
 
-const BOARD = ['repository', 'buckets', 'tasks', 'sessions', 'runs', 'boards', 'changes']
+const BOARD = ['repository', 'buckets', 'tasks', 'sessions', 'runs', 'boards', 'gone', 'changes']
 
 /** Whether the tables were made: where not, nothing was ever published or subscribed to. */
 export const hasBoardTables = (sql: Sql): boolean =>

@@ -17,7 +17,14 @@ export const repositoryQuery = z.object({ path })
 
 const filter = (description: string) => z.string().describe(description).exactOptional()
 
+/** Anything: a place that is not known is answered with the whole list. */
+const since = z
+  .string()
+  .describe('An event id, or `X-Signalbox-Seq` of a read: only what changed after it.')
+  .exactOptional()
+
 export const tasksQuery = repositoryQuery.extend({
+  since,
   status: filter('One of the states of the board.'),
   assignee: filter('Any one of the assignees of a task.'),
   ready: choice(['true', 'false']).exactOptional(),
@@ -27,6 +34,7 @@ export const tasksQuery = repositoryQuery.extend({
 })
 
 export const sessionsQuery = repositoryQuery.extend({
+  since,
   task: filter('The id of a task.'),
   actor: filter('Who works in it.'),
   status: filter('As the tool has it.'),

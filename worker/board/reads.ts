@@ -1,18 +1,18 @@
 // What the read endpoints answer, as JSON text in pieces, so that 100,000 tasks are never one
 // string. Pure except for its store and log.
 
-import type { PlacedRow, Row, SessionFilter, TaskFilter } from './board-rows.ts'
+import type { ChangedRow, List, PlacedRow, Row, SessionFilter, TaskFilter } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
 import type { ChangeLog } from './change-log-sqlite.ts'
 import { formatEventId } from './sse.ts'
 import { type BoardConfig, EMPTY_HASH, toggleHash } from './wire.ts'
 
 export type Query =
-  | { kind: 'tasks'; filter: TaskFilter }
+  | { kind: 'tasks'; filter: TaskFilter; since?: string }
   | { kind: 'task'; id: string }
   | { kind: 'runs'; task: string }
   | { kind: 'task-sessions'; task: string }
-  | { kind: 'sessions'; filter: SessionFilter }
+  | { kind: 'sessions'; filter: SessionFilter; since?: string }
   | { kind: 'session'; id: string }
   | { kind: 'status' }
 
@@ -56,9 +56,17 @@ export class Reads {
     })
     switch (query.kind) {
       case 'tasks':
-        return found(`t${state.tasksRev}`, list('tasks', this.#tasks(query.filter)))
-      case 'sessions':
-        return found(`s${state.sessionsRev}`, list('sessions', this.#sessions(query.filter)))
+      case 'sessions': {
+        const { kind, filter, since } = query
+        const rows = kind === 'tasks' ? this.#tasks(filter) : this.#sessions(filter)
+        if (since === undefined) {
+          const rev = kind === 'tasks' ? `t${state.tasksRev}` : `s${state.sessionsRev}`
+          return found(rev, list(kind, rows))
+        }
+        const place = this.#log.placeOf(since, state.epoch)
+        const tag = `${seq}-${state.run}-${state.batch}-${place}`
+        return found(tag, this.#changes(query, place, rows, seq))
+      }
       case 'task': {
         const task = this.#store.task(query.id)
         if (!task) return { state: 'absent' }
@@ -94,7 +102,28 @@ export class Reads {
   }
 
   #tasks(filter: TaskFilter): Iterable<string> {
-    return pages((after?: Row) => this.#store.tasks(filter, after?.id ?? '', PAGE), PAGE)
+    return jsonOf(pages((after?: Row) => this.#store.tasks(filter, after?.id ?? '', PAGE), PAGE))
+  }
+
+  /** What changed of a list after the message `place`; all of it, where that is most of it. */
+  *#changes(
+    { kind, filter }: { kind: List; filter: TaskFilter & SessionFilter },
+    place: number | undefined,
+    all: Iterable<string>,
+    seq: string,
+  ): Iterable<string> {
+    yield '{'
+    if (place === undefined || this.#store.isMostlyNew(kind, place)) {
+      yield* members(kind, all)
+      yield ',"whole":true'
+    } else {
+      const gone = this.#store.gone(kind, place)
+      const changed = (after = { seq: place + 1, id: '' }) =>
+        this.#store.changed(kind, filter, after, PAGE)
+      yield* members(kind, shownOf(pages(changed, PAGE), gone))
+      yield `,"gone":${JSON.stringify(gone)}`
+    }
+    yield `,"seq":${JSON.stringify(seq)}}`
   }
 
   *#wholeTask(task: Row): Iterable<string> {
@@ -107,11 +136,11 @@ export class Reads {
 
   #runs(task: string): Iterable<string> {
     // One at a time: a run's output may be half a megabyte.
-    return pages((after?: PlacedRow) => this.#store.runs(task, after, 1), 1)
+    return jsonOf(pages((after?: PlacedRow) => this.#store.runs(task, after, 1), 1))
   }
 
   #sessions(filter: SessionFilter): Iterable<string> {
-    return pages((after?: PlacedRow) => this.#store.sessions(filter, after, PAGE), PAGE)
+    return jsonOf(pages((after?: PlacedRow) => this.#store.sessions(filter, after, PAGE), PAGE))
   }
 
   #status(host: HostStatus): string {
@@ -137,6 +166,14 @@ export class Reads {
 const timeText = (at: number | undefined): string | undefined =>
   at === undefined ? undefined : new Date(at).toISOString()
 
+/** Those that match the filter; the ids of the others are added to `gone`. */
+function* shownOf(rows: Iterable<ChangedRow>, gone: string[]): Iterable<string> {
+  for (const { id, json, shown } of rows) {
+    if (shown) yield json
+    else gone.push(id)
+  }
+}
+
 function* list(name: string, items: Iterable<string>): Iterable<string> {
   yield '{'
   yield* members(name, items)
@@ -153,14 +190,15 @@ function* members(name: string, items: Iterable<string>): Iterable<string> {
   yield ']'
 }
 
-function* pages<R extends Row>(
-  read: (after: R | undefined) => R[],
-  size: number,
-): Iterable<string> {
+function* jsonOf(rows: Iterable<Row>): Iterable<string> {
+  for (const { json } of rows) yield json
+}
+
+function* pages<R extends Row>(read: (after: R | undefined) => R[], size: number): Iterable<R> {
   let after: R | undefined
   for (;;) {
     const rows = read(after)
-    for (const row of rows) yield row.json
+    yield* rows
     if (rows.length < size) return
     after = rows.at(-1)
   }

@@ -17,7 +17,7 @@ export function lightText(task: Task): string {
 }
 
 /** Writes the record's row, over an older one. */
-export function putRecord(sql: Sql, record: DataRecord, bucket: number): void {
+export function putRecord(sql: Sql, record: DataRecord, bucket: number, seq: number): void {
   const { id, hash } = record
   switch (record.kind) {
     case 'task': {
@@ -34,6 +34,7 @@ export function putRecord(sql: Sql, record: DataRecord, bucket: number): void {
         ready: Number(ready),
         execution: executionState ?? null,
         invalid: Number(invalid !== undefined),
+        seq,
         light: lightText(record.task),
         rest,
       })
@@ -43,7 +44,8 @@ export function putRecord(sql: Sql, record: DataRecord, bucket: number): void {
       const { task, actor, status, health, startedAt } = record.session
       const started_at = Date.parse(startedAt) || 0
       const json = JSON.stringify(record.session)
-      insert(sql, 'sessions', { id, bucket, hash, task, actor, status, health, started_at, json })
+      const columns = { id, bucket, hash, task, actor, status, health, started_at, seq, json }
+      insert(sql, 'sessions', columns)
       return
     }
     case 'run': {

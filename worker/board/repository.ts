@@ -13,7 +13,7 @@ import {
   touch,
   touchFollowing,
 } from './message.ts'
-import { type EventId, formatEventId, idOnly, messageFrame, parseEventId } from './sse.ts'
+import { type EventId, formatEventId, idOnly, messageFrame } from './sse.ts'
 import {
   type ChangesAnswer,
   type ChangesRequest,
@@ -104,8 +104,9 @@ export class Repository {
       }
       state.batch = request.batch
       state.lastSeenAt = now
+      const seq = this.#log.head() + 1
       for (const record of request.upserts) {
-        const { change, inList } = this.#store.put(record)
+        const { change, inList } = this.#store.put(record, seq)
         if (change === 'same') continue
         const { kind, id } = record
         const key: Key = kind === 'run' ? `task:${record.task}` : `${kind}:${id}`
@@ -136,7 +137,7 @@ export class Repository {
   replay(from: { lastEventId?: string | undefined; since: number }): string[] {
     const { epoch, newestSession } = this.#store.state()
     const head = this.#log.head()
-    const seq = this.#placeOf(from, epoch, head)
+    const seq = this.#placeOf(from, epoch)
     const missed = seq === undefined ? undefined : this.#log.after(seq)
     if (missed?.length === 0) return [idOnly({ epoch, seq: head })]
     if (seq !== undefined && missed && missed.length <= MAX_REPLAY) {
@@ -151,14 +152,12 @@ export class Repository {
 
   /** The seq up to which the client has seen everything; undefined: it is not known. */
   #placeOf(
-    from: { lastEventId?: string | undefined; since: number },
+    { lastEventId, since }: { lastEventId?: string | undefined; since: number },
     epoch: string,
-    head: number,
   ): number | undefined {
-    if (from.lastEventId === undefined) return this.#log.seqBefore(from.since)
-    const last = parseEventId(from.lastEventId)
-    const known = last?.epoch === epoch && last.seq <= head && last.seq >= this.#log.oldest() - 1
-    return known ? last.seq : undefined
+    return lastEventId === undefined
+      ? this.#log.seqBefore(since)
+      : this.#log.placeOf(lastEventId, epoch)
   }
 
   #syncRoot(
@@ -225,7 +224,7 @@ export class Repository {
   }
 
   #remove(key: Key, state: RepositoryState): boolean {
-    const visible = this.#store.remove(key)
+    const visible = this.#store.remove(key, this.#log.head() + 1)
     if (visible === undefined) return false
     state.pending = touch(state.pending, visible)
     noteList(state, parseKey(key).kind)
@@ -251,6 +250,7 @@ export class Repository {
     const frames = messages.map((each) =>
       messageFrame({ epoch: state.epoch, seq: this.#log.append(each, now) }, each),
     )
+    this.#store.forgetGone(this.#log.oldest())
     return { message, frames }
   }
 

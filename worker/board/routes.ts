@@ -79,8 +79,9 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
     }
   app.get(
     '/tasks',
-    read(tasksQuery, ({ path: _, ready, ...filter }) => ({
+    read(tasksQuery, ({ path: _, since, ready, ...filter }) => ({
       kind: 'tasks',
+      ...(since !== undefined && { since }),
       filter: { ...filter, ...(ready && { ready: ready === 'true' }) },
     })),
   )
@@ -98,7 +99,11 @@ export function boardRoutes(deps: BoardDeps): Hono<ApiEnv> {
   )
   app.get(
     '/sessions',
-    read(sessionsQuery, ({ path: _, ...filter }) => ({ kind: 'sessions', filter })),
+    read(sessionsQuery, ({ path: _, since, ...filter }) => ({
+      kind: 'sessions',
+      ...(since !== undefined && { since }),
+      filter,
+    })),
   )
   app.get(
     '/sessions/:id',

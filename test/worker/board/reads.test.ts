@@ -14,8 +14,8 @@ it.each<Query>([
   const sql = openSql(':memory:')
   createBoardTables(sql)
   const store = sqliteBoardStore(sql, 'epoch1')
-  store.put(taskRecord('A-1'))
-  store.put(sessionRecord('ses_1'))
+  store.put(taskRecord('A-1'), 1)
+  store.put(sessionRecord('ses_1'), 1)
   store.save({ ...store.state(), published: true })
   const reads = new Reads(store, sqliteChangeLog(sql))
   const host = { streams: 0, awakeSince: '', now: '' }
