@@ -40,17 +40,17 @@ export const isAmount = (value: unknown): value is number =>
 
 /**
  * A gateway's number or decimal text, in whole units, as minor units. Undefined if it is not a
- * number, or has more decimals than the currency: rounding would hide that something is wrong.
+ * number, is negative, or has more decimals than the currency: rounding would hide that something is wrong.
  */
 export function toMinor(value: unknown, currency: string): number | undefined {
   const text = typeof value === 'number' || typeof value === 'string' ? String(value).trim() : ''
-  const [, sign, whole, fraction = ''] = /^(-?)(\d{1,15})(?:\.(\d+))?$/.exec(text) ?? []
+  const [, whole, fraction = ''] = /^(\d{1,15})(?:\.(\d+))?$/.exec(text) ?? []
   if (whole === undefined) return undefined
   const digits = String(minorUnits(currency)).length - 1
   const kept = fraction.slice(0, digits).padEnd(digits, '0')
   if (/[1-9]/.test(fraction.slice(digits))) return undefined
-  const minor = Number(`${sign}${whole}${kept}`)
-  return Number.isSafeInteger(minor) ? minor + 0 : undefined
+  const minor = Number(`${whole}${kept}`)
+  return Number.isSafeInteger(minor) ? minor : undefined
 }
 
 /** Minor units as the decimal number that a gateway takes. */

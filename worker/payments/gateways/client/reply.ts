@@ -36,9 +36,15 @@ interface ReplyIssue {
 export function parseReply<T>(schema: ReplySchema<T>, value: unknown, name: string): T {
   const read = schema.safeParse(value)
   if (read.success) return read.data
-  const where = read.error.issues.map(({ path }) => path.join('.') || 'the whole reply').join(', ')
+  const where = unreadableParts(read.error, 'the whole reply')
   throw new GatewayUnavailableException(`${name} cannot be read: ${where}`)
 }
+
+/** The paths of what cannot be read. Never its values, which may be personal data. */
+export const unreadableParts = (
+  { issues }: { issues: readonly ReplyIssue[] },
+  whole = 'the whole object',
+): string => issues.map(({ path }) => path.join('.') || whole).join(', ')
 
 /**
  * Cuts a text for gateways that count UTF-16 units, as Java and JavaScript do. Half of a surrogate

@@ -31,9 +31,6 @@ const HEADERS = { 'X-Application-Type': '3rd-party', 'X-Application-Platform': '
 const ANOTHER = 'payments/status is about another payment'
 const DURATION = /^P(?=.)(\d+Y)?(\d+M)?(\d+W)?(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+S)?)?$/
 
-/** The bank may spell an id in another case. */
-const isSameId = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
-
 export const fib = {
   envPrefix: 'FIB_',
   settings: {
@@ -81,12 +78,12 @@ export const fib = {
         call,
       )
       return {
-        id: payment.paymentId ?? id,
+        id: payment.paymentId ?? id.toLowerCase(),
         isBeingPaid,
         rawStatus: [payment.status, payment.decliningReason].filter(Boolean).join(':'),
         state: {
           status,
-          amount: parseReply(z.number(), amount, 'the amount in payments/status'),
+          amount: amount ?? Number.NaN,
           currency,
           ...(error && { error }),
         },
@@ -150,15 +147,16 @@ export const fib = {
         const payment = await read(id, call, externalReferenceId)
         if (!payment)
           throw new InvalidWebhookSignatureException('The bank does not know its payment id')
-        if (!isSameId(payment.id, id)) throw new GatewayUnavailableException(ANOTHER)
+        if (payment.id !== id) throw new GatewayUnavailableException(ANOTHER)
         return {
           gateway: key,
           gatewayTransactionId: payment.id,
           reference: '',
           ...(externalReferenceId !== undefined && { externalReferenceId }),
           ...payment.state,
-          // From what was read, not from the callback: a repeated callback is a duplicate.
-          eventId: `${payment.id}:${payment.rawStatus}`,
+          // From what was read, so a repeated callback is a duplicate. With the charge that the
+          // callback was for: one that is refused must not make the genuine one a duplicate.
+          eventId: [payment.id, payment.rawStatus, externalReferenceId].filter(Boolean).join(':'),
           // The payment was read now, so the age of the callback does not matter.
           occurredAt: receivedAt,
           // The bank's reply, since the callback may come from a stranger.
@@ -170,13 +168,12 @@ export const fib = {
         const payment = await read(gatewayTransactionId, call)
         if (!payment) return { known: false }
         const isRefundRequested = payment.rawStatus === 'REFUND_REQUESTED'
-        const { isBeingPaid, raw } = payment
+        const { isBeingPaid, raw, state } = payment
+        parseReply(z.number(), state.amount, 'the amount in payments/status')
         return {
           known: true,
-          gatewayTransactionId: isSameId(payment.id, gatewayTransactionId)
-            ? gatewayTransactionId
-            : payment.id,
-          ...payment.state,
+          gatewayTransactionId: payment.id,
+          ...state,
           ...(isBeingPaid && { isBeingPaid }),
           isRefundRequested,
           raw,

@@ -13,9 +13,12 @@ const MAX_DESCRIPTION_CHARS = 50
 /** Strangers may send it, and it becomes part of a URL that is called with our token. */
 const PAYMENT_ID = /^[A-Za-z0-9-]{1,64}$/
 
+/** The bank spells an id in more than one case, and means the same payment. */
+const paymentId = z.string().min(1).toLowerCase()
+
 /** The answer to a new payment. */
 export const created = z.object({
-  paymentId: z.string().min(1),
+  paymentId,
   readableCode: optionalText,
   qrCode: optionalText,
   validUntil: optionalText,
@@ -23,7 +26,7 @@ export const created = z.object({
 })
 /** The answer to a status request. */
 export const stored = z.object({
-  paymentId: optionalText,
+  paymentId: paymentId.optional().catch(undefined),
   status: z.string().min(1),
   amount: z.object({ amount: z.union([z.number(), z.string()]), currency: z.string() }),
   decliningReason: optionalText,
@@ -80,7 +83,9 @@ export function meaningOf(
 /** The id in a callback; undefined when there is none that the bank could have sent. */
 export function idIn(body: string): string | undefined {
   try {
-    const { id } = z.object({ id: z.string().regex(PAYMENT_ID) }).parse(JSON.parse(body))
+    const { id } = z
+      .object({ id: z.string().regex(PAYMENT_ID).toLowerCase() })
+      .parse(JSON.parse(body))
     return id
   } catch {
     // Not JSON, or no id: the bank does not send this.

@@ -4,7 +4,7 @@ import { compactVerify, errors } from 'jose'
 import * as z from 'zod'
 import { InvalidWebhookSignatureException } from '../../domain/exceptions.ts'
 import { optionalText } from '../client/optional-text.ts'
-import { parseJson } from '../client/reply.ts'
+import { parseJson, unreadableParts } from '../client/reply.ts'
 import type { GatewayCall, UnreadableWebhook, WebhookRequest } from '../gateway.ts'
 import { failure, id, meaningOf, money, optionalId, timeOf } from './wire.ts'
 
@@ -73,7 +73,7 @@ const claimed = z.object({
     .transform((value) => timeOf(value) ?? Number.NaN),
   data: z.object({
     transactionId: id,
-    merchantReferenceId: optionalText,
+    merchantReferenceId: optionalId,
     orderId: id.catch(''),
     errorMessage: optionalText,
     currentStatus: z.string().catch(''),
@@ -83,14 +83,13 @@ const claimed = z.object({
 
 /** What a callback names, also if the rest cannot be read. */
 const named = z.object({
-  data: z.object({ transactionId: optionalId, merchantReferenceId: optionalText }),
+  data: z.object({ transactionId: optionalId, merchantReferenceId: optionalId }),
 })
 
 export function readClaims(claims: unknown, call: GatewayCall) {
   const read = claimed.safeParse(claims)
   if (!read.success) {
-    const where = read.error.issues.map(({ path }) => path.join('.') || 'the whole token')
-    return unreadable(claims, where.join(', '))
+    return unreadable(claims, unreadableParts(read.error, 'the whole token'))
   }
   const { eventType, eventId, timestamp, data } = read.data
   const outcome = outcomeOf(eventType, data, call)

@@ -161,8 +161,10 @@ function namedValues(body: unknown, depth = 0): { name: string; value: unknown }
  */
 export function timeOf(value: unknown): number | undefined {
   if (typeof value === 'string' && !/^\d+(\.\d+)?$/.test(value)) {
-    const hasZone = /(z|[+-]\d\d:?\d\d)$/i.test(value) || !value.includes(':')
-    const ms = Date.parse(hasZone ? value : `${value}Z`)
+    // `+03` is ISO 8601, too, but Date.parse refuses it.
+    const text = value.replace(/(:\S*[+-]\d\d)$/, '$1:00')
+    const hasZone = /(z|[+-]\d\d:?\d\d)$/i.test(text) || !text.includes(':')
+    const ms = Date.parse(hasZone ? text : `${text}Z`)
     return Number.isNaN(ms) ? undefined : ms
   }
   const number = typeof value === 'string' || typeof value === 'number' ? Number(value) : Number.NaN

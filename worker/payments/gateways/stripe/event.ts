@@ -2,8 +2,8 @@
 
 import * as z from 'zod'
 import type { VerifiedWebhook } from '../../domain/payload.ts'
-import { isSuccess, parseReply, unexpectedReply } from '../client/reply.ts'
-import type { GatewayReply, IgnoredWebhook } from '../gateway.ts'
+import { isSuccess, parseReply, unexpectedReply, unreadableParts } from '../client/reply.ts'
+import type { GatewayReply, IgnoredWebhook, UnreadableWebhook } from '../gateway.ts'
 import * as wire from './wire.ts'
 
 const event = z.object({
@@ -21,7 +21,9 @@ export interface Delivery {
   readIntent(id: string): Promise<GatewayReply>
 }
 
-export async function readEvent(delivery: Delivery): Promise<VerifiedWebhook | IgnoredWebhook> {
+type ReadWebhook = VerifiedWebhook | IgnoredWebhook | UnreadableWebhook
+
+export async function readEvent(delivery: Delivery): Promise<ReadWebhook> {
   const raw: unknown = JSON.parse(delivery.body)
   const { id: eventId, type, data } = parseReply(event, raw, 'the event')
   const { gateway, occurredAt } = delivery
@@ -58,10 +60,20 @@ function sessionEvent(
   type: string,
   object: unknown,
   common: Common & { eventId: string },
-): VerifiedWebhook | IgnoredWebhook {
+): ReadWebhook {
   const references = wire.referencesIn(object)
   if (!references) return NOT_OURS
-  const session = parseReply(wire.session, object, type)
+  const { externalReferenceId } = references
+  const read = wire.session.safeParse(object)
+  if (!read.success) {
+    const gatewayTransactionId = wire.idIn(object)
+    return {
+      unreadable: unreadableParts(read.error),
+      externalReferenceId,
+      ...(gatewayTransactionId !== undefined && { gatewayTransactionId }),
+    }
+  }
+  const session = read.data
   const fields = {
     ...common,
     gatewayTransactionId: session.id,
@@ -81,13 +93,13 @@ function sessionEvent(
   }
 }
 
-function refundEvent(
-  object: unknown,
-  common: Common & { eventId: string },
-): VerifiedWebhook | IgnoredWebhook {
+function refundEvent(object: unknown, common: Common & { eventId: string }): ReadWebhook {
   const references = wire.referencesIn(object)
   if (!references) return NOT_OURS
-  const charge = parseReply(wire.charge, object, 'charge.refunded')
+  const { externalReferenceId } = references
+  const read = wire.charge.safeParse(object)
+  if (!read.success) return { unreadable: unreadableParts(read.error), externalReferenceId }
+  const charge = read.data
   return {
     ...common,
     // Matched by the external reference: the event does not have the session's id.
@@ -123,12 +135,10 @@ async function paymentOf(
 }
 
 /** Its steps that leave its status as it is are one event. */
-async function dispute(
-  object: unknown,
-  common: Common,
-  delivery: Delivery,
-): Promise<VerifiedWebhook | IgnoredWebhook> {
-  const disputed = parseReply(wire.dispute, object, 'a dispute')
+async function dispute(object: unknown, common: Common, delivery: Delivery): Promise<ReadWebhook> {
+  const read = wire.dispute.safeParse(object)
+  if (!read.success) return await unreadable(read.error, object, common, delivery)
+  const disputed = read.data
   const payment = await paymentOf(disputed, common, delivery)
   if (!payment) return NOT_OURS
   const { id, amount, currency, status, reason } = disputed
@@ -142,12 +152,29 @@ async function dispute(
   }
 }
 
+/** Repeated, it stays unreadable: what it names is checked with the gateway instead. */
+async function unreadable(
+  error: z.ZodError,
+  object: unknown,
+  common: Common,
+  delivery: Delivery,
+): Promise<IgnoredWebhook | UnreadableWebhook> {
+  const named = wire.named.safeParse(object)
+  if (!named.success) return { unreadable: unreadableParts(error) }
+  const payment = await paymentOf(named.data, common, delivery)
+  if (!payment) return NOT_OURS
+  const { externalReferenceId } = payment
+  return { unreadable: unreadableParts(error), externalReferenceId }
+}
+
 async function failedRefund(
   object: unknown,
   common: Common,
   delivery: Delivery,
-): Promise<VerifiedWebhook | IgnoredWebhook> {
-  const refund = parseReply(wire.refund, object, 'a refund')
+): Promise<ReadWebhook> {
+  const read = wire.refund.safeParse(object)
+  if (!read.success) return await unreadable(read.error, object, common, delivery)
+  const refund = read.data
   if (refund.status !== 'failed') return { ignored: `a refund that is ${refund.status}` }
   const payment = await paymentOf(refund, common, delivery)
   if (!payment) return NOT_OURS

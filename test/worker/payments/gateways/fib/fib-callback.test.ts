@@ -150,11 +150,30 @@ describe('a callback of FIB', () => {
     ['an outage', { status: 503, body: {} }],
     ['a refused token', { status: 401, body: {} }],
     ['an answer without a status', { status: 200, body: { paymentId: ID } }],
-    ['half a dinar', stored('PAID', { amount: { amount: 0.5, currency: 'IQD' } })],
   ])('is to be sent again after %s, and not refused', async (_, reply) => {
     await expect(bank.handleWebhook(callbackOf(ID), new FakeGatewayCall(reply))).rejects.toThrow(
       GatewayUnavailableException,
     )
+  })
+
+  it.each([0.5, -25_000])(
+    'names its payment and no amount after %d dinars, so that a person hears of it',
+    async (dinars) => {
+      const amount = { amount: dinars, currency: 'IQD' }
+      const call = new FakeGatewayCall(stored('PAID', { amount }))
+      const read = await bank.handleWebhook(callbackOf(ID), call)
+      expect(read).toMatchObject({ gatewayTransactionId: ID, amount: Number.NaN })
+    },
+  )
+
+  it('has another event id with a proof, so that one without it uses up nothing', async () => {
+    const read = async (query: URLSearchParams) =>
+      await bank.handleWebhook({ ...callbackOf(ID), query }, new FakeGatewayCall(stored('PAID')))
+    const { externalReferenceId } = charge
+    expect(await read(await callbackQuery(bank))).toMatchObject({
+      eventId: `${ID}:PAID:${externalReferenceId}`,
+    })
+    expect(await read(new URLSearchParams())).toMatchObject({ eventId: `${ID}:PAID` })
   })
 
   it('is to be sent again if the bank answers about another payment', async () => {
@@ -162,9 +181,12 @@ describe('a callback of FIB', () => {
     await expect(bank.handleWebhook(callbackOf(ID), call)).rejects.toThrow(/another payment/)
   })
 
-  it('has the payment id of the bank, not the spelling of the callback', async () => {
-    const call = new FakeGatewayCall(stored('PAID'))
-    expect(await bank.handleWebhook(callbackOf(ID.toUpperCase()), call)).toMatchObject({
+  it.each([
+    ['callback', ID.toUpperCase(), ID],
+    ['bank', ID, ID.toUpperCase()],
+  ])('has one payment id, however the %s spells it', async (_, called, answered) => {
+    const call = new FakeGatewayCall(stored('PAID', { paymentId: answered }))
+    expect(await bank.handleWebhook(callbackOf(called), call)).toMatchObject({
       gatewayTransactionId: ID,
       eventId: `${ID}:PAID`,
     })

@@ -168,9 +168,10 @@ describe('a callback of redirect', () => {
   })
 
   it('may have numbers as ids', async () => {
-    const data = { transactionId: 17, orderId: 7 }
+    const data = { transactionId: 17, orderId: 7, merchantReferenceId: 5 }
     expect(await payloadOf(claims({ eventId: 12, data }))).toMatchObject({
       gatewayTransactionId: '17',
+      externalReferenceId: '5',
       reference: '7',
       eventId: '12',
     })
@@ -256,6 +257,7 @@ describe('the time of a callback', () => {
     ['ISO 8601', '2026-06-01T00:10:00Z'],
     ['ISO 8601 with an offset', '2026-06-01T03:10:00+03:00'],
     ['ISO 8601 with an offset without its colon', '2026-06-01T03:10:00+0300'],
+    ['ISO 8601 with an offset of hours', '2026-06-01T03:10:00+03'],
     ['ISO 8601 without a zone', '2026-06-01T00:10:00'],
     ['ISO 8601 with nanoseconds', '2026-06-01T00:10:00.000000001'],
     ['ISO 8601 with a space', '2026-06-01 00:10:00'],

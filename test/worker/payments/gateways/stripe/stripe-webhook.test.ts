@@ -47,6 +47,7 @@ const session = {
   metadata: NAMES,
   payment_intent: 'pi_1',
 }
+const externalReferenceId = 'ext-7'
 const charge = {
   id: 'ch_1',
   object: 'charge',
@@ -302,9 +303,26 @@ describe("Stripe's events", () => {
     expect(await told('refund.failed', failed, call)).toEqual({ ignored: expect.any(String) })
   })
 
-  it('of our payment without its amount are to be sent again', async () => {
-    await expect(
-      told('checkout.session.completed', { ...session, amount_total: null }),
-    ).rejects.toThrow(GatewayUnavailableException)
+  it.each([
+    [
+      'checkout.session.completed',
+      { ...session, amount_total: null },
+      { unreadable: 'amount_total', externalReferenceId, gatewayTransactionId: session.id },
+    ],
+    [
+      'charge.refunded',
+      { ...charge, amount_refunded: -1 },
+      { unreadable: 'amount_refunded', externalReferenceId },
+    ],
+    [
+      'charge.dispute.created',
+      { ...disputed, amount: 'much' },
+      { unreadable: 'amount', externalReferenceId },
+    ],
+    ['refund.failed', { ...failed, status: 3 }, { unreadable: 'status', externalReferenceId }],
+    ['refund.failed', { ...failed, payment_intent: 3 }, { unreadable: 'payment_intent' }],
+  ])('%s, of our payment, that cannot be read, names the payment', async (type, object, read) => {
+    const call = new FakeGatewayCall({ status: 200, body: intent })
+    expect(await told(type, object, call)).toEqual(read)
   })
 })
