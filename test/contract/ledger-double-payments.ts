@@ -115,6 +115,33 @@ export function doublePaymentContract(on: On): void {
       }),
     )
 
+    it(
+      'raises it beside late money that was only seen',
+      on(async (w) => {
+        const late = await w.reached('Expired')
+        await w.webhook(late)
+        const { alert } = await w.read(late)
+        await w.ledger.acknowledge(alert?.id ?? '', 'ada', T0)
+        const second = await w.reached('Paid')
+        expect(await doubles(w)).toMatchObject([
+          { transactionId: second.id, detail: { otherTransactionId: late.id } },
+        ])
+      }),
+    )
+
+    it(
+      'is settled once late money was refunded by hand, and its alert tells the reference',
+      on(async (w) => {
+        const late = await w.reached('Expired')
+        await w.webhook(late)
+        const { alert } = await w.read(late)
+        await w.reached('Paid')
+        expect(await doubles(w)).toHaveLength(1)
+        await w.ledger.acknowledge(alert?.id ?? '', 'ada', T0, 'bank-7')
+        expect(await w.alerts()).toEqual([])
+      }),
+    )
+
     for (const which of ['first', 'second'] as const) {
       it(
         `is settled once the ${which} payment was refunded, by us or at its gateway`,

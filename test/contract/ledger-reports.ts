@@ -153,6 +153,16 @@ export function reportContract(on: On): void {
     )
 
     it(
+      'is another alert than another dispute of its payment',
+      on(async (w) => {
+        const transaction = await w.reached('Paid')
+        for (const id of ['dp-1', 'dp-2'])
+          await w.webhook(transaction, { ...dispute, eventId: `${id}:needs_response` })
+        expect(await w.alerts()).toEqual(['dispute', 'dispute'])
+      }),
+    )
+
+    it(
       'that was acknowledged is an alert again at its next step',
       on(async (w) => {
         const transaction = await w.reached('Paid')

@@ -218,6 +218,10 @@ function failRefund(
 const isLate = ({ webhookEvents }: Payment): boolean =>
   webhookEvents.some(({ outcome }) => outcome === 'late_payment')
 
+/** A dispute is told at each of its steps, by its id and its status: it is one alert. */
+const disputeOf = (id: string, { event_id }: WebhookEventRow): string =>
+  [id, event_id.replace(/:[^:]*$/, '')].join(' ')
+
 /** One event may raise two: a late payment, and a wrong amount. */
 function alertsOf(
   before: Payment,
@@ -246,8 +250,7 @@ function alertsOf(
   // The webhook and a check report the same amount: one cause is one alert.
   const amount = [id, event.to_status, event.amount, event.currency].join(' ')
   return [
-    // A dispute is told at each of its steps.
-    ...(event.alert === 'dispute' ? [raise('dispute', id)] : []),
+    ...(event.alert === 'dispute' ? [raise('dispute', disputeOf(id, event))] : []),
     ...(event.alert === 'refund_failed' ? [raise('refund_failed')] : []),
     ...(event.outcome === 'late_payment' && !isLate(before) ? [raise('late_payment')] : []),
     ...(event.mismatch === 1 ? [raise('amount_mismatch', amount)] : []),

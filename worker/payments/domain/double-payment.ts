@@ -2,7 +2,7 @@
 
 import { type Alert, acknowledgeAlert } from './alerts.ts'
 import { newest } from './match.ts'
-import { type Decision, hasLateMoney, type Payment, unchanged, withAlerts } from './payment.ts'
+import { type Decision, keepsLateMoney, type Payment, unchanged, withAlerts } from './payment.ts'
 import type { TransactionRow } from './rows.ts'
 
 /** `per-gateway`: each gateway is a shop of its own, and their orders may have the same names. */
@@ -25,7 +25,7 @@ const isHeld = (payment: Payment, alerts: readonly Alert[] = []): boolean => {
   return (
     status === 'Paid' ||
     status === 'PartiallyRefunded' ||
-    hasLateMoney(payment) ||
+    keepsLateMoney(payment) ||
     alerts.some(({ kind }) => kind === 'late_payment')
   )
 }

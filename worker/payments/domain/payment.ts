@@ -79,6 +79,15 @@ const isLateMoney = ({ kind, acknowledged_at: at }: AlertRow): boolean =>
 export const hasLateMoney = ({ transaction, alerts }: Payment): boolean =>
   UNPAID_ENDS.includes(transaction.status) && alerts.some(isLateMoney)
 
+/**
+ * The money that came late is still there. An alert that was acknowledged without the gateway's
+ * reference of a refund was only seen.
+ */
+export const keepsLateMoney = ({ transaction, alerts }: Payment): boolean =>
+  UNPAID_ENDS.includes(transaction.status) &&
+  alerts.some(({ kind, gateway_reference: sent }) => kind === 'late_payment' && sent === null) &&
+  (transaction.paid_at === null || transaction.refunded_amount < paidAmount(transaction))
+
 /** With what came late as paid, which its alert holds until it is to be refunded. */
 export function withLateMoney(payment: Payment): Payment {
   const late = hasLateMoney(payment) ? payment.alerts.find(isLateMoney) : undefined

@@ -175,7 +175,7 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
     redeliver: (deliveryId, now) => run(redeliver(deliveryId, now)),
 
     acknowledge: (id, by, now, gatewayReference) =>
-      run(acknowledge({ id, by, now, gatewayReference }, subscribers)),
+      run(acknowledge({ id, by, now, gatewayReference }, rules)),
     forget: (before, limit) => store.forget(before, limit),
   } satisfies Ledger & Outbox
 }

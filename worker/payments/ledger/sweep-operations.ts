@@ -30,7 +30,7 @@ import {
 } from '../domain/payment.ts'
 import type { DeliveryRow, OutboxRow } from '../domain/rows.ts'
 import type { CheckClaim } from './ledger.ts'
-import { changesOf, type Due, type Operation } from './operation.ts'
+import { changesInOrder, changesOf, type Due, type Operation, type Rules } from './operation.ts'
 import type { Changes, WorkingSet } from './working-set.ts'
 
 interface SoonChecked {
@@ -242,10 +242,13 @@ interface Acknowledged {
   gatewayReference?: string | undefined
 }
 
-/** Marks an alert as seen; a second time changes nothing. False: there is none of this id. */
+/**
+ * Marks an alert as seen; a second time changes nothing. False: there is none of this id. Late
+ * money that was refunded by hand may have been one of two payments of its order.
+ */
 export function acknowledge(
   { id, by, now, gatewayReference }: Acknowledged,
-  subscribers: Subscribers,
+  rules: Rules,
 ): Operation<boolean> {
   return {
     keys: { alertIds: [id] },
@@ -256,7 +259,10 @@ export function acknowledge(
       const payment = rows.payment(alert.transaction_id ?? undefined)
       if (!payment) return { answer: true, changes: { alerts: [acknowledged] } }
       const decision = unchanged(withAlerts(payment, [acknowledged]))
-      return { answer: true, changes: changesOf(rows, decision, subscribers) }
+      return {
+        answer: true,
+        changes: changesInOrder(rows, { before: payment, decision, now }, rules),
+      }
     },
   }
 }

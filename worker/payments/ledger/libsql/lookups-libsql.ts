@@ -46,7 +46,9 @@ const withOrders = (table: string, sql: string): string =>
     ? `WITH named(id) AS MATERIALIZED (${sql}) SELECT id FROM named
   UNION SELECT o.id FROM named CROSS JOIN payment_transactions t CROSS JOIN payment_transactions o
     WHERE t.id = named.id AND o.reference = t.reference AND o.is_repeat = 0
-      AND (o.status IN ('Paid', 'PartiallyRefunded') OR o.alert IS NOT NULL)`
+      AND (o.status IN ('Paid', 'PartiallyRefunded') OR o.alert IS NOT NULL
+        OR EXISTS (SELECT 1 FROM payment_alerts a
+          WHERE a.transaction_id = o.id AND a.kind = 'late_payment'))`
     : sql
 
 const keyed = (sql: string, name: string, keys: readonly unknown[] | undefined): Lookup[] =>
