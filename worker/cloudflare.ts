@@ -176,7 +176,7 @@ function openPayments(config: PaymentsConfig, env: Env, dispatcher: Dispatching)
   const reached = { namespace: env.LEDGER, name, ...hint, clock: hostClock }
   return createPayments({
     config,
-    ledger: objectLedger({ ...reached, keepAlive: waitUntil }),
+    ledger: objectLedger(reached),
     queries: libsqlQueries(libsqlDatabase(config.database, hostClock.now)),
     dispatcher,
     keepAlive: waitUntil,

@@ -6,7 +6,7 @@ import { hostClock } from '../../shared/clock.ts'
 import { consoleLog } from '../../shared/log.ts'
 import { DUE_BATCH } from '../outbox/dispatch.ts'
 import type { Ledger } from './ledger.ts'
-import { answerCall, answerWebhooks, type LedgerReply } from './ledgers-object.ts'
+import { answerCall, answerWebhook, type LedgerReply } from './ledgers-object.ts'
 
 /**
  * The class to export, over the ledger that `make` builds at the first call:
@@ -20,8 +20,8 @@ export function ledgerObject<Env>(make: (env: Env, ctx: DurableObjectState) => L
       return answerCall(() => this.#open(), { name, args }, consoleLog)
     }
 
-    webhooks(arrivals: string): Promise<string> {
-      return answerWebhooks(() => this.#open(), arrivals, consoleLog)
+    webhook(arrival: string): Promise<string> {
+      return answerWebhook(() => this.#open(), arrival, consoleLog)
     }
 
     /** Events that were not delivered are due again. A failure is logged, and the sweeper's. */

@@ -11,7 +11,6 @@ import {
   type Recorded,
   SchemaMismatch,
 } from './ledger.ts'
-import { sharedCall } from './shared-call.ts'
 
 export type LedgerMethod = keyof Ledger
 
@@ -66,26 +65,21 @@ export async function answerCall(
   }
 }
 
-/**
- * The object's end of a call with many webhooks: each has its own answer, so that one which fails
- * fails alone. Text both ways, since the runtime takes several times as long to copy objects.
- */
-export async function answerWebhooks(
+/** The same for a webhook. Text both ways: the runtime takes several times as long for objects. */
+export async function answerWebhook(
   ledger: () => Ledger,
-  arrivals: string,
+  arrival: string,
   log: Log,
 ): Promise<string> {
-  const replies = (JSON.parse(arrivals) as Arrival[]).map((arrival) =>
-    answerCall(ledger, { name: 'webhook', args: [arrival] }, log),
-  )
-  return JSON.stringify(await Promise.all(replies))
+  const args = [JSON.parse(arrival) as Arrival]
+  return JSON.stringify(await answerCall(ledger, { name: 'webhook', args }, log))
 }
 
 /** The object's public methods over RPC. */
 export interface LedgerStub {
   call(name: LedgerMethod, args: readonly unknown[]): Promise<LedgerReply>
-  /** A list of arrivals, and a list of their replies, as JSON. */
-  webhooks(arrivals: string): Promise<string>
+  /** An arrival and its reply, as JSON. */
+  webhook(arrival: string): Promise<string>
 }
 
 /** What this file needs of the binding. */
@@ -100,8 +94,6 @@ export interface ObjectLedgerDeps {
   /** Near the database, so that only the first hop is long. Only the first call decides. */
   locationHint?: LocationHint
   clock: Clock
-  /** Lets work go on after the request that caused it. */
-  keepAlive: (work: Promise<unknown>) => void
 }
 
 /** A deploy resets the object, and the next one starts at once. */
@@ -110,7 +102,7 @@ const RETRY: Backoff = { firstMs: 50, maxMs: 500 }
 
 /** The Worker's end. */
 export function objectLedger(deps: ObjectLedgerDeps): Ledger {
-  const { namespace, name, locationHint, clock, keepAlive } = deps
+  const { namespace, name, locationHint, clock } = deps
   const hint = locationHint === undefined ? undefined : { locationHint }
 
   const reach = async <Answer>(call: (stub: LedgerStub) => Promise<Answer>): Promise<Answer> => {
@@ -130,13 +122,6 @@ export function objectLedger(deps: ObjectLedgerDeps): Ledger {
     }
   }
 
-  const shared = sharedCall<LedgerReply>({
-    clock,
-    keepAlive,
-    call: async (arrivals) =>
-      JSON.parse(await reach((stub) => stub.webhooks(`[${arrivals.join()}]`))),
-  })
-
   const methods = Object.keys(METHODS).filter(isLedgerMethod)
   const calls = Object.fromEntries(
     methods.map((method) => [
@@ -146,7 +131,10 @@ export function objectLedger(deps: ObjectLedgerDeps): Ledger {
   ) as unknown as Ledger
   return {
     ...calls,
-    webhook: async (arrival) => answerOf(await shared(JSON.stringify(arrival))) as Recorded,
+    async webhook(arrival) {
+      const text = JSON.stringify(arrival)
+      return answerOf(JSON.parse(await reach((stub) => stub.webhook(text)))) as Recorded
+    },
   }
 }
 

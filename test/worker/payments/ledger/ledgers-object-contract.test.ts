@@ -3,7 +3,7 @@
 
 import {
   answerCall,
-  answerWebhooks,
+  answerWebhook,
   type LedgerNamespace,
   objectLedger,
 } from '../../../../worker/payments/ledger/ledgers-object.ts'
@@ -21,9 +21,9 @@ ledgerContract('behind an object', async (options) => {
         structuredClone(
           await answerCall(() => ledger, { name, args: structuredClone(args) }, quiet),
         ),
-      webhooks: (arrivals) => answerWebhooks(() => ledger, arrivals, quiet),
+      webhook: (arrival) => answerWebhook(() => ledger, arrival, quiet),
     }),
   }
-  const behind = objectLedger({ namespace, name: 'main', clock: hostClock, keepAlive: quiet })
+  const behind = objectLedger({ namespace, name: 'main', clock: hostClock })
   return { ledger: behind, outbox: ledger, queries, close: async () => undefined }
 })
