@@ -20,8 +20,6 @@ import type { Changes, WorkingSet } from './working-set.ts'
 export function beginCharge(start: ChargeStart, subscribers: Subscribers): Operation<ChargeBegun> {
   return {
     keys: keysOf(start),
-    // Most requests are new: nothing has their id, key or order.
-    ...(!start.replaces && { expects: () => [] }),
     decide(rows) {
       const known = knownTo(rows, start)
       const begun = decideBegin(known, start)
@@ -113,7 +111,6 @@ export function finishCharge(end: ChargeEnd, subscribers: Subscribers): Operatio
   const name = nameIn(result)
   return {
     keys: { charges: [{ id, gateway_transaction_id: name ?? null }] },
-    expects: (calls) => [calls.get(id)],
     decide(rows) {
       const payment = rows.payment(id)
       if (!payment) throw new Error(`there is no transaction ${id}`)

@@ -48,16 +48,8 @@ export interface Due {
   limit: number
 }
 
-/** Payments that are at their gateway, by the id of the transaction or refund that is. */
-export type Calls = ReadonlyMap<string, Payment>
-
 export interface Operation<Answer> {
   keys: Keys
-  /**
-   * All payments that the keys probably find, so that they are not loaded; undefined among them:
-   * one that is not known. If the keys find another row, the save is refused, and all are loaded.
-   */
-  expects?(calls: Calls): readonly (Payment | undefined)[]
   /** Pure. Called again if the rows have changed before they were saved. May throw. */
   decide(rows: WorkingSet): { answer: Answer; changes?: Changes }
 }

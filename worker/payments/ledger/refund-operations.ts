@@ -64,7 +64,6 @@ export function finishRefund(end: RefundEnd, rules: Rules): Operation<Transactio
   const { refundId } = end
   return {
     keys: { refunds: [refundId] },
-    expects: (calls) => [calls.get(refundId)],
     decide(rows) {
       const refund = rows.get('refunds', refundId)
       const payment = rows.payment(refund?.transaction_id)

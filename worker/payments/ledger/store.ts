@@ -23,8 +23,6 @@ export interface Store {
 export interface SaveOptions {
   /** From then on every other ledger of this database is refused. */
   raisesEpoch: boolean
-  /** The rows were guessed: the save is also refused if these keys find another one. */
-  guessedFor?: Keys | undefined
 }
 
 export interface Loaded {

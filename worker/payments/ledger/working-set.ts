@@ -73,20 +73,6 @@ export class WorkingSet {
     for (const event of events) this.#remember(event)
   }
 
-  /** Of these payments alone. */
-  static of(payments: readonly Payment[]): WorkingSet {
-    return new WorkingSet(
-      {
-        transactions: payments.map(({ transaction }) => transaction),
-        refunds: payments.flatMap(({ refunds }) => refunds),
-        alerts: payments.flatMap(({ alerts }) => alerts),
-      },
-      payments.flatMap(({ transaction: { id }, webhookEvents }) =>
-        webhookEvents.map((event) => ({ ...event, transaction_id: id })),
-      ),
-    )
-  }
-
   get<Name extends TableName>(table: Name, id: string): Rows[Name][number] | undefined {
     return this.#tables[table].get(id)
   }
@@ -126,11 +112,6 @@ export class WorkingSet {
     }
   }
 
-  /** Of the rows that were there before any change. */
-  loadedIds(table: TableName): string[] {
-    return this.#tables[table].loadedIds()
-  }
-
   changesOf<Name extends TableName>(table: Name): TableChanges<Rows[Name][number]> {
     return this.#tables[table].changes()
   }
@@ -168,10 +149,6 @@ class Table<Row extends { id: string }> {
 
   all(): readonly Row[] {
     return [...this.#rows.values()]
-  }
-
-  loadedIds(): string[] {
-    return [...this.#loaded.keys()]
   }
 
   put(row: Row): void {

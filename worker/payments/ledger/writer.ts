@@ -1,11 +1,9 @@
-// The one writer: takes operations in groups, loads the rows for a whole group unless it knows
-// them, decides one operation after the other, and saves what has changed as one transaction.
+// The one writer: takes operations in groups, loads the rows for a whole group, decides one operation after the other, and saves what has changed as one transaction.
 
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import type { PendingEvent } from '../domain/events.ts'
 import { groupCommit } from './group-commit.ts'
-import { KnownCalls } from './known-calls.ts'
 import { SchemaMismatch } from './ledger.ts'
 import type { Keys, Operation } from './operation.ts'
 import { pendingEvent } from './read-rows.ts'
@@ -53,7 +51,6 @@ export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps):
   /** This ledger's own; undefined: it has saved nothing yet. */
   let epoch: number | undefined
   let restsUntil = 0
-  const calls = new KnownCalls()
   /** Events of saves whose outcome is unknown, by id: if they are stored, the save was done. */
   const unsure = new Map<string, PendingEvent>()
 
@@ -64,29 +61,20 @@ export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps):
     const all = (error: unknown): Decided[] => operations.map(() => ({ error }))
     if (clock.elapsed() < restsUntil) throw new LedgerReplaced('another ledger writes')
     const keys = merge(operations.map((operation) => operation.keys))
-    const decideAll = ({ rows }: Loaded) => operations.map((operation) => decide(operation, rows))
-    // While the outcome of a save is unknown, only a load can tell it.
-    const guessed = unsure.size === 0 ? calls.guess(operations) : undefined
-    if (guessed) {
-      const decided = decideAll(guessed)
-      // A decision that saves nothing is not compared with the database, so it is taken again.
-      if (guessed.rows.isChanged && (await isSaved(guessed, signal, { guessedFor: keys })))
-        return decided
-    }
     for (let tries = 1; ; tries++) {
       const loaded = await load(keys, signal)
       if (loaded instanceof SchemaMismatch) return all(loaded)
       if (epoch !== undefined && loaded.position.epoch !== epoch) {
         log('error', 'payments.ledger.replaced', { epoch, by: loaded.position.epoch })
         epoch = undefined
-        calls.forget()
         const { least, random } = RESTS_FOR_MS
         restsUntil = clock.elapsed() + least + random * clock.random()
         throw new LedgerReplaced('another ledger writes')
       }
-      const decided = decideAll(loaded)
-      if (!loaded.rows.isChanged) return decided
-      if (await isSaved(loaded, signal, { isLast: tries === MAX_TRIES })) return decided
+      const { rows } = loaded
+      const decided = operations.map((operation) => decide(operation, rows))
+      if (!rows.isChanged) return decided
+      if (await isSaved(loaded, signal, tries === MAX_TRIES)) return decided
     }
   }
 
@@ -108,26 +96,17 @@ export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps):
   }
 
   /** False: load the rows, and decide again. */
-  async function isSaved(
-    loaded: Loaded,
-    signal: AbortSignal,
-    { guessedFor, isLast = false }: { guessedFor?: Keys; isLast?: boolean },
-  ): Promise<boolean> {
+  async function isSaved(loaded: Loaded, signal: AbortSignal, isLast: boolean): Promise<boolean> {
     const { rows, position } = loaded
     const raisesEpoch = epoch === undefined
     try {
-      await store.save(loaded, { raisesEpoch, guessedFor }, signal)
+      await store.save(loaded, { raisesEpoch }, signal)
     } catch (error) {
-      // Nothing is stored, and what is wrong, the load shows. Its events are not unsure: those of a
-      // call that was repeated are stored already.
-      if (guessedFor && !store.isTransient(error)) return false
       for (const event of newEvents(rows)) unsure.set(event.outboxId, event)
       if (error instanceof StaleRows && !isLast) return false
       throw error
     }
-    const after = { epoch: position.epoch + (raisesEpoch ? 1 : 0), batch: position.batch + 1 }
-    if (raisesEpoch) epoch = after.epoch
-    calls.saved(rows, position, after)
+    if (raisesEpoch) epoch = position.epoch + 1
     dispatch(newEvents(rows))
     return true
   }

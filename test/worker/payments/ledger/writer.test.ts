@@ -64,6 +64,27 @@ describe('a save', () => {
   })
 })
 
+describe('a call of a gateway', () => {
+  it('does not dispatch its event again when its beginning is repeated', async () => {
+    const w = worldOver(database)
+    const start = w.start()
+    expect((await w.ledger.beginCharge(start)).state).toBe('begun')
+    expect(w.dispatcher.take()).toHaveLength(1)
+    expect((await w.ledger.beginCharge(start)).state).toBe('begun')
+    expect(w.dispatcher.take()).toEqual([])
+  })
+
+  it('is ended once when the answer to its save was lost', async () => {
+    const link = holding()
+    const w = worldOver(link.database)
+    const transaction = await w.pending()
+    link.hold()
+    await w.answer(transaction)
+    await expect(link.land()).rejects.toThrow('payment_ledger.batch')
+    expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated'])
+  })
+})
+
 describe('a refused save', () => {
   it('is loaded and decided again, on what the other writer has stored', async () => {
     let meanwhile: string | undefined
@@ -122,19 +143,5 @@ describe('a database without the epoch that saves are compared with', () => {
     await expect(w.begin()).rejects.toMatchObject({ code: 'schema_mismatch' })
     database.exec(readFileSync('schema.sql', 'utf8'))
     expect((await w.begin()).state).toBe('begun')
-  })
-
-  it.each([
-    ['row', 'DELETE FROM payment_ledger'],
-    ['table', 'DROP TABLE payment_ledger'],
-    ['schema', 'DROP TABLE payment_schema'],
-  ])('refuses what it could decide without a load if the %s is missing', async (_, sql) => {
-    const w = worldOver(database)
-    const transaction = await w.pending()
-    database.exec(sql)
-    const refused = { code: 'schema_mismatch' }
-    await expect(w.answer(transaction)).rejects.toMatchObject(refused)
-    await expect(w.begin({ idempotencyKey: 'key-1' })).rejects.toMatchObject(refused)
-    expect(database.all('SELECT id FROM payment_transactions')).toHaveLength(1)
   })
 })

@@ -2,14 +2,11 @@
 // a save that is late, comes twice, or is another ledger's, stores nothing at all.
 
 import { SchemaMismatch } from '../ledger.ts'
-import type { Keys } from '../operation.ts'
 import { type Position, StaleRows, type Store } from '../store.ts'
 import type { ParkedEvent } from '../webhook-operations.ts'
-import type { WorkingSet } from '../working-set.ts'
 import type { Database } from './database-libsql.ts'
 import { PARKED_WITH_PAYMENT } from './due-libsql.ts'
 import { loadOf } from './load-libsql.ts'
-import { lookupsOf } from './lookups-libsql.ts'
 import { isTransient, reachable } from './request-libsql.ts'
 import { SCHEMA_VERSION, schemaMismatch } from './schema-version-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
@@ -29,16 +26,6 @@ const ADVANCE = `REPLACE INTO payment_ledger (one, epoch, batch) VALUES (1, :nex
   (SELECT batch + 1 FROM payment_ledger
     WHERE epoch = :epoch AND batch = :batch AND ${SCHEMA} = ${SCHEMA_VERSION}))`
 
-/** Statements that fail like ADVANCE if these keys find a row that is not among the loaded ones. */
-const guardsOf = (keys: Keys, rows: WorkingSet): Statement[] =>
-  lookupsOf(keys).map(({ table, sql, args }) =>
-    statement(
-      `WITH found(id) AS (${sql}) UPDATE payment_ledger SET batch = NULL
-        WHERE EXISTS (SELECT 1 FROM found WHERE id NOT IN (SELECT value FROM json_each(:loaded)))`,
-      { ...args, loaded: JSON.stringify(rows.loadedIds(table)) },
-    ),
-  )
-
 export function libsqlStore(database: Database): Store {
   return {
     isTransient,
@@ -47,12 +34,11 @@ export function libsqlStore(database: Database): Store {
       const [positions, ...results] = await loadRows(database, [POSITION, ...statements], signal)
       return { position: await positionIn(database, positions), rows: read(results) }
     },
-    async save({ rows, position: { epoch, batch } }, { raisesEpoch, guessedFor }, signal) {
+    async save({ rows, position: { epoch, batch } }, { raisesEpoch }, signal) {
       const next_epoch = raisesEpoch ? epoch + 1 : epoch
       const advance = statement(ADVANCE, { epoch, batch, next_epoch })
       try {
-        const guards = guessedFor ? guardsOf(guessedFor, rows) : []
-        await database.write([advance, ...guards, ...saveOf(rows)], signal)
+        await database.write([advance, ...saveOf(rows)], signal)
       } catch (cause) {
         if (!isRefusal(cause)) throw cause
         throw new StaleRows('the rows are not what is stored now', { cause })
