@@ -3,11 +3,16 @@
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import type { Transaction } from '../../../../worker/payments/domain/transaction.ts'
 import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
 import { statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
+import type { Story } from '../../../../worker/payments/queries/queries.ts'
+import type { World } from '../../../contract/ledger-world.ts'
 import { database, holding, logged, useWriterBed, worldOver } from './writer-bed.ts'
 
 useWriterBed()
+
+const REFUNDED = { status: 'Refunded' } as const
 
 const all = async (sql: string) => (await database.read([statement(sql)]))[0]
 const position = async () => (await all('SELECT epoch, batch FROM payment_ledger'))?.[0]
@@ -42,6 +47,48 @@ describe('a save', () => {
     expect(await w.eventsOf(transaction)).toEqual(events.map(({ type }) => type))
     expect(events).toHaveLength(2)
     expect((await w.read(transaction)).status).toBe(after.status)
+  })
+
+  // Most saves insert a row, whose id was generated once: a late one is refused for that alone. For
+  // those that only update, the comparison is all that refuses them, as the last lines show.
+  const EXPIRED_AND_PAID = async (w: World) => {
+    const late = await w.reached('Expired')
+    await w.webhook(late)
+    return late
+  }
+  it.each([
+    {
+      name: 'the answer that a refund was accepted',
+      begin: (w: World) => w.reached('Paid'),
+      first: { amount: 9_000, end: { kind: 'accepted', nextCheckAt: 9 } },
+      next: async (w: World, paid: Transaction) => void (await w.webhook(paid, REFUNDED)),
+      read: ({ refunds }: Story) => refunds.map(({ status }) => status),
+      is: ['succeeded'],
+      would: ['accepted'],
+    },
+    {
+      name: 'a part of late money that went back',
+      begin: EXPIRED_AND_PAID,
+      first: { amount: 4_000, end: { kind: 'done' } },
+      async next(w: World, late: Transaction) {
+        await w.endRefund(await w.claimed(late, { amount: 3_000 }), { kind: 'done' })
+      },
+      read: ({ transaction }: Story) => [transaction.refundedAmount],
+      is: [7_000],
+      would: [4_000],
+    },
+  ] as const)('that inserts nothing, $name, is refused too when it is late', async (late) => {
+    const link = holding()
+    const w = worldOver(link.database)
+    const payment = await late.begin(w)
+    const refund = await w.claimed(payment, { amount: late.first.amount })
+    link.hold()
+    await w.endRefund(refund, late.first.end)
+    await late.next(w, payment)
+    await expect(link.land()).rejects.toThrow('payment_ledger.batch')
+    expect(late.read(await w.story(payment))).toEqual(late.is)
+    await link.landUncompared()
+    expect(late.read(await w.story(payment))).toEqual(late.would)
   })
 
   it('is found when it arrived before it is sent again, and its event is dispatched once', async () => {
