@@ -123,8 +123,8 @@ export function paymentsMetrics(metrics: Metrics, gateways: readonly string[]) {
     },
     store: (store: Store): Store => ({
       ...store,
-      async save(loaded, how, signal) {
-        await store.save(loaded, how, signal)
+      async save(loaded, signal) {
+        await store.save(loaded, signal)
         for (const { kind } of newAlerts(loaded)) raised.add({ kind })
       },
     }),

@@ -5,36 +5,24 @@ import type { ParkedEvent } from './webhook-operations.ts'
 import type { WorkingSet } from './working-set.ts'
 
 export interface Store {
-  /** The rows of these keys, and the position of the ledger. Rejects with SchemaMismatch. */
+  /** The rows of these keys, and the number of saves. Rejects with SchemaMismatch. */
   load(keys: Keys, signal: AbortSignal): Promise<Loaded>
   /**
    * Stores all that changed in the loaded rows, or nothing. Rejects with StaleRows, and stores
    * nothing, when anybody has saved since they were loaded.
    */
-  save(loaded: Loaded, how: SaveOptions, signal: AbortSignal): Promise<void>
+  save(loaded: Loaded, signal: AbortSignal): Promise<void>
   /** Parked events whose payment has appeared, in the order in which they occurred. */
   findParked(limit: number): Promise<ParkedEvent[]>
   /** Deletes settled webhook events that are older; answers how many, `limit` at most. */
   forget(before: number, limit: number): Promise<number>
-  /** The database's trouble, not the rows': the same may succeed a moment later. */
+  /** True if a retry may succeed. */
   isTransient(error: unknown): boolean
-}
-
-export interface SaveOptions {
-  /** From then on every other ledger of this database is refused. */
-  raisesEpoch: boolean
 }
 
 export interface Loaded {
   rows: WorkingSet
-  position: Position
-}
-
-/** The one row of payment_ledger. */
-export interface Position {
-  /** Which ledger writes: each new one raises it. */
-  epoch: number
-  /** The number of saves. */
+  /** The number of saves until then. It only rises. */
   batch: number
 }
 

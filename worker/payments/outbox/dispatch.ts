@@ -55,7 +55,7 @@ const MAX_UNDER_WAY = 3_000
 export const DUE_BATCH = 60
 /** So few different times are kept that an endpoint which is away for a day fills no memory. */
 const WAKE_STEP_MS = 1_000
-/** A ledger that was replaced by another one saves nothing for that long. */
+/** After the ledger has given up: the database may be out of reach for longer. */
 const SETTLE_AGAIN_MS = 5_000
 
 export function createDispatching(deps: {
@@ -73,13 +73,12 @@ export function createDispatching(deps: {
   /** When events that failed are due again. */
   const dueTimes = new Set<number>()
   let wakesAt: number | undefined
-  const settle = together<Dispatched>((outcomes) => outbox.settleDispatched(outcomes, clock.now()))
 
   /** Tries until the lease ends: an event that was delivered and not settled is delivered twice. */
   async function settleWithin(leaseEnd: number, outcomes: readonly Dispatched[]): Promise<void> {
     for (;;) {
       try {
-        return await settle(outcomes)
+        return await outbox.settleDispatched(outcomes, clock.now())
       } catch (error) {
         if (clock.elapsed() + SETTLE_AGAIN_MS >= leaseEnd) throw error
         await pause(clock, SETTLE_AGAIN_MS)
@@ -155,24 +154,3 @@ const chunksOf = <Item>(items: readonly Item[], size: number): Item[][] =>
   Array.from({ length: Math.ceil(items.length / size) }, (_, at) =>
     items.slice(at * size, (at + 1) * size),
   )
-
-/** Collects items while it stores: one call for many chunks costs as much as for one. */
-function together<Item>(
-  store: (items: readonly Item[]) => Promise<void>,
-): (items: readonly Item[]) => Promise<void> {
-  let gathered: Item[] = []
-  let storing: Promise<unknown> = Promise.resolve()
-  let next: Promise<void> | undefined
-  return (items) => {
-    gathered.push(...items)
-    next ??= storing.then(() => {
-      const stored = store(gathered)
-      gathered = []
-      next = undefined
-      // A failure is for these items, and not for those that come later.
-      storing = stored.catch(() => undefined)
-      return stored
-    })
-    return next
-  }
-}

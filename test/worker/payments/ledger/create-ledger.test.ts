@@ -1,9 +1,8 @@
-// The contract of the ledger over SQLite in this process: without faults, and with two faults of
-// saves that no caller may notice.
+// The contract of the ledger over SQLite in this process: without faults, and with a second
+// writer, which no caller may notice.
 
 import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
 import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
-import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
 import { statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
@@ -33,18 +32,6 @@ function contractOver(name: string, over: (database: Database) => Database): voi
 }
 
 contractOver('SQLite in memory', (database) => database)
-
-// Saves without an INSERT claim due rows: repeated, they claim others, so their answers are kept.
-contractOver('SQLite, where each save succeeds and its answer is lost', (database) => ({
-  ...database,
-  async write(statements, signal) {
-    const results = await database.write(statements, signal)
-    if (statements.some(({ sql }) => sql.startsWith('INSERT'))) {
-      throw new DatabaseUnreachable('its answer was lost')
-    }
-    return results
-  },
-}))
 
 contractOver('SQLite, where each save is refused once for another writer’s', (database) => {
   let refuses = true

@@ -8,12 +8,23 @@ import {
   type PaymentStatus,
   UNPAID_ENDS,
 } from '../../../../worker/payments/domain/status.ts'
+import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import type { Statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import type { AlertRecord, Story } from '../../../../worker/payments/queries/queries.ts'
-import { hostClock } from '../../../../worker/shared/clock.ts'
+import { type Clock, hostClock } from '../../../../worker/shared/clock.ts'
 import { ALERTED, FakeDispatcher, FakeGuard } from '../../../contract/ledger-fakes.ts'
-import { T0, World } from '../../../contract/ledger-world.ts'
+import { MINUTE, T0, World } from '../../../contract/ledger-world.ts'
+import { sqliteDatabase } from '../../../support/sqlite-database.ts'
 import { sqliteLedger } from '../../../support/sqlite-ledger.ts'
 import { type Call, steps } from './money-steps.ts'
+import { worldOver } from './writer-bed.ts'
+
+/** A save is sent again without a pause. */
+const impatient: Clock = {
+  ...hostClock,
+  after: (ms, call) => hostClock.after(ms <= 2_000 ? 0 : ms, call),
+}
 
 const RANK: Record<PaymentStatus, number> = {
   Pending: 0,
@@ -249,6 +260,38 @@ describe('money', () => {
     }
     // The random steps reached every outcome.
     expect(missing()).toEqual([])
+  })
+})
+
+const saves = (statements: readonly Statement[]) =>
+  statements.some(({ sql }) => sql.startsWith('INSERT'))
+
+describe('money, when the answer to each save is lost,', () => {
+  it('moves in the same way, and each event is due after its lease', async () => {
+    // Saves without an INSERT claim due rows: repeated, they claim others, so their answers stay.
+    const lived = fc.asyncProperty(steps, async (life) => {
+      const database = sqliteDatabase()
+      const link: Database = {
+        ...database,
+        async write(statements, signal) {
+          const results = await database.write(statements, signal)
+          if (saves(statements)) throw new DatabaseUnreachable('its answer was lost')
+          return results
+        },
+      }
+      const w = worldOver(link, {
+        over: database,
+        clock: impatient,
+        subscribers: ALERTED,
+      })
+      await play(w, life, new Set())
+      const open = database.all('SELECT id FROM payment_outbox WHERE done_at IS NULL')
+      const due = await w.outbox.claimPending({ now: T0 + 60_000 * MINUTE, limit: 1_000 })
+      expect(due.map(({ outboxId }) => outboxId)).toEqual(
+        expect.arrayContaining(open.map(({ id }) => id)),
+      )
+    })
+    await fc.assert(lived, { numRuns: 20, endOnFailure: true })
   })
 })
 

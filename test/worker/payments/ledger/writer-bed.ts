@@ -1,13 +1,14 @@
 // A ledger over SQLite in memory, whose connection a test may break.
 
 import { beforeEach } from 'vitest'
+import type { Subscribers } from '../../../../worker/payments/domain/events.ts'
 import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
 import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
 import type { Statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
-import { hostClock } from '../../../../worker/shared/clock.ts'
+import { type Clock, hostClock } from '../../../../worker/shared/clock.ts'
 import { FakeDispatcher, FakeGuard, LISTENERS } from '../../../contract/ledger-fakes.ts'
 import { World } from '../../../contract/ledger-world.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../support/sqlite-database.ts'
@@ -25,13 +26,25 @@ export function useWriterBed(): void {
   })
 }
 
-export function worldOver(over: Database): World {
+export function worldOver(
+  connection: Database,
+  {
+    over = database,
+    clock = hostClock,
+    subscribers = LISTENERS,
+  }: { over?: SqliteDatabase; clock?: Clock; subscribers?: Subscribers } = {},
+): World {
   const [guard, dispatcher] = [new FakeGuard(), new FakeDispatcher()]
   const ledger = createLedger({
-    ...{ store: libsqlStore(over), guard, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
-    ...{ clock: hostClock, log: (_, event) => void logged.push(event) },
+    ...{
+      store: libsqlStore(connection),
+      guard,
+      subscribers,
+      dispatch: dispatcher.dispatch,
+    },
+    ...{ clock, log: (_, event) => void logged?.push(event) },
   })
-  const queries = libsqlQueries(database)
+  const queries = libsqlQueries(over)
   const close = async () => undefined
   return new World({ ledger, outbox: ledger, queries, close }, { guard, dispatcher })
 }

@@ -7,7 +7,7 @@ import type { Transaction } from '../../../../worker/payments/domain/transaction
 import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
 import { statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import type { Story } from '../../../../worker/payments/queries/queries.ts'
-import type { World } from '../../../contract/ledger-world.ts'
+import { MINUTE, T0, type World } from '../../../contract/ledger-world.ts'
 import { database, holding, logged, useWriterBed, worldOver } from './writer-bed.ts'
 
 useWriterBed()
@@ -15,7 +15,7 @@ useWriterBed()
 const REFUNDED = { status: 'Refunded' } as const
 
 const all = async (sql: string) => (await database.read([statement(sql)]))[0]
-const position = async () => (await all('SELECT epoch, batch FROM payment_ledger'))?.[0]
+const batch = async () => (await all('SELECT batch FROM payment_ledger'))?.[0]?.batch
 
 describe('a save', () => {
   it('changes nothing when it arrives after it was sent again', async () => {
@@ -25,9 +25,9 @@ describe('a save', () => {
     link.hold()
     const { outcome, pending } = await w.webhook(transaction)
     expect([outcome, pending.length]).toEqual(['applied', 1])
-    const before = [await w.story(transaction), await position()]
+    const before = [await w.story(transaction), await batch()]
     await expect(link.land()).rejects.toThrow('payment_ledger.batch')
-    expect([await w.story(transaction), await position()]).toEqual(before)
+    expect([await w.story(transaction), await batch()]).toEqual(before)
   })
 
   it('changes nothing when it arrives after another event changed its payment', async () => {
@@ -91,7 +91,7 @@ describe('a save', () => {
     expect(late.read(await w.story(payment))).toEqual(late.would)
   })
 
-  it('is found when it arrived before it is sent again, and its event is dispatched once', async () => {
+  it('is found when it arrived before it is sent again, and its event is due after its lease', async () => {
     let isLost = false
     const w = worldOver({
       ...database,
@@ -105,9 +105,10 @@ describe('a save', () => {
     const transaction = await w.charged()
     isLost = true
     const { outcome, pending } = await w.webhook(transaction)
-    expect(outcome).toBe('applied')
-    expect(pending).toMatchObject([{ type: 'PaymentSucceeded' }])
+    expect([outcome, pending]).toEqual(['applied', []])
     expect((await w.story(transaction)).webhookEvents).toHaveLength(1)
+    const due = await w.outbox.claimPending({ now: T0 + 2 * MINUTE, limit: 9 })
+    expect(due.map(({ type }) => type)).toContain('PaymentSucceeded')
   })
 })
 
@@ -157,30 +158,22 @@ describe('a refused save', () => {
 })
 
 describe('a second ledger', () => {
-  it('raises the epoch with its first save, and the first ledger’s next save is refused', async () => {
-    const one = worldOver(database)
-    const transaction = await one.charged()
-    const first = await position()
-    const other = worldOver(database)
-    await other.pending({ request: { reference: 'order-2' } })
-    expect(await position()).toMatchObject({ epoch: Number(first?.epoch) + 1 })
-    // It logs that it was replaced and starts over, so its caller gets an answer.
-    expect((await one.webhook(transaction)).outcome).toBe('applied')
-    expect(logged).toContain('payments.ledger.replaced')
-    expect(await position()).toMatchObject({ epoch: Number(first?.epoch) + 2 })
-  })
-
-  it('does not raise the epoch if it saves nothing', async () => {
-    const one = worldOver(database)
-    await one.charged()
-    const before = await position()
-    const other = worldOver(database)
-    expect(await other.ledger.acknowledge('nobody', 'ada', 1)).toBe(false)
-    expect(await position()).toEqual(before)
+  it('writes beside the first one, and both answer all of their callers', async () => {
+    const [one, other] = [worldOver(database), worldOver(database)]
+    const payments = await Promise.all(
+      Array.from({ length: 8 }, (_, n) =>
+        (n % 2 === 0 ? one : other).charged({ request: { reference: `order-${n}` } }),
+      ),
+    )
+    const answers = await Promise.all(
+      payments.map((payment, n) => (n % 2 === 0 ? other : one).webhook(payment)),
+    )
+    expect(answers.map(({ outcome }) => outcome)).toEqual(payments.map(() => 'applied'))
+    expect(await all('SELECT id FROM payment_webhook_events')).toHaveLength(8)
   })
 })
 
-describe('a database without the epoch that saves are compared with', () => {
+describe('a database without the batch number that saves are compared with', () => {
   it.each([
     ['row', 'DELETE FROM payment_ledger'],
     ['table', 'DROP TABLE payment_ledger'],

@@ -57,19 +57,6 @@ describe('the events of a committed group', () => {
     expect(settled.flat().toSorted()).toEqual(idsOf(events(14)).toSorted())
   })
 
-  it('are settled together after the settlement under way', async () => {
-    const { dispatching, settled, holdStore } = bed()
-    const release = holdStore()
-    dispatching.group(events(1))
-    await settle()
-    dispatching.group(events(20, 1))
-    await settle()
-    expect(settled).toEqual([['event-0']])
-    release()
-    await settle()
-    expect(settled.map(({ length }) => length)).toEqual([1, 20])
-  })
-
   it('do not wait for a chunk that hangs', async () => {
     const { dispatching, settled } = bed((pending) =>
       pending.some(({ outboxId }) => outboxId === 'event-0')

@@ -2,7 +2,7 @@
 // a save that is late, comes twice, or is another ledger's, stores nothing at all.
 
 import { SchemaMismatch } from '../ledger.ts'
-import { type Position, StaleRows, type Store } from '../store.ts'
+import { StaleRows, type Store } from '../store.ts'
 import type { ParkedEvent } from '../webhook-operations.ts'
 import type { Database } from './database-libsql.ts'
 import { PARKED_WITH_PAYMENT } from './due-libsql.ts'
@@ -15,16 +15,15 @@ import { saveOf } from './tables-libsql.ts'
 /** NULL while a migration is under way. */
 const SCHEMA = '(SELECT version FROM payment_schema WHERE step = 0)'
 
-const POSITION = statement(`SELECT epoch, batch, ${SCHEMA} AS schema FROM payment_ledger`)
+const POSITION = statement(`SELECT batch, ${SCHEMA} AS schema FROM payment_ledger`)
 
 /**
- * First of a save. `batch` may not be NULL: on another position than was loaded, on another schema,
+ * First of a save. `batch` may not be NULL: on another number than was loaded, on another schema,
  * or if the row is missing, the statement fails, and with it all of the transaction. So a ledger
  * stops with the first step of a migration, however long it has been awake.
  */
-const ADVANCE = `REPLACE INTO payment_ledger (one, epoch, batch) VALUES (1, :next_epoch,
-  (SELECT batch + 1 FROM payment_ledger
-    WHERE epoch = :epoch AND batch = :batch AND ${SCHEMA} = ${SCHEMA_VERSION}))`
+const ADVANCE = `REPLACE INTO payment_ledger (one, epoch, batch) VALUES (1, 0,
+  (SELECT batch + 1 FROM payment_ledger WHERE batch = :batch AND ${SCHEMA} = ${SCHEMA_VERSION}))`
 
 export function libsqlStore(database: Database): Store {
   return {
@@ -32,13 +31,11 @@ export function libsqlStore(database: Database): Store {
     async load(keys, signal) {
       const { statements, read } = loadOf(keys)
       const [positions, ...results] = await loadRows(database, [POSITION, ...statements], signal)
-      return { position: await positionIn(database, positions), rows: read(results) }
+      return { batch: await batchIn(database, positions), rows: read(results) }
     },
-    async save({ rows, position: { epoch, batch } }, { raisesEpoch }, signal) {
-      const next_epoch = raisesEpoch ? epoch + 1 : epoch
-      const advance = statement(ADVANCE, { epoch, batch, next_epoch })
+    async save({ rows, batch }, signal) {
       try {
-        await database.write([advance, ...saveOf(rows)], signal)
+        await database.write([statement(ADVANCE, { batch }), ...saveOf(rows)], signal)
       } catch (cause) {
         if (!isRefusal(cause)) throw cause
         throw new StaleRows('the rows are not what is stored now', { cause })
@@ -84,8 +81,8 @@ async function loadRows(
   }
 }
 
-async function positionIn(database: Database, [row]: readonly Row[] = []): Promise<Position> {
-  if (row?.schema === SCHEMA_VERSION) return { epoch: Number(row.epoch), batch: Number(row.batch) }
+async function batchIn(database: Database, [row]: readonly Row[] = []): Promise<number> {
+  if (row?.schema === SCHEMA_VERSION) return Number(row.batch)
   throw (await schemaMismatch(database, undefined)) ?? new SchemaMismatch(LACKS_LEDGER)
 }
 
