@@ -18,21 +18,19 @@ CREATE TABLE IF NOT EXISTS payment_schema (
   passed TEXT NOT NULL DEFAULT ''
 ) STRICT;
 
--- A database with payments and without a number has schema 1: it gets no number here.
+-- A database with payments and without a number was made before 0.1.0: it gets none here.
 INSERT INTO payment_schema (one, version)
-SELECT 1, 5 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
+SELECT 1, 1 WHERE NOT EXISTS (SELECT 1 FROM sqlite_master WHERE name = 'payment_transactions')
 ON CONFLICT DO NOTHING;
 
--- Which ledger writes, and how often it has: every save compares this row with what it has loaded.
--- If they differ, the save sets `batch` to NULL, and fails as a whole. A new ledger raises the
--- epoch, so that the one before it is refused.
+-- The number of saves: every save compares it with what was loaded. If they differ, the save sets
+-- it to NULL, and fails as a whole.
 CREATE TABLE IF NOT EXISTS payment_ledger (
   one INTEGER PRIMARY KEY NOT NULL CHECK (one = 1),
-  epoch INTEGER NOT NULL,
   batch INTEGER NOT NULL
 ) STRICT;
 
-INSERT INTO payment_ledger (one, epoch, batch) VALUES (1, 0, 0) ON CONFLICT DO NOTHING;
+INSERT INTO payment_ledger (one, batch) VALUES (1, 0) ON CONFLICT DO NOTHING;
 
 -- One row for each attempt to be paid. It is stored before the gateway is called, so that a charge
 -- can be found after a crash.

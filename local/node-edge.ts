@@ -7,7 +7,7 @@ import { openNodeEdge } from '../worker/node.ts'
 import type { SignalboxFile } from '../worker/payments/define-config.ts'
 import { consoleLog } from '../worker/shared/log.ts'
 import { checkoutHome } from './checkout-home.ts'
-import { schemaFrom } from './database/prepare.ts'
+import { schemaFrom } from './database/migrate.ts'
 
 const [shop = '.'] = process.argv.slice(2)
 const { href } = pathToFileURL(join(shop, 'signalbox.config.ts'))

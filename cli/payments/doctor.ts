@@ -1,6 +1,5 @@
 // Reports what stops payments from working: one check per line, each with its reason.
 
-import { readScripts } from '../../local/database/scripts.ts'
 import { findBoard } from '../../local/find-board.ts'
 import type { World } from '../command.ts'
 import { NO_EDGE, type RunningStart, systemIn, takenFrom } from '../data-folder.ts'
@@ -46,9 +45,8 @@ export async function check(
     findings.push(warn('config', sentence))
   }
 
-  const readHome = async () => readScripts((await world.loadHome()).dir)
   const [database, checked, edge] = await Promise.all([
-    payments ? checkDatabase(payments.database, await readHome(), Date.now()) : [],
+    payments ? checkDatabase(payments.database, Date.now()) : [],
     Promise.all(
       [...(payments?.gateways.values() ?? [])].map(async (gateway) => {
         const configured = gateways.find(({ key }) => key === gateway.key)

@@ -14,14 +14,14 @@ import {
   type Statement,
   statement,
 } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
-import { backoffMs, type Clock, pause } from '../../worker/shared/clock.ts'
-import { requestHashes } from './request-hashes.ts'
-import type { Scripts } from './scripts.ts'
+import { backoffMs, type Clock, hostClock, pause } from '../../worker/shared/clock.ts'
+import { StartError } from '../start-error.ts'
+import { readScripts, type Scripts } from './scripts.ts'
 
 /** The message is a sentence for the person at the terminal. */
 export class MigrationError extends Error {
   override readonly name = 'MigrationError'
-  readonly code: 'schema_newer' | 'migration_running' | 'migration_failed'
+  readonly code: 'schema_newer' | 'schema_earlier' | 'migration_running' | 'migration_failed'
 
   constructor(code: MigrationError['code'], sentence: string, options?: ErrorOptions) {
     super(sentence, options)
@@ -50,30 +50,22 @@ const PARTS_A_NOTICE = 100
 export async function migrate(migrating: Migrating): Promise<{ from: number; to: number }> {
   const { scripts, notice } = migrating
   const write = writerOf(migrating)
-  const found = await patiently(migrating, () => readSchemaState(write))
+  const found = await retryWhileLocked(migrating, () => readSchemaState(write))
   const to = scripts.version
+  if (found.isEarlier) throw new MigrationError('schema_earlier', mismatchOf(found, to) ?? '')
   if (found.version > to || (found.version === to && found.step > 0)) {
     throw new MigrationError('schema_newer', mismatchOf(found, to) ?? '')
-  }
-  if (found.version > 0 && !found.hasRow) {
-    await patiently(migrating, () => write(adoption(scripts)))
   }
   if (found.version > 0 && found.version < to) {
     notice(
       `The database has schema ${found.version} and is brought to schema ${to}. Until then its ` +
         'payments are not written: gateways send their webhooks again.',
     )
-    if (!found.hasRow) {
-      notice(
-        'The Signalbox that made it does not know that and must not run now: ' +
-          'docs/deploy.md says in which order to upgrade.',
-      )
-    }
     await upgrade(migrating, write, found)
   }
   // It also creates what is missing, such as an index that was dropped.
   const schema = scripts.schema.map((sql) => statement(sql))
-  await patiently(migrating, () => write(schema))
+  await retryWhileLocked(migrating, () => write(schema))
   return { from: found.version, to }
 }
 
@@ -86,14 +78,6 @@ const writerOf =
       statements,
       AbortSignal.any([...(signal ? [signal] : []), AbortSignal.timeout(STATEMENTS_WITHIN_MS)]),
     )
-
-/** Gives a database of schema 1 its number. */
-function adoption({ schema }: Scripts): Statement[] {
-  const table = schema.find((sql) => /^CREATE TABLE IF NOT EXISTS payment_schema\b/.test(sql))
-  if (!table) throw new Error('schema.sql makes no payment_schema')
-  const number = 'INSERT INTO payment_schema (one, version) VALUES (1, 1) ON CONFLICT DO NOTHING'
-  return [statement(table), statement(number)]
-}
 
 /** The progress of a migration. */
 type Position = Pick<SchemaState, 'version' | 'step' | 'passed'>
@@ -110,7 +94,7 @@ async function upgrade(migrating: Migrating, write: Write, from: Position): Prom
       mayHaveMoved = true
       return at.version < scripts.version ? await advance(scripts, write, at) : at
     }
-    const next = await patiently(migrating, go).catch((error: unknown) => {
+    const next = await retryWhileLocked(migrating, go).catch((error: unknown) => {
       throw failed(at, error)
     })
     parts = next.step === at.step ? parts + 1 : 0
@@ -120,7 +104,7 @@ async function upgrade(migrating: Migrating, write: Write, from: Position): Prom
 }
 
 /** Again after what may pass: `work` must be harmless a second time. */
-async function patiently<Result>(
+async function retryWhileLocked<Result>(
   { clock, signal }: Migrating,
   work: () => Promise<Result>,
 ): Promise<Result> {
@@ -146,8 +130,7 @@ async function advance(scripts: Scripts, write: Write, at: Position): Promise<Po
     ? { version: version + 1, step: 0, passed: '' }
     : { version, step: at.step + 1, passed: '' }
   if (!step.parts) {
-    const statements = await withoutColumnsThatAreThere(write, step.statements)
-    await write([move(at, next), ...statements.map((sql) => statement(sql))])
+    await write([move(at, next), ...step.statements.map((sql) => statement(sql))])
     return next
   }
   const { table, rows } = step.parts
@@ -159,14 +142,9 @@ async function advance(scripts: Scripts, write: Write, at: Position): Promise<Po
     return next
   }
   const upto = last.id
-  const needsHashes = step.statements.some((sql) => sql.includes(':request_hashes'))
-  const args = {
-    after,
-    upto,
-    ...(needsHashes && { request_hashes: await requestHashes(write, { after, upto }) }),
-  }
   const passed = { ...at, passed: upto }
-  await write([move(at, passed), ...step.statements.map((sql) => statement(sql, args))])
+  const work = step.statements.map((sql) => statement(sql, { after, upto }))
+  await write([move(at, passed), ...work])
   return passed
 }
 
@@ -183,25 +161,6 @@ const move = (from: Position, to: Position): Statement =>
     },
   )
 
-const ADDS = /^ALTER TABLE (\w+) ADD COLUMN (\w+)/
-
-/** SQLite has no IF NOT EXISTS for a column, and schema.sql once made them without a number. */
-async function withoutColumnsThatAreThere(
-  write: Write,
-  statements: readonly string[],
-): Promise<string[]> {
-  if (!statements.some((sql) => ADDS.test(sql))) return [...statements]
-  const [columns = []] = await write([
-    statement(`SELECT t.name || '.' || c.name AS name FROM sqlite_master t
-      JOIN pragma_table_info(t.name) c WHERE t.type = 'table'`),
-  ])
-  const known = new Set(columns.map(({ name }) => name))
-  return statements.filter((sql) => {
-    const [, table, column] = ADDS.exec(sql) ?? []
-    return column === undefined || !known.has(`${table}.${column}`)
-  })
-}
-
 function failed({ version, step }: Position, cause: unknown): MigrationError {
   if (/payment_schema\.version/.test(String(cause))) {
     const why = 'Another process is upgrading this database: wait for it, then run this again.'
@@ -211,3 +170,30 @@ function failed({ version, step }: Position, cause: unknown): MigrationError {
   const again = 'What was done before stays, and the next run goes on from there.'
   return new MigrationError('migration_failed', `${where} failed: ${cause}. ${again}`, { cause })
 }
+
+export interface Preparing {
+  /** Shows a sentence to the person at the terminal. */
+  notice?: (sentence: string) => void
+  signal?: AbortSignal
+}
+
+/**
+ * Brings a database of this machine to the schema of this version, before anything else uses it.
+ * `home` holds schema.sql and migrations/. Throws StartError.
+ */
+export const schemaFrom =
+  (home: string, { notice = () => undefined, signal }: Preparing) =>
+  async (database: Database): Promise<void> => {
+    const scripts = await readScripts(home)
+    try {
+      await migrate({ database, scripts, notice, clock: hostClock, signal })
+    } catch (cause) {
+      if (cause instanceof MigrationError) {
+        throw new StartError('bad_configuration', cause.message, { cause })
+      }
+      const why = cause instanceof Error ? cause.message : String(cause)
+      throw new StartError('bad_configuration', `The database refused its schema: ${why}.`, {
+        cause,
+      })
+    }
+  }

@@ -6,8 +6,6 @@ import { join } from 'node:path'
 export interface Scripts {
   /** The number that schema.sql makes, and the last migration. */
   version: number
-  /** The text of schema.sql, with its comments. */
-  text: string
   /** The statements of schema.sql. */
   schema: readonly string[]
   /** From schema 2 on, without a gap. */
@@ -38,7 +36,7 @@ export async function readScripts(home: string): Promise<Scripts> {
       return { to, steps: stepsOf(await readFile(join(home, `migrations/${to}.sql`), 'utf8')) }
     }),
   )
-  return { version: migrations.length + 1, text, schema: statementsOf(text), migrations }
+  return { version: migrations.length + 1, schema: statementsOf(text), migrations }
 }
 
 const MARKER = /^-- step: (?:once|for every (\d+) rows of (\w+))$/

@@ -1,18 +1,15 @@
-import { readFileSync } from 'node:fs'
 import { expect, it } from 'vitest'
 import { SCHEMA_VERSION } from '../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import { startLibsql } from '../support/libsql.ts'
 import { run } from './payments/bed.ts'
 
-const FIXTURE = readFileSync('test/fixtures/payments-schema-1.sql', 'utf8')
-
-it('brings the database that the environment names up, says what it does, and is quiet the next time', async () => {
-  const libsql = await startLibsql({ older: FIXTURE })
+it('makes the tables of the database that the environment names, and is quiet the next time', async () => {
+  const libsql = await startLibsql({ older: 'CREATE TABLE orders (id TEXT)' })
   const env = { LIBSQL_URL: libsql.url, LIBSQL_AUTH_TOKEN: libsql.token }
   try {
     const first = await run('migrate', env)
     expect(first).toMatchObject({ code: 0, out: `The database has schema ${SCHEMA_VERSION}.\n` })
-    expect(first.err).toContain('signalbox migrate: The database has schema 1')
+    expect(first.err).toBe('')
     expect(await run('migrate', env)).toEqual({
       ...{ code: 0, err: '' },
       out: `The database has schema ${SCHEMA_VERSION} already.\n`,

@@ -1,14 +1,9 @@
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { redirect } from '../../cli/payments/drivers/redirect.ts'
-import type { Transaction } from '../../worker/payments/domain/transaction.ts'
-import {
-  type Database,
-  libsqlDatabase,
-} from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import { libsqlDatabase } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { localSystemContract } from '../contract/local-system.ts'
-import { type Start, Starts, throughNpm } from '../support/local-system.ts'
+import { Starts, throughNpm } from '../support/local-system.ts'
 
 localSystemContract('workerd')
 
@@ -70,64 +65,19 @@ describe('a start that cannot be', () => {
   })
 })
 
-describe('a data folder of an older version', () => {
-  it('is refused by an edge that runs, and is brought up by the next start, where payments go on', async () => {
+describe('a data folder of before 0.1.0', () => {
+  it('is refused with what to do, and its database stays as it is', async () => {
     const dataDir = join(await starts.folder(), 'data')
     const first = await (await starts.start({ dataDir })).ready()
-    const before = await first.local()
-    const place = { url: before.database, authToken: before.databaseToken }
-    await makeOlder(libsqlDatabase(place, Date.now))
-    const authorization = `Bearer ${before.tokens.payments}`
-    const refused = await first.fetch('/payments/charges', { authorization }, ORDER)
-    expect(refused.status).toBe(503)
-    expect(await refused.json()).toMatchObject({ code: 'schema_mismatch' })
+    const { database: url, databaseToken: authToken } = await first.local()
+    const sql = 'ALTER TABLE payment_ledger ADD COLUMN epoch INTEGER'
+    const database = libsqlDatabase({ url, authToken }, Date.now)
+    await database.write([{ sql, args: {} }], AbortSignal.timeout(30_000))
     first.process.kill('SIGTERM')
     await first.ended
-
-    const second = await (await starts.start({ dataDir })).ready()
-    expect(second.stderr).toContain('The database has schema 1 and is brought to schema')
-    const pending = await transaction(second, 'pending')
-    expect(pending).toMatchObject({ status: 'Pending' })
-    const { url, gateways } = await second.local()
-    const callback = await redirect.callbacks.make(
-      {
-        ...{ status: 'Paid', reference: 'pending', amount: 25_000, currency: 'IQD' },
-        ...{ transactionId: pending.gatewayTransactionId ?? '', externalReference: undefined },
-        ...{ eventId: 'paid-after-the-upgrade', now: Date.now() },
-      },
-      gateways.redirect?.api_key ?? '',
-    )
-    const told = await fetch(`${url}/payments/webhooks/redirect`, { method: 'POST', ...callback })
-    expect([told.status, await told.text()]).toEqual([200, 'ok'])
-    expect(await transaction(second, 'pending')).toMatchObject({ status: 'Paid' })
-    // Both are of one folder: the first is not over before the second is.
-    second.process.kill('SIGTERM')
-    await second.ended
+    expect(await refusal({ dataDir })).toContain('made before Signalbox 0.1.0')
   })
 })
-
-const ORDER = {
-  ...{ gateway: 'redirect', reference: 'order-1', amount: 25_000, currency: 'IQD' },
-  description: 'A lamp',
-}
-
-async function transaction(start: Start, reference: string): Promise<Transaction> {
-  const path = `/transactions?reference=${reference}`
-  const { transactions } = await start.payments<{ transactions: Transaction[] }>(path)
-  const [found] = transactions
-  if (!found) throw new Error(`there is no ${reference}`)
-  return found
-}
-
-/** Its tables and rows instead of today's, children before those that they refer to. */
-async function makeOlder(database: Database): Promise<void> {
-  const tables = ['alerts', 'deliveries', 'outbox', 'refunds', 'webhook_events', 'transactions']
-  const drops = [...tables, 'schema'].map((name) => `DROP TABLE payment_${name}`)
-  const fixture = await readFile('test/fixtures/payments-schema-1.sql', 'utf8')
-  const made = fixture.split(/;$/m).filter((sql) => sql.trim() !== '')
-  const statements = [...drops, ...made].map((sql) => ({ sql, args: {} }))
-  await database.write(statements, AbortSignal.timeout(30_000))
-}
 
 describe('npm start', () => {
   it.each(['SIGTERM', 'SIGINT'] as const)('ends by %s with exit code 0', async (signal) => {

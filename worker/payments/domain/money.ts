@@ -40,7 +40,8 @@ export const isAmount = (value: unknown): value is number =>
 
 /**
  * A gateway's number or decimal text, in whole units, as minor units. Undefined if it is not a
- * number, is negative, or has more decimals than the currency: rounding would hide that something is wrong.
+ * number, is negative, or has more decimals than the currency: rounding would hide that something
+ * is wrong.
  */
 export function toMinor(value: unknown, currency: string): number | undefined {
   const text = typeof value === 'number' || typeof value === 'string' ? String(value).trim() : ''

@@ -1,4 +1,5 @@
-// The one writer: takes operations in groups, loads the rows for a whole group, decides one operation after the other, and saves what has changed as one transaction.
+// The one writer: takes operations in groups, loads the rows for a whole group, decides one
+// operation after the other, and saves what has changed as one transaction.
 
 import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
@@ -35,7 +36,7 @@ type Decided = { answer: unknown } | { error: unknown }
 
 /** Another ledger may save in between, even more than once, but not so often. */
 const MAX_TRIES = 4
-/** Between them: in a deploy two ledgers write for a moment, and each lets the other one through. */
+/** Between them: in a deploy two ledgers write for a moment, and each lets the other through. */
 const AGAIN: Backoff = { firstMs: 20, maxMs: 200 }
 
 export function openWriter({ store, dispatch, clock, log, groups }: WriterDeps): Writer {

@@ -6,7 +6,7 @@ import type { Database } from './database-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
 
 /** What this code reads and writes: schema.sql, and the highest number in migrations/. */
-export const SCHEMA_VERSION = 5
+export const SCHEMA_VERSION = 1
 
 export interface SchemaState {
   /** 0: there are no tables. */
@@ -15,28 +15,27 @@ export interface SchemaState {
   step: number
   /** The last id that a step in parts has passed. */
   passed: string
-  /** Schema 1 had none: it is known by its tables. */
-  hasRow: boolean
+  /** Made before 0.1.0, whose schema has number 1 again. */
+  isEarlier: boolean
 }
 
 type Run = (statements: readonly Statement[]) => Promise<Row[][]>
 
 const TABLES = `SELECT name FROM sqlite_master WHERE type = 'table'
-  AND name IN ('payment_schema', 'payment_transactions')`
+  AND name IN ('payment_schema', 'payment_transactions')
+  UNION SELECT name FROM pragma_table_info('payment_ledger') WHERE name = 'epoch'`
 
 /** By reads, or by a write where a replica would answer with what was. */
 export async function readSchemaState(run: Run): Promise<SchemaState> {
   const [tables = []] = await run([statement(TABLES)])
-  const has = (table: string) => tables.some(({ name }) => name === table)
+  const has = (found: string) => tables.some(({ name }) => name === found)
   const [rows = []] = has('payment_schema')
     ? await run([statement('SELECT version, step, passed FROM payment_schema')])
     : []
-  const [row] = rows
-  if (!row) {
-    return { version: has('payment_transactions') ? 1 : 0, step: 0, passed: '', hasRow: false }
-  }
-  const { version, step, passed } = row
-  return { version: Number(version), step: Number(step), passed: String(passed), hasRow: true }
+  const [{ version, step, passed } = { version: 0, step: 0, passed: '' }] = rows
+  // Before 0.1.0 the ledger had an epoch, and the first databases had no number.
+  const isEarlier = has('epoch') || (rows.length === 0 && has('payment_transactions'))
+  return { version: Number(version), step: Number(step), passed: String(passed), isEarlier }
 }
 
 /** Why a failure may have come of the schema. Undefined: the schema is right, or not known. */
@@ -46,13 +45,19 @@ export async function schemaMismatch({ read }: Pick<Database, 'read'>, cause: un
   return sentence === undefined ? undefined : new SchemaMismatch(sentence, { cause })
 }
 
+const EARLIER =
+  'The database of payments was made before Signalbox 0.1.0, and this version cannot upgrade it: ' +
+  'keep it for reading, and start with a new one.'
+
 /** A sentence that says what is wrong and what helps. Undefined: nothing is. */
 export function mismatchOf(
-  { version, step }: Pick<SchemaState, 'version' | 'step'>,
+  { version, step, isEarlier }: Omit<SchemaState, 'passed'>,
   expected: number,
 ): string | undefined {
+  if (isEarlier) return EARLIER
   const its = `The database of payments has schema ${version}`
-  if (version === 0) return 'The database of payments has no tables: run signalbox migrate.'
+  if (version === 0 && step === 0)
+    return 'The database of payments has no tables: run signalbox migrate.'
   if (version > expected || (version === expected && step > 0)) {
     const newer = step > 0 ? `${its} and is being upgraded` : its
     return `${newer}, and this version of Signalbox knows schema ${expected}: it is too old.`

@@ -22,7 +22,7 @@ const POSITION = statement(`SELECT batch, ${SCHEMA} AS schema FROM payment_ledge
  * or if the row is missing, the statement fails, and with it all of the transaction. So a ledger
  * stops with the first step of a migration, however long it has been awake.
  */
-const ADVANCE = `REPLACE INTO payment_ledger (one, epoch, batch) VALUES (1, 0,
+const ADVANCE = `REPLACE INTO payment_ledger (one, batch) VALUES (1,
   (SELECT batch + 1 FROM payment_ledger WHERE batch = :batch AND ${SCHEMA} = ${SCHEMA_VERSION}))`
 
 export function libsqlStore(database: Database): Store {
