@@ -2,9 +2,8 @@
 // the environment names real ones. Pure except for the digest.
 
 import { hkdfSync } from 'node:crypto'
-import { DRIVERS } from '../worker/payments/gateways/registry.ts'
-import { variableOf } from '../worker/payments/gateways/settings.ts'
-import { withoutQuery } from '../worker/payments/outbox/subscribers.ts'
+import { DRIVERS, variableOf } from '../worker/payments/gateways/registry.ts'
+import { withoutQuery } from '../worker/payments/outbox/endpoint.ts'
 
 type DriverName = keyof typeof DRIVERS
 const DRIVER_NAMES = Object.keys(DRIVERS) as DriverName[]

@@ -2,7 +2,7 @@
 
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
-import { libsqlDatabase } from '../worker/payments/ledger/libsql/database-libsql.ts'
+import { libsqlDatabase } from '../worker/payments/ledger/libsql/http-libsql.ts'
 import type { ChildSpec } from './child.ts'
 import { type Preparing, schemaFrom } from './database/migrate.ts'
 import { LOOPBACK } from './ports.ts'

@@ -30,6 +30,7 @@ export {
   type Middleware,
   type SignalboxFile,
 } from '../worker/payments/define-config.ts'
+export type { RaisedAlert } from '../worker/payments/domain/alerts.ts'
 export type { Listener, Listeners, PaymentEvents } from '../worker/payments/domain/events.ts'
 export {
   GatewayRefusedException,
@@ -40,16 +41,16 @@ export {
   type PaymentError,
 } from '../worker/payments/domain/exceptions.ts'
 export { fromMinor, minorUnits, toMinor } from '../worker/payments/domain/money.ts'
-export type { VerifiedWebhook, WebhookPayload } from '../worker/payments/domain/payload.ts'
-export type { RaisedAlert } from '../worker/payments/domain/raised-alert.ts'
-export type { EventName, PaymentStatus } from '../worker/payments/domain/status.ts'
 export type {
   ChargeRequest,
   PaymentResponse,
   RefundRequest,
   RefundResult,
   Transaction,
-} from '../worker/payments/domain/transaction.ts'
+  VerifiedWebhook,
+  WebhookPayload,
+} from '../worker/payments/domain/schemas.ts'
+export type { EventName, PaymentStatus } from '../worker/payments/domain/status.ts'
 export type {
   ChargeBuilder,
   DriverFacade,

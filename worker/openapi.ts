@@ -4,8 +4,7 @@
 import * as z from 'zod'
 import manifest from '../package.json' with { type: 'json' }
 import { describeBoard } from './board/openapi.ts'
-import { describePayments } from './payments/openapi.ts'
-import { describeWebhooks } from './payments/webhooks/openapi.ts'
+import { describePayments, describeWebhooks } from './payments/openapi.ts'
 import { describeSession } from './session/openapi.ts'
 import { makeDocument } from './shared/openapi/document.ts'
 import type { Description } from './shared/openapi/operation.ts'

@@ -11,11 +11,8 @@ import {
 } from '../../local/libsql-server.ts'
 import { databaseAccess } from '../../local/tokens.ts'
 import { freePort } from '../../test/support/free-port.ts'
-import {
-  type Database,
-  libsqlDatabase,
-} from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { type Database, libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   type Row,
   statement,

@@ -1,7 +1,7 @@
 // One measurement of one handler: started fresh, given pending transactions, loaded, and checked.
 
 import { rmSync } from 'node:fs'
-import { DatabaseUnreachable } from '../../worker/payments/ledger/libsql/request-libsql.ts'
+import { DatabaseUnreachable } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { cpuMsOf } from '../proc.ts'
 import { randomFrom } from '../statistics.ts'
 import { seed, signCallbacks } from './callbacks.ts'

@@ -2,7 +2,7 @@
 
 import { MigrationError, migrate } from '../../local/database/migrate.ts'
 import { readScripts } from '../../local/database/scripts.ts'
-import { libsqlDatabase } from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import type { World } from '../command.ts'
 import { hiding, secretValues } from '../payments/hide.ts'

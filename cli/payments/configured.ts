@@ -2,8 +2,11 @@
 // decided in worker/payments/config.ts. Pure.
 
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
-import { driversOf } from '../../worker/payments/gateways/registry.ts'
-import { type GatewaySettings, settingsOf } from '../../worker/payments/gateways/settings.ts'
+import {
+  driversOf,
+  type GatewaySettings,
+  settingsOf,
+} from '../../worker/payments/gateways/registry.ts'
 import type { Environment } from '../settings.ts'
 
 export interface ConfiguredGateway extends GatewaySettings {

@@ -5,14 +5,11 @@ import { existsSync } from 'node:fs'
 import { decodeJwt } from 'jose'
 import type { PaymentsConfig } from '../../worker/payments/config.ts'
 import {
-  type Database,
-  libsqlDatabase,
-} from '../../worker/payments/ledger/libsql/database-libsql.ts'
-import {
   embeddedDatabase,
   fileOf,
   isEmbedded,
 } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { type Database, libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,

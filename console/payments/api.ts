@@ -6,7 +6,7 @@ import type {
   PaymentResponse,
   RefundRequest,
   RefundResult,
-} from '../../worker/payments/domain/transaction.ts'
+} from '../../worker/payments/domain/schemas.ts'
 import { ApiProblem, problemText, request as send } from '../data/http.ts'
 import { paymentWords } from './words.ts'
 

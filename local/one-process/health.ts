@@ -1,7 +1,7 @@
 // GET /healthz: whether this process can do its work, for load balancers and supervisors.
 
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
-import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import type { Database } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   mismatchOf,
   readSchemaState,

@@ -11,12 +11,12 @@ import {
 import { embeddedUrl } from '../../local/node.ts'
 import { databaseAccess } from '../../local/tokens.ts'
 import type { Patience } from '../../local/until.ts'
+import { embeddedDatabase, fileOf } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import {
   type Database,
+  isTransient,
   libsqlDatabase,
-} from '../../worker/payments/ledger/libsql/database-libsql.ts'
-import { embeddedDatabase, fileOf } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { isTransient } from '../../worker/payments/ledger/libsql/request-libsql.ts'
+} from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { type Row, statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
 import { Process } from './process.ts'

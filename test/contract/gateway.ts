@@ -1,7 +1,7 @@
 // The contract of every gateway driver, in the presence of any fault of its gateway.
 
 import { describe, expect, it } from 'vitest'
-import type { VerifiedWebhook } from '../../worker/payments/domain/payload.ts'
+import type { VerifiedWebhook } from '../../worker/payments/domain/schemas.ts'
 import { PAYMENT_STATUSES } from '../../worker/payments/domain/status.ts'
 import type {
   Driver,

@@ -1,7 +1,7 @@
 // An order that was paid twice is never silent.
 
 import { describe, expect, it } from 'vitest'
-import type { Transaction } from '../../worker/payments/domain/transaction.ts'
+import type { Transaction } from '../../worker/payments/domain/schemas.ts'
 import type { On } from './ledger.ts'
 import { ALERTED } from './ledger-fakes.ts'
 import { T0, type World } from './ledger-world.ts'

@@ -1,7 +1,7 @@
 // A charge that replaces a stranded one: both are stored together, or neither is.
 
 import { describe, expect, it } from 'vitest'
-import type { Transaction } from '../../worker/payments/domain/transaction.ts'
+import type { Transaction } from '../../worker/payments/domain/schemas.ts'
 import type { On } from './ledger.ts'
 import { type ChargeWish, HOUR, MINUTE, T0, type World } from './ledger-world.ts'
 

@@ -5,14 +5,14 @@ import { monotonicFactory } from 'ulid'
 import type { ChargeStart } from '../../worker/payments/domain/begin-charge.ts'
 import type { PendingEvent, Subscribers } from '../../worker/payments/domain/events.ts'
 import type { ChargeEnd } from '../../worker/payments/domain/finish-charge.ts'
-import type { WebhookPayload } from '../../worker/payments/domain/payload.ts'
 import type { RefundEnd, RefundStart } from '../../worker/payments/domain/refund.ts'
-import type { AlertKind, PaymentStatus } from '../../worker/payments/domain/status.ts'
 import type {
   ChargeRequest,
   OpenedPayment,
   Transaction,
-} from '../../worker/payments/domain/transaction.ts'
+  WebhookPayload,
+} from '../../worker/payments/domain/schemas.ts'
+import type { AlertKind, PaymentStatus } from '../../worker/payments/domain/status.ts'
 import type { GatewayGuard } from '../../worker/payments/gateways/guard/guard.ts'
 import type {
   Arrival,

@@ -2,7 +2,7 @@
 
 import { describe, expect, it, vi } from 'vitest'
 import { externalReference } from '../../worker/payments/domain/begin-charge.ts'
-import type { OpenedPayment, Transaction } from '../../worker/payments/domain/transaction.ts'
+import type { OpenedPayment, Transaction } from '../../worker/payments/domain/schemas.ts'
 import { LAST } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
 import { byText, freshReference, order, SECRETS } from '../support/payment-system.ts'

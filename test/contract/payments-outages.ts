@@ -2,7 +2,7 @@
 // an answer.
 
 import { describe, expect, it, vi } from 'vitest'
-import type { Transaction } from '../../worker/payments/domain/transaction.ts'
+import type { Transaction } from '../../worker/payments/domain/schemas.ts'
 import { PATIENT } from '../support/patience.ts'
 import { freshReference, order, type PaymentSystem } from '../support/payment-system.ts'
 import type { Payments } from './payments.ts'

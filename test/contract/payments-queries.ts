@@ -1,7 +1,7 @@
 // The read routes: lists in pages, the story of one payment, and its deliveries.
 
 import { describe, expect, it, vi } from 'vitest'
-import type { Transaction } from '../../worker/payments/domain/transaction.ts'
+import type { Transaction } from '../../worker/payments/domain/schemas.ts'
 import type { GatewayHealth } from '../../worker/payments/gateways/guard/guard.ts'
 import type {
   AlertRecord,

@@ -1,7 +1,7 @@
 // Charges whose page or code was lost, replaced over HTTP: once, and only unpaid ones.
 
 import { describe, expect, it, vi } from 'vitest'
-import type { Transaction } from '../../worker/payments/domain/transaction.ts'
+import type { Transaction } from '../../worker/payments/domain/schemas.ts'
 import type { AlertRecord } from '../../worker/payments/queries/queries.ts'
 import { PATIENT } from '../support/patience.ts'
 import { byText, type PaymentSystem } from '../support/payment-system.ts'

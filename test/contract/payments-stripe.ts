@@ -1,7 +1,7 @@
 // Stripe over HTTP, against the simulator: from the hosted page to partial refunds.
 
 import { describe, expect, it, vi } from 'vitest'
-import type { OpenedPayment } from '../../worker/payments/domain/transaction.ts'
+import type { OpenedPayment } from '../../worker/payments/domain/schemas.ts'
 import { PATIENT } from '../support/patience.ts'
 import type { Payments } from './payments.ts'
 

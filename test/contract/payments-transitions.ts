@@ -1,9 +1,10 @@
 // The effect of verified webhooks on a payment: each outcome of the contract, and its events.
 
 import { describe, expect, it, vi } from 'vitest'
-import type { OpenedPayment } from '../../worker/payments/domain/transaction.ts'
+import type { Sent } from '../../local/simulator/webhook-sender.ts'
+import type { OpenedPayment } from '../../worker/payments/domain/schemas.ts'
 import type { AlertRecord, EventRecord } from '../../worker/payments/queries/queries.ts'
-import { type Claimed, claimsOf, fibCallback, redirectCallback } from '../support/callbacks.ts'
+import { type Claimed, claimsOf, redirectCallback } from '../support/callbacks.ts'
 import { jsonOf } from '../support/json-of.ts'
 import { PATIENT } from '../support/patience.ts'
 import { byText, order, type TransactionStory } from '../support/payment-system.ts'
@@ -188,8 +189,10 @@ export function transitionsContract({ host, system }: Payments): void {
       const log = () => system().log(strict)
       await expect.poll(log, PATIENT).toContain('payments.webhook.amount_mismatch')
       // It was processed: a repeated webhook is a duplicate, and nothing happens.
-      const { path, headers, body } = fibCallback(charge.gatewayTransactionId)
-      const second = await strict.fetch(path, { method: 'POST', headers, body })
+      const [sent] = await system().simulator.webhooks(charge.gatewayTransactionId)
+      const { url, body } = sent as Sent
+      const headers = { 'Content-Type': 'application/json' }
+      const second = await fetch(url, { method: 'POST', headers, body })
       expect([second.status, await second.text()]).toEqual([200, 'duplicate'])
       await told(charge.transactionId, ['PaymentInitiated'])
     })

@@ -1,7 +1,7 @@
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
-import { libsqlDatabase } from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { localSystemContract } from '../contract/local-system.ts'
 import { Starts, throughNpm } from '../support/local-system.ts'
 

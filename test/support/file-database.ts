@@ -7,7 +7,7 @@ import { checkoutHome } from '../../local/checkout-home.ts'
 import { schemaFrom } from '../../local/database/migrate.ts'
 import { embeddedUrl } from '../../local/node.ts'
 import { embeddedDatabase, fileOf } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { isTransient } from '../../worker/payments/ledger/libsql/request-libsql.ts'
+import { isTransient } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { type LibsqlServer, TABLES } from './libsql.ts'
 

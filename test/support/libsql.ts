@@ -11,10 +11,7 @@ import {
   prepareDatabase,
 } from '../../local/libsql-server.ts'
 import { databaseAccess } from '../../local/tokens.ts'
-import {
-  type Database,
-  libsqlDatabase,
-} from '../../worker/payments/ledger/libsql/database-libsql.ts'
+import { type Database, libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import {
   type Row,
   statement,

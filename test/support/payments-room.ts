@@ -4,7 +4,7 @@
 import type { Middleware } from '../../worker/payments/define-config.ts'
 import type { Listeners } from '../../worker/payments/domain/events.ts'
 import { GatewayUnavailableException } from '../../worker/payments/domain/exceptions.ts'
-import type { VerifiedWebhook } from '../../worker/payments/domain/payload.ts'
+import type { VerifiedWebhook } from '../../worker/payments/domain/schemas.ts'
 import {
   EVENT_NAMES,
   type EventName,
@@ -22,7 +22,7 @@ import { createGuard } from '../../worker/payments/gateways/guard/guard-process.
 import type { Ledger } from '../../worker/payments/ledger/ledger.ts'
 import { paymentsMetrics } from '../../worker/payments/metrics.ts'
 import { createDispatcher } from '../../worker/payments/outbox/dispatcher.ts'
-import type { Endpoint } from '../../worker/payments/outbox/subscribers.ts'
+import type { Endpoint } from '../../worker/payments/outbox/endpoint.ts'
 import { createPayments, type Payments } from '../../worker/payments/payments.ts'
 import { apiMiddleware } from '../../worker/payments/webhooks/middleware.ts'
 import type { WebhookAnswer } from '../../worker/payments/webhooks/receive.ts'

@@ -1,7 +1,7 @@
 // Payments and events for tests: each test gives only the fields that matter to it.
 
 import type { PendingEvent } from '../../worker/payments/domain/events.ts'
-import type { ChargeRequest, Transaction } from '../../worker/payments/domain/transaction.ts'
+import type { ChargeRequest, Transaction } from '../../worker/payments/domain/schemas.ts'
 import type { Log } from '../../worker/shared/log.ts'
 
 export const request = (own: Partial<ChargeRequest> = {}): ChargeRequest => ({

@@ -1,7 +1,6 @@
 // Queries that fail for unreadable rows, so that most tests need not check for them.
 
-import type { Listed } from '../../worker/payments/domain/listed.ts'
-import type { Transaction } from '../../worker/payments/domain/transaction.ts'
+import type { Listed, Transaction } from '../../worker/payments/domain/schemas.ts'
 import type {
   AlertRecord,
   EventRecord,

@@ -2,10 +2,9 @@
 // for tests that need none.
 
 import { readFileSync } from 'node:fs'
-import type { Database } from '../../worker/payments/ledger/libsql/database-libsql.ts'
 import { databaseOver } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import type { Row } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
-import { toRows } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
+import type { Database } from '../../worker/payments/ledger/libsql/http-libsql.ts'
+import { type Row, toRows } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
 
 export interface SqliteDatabase extends Database {

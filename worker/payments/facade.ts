@@ -1,13 +1,15 @@
 // The API of payments for the host application in the same process.
 
 import type { PaymentError } from './domain/exceptions.ts'
-import type { PaymentStatus } from './domain/status.ts'
 import type {
+  AskedCharge,
   Metadata,
+  OperationContext,
   PaymentResponse,
   RefundRequest,
   RefundResult,
-} from './domain/transaction.ts'
+} from './domain/schemas.ts'
+import type { PaymentStatus } from './domain/status.ts'
 import type { WebhookRoute } from './webhooks/route-names.ts'
 
 export interface PaymentsFacade {
@@ -55,12 +57,6 @@ export interface ChargeBuilder {
   charge(): Promise<PaymentResponse>
 }
 
-/** `correlationId`: in the logs, and in the events of what it causes. */
-export interface OperationContext {
-  idempotencyKey?: string
-  correlationId?: string
-}
-
 /** A gateway, for the host application. Operations that it does not support are missing. */
 export interface DriverFacade {
   key: string
@@ -84,4 +80,34 @@ export interface GatewayStatus {
   amount: number
   currency: string
   error?: PaymentError
+}
+
+// The fluent way to charge: `payments.for(order).driver('fib').amount(25_000, 'IQD').charge()`.
+
+type Charge = (request: AskedCharge, context: OperationContext) => Promise<PaymentResponse>
+type Built = Partial<AskedCharge> & { reference: string }
+type BuiltContext = { idempotencyKey?: string; correlationId?: string }
+
+export function chargeBuilder(order: Order, charge: Charge): ChargeBuilder {
+  const reference = typeof order === 'string' ? order : order.reference
+  return builder({ reference, description: reference }, {}, charge)
+}
+
+function builder(built: Built, context: BuiltContext, charge: Charge): ChargeBuilder {
+  const next = (more: Partial<AskedCharge>) => builder({ ...built, ...more }, context, charge)
+  const within = (more: BuiltContext) => builder(built, { ...context, ...more }, charge)
+  return {
+    driver: (gateway) => next({ gateway }),
+    amount: (amount, currency) => next({ amount, currency }),
+    description: (description) => next({ description }),
+    returnUrl: (returnUrl) => next({ returnUrl }),
+    customerPhone: (customerPhone) => next({ customerPhone }),
+    metadata: (metadata) => next({ metadata }),
+    idempotencyKey: (idempotencyKey) => within({ idempotencyKey }),
+    correlationId: (correlationId) => within({ correlationId }),
+    replace: () => next({ replace: true }),
+    repeat: () => next({ repeat: true }),
+    // The check of every charge names what is still missing.
+    charge: () => charge(built as AskedCharge, context),
+  }
 }

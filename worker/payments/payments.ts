@@ -3,24 +3,22 @@
 
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
-import { chargeBuilder } from './charging/builder.ts'
 import { type Charge, type ChargeContext, createCharge } from './charging/charge.ts'
-import { driverFace } from './charging/driver.ts'
+import { driverFacade } from './charging/driver.ts'
 import { createRefund, type Refund } from './charging/refund.ts'
 import type { PaymentsConfig } from './config.ts'
 import { InvalidArgumentException } from './domain/exceptions.ts'
-import type { AskedCharge, PaymentResponse } from './domain/transaction.ts'
-import type { PaymentsFacade } from './facade.ts'
+import type { AskedCharge, PaymentResponse } from './domain/schemas.ts'
+import { chargeBuilder, type PaymentsFacade } from './facade.ts'
 import { createCaller } from './gateways/guard/caller.ts'
 import type { GatewayHealth } from './gateways/guard/guard.ts'
-import { gatewayHealth } from './gateways/guard/health.ts'
+import { gatewayHealth } from './gateways/guard/guard-process.ts'
 import type { Ledger } from './ledger/ledger.ts'
 import type { PaymentsMetrics } from './metrics.ts'
-import { createBackground } from './outbox/background.ts'
 import { DUE_BATCH } from './outbox/dispatch.ts'
-import type { Dispatcher } from './outbox/dispatcher.ts'
+import { createBackground, type Dispatcher } from './outbox/dispatcher.ts'
 import type { PaymentQueries } from './queries/queries.ts'
-import { type CheckNow, createCheckNow } from './reconciliation/check-now.ts'
+import { type CheckNow, createCheckNow } from './reconciliation/reconcile.ts'
 import { createSweeper, type Sweeper } from './reconciliation/sweeper.ts'
 import { createReceiver, type Receive } from './webhooks/receive.ts'
 import { routePath, type WebhookRoute } from './webhooks/route-names.ts'
@@ -90,7 +88,7 @@ export function createPayments(deps: PaymentsDeps): Payments {
     driver(key) {
       const gateway = gateways.get(key)
       if (!gateway) throw noGateway(key)
-      return driverFace({ ...calling, queries, refund }, gateway)
+      return driverFacade({ ...calling, queries, refund }, gateway)
     },
     config,
     charge,

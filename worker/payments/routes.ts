@@ -5,13 +5,17 @@ import { type ApiEnv, requireScope } from '../shared/access.ts'
 import { bodyLimit, readJson, readText } from '../shared/body-limit-hono.ts'
 import { IDEMPOTENCY_KEY_PATTERN } from '../shared/openapi/components.ts'
 import { Problem } from '../shared/problem.ts'
+import { faultsOf } from './charging/call.ts'
 import type { ChargeContext } from './charging/charge.ts'
-import { faultsOf } from './charging/operation.ts'
-import { InvalidArgumentException } from './domain/exceptions.ts'
-import { acknowledgementSchema } from './domain/requests.ts'
-import type { AskedCharge, RefundRequest } from './domain/transaction.ts'
+import {
+  GatewayRefusedException,
+  GatewayUnavailableException,
+  InvalidArgumentException,
+  PaymentConflictException,
+} from './domain/exceptions.ts'
+import { type AskedCharge, acknowledgementSchema, type RefundRequest } from './domain/schemas.ts'
+import { LedgerUnavailable, SchemaMismatch } from './ledger/ledger.ts'
 import type { Payments } from './payments.ts'
-import { asProblem } from './problems.ts'
 import { queryRoutes, storyOf } from './queries/routes.ts'
 import { CORRELATION_ID, correlationIdOf } from './webhooks/middleware.ts'
 
@@ -109,3 +113,40 @@ function contextOf(c: Context<PaymentsEnv>): ChargeContext {
     origin: new URL(c.req.url).origin,
   }
 }
+
+// Maps the errors of payments to the answers that a client of the API gets.
+
+/** Other errors are returned unchanged. */
+export function asProblem(error: unknown): unknown {
+  if (error instanceof InvalidArgumentException) return new Problem(error.code, error.message)
+  if (error instanceof PaymentConflictException) {
+    const retryAfterS = secondsOf(error)
+    return new Problem(error.code, error.message, { retryAfterS, fields: idOf(error) })
+  }
+  if (error instanceof GatewayRefusedException) {
+    return new Problem(error.code, error.message, {
+      cause: error.error.rawCode,
+      fields: idOf(error),
+    })
+  }
+  if (error instanceof GatewayUnavailableException) {
+    const cause = error.cause ?? error.message
+    const retryAfterS = secondsOf(error)
+    return new Problem(error.code, error.message, { cause, retryAfterS, fields: idOf(error) })
+  }
+  if (error instanceof LedgerUnavailable) {
+    const sentence = 'The database of payments cannot be reached.'
+    return new Problem(error.code, sentence, { cause: error, fields: idOf(error) })
+  }
+  if (error instanceof SchemaMismatch) {
+    return new Problem(error.code, error.message, { cause: error })
+  }
+  return error
+}
+
+/** The id of the stored payment, so that the client can look up its status. */
+const idOf = ({ transactionId }: { transactionId: string | undefined }) =>
+  transactionId === undefined ? {} : { transactionId }
+
+const secondsOf = ({ retryAfterMs }: { retryAfterMs: number | undefined }) =>
+  retryAfterMs === undefined ? undefined : retryAfterMs / 1_000

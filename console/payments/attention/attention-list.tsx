@@ -3,7 +3,7 @@
 import { useComputed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
-import type { Listed, Unreadable } from '../../../worker/payments/domain/listed.ts'
+import type { Listed, Unreadable } from '../../../worker/payments/domain/schemas.ts'
 import type { AlertRecord } from '../../../worker/payments/queries/queries.ts'
 import { formatRoute } from '../../address.ts'
 import { now } from '../../data/clock.ts'

@@ -1,6 +1,6 @@
 // Texts for what needs a person: open alerts, and webhook events that wait for their payment. Pure.
 
-import type { Listed } from '../../../worker/payments/domain/listed.ts'
+import type { Listed } from '../../../worker/payments/domain/schemas.ts'
 import type { PaymentStatus } from '../../../worker/payments/domain/status.ts'
 import type { AlertRecord, EventRecord } from '../../../worker/payments/queries/queries.ts'
 import { timeOf } from '../../ui/time-text.ts'

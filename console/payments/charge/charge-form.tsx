@@ -2,7 +2,7 @@
 // payment page.
 
 import { useId, useRef, useState } from 'preact/hooks'
-import type { PaymentResponse } from '../../../worker/payments/domain/transaction.ts'
+import type { PaymentResponse } from '../../../worker/payments/domain/schemas.ts'
 import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
 import { formatRoute } from '../../address.ts'
 import { ApiProblem } from '../../data/http.ts'

@@ -1,7 +1,7 @@
 // The order of a test charge, with its return URL. Pure.
 
 import { minorUnits } from '../../../worker/payments/domain/money.ts'
-import type { ChargeRequest } from '../../../worker/payments/domain/transaction.ts'
+import type { ChargeRequest } from '../../../worker/payments/domain/schemas.ts'
 import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
 import { formatRoute } from '../../address.ts'
 import { parseAmount } from '../money-text.ts'

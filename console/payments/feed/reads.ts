@@ -1,7 +1,7 @@
 // The reads of one polling round. Their results are signals.
 
 import { type Signal, signal } from '@preact/signals'
-import type { Listed } from '../../../worker/payments/domain/listed.ts'
+import type { Listed } from '../../../worker/payments/domain/schemas.ts'
 import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
 import type {
   AlertRecord,

@@ -1,8 +1,7 @@
 // Rows that the edge could not read, and the story of a payment sorted by readable and unreadable
 // rows. Pure.
 
-import type { Listed, Unreadable } from '../../../worker/payments/domain/listed.ts'
-import type { Transaction } from '../../../worker/payments/domain/transaction.ts'
+import type { Listed, Transaction, Unreadable } from '../../../worker/payments/domain/schemas.ts'
 import type {
   AlertRecord,
   EventRecord,

@@ -1,8 +1,7 @@
 // Reads the transactions that match the filters, newest first, page by page.
 
 import { signal } from '@preact/signals'
-import type { Listed } from '../../../worker/payments/domain/listed.ts'
-import type { Transaction } from '../../../worker/payments/domain/transaction.ts'
+import type { Listed, Transaction } from '../../../worker/payments/domain/schemas.ts'
 import { type ConditionalRead, conditionalRead } from '../../data/http.ts'
 import { merge } from '../../data/merge.ts'
 import { type Filters, pagePath } from './filters.ts'

@@ -1,11 +1,7 @@
 // The form for a refund: amount and reason, then a confirmation.
 
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type {
-  Paid,
-  RefundRequest,
-  Transaction,
-} from '../../../worker/payments/domain/transaction.ts'
+import type { Paid, RefundRequest, Transaction } from '../../../worker/payments/domain/schemas.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { failureText, IdempotencyKey, isRefusal, refund } from '../api.ts'
 import { amountText, money, parseAmount } from '../money-text.ts'

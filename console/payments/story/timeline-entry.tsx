@@ -2,7 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useMemo, useRef } from 'preact/hooks'
-import type { Transaction } from '../../../worker/payments/domain/transaction.ts'
+import type { Transaction } from '../../../worker/payments/domain/schemas.ts'
 import type { AlertRecord, RefundRecord } from '../../../worker/payments/queries/queries.ts'
 import { now } from '../../data/clock.ts'
 import { Time } from '../../ui/time.tsx'

@@ -1,6 +1,6 @@
 // The timeline of a payment. Pure.
 
-import type { Paid, Transaction } from '../../../worker/payments/domain/transaction.ts'
+import type { Paid, Transaction } from '../../../worker/payments/domain/schemas.ts'
 import type {
   AlertRecord,
   EventRecord,

@@ -1,8 +1,12 @@
 // All transactions, newest first: a table, or cards on a narrow screen.
 
 import { useMemo, useRef } from 'preact/hooks'
-import type { Listed, Unreadable } from '../../../worker/payments/domain/listed.ts'
-import type { Paid, Transaction } from '../../../worker/payments/domain/transaction.ts'
+import type {
+  Listed,
+  Paid,
+  Transaction,
+  Unreadable,
+} from '../../../worker/payments/domain/schemas.ts'
 import { formatRoute, type Route } from '../../address.ts'
 import { route } from '../../router.ts'
 import { useFocusFallback } from '../../ui/keyboard.ts'

@@ -9,7 +9,7 @@ import {
   statementsOf,
   stepsOf,
 } from '../../../local/database/scripts.ts'
-import { DatabaseUnreachable } from '../../../worker/payments/ledger/libsql/request-libsql.ts'
+import { DatabaseUnreachable } from '../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { SCHEMA_VERSION } from '../../../worker/payments/ledger/libsql/schema-version-libsql.ts'
 import type { Row } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../support/sqlite-database.ts'

@@ -3,7 +3,7 @@
 import { expect, it } from 'vitest'
 import type { PaymentsConfig } from '../../../worker/payments/config.ts'
 import { InvalidWebhookSignatureException } from '../../../worker/payments/domain/exceptions.ts'
-import type { VerifiedWebhook } from '../../../worker/payments/domain/payload.ts'
+import type { VerifiedWebhook } from '../../../worker/payments/domain/schemas.ts'
 import { openLibsqlLedger } from '../../../worker/payments/ledger/libsql/open-ledger-libsql.ts'
 import { paymentsMetrics } from '../../../worker/payments/metrics.ts'
 import { createDispatcher } from '../../../worker/payments/outbox/dispatcher.ts'

@@ -1,9 +1,9 @@
 // Asks a gateway once more about a stranded charge, and cancels it there if that is supported.
-// Whether another attempt may replace it is decided in domain/replace-charge.ts.
+// Whether another attempt may replace it is decided in domain/begin-charge.ts.
 
+import { type AskedAgain, type WayOut, wayOut } from '../domain/begin-charge.ts'
 import { GatewayRefusedException, GatewayUnavailableException } from '../domain/exceptions.ts'
-import { type AskedAgain, type WayOut, wayOut } from '../domain/replace-charge.ts'
-import type { Transaction } from '../domain/transaction.ts'
+import type { Transaction } from '../domain/schemas.ts'
 import {
   type AnyGateway,
   type GatewayCall,
@@ -12,9 +12,9 @@ import {
   supportsCancel,
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
-import { type ApplyDeps, applyAnswer } from '../reconciliation/apply-answer.ts'
+import { type ApplyDeps, applyAnswer } from '../reconciliation/reconcile.ts'
 import { isOfAnother } from '../reconciliation/verdict.ts'
-import type { OperationDeps } from './operation.ts'
+import type { OperationDeps } from './call.ts'
 
 export type AskDeps = Pick<OperationDeps, 'caller'> & ApplyDeps
 

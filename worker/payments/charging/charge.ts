@@ -2,35 +2,41 @@
 // timeout in between, the sweeper finds the row and asks the gateway.
 
 import { requestHash } from '../../shared/sha256.ts'
-import { DAY_MS, unknownCheckAt } from '../domain/check-schedule.ts'
-import { GatewayUnavailableException } from '../domain/exceptions.ts'
+import type { Replacement } from '../domain/begin-charge.ts'
+import { checkedInMs, DAY_MS, unknownCheckAt } from '../domain/check.ts'
+import {
+  GatewayUnavailableException,
+  InvalidArgumentException,
+  PaymentConflictException,
+} from '../domain/exceptions.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
-import type { Replacement } from '../domain/replace-charge.ts'
+import {
+  type AskedCharge,
+  type ChargeRequest,
+  chargeSchema,
+  type OpenedPayment,
+  type OperationContext,
+  type PaymentResponse,
+  type Transaction,
+} from '../domain/schemas.ts'
 import { UNPAID_ENDS } from '../domain/status.ts'
-import type {
-  AskedCharge,
-  ChargeRequest,
-  PaymentResponse,
-  Transaction,
-} from '../domain/transaction.ts'
-import type { OperationContext } from '../facade.ts'
 import type { AnyGateway } from '../gateways/gateway.ts'
 import { chargeResult, failedCharge } from '../gateways/outcome.ts'
 import type { ChargeBegun } from '../ledger/ledger.ts'
 import { type AskDeps, askAgain } from './ask-again.ts'
-import { answerAtOnce, isExpiredPage, responseNow } from './charge-response.ts'
-import { checkCharge } from './check-charge.ts'
 import {
   type Answered,
   callGateway,
+  circuitOpen,
   type Deadlines,
   deadlinesOf,
   failureOf,
+  faultsOf,
   inTime,
   type OperationDeps,
-} from './operation.ts'
+} from './call.ts'
 
 export interface ChargeDeps extends OperationDeps, Pick<AskDeps, 'onMismatch'> {
   /** The gateway's callback URL. `origin`: the address that this request came to. */
@@ -195,4 +201,120 @@ function responseOf(gateway: AnyGateway, called: Answered<ChargeEnd['result']>):
   // It came so late that another attempt has replaced this one: two pages could both be paid.
   if (UNPAID_ENDS.includes(transaction.status)) return responseNow(transaction, result.answer, now)
   return result.answer
+}
+
+// The response to a charge that began before.
+
+/** Its page has expired, and its gateway has not reported how it ended. */
+export const isExpiredPage = (
+  { status }: Transaction,
+  opened: OpenedPayment | undefined,
+  now: number,
+): boolean =>
+  status === 'Pending' && opened?.expiresAt !== undefined && Date.parse(opened.expiresAt) <= now
+
+/** Of a payment that began before. Its page is left out if it can no longer be paid there. */
+export function responseNow(
+  transaction: Transaction,
+  opened: OpenedPayment | undefined,
+  now: number,
+): PaymentResponse {
+  const { id, status, gateway, reference, gatewayTransactionId, error, paid, alert } = transaction
+  const alerted = alert && { alert }
+  const isStranded = isExpiredPage(transaction, opened, now)
+  if (opened && status === 'Pending' && !isStranded) return { ...opened, ...alerted }
+  const name = gatewayTransactionId ?? opened?.gatewayTransactionId
+  return {
+    status,
+    gateway,
+    reference,
+    transactionId: id,
+    ...(name !== undefined && { gatewayTransactionId: name }),
+    ...(paid && { paid }),
+    ...(error && { error }),
+    ...(isStranded && { isStranded }),
+    ...alerted,
+  }
+}
+
+/** The response if the gateway is not called. Throws as `Charge` does. */
+export function answerAtOnce(
+  begun: Exclude<ChargeBegun, { state: 'begun' }>,
+  { gateway, reference }: ChargeRequest,
+  now: number,
+): PaymentResponse {
+  switch (begun.state) {
+    case 'answered': {
+      const { error } = begun.transaction
+      // An invalid request is as invalid now as it was the first time.
+      if (error?.code === 'invalid_argument') throw new InvalidArgumentException(error.message)
+      return responseNow(begun.transaction, begun.opened, now)
+    }
+    case 'in_progress':
+      throw new PaymentConflictException('in_progress', 'The same charge is under way.', {
+        retryAfterMs: begun.until - now,
+      })
+    case 'unknown':
+      throw new GatewayUnavailableException(
+        `${gateway} has given no way to pay this charge; what became of it is being found out.`,
+        {
+          transactionId: begun.transaction.id,
+          retryAfterMs: checkedInMs(begun.nextCheckAt, now),
+        },
+      )
+    case 'conflict': {
+      const what = begun.fields.length > 0 ? begun.fields.join(', ') : 'request'
+      throw begun.over === 'key'
+        ? new PaymentConflictException(
+            'idempotency_conflict',
+            `This Idempotency-Key belongs to a charge with another ${what}.`,
+          )
+        : new PaymentConflictException(
+            'reference_conflict',
+            `${reference} has an open or paid payment with another ${what}.`,
+          )
+    }
+    case 'already_paid': {
+      const { transactionId } = begun
+      throw new PaymentConflictException(
+        'already_paid',
+        `${reference} is paid already. With "repeat": true it is charged again.`,
+        { transactionId },
+      )
+    }
+    case 'circuit_open':
+      throw circuitOpen(gateway, begun.retryAfterMs)
+  }
+}
+
+// What a charge must be before anything is stored or asked.
+
+/** Throws InvalidArgumentException, with a sentence that names every fault. */
+export function checkCharge(
+  asked: unknown,
+  gateways: ReadonlyMap<string, AnyGateway>,
+  { idempotencyKey }: OperationContext = {},
+): { request: ChargeRequest; gateway: AnyGateway; isReplacing: boolean; isRepeat: boolean } {
+  const parsed = chargeSchema.safeParse(given(asked))
+  if (!parsed.success) throw new InvalidArgumentException(faultsOf(parsed.error))
+  const { replace: isReplacing = false, repeat: isRepeat = false, ...request } = parsed.data
+  if (isRepeat && idempotencyKey === undefined) {
+    // Without one, a charge that is sent again could not be told from another payment.
+    throw new InvalidArgumentException('repeat: needs an Idempotency-Key.')
+  }
+  const gateway = gateways.get(request.gateway)
+  if (!gateway) throw new InvalidArgumentException(`There is no gateway ${request.gateway}.`)
+  const { currencies } = gateway
+  if (currencies !== 'any' && !currencies.includes(request.currency)) {
+    throw new InvalidArgumentException(
+      `${gateway.key} takes ${currencies.join(', ')}, not ${request.currency}.`,
+    )
+  }
+  return { request, gateway, isReplacing, isRepeat }
+}
+
+/** In process, a field may be there and undefined. It is the same request as one without it. */
+function given(asked: unknown): unknown {
+  if (typeof asked !== 'object' || asked === null) return asked
+  return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== undefined))
 }

@@ -1,7 +1,7 @@
 // A configured gateway for the host application: its operations on stored payments.
 
 import { GatewayUnavailableException, InvalidArgumentException } from '../domain/exceptions.ts'
-import type { Transaction } from '../domain/transaction.ts'
+import type { Transaction } from '../domain/schemas.ts'
 import type { DriverFacade, GatewayStatus } from '../facade.ts'
 import {
   type AnyGateway,
@@ -13,9 +13,9 @@ import {
   supportsStatusCheck,
 } from '../gateways/gateway.ts'
 import type { PaymentQueries } from '../queries/queries.ts'
-import { type ApplyDeps, applyAnswer } from '../reconciliation/apply-answer.ts'
+import { type ApplyDeps, applyAnswer } from '../reconciliation/reconcile.ts'
 import { isOfAnother, mustApply } from '../reconciliation/verdict.ts'
-import type { OperationDeps } from './operation.ts'
+import type { OperationDeps } from './call.ts'
 import type { Refund } from './refund.ts'
 
 export interface DriverDeps
@@ -25,7 +25,7 @@ export interface DriverDeps
   refund: Refund
 }
 
-export function driverFace(deps: DriverDeps, gateway: AnyGateway): DriverFacade {
+export function driverFacade(deps: DriverDeps, gateway: AnyGateway): DriverFacade {
   const { key } = gateway
   return {
     key,

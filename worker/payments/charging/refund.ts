@@ -1,15 +1,19 @@
 // A refund: it is claimed first, so that it is never made twice, and then the gateway is called.
 
 import { requestHash } from '../../shared/sha256.ts'
-import { checkedInMs } from '../domain/check-schedule.ts'
+import { checkedInMs } from '../domain/check.ts'
 import { InvalidArgumentException, PaymentConflictException } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
 import { CALL_PATIENCE_MS } from '../domain/payment.ts'
 import type { RefundEnd } from '../domain/refund.ts'
-import { refundSchema } from '../domain/requests.ts'
+import {
+  type OperationContext,
+  type Paid,
+  type RefundRequest,
+  type RefundResult,
+  refundSchema,
+} from '../domain/schemas.ts'
 import type { PaymentStatus } from '../domain/status.ts'
-import type { Paid, RefundRequest, RefundResult } from '../domain/transaction.ts'
-import type { OperationContext } from '../facade.ts'
 import { type Gateway, type SupportsRefund, supportsRefund } from '../gateways/gateway.ts'
 import { failedRefund, refundResult } from '../gateways/outcome.ts'
 import type { RefundBegun } from '../ledger/ledger.ts'
@@ -23,7 +27,7 @@ import {
   inTime,
   type OperationDeps,
   refusedBefore,
-} from './operation.ts'
+} from './call.ts'
 
 /** `gateway` is the configuration's key. Throws as a charge does. */
 export type Refund = (

@@ -1,7 +1,7 @@
 // What the public API throws. The names are the contract's; match `code`, never the message.
 
 import type * as z from 'zod'
-import type { paymentErrorSchema } from './transaction.ts'
+import type { paymentErrorSchema } from './schemas.ts'
 
 /** A signature, token or callback that does not prove where it comes from. */
 export class InvalidWebhookSignatureException extends Error {

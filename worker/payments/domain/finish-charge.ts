@@ -6,7 +6,7 @@ import type { PaymentError } from './exceptions.ts'
 import { differs } from './match.ts'
 import { type Decision, type Payment, unchanged, withTransaction } from './payment.ts'
 import type { TransactionRow } from './rows.ts'
-import type { OpenedPayment } from './transaction.ts'
+import type { OpenedPayment } from './schemas.ts'
 
 export type ChargeResult =
   | {

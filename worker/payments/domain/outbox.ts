@@ -1,10 +1,10 @@
 // Durable events on their way to subscribers: stored with the change that causes them, leased,
 // tried, settled. The listeners in process and the endpoint are tried separately. Pure.
 
-import type { Alert } from './alerts.ts'
+import { backoffMs } from '../../shared/clock.ts'
+import type { Alert, AlertDetail, RaisedAlert, SettledAlert } from './alerts.ts'
 import type { Dispatched, Subscribers } from './events.ts'
 import type { NewEvent } from './payment.ts'
-import type { AlertDetail, RaisedAlert, SettledAlert } from './raised-alert.ts'
 import type { DeliveryRow, OutboxRow, TransactionRow } from './rows.ts'
 import { hasCome } from './time.ts'
 
@@ -177,4 +177,31 @@ export function deadAlert(
     },
     createdAt: now,
   }
+}
+
+// When an event that was not delivered is tried again, and when it is given up.
+
+const BACKOFF = { firstMs: 5_000, maxMs: MAX_RETRY_MS }
+const TRIED_FOR_MS = 24 * 3_600_000
+/**
+ * A day of tries has more than twice as many. An older event with fewer tries was sent again by
+ * hand, or waited while nothing ran here: it gets at least these, in an hour or two.
+ */
+const MIN_ATTEMPTS = 12
+
+/**
+ * The time of the next try, after one has failed at `now`; undefined: it was the last. `attempts`:
+ * the tries before, since the event was last sent again by hand. `createdAt`: of the event.
+ * `random` is 0 to 1.
+ */
+export function nextAttemptAt(
+  createdAt: number,
+  attempts: number,
+  now: number,
+  random: number,
+): number | undefined {
+  const failures = attempts + 1
+  const next = now + backoffMs(failures, BACKOFF, random)
+  const isOver = next > createdAt + TRIED_FOR_MS && failures >= MIN_ATTEMPTS
+  return isOver ? undefined : next
 }

@@ -1,8 +1,14 @@
 // A payment with all that its rules need, and the conditions that several rules share. Pure.
 
-import { type Alert, acknowledgeAlert } from './alerts.ts'
-import type { AlertDetail, RaisedAlert, SettledAlert } from './raised-alert.ts'
+import {
+  type Alert,
+  type AlertDetail,
+  acknowledgeAlert,
+  type RaisedAlert,
+  type SettledAlert,
+} from './alerts.ts'
 import type { AlertRow, RefundRow, TransactionRow, WebhookEventRow } from './rows.ts'
+import type { OpenAlert } from './schemas.ts'
 import {
   ALERT_KINDS,
   type AlertKind,
@@ -11,7 +17,6 @@ import {
   UNPAID_ENDS,
 } from './status.ts'
 import { hasCome } from './time.ts'
-import type { OpenAlert } from './transaction.ts'
 
 export interface Payment {
   readonly transaction: TransactionRow

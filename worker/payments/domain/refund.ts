@@ -18,8 +18,8 @@ import {
   withTransaction,
 } from './payment.ts'
 import type { RefundRow, TransactionRow } from './rows.ts'
+import type { RefundResult } from './schemas.ts'
 import { type PaymentStatus, UNPAID_ENDS } from './status.ts'
-import type { RefundResult } from './transaction.ts'
 
 export interface RefundStart {
   /** ULID: the refund's. */
@@ -87,10 +87,7 @@ export function beginRefund(found: Payment | undefined, start: RefundStart): Beg
 }
 
 /** Undefined: it can be made, or was claimed by this very call before. */
-export function refundRefusal(
-  found: Payment | undefined,
-  start: RefundStart,
-): RefundRefusal | undefined {
+function refundRefusal(found: Payment | undefined, start: RefundStart): RefundRefusal | undefined {
   if (!found) return { state: 'unknown_transaction' }
   const payment = withLateMoney(found)
   const { transaction, refunds } = payment

@@ -2,9 +2,8 @@
 // The call that it gets handles timeouts, retries, tokens and the breaker.
 
 import type { PaymentError } from '../domain/exceptions.ts'
-import type { VerifiedWebhook } from '../domain/payload.ts'
+import type { ChargeRequest, VerifiedWebhook } from '../domain/schemas.ts'
 import type { PaymentStatus } from '../domain/status.ts'
-import type { ChargeRequest } from '../domain/transaction.ts'
 import type { MaskedFields } from '../masking/mask.ts'
 
 /** How a driver reaches its gateway. */
@@ -103,7 +102,7 @@ export interface Gateway extends MaskedFields {
   readonly key: string
   /**
    * Three capital letters each. A charge in another currency is refused before the driver is asked,
-   * by `check-charge.ts`.
+   * by `charge.ts`.
    */
   readonly currencies: readonly string[] | 'any'
   /** For the gateway, a repeated charge with the same external reference is the same charge. */

@@ -1,7 +1,7 @@
 // What a gateway's answer to a charge or a refund comes to, or what its driver threw. Pure.
 
 import { isPrivate } from '../../shared/loopback.ts'
-import { nextCheckAt } from '../domain/check-schedule.ts'
+import { nextCheckAt } from '../domain/check.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
@@ -10,8 +10,8 @@ import {
 } from '../domain/exceptions.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
 import type { RefundEnd } from '../domain/refund.ts'
+import type { ChargeRequest, OpenedPayment, Transaction } from '../domain/schemas.ts'
 import { possibleTime } from '../domain/time.ts'
-import type { ChargeRequest, OpenedPayment, Transaction } from '../domain/transaction.ts'
 import { maskError } from '../masking/mask.ts'
 import type { ChargeAnswer, RefundAnswer } from './gateway.ts'
 

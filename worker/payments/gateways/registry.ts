@@ -3,7 +3,7 @@
 
 import type { SignalboxFile } from '../define-config.ts'
 import { fib } from './fib/fib.ts'
-import type { Driver } from './gateway.ts'
+import type { Driver, Setting, Settings } from './gateway.ts'
 import { redirect } from './redirect/redirect.ts'
 import { stripe } from './stripe/stripe.ts'
 
@@ -14,3 +14,49 @@ export const driversOf = ({ payments }: SignalboxFile): Readonly<Record<string, 
   ...DRIVERS,
   ...payments?.drivers,
 })
+
+// The settings of one gateway, from signalbox.config.ts and the environment. Whether they are
+// right is not decided here.
+
+export interface GatewaySettings {
+  /** By the setting's name, defaults included. */
+  settings: Settings
+  /** The variable of each setting, by its name. */
+  variables: Readonly<Record<string, string>>
+  /** Settings with a value of the file or the environment. */
+  given: readonly string[]
+  /** The required settings, and those of them without a value. */
+  required: readonly string[]
+  missing: readonly string[]
+}
+
+/** Environment variables are a prefix and a setting's name in capitals. */
+export const variableOf = (prefix: string, setting: string): string =>
+  `${prefix}${setting.toUpperCase()}`
+
+/**
+ * `own`: settings of the file, which count more than variables. `text`: the value of a variable,
+ * undefined if it is not set or empty.
+ */
+export function settingsOf(
+  driver: Driver,
+  prefix: string,
+  own: Readonly<Record<string, string | undefined>>,
+  text: (variable: string) => string | undefined,
+): GatewaySettings {
+  const variables: Record<string, string> = {}
+  const settings: Record<string, string> = {}
+  const given: string[] = []
+  const required: string[] = []
+  for (const [name, setting] of Object.entries<Setting>(driver.settings)) {
+    const variable = variableOf(prefix, name)
+    variables[name] = variable
+    const value = own[name] ?? text(variable)
+    if (value !== undefined) given.push(name)
+    if ('required' in setting) required.push(name)
+    const effective = value ?? ('default' in setting ? setting.default : undefined)
+    if (effective !== undefined) settings[name] = effective
+  }
+  const missing = required.filter((name) => settings[name] === undefined)
+  return { settings, variables, given, required, missing }
+}

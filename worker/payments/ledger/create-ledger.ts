@@ -6,17 +6,22 @@ import type { Log } from '../../shared/log.ts'
 import { NEVER_CALLED } from '../domain/begin-charge.ts'
 import type { References } from '../domain/double-payment.ts'
 import type { PendingEvent, Subscribers } from '../domain/events.ts'
-import type { Listed } from '../domain/listed.ts'
 import { isUnderWay, type Payment } from '../domain/payment.ts'
+import type { ChargeRequest, Listed } from '../domain/schemas.ts'
 import type { CallKind } from '../domain/status.ts'
-import type { ChargeRequest } from '../domain/transaction.ts'
 import type { GatewayGuard } from '../gateways/guard/guard.ts'
 import { createDispatching, type Dispatch, type Outbox, type WakeAt } from '../outbox/dispatch.ts'
-import { beginCharge, findCharge, finishCharge } from './charge-operations.ts'
-import { type Arrival, type Check, checkArrival, type Ledger, type Recorded } from './ledger.ts'
+import { beginCharge, finishCharge } from './charges.ts'
+import {
+  type Arrival,
+  type Check,
+  checkArrival,
+  type Ledger,
+  type Recorded,
+  type Store,
+} from './ledger.ts'
 import { isoTime, pendingEvent, readable, toTransaction } from './read-rows.ts'
-import { beginRefund, findRefusal, finishRefund } from './refund-operations.ts'
-import type { Store } from './store.ts'
+import { beginRefund, finishRefund } from './refunds.ts'
 import {
   acknowledge,
   checkSoon,
@@ -26,8 +31,9 @@ import {
   redeliver,
   settleCheck,
   settleEvents,
-} from './sweep-operations.ts'
-import { applyParked, namesIn, type ParkedEvent, recordWebhook } from './webhook-operations.ts'
+} from './sweeps.ts'
+import { applyParked, namesIn, recordWebhook } from './webhooks.ts'
+import type { ParkedEvent } from './working-set.ts'
 import { type GroupObserver, openWriter } from './writer.ts'
 
 export interface LedgerDeps {
@@ -68,25 +74,27 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
   }
   const dispatching = createDispatching({ outbox, dispatch, keepAlive, wakeAt, clock, log })
 
-  /** Asks the guard for a call of the gateway, and reports to it when the gateway is not called. */
-  const withLeave = async <Begun extends { state: string }>(
+  /**
+   * Asks the guard for a call of the gateway, and reports to it when the gateway is not called.
+   * `begin` answers undefined where only the open circuit is in the way.
+   */
+  const withAdmission = async <Begun extends { state: string }>(
     gateway: string,
     kind: CallKind,
-    begin: () => Promise<Begun>,
+    begin: (mayCall: boolean) => Promise<Begun | undefined>,
   ) => {
     const admission = await guard.admit(gateway, kind, 'call')
-    if (!admission.ok) {
-      return { state: 'circuit_open', retryAfterMs: admission.retryAfterMs } as const
-    }
-    let isCalled = false
+    const retryAfterMs = admission.ok ? 0 : admission.retryAfterMs
+    const circuitOpen = { state: 'circuit_open', retryAfterMs } as const
+    let begun: Begun | typeof circuitOpen = circuitOpen
     try {
-      const begun = await begin()
-      isCalled = begun.state === 'begun'
-      const { accessToken } = admission
-      return isCalled && accessToken !== undefined ? { ...begun, accessToken } : begun
+      begun = (await begin(admission.ok)) ?? circuitOpen
     } finally {
-      if (!isCalled) await guard.report(gateway, kind, 'neutral')
+      if (admission.ok && begun.state !== 'begun') await guard.report(gateway, kind, 'neutral')
     }
+    return begun.state === 'begun' && admission.ok && admission.accessToken !== undefined
+      ? { ...begun, accessToken: admission.accessToken }
+      : begun
   }
 
   /** In their order. Returns the payments that have changed. */
@@ -128,12 +136,10 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
     checkSoon: (gateway, names, now, unreadable) =>
       run(checkSoon({ names: namesIn(gateway, names), now, unreadable }, subscribers)),
 
-    async beginCharge(start) {
-      const begin = () => run(beginCharge(start, subscribers))
-      const begun = await withLeave(start.request.gateway, 'charge', begin)
-      if (begun.state !== 'circuit_open') return begun
-      return (await run(findCharge(start))) ?? begun
-    },
+    beginCharge: (start) =>
+      withAdmission(start.request.gateway, 'charge', (mayCall) =>
+        run(beginCharge(start, mayCall, subscribers)),
+      ),
     async finishCharge(end) {
       const { transaction, parked } = await run(finishCharge(end, subscribers))
       const { opened } = await guard.report(transaction.gateway, 'charge', end.verdict)
@@ -142,10 +148,8 @@ export function createLedger(deps: LedgerDeps): Ledger & Outbox {
       return { transaction: toTransaction({ ...latest }), opened }
     },
 
-    // An impossible refund is refused first, even while the circuit is open.
-    beginRefund: async (start) =>
-      (await run(findRefusal(start))) ??
-      (await withLeave(start.gateway, 'refund', () => run(beginRefund(start)))),
+    beginRefund: (start) =>
+      withAdmission(start.gateway, 'refund', (mayCall) => run(beginRefund(start, mayCall))),
     async finishRefund(end) {
       const transaction = await run(finishRefund(end, rules))
       const { opened } = await guard.report(transaction.gateway, 'refund', end.verdict)

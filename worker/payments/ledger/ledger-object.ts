@@ -6,7 +6,7 @@ import { hostClock } from '../../shared/clock.ts'
 import { consoleLog } from '../../shared/log.ts'
 import { DUE_BATCH } from '../outbox/dispatch.ts'
 import type { Ledger } from './ledger.ts'
-import { answerCall, answerWebhook, type LedgerReply } from './ledgers-object.ts'
+import { answerCall, answerWebhook, type LedgerReply } from './rpc.ts'
 
 /**
  * The class to export, over the ledger that `make` builds at the first call:

@@ -10,14 +10,20 @@
 import type { ChargeStart } from '../domain/begin-charge.ts'
 import type { CheckSettled, UnreadableEvent } from '../domain/check.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
-import type { Listed } from '../domain/listed.ts'
-import type { WebhookPayload } from '../domain/payload.ts'
 import type { RefundEnd, RefundRefusal, RefundStart } from '../domain/refund.ts'
+import type {
+  ChargeRequest,
+  Listed,
+  OpenedPayment,
+  Transaction,
+  WebhookPayload,
+} from '../domain/schemas.ts'
 import type { Outcome } from '../domain/status.ts'
 import { isTime } from '../domain/time.ts'
-import type { ChargeRequest, OpenedPayment, Transaction } from '../domain/transaction.ts'
 import type { GatewayGuard, Verdict } from '../gateways/guard/guard.ts'
 import type { DispatchReport, DueClaim } from '../outbox/dispatch.ts'
+import type { Keys } from './operation.ts'
+import type { ParkedEvent, WorkingSet } from './working-set.ts'
 
 export interface Ledger extends GatewayGuard {
   /** Records a verified event and applies it to its transaction. */
@@ -188,4 +194,34 @@ export interface Check {
   isUnsent: boolean
   /** The refund under way. */
   refund?: { id: string; amount: number; createdAt: number; isAccepted: boolean }
+}
+
+// The port of the storage for the ledger's rows. It knows no rule of money.
+
+export interface Store {
+  /** The rows of these keys, and the number of saves. Rejects with SchemaMismatch. */
+  load(keys: Keys, signal: AbortSignal): Promise<Loaded>
+  /**
+   * Stores all that changed in the loaded rows, or nothing. Rejects with StaleRows, and stores
+   * nothing, when anybody has saved since they were loaded.
+   */
+  save(loaded: Loaded, signal: AbortSignal): Promise<void>
+  /** Parked events whose payment has appeared, in the order in which they occurred. */
+  findParked(limit: number): Promise<ParkedEvent[]>
+  /** Deletes settled webhook events that are older; answers how many, `limit` at most. */
+  forget(before: number, limit: number): Promise<number>
+  /** True if a retry may succeed. */
+  isTransient(error: unknown): boolean
+}
+
+export interface Loaded {
+  rows: WorkingSet
+  /** The number of saves until then. It only rises. */
+  batch: number
+}
+
+/** The rows are not what is stored now: load them and decide again. */
+export class StaleRows extends Error {
+  override readonly name = 'StaleRows'
+  readonly code = 'stale_rows'
 }

@@ -2,13 +2,17 @@
 // them. Many are loaded, decided one after the other, and saved as one transaction.
 
 import { monotonicFactory } from 'ulid'
-import { raiseAlert } from '../domain/alerts.ts'
+import {
+  type AlertDetail,
+  type RaisedAlert,
+  raiseAlert,
+  type SettledAlert,
+} from '../domain/alerts.ts'
 import { decideInOrder, isOfOrder, type References } from '../domain/double-payment.ts'
 import type { Subscribers } from '../domain/events.ts'
 import type { Names } from '../domain/match.ts'
 import { alertRows, type EventRows, outboxRows } from '../domain/outbox.ts'
 import { type Decision, type Payment, withAlerts } from '../domain/payment.ts'
-import type { AlertDetail, RaisedAlert, SettledAlert } from '../domain/raised-alert.ts'
 import type { AlertRow } from '../domain/rows.ts'
 import { isoTime, present, readable, toTransaction } from './read-rows.ts'
 import type { Changes, WorkingSet } from './working-set.ts'

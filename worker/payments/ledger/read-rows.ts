@@ -2,10 +2,9 @@
 
 import { reasonOf } from '../../shared/log.ts'
 import type { PendingEvent, ReadablePendingEvent } from '../domain/events.ts'
-import type { Listed } from '../domain/listed.ts'
 import type { DeliveryRow, OutboxRow } from '../domain/rows.ts'
+import type { Listed, Metadata, Transaction } from '../domain/schemas.ts'
 import type { PaymentStatus } from '../domain/status.ts'
-import type { Metadata, Transaction } from '../domain/transaction.ts'
 
 /** Columns by name. A whole number past 2^53 is text, so that only code that reads it fails. */
 export type Row = Readonly<Record<string, string | number | null>>

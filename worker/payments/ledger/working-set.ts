@@ -51,6 +51,12 @@ export interface TableChanges<Row> {
 /** An earlier event of a transaction, as far as a decision needs it. */
 export type EarlierEvent = Payment['webhookEvents'][number] & { transaction_id: string }
 
+/** An event that was parked, by its id and its names. */
+export type ParkedEvent = Pick<
+  WebhookEventRow,
+  'id' | 'gateway' | 'gateway_transaction_id' | 'external_reference_id' | 'reference'
+>
+
 export interface Matched extends Match {
   /** Of its row. */
   payment: Payment

@@ -5,10 +5,9 @@ import { type Backoff, backoffMs, type Clock, pause } from '../../shared/clock.t
 import type { Log } from '../../shared/log.ts'
 import type { PendingEvent } from '../domain/events.ts'
 import { groupCommit } from './group-commit.ts'
-import { SchemaMismatch } from './ledger.ts'
+import { SchemaMismatch, StaleRows, type Store } from './ledger.ts'
 import type { Keys, Operation } from './operation.ts'
 import { pendingEvent } from './read-rows.ts'
-import { StaleRows, type Store } from './store.ts'
 import type { WorkingSet } from './working-set.ts'
 
 export interface Writer {

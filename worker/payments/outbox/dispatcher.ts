@@ -13,11 +13,16 @@ import type {
   UnreadablePendingEvent,
 } from '../domain/events.ts'
 import { newId } from '../domain/new-id.ts'
+import { nextAttemptAt } from '../domain/outbox.ts'
 import type { EventName, PassingEvent } from '../domain/status.ts'
-import { createSend, type Send } from './endpoint.ts'
-import { createRateLimit } from './rate-limit.ts'
-import { nextAttemptAt } from './retry-schedule.ts'
-import { type Endpoint, listenersOf, subscribersOf, wants } from './subscribers.ts'
+import {
+  createSend,
+  type Endpoint,
+  listenersOf,
+  type Send,
+  subscribersOf,
+  wants,
+} from './endpoint.ts'
 
 export interface Dispatcher {
   subscribers: Subscribers
@@ -171,3 +176,70 @@ const fieldsOf = ({ outboxId, type, payload, correlationId }: ReadablePendingEve
   transactionId: payload.transaction.id,
   correlationId,
 })
+
+// A limit for any span of time, and a count of what was beyond it.
+
+export interface RateLimit {
+  /** Whether one more is within the limit; otherwise it is counted. */
+  admits(now: number): boolean
+  /** How many were not, since the count began. */
+  readonly missed: number
+  /** The same after the span since the first of them, and then the count begins again. Else 0. */
+  takeMissed(now: number): number
+}
+
+export function createRateLimit(max: number, spanMs: number): RateLimit {
+  const admitted: number[] = []
+  let missed = 0
+  let missedSince = 0
+  return {
+    get missed() {
+      return missed
+    },
+    admits(now) {
+      while (admitted[0] !== undefined && admitted[0] <= now - spanMs) admitted.shift()
+      if (admitted.length < max) {
+        admitted.push(now)
+        return true
+      }
+      if (missed === 0) missedSince = now
+      missed++
+      return false
+    },
+    takeMissed(now) {
+      if (missed === 0 || now < missedSince + spanMs) return 0
+      const count = missed
+      missed = 0
+      return count
+    },
+  }
+}
+
+// Work that no caller waits for: passing events on, and more.
+
+export interface Background {
+  /** Lets work go on after the request that caused it. Failures are logged. */
+  run(work: Promise<unknown>): void
+  pass<Name extends PassingEvent>(name: Name, payload: PaymentEvents[Name]): void
+}
+
+/** `keepAlive` is the runtime's own: a Worker otherwise ends with its answer. */
+export function createBackground(deps: {
+  dispatcher: Pick<Dispatcher, 'pass' | 'hasSubscribers'>
+  keepAlive: (work: Promise<unknown>) => void
+  log: Log
+}): Background {
+  const { dispatcher, keepAlive, log } = deps
+  const run = (work: Promise<unknown>) =>
+    keepAlive(
+      work.catch((error: unknown) => {
+        log('error', 'payments.background_failed', { error: String(error) })
+      }),
+    )
+  return {
+    run,
+    pass(name, payload) {
+      if (dispatcher.hasSubscribers(name)) run(dispatcher.pass(name, payload))
+    },
+  }
+}

@@ -3,17 +3,20 @@
 // OpenAPI document; at run time nothing else loads them.
 
 import * as z from 'zod'
-import { EVENT_PAYLOADS } from '../domain/event-payloads.ts'
-import { type Listed, listedSchema, type Unreadable, unreadableSchema } from '../domain/listed.ts'
-import { raisedAlertSchema, settledAlertSchema } from '../domain/raised-alert.ts'
-import { DURABLE_EVENTS, OUTCOMES, type Outcome, type PaymentStatus } from '../domain/status.ts'
+import { raisedAlertSchema, settledAlertSchema } from '../domain/alerts.ts'
+import { EVENT_PAYLOADS } from '../domain/events.ts'
 import {
+  type Listed,
+  listedSchema,
   paymentErrorSchema,
   statusSchema,
   type Transaction,
   timeSchema,
   transactionSchema,
-} from '../domain/transaction.ts'
+  type Unreadable,
+  unreadableSchema,
+} from '../domain/schemas.ts'
+import { DURABLE_EVENTS, OUTCOMES, type Outcome, type PaymentStatus } from '../domain/status.ts'
 
 export interface PaymentQueries {
   /** Newest first. */

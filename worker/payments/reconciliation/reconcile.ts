@@ -3,17 +3,30 @@
 
 import type { Clock } from '../../shared/clock.ts'
 import { type Fields, type Log, reasonOf } from '../../shared/log.ts'
-import { DAY_MS, unknownCheckAt } from '../domain/check-schedule.ts'
-import { GatewayRefusedException, GatewayUnavailableException } from '../domain/exceptions.ts'
+import { CHECK_CLAIM_MS, DAY_MS, unknownCheckAt } from '../domain/check.ts'
+import {
+  GatewayRefusedException,
+  GatewayUnavailableException,
+  InvalidArgumentException,
+  PaymentConflictException,
+} from '../domain/exceptions.ts'
 import type { ChargeEnd } from '../domain/finish-charge.ts'
 import { newId } from '../domain/new-id.ts'
-import type { Transaction } from '../domain/transaction.ts'
+import type { Transaction } from '../domain/schemas.ts'
 import { type AnyGateway, type StatusAnswer, supportsStatusCheck } from '../gateways/gateway.ts'
 import type { Caller } from '../gateways/guard/caller.ts'
 import { chargeResult, failedCharge } from '../gateways/outcome.ts'
 import type { Check, Ledger } from '../ledger/ledger.ts'
-import { applyAnswer } from './apply-answer.ts'
-import { expiredUnknown, isOfAnother, type KnownStatus, mustApply, settledAs } from './verdict.ts'
+import { maskedPayload } from '../masking/mask.ts'
+import {
+  expiredUnknown,
+  isOfAnother,
+  type KnownStatus,
+  missedPayment,
+  mustApply,
+  payloadOf,
+  settledAs,
+} from './verdict.ts'
 
 export interface ReconcileDeps {
   ledger: Pick<Ledger, 'webhook' | 'settleCheck' | 'finishCharge'>
@@ -177,3 +190,98 @@ const idsOf = ({ id, gateway, correlationId }: Transaction): Fields => ({
   gateway,
   correlationId,
 })
+
+// Applies a gateway's answer about a payment: the ledger uses the same rules as for a webhook.
+
+export interface ApplyDeps {
+  ledger: Pick<Ledger, 'webhook'>
+  onMismatch: 'log' | 'reject'
+  clock: Clock
+  log: Log
+}
+
+/**
+ * Applies the answer, and first a missed payment that must have come before it. True: the payment
+ * changed. Rejects with the ledger's errors.
+ */
+export async function applyAnswer(
+  deps: ApplyDeps,
+  gateway: AnyGateway,
+  transaction: Transaction,
+  answer: KnownStatus,
+): Promise<boolean> {
+  const missed = missedPayment(transaction, answer)
+  if (missed) await applyOne(deps, gateway, transaction, missed)
+  return await applyOne(deps, gateway, transaction, answer)
+}
+
+async function applyOne(
+  { ledger, onMismatch, clock, log }: ApplyDeps,
+  gateway: AnyGateway,
+  transaction: Transaction,
+  answer: KnownStatus,
+): Promise<boolean> {
+  const { id: transactionId, correlationId } = transaction
+  const { status, amount, currency } = answer
+  const now = clock.now()
+  const payload = maskedPayload(payloadOf(transaction, answer, now), gateway)
+  const { outcome, isMismatch } = await ledger.webhook({
+    id: newId(now),
+    payload,
+    transactionId,
+    onMismatch,
+    ...(correlationId !== undefined && { correlationId }),
+    receivedAt: now,
+  })
+  const isApplied = outcome === 'applied'
+  const ids = { transactionId, gateway: transaction.gateway, correlationId }
+  const fields = { ...ids, eventId: payload.eventId, status, outcome }
+  log(isApplied ? 'info' : 'warn', `payments.check.${outcome}`, fields)
+  if (isMismatch && outcome !== 'duplicate') {
+    log('warn', 'payments.webhook.amount_mismatch', { ...fields, amount, currency })
+  }
+  return isApplied
+}
+
+// Checks one payment with its gateway at once, for a host application that does not want to wait
+// for the next sweep.
+
+/**
+ * By our id. Applies the gateway's answer like a webhook; does nothing for an unknown id.
+ * Throws GatewayUnavailableException when the gateway does not answer, PaymentConflictException
+ * while the payment is being charged, InvalidArgumentException when its gateway cannot be asked.
+ */
+export type CheckNow = (transactionId: string) => Promise<void>
+
+export interface CheckNowDeps extends ReconcileDeps {
+  ledger: ReconcileDeps['ledger'] & Pick<Ledger, 'claimCheck'>
+}
+
+export function createCheckNow(deps: CheckNowDeps): CheckNow {
+  const { ledger, gateways, clock } = deps
+  const reconcile = createReconcile(deps)
+  return async (transactionId) => {
+    const now = clock.now()
+    const claimed = await ledger.claimCheck({ transactionId, now, until: now + CHECK_CLAIM_MS })
+    if (claimed.state === 'unknown_transaction') return
+    if (claimed.state === 'in_progress') {
+      throw new PaymentConflictException('in_progress', 'This payment is being charged.', {
+        retryAfterMs: claimed.until - now,
+      })
+    }
+    const { check } = claimed
+    // The row is unreadable, so the gateway cannot be asked.
+    if ('invalid' in check) throw new InvalidArgumentException(check.invalid)
+    const { gateway: key } = check.transaction
+    const gateway = gateways.get(key)
+    if (!gateway) throw new InvalidArgumentException(`There is no gateway ${key}.`)
+    if (!supportsStatusCheck(gateway)) {
+      throw new InvalidArgumentException(`${key} does not support status checks.`)
+    }
+    const { result } = await reconcile(check)
+    if (result === 'unreachable') {
+      const message = `${key} did not return the status of this payment.`
+      throw new GatewayUnavailableException(message, { transactionId })
+    }
+  }
+}

@@ -1,10 +1,10 @@
 // The sweeper: delivers pending events, applies webhooks that arrived before their payment, and
 // reconciles payments whose webhook was lost. Its work is bounded, so that it can run every minute.
 
-import type * as z from 'zod'
+import * as z from 'zod'
 import { reasonOf } from '../../shared/log.ts'
-import { CHECK_CLAIM_MS, DAY_MS } from '../domain/check-schedule.ts'
-import type { Unreadable } from '../domain/listed.ts'
+import { CHECK_CLAIM_MS, DAY_MS } from '../domain/check.ts'
+import type { Unreadable } from '../domain/schemas.ts'
 import type { Ledger } from '../ledger/ledger.ts'
 import { DUE_BATCH } from '../outbox/dispatch.ts'
 import type { PaymentQueries } from '../queries/queries.ts'
@@ -14,7 +14,6 @@ import {
   type ReconcileDeps,
   type Reconciled,
 } from './reconcile.ts'
-import type { sweepReportSchema } from './sweep-report.ts'
 
 export type SweepReport = z.infer<typeof sweepReportSchema>
 
@@ -167,3 +166,18 @@ class Sweep {
     this.#report.forgotten = await ledger.forget(clock.now() - RETENTION_MS, RETENTION_BATCH)
   }
 }
+
+// The result of a sweep, as a schema. At run time only the OpenAPI document loads this file.
+
+export const sweepReportSchema = z.object({
+  isIdle: z.boolean().describe('Nothing was due, and the ledger was not called.'),
+  delivered: z.int().describe('Stored events that all subscribers accepted.'),
+  undelivered: z.int().describe('Stored events that failed for at least one subscriber.'),
+  checked: z.int().describe('Payments that their gateway was asked about.'),
+  moved: z.int().describe('Of those: the status changed.'),
+  chargedAgain: z.int().describe('Of those: the charge was sent again, and was answered.'),
+  unreachable: z.int().describe('Of those: the gateway did not answer.'),
+  alerts: z.int(),
+  forgotten: z.int().describe('Old webhook events that were deleted.'),
+  failed: z.int().describe('Parts that failed because of a bug or the database.'),
+})

@@ -1,12 +1,10 @@
 // Decides what follows from a gateway's answer, or from none: an event for the ledger, another
 // check or an alert. Pure.
 
-import type { CheckSettled } from '../domain/check.ts'
-import { DAY_MS, HOUR_MS, nextCheckAt } from '../domain/check-schedule.ts'
+import { type CheckSettled, DAY_MS, HOUR_MS, nextCheckAt } from '../domain/check.ts'
 import { differs } from '../domain/match.ts'
-import type { VerifiedWebhook } from '../domain/payload.ts'
+import type { Transaction, VerifiedWebhook } from '../domain/schemas.ts'
 import { judge, type PaymentStatus, UNPAID_ENDS } from '../domain/status.ts'
-import type { Transaction } from '../domain/transaction.ts'
 import type { StatusAnswer } from '../gateways/gateway.ts'
 import type { Check } from '../ledger/ledger.ts'
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/log.ts'
 import { InvalidWebhookSignatureException } from '../domain/exceptions.ts'
 import { newId } from '../domain/new-id.ts'
-import type { VerifiedWebhook, WebhookPayload } from '../domain/payload.ts'
+import type { VerifiedWebhook, WebhookPayload } from '../domain/schemas.ts'
 import { staleness } from '../domain/time.ts'
 import type {
   AnyGateway,
@@ -16,8 +16,7 @@ import type {
 import { type Caller, TooManyCallbacks } from '../gateways/guard/caller.ts'
 import type { Ledger, Recorded } from '../ledger/ledger.ts'
 import { maskedPayload, maskHeaders } from '../masking/mask.ts'
-import type { Background } from '../outbox/background.ts'
-import { createRateLimit, type RateLimit } from '../outbox/rate-limit.ts'
+import { type Background, createRateLimit, type RateLimit } from '../outbox/dispatcher.ts'
 
 export interface ReceiverDeps {
   gateways: ReadonlyMap<string, AnyGateway>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { alertText, parkedLong } from '../../../../console/payments/attention/attention.ts'
 import { attentionWords } from '../../../../console/payments/attention/words.ts'
-import type { AlertDetail } from '../../../../worker/payments/domain/raised-alert.ts'
+import type { AlertDetail } from '../../../../worker/payments/domain/alerts.ts'
 import type { AlertKind } from '../../../../worker/payments/domain/status.ts'
 import type { EventRecord } from '../../../../worker/payments/queries/queries.ts'
 

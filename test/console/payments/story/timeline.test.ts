@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type StoryAnswer, storyOf } from '../../../../console/payments/feed/story.ts'
 import { rawText, refundable, timeline } from '../../../../console/payments/story/timeline.ts'
-import type { Transaction } from '../../../../worker/payments/domain/transaction.ts'
+import type { Transaction } from '../../../../worker/payments/domain/schemas.ts'
 
 type Answer = Transaction & StoryAnswer
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { checkCharge } from '../../../../worker/payments/charging/check-charge.ts'
+import { checkCharge } from '../../../../worker/payments/charging/charge.ts'
 import type { AnyGateway } from '../../../../worker/payments/gateways/gateway.ts'
 import { request } from '../../../support/payments.ts'
 

@@ -9,8 +9,8 @@ import {
 } from '../../../../worker/payments/domain/begin-charge.ts'
 import { finishCharge } from '../../../../worker/payments/domain/finish-charge.ts'
 import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
+import type { OpenedPayment } from '../../../../worker/payments/domain/schemas.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
-import type { OpenedPayment } from '../../../../worker/payments/domain/transaction.ts'
 import {
   came,
   MINUTE,

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { nextCheckAt } from '../../../../worker/payments/domain/check-schedule.ts'
+import { nextCheckAt } from '../../../../worker/payments/domain/check.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE

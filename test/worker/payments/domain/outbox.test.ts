@@ -1,6 +1,7 @@
 // The delivery of durable events to their subscribers.
 
 import { describe, expect, it } from 'vitest'
+import type { RaisedAlert } from '../../../../worker/payments/domain/alerts.ts'
 import type { Subscribers } from '../../../../worker/payments/domain/events.ts'
 import {
   alertRows,
@@ -14,7 +15,6 @@ import {
   settleListeners,
 } from '../../../../worker/payments/domain/outbox.ts'
 import type { NewEvent } from '../../../../worker/payments/domain/payment.ts'
-import type { RaisedAlert } from '../../../../worker/payments/domain/raised-alert.ts'
 import type { AlertKind, DurableEvent } from '../../../../worker/payments/domain/status.ts'
 import { came, NOW, transactionRow } from '../../../support/payment-rows.ts'
 

@@ -2,16 +2,14 @@
 
 import { describe, expect, it } from 'vitest'
 import {
+  type AskedAgain,
   beginCharge,
   type ChargeStart,
-  type KnownCharges,
-} from '../../../../worker/payments/domain/begin-charge.ts'
-import {
-  type AskedAgain,
   isStranded,
+  type KnownCharges,
   type Replacement,
   wayOut,
-} from '../../../../worker/payments/domain/replace-charge.ts'
+} from '../../../../worker/payments/domain/begin-charge.ts'
 import type { TransactionRow } from '../../../../worker/payments/domain/rows.ts'
 import { PAYMENT_STATUSES } from '../../../../worker/payments/domain/status.ts'
 import { came, MINUTE, NOW, transactionRow } from '../../../support/payment-rows.ts'

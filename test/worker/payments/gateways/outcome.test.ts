@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { GatewayUnavailableException } from '../../../../worker/payments/domain/exceptions.ts'
-import type { ChargeRequest, Transaction } from '../../../../worker/payments/domain/transaction.ts'
+import type { ChargeRequest, Transaction } from '../../../../worker/payments/domain/schemas.ts'
 import { chargeResult } from '../../../../worker/payments/gateways/outcome.ts'
 
 const NOW = Date.parse('2026-03-01T10:00:00.000Z')

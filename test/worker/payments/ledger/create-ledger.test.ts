@@ -2,7 +2,7 @@
 // writer, which no caller may notice.
 
 import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
-import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
+import type { Database } from '../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'

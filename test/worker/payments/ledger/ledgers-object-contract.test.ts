@@ -6,7 +6,7 @@ import {
   answerWebhook,
   type LedgerNamespace,
   objectLedger,
-} from '../../../../worker/payments/ledger/ledgers-object.ts'
+} from '../../../../worker/payments/ledger/rpc.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
 import { ledgerContract } from '../../../contract/ledger.ts'
 import { sqliteLedger } from '../../../support/sqlite-ledger.ts'

@@ -10,7 +10,7 @@ import {
   answerWebhook,
   type LedgerNamespace,
   objectLedger,
-} from '../../../../worker/payments/ledger/ledgers-object.ts'
+} from '../../../../worker/payments/ledger/rpc.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 
 type Call = (name: string, args: readonly unknown[]) => unknown

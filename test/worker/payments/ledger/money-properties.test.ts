@@ -8,8 +8,10 @@ import {
   type PaymentStatus,
   UNPAID_ENDS,
 } from '../../../../worker/payments/domain/status.ts'
-import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
-import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import {
+  type Database,
+  DatabaseUnreachable,
+} from '../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import type { Statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import type { AlertRecord, Story } from '../../../../worker/payments/queries/queries.ts'
 import { type Clock, hostClock } from '../../../../worker/shared/clock.ts'

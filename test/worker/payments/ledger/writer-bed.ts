@@ -3,8 +3,10 @@
 import { beforeEach } from 'vitest'
 import type { Subscribers } from '../../../../worker/payments/domain/events.ts'
 import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
-import type { Database } from '../../../../worker/payments/ledger/libsql/database-libsql.ts'
-import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import {
+  type Database,
+  DatabaseUnreachable,
+} from '../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import type { Statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'

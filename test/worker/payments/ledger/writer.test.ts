@@ -3,8 +3,8 @@
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import type { Transaction } from '../../../../worker/payments/domain/transaction.ts'
-import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import type { Transaction } from '../../../../worker/payments/domain/schemas.ts'
+import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import type { Story } from '../../../../worker/payments/queries/queries.ts'
 import { MINUTE, T0, type World } from '../../../contract/ledger-world.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { hideAccountNumbers } from '../../../../worker/payments/masking/account-numbers.ts'
+import { hideAccountNumbers } from '../../../../worker/payments/masking/mask.ts'
 
 describe('a card number in a text', () => {
   it.each([

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { createRateLimit } from '../../../../worker/payments/outbox/rate-limit.ts'
+import { createRateLimit } from '../../../../worker/payments/outbox/dispatcher.ts'
 
 it('never admits more than its maximum in any span, and counts all others', () => {
   fc.assert(

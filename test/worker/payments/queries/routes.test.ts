@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { VerifiedWebhook } from '../../../../worker/payments/domain/payload.ts'
+import type { VerifiedWebhook } from '../../../../worker/payments/domain/schemas.ts'
 import type { GatewayHealth } from '../../../../worker/payments/gateways/guard/guard.ts'
 import { LedgerUnavailable } from '../../../../worker/payments/ledger/ledger.ts'
 import type { WebhookRates } from '../../../../worker/payments/queries/queries.ts'

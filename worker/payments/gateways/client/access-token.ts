@@ -6,7 +6,7 @@ import type { Clock } from '../../../shared/clock.ts'
 import type { Log } from '../../../shared/log.ts'
 import type { GatewayRequest } from '../gateway.ts'
 import type { TokenAnswer } from '../guard/guard.ts'
-import { createExchange, type Exchanged, TIMEOUT_MS, withRetries } from './exchange.ts'
+import { createExchange, type Exchanged, TIMEOUT_MS, withRetries } from './gateway-call.ts'
 
 /** Renewed this long before it expires, so that it cannot expire on its way to the gateway. */
 const MARGIN_MS = 30_000

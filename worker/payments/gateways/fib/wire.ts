@@ -3,8 +3,8 @@
 import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
 import { fromMinor } from '../../domain/money.ts'
+import { optionalText } from '../../domain/schemas.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
-import { optionalText } from '../client/optional-text.ts'
 import { refusal, truncate } from '../client/reply.ts'
 import type { GatewayCall, GatewayCharge, GatewayReply } from '../gateway.ts'
 

@@ -2,12 +2,13 @@
 
 import type { Clock } from '../../../shared/clock.ts'
 import type { Log } from '../../../shared/log.ts'
+import type { Account } from '../../config.ts'
 import type { CallKind } from '../../domain/status.ts'
 import { createAccessTokens } from '../client/access-token.ts'
-import type { AnyGateway } from '../gateway.ts'
+import { type AnyGateway, supportsRefund } from '../gateway.ts'
 import { admit, type BreakerState, CLOSED, health, OPEN_MS, report } from './breaker.ts'
 import { callbackLimit } from './callback-limit.ts'
-import type { GatewayGuard } from './guard.ts'
+import type { GatewayGuard, GatewayHealth } from './guard.ts'
 
 /** Stores each circuit's state: a Map, or durable storage where processes are short-lived. */
 export interface BreakerStore {
@@ -88,3 +89,32 @@ const isSame = (one: BreakerState, other: BreakerState): boolean =>
   one.failures === other.failures &&
   one.openUntil === other.openUntil &&
   one.probeUntil === other.probeUntil
+
+// The gateways as an operator sees them: their configuration and the state of their circuits.
+
+export interface HealthDeps {
+  gateways: ReadonlyMap<string, AnyGateway>
+  accounts: ReadonlyMap<string, Account>
+  guard: Pick<GatewayGuard, 'health'>
+}
+
+/** In the order of the configuration. */
+export async function gatewayHealth(deps: HealthDeps): Promise<GatewayHealth[]> {
+  const { gateways, accounts, guard } = deps
+  const breakers = await guard.health([...gateways.keys()])
+  return [...gateways].flatMap(([key, gateway]) => {
+    const account = accounts.get(key)
+    const breaker = breakers[key]
+    return account && breaker ? { key, ...account, breaker, ...capabilitiesOf(gateway) } : []
+  })
+}
+
+const capabilitiesOf = (gateway: AnyGateway) => ({
+  ...refundsOf(gateway),
+  ...(gateway.currencies !== 'any' && { currencies: gateway.currencies }),
+})
+
+function refundsOf(gateway: AnyGateway): Pick<GatewayHealth, 'supportsRefund' | 'refunds'> {
+  const canRefund = supportsRefund(gateway) && gateway.refundProblem?.() === undefined
+  return canRefund ? { supportsRefund: true, refunds: gateway.refunds } : { supportsRefund: false }
+}

@@ -2,8 +2,8 @@
 // token. The ledger holds the guard, because there is only one ledger.
 
 import * as z from 'zod'
+import { timeSchema } from '../../domain/schemas.ts'
 import type { CallKind } from '../../domain/status.ts'
-import { timeSchema } from '../../domain/transaction.ts'
 import type { Purpose } from './callback-limit.ts'
 
 /**

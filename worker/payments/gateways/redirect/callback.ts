@@ -3,7 +3,7 @@
 import { compactVerify, errors } from 'jose'
 import * as z from 'zod'
 import { InvalidWebhookSignatureException } from '../../domain/exceptions.ts'
-import { optionalText } from '../client/optional-text.ts'
+import { optionalText } from '../../domain/schemas.ts'
 import { parseJson, unreadableParts } from '../client/reply.ts'
 import type { GatewayCall, UnreadableWebhook, WebhookRequest } from '../gateway.ts'
 import { failure, id, meaningOf, money, optionalId, timeOf } from './wire.ts'

@@ -4,8 +4,8 @@
 import * as z from 'zod'
 import type { PaymentError } from '../../domain/exceptions.ts'
 import { currencyIn, fromMinor, toMinor } from '../../domain/money.ts'
+import { optionalText } from '../../domain/schemas.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
-import { optionalText } from '../client/optional-text.ts'
 import { refusal } from '../client/reply.ts'
 import type { GatewayCall, GatewayCharge, GatewayReply, Settings } from '../gateway.ts'
 

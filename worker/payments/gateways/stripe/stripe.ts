@@ -17,8 +17,7 @@ import type {
   SupportsRefund,
   SupportsStatusCheck,
 } from '../gateway.ts'
-import { readEvent } from './event.ts'
-import { verifySignature } from './signature.ts'
+import { readEvent, verifySignature } from './event.ts'
 import * as wire from './wire.ts'
 
 const SESSIONS = '/v1/checkout/sessions'

@@ -3,8 +3,8 @@
 import * as z from 'zod'
 import { GatewayUnavailableException, type PaymentError } from '../../domain/exceptions.ts'
 import { minorUnits } from '../../domain/money.ts'
+import { optionalText } from '../../domain/schemas.ts'
 import type { PaymentStatus } from '../../domain/status.ts'
-import { optionalText } from '../client/optional-text.ts'
 import { refusal, truncate, unexpectedReply } from '../client/reply.ts'
 import type { GatewayCharge, GatewayRefund, GatewayReply } from '../gateway.ts'
 

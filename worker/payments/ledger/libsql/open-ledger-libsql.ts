@@ -6,10 +6,10 @@ import type { PaymentsConfig } from '../../config.ts'
 import { type BreakerStore, circuitOf, createGuard } from '../../gateways/guard/guard-process.ts'
 import type { PaymentsMetrics } from '../../metrics.ts'
 import type { Dispatch, WakeAt } from '../../outbox/dispatch.ts'
-import { subscribersOf } from '../../outbox/subscribers.ts'
+import { subscribersOf } from '../../outbox/endpoint.ts'
 import { createLedger } from '../create-ledger.ts'
 import type { Ledger } from '../ledger.ts'
-import type { Database } from './database-libsql.ts'
+import type { Database } from './http-libsql.ts'
 import { libsqlStore } from './store-libsql.ts'
 
 export interface OpenLedgerDeps {

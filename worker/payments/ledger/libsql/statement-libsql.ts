@@ -1,13 +1,17 @@
 // Statements on their way to libSQL, and the rows that come back. Imports no client: the thread of
 // an embedded database needs none.
 
-import type { BoundStatement } from './connection-libsql.ts'
-
 export type Value = string | number | boolean | null
 
 export interface Statement {
   sql: string
   args: Readonly<Record<string, Value>>
+}
+
+/** Values as the server is to store them: a number is a float, a bigint an integer. */
+export interface BoundStatement {
+  sql: string
+  args: Readonly<Record<string, string | number | bigint | boolean | null>>
 }
 
 /** Columns by name. */

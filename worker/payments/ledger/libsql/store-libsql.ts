@@ -1,16 +1,13 @@
 // The ledger's store on libSQL. Every save is a compare-and-swap on the one row of payment_ledger:
 // a save that is late, comes twice, or is another ledger's, stores nothing at all.
 
-import { SchemaMismatch } from '../ledger.ts'
-import { StaleRows, type Store } from '../store.ts'
-import type { ParkedEvent } from '../webhook-operations.ts'
-import type { Database } from './database-libsql.ts'
-import { PARKED_WITH_PAYMENT } from './due-libsql.ts'
-import { loadOf } from './load-libsql.ts'
-import { isTransient, reachable } from './request-libsql.ts'
+import { SchemaMismatch, StaleRows, type Store } from '../ledger.ts'
+import type { ParkedEvent } from '../working-set.ts'
+import { type Database, isTransient, reachable } from './http-libsql.ts'
+import { PARKED_WITH_PAYMENT } from './lookups-libsql.ts'
 import { SCHEMA_VERSION, schemaMismatch } from './schema-version-libsql.ts'
 import { type Row, type Statement, statement } from './statement-libsql.ts'
-import { saveOf } from './tables-libsql.ts'
+import { loadOf, saveOf } from './tables-libsql.ts'
 
 /** NULL while a migration is under way. */
 const SCHEMA = '(SELECT version FROM payment_schema WHERE step = 0)'

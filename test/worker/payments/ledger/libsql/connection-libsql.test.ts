@@ -1,8 +1,10 @@
 // The connection that is kept open between writes, with libSQL's own server.
 
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
-import { libsqlDatabase } from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
-import { DatabaseUnreachable } from '../../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import {
+  DatabaseUnreachable,
+  libsqlDatabase,
+} from '../../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { type LibsqlServer, startLibsql } from '../../../../support/libsql.ts'
 

@@ -10,7 +10,7 @@ import {
   fileOf,
   isEmbedded,
 } from '../../../../../worker/payments/ledger/libsql/embedded-libsql.ts'
-import { isTransient } from '../../../../../worker/payments/ledger/libsql/request-libsql.ts'
+import { isTransient } from '../../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { openSqlite } from '../../../../../worker/shared/sqlite-libsql.ts'
 

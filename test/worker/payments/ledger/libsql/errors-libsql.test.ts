@@ -1,11 +1,11 @@
 // Which errors of the database are transient, so that a batch is sent again.
 
 import { describe, expect, it } from 'vitest'
-import { libsqlDatabase } from '../../../../../worker/payments/ledger/libsql/database-libsql.ts'
 import {
   DatabaseUnreachable,
   isTransient,
-} from '../../../../../worker/payments/ledger/libsql/request-libsql.ts'
+  libsqlDatabase,
+} from '../../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { ledger, libsql, useLibsqlLedger } from '../libsql-bed.ts'
 import { insertPending, paid } from '../shop-payments.ts'

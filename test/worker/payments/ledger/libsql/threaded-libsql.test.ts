@@ -8,13 +8,13 @@ import { checkoutHome } from '../../../../../local/checkout-home.ts'
 import { schemaFrom } from '../../../../../local/database/migrate.ts'
 import { denoBinary } from '../../../../../local/deno.ts'
 import { createLedger } from '../../../../../worker/payments/ledger/create-ledger.ts'
-import { isTransient } from '../../../../../worker/payments/ledger/libsql/request-libsql.ts'
-import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
-import { libsqlStore } from '../../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import {
   openThreaded,
   type ThreadedDatabase,
-} from '../../../../../worker/payments/ledger/libsql/threaded-libsql.ts'
+} from '../../../../../worker/payments/ledger/libsql/embedded-libsql.ts'
+import { isTransient } from '../../../../../worker/payments/ledger/libsql/http-libsql.ts'
+import { statement } from '../../../../../worker/payments/ledger/libsql/statement-libsql.ts'
+import { libsqlStore } from '../../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
 import { openSqlite } from '../../../../../worker/shared/sqlite-libsql.ts'
 import { ledgerContract } from '../../../../contract/ledger.ts'

@@ -1,22 +1,21 @@
 // What a charge and a refund have in common: what they are made with, who asks for them, how the
 // gateway is called, and what becomes of an operation that it refused or did not answer.
 
-import type * as z from 'zod'
 import { type Clock, DeadlineExceeded, within } from '../../shared/clock.ts'
 import type { Fields, Log } from '../../shared/log.ts'
-import { checkedInMs } from '../domain/check-schedule.ts'
+import { checkedInMs } from '../domain/check.ts'
 import {
   GatewayRefusedException,
   GatewayUnavailableException,
   InvalidArgumentException,
   type PaymentError,
 } from '../domain/exceptions.ts'
+import type { Transaction } from '../domain/schemas.ts'
 import type { CallKind } from '../domain/status.ts'
-import type { Transaction } from '../domain/transaction.ts'
 import type { AnyGateway, GatewayCall } from '../gateways/gateway.ts'
 import { CALL_TIMEOUT_MS, type Caller } from '../gateways/guard/caller.ts'
 import { type Called, type Finished, type Ledger, LedgerUnavailable } from '../ledger/ledger.ts'
-import type { Background } from '../outbox/background.ts'
+import type { Background } from '../outbox/dispatcher.ts'
 
 export interface OperationDeps {
   gateways: ReadonlyMap<string, AnyGateway>
@@ -165,7 +164,9 @@ export function failureOf(
 }
 
 /** A sentence that names every fault of a request. */
-export function faultsOf(error: z.ZodError): string {
+export function faultsOf(error: {
+  issues: readonly { path: readonly PropertyKey[]; message: string }[]
+}): string {
   const faults = error.issues.map(({ path, message }) => `${path.join('.') || 'body'}: ${message}`)
   return `${faults.join('; ')}.`
 }

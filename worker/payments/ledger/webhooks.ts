@@ -7,7 +7,7 @@ import type { Payment } from '../domain/payment.ts'
 import type { TransactionRow, WebhookEventRow } from '../domain/rows.ts'
 import type { Arrival, EventNames, Recorded } from './ledger.ts'
 import { changesInOrder, type Operation, type Rules } from './operation.ts'
-import type { Changes, Matched, WorkingSet } from './working-set.ts'
+import type { Changes, Matched, ParkedEvent, WorkingSet } from './working-set.ts'
 
 export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorded> {
   const event = toRow(arrival)
@@ -32,12 +32,6 @@ export function recordWebhook(arrival: Arrival, rules: Rules): Operation<Recorde
     },
   }
 }
-
-/** An event that was parked, by its id and its names. */
-export type ParkedEvent = Pick<
-  WebhookEventRow,
-  'id' | 'gateway' | 'gateway_transaction_id' | 'external_reference_id' | 'reference'
->
 
 export interface ParkedApplied {
   /** Undefined: its payment has not appeared. */

@@ -10,18 +10,29 @@ import {
 import type { Subscribers } from '../domain/events.ts'
 import { type ChargeEnd, finishCharge as decideFinish, nameIn } from '../domain/finish-charge.ts'
 import type { TransactionRow } from '../domain/rows.ts'
-import type { OpenAlert, OpenedPayment, Transaction } from '../domain/transaction.ts'
+import type { OpenAlert, OpenedPayment, Transaction } from '../domain/schemas.ts'
 import type { ChargeBegun } from './ledger.ts'
 import { changesOf, changesOfAll, type Keys, type Operation } from './operation.ts'
 import { toTransaction } from './read-rows.ts'
-import type { ParkedEvent } from './webhook-operations.ts'
-import type { Changes, WorkingSet } from './working-set.ts'
+import type { Changes, ParkedEvent, WorkingSet } from './working-set.ts'
 
-export function beginCharge(start: ChargeStart, subscribers: Subscribers): Operation<ChargeBegun> {
+/**
+ * `mayCall`: whether the gateway may be called. If not, only the result of the same request before
+ * is answered; undefined: there is none.
+ */
+export function beginCharge(
+  start: ChargeStart,
+  mayCall: boolean,
+  subscribers: Subscribers,
+): Operation<ChargeBegun | undefined> {
   return {
     keys: keysOf(start),
     decide(rows) {
       const known = knownTo(rows, start)
+      if (!mayCall) {
+        const found = decideFind(known, start)
+        return found ? toFound(found, known) : { answer: undefined }
+      }
       const begun = decideBegin(known, start)
       if (begun.state !== 'begun') return toFound(begun, known)
       const { transaction, events, keys, replaced } = begun
@@ -31,18 +42,6 @@ export function beginCharge(start: ChargeStart, subscribers: Subscribers): Opera
         answer: { state: 'begun', transaction: shown(transaction, known) },
         changes: { ...changesOfAll(rows, decisions, subscribers), chargeKeys: [...keys] },
       }
-    },
-  }
-}
-
-/** The result of the request before, for a caller that may not call the gateway now. */
-export function findCharge(start: ChargeStart): Operation<ChargeBegun | undefined> {
-  return {
-    keys: keysOf(start),
-    decide(rows) {
-      const known = knownTo(rows, start)
-      const found = decideFind(known, start)
-      return found ? toFound(found, known) : { answer: undefined }
     },
   }
 }

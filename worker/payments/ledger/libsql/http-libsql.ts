@@ -1,8 +1,6 @@
-// A connection to libSQL's server, kept from one write to the next: opening one costs the server
-// more than a small batch does, since it reads the schema and every page again. @libsql/client
-// opens one for each batch, so this uses the library below it.
+// libSQL over HTTP: statements as one transaction in one request.
 
-import { LibsqlError } from '@libsql/client/web'
+import { createClient, LibsqlError } from '@libsql/client/web'
 import {
   BatchCond,
   ClientError,
@@ -15,7 +13,83 @@ import {
   type Sql,
   Stmt,
 } from '@libsql/hrana-client'
-import { DatabaseUnreachable, fetchUntil } from './request-libsql.ts'
+import { LedgerUnavailable } from '../ledger.ts'
+import { type BoundStatement, bind, type Row, type Statement, toRows } from './statement-libsql.ts'
+
+export interface Database {
+  /** Runs the statements as one transaction; the rows of each. */
+  write(statements: readonly Statement[], signal: AbortSignal): Promise<Row[][]>
+  /**
+   * The same for statements that only read, by the connection of the writes: opening one costs the
+   * server more than a small load does.
+   */
+  load(statements: readonly Statement[], signal: AbortSignal): Promise<Row[][]>
+  /** Only reads, also while there is a write. */
+  read(statements: readonly Statement[]): Promise<Row[][]>
+}
+
+/** Reads wait for no writer, so one that takes this long has lost its answer. */
+const READ_DEADLINE_MS = 6_000
+
+/** The server closes a connection after 10 s without use, and a call takes some time. */
+const KEPT_FOR_MS = 5_000
+
+/** `now` in ms. */
+export function libsqlDatabase(place: Place, now: () => number): Database {
+  let kept: { connection: Connection; usedAt: number } | undefined
+
+  /** It is used by one write at a time: another write gets another connection. */
+  function take(): Connection | undefined {
+    const taken = kept
+    kept = undefined
+    return taken && now() - taken.usedAt < KEPT_FOR_MS ? taken.connection : undefined
+  }
+
+  async function runBy(
+    connection: Connection,
+    statements: readonly BoundStatement[],
+    mode: TransactionMode,
+    signal: AbortSignal,
+  ): Promise<Row[][]> {
+    try {
+      const results = await connection.run(statements, mode, signal)
+      return results.map(({ rows }) => toRows(rows))
+    } finally {
+      if (!connection.isClosed) kept = { connection, usedAt: now() }
+    }
+  }
+
+  async function run(
+    statements: readonly Statement[],
+    mode: TransactionMode,
+    signal: AbortSignal,
+  ): Promise<Row[][]> {
+    const bound = statements.map(bind)
+    const connection = take()
+    try {
+      if (connection) return await runBy(connection, bound, mode, signal)
+    } catch (error) {
+      if (!(error instanceof ConnectionGone)) throw error
+    }
+    return await runBy(openConnection(place), bound, mode, signal)
+  }
+
+  return {
+    write: (statements, signal) => run(statements, 'write', signal),
+    load: (statements, signal) => run(statements, 'read', signal),
+    // Each has its own connection: in a Worker no request may use what another has opened.
+    async read(statements) {
+      const deadline = AbortSignal.timeout(READ_DEADLINE_MS)
+      const client = createClient({ ...place, fetch: fetchUntil(deadline), intMode: 'bigint' })
+      const results = await client.batch(statements.map(bind), 'read')
+      return results.map(({ rows }) => toRows(rows))
+    },
+  }
+}
+
+// A connection to libSQL's server, kept from one write to the next: opening one costs the server
+// more than a small batch does, since it reads the schema and every page again. @libsql/client
+// opens one for each batch, so this uses the library below it.
 
 /**
  * The server refused a connection that it had before: it was started again, or has forgotten it.
@@ -29,12 +103,6 @@ export interface Place {
   /** `libsql:`, `https:` or `http:`. */
   url: string
   authToken?: string
-}
-
-/** Values as the server is to store them: a number is a float, a bigint an integer. */
-export interface BoundStatement {
-  sql: string
-  args: Readonly<Record<string, string | number | bigint | boolean | null>>
 }
 
 /** Only one transaction at a time may write. Reads do not wait for it. */
@@ -163,4 +231,58 @@ function toLibsqlError(error: unknown): unknown {
 function codeOf(error: ClientError): string {
   if (error instanceof ResponseError && error.code !== undefined) return error.code
   return error instanceof ProtoError ? 'HRANA_PROTO_ERROR' : 'SERVER_ERROR'
+}
+
+// A request to libSQL's server, and which failures are worth another try.
+
+/** There was no answer, or none of a database: whether anything was written is unknown. */
+export class DatabaseUnreachable extends Error {
+  override readonly name = 'DatabaseUnreachable'
+  readonly code = 'database_unreachable'
+}
+
+/**
+ * Errors that the same statements need not meet again. Over HTTP there is no extended code, and an
+ * error of the disk is the server's, not the payload's.
+ */
+export function isTransient(error: unknown): boolean {
+  // No JSON comes from something in between, which answers while the server does not.
+  if (error instanceof DatabaseUnreachable || error instanceof SyntaxError) return true
+  if (!(error instanceof LibsqlError)) return false
+  return (
+    /^(SQLITE_(BUSY|LOCKED|IOERR|FULL|CANTOPEN|PROTOCOL)|TRANSACTION_|STREAM_|HRANA_)/.test(
+      error.code,
+    ) || /database (table )?is locked/.test(error.message)
+  )
+}
+
+/** Rejects with LedgerUnavailable where the database was out of reach. */
+export async function reachable<Answer>(work: Promise<Answer>): Promise<Answer> {
+  try {
+    return await work
+  } catch (cause) {
+    if (!isTransient(cause)) throw cause
+    throw new LedgerUnavailable('the database did not answer', { cause })
+  }
+}
+
+/** Reads the body as well, so that all that the network can do to a call happens in here. */
+export function fetchUntil(signal: AbortSignal): (request: Request) => Promise<Response> {
+  return async (request) => {
+    try {
+      const response = await fetch(request, { signal })
+      const body = await response.text()
+      const { status, headers } = response
+      if (status >= 500 || status === 408 || status === 429) {
+        throw new DatabaseUnreachable(`it answered ${status}`)
+      }
+      return new Response(body, {
+        status,
+        headers: { 'content-type': headers.get('content-type') ?? '' },
+      })
+    } catch (cause) {
+      if (cause instanceof DatabaseUnreachable) throw cause
+      throw new DatabaseUnreachable('the database did not answer', { cause })
+    }
+  }
 }

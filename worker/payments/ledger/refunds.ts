@@ -7,7 +7,6 @@ import {
   type RefundEnd,
   type RefundRefusal,
   type RefundStart,
-  refundRefusal,
 } from '../domain/refund.ts'
 import type { TransactionRow } from '../domain/rows.ts'
 import type { RefundBegun } from './ledger.ts'
@@ -15,23 +14,20 @@ import { changesInOrder, type Keys, type Operation, type Rules } from './operati
 import { toTransaction } from './read-rows.ts'
 import type { WorkingSet } from './working-set.ts'
 
-/** Why it cannot be made, or the result of its key before; undefined: it can be made. */
-export function findRefusal(start: RefundStart): Operation<RefundBegun | undefined> {
-  return {
-    keys: keysOf(start),
-    decide(rows) {
-      const refusal = refundRefusal(paymentOf(rows, start), start)
-      return { answer: refusal && toRefused(refusal) }
-    },
-  }
-}
-
-export function beginRefund(start: RefundStart): Operation<RefundBegun> {
+/**
+ * `mayCall`: whether the gateway may be called. If not, nothing is claimed; undefined: the refund
+ * could be made. An impossible one is refused in any case.
+ */
+export function beginRefund(
+  start: RefundStart,
+  mayCall: boolean,
+): Operation<RefundBegun | undefined> {
   return {
     keys: keysOf(start),
     decide(rows) {
       const begun = decideBegin(paymentOf(rows, start), start)
       if (begun.state !== 'begun') return { answer: toRefused(begun) }
+      if (!mayCall) return { answer: undefined }
       const { payment, refund } = begun
       const transaction = toTransaction({ ...payment.transaction })
       return {
