@@ -52,7 +52,7 @@ export interface AlertDetail {
    * For a refund with a wrong amount, and for ids that contradict, the status of the event.
    * Otherwise, what the gateway answered last.
    */
-  said?: PaymentStatus | 'nothing'
+  gatewayStatus?: PaymentStatus | 'none'
   /** The id of the event that was not delivered. */
   event?: string
   /** The type of the event that was not delivered. */
@@ -716,7 +716,7 @@ export interface StoredEvent {
       }
   createdAt: string
   /** When the listeners in process had accepted it. */
-  toldAt?: string
+  listenersDoneAt?: string
   deliveries: Delivery[]
 }
 

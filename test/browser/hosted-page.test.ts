@@ -52,7 +52,10 @@ describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => 
     }
     await vi.waitUntil(async () => (await accepted()).length >= 50, PATIENT)
     const story = () => start.payments<TransactionStory>(`/transactions/${transactionId}`)
-    await vi.waitUntil(async () => (await story()).events.every((event) => event.toldAt), PATIENT)
+    await vi.waitUntil(
+      async () => (await story()).events.every((event) => event.listenersDoneAt),
+      PATIENT,
+    )
     return { accepted: await accepted(), story: await story() }
   }
   /** The output of the listener in signalbox.config.ts about an order. */

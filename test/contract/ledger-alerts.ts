@@ -88,7 +88,7 @@ export function alertContract(on: On): void {
       'causes one event for a check without a result, until the alert is acknowledged',
       on(async (w) => {
         const { id: transactionId } = await w.charged()
-        const alert = { kind: 'unsettled', detail: { said: 'Pending' } } as const
+        const alert = { kind: 'unsettled', detail: { gatewayStatus: 'Pending' } } as const
         const settle = async (now: number) => {
           await w.ledger.settleCheck({ transactionId, now, alert })
           return w.dispatcher.take()

@@ -199,7 +199,7 @@ export function checkContract(on: On): void {
       on(async (w) => {
         const transaction = await w.charged()
         const transactionId = transaction.id
-        const alert = { kind: 'unsettled', detail: { said: 'Pending' } } as const
+        const alert = { kind: 'unsettled', detail: { gatewayStatus: 'Pending' } } as const
         await w.ledger.settleCheck({ transactionId, now: T0 + HOUR, alert })
         await w.ledger.settleCheck({ transactionId, now: T0 + 2 * HOUR, alert })
         const [raised, ...more] = await w.queries.alerts({}, { limit: 9 })
@@ -208,7 +208,7 @@ export function checkContract(on: On): void {
           kind: 'unsettled',
           gateway: 'redirect',
           transactionId,
-          detail: { said: 'Pending' },
+          detail: { gatewayStatus: 'Pending' },
           createdAt: iso(T0 + HOUR),
         })
       }),

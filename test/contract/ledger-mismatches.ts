@@ -8,7 +8,7 @@ const LESS = { amount: 20_000, currency: 'IQD' }
 
 export function mismatchContract(on: On): void {
   describe('a refund that is reported with another amount', () => {
-    const said = 'Refunded'
+    const gatewayStatus = 'Refunded'
     const expected = { expectedAmount: 20_000, expectedCurrency: 'IQD' }
 
     it(
@@ -19,7 +19,7 @@ export function mismatchContract(on: On): void {
           await w.webhook(transaction, LESS)
           const full = { fullOnly: true, amount: 25_000 }
           const refundId = await w.claimed(transaction, full)
-          const wish = { status: said, amount: 25_000, onMismatch } as const
+          const wish = { status: gatewayStatus, amount: 25_000, onMismatch } as const
           expect(await w.webhook(transaction, wish)).toMatchObject({
             outcome: 'applied',
             isMismatch: true,
@@ -27,8 +27,11 @@ export function mismatchContract(on: On): void {
           const { transaction: refunded } = await w.endRefund(refundId, { kind: 'done' })
           expect(refunded).toMatchObject({ status: 'Refunded', refundedAmount: 20_000 })
         }
-        const detail = { amount: 25_000, currency: 'IQD', ...expected, said }
-        expect((await w.mismatches()).filter((each) => each.said)).toEqual([detail, detail])
+        const detail = { amount: 25_000, currency: 'IQD', ...expected, gatewayStatus }
+        expect((await w.mismatches()).filter((each) => each.gatewayStatus)).toEqual([
+          detail,
+          detail,
+        ])
       }),
     )
 
@@ -40,15 +43,15 @@ export function mismatchContract(on: On): void {
         await w.endRefund(refundId, { kind: 'done' })
         const before = await w.read(transaction)
         for (const wish of [{ amount: 25_000 }, { amount: 20_000, currency: 'USD' }]) {
-          expect(await w.webhook(transaction, { status: said, ...wish })).toMatchObject({
+          expect(await w.webhook(transaction, { status: gatewayStatus, ...wish })).toMatchObject({
             outcome: 'unchanged',
             isMismatch: true,
           })
         }
         expect(await w.read(transaction)).toEqual(before)
         expect((await w.mismatches()).slice(1)).toEqual([
-          { amount: 25_000, currency: 'IQD', ...expected, said },
-          { amount: 20_000, currency: 'USD', ...expected, said },
+          { amount: 25_000, currency: 'IQD', ...expected, gatewayStatus },
+          { amount: 20_000, currency: 'USD', ...expected, gatewayStatus },
         ])
       }),
     )
@@ -57,9 +60,9 @@ export function mismatchContract(on: On): void {
       'is no mismatch if it is the paid amount',
       on(async (w) => {
         const transaction = await w.paidWith(LESS)
-        const first = await w.webhook(transaction, { status: said, amount: 20_000 })
+        const first = await w.webhook(transaction, { status: gatewayStatus, amount: 20_000 })
         expect(first).toMatchObject({ outcome: 'applied', isMismatch: false })
-        const again = await w.webhook(transaction, { status: said, amount: 20_000 })
+        const again = await w.webhook(transaction, { status: gatewayStatus, amount: 20_000 })
         expect(again).toMatchObject({ outcome: 'unchanged', isMismatch: false })
         expect(await w.mismatches()).toHaveLength(1)
       }),
@@ -76,7 +79,11 @@ export function mismatchContract(on: On): void {
         await w.endRefund(refundId, { kind: 'done' })
         expect(await report(7_998)).toMatchObject({ isMismatch: true })
         expect(await report(20_001)).toMatchObject({ outcome: 'applied', isMismatch: true })
-        const detail = { currency: 'IQD', expectedCurrency: 'IQD', said: 'PartiallyRefunded' }
+        const detail = {
+          currency: 'IQD',
+          expectedCurrency: 'IQD',
+          gatewayStatus: 'PartiallyRefunded',
+        }
         expect((await w.mismatches()).slice(1)).toEqual([
           { ...detail, amount: 7_999, expectedAmount: 8_000 },
           { ...detail, amount: 7_998, expectedAmount: 8_000 },
@@ -116,7 +123,7 @@ export function mismatchContract(on: On): void {
         expect((await w.webhook(transaction, wish)).isMismatch).toBe(false)
         for (const status of ['Pending', 'Failed'] as const) {
           const unpaid = await w.reached(status, { request: { reference: status } })
-          expect(await w.webhook(unpaid, { status: said, amount: 1 })).toMatchObject({
+          expect(await w.webhook(unpaid, { status: gatewayStatus, amount: 1 })).toMatchObject({
             outcome: 'illegal',
             isMismatch: false,
           })

@@ -43,7 +43,9 @@ export function outboxContract(on: On): void {
       on(async (w) => {
         const { id } = await w.pending()
         await w.outbox.settleDispatched([{ outboxId: id, listeners: { ok: true } }], T0 + 5)
-        expect((await w.story(id)).events).toMatchObject([{ toldAt: iso(T0 + 5), deliveries: [] }])
+        expect((await w.story(id)).events).toMatchObject([
+          { listenersDoneAt: iso(T0 + 5), deliveries: [] },
+        ])
         expect(await w.outbox.claimPending({ now: T0 + 9 * HOUR, limit: 9 })).toEqual([])
       }, LISTENERS),
     )
@@ -71,7 +73,7 @@ export function outboxContract(on: On): void {
           expect(pending).toMatchObject([{ type: 'PaymentSucceeded', delivery: { attempts: 0 } }])
           const { events } = await w.story(transaction)
           expect(events).toMatchObject([
-            { type: 'PaymentInitiated', toldAt: iso(T0), deliveries: [] },
+            { type: 'PaymentInitiated', listenersDoneAt: iso(T0), deliveries: [] },
             { type: 'PaymentSucceeded', deliveries: [{ endpoint: ENDPOINT }] },
           ])
         },
@@ -92,7 +94,7 @@ export function outboxContract(on: On): void {
         expect(await w.outbox.claimPending({ now: nextAttemptAt - 1, limit: 9 })).toEqual([])
         const [again] = await w.outbox.claimPending({ now: nextAttemptAt, limit: 9 })
         expect(again).toMatchObject({ outboxId: id, listeners: { attempts: 1 } })
-        expect((await w.story(id)).events[0]).not.toHaveProperty('toldAt')
+        expect((await w.story(id)).events[0]).not.toHaveProperty('listenersDoneAt')
       }, LISTENERS),
     )
 
@@ -109,7 +111,7 @@ export function outboxContract(on: On): void {
         expect(again).toMatchObject({ outboxId, delivery: { id, attempts: 1 } })
         expect(again).not.toHaveProperty('listeners')
         expect((await w.story(outboxId)).events).toMatchObject([
-          { toldAt: iso(T0 + 5), deliveries: [{ id, attempts: 1, lastStatus: 503 }] },
+          { listenersDoneAt: iso(T0 + 5), deliveries: [{ id, attempts: 1, lastStatus: 503 }] },
         ])
         const done = { id, ok: true, status: 204 }
         await w.outbox.settleDispatched([{ outboxId, delivery: done }], T0 + HOUR + 5)

@@ -158,7 +158,7 @@ export function replacementContract(on: On): void {
         const replaces = { transactionId: first.id, eventId: start.replaces?.eventId ?? '' }
         expect(await w.ledger.beginCharge({ ...start, replaces })).toMatchObject({ state: 'begun' })
         expect(await w.alerts()).toEqual(['unsettled'])
-        expect((await w.story(first)).alerts).toMatchObject([{ detail: { said: 'nothing' } }])
+        expect((await w.story(first)).alerts).toMatchObject([{ detail: { gatewayStatus: 'none' } }])
         expect(
           await w.ledger.claimChecks({ now: T0 + 90 * MINUTE, until: 0, limit: 9 }),
         ).toHaveLength(1)

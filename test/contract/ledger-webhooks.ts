@@ -206,7 +206,7 @@ export function webhookContract(on: On): void {
       const { events } = await w.story(transaction)
       expect(events).toHaveLength(2)
       for (const event of events) {
-        expect(event.toldAt).toBeDefined()
+        expect(event.listenersDoneAt).toBeDefined()
         expect(event.deliveries).toEqual([])
       }
       expect(await w.outbox.claimPending({ now: T0 + 9e9, limit: 9 })).toEqual([])

@@ -150,7 +150,9 @@ export function queriesContract({ host, system }: Payments): void {
         const { events, webhookEvents } = await system().story(transactionId)
         const deliveries = events.flatMap((event) => event.deliveries)
         const done = deliveries.filter(({ status }) => status === 'delivered')
-        return webhookEvents.length === 2 && done.length === 3 && events.every((e) => e.toldAt)
+        return (
+          webhookEvents.length === 2 && done.length === 3 && events.every((e) => e.listenersDoneAt)
+        )
       }
       await vi.waitUntil(isTold, PATIENT)
       const { url } = system().receiver

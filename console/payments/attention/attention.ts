@@ -21,29 +21,31 @@ export interface AlertText {
 export function alertText({ kind, detail }: AlertRecord, now: number): AlertText {
   const { error, lastStatus } = detail
   // A mismatch of a refund has other texts than one of a payment.
-  const isOfRefund = kind === 'amount_mismatch' && isRefund(detail.said)
+  const isOfRefund = kind === 'amount_mismatch' && isRefund(detail.gatewayStatus)
   const { title, sentence, todo } = attentionWords.alerts[isOfRefund ? 'refund_mismatch' : kind]
   const errorText = typeof error === 'string' ? error : error?.message
-  const said = sentence(factsOf(detail, now))
+  const reported = sentence(factsOf(detail, now))
   return {
     title,
     // The error, if there is one, contains the status as well.
     sentence:
-      lastStatus === undefined || error ? said : `${said} ${attentionWords.lastStatus(lastStatus)}`,
+      lastStatus === undefined || error
+        ? reported
+        : `${reported} ${attentionWords.lastStatus(lastStatus)}`,
     ...(errorText && { error: errorText }),
     todo,
   }
 }
 
-const isRefund = (said: AlertRecord['detail']['said']): boolean =>
-  said === 'Refunded' || said === 'PartiallyRefunded'
+const isRefund = (status: AlertRecord['detail']['gatewayStatus']): boolean =>
+  status === 'Refunded' || status === 'PartiallyRefunded'
 
 function factsOf(detail: AlertRecord['detail'], now: number): AlertFacts {
   return {
     amount: amountOf(detail.amount, detail.currency),
     expected: amountOf(detail.expectedAmount, detail.expectedCurrency),
     since: detail.since === undefined ? '' : timeOf(Date.parse(detail.since), now),
-    reported: statusOf(detail.said),
+    reported: statusOf(detail.gatewayStatus),
     event: detail.type ?? attentionWords.anEvent,
     endpoint: detail.endpoint ?? attentionWords.anEndpoint,
     otherGateway: detail.otherGateway ?? attentionWords.aGateway,
@@ -55,8 +57,8 @@ const amountOf = (amount: number | undefined, currency: string | undefined): str
     ? attentionWords.someMoney
     : money(amount, currency)
 
-const statusOf = (said: PaymentStatus | 'nothing' | undefined): string =>
-  said === undefined || said === 'nothing' ? attentionWords.nothing : paymentWords.status[said]
+const statusOf = (status: PaymentStatus | 'none' | undefined): string =>
+  status === undefined || status === 'none' ? attentionWords.nothing : paymentWords.status[status]
 
 /** A webhook may arrive before the response to its charge. Such an event waits only a moment. */
 const PARKED_MS = 5 * 60_000

@@ -15,7 +15,7 @@ interface EventEntryProps {
 }
 
 export function EventEntry({ event, onDone }: EventEntryProps) {
-  const { type, payload, toldAt, deliveries } = event
+  const { type, payload, listenersDoneAt, deliveries } = event
   return (
     <>
       <h3>
@@ -27,8 +27,8 @@ export function EventEntry({ event, onDone }: EventEntryProps) {
         )}
         <code>{type}</code>
       </h3>
-      <p class={toldAt ? 'hint' : 'state pending'}>
-        {toldAt ? storyWords.delivered(timeAt(toldAt)) : storyWords.undelivered}
+      <p class={listenersDoneAt ? 'hint' : 'state pending'}>
+        {listenersDoneAt ? storyWords.delivered(timeAt(listenersDoneAt)) : storyWords.undelivered}
       </p>
       {deliveries.length > 0 && (
         <ul class="deliveries">

@@ -85,7 +85,7 @@ async function find({ queries }: DriverDeps, { key }: Gateway, id: string): Prom
 
 function namesOf({ gatewayTransactionId, ...names }: Transaction) {
   if (gatewayTransactionId === undefined) {
-    throw new InvalidArgumentException('The gateway never named this payment.')
+    throw new InvalidArgumentException('This payment has no gateway id yet.')
   }
   const { externalReferenceId, reference, amount, currency } = names
   return { gatewayTransactionId, externalReferenceId, reference, amount, currency }

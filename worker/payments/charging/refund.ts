@@ -149,7 +149,7 @@ async function call(
     async ask(gatewayCall) {
       const { gatewayTransactionId } = transaction
       if (gatewayTransactionId === undefined) {
-        throw new InvalidArgumentException('The gateway never named this payment.')
+        throw new InvalidArgumentException('This payment has no gateway id yet.')
       }
       const { externalReferenceId, reference, amount, currency } = transaction
       const payment = { gatewayTransactionId, externalReferenceId, reference, amount, currency }

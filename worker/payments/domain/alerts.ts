@@ -96,8 +96,8 @@ export const alertDetailSchema = z
     otherGateway: z.string().describe('The gateway of that other payment.'),
     refundId: z.string().describe('Our id of the refund, or else the gateway’s.'),
     since: timeSchema.describe('Open since.'),
-    said: z
-      .union([statusSchema, z.literal('nothing')])
+    gatewayStatus: z
+      .union([statusSchema, z.literal('none')])
       .describe(
         'For a refund with a wrong amount, and for ids that contradict, the status of the event. ' +
           'Otherwise, what the gateway answered last.',

@@ -66,14 +66,14 @@ export function rejectEvent(
 ): Applied {
   const { id, status } = payment.transaction
   const { gateway_transaction_id: gatewayId, external_reference_id: external } = event
-  const { event_id: eventId, to_status: said, amount, currency } = event
+  const { event_id: eventId, to_status: gatewayStatus, amount, currency } = event
   const rejected: WebhookEventRow = {
     ...event,
     transaction_id: id,
     from_status: status,
     outcome: 'rejected',
   }
-  const detail = { eventId, said, amount, currency }
+  const detail = { eventId, gatewayStatus, amount, currency }
   const carried = { gatewayId, external }
   return {
     payment: { ...payment, webhookEvents: [...payment.webhookEvents, rejected] },
@@ -239,7 +239,7 @@ function alertsOf(
     currency: event.currency,
     expectedAmount: expected.amount,
     expectedCurrency: expected.currency,
-    ...(event.to_status !== 'Paid' && { said: event.to_status }),
+    ...(event.to_status !== 'Paid' && { gatewayStatus: event.to_status }),
     ...(refundId !== undefined && { refundId }),
     ...(event.error !== null && { error: JSON.parse(event.error) as PaymentError }),
   }

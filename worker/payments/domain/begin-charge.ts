@@ -349,7 +349,7 @@ export function replaceCharge(
   }
   if (nextCheckAt !== undefined) return { payment: replaced, events: [event], alerts: [] }
   const since = new Date(stranded.created_at).toISOString()
-  const detail = { reference, amount, currency, since, said: 'nothing' } as const
+  const detail = { reference, amount, currency, since, gatewayStatus: 'none' } as const
   const about = { subject: transactionId, gateway, transactionId, detail, createdAt: now }
   return { payment: replaced, events: [event], alerts: [{ kind: 'unsettled', ...about }] }
 }

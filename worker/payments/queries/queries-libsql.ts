@@ -306,7 +306,7 @@ export const toStoredEvent = (row: Row, deliveries: readonly Row[]): StoredEvent
   type: text(row.type) as DurableEvent,
   payload: toPayload(text(row.payload)),
   createdAt: isoTime(row, 'created_at'),
-  ...(row.was_given_up === 0 && presentTime('toldAt', row, 'done_at')),
+  ...(row.was_given_up === 0 && presentTime('listenersDoneAt', row, 'done_at')),
   deliveries: deliveries.filter((each) => each.outbox_id === row.id).map(toDelivery),
 })
 

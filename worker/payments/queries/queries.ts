@@ -123,7 +123,9 @@ export const storedEventSchema = z
       .union([PaymentInitiated, AlertSettled, AlertRaised, PaymentSucceeded])
       .describe('Of all other types: the transaction alone.'),
     createdAt: timeSchema,
-    toldAt: timeSchema.describe('When the listeners in process had accepted it.').exactOptional(),
+    listenersDoneAt: timeSchema
+      .describe('When the listeners in process had accepted it.')
+      .exactOptional(),
     deliveries: z.array(deliveryRecordSchema),
   })
   .describe('A durable event with its deliveries.')

@@ -113,8 +113,8 @@ function unsettled(
   { createdAt: since, reference, amount, currency }: Transaction,
   answer?: KnownStatus,
 ): NonNullable<CheckSettled['alert']> {
-  const said = answer?.status ?? 'nothing'
-  return { kind: 'unsettled', detail: { reference, amount, currency, since, said } }
+  const gatewayStatus = answer?.status ?? 'none'
+  return { kind: 'unsettled', detail: { reference, amount, currency, since, gatewayStatus } }
 }
 
 /** The time after which it cannot be paid; without a gateway's id, a day after its creation. */
@@ -138,10 +138,10 @@ function refundSettledAs(
   const { id: refundId, amount, createdAt, isAccepted } = refund
   const { reference, currency } = transaction
   const since = new Date(createdAt).toISOString()
-  const said = answer?.status ?? 'nothing'
+  const gatewayStatus = answer?.status ?? 'none'
   const alert: NonNullable<CheckSettled['alert']> = {
     kind: 'refund_unsettled',
-    detail: { reference, amount, currency, refundId, since, said },
+    detail: { reference, amount, currency, refundId, since, gatewayStatus },
   }
   // A day after the request, the gateway reports no refund: it is given up. Not so an accepted one,
   // or one that the gateway lists as requested: a bank may take days, and a second refund would pay

@@ -25,7 +25,7 @@ describe('an alert', () => {
       ...paid,
       expectedAmount: 25_000,
       expectedCurrency: 'IQD',
-      said: 'Refunded',
+      gatewayStatus: 'Refunded',
     } as const
     expect(textOf('amount_mismatch', back)).toMatchObject({
       title: 'A different amount was refunded',
@@ -43,7 +43,8 @@ describe('an alert', () => {
     const error = 'The endpoint answered 500.'
     expect(textOf('delivery_dead', { ...dead, error })).toMatchObject({ sentence, error })
     expect(
-      textOf('unsettled', { ...paid, since: '2026-02-27T10:00:00Z', said: 'Pending' }).sentence,
+      textOf('unsettled', { ...paid, since: '2026-02-27T10:00:00Z', gatewayStatus: 'Pending' })
+        .sentence,
     ).toMatch(/^IQD 20,000 has been open since Feb 27, 2026.*last reported Pending\.$/)
   })
 

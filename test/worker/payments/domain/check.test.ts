@@ -85,14 +85,18 @@ describe('a check', () => {
 describe('an alert', () => {
   const alert: Alert = {
     ...{ kind: 'unsettled', subject: '01TX', gateway: 'bank', transactionId: '01TX' },
-    ...{ detail: { said: 'nothing' }, createdAt: NOW },
+    ...{ detail: { gatewayStatus: 'none' }, createdAt: NOW },
   }
   const newId = () => 'new'
 
   it('is raised once for each kind and subject, and again after it was acknowledged', () => {
     const raised = raiseAlert(alert, undefined, newId)
     if (!raised) throw new Error('it is raised')
-    expect(raised).toMatchObject({ id: 'new', kind: 'unsettled', detail: '{"said":"nothing"}' })
+    expect(raised).toMatchObject({
+      id: 'new',
+      kind: 'unsettled',
+      detail: '{"gatewayStatus":"none"}',
+    })
     expect(raiseAlert(alert, raised, newId)).toBeUndefined()
     const seen = acknowledgeAlert(raised, 'ada', NOW + 1)
     expect(seen).toMatchObject({ acknowledged_at: NOW + 1, acknowledged_by: 'ada' })

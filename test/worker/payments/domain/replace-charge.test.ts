@@ -128,7 +128,7 @@ describe('a charge that replaces a stranded one', () => {
       {
         ...{ kind: 'unsettled', subject: '01TX', gateway: 'bank', transactionId: '01TX' },
         detail: {
-          ...{ reference: 'order-1', amount: 25_000, currency: 'IQD', said: 'nothing' },
+          ...{ reference: 'order-1', amount: 25_000, currency: 'IQD', gatewayStatus: 'none' },
           since: new Date(NOW - MINUTE).toISOString(),
         },
         createdAt: NOW,

@@ -87,7 +87,13 @@ describe('a charge without an id of its gateway', () => {
     expect(made.events).toEqual(['PaymentCancelled'])
     // The gateway may have the charge, and it may have been paid.
     const { createdAt: since } = transaction
-    const detail = { reference: 'order-1', amount: 25_000, currency: 'IQD', since, said: 'nothing' }
+    const detail = {
+      reference: 'order-1',
+      amount: 25_000,
+      currency: 'IQD',
+      since,
+      gatewayStatus: 'none',
+    }
     expect(alerts).toMatchObject([{ kind: 'unsettled', detail }])
     expect(charges > 0).toBe(chargeIsIdempotent)
   })

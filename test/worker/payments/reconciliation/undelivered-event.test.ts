@@ -44,7 +44,7 @@ describe('an event that was not delivered', () => {
     await pass(HOUR)
     expect([handled, answered]).toEqual([1, 1])
     const [event] = (await story(id)).events
-    expect(event).toMatchObject({ type: 'PaymentInitiated', toldAt: expect.any(String) })
+    expect(event).toMatchObject({ type: 'PaymentInitiated', listenersDoneAt: expect.any(String) })
     expect(event?.deliveries).toMatchObject([{ status: 'delivered', lastStatus: 200 }])
   })
 

@@ -87,7 +87,7 @@ describe('a refund under way', () => {
     await pass(3 * MINUTE)
     expect(await refund()).toMatchObject({ status: 'failed', error: { code: 'outcome_unknown' } })
     const { alerts, transaction } = await story(id)
-    const detail = { refundId: 'r-1', amount: 25_000, currency: 'IQD', said: 'Paid' }
+    const detail = { refundId: 'r-1', amount: 25_000, currency: 'IQD', gatewayStatus: 'Paid' }
     expect(alerts).toMatchObject([{ kind: 'refund_unsettled', detail }])
     expect(transaction.status).toBe('Paid')
   })
@@ -98,7 +98,7 @@ describe('a refund under way', () => {
     await pass(HOUR - MINUTE)
     expect((await story(id)).alerts).toEqual([])
     await pass(2 * HOUR)
-    const detail = { refundId: 'r-1', amount: 25_000, said: 'Paid' }
+    const detail = { refundId: 'r-1', amount: 25_000, gatewayStatus: 'Paid' }
     expect((await story(id)).alerts).toMatchObject([{ kind: 'refund_unsettled', detail }])
     expect((await refund())?.status).toBe('accepted')
   })
