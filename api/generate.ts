@@ -1,13 +1,15 @@
-// Makes what is derived from the OpenAPI document: the types in types.ts, and the table of
-// operations in docs/api.md. `node api/generate.ts` writes both; a test compares them.
+// Generates openapi.json, which the edge serves, and what is derived from it: the types in
+// types.ts, and the table of operations in docs/api.md. `node api/generate.ts` writes all three; a
+// test compares them.
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openapiDocument } from '../worker/openapi.ts'
+import { openapiDocument } from './openapi.ts'
 import { declaration, type JsonSchema } from './print-types.ts'
 
 const ROOT = join(import.meta.dirname, '..')
+const DOCUMENT = join(ROOT, 'api/openapi.json')
 const TYPES = join(ROOT, 'api/types.ts')
 const PAGE = join(ROOT, 'docs/api.md')
 
@@ -32,8 +34,9 @@ interface OpenApi {
 
 /** Each file that is generated, with its text. */
 export function generated(): Map<string, string> {
-  const document = openapiDocument('payments/webhooks') as unknown as OpenApi
+  const document = openapiDocument() as unknown as OpenApi
   return new Map([
+    [DOCUMENT, `${JSON.stringify(document, null, 1)}\n`],
     [TYPES, typesOf(document)],
     [PAGE, pageWith(tablesOf(document))],
   ])

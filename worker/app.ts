@@ -12,7 +12,7 @@ import type { HostFetch } from './payments/define-config.ts'
 import type { Payments } from './payments/payments.ts'
 import { KEPT_ON_304 } from './payments/queries/routes.ts'
 import { paymentRoutes } from './payments/routes.ts'
-import { routePrefixOf } from './payments/webhooks/route-names.ts'
+import { routePath, routePrefixOf, WEBHOOK_ROUTE_NAMES } from './payments/webhooks/route-names.ts'
 import { webhookRoutes } from './payments/webhooks/routes.ts'
 import { type Spend, sessionRoutes, signInRoutes } from './session/routes.ts'
 import { type ApiEnv, requireKnownOrigin } from './shared/access.ts'
@@ -110,19 +110,30 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   return app
 }
 
-/** The document is made and hashed with the first request for it, and kept. */
+/** It is loaded and hashed with the first request for it, and kept. */
 function openapiRoute(routePrefix = routePrefixOf({})): Handler {
-  let made: { text: string; tag: string } | undefined
+  let kept: { text: string; tag: string } | undefined
   return async (c) => {
-    if (made === undefined) {
-      const { openapiDocument } = await import('./openapi.ts')
-      const text = JSON.stringify(openapiDocument(routePrefix))
-      made = { text, tag: await sha256Hex(text) }
+    if (kept === undefined) {
+      const { default: document } = await import('../api/openapi.json', { with: { type: 'json' } })
+      const text = JSON.stringify({ ...document, paths: pathsWith(routePrefix, document.paths) })
+      kept = { text, tag: await sha256Hex(text) }
     }
-    const { text, tag } = made
-    return c.body(text, 200, {
-      ...{ ETag: `"${tag}"`, 'Content-Type': 'application/json' },
+    return c.body(kept.text, 200, {
+      ...{ ETag: `"${kept.tag}"`, 'Content-Type': 'application/json' },
       'Cache-Control': 'public, max-age=300',
     })
   }
+}
+
+/** The document was generated with the default prefix. */
+function pathsWith(routePrefix: string, paths: object): object {
+  const renamed = new Map(
+    WEBHOOK_ROUTE_NAMES.map((name) => [
+      routePath(name, routePrefixOf({}), '{gateway}'),
+      routePath(name, routePrefix, '{gateway}'),
+    ]),
+  )
+  const entries = Object.entries(paths).map(([path, item]) => [renamed.get(path) ?? path, item])
+  return Object.fromEntries(entries)
 }

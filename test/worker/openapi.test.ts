@@ -29,6 +29,7 @@ import {
 } from '../support/openapi-asks.ts'
 import { codesOf, documented, OPERATIONS, openapi } from '../support/openapi-operations.ts'
 import { unavailable } from '../support/payments-room.ts'
+import { processEdge } from '../support/process-edge.ts'
 
 const REDOCLY = join(import.meta.dirname, '../../node_modules/@redocly/cli/bin/cli.js')
 
@@ -59,6 +60,22 @@ describe('The document', () => {
     expect(await answer.json()).toEqual(openapi)
   })
 
+  it('has the paths of webhooks as they are configured', async () => {
+    const { payments } = room
+    const config = { ...payments.config, routePrefix: 'hooks/$&' }
+    const answer = await processEdge({ payments: { ...payments, config } }).fetch('/openapi.json')
+    const { paths } = await jsonOf<typeof openapi>(answer, 200)
+    const theirs = ['/payments/webhooks/{gateway}', '/payments/webhooks/{gateway}/callback']
+    const renamed = ['/hooks/$&/{gateway}', '/hooks/$&/{gateway}/callback']
+    const before = Object.keys(openapi.paths)
+    expect(before).toEqual(expect.arrayContaining(theirs))
+    const expected = before.map((path) => renamed[theirs.indexOf(path)] ?? path)
+    expect(Object.keys(paths)).toEqual(expected)
+    for (const [at, path] of theirs.entries()) {
+      expect(paths[renamed[at] ?? '']).toEqual(openapi.paths[path])
+    }
+  })
+
   it('has every operation that is asked here, and no other', () => {
     expect(new Set(OPERATIONS.keys())).toEqual(new Set(Object.keys(ASKS)))
   })
@@ -87,7 +104,7 @@ describe('The document', () => {
     expect(await documented('GET', '/api/tasks/A-1/other', elsewhere)).toBe(elsewhere)
   })
 
-  it('is what the generated types and the page of the API were made from', () => {
+  it('is current, and so are the types and the page that are made of it', () => {
     for (const [file, text] of generated()) {
       expect(readFileSync(file, 'utf8'), 'Run: node api/generate.ts').toBe(text)
     }

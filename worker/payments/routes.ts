@@ -3,7 +3,6 @@
 import { type Context, Hono } from 'hono'
 import { type ApiEnv, requireScope } from '../shared/access.ts'
 import { bodyLimit, readJson, readText } from '../shared/body-limit-hono.ts'
-import { IDEMPOTENCY_KEY_PATTERN } from '../shared/openapi/components.ts'
 import { Problem } from '../shared/problem.ts'
 import { faultsOf } from './charging/call.ts'
 import type { ChargeContext } from './charging/charge.ts'
@@ -20,6 +19,9 @@ import { queryRoutes, storyOf } from './queries/routes.ts'
 import { CORRELATION_ID, correlationIdOf } from './webhooks/middleware.ts'
 
 const MAX_BODY_BYTES = 64 << 10
+
+/** 1 to 255 printable characters. */
+export const IDEMPOTENCY_KEY_PATTERN = /^[\x20-\x7e]{1,255}$/
 
 type PaymentsEnv = { Variables: ApiEnv['Variables'] & { correlationId: string } }
 

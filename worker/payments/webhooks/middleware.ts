@@ -1,11 +1,13 @@
 // The middlewares of webhooks: the correlation id, the middleware named `api`, and the chain that
 // runs them.
 
-import { CORRELATION_ID_PATTERN } from '../../shared/openapi/components.ts'
 import type { Middleware } from '../define-config.ts'
 import { newId } from '../domain/new-id.ts'
 
 export const CORRELATION_ID = 'X-Correlation-Id'
+
+/** A valid id is kept; anything else is replaced. */
+export const CORRELATION_ID_PATTERN = /^[A-Za-z0-9_-]{8,64}$/
 
 /** The id of the request's header if it is valid, else a new one. `now` in ms. */
 export const correlationIdOf = (header: string | null | undefined, now: number): string =>

@@ -1,15 +1,18 @@
-// Makes an OpenAPI 3.1 document of what the rooms say of their routes.
+// Makes an OpenAPI 3.1 document of the descriptions of routes.
 
 import * as z from 'zod'
-import { type Reason, STATUS_OF } from '../problem.ts'
+import { type Reason, STATUS_OF } from '../worker/shared/problem.ts'
 import {
+  type Answer,
+  type Description,
+  type Operation,
   REQUEST_HEADERS,
   RESPONSE_HEADERS,
   type RequestHeader,
   type ResponseHeader,
   SECURITY_SCHEMES,
-} from './components.ts'
-import type { Answer, Description, Operation, SentWebhook } from './operation.ts'
+  type SentWebhook,
+} from './operation.ts'
 
 type Json = Record<string, unknown>
 interface Response {
@@ -68,7 +71,7 @@ export function makeDocument(info: Json, rooms: readonly Description[]): Json {
   }
 }
 
-/** Every whole number is a safe one: that needs no saying. */
+/** Drops zod's ±2^53 bounds. */
 function override({ jsonSchema }: { jsonSchema: Json }): void {
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum

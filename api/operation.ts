@@ -1,4 +1,61 @@
-// The headers and the ways to authenticate, by the names under which the document refers to them.
+// How board.ts, payments.ts and openapi.ts describe routes: make-document.ts makes the OpenAPI
+// document of it. Also the headers and the ways to authenticate, under the names that they use.
+
+import type * as z from 'zod'
+import { IDEMPOTENCY_KEY_PATTERN } from '../worker/payments/routes.ts'
+import { CORRELATION_ID_PATTERN } from '../worker/payments/webhooks/middleware.ts'
+import type { Scope } from '../worker/shared/access.ts'
+import type { Reason } from '../worker/shared/problem.ts'
+
+/** What each of them adds to the document. */
+export interface Description {
+  tag: { name: string; description: string }
+  /** By method and path, as the router has them: `GET /api/tasks/:id`. */
+  operations: Readonly<Record<string, Operation>>
+  /** The schemas of bodies and answers by their public names, and what else deserves a name. */
+  schemas: Readonly<Record<string, z.ZodType>>
+  /** What we send ourselves, by name. */
+  webhooks?: Readonly<Record<string, SentWebhook>>
+  /** The routes come before request ids and our own failures. */
+  isBare?: true
+}
+
+export interface Operation {
+  /** The name of the function in generated clients. */
+  id: string
+  summary: string
+  description?: string
+  /** `token`: any valid token. `nobody`: no token is needed. */
+  needs: Scope | 'token' | 'nobody'
+  /** A ticket in the query does as well as a token. */
+  takesTicket?: true
+  /** What each `:name` of the path is. */
+  path?: Readonly<Record<string, string>>
+  query?: z.ZodObject
+  headers?: readonly RequestHeader[]
+  /** `any`: any body that a gateway sends. */
+  body?: z.ZodType | 'any'
+  isBodyOptional?: true
+  /** By status. */
+  answers: Readonly<Record<number, Answer>>
+  /** Besides those that all routes behind the authentication have. */
+  failures: readonly Reason[]
+}
+
+export interface Answer {
+  description: string
+  /** Missing: there is no body. */
+  schema?: z.ZodType
+  /** Default: `application/json`. */
+  type?: 'text/plain' | 'text/event-stream'
+  headers?: readonly ResponseHeader[]
+}
+
+export interface SentWebhook {
+  summary: string
+  headers: Readonly<Record<string, string>>
+  body: z.ZodType
+}
 
 const text = { type: 'string' }
 
@@ -41,12 +98,6 @@ export const RESPONSE_HEADERS = {
   },
 }
 export type ResponseHeader = keyof typeof RESPONSE_HEADERS
-
-/** 1 to 255 printable characters. */
-export const IDEMPOTENCY_KEY_PATTERN = /^[\x20-\x7e]{1,255}$/
-
-/** A valid one is kept; anything else is replaced. */
-export const CORRELATION_ID_PATTERN = /^[A-Za-z0-9_-]{8,64}$/
 
 export const REQUEST_HEADERS = {
   'Idempotency-Key': {

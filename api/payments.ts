@@ -1,10 +1,12 @@
 // What the OpenAPI document says of the routes of payments, except of the webhooks.
 
 import * as z from 'zod'
-import type { Answer, Description, Operation } from '../shared/openapi/operation.ts'
-import type { Reason } from '../shared/problem.ts'
-import { alertDetailSchema, raisedAlertSchema, settledAlertSchema } from './domain/alerts.ts'
-import { EVENT_PAYLOADS, requestedSchema } from './domain/events.ts'
+import {
+  alertDetailSchema,
+  raisedAlertSchema,
+  settledAlertSchema,
+} from '../worker/payments/domain/alerts.ts'
+import { EVENT_PAYLOADS, requestedSchema } from '../worker/payments/domain/events.ts'
 import {
   acknowledgementSchema,
   alertKindSchema,
@@ -21,9 +23,9 @@ import {
   transactionSchema,
   unreadableSchema,
   webhookPayloadSchema,
-} from './domain/schemas.ts'
-import { EVENT_NAMES } from './domain/status.ts'
-import { gatewayHealthSchema } from './gateways/guard/guard.ts'
+} from '../worker/payments/domain/schemas.ts'
+import { EVENT_NAMES } from '../worker/payments/domain/status.ts'
+import { gatewayHealthSchema } from '../worker/payments/gateways/guard/guard.ts'
 import {
   alertRecordSchema,
   alertsPageSchema,
@@ -35,17 +37,24 @@ import {
   storySchema,
   transactionsPageSchema,
   webhookRatesSchema,
-} from './queries/queries.ts'
+} from '../worker/payments/queries/queries.ts'
 import {
   alertsQuery,
   eventsQuery,
   noQuery,
   ratesQuery,
   transactionsQuery,
-} from './queries/routes.ts'
-import { sweepReportSchema } from './reconciliation/sweeper.ts'
-import type { WebhookAnswer } from './webhooks/receive.ts'
-import { routePath, WEBHOOK_ROUTE_NAMES, type WebhookRoute } from './webhooks/route-names.ts'
+} from '../worker/payments/queries/routes.ts'
+import { sweepReportSchema } from '../worker/payments/reconciliation/sweeper.ts'
+import type { WebhookAnswer } from '../worker/payments/webhooks/receive.ts'
+import {
+  routePath,
+  routePrefixOf,
+  WEBHOOK_ROUTE_NAMES,
+  type WebhookRoute,
+} from '../worker/payments/webhooks/route-names.ts'
+import type { Reason } from '../worker/shared/problem.ts'
+import type { Answer, Description, Operation } from './operation.ts'
 
 const refundAskedSchema = refundSchema.extend({ gateway: chargeSchema.shape.gateway })
 const gatewaysSchema = z.object({ gateways: z.array(gatewayHealthSchema) })
@@ -203,7 +212,7 @@ const OPERATIONS: Record<string, Operation> = {
   },
 }
 
-export const describePayments = (): Description => ({
+export const PAYMENTS: Description = {
   tag: {
     name: 'Payments',
     description: 'Charges, refunds, and what is known of them. Amounts are in minor units.',
@@ -243,7 +252,7 @@ export const describePayments = (): Description => ({
     Acknowledged: acknowledgedSchema,
     Redelivering: redeliveringSchema,
   },
-})
+}
 
 // What the OpenAPI document says of webhooks: those of gateways, which we receive, and the
 // events of payments, which we send to the shop.
@@ -267,38 +276,6 @@ const EVENT_HEADERS = {
   'webhook-id': 'The id of the event: the same for every delivery.',
   'webhook-timestamp': 'Seconds since 1970, when it was signed.',
   'webhook-signature': 'Standard Webhooks: `v1,` and a base64 HMAC-SHA256, one for each secret.',
-}
-
-export function describeWebhooks(routePrefix: string): Description {
-  const events = EVENT_NAMES.map((name) => {
-    const body = z.object({
-      type: z.literal(name),
-      timestamp: timeSchema,
-      data: EVENT_PAYLOADS[name],
-    })
-    const summary = EVENT_PAYLOADS[name].description ?? name
-    return [name, { summary, headers: EVENT_HEADERS, body }] as const
-  })
-  return {
-    isBare: true,
-    tag: {
-      name: 'Webhooks',
-      description:
-        'Those of gateways, which only their signatures protect, and the events of payments, ' +
-        'which are posted to PAYMENT_EVENTS_URL.',
-    },
-    operations: Object.fromEntries(
-      WEBHOOK_ROUTE_NAMES.map((name) => [
-        `POST ${routePath(name, routePrefix, ':gateway')}`,
-        receiving(name),
-      ]),
-    ),
-    schemas: {
-      WebhookPayload: webhookPayloadSchema,
-      ...Object.fromEntries(events.map(([name, { body }]) => [`${name}Event`, body])),
-    },
-    webhooks: Object.fromEntries(events),
-  }
 }
 
 const receiving = (name: WebhookRoute): Operation => ({
@@ -327,3 +304,34 @@ const oneOf = (status: number, words: [string, { means: string }][]): Answer => 
   type: 'text/plain',
   headers: ['X-Correlation-Id', ...(status === 503 ? (['Retry-After'] as const) : [])],
 })
+
+const EVENTS = EVENT_NAMES.map((name) => {
+  const body = z.object({
+    type: z.literal(name),
+    timestamp: timeSchema,
+    data: EVENT_PAYLOADS[name],
+  })
+  const summary = EVENT_PAYLOADS[name].description ?? name
+  return [name, { summary, headers: EVENT_HEADERS, body }] as const
+})
+
+export const WEBHOOKS: Description = {
+  isBare: true,
+  tag: {
+    name: 'Webhooks',
+    description:
+      'Those of gateways, which only their signatures protect, and the events of payments, ' +
+      'which are posted to PAYMENT_EVENTS_URL.',
+  },
+  operations: Object.fromEntries(
+    WEBHOOK_ROUTE_NAMES.map((name) => [
+      `POST ${routePath(name, routePrefixOf({}), ':gateway')}`,
+      receiving(name),
+    ]),
+  ),
+  schemas: {
+    WebhookPayload: webhookPayloadSchema,
+    ...Object.fromEntries(EVENTS.map(([name, { body }]) => [`${name}Event`, body])),
+  },
+  webhooks: Object.fromEntries(EVENTS),
+}

@@ -1,22 +1,83 @@
 // What the OpenAPI document says of the routes of boards.
 
 import * as z from 'zod'
-import type { Answer, Description, Operation } from '../shared/openapi/operation.ts'
-import type { Reason } from '../shared/problem.ts'
+import { repositoryQuery, sessionsQuery, tasksQuery } from '../worker/board/parameters.ts'
 import {
-  publishedSchema,
-  publishSchema,
-  runsSchema,
-  sessionsSchema,
-  statusSchema,
-  syncAnswerSchema,
-  syncSchema,
-  taskDetailSchema,
-  tasksSchema,
-  ticketSchema,
-} from './answers.ts'
-import { repositoryQuery, sessionsQuery, tasksQuery } from './parameters.ts'
-import * as records from './records.ts'
+  changesAnswerSchema,
+  changesSchema,
+  SYNC_ANSWERS,
+  SYNC_STEPS,
+} from '../worker/board/publishing.ts'
+import * as records from '../worker/board/records.ts'
+import { WIRE } from '../worker/board/wire.ts'
+import type { Reason } from '../worker/shared/problem.ts'
+import type { Answer, Description, Operation } from './operation.ts'
+
+const SINCE = {
+  gone: z
+    .array(z.string())
+    .describe('With `since`: ids of what changed and is not in the list now, known before or not.')
+    .exactOptional(),
+  whole: z
+    .literal(true)
+    .describe(
+      'With `since`: this is the whole list, since too much has changed, or the place is too old.',
+    )
+    .exactOptional(),
+  seq: z.string().describe('With `since`: the place to go on from.').exactOptional(),
+}
+const tasksSchema = z.object({ tasks: z.array(records.taskSchema), ...SINCE })
+const sessionsSchema = z.object({
+  sessions: z.array(records.sessionSchema).describe('Newest first; in any order with `since`.'),
+  ...SINCE,
+})
+const runsSchema = z.object({ runs: z.array(records.runSchema).describe('Newest first.') })
+const taskDetailSchema = records.taskSchema
+  .extend({ ...runsSchema.shape, ...sessionsSchema.pick({ sessions: true }).shape })
+  .describe('A task with its runs and sessions.')
+
+const time = z.string().meta({ format: 'date-time' })
+const count = z.int().nonnegative()
+const { layout, ...config } = records.boardSchema.shape
+
+const statusSchema = z.object({
+  layout: layout.exactOptional(),
+  config: z.object(config).describe('As the board itself has it.').exactOptional(),
+  store: z.enum(['present', 'missing']).describe('Missing: the folder is gone, the data is kept.'),
+  counts: z.object({ tasks: count, sessions: count, runs: count, invalid: count }),
+  sidecar: z.object({ lastSeenAt: time.exactOptional(), version: z.string().exactOptional() }),
+  currentAt: time
+    .describe('Until then, the edge had all that the sidecar saw in the folder.')
+    .exactOptional(),
+  now: time.describe('The clock of the edge. It is not compared by `If-None-Match`.'),
+  streams: count.describe('Connected streams, in round numbers.'),
+  awakeSince: time.describe('Since when the repository is in memory.'),
+})
+
+const ticketSchema = z.object({
+  ticket: z.string().describe('For `?ticket=` of `GET /api/events`.'),
+  path: z.string(),
+  expiresAt: time,
+})
+
+const wire = { wire: z.literal(WIRE).describe('The version of the publishing protocol.') }
+
+const syncSchema = z.discriminatedUnion('step', [
+  SYNC_STEPS.probe.extend(wire),
+  SYNC_STEPS.root.extend(wire),
+  SYNC_STEPS.buckets.extend(wire),
+  SYNC_STEPS.entries.extend(wire),
+  SYNC_STEPS.end.extend(wire),
+])
+const syncAnswerSchema = z.discriminatedUnion('step', [
+  SYNC_STEPS.probe.extend(wire),
+  SYNC_ANSWERS.root.extend(wire),
+  SYNC_ANSWERS.buckets.extend(wire),
+  SYNC_ANSWERS.entries.extend(wire),
+  SYNC_ANSWERS.end.extend(wire),
+])
+const publishSchema = changesSchema.extend(wire)
+const publishedSchema = changesAnswerSchema.extend(wire)
 
 const PUBLISH_FAILURES = [
   ...(['invalid_path', 'invalid_request', 'payload_too_large'] as const),
@@ -159,7 +220,7 @@ const OPERATIONS: Record<string, Operation> = {
   ),
 }
 
-export const describeBoard = (): Description => ({
+export const BOARD: Description = {
   tag: { name: 'Board', description: 'Tasks, work sessions, their changes, and publishing them.' },
   operations: OPERATIONS,
   schemas: {
@@ -183,4 +244,4 @@ export const describeBoard = (): Description => ({
     ChangesRequest: publishSchema,
     ChangesAnswer: publishedSchema,
   },
-})
+}
