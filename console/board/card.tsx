@@ -1,7 +1,7 @@
 // One card. A class component, since `shouldComponentUpdate` limits rendering to real changes.
 
 import { Component } from 'preact'
-import type { Task } from '../../worker/board/wire.ts'
+import type { Task } from '../../api/types.ts'
 import { formatRoute } from '../address.ts'
 import { Chips } from './card-chips.tsx'
 import { assigneesOf, type CardData } from './cards.ts'

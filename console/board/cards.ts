@@ -1,7 +1,7 @@
 // The data of a card: a task, and what the rest of the board adds to it. Pure. A card whose data
 // did not change stays the same object, so that it is not rendered again.
 
-import type { BoardConfig, Execution, Session, Task } from '../../worker/board/wire.ts'
+import type { BoardConfig, Session, Task } from '../../api/types.ts'
 import { boardWords } from './words.ts'
 
 export interface CardData {
@@ -86,7 +86,7 @@ function isSame(one: CardData, other: CardData): boolean {
 }
 
 export interface WorkState {
-  name: Execution | 'ready' | 'blocked'
+  name: NonNullable<Task['executionState']> | 'ready' | 'blocked'
   text: string
 }
 

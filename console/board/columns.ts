@@ -1,6 +1,6 @@
 // Which columns the board has, which cards are in each, and in which order. Pure.
 
-import type { BoardConfig } from '../../worker/board/wire.ts'
+import type { BoardConfig } from '../../api/types.ts'
 import type { CardData } from './cards.ts'
 import { boardWords } from './words.ts'
 

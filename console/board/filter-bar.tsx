@@ -1,7 +1,6 @@
 // The bar above the columns: search, filters, and how many tasks match.
 
 import { useRef } from 'preact/hooks'
-import type { Execution } from '../../worker/board/wire.ts'
 import { replace, route } from '../router.ts'
 import { useKey } from '../ui/keyboard.ts'
 import { statusName } from './columns.ts'
@@ -53,7 +52,7 @@ export function FilterBar(props: FilterBarProps) {
           name="execution"
           filters={filters}
           values={Object.keys(executions)}
-          label={(state) => executions[state as Execution] ?? state}
+          label={(state) => executions[state as keyof typeof executions] ?? state}
         />
         <button
           type="button"

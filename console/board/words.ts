@@ -1,6 +1,6 @@
 // The texts of the board: its columns, cards, filters and notices.
 
-import type { Execution } from '../../worker/board/wire.ts'
+import type { Task } from '../../api/types.ts'
 import { count, list, locale } from '../words.ts'
 
 export const boardWords = {
@@ -31,7 +31,7 @@ export const boardWords = {
       active: 'Working',
       stalled: 'Stalled',
       awaiting_review: 'Awaiting review',
-    } satisfies Record<Execution, string>,
+    } satisfies Record<NonNullable<Task['executionState']>, string>,
     by: (state: string, actor: string) => `${state}: ${actor}`,
   },
 

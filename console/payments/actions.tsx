@@ -3,7 +3,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
-import type { AlertRecord } from '../../worker/payments/queries/queries.ts'
+import type { Alert } from '../../api/types.ts'
 import { problemText } from '../data/http.ts'
 import { may } from '../data/session.ts'
 import { acknowledge, redeliver } from './api.ts'
@@ -58,7 +58,7 @@ interface Failed {
 const IDLE = { name: 'idle' } as const
 
 /** A person may have paid money back by hand: the reference of that is kept. */
-const BY_HAND: readonly AlertRecord['kind'][] = [
+const BY_HAND: readonly Alert['kind'][] = [
   'late_payment',
   'double_payment',
   'amount_mismatch',
@@ -67,7 +67,7 @@ const BY_HAND: readonly AlertRecord['kind'][] = [
 ]
 
 interface AcknowledgeProps {
-  alert: Pick<AlertRecord, 'id'> & { kind?: AlertRecord['kind'] }
+  alert: Pick<Alert, 'id'> & { kind?: Alert['kind'] }
   title: string
   onDone(): void
 }

@@ -6,7 +6,7 @@ import type {
   PaymentResponse,
   RefundRequest,
   RefundResult,
-} from '../../worker/payments/domain/schemas.ts'
+} from '../../api/types.ts'
 import { ApiProblem, problemText, request as send } from '../data/http.ts'
 import { paymentWords } from './words.ts'
 
@@ -31,10 +31,7 @@ export const charge = (request: ChargeRequest, key: string): Promise<PaymentResp
 export const replace = (request: ChargeRequest): Promise<PaymentResponse> =>
   send(`${API}/charges`, { method: 'POST', body: { ...request, replace: true } })
 
-export const refund = (
-  request: RefundRequest & { gateway: string },
-  key: string,
-): Promise<RefundResult> =>
+export const refund = (request: RefundRequest, key: string): Promise<RefundResult> =>
   send(`${API}/refunds`, { method: 'POST', body: request, headers: { 'Idempotency-Key': key } })
 
 export class IdempotencyKey {

@@ -1,9 +1,7 @@
 // Small elements that all views of payments use: amounts, statuses, errors, ids, freshness.
 
 import { useState } from 'preact/hooks'
-import type { PaymentError } from '../../worker/payments/domain/exceptions.ts'
-import type { Transaction } from '../../worker/payments/domain/schemas.ts'
-import type { PaymentStatus } from '../../worker/payments/domain/status.ts'
+import type { PaymentError, PaymentStatus, Transaction } from '../../api/types.ts'
 import { now } from '../data/clock.ts'
 import type { Freshness } from '../data/poller.ts'
 import { Fact } from '../ui/fact.tsx'

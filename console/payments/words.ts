@@ -1,8 +1,7 @@
 // The texts of the payments view. Its two largest parts have their own: attention/words.ts and
 // story/words.ts.
 
-import type { PaymentStatus } from '../../worker/payments/domain/status.ts'
-import type { EventRecord } from '../../worker/payments/queries/queries.ts'
+import type { PaymentStatus, WebhookEvent } from '../../api/types.ts'
 import { count } from '../words.ts'
 
 export const paymentWords = {
@@ -85,7 +84,7 @@ export const paymentWords = {
     illegal: 'illegal',
     rejected: 'rejected',
     late_payment: 'late',
-  } satisfies Record<EventRecord['outcome'], string>,
+  } satisfies Record<WebhookEvent['outcome'], string>,
 
   list: {
     title: 'Transactions',

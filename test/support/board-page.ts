@@ -4,9 +4,7 @@
 import { join } from 'node:path'
 import { build } from 'esbuild'
 import type { Browser, Page } from 'playwright-core'
-import type { BoardStatus } from '../../api/types.ts'
-import type { TaskDetail } from '../../client/index.ts'
-import type { Session, Task } from '../../worker/board/wire.ts'
+import type { BoardStatus, Session, Task, TaskDetail } from '../../client/index.ts'
 import { PAGE_HEADERS } from '../../worker/console/headers.ts'
 import { FIRST } from './made-up-board.ts'
 

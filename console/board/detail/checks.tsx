@@ -1,6 +1,6 @@
 // The checks of a task, and their runs, newest first. The output of a run is folded.
 
-import type { Check, Run } from '../../../worker/board/wire.ts'
+import type { Check, Run } from '../../../api/types.ts'
 import { Age } from '../../ui/time.tsx'
 import { boardWords } from '../words.ts'
 import { colorOf } from './colors.ts'

@@ -1,7 +1,7 @@
 // The fields of a task, its related tasks, and fields that Signalbox does not know.
 
+import type { Task } from '../../../api/types.ts'
 import type { TaskDetail } from '../../../client/index.ts'
-import type { Task } from '../../../worker/board/wire.ts'
 import { formatRoute } from '../../address.ts'
 import type { Live } from '../../data/live/live.ts'
 import { Fact } from '../../ui/fact.tsx'

@@ -1,6 +1,6 @@
 // Who worked on a task: its sessions and its history.
 
-import type { Provenance, Session } from '../../../worker/board/wire.ts'
+import type { Provenance, Session } from '../../../api/types.ts'
 import { now } from '../../data/clock.ts'
 import { Fact } from '../../ui/fact.tsx'
 import { Age } from '../../ui/time.tsx'

@@ -1,13 +1,13 @@
 // The open board, kept up to date by one watch, as signals.
 
 import { type ReadonlySignal, signal } from '@preact/signals'
+import type { Session, Task } from '../../../api/types.ts'
 import {
   type BoardState,
   type BoardStatus,
   type Signal,
   watchBoard,
 } from '../../../client/index.ts'
-import type { Session, Task } from '../../../worker/board/wire.ts'
 import { merge } from '../merge.ts'
 
 export interface Live {

@@ -3,8 +3,7 @@
 import { useComputed } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
-import type { Listed, Unreadable } from '../../../worker/payments/domain/schemas.ts'
-import type { AlertRecord } from '../../../worker/payments/queries/queries.ts'
+import type { Alert, Unreadable } from '../../../api/types.ts'
 import { formatRoute } from '../../address.ts'
 import { now } from '../../data/clock.ts'
 import { useFocusFallback } from '../../ui/keyboard.ts'
@@ -15,7 +14,7 @@ import { Acknowledge, Redeliver } from '../actions.tsx'
 import { Copyable, Money } from '../elements.tsx'
 import type { Feed } from '../feed/feed.ts'
 import { MAX_ROWS } from '../feed/reads.ts'
-import { isUnreadable } from '../feed/story.ts'
+import { isUnreadable, type Listed } from '../feed/story.ts'
 import { storyWords } from '../story/words.ts'
 import { paymentWords } from '../words.ts'
 import { alertText, type Parked, parkedLong } from './attention.ts'
@@ -59,11 +58,11 @@ export function AttentionList({ feed }: { feed: Feed }) {
 }
 
 interface AlertItemProps {
-  alert: AlertRecord
+  alert: Alert
   onDone(): void
 }
 
-function ListedAlert({ alert, onDone }: { alert: Listed<AlertRecord>; onDone(): void }) {
+function ListedAlert({ alert, onDone }: { alert: Listed<Alert>; onDone(): void }) {
   if (!isUnreadable(alert)) return <AlertItem alert={alert} onDone={onDone} />
   const title = attentionWords.unreadableAlert
   return (
@@ -116,7 +115,7 @@ function AlertItem({ alert, onDone }: AlertItemProps) {
 }
 
 /** Of an order that was paid twice. */
-export function OtherPayment({ alert: { detail } }: { alert: AlertRecord }) {
+export function OtherPayment({ alert: { detail } }: { alert: Alert }) {
   const { otherTransactionId: id } = detail
   if (id === undefined) return null
   return (
@@ -124,7 +123,7 @@ export function OtherPayment({ alert: { detail } }: { alert: AlertRecord }) {
   )
 }
 
-function StoryLink({ alert: { transactionId: id, detail } }: { alert: AlertRecord }) {
+function StoryLink({ alert: { transactionId: id, detail } }: { alert: Alert }) {
   const { reference } = detail
   if (id === undefined) return null
   return (

@@ -1,10 +1,8 @@
 // Texts for what needs a person: open alerts, and webhook events that wait for their payment. Pure.
 
-import type { Listed } from '../../../worker/payments/domain/schemas.ts'
-import type { PaymentStatus } from '../../../worker/payments/domain/status.ts'
-import type { AlertRecord, EventRecord } from '../../../worker/payments/queries/queries.ts'
+import type { Alert, PaymentStatus, WebhookEvent } from '../../../api/types.ts'
 import { timeOf } from '../../ui/time-text.ts'
-import { isUnreadable } from '../feed/story.ts'
+import { isUnreadable, type Listed } from '../feed/story.ts'
 import { money } from '../money-text.ts'
 import { paymentWords } from '../words.ts'
 import { type AlertFacts, attentionWords } from './words.ts'
@@ -18,7 +16,7 @@ export interface AlertText {
 }
 
 /** `now` in ms. */
-export function alertText({ kind, detail }: AlertRecord, now: number): AlertText {
+export function alertText({ kind, detail }: Alert, now: number): AlertText {
   const { error, lastStatus } = detail
   // A mismatch of a refund has other texts than one of a payment.
   const isOfRefund = kind === 'amount_mismatch' && isRefund(detail.gatewayStatus)
@@ -37,10 +35,10 @@ export function alertText({ kind, detail }: AlertRecord, now: number): AlertText
   }
 }
 
-const isRefund = (status: AlertRecord['detail']['gatewayStatus']): boolean =>
+const isRefund = (status: Alert['detail']['gatewayStatus']): boolean =>
   status === 'Refunded' || status === 'PartiallyRefunded'
 
-function factsOf(detail: AlertRecord['detail'], now: number): AlertFacts {
+function factsOf(detail: Alert['detail'], now: number): AlertFacts {
   return {
     amount: amountOf(detail.amount, detail.currency),
     expected: amountOf(detail.expectedAmount, detail.expectedCurrency),
@@ -66,14 +64,14 @@ const PARKED_MS = 5 * 60_000
 export interface Parked {
   gateway: string
   /** Newest first. */
-  events: readonly EventRecord[]
+  events: readonly WebhookEvent[]
   /** ISO 8601, of the oldest. */
   since: string
 }
 
 /** Events that have waited long, by gateway. Unreadable rows are not among them. `now` in ms. */
-export function parkedLong(events: Iterable<Listed<EventRecord>>, now: number): Parked[] {
-  const byGateway = new Map<string, EventRecord[]>()
+export function parkedLong(events: Iterable<Listed<WebhookEvent>>, now: number): Parked[] {
+  const byGateway = new Map<string, WebhookEvent[]>()
   for (const event of events) {
     if (isUnreadable(event)) continue
     if (now - Date.parse(event.receivedAt) < PARKED_MS) continue

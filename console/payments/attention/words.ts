@@ -1,6 +1,6 @@
 // The texts for what needs a person: alerts, and webhook events without a payment.
 
-import type { AlertKind } from '../../../worker/payments/domain/status.ts'
+import type { AlertKind } from '../../../api/types.ts'
 import { count } from '../../words.ts'
 
 /** What the sentence of an alert names, as texts. */

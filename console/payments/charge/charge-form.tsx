@@ -2,8 +2,7 @@
 // payment page.
 
 import { useId, useRef, useState } from 'preact/hooks'
-import type { PaymentResponse } from '../../../worker/payments/domain/schemas.ts'
-import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
+import type { Gateway, PaymentResponse } from '../../../api/types.ts'
 import { formatRoute } from '../../address.ts'
 import { ApiProblem } from '../../data/http.ts'
 import { charge, failureText, IdempotencyKey, isRefusal } from '../api.ts'
@@ -13,7 +12,7 @@ import { currenciesOf, exampleAmount, type Form, orderOf } from './test-order.ts
 
 interface ChargeFormProps {
   /** At least one. */
-  gateways: readonly GatewayHealth[]
+  gateways: readonly Gateway[]
   onCharged(): void
 }
 
@@ -87,7 +86,7 @@ export function ChargeForm({ gateways, onCharged }: ChargeFormProps) {
 
 interface FieldsProps {
   form: Form
-  gateways: readonly GatewayHealth[]
+  gateways: readonly Gateway[]
   onChange(form: Form): void
 }
 
@@ -178,7 +177,7 @@ function Charged({ response }: { response: PaymentResponse }) {
   )
 }
 
-function formFor(gateway: GatewayHealth | undefined): Form {
+function formFor(gateway: Gateway | undefined): Form {
   const [currency = ''] = gateway ? currenciesOf(gateway) : []
   return {
     gateway: gateway?.key ?? '',

@@ -1,8 +1,7 @@
 // The order of a test charge, with its return URL. Pure.
 
+import type { ChargeRequest, Gateway } from '../../../api/types.ts'
 import { minorUnits } from '../../../worker/payments/domain/money.ts'
-import type { ChargeRequest } from '../../../worker/payments/domain/schemas.ts'
-import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
 import { formatRoute } from '../../address.ts'
 import { parseAmount } from '../money-text.ts'
 
@@ -29,7 +28,7 @@ export function orderOf(form: Form, reference: string, page: string): ChargeRequ
 /** For a driver that does not list its currencies. */
 const DEFAULT_CURRENCIES = ['IQD', 'USD', 'EUR'] as const
 
-export const currenciesOf = ({ currencies }: GatewayHealth): readonly string[] =>
+export const currenciesOf = ({ currencies }: Gateway): readonly string[] =>
   currencies ?? DEFAULT_CURRENCIES
 
 /** A typical amount, as a person types it. */

@@ -1,6 +1,6 @@
 // The filters of the transactions: from the URL, and in the request to the edge. Pure.
 
-import type { PaymentStatus } from '../../../worker/payments/domain/status.ts'
+import type { PaymentStatus } from '../../../api/types.ts'
 import { paymentWords } from '../words.ts'
 
 export interface Filters {

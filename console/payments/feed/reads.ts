@@ -1,16 +1,16 @@
 // The reads of one polling round. Their results are signals.
 
 import { type Signal, signal } from '@preact/signals'
-import type { Listed } from '../../../worker/payments/domain/schemas.ts'
-import type { GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
 import type {
-  AlertRecord,
-  EventRecord,
+  Alert,
+  Gateway,
+  TransactionStory,
+  WebhookEvent,
   WebhookRates,
-} from '../../../worker/payments/queries/queries.ts'
+} from '../../../api/types.ts'
 import { ApiProblem, type ConditionalRead, conditionalRead } from '../../data/http.ts'
 import { merge } from '../../data/merge.ts'
-import { type Story, type StoryAnswer, storyOf } from './story.ts'
+import { type Listed, type Story, storyOf } from './story.ts'
 
 /** A list. Rows that did not change stay the same objects. */
 export class ListRead<Row extends { id: string }> {
@@ -64,7 +64,7 @@ export type StoryShown =
 /** The story of the open payment, if one is open. */
 export class StoryRead {
   readonly shown: Signal<StoryShown | undefined> = signal(undefined)
-  readonly #read: ConditionalRead<StoryAnswer>
+  readonly #read: ConditionalRead<TransactionStory>
 
   constructor(send: typeof fetch) {
     this.#read = conditionalRead(send)
@@ -102,8 +102,8 @@ export const MAX_ROWS = 200
 export function overviewReads(send: typeof fetch) {
   const path = '/api/payments'
   return {
-    alerts: new ListRead<Listed<AlertRecord>>(send, `${path}/alerts?limit=${MAX_ROWS}`, 'alerts'),
-    parked: new ListRead<Listed<EventRecord>>(
+    alerts: new ListRead<Listed<Alert>>(send, `${path}/alerts?limit=${MAX_ROWS}`, 'alerts'),
+    parked: new ListRead<Listed<WebhookEvent>>(
       send,
       `${path}/webhook-events?outcome=parked&limit=${MAX_ROWS}`,
       'webhookEvents',
@@ -111,7 +111,7 @@ export function overviewReads(send: typeof fetch) {
     gateways: new ValueRead(
       send,
       `${path}/gateways`,
-      ({ gateways }: { gateways: readonly GatewayHealth[] }) => gateways,
+      ({ gateways }: { gateways: readonly Gateway[] }) => gateways,
     ),
     rates: new ValueRead(send, `${path}/webhook-rates?minutes=60`, (rates: WebhookRates) => rates),
   }

@@ -1,23 +1,24 @@
 // Rows that the edge could not read, and the story of a payment sorted by readable and unreadable
 // rows. Pure.
 
-import type { Listed, Transaction, Unreadable } from '../../../worker/payments/domain/schemas.ts'
 import type {
-  AlertRecord,
-  EventRecord,
-  ListedStory,
-  RefundRecord,
+  Alert,
+  Refund,
   StoredEvent,
-} from '../../../worker/payments/queries/queries.ts'
+  Transaction,
+  TransactionStory,
+  Unreadable,
+  WebhookEvent,
+} from '../../../api/types.ts'
+
+/** A row of a list, which the edge may have been unable to read. */
+export type Listed<Row> = Row | Unreadable
 
 export const isUnreadable = <Item extends object>(row: Listed<Item>): row is Unreadable =>
   'invalid' in row
 
 export const isReadable = <Item extends object>(row: Listed<Item>): row is Item =>
   !isUnreadable(row)
-
-/** The answer of `GET /api/payments/transactions/{id}`. Each row in it may be unreadable. */
-export type StoryAnswer = Listed<Transaction> & Omit<ListedStory, 'transaction'>
 
 /** A story with readable rows only, and the unreadable ones apart. */
 export interface Story {
@@ -26,17 +27,17 @@ export interface Story {
   /** Undefined: the row of the payment itself is unreadable, and `invalid` says why. */
   transaction: Transaction | undefined
   invalid: string | undefined
-  webhookEvents: readonly EventRecord[]
-  refunds: readonly RefundRecord[]
+  webhookEvents: readonly WebhookEvent[]
+  refunds: readonly Refund[]
   events: readonly StoredEvent[]
-  alerts: readonly AlertRecord[]
+  alerts: readonly Alert[]
   /** The unreadable rows, without that of the payment. Their times are unknown. */
   unreadable: readonly Unreadable[]
   /** Such a refund may be in progress. */
   hasUnreadableRefund: boolean
 }
 
-export function storyOf(answer: StoryAnswer): Story {
+export function storyOf(answer: TransactionStory): Story {
   const { isStranded, webhookEvents, refunds, events, alerts, ...row } = answer
   const transaction = row as Listed<Transaction>
   return {

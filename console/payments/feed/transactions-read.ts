@@ -1,11 +1,12 @@
 // Reads the transactions that match the filters, newest first, page by page.
 
 import { signal } from '@preact/signals'
-import type { Listed, Transaction } from '../../../worker/payments/domain/schemas.ts'
+import type { Transaction } from '../../../api/types.ts'
 import { type ConditionalRead, conditionalRead } from '../../data/http.ts'
 import { merge } from '../../data/merge.ts'
 import { type Filters, pagePath } from './filters.ts'
 import { MAX_ROWS } from './reads.ts'
+import type { Listed } from './story.ts'
 
 interface Page {
   transactions: Listed<Transaction>[]

@@ -1,7 +1,6 @@
 // The health of each gateway: circuit breaker and abilities.
 
-import type { CallKind } from '../../../worker/payments/domain/status.ts'
-import type { BreakerHealth, GatewayHealth } from '../../../worker/payments/gateways/guard/guard.ts'
+import type { Gateway } from '../../../api/types.ts'
 import { now } from '../../data/clock.ts'
 import type { Lamp } from '../../frame/lamp.ts'
 import { timeOf } from '../../ui/time-text.ts'
@@ -24,9 +23,9 @@ export function GatewayList({ feed }: { feed: Feed }) {
   )
 }
 
-const KINDS: readonly CallKind[] = ['charge', 'refund', 'status']
+const KINDS: readonly (keyof Gateway['breaker'])[] = ['charge', 'refund', 'status']
 
-function GatewayItem({ gateway }: { gateway: GatewayHealth }) {
+function GatewayItem({ gateway }: { gateway: Gateway }) {
   const { gateways: texts } = paymentWords
   const { key, driver, breaker, supportsRefund, currencies, isLocal } = gateway
   const troubled = KINDS.filter((kind) => breaker[kind].failures > 0)
@@ -48,7 +47,9 @@ function GatewayItem({ gateway }: { gateway: GatewayHealth }) {
   )
 }
 
-function Circuit({ name, breaker }: { name: string; breaker: BreakerHealth }) {
+type Breaker = Gateway['breaker']['charge']
+
+function Circuit({ name, breaker }: { name: string; breaker: Breaker }) {
   const { gateways: texts } = paymentWords
   const { lamp, text } = breakerOf(breaker, now.peek())
   const hint = breaker.state === 'open' ? texts.openHint(breaker.failures) : undefined
@@ -70,10 +71,7 @@ function currenciesOf(currencies: readonly string[] | undefined): string {
     : texts.currencies(currencies.length)
 }
 
-function breakerOf(
-  breaker: BreakerHealth,
-  at: number,
-): { lamp: Exclude<Lamp, 'go'>; text: string } {
+function breakerOf(breaker: Breaker, at: number): { lamp: Exclude<Lamp, 'go'>; text: string } {
   const { gateways: texts } = paymentWords
   const { state, failures, openUntil } = breaker
   switch (state) {

@@ -1,9 +1,9 @@
 // Webhooks per minute by outcome, for the plot and the table. Pure.
 
-import type { EventRecord, WebhookRates } from '../../../worker/payments/queries/queries.ts'
+import type { WebhookEvent, WebhookRates } from '../../../api/types.ts'
 import { paymentWords } from '../words.ts'
 
-export type Outcome = EventRecord['outcome']
+export type Outcome = WebhookEvent['outcome']
 
 /** From the bottom of a bar to the top, good outcomes first. */
 export const OUTCOMES = Object.keys(paymentWords.outcomes) as Outcome[]

@@ -1,7 +1,7 @@
 // The form for a refund: amount and reason, then a confirmation.
 
 import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
-import type { Paid, RefundRequest, Transaction } from '../../../worker/payments/domain/schemas.ts'
+import type { Paid, RefundRequest, Transaction } from '../../../api/types.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { failureText, IdempotencyKey, isRefusal, refund } from '../api.ts'
 import { amountText, money, parseAmount } from '../money-text.ts'
@@ -56,13 +56,17 @@ function Steps({ transaction, left, isWhole, onDone }: RefundFormProps) {
     else {
       setProblem(undefined)
       // A full refund names the charged amount, even if a different amount was paid.
-      setConfirmed({ transactionId, amount: isWhole ? transaction.amount : amount, reason })
+      setConfirmed({
+        gateway,
+        transactionId,
+        amount: isWhole ? transaction.amount : amount,
+        reason,
+      })
     }
   }
   const submit = async (request: RefundRequest) => {
-    const asked = { gateway, ...request }
     try {
-      await refund(asked, key.current.of(asked))
+      await refund(request, key.current.of(request))
       onDone()
     } catch (refusal) {
       if (isRefusal(refusal)) key.current.settle()

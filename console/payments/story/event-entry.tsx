@@ -1,6 +1,6 @@
 // A durable event, and its deliveries to listeners and endpoints.
 
-import type { DeliveryRecord, StoredEvent } from '../../../worker/payments/queries/queries.ts'
+import type { Delivery, StoredEvent } from '../../../api/types.ts'
 import { now } from '../../data/clock.ts'
 import { timeOf } from '../../ui/time-text.ts'
 import { words } from '../../words.ts'
@@ -33,7 +33,7 @@ export function EventEntry({ event, onDone }: EventEntryProps) {
       {deliveries.length > 0 && (
         <ul class="deliveries">
           {deliveries.map((delivery) => (
-            <Delivery key={delivery.id} delivery={delivery} type={type} onDone={onDone} />
+            <DeliveryItem key={delivery.id} delivery={delivery} type={type} onDone={onDone} />
           ))}
         </ul>
       )}
@@ -42,12 +42,12 @@ export function EventEntry({ event, onDone }: EventEntryProps) {
 }
 
 interface DeliveryProps {
-  delivery: DeliveryRecord
+  delivery: Delivery
   type: string
   onDone(): void
 }
 
-function Delivery({ delivery, type, onDone }: DeliveryProps) {
+function DeliveryItem({ delivery, type, onDone }: DeliveryProps) {
   const { id, endpoint, status, attempts, lastStatus, lastError } = delivery
   const { nextAttemptAt, deliveredAt } = delivery
   const parts = [

@@ -1,6 +1,6 @@
 // The facts of a payment: ids, times, amounts.
 
-import type { Transaction } from '../../../worker/payments/domain/schemas.ts'
+import type { Transaction } from '../../../api/types.ts'
 import { Fact } from '../../ui/fact.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Copyable, isWeb, Money } from '../elements.tsx'

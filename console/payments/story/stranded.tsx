@@ -1,7 +1,6 @@
 // Shown for a payment that is open but cannot be paid: a button to replace it, with an explanation.
 
-import type { PaymentEvents } from '../../../worker/payments/domain/events.ts'
-import type { ChargeRequest, Transaction } from '../../../worker/payments/domain/schemas.ts'
+import type { ChargeRequest, PaymentEvents, Transaction } from '../../../api/types.ts'
 import { may } from '../../data/session.ts'
 import { go, route } from '../../router.ts'
 import { ActionButton } from '../actions.tsx'

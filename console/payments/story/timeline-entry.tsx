@@ -2,8 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 import { useMemo, useRef } from 'preact/hooks'
-import type { Transaction } from '../../../worker/payments/domain/schemas.ts'
-import type { AlertRecord, RefundRecord } from '../../../worker/payments/queries/queries.ts'
+import type { Alert, Refund, Transaction } from '../../../api/types.ts'
 import { now } from '../../data/clock.ts'
 import { Time } from '../../ui/time.tsx'
 import { dateOf, timeOf } from '../../ui/time-text.ts'
@@ -63,11 +62,11 @@ function bodyOf(entry: Entry, onDone: () => void): ComponentChildren {
     case 'webhook':
       return <WebhookEntry event={entry.event} />
     case 'refund':
-      return <Refund refund={entry.refund} currency={entry.currency} />
+      return <RefundEntry refund={entry.refund} currency={entry.currency} />
     case 'event':
       return <EventEntry event={entry.event} onDone={onDone} />
     case 'alert':
-      return <Alert alert={entry.alert} onDone={onDone} />
+      return <AlertEntry alert={entry.alert} onDone={onDone} />
   }
 }
 
@@ -83,7 +82,7 @@ function Initiated({ transaction }: { transaction: Transaction }) {
   )
 }
 
-function Refund({ refund, currency }: { refund: RefundRecord; currency: string }) {
+function RefundEntry({ refund, currency }: { refund: Refund; currency: string }) {
   const { amount, status, reason, error, updatedAt, createdAt, correlationId } = refund
   return (
     <>
@@ -103,7 +102,7 @@ function Refund({ refund, currency }: { refund: RefundRecord; currency: string }
   )
 }
 
-function Alert({ alert, onDone }: { alert: AlertRecord; onDone(): void }) {
+function AlertEntry({ alert, onDone }: { alert: Alert; onDone(): void }) {
   const { title, sentence, error, todo } = alertText(alert, now.peek())
   const { acknowledgedAt, acknowledgedBy, gatewayReference } = alert
   return (

@@ -1,22 +1,23 @@
 // The timeline of a payment. Pure.
 
-import type { Paid, Transaction } from '../../../worker/payments/domain/schemas.ts'
 import type {
-  AlertRecord,
-  EventRecord,
-  RefundRecord,
+  Alert,
+  Paid,
+  Refund,
   StoredEvent,
-} from '../../../worker/payments/queries/queries.ts'
+  Transaction,
+  WebhookEvent,
+} from '../../../api/types.ts'
 import type { Story } from '../feed/story.ts'
 
 /** `at`: ISO 8601. */
 export type Entry = { key: string; at: string } & (
   | { kind: 'initiated'; transaction: Transaction }
   | { kind: 'refused'; error: NonNullable<Transaction['error']> }
-  | { kind: 'webhook'; event: EventRecord }
-  | { kind: 'refund'; refund: RefundRecord; currency: string }
+  | { kind: 'webhook'; event: WebhookEvent }
+  | { kind: 'refund'; refund: Refund; currency: string }
   | { kind: 'event'; event: StoredEvent }
-  | { kind: 'alert'; alert: AlertRecord }
+  | { kind: 'alert'; alert: Alert }
 )
 
 /** Entries of the same time: causes come before effects. */
@@ -69,7 +70,7 @@ function refusal({ error, updatedAt }: Transaction, { webhookEvents, events }: S
 }
 
 /** This event is the answer to a status check of ours, not a webhook. */
-export const isRecheck = ({ eventId }: EventRecord): boolean => eventId.startsWith('recheck:')
+export const isRecheck = ({ eventId }: WebhookEvent): boolean => eventId.startsWith('recheck:')
 
 /** What the gateway sent, as text with line breaks. */
 export const rawText = (raw: unknown): string =>

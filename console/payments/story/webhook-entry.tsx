@@ -1,6 +1,6 @@
 // An event of a gateway, and its outcome.
 
-import type { EventRecord } from '../../../worker/payments/queries/queries.ts'
+import type { WebhookEvent } from '../../../api/types.ts'
 import { dateOf } from '../../ui/time-text.ts'
 import { GatewayError, Ids, Money, StatusBadge } from '../elements.tsx'
 import { paymentWords } from '../words.ts'
@@ -10,7 +10,7 @@ import { storyWords } from './words.ts'
 /** Clocks differ, and a webhook takes some time: a smaller delay is not shown. */
 const MIN_DELAY_MS = 60_000
 
-export function WebhookEntry({ event }: { event: EventRecord }) {
+export function WebhookEntry({ event }: { event: WebhookEvent }) {
   const { outcome, isMismatch, error, raw, eventId, correlationId } = event
   return (
     <>
@@ -40,12 +40,12 @@ export function WebhookEntry({ event }: { event: EventRecord }) {
   )
 }
 
-function mismatchOf({ toStatus }: EventRecord): string {
+function mismatchOf({ toStatus }: WebhookEvent): string {
   return toStatus === 'Paid' ? storyWords.mismatch : storyWords.refundMismatch
 }
 
 /** The change of status, or the status that the gateway reported. */
-function StatusChange({ event }: { event: EventRecord }) {
+function StatusChange({ event }: { event: WebhookEvent }) {
   const { status: statuses } = paymentWords
   const { fromStatus, toStatus, outcome } = event
   if (outcome !== 'applied' || fromStatus === undefined) {
@@ -61,7 +61,7 @@ function StatusChange({ event }: { event: EventRecord }) {
   )
 }
 
-function Delay({ event: { occurredAt, receivedAt } }: { event: EventRecord }) {
+function Delay({ event: { occurredAt, receivedAt } }: { event: WebhookEvent }) {
   const at = Date.parse(occurredAt)
   if (Math.abs(Date.parse(receivedAt) - at) < MIN_DELAY_MS) return null
   return <p class="hint">{storyWords.occurred(dateOf(at))}</p>

@@ -1,11 +1,6 @@
 // The texts of one payment: its facts, its history, and its replacement if it cannot be paid.
 
-import type { DurableEvent } from '../../../worker/payments/domain/status.ts'
-import type {
-  DeliveryRecord,
-  EventRecord,
-  RefundRecord,
-} from '../../../worker/payments/queries/queries.ts'
+import type { Delivery, Refund, StoredEvent, WebhookEvent } from '../../../api/types.ts'
 import { count } from '../../words.ts'
 
 export const storyWords = {
@@ -46,7 +41,7 @@ export const storyWords = {
     illegal: 'Ignored: not possible from the current status',
     rejected: 'Rejected: different amount or currency',
     late_payment: 'Too late: the status stays',
-  } satisfies Record<EventRecord['outcome'], string>,
+  } satisfies Record<WebhookEvent['outcome'], string>,
   eventId: 'Event',
   occurred: (time: string) => `happened ${time}`,
   raw: 'Data of the gateway (secrets are masked)',
@@ -58,14 +53,14 @@ export const storyWords = {
     PaymentRefunded: 'Event: the payment was refunded',
     AlertRaised: 'Event: an alert was raised',
     AlertSettled: 'Event: an alert was settled',
-  } satisfies Record<DurableEvent, string>,
+  } satisfies Record<StoredEvent['type'], string>,
   delivered: (time: string) => `Delivered to listeners ${time}`,
   undelivered: 'Not delivered to listeners yet',
   deliveries: {
     pending: 'pending',
     delivered: 'delivered',
     dead: 'failed for good',
-  } satisfies Record<DeliveryRecord['status'], string>,
+  } satisfies Record<Delivery['status'], string>,
   attempts: (n: number) => count(n, 'attempt', 'attempts'),
   next: (time: string) => `next ${time}`,
   answered: (status: number) => `answered ${status}`,
@@ -75,7 +70,7 @@ export const storyWords = {
     accepted: 'accepted, not refunded yet',
     succeeded: 'refunded',
     failed: 'failed',
-  } satisfies Record<RefundRecord['status'], string>,
+  } satisfies Record<Refund['status'], string>,
   settled: (time: string) => `last change ${time}`,
   acknowledged: (by: string, time: string) => `Acknowledged by ${by}, ${time}`,
 

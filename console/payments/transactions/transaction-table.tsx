@@ -1,12 +1,7 @@
 // All transactions, newest first: a table, or cards on a narrow screen.
 
 import { useMemo, useRef } from 'preact/hooks'
-import type {
-  Listed,
-  Paid,
-  Transaction,
-  Unreadable,
-} from '../../../worker/payments/domain/schemas.ts'
+import type { Paid, Transaction, Unreadable } from '../../../api/types.ts'
 import { formatRoute, type Route } from '../../address.ts'
 import { route } from '../../router.ts'
 import { useFocusFallback } from '../../ui/keyboard.ts'
@@ -15,7 +10,7 @@ import { words } from '../../words.ts'
 import { flashOf, isOtherAmount, Money, StatusBadge } from '../elements.tsx'
 import type { Feed } from '../feed/feed.ts'
 import { filtersOf, isFiltering } from '../feed/filters.ts'
-import { isUnreadable } from '../feed/story.ts'
+import { isUnreadable, type Listed } from '../feed/story.ts'
 import { paymentWords } from '../words.ts'
 import { FilterBar } from './filter-bar.tsx'
 

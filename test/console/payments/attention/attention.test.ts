@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import type { AlertDetail, AlertKind, WebhookEvent } from '../../../../api/types.ts'
 import { alertText, parkedLong } from '../../../../console/payments/attention/attention.ts'
 import { attentionWords } from '../../../../console/payments/attention/words.ts'
-import type { AlertDetail } from '../../../../worker/payments/domain/alerts.ts'
-import type { AlertKind } from '../../../../worker/payments/domain/status.ts'
-import type { EventRecord } from '../../../../worker/payments/queries/queries.ts'
 
 const NOW = Date.parse('2026-03-02T10:00:00Z')
 const KINDS = Object.keys(attentionWords.alerts) as AlertKind[]
@@ -62,7 +60,7 @@ describe('events that wait for their payment', () => {
       id,
       gateway,
       receivedAt: new Date(NOW - minutes * 60_000).toISOString(),
-    }) as EventRecord
+    }) as WebhookEvent
 
   it('are listed after five minutes, by gateway', () => {
     const events = [

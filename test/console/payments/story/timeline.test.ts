@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { type StoryAnswer, storyOf } from '../../../../console/payments/feed/story.ts'
+import type { Transaction, TransactionStory } from '../../../../api/types.ts'
+import { storyOf } from '../../../../console/payments/feed/story.ts'
 import { rawText, refundable, timeline } from '../../../../console/payments/story/timeline.ts'
-import type { Transaction } from '../../../../worker/payments/domain/schemas.ts'
 
-type Answer = Transaction & StoryAnswer
+type Answer = Transaction & TransactionStory
 
 const at = (seconds: number) => new Date(1_772_445_600_000 + seconds * 1_000).toISOString()
 
