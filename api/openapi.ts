@@ -2,7 +2,7 @@
 
 import * as z from 'zod'
 import manifest from '../package.json' with { type: 'json' }
-import { sessionSchema, signInSchema } from '../worker/session/schemas.ts'
+import { sessionSchema, signInSchema } from '../worker/session/routes.ts'
 import { BOARD } from './board.ts'
 import { makeDocument } from './make-document.ts'
 import type { Description } from './operation.ts'

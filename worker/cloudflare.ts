@@ -10,7 +10,7 @@ import { RepositoryObject } from './board/repository-object.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
 import { streamRoom } from './board/stream-room.ts'
 import { ConfigError, type Environment, readConfig } from './config.ts'
-import { type AssetsBinding, cloudflareAssets } from './console/assets-cloudflare.ts'
+import { type AssetsBinding, cloudflareAssets } from './console/assets.ts'
 import type { PaymentsConfig } from './payments/config.ts'
 import type { SignalboxFile } from './payments/define-config.ts'
 import type { PendingEvent } from './payments/domain/events.ts'
@@ -26,7 +26,7 @@ import { libsqlQueries } from './payments/queries/queries-libsql.ts'
 import { createAccess } from './shared/access.ts'
 import { hostClock } from './shared/clock.ts'
 import { consoleLog } from './shared/log.ts'
-import { logMetrics } from './shared/metrics-log.ts'
+import { logMetrics } from './shared/metrics.ts'
 import { Problem, problemResponse } from './shared/problem.ts'
 
 interface Env extends Environment {
@@ -51,7 +51,7 @@ const counted = logMetrics(consoleLog, hostClock)
 const host = {
   clock: hostClock,
   log: consoleLog,
-  // Taken off the global it would be called without it, which the runtime refuses.
+  // fetch throws unless it is called on globalThis.
   fetch: (input: RequestInfo | URL, init?: RequestInit) => fetch(input, init),
 }
 
@@ -112,7 +112,7 @@ export function signalbox(file: SignalboxFile) {
   return { handler, RepositoryObject, LedgerObject, Dispatcher }
 }
 
-/** In the place of an app that cannot be opened. */
+/** Answers 503 while the configuration is invalid. */
 function refuseAll(error: unknown): Hono<{ Variables: RequestIdVariables }> {
   const app = new Hono<{ Variables: RequestIdVariables }>()
   app.use(requestId({ headerName: 'X-Request-Id' }))

@@ -3,7 +3,7 @@
 
 import { type Context, Hono } from 'hono'
 import { deleteCookie, setCookie } from 'hono/cookie'
-import type * as z from 'zod'
+import * as z from 'zod'
 import {
   type Access,
   type ApiEnv,
@@ -15,7 +15,26 @@ import { bodyLimit, readJson } from '../shared/body-limit-hono.ts'
 import type { Clock } from '../shared/clock.ts'
 import { Problem } from '../shared/problem.ts'
 import { codeSpent, readCode } from './code.ts'
-import { type SessionAnswer, signInSchema } from './schemas.ts'
+
+// People paste tokens with spaces around them. The token becomes a header, so the pattern is
+// strict.
+const token = z
+  .string()
+  .trim()
+  .regex(/^[\w-]+\.[\w-]+\.[\w-]+$/)
+
+export const signInSchema = z.union([
+  z.strictObject({ token: token.describe('A token that was made before.') }),
+  z.strictObject({ code: token.describe('Of a one-time link, as `signalbox sign-in` prints it.') }),
+])
+
+/** What this request may do, and until when. */
+export const sessionSchema = z.object({
+  subject: z.string().describe('The `sub` of the token.').exactOptional(),
+  scopes: z.array(z.string()),
+  repos: z.array(z.string()).describe('Exact, or ending in `*`. It limits the scopes of boards.'),
+  expiresAt: z.string().meta({ format: 'date-time' }),
+})
 
 /** Stores, with the repository of this path, that a code was used. False: it was used before. */
 export type Spend = (path: string, id: string, expiresAt: number) => Promise<boolean>
@@ -112,7 +131,12 @@ const attributes = (url: URL) => ({
   secure: cookieName(url).startsWith('__Host-'),
 })
 
-const sessionOf = ({ subject, scopes, repos, expiresAt }: Grant): SessionAnswer => ({
+const sessionOf = ({
+  subject,
+  scopes,
+  repos,
+  expiresAt,
+}: Grant): z.infer<typeof sessionSchema> => ({
   ...(subject !== undefined && { subject }),
   scopes: [...scopes],
   repos: [...repos],
