@@ -1,4 +1,4 @@
-// Mounts the rooms on one app: request id, authentication before anything under /api, one onError.
+// Mounts the routes on one app: request id, authentication before anything under /api, one onError.
 
 import { type Handler, Hono } from 'hono'
 import { cors } from 'hono/cors'
@@ -35,8 +35,8 @@ export function createApp(deps: AppDeps): Hono<ApiEnv> {
   if (config.auth.problem !== undefined) {
     log('error', 'config.refused', { error: config.auth.problem })
   }
-  // First of all, and without what is for browsers and our own tokens: each would cost a webhook as
-  // much time as its signature does, and a gateway makes nothing of it.
+  // Mounted before CORS and auth: gateways use neither, and each would cost a webhook as much time
+  // as its signature does.
   if (payments) app.route('/', webhookRoutes(payments, clock.now, log))
   app.use(requestId({ headerName: 'X-Request-Id' }))
   app.use(

@@ -1,10 +1,10 @@
 // Node's HTTP server under a fetch handler, and its graceful end.
 
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { finished } from 'node:stream/promises'
 import { getRequestListener, type HttpBindings } from '@hono/node-server'
-import { listen } from './shared/listen-node.ts'
 import { Problem, problemResponse } from './shared/problem.ts'
 
 export interface NodeServer {
@@ -50,9 +50,10 @@ export async function serveNode(
   })
   // Or what waits for a client that never reads it would stay in memory.
   server.timeout = silenceMs
-  const { address } = await listen(server, { hostname, port })
+  server.listen(port, hostname)
+  await once(server, 'listening')
   return {
-    url: urlOf(address),
+    url: urlOf(server.address() as AddressInfo),
     close: (graceMs) =>
       new Promise((resolve) => {
         isClosing = true

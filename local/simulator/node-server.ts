@@ -1,7 +1,8 @@
 // Serves a fetch handler on a port of 127.0.0.1 with node:http.
 
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import { listen } from '../../worker/shared/listen-node.ts'
+import type { AddressInfo } from 'node:net'
 
 export type Handler = (request: Request) => Response | Promise<Response>
 
@@ -23,8 +24,16 @@ export async function serve(port: number, handle: Handler): Promise<NodeServer> 
       outgoing.end()
     })
   })
-  const { address, close } = await listen(server, { port })
-  return { url: `http://127.0.0.1:${address.port}`, close }
+  server.listen(port, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
 }
 
 async function answer(incoming: IncomingMessage, outgoing: ServerResponse, handle: Handler) {

@@ -2,6 +2,7 @@
 
 import type { JWTPayload } from 'jose'
 import type { AuthConfig } from './auth-config.ts'
+import { isLoopback } from './loopback.ts'
 import { Problem } from './problem.ts'
 import type { RemoteKeysDeps } from './remote-keys.ts'
 import type { Repos } from './repos.ts'
@@ -69,9 +70,8 @@ export function requireScope(grant: Grant, scope: Scope): void {
 
 /** The session cookie's name. On loopback it holds the port, since all ports share cookies. */
 export function cookieName(url: URL): string {
-  const loopback =
-    url.protocol === 'http:' && /^(localhost|127\.0\.0\.1|\[::1\])$/.test(url.hostname)
-  return loopback ? `signalbox-${url.port || '80'}` : '__Host-signalbox'
+  const isPlain = url.protocol === 'http:' && isLoopback(url.hostname)
+  return isPlain ? `signalbox-${url.port || '80'}` : '__Host-signalbox'
 }
 
 /**

@@ -77,7 +77,7 @@ function isDeeper(value: unknown, depth: number): boolean {
 
 const isNested = (value: unknown): boolean => typeof value === 'object' && value !== null
 
-/** A client that leaves is not a failure of the edge: nobody is to be woken up for it. */
+/** A disconnect is not our error: it is logged at debug. */
 function throwCutOff(c: Context, error: unknown): never {
   if (error instanceof Problem || !c.req.raw.signal.aborted) throw error
   throw new Problem('invalid_request', 'The body ends before its length.')

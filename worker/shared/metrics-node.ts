@@ -1,9 +1,10 @@
 // Serves the metrics of a process as text for Prometheus, on a separate port: a proxy in front of
 // the edge cannot expose them. For hosts with node:http (Node, Deno).
 
+import { once } from 'node:events'
 import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import process from 'node:process'
-import { listen } from './listen-node.ts'
 import { isLoopback } from './loopback.ts'
 import type { Metrics } from './metrics.ts'
 
@@ -55,6 +56,14 @@ export async function serveMetrics(
     else if (!isRead) response.writeHead(405).end()
     else response.writeHead(200, { 'content-type': METRICS_TYPE }).end(metricsText(metrics))
   })
-  const { address, close } = await listen(server, { hostname, port })
-  return { port: address.port, close }
+  server.listen(port, hostname)
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
 }

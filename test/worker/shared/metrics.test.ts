@@ -1,7 +1,6 @@
 import { request } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
-import { Metrics } from '../../../worker/shared/metrics.ts'
-import { logMetrics } from '../../../worker/shared/metrics-log.ts'
+import { logMetrics, Metrics } from '../../../worker/shared/metrics.ts'
 import {
   type MetricsServer,
   metricsText,
