@@ -3,6 +3,9 @@
 
 import type { NewEvent, Payment } from '../../worker/payments/domain/payment.ts'
 import type {
+  AlertRow,
+  DeliveryRow,
+  OutboxRow,
   RefundRow,
   TransactionRow,
   WebhookEventRow,
@@ -111,6 +114,51 @@ export const refundRow = (own: Partial<RefundRow> = {}): RefundRow => ({
   error: null,
   created_at: NOW - MINUTE,
   updated_at: NOW - MINUTE,
+  ...own,
+})
+
+/** The success of a payment, pending for the listeners. */
+export const outboxRow = (own: Partial<OutboxRow> = {}): OutboxRow => ({
+  id: '01OUTBOX',
+  transaction_id: '01TX',
+  type: 'PaymentSucceeded',
+  payload: '{"transaction":{}}',
+  correlation_id: 'correlation-2',
+  created_at: NOW,
+  leased_until: null,
+  attempts: 0,
+  next_attempt_at: NOW,
+  done_at: null,
+  ...own,
+})
+
+export const deliveryRow = (own: Partial<DeliveryRow> = {}): DeliveryRow => ({
+  id: '01DELIVERY',
+  outbox_id: '01OUTBOX',
+  endpoint: 'https://shop.example/events',
+  status: 'pending',
+  attempts: 0,
+  leased_until: null,
+  next_attempt_at: NOW,
+  last_status: null,
+  last_error: null,
+  created_at: NOW,
+  delivered_at: null,
+  ...own,
+})
+
+/** An open alert for late money. */
+export const alertRow = (own: Partial<AlertRow> = {}): AlertRow => ({
+  id: '01ALERT',
+  kind: 'late_payment',
+  subject: '01EVENT',
+  gateway: 'bank',
+  transaction_id: '01TX',
+  detail: '{"amount":25000}',
+  created_at: NOW,
+  acknowledged_at: null,
+  acknowledged_by: null,
+  gateway_reference: null,
   ...own,
 })
 

@@ -11,7 +11,7 @@ import { defineConfig, type SignalboxFile } from '../../../worker/payments/defin
 import type { PaymentQueries } from '../../../worker/payments/queries/queries.ts'
 import { createReceiver } from '../../../worker/payments/webhooks/receive.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
-import { FakeGuard, NOBODY } from '../../contract/ledger-fakes.ts'
+import { FakeGuard, NOBODY } from '../../support/ledger-fakes.ts'
 import { sqliteLedger } from '../../support/sqlite-ledger.ts'
 import { type Run, run as runWords } from '../run.ts'
 

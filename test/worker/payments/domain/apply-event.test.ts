@@ -4,7 +4,12 @@
 import { describe, expect, it } from 'vitest'
 import { applyEvent } from '../../../../worker/payments/domain/apply-event.ts'
 import type { WebhookEventRow } from '../../../../worker/payments/domain/rows.ts'
-import { PAYMENT_STATUSES, type PaymentStatus } from '../../../../worker/payments/domain/status.ts'
+import {
+  judge,
+  NEXT,
+  PAYMENT_STATUSES,
+  type PaymentStatus,
+} from '../../../../worker/payments/domain/status.ts'
 import {
   came,
   NOW,
@@ -86,13 +91,13 @@ describe('an event', () => {
 
   for (const { from, to, word } of cases) {
     it(`with ${to} for a payment that is ${from} is ${OUTCOMES[word]}, with any amount`, () => {
+      expect(judge(from, to)).toBe(OUTCOMES[word])
+      expect(NEXT[from].includes(to)).toBe(word === 'yes')
       for (const told of AMOUNTS) {
         for (const on_mismatch of ['log', 'reject'] as const) {
-          const { event, payment, events, alerts } = apply(from, {
-            to_status: to,
-            on_mismatch,
-            ...told,
-          })
+          const before = paymentOf(came(from))
+          const row = webhookEventRow({ to_status: to, on_mismatch, ...told })
+          const { event, payment, events, alerts } = applyEvent(before, row, NOW)
           const isMismatch = isOther(from, to, told)
           const isRejected =
             word === 'yes' && to === 'Paid' && isMismatch && on_mismatch === 'reject'
@@ -101,6 +106,7 @@ describe('an event', () => {
           const isChange = outcome === 'applied' && from !== to
           expect(payment.transaction.status).toBe(isChange ? to : from)
           expect(typesOf(events)).toEqual(isChange ? [EVENTS[to]] : [])
+          if (isRejected) expect(payment.transaction).toEqual(before.transaction)
           const raised = [
             ...(word === 'late' ? ['late_payment'] : []),
             ...(isMismatch ? ['amount_mismatch'] : []),
@@ -137,6 +143,13 @@ describe('a payment', () => {
         ...{ correlationId: 'correlation-2', createdAt: NOW },
       },
     ])
+  })
+
+  it('is compared with what was paid when that is reported again, not with what was requested', () => {
+    const paid = { ...came('Paid'), paid_amount: 20_000, paid_currency: 'USD' }
+    const again = (amount: number, currency = 'USD') =>
+      applyEvent(paymentOf(paid), webhookEventRow({ amount, currency }), NOW).event.mismatch
+    expect([again(20_000), again(25_000), again(20_000, 'IQD')]).toEqual([0, 1, 1])
   })
 
   it('takes the gateway’s id if it has none, and otherwise keeps its own', () => {
@@ -191,10 +204,12 @@ describe('a reported refund', () => {
     apply(from, { to_status: 'PartiallyRefunded', amount }, { refunds })
 
   it('raises the refunded amount, at most to what was paid, and never lowers it', () => {
-    const sums = [-5, 0, 4_999, 5_000, 5_001, 25_000, 99_000].map(
-      (amount) => part(amount, [], 'PartiallyRefunded').payment.transaction.refunded_amount,
-    )
-    expect(sums).toEqual([5_000, 5_000, 5_000, 5_000, 5_001, 25_000, 25_000])
+    const paid = paymentOf({ ...came('PartiallyRefunded'), paid_amount: 20_000 })
+    const sums = [-5, 0, 4_999, 5_000, 5_001, 20_000, 99_000].map((amount) => {
+      const told = webhookEventRow({ to_status: 'PartiallyRefunded', amount })
+      return applyEvent(paid, told, NOW).payment.transaction.refunded_amount
+    })
+    expect(sums).toEqual([5_000, 5_000, 5_000, 5_000, 5_001, 20_000, 20_000])
   })
 
   it('of everything refunds what was paid, whatever amount it has', () => {
@@ -226,6 +241,8 @@ describe('a reported refund', () => {
     expect(told(8_999)).toEqual([1, 9_000])
     expect(told(9_000)).toEqual([0, undefined])
     expect(told(8_999, { ...refund, status: 'failed' })).toEqual([0, undefined])
+    const { alerts } = part(5_001, [refund], 'PartiallyRefunded')
+    expect(alerts).toMatchObject([{ detail: { gatewayStatus: 'PartiallyRefunded' } }])
   })
 
   describe('that failed', () => {
@@ -256,5 +273,34 @@ describe('a reported refund', () => {
       expect(other.payment.transaction.next_check_at).not.toBeNull()
       expect(other.alerts).toMatchObject([{ detail: { refundId: 'another' } }])
     })
+
+    it('keeps the check of a payment whose refund came before it', () => {
+      const early = { id: 'e', outcome: 'illegal', to_status: 'Refunded' } as const
+      const paid = paymentOf(came('Paid'), { webhookEvents: [early] })
+      const told = webhookEventRow({ alert: 'refund_failed' })
+      expect(applyEvent(paid, told, NOW).payment.transaction.next_check_at).not.toBeNull()
+    })
+  })
+})
+
+describe('a dispute', () => {
+  const refunds = [refundRow({ status: 'accepted' })]
+  const step = (event_id: string) => {
+    const told = webhookEventRow({ event_id, alert: 'dispute', amount: 900 })
+    return applyEvent(paymentOf(came('Paid'), { refunds }), told, NOW)
+  }
+
+  it('moves nothing, ends no refund under way, and is compared with no amount', () => {
+    const { event, payment, events, alerts } = step('dp-1:needs_response')
+    expect(event).toMatchObject({ outcome: 'unchanged', mismatch: 0 })
+    expect(payment).toMatchObject(paymentOf(came('Paid'), { refunds, webhookEvents: [event] }))
+    expect(events).toEqual([])
+    expect(alerts).toMatchObject([{ kind: 'dispute', detail: { amount: 900 } }])
+  })
+
+  it('is one alert through all of its steps, and another than another dispute', () => {
+    const ids = ['dp-1:needs_response', 'dp-1:lost', 'dp-2:needs_response']
+    const [one, same, other] = ids.map((id) => step(id).alerts[0]?.subject)
+    expect([one === same, one === other]).toEqual([true, false])
   })
 })

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import {
   beginCharge,
   type ChargeStart,
+  externalReference,
   type FoundCharge,
   type KnownCharges,
 } from '../../../../worker/payments/domain/begin-charge.ts'
@@ -82,6 +83,17 @@ describe('a new charge', () => {
       ...{ ...conflict, over: 'reference' },
     })
   })
+})
+
+it('has a name at its gateway for each gateway, key or order, and attempt', () => {
+  const of = (gateway: string, own: object, attempt = 1) =>
+    externalReference({ gateway, reference: 'order-1', ...own }, attempt)
+  const [key, order] = [{ idempotencyKey: 'order-1' }, { reference: 'order-2' }]
+  const names = [of('bank', {}), of('bank', key), of('bank', order), of('shop', {})]
+  names.push(of('shop', key), of('bank', {}, 2), of('bank', key, 2))
+  expect(new Set(names).size).toBe(7)
+  expect(of('bank', {})).toBe(names[0])
+  expect(of('bank', { ...key, ...order })).toBe(names[1])
 })
 
 describe('a repeated charge', () => {
@@ -259,6 +271,7 @@ describe('a finished charge', () => {
       for (const kind of ['answered', 'refused', 'unknown', 'unsent'] as const) {
         const { payment, events } = end({ ...came(status), next_check_at: 7 }, kind)
         const isMoved = status === 'Pending' && kind === 'refused'
+        if (kind === 'answered') expect(payment.transaction.redirect_url).toBe(answer.redirectUrl)
         expect(payment.transaction.status).toBe(isMoved ? 'Failed' : status)
         expect(typesOf(events)).toEqual(isMoved ? ['PaymentFailed'] : [])
         if (status !== 'Pending') expect(payment.transaction.next_check_at).toBe(7)

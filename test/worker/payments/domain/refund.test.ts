@@ -48,6 +48,9 @@ describe('a new refund', () => {
       expect(begin(status, { amount: left }).state).toBe('begun')
       expect(begin(status, { amount: left + 1 })).toMatchObject({ state: 'too_much', left })
     }
+    // More was paid than requested.
+    const more = paymentOf({ ...came('Paid'), paid_amount: 30_000 })
+    expect(beginRefund(more, start({ amount: 30_000 })).state).toBe('begun')
   })
 
   it('at a gateway with full refunds only is requested with the amount of the charge', () => {
@@ -111,6 +114,8 @@ describe('a finished refund', () => {
     expect(part.events).toMatchObject([{ id: '01REFUND', type: 'PaymentRefunded' }])
     const all = end('Paid', refundRow({ amount: 25_000 }), 'done')
     expect(all.payment.transaction).toMatchObject({ status: 'Refunded', refunded_amount: 25_000 })
+    const less = end('Paid', refundRow({ amount: 20_000 }), 'done', { paid_amount: 20_000 })
+    expect(less.payment.transaction).toMatchObject({ status: 'Refunded' })
   })
 
   it('that is done after another part adds up, and fires an event when all is refunded', () => {

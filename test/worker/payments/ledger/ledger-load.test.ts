@@ -4,8 +4,8 @@ import { describe, expect, it } from 'vitest'
 import { createLedger } from '../../../../worker/payments/ledger/create-ledger.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { FakeGuard, LISTENERS } from '../../../contract/ledger-fakes.ts'
 import { atATime } from '../../../support/at-a-time.ts'
+import { FakeGuard, LISTENERS } from '../../../support/ledger-fakes.ts'
 import {
   batches,
   dispatcher,

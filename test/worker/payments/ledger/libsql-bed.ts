@@ -5,7 +5,7 @@ import { createLedger } from '../../../../worker/payments/ledger/create-ledger.t
 import type { Ledger } from '../../../../worker/payments/ledger/ledger.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { ALERTED, FakeDispatcher, FakeGuard } from '../../../contract/ledger-fakes.ts'
+import { ALERTED, FakeDispatcher, FakeGuard } from '../../../support/ledger-fakes.ts'
 import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
 
 export let libsql: LibsqlServer

@@ -14,19 +14,13 @@ import {
 } from '../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import type { Statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import type { AlertRecord, Story } from '../../../../worker/payments/queries/queries.ts'
-import { type Clock, hostClock } from '../../../../worker/shared/clock.ts'
-import { ALERTED, FakeDispatcher, FakeGuard } from '../../../contract/ledger-fakes.ts'
-import { MINUTE, T0, World } from '../../../contract/ledger-world.ts'
+import { hostClock } from '../../../../worker/shared/clock.ts'
+import { ALERTED, FakeDispatcher, FakeGuard } from '../../../support/ledger-fakes.ts'
+import { MINUTE, T0, World } from '../../../support/ledger-world.ts'
 import { sqliteDatabase } from '../../../support/sqlite-database.ts'
 import { sqliteLedger } from '../../../support/sqlite-ledger.ts'
 import { type Call, steps } from './money-steps.ts'
-import { worldOver } from './writer-bed.ts'
-
-/** A save is sent again without a pause. */
-const impatient: Clock = {
-  ...hostClock,
-  after: (ms, call) => hostClock.after(ms <= 2_000 ? 0 : ms, call),
-}
+import { impatient, worldOver } from './writer-bed.ts'
 
 const RANK: Record<PaymentStatus, number> = {
   Pending: 0,
@@ -248,7 +242,7 @@ describe('money', () => {
         ...{ guard, subscribers: ALERTED, dispatch: dispatcher.dispatch },
         ...{ clock: hostClock, log: () => undefined },
       })
-      const bed = { ledger, outbox: ledger, queries, close: async () => undefined }
+      const bed = { ledger, outbox: ledger, queries }
       const w = new World(bed, { guard, dispatcher })
       const dispatched = await play(w, life, seen)
       const { stories } = await everything(w)
@@ -281,11 +275,7 @@ describe('money, when the answer to each save is lost,', () => {
           return results
         },
       }
-      const w = worldOver(link, {
-        over: database,
-        clock: impatient,
-        subscribers: ALERTED,
-      })
+      const w = worldOver(link, { clock: impatient, subscribers: ALERTED })
       await play(w, life, new Set())
       const open = database.all('SELECT id FROM payment_outbox WHERE done_at IS NULL')
       const due = await w.outbox.claimPending({ now: T0 + 60_000 * MINUTE, limit: 1_000 })

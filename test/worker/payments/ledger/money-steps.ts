@@ -5,7 +5,7 @@ import fc from 'fast-check'
 import type { PendingEvent } from '../../../../worker/payments/domain/events.ts'
 import type { Transaction } from '../../../../worker/payments/domain/schemas.ts'
 import type { Arrival } from '../../../../worker/payments/ledger/ledger.ts'
-import { MINUTE, type World } from '../../../contract/ledger-world.ts'
+import { MINUTE, type World } from '../../../support/ledger-world.ts'
 import { read } from '../../../support/readable-queries.ts'
 
 const AMOUNT = 1_000

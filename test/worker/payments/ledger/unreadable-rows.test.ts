@@ -10,7 +10,7 @@ import type { PaymentQueries } from '../../../../worker/payments/queries/queries
 import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { createSweeper, type Sweeper } from '../../../../worker/payments/reconciliation/sweeper.ts'
 import { hostClock } from '../../../../worker/shared/clock.ts'
-import { FakeGuard } from '../../../contract/ledger-fakes.ts'
+import { FakeGuard } from '../../../support/ledger-fakes.ts'
 import { type LibsqlServer, startLibsql } from '../../../support/libsql.ts'
 import { keptLog, type Logged } from '../../../support/payments.ts'
 import { insertPending, paid } from './shop-payments.ts'

@@ -9,15 +9,22 @@ import {
 } from '../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import type { Statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { libsqlStore } from '../../../../worker/payments/ledger/libsql/store-libsql.ts'
+import {
+  answerCall,
+  answerWebhook,
+  type LedgerNamespace,
+  objectLedger,
+} from '../../../../worker/payments/ledger/rpc.ts'
 import { libsqlQueries } from '../../../../worker/payments/queries/queries-libsql.ts'
 import { type Clock, hostClock } from '../../../../worker/shared/clock.ts'
-import { FakeDispatcher, FakeGuard, LISTENERS } from '../../../contract/ledger-fakes.ts'
-import { World } from '../../../contract/ledger-world.ts'
+import type { Log } from '../../../../worker/shared/log.ts'
+import { BOTH, FakeDispatcher, FakeGuard, LISTENERS } from '../../../support/ledger-fakes.ts'
+import { World } from '../../../support/ledger-world.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../support/sqlite-database.ts'
 
 /** Of the current test. */
 export let database: SqliteDatabase
-/** The names of the logged lines. */
+/** The names of the lines that a world over a broken connection has logged. */
 export let logged: string[]
 
 /** For the calling file: both are new for each test. */
@@ -30,25 +37,59 @@ export function useWriterBed(): void {
 
 export function worldOver(
   connection: Database,
-  {
-    over = database,
-    clock = hostClock,
-    subscribers = LISTENERS,
-  }: { over?: SqliteDatabase; clock?: Clock; subscribers?: Subscribers } = {},
+  { clock = hostClock, subscribers = LISTENERS }: { clock?: Clock; subscribers?: Subscribers } = {},
 ): World {
   const [guard, dispatcher] = [new FakeGuard(), new FakeDispatcher()]
-  const ledger = createLedger({
-    ...{
-      store: libsqlStore(connection),
-      guard,
-      subscribers,
-      dispatch: dispatcher.dispatch,
+  const { dispatch } = dispatcher
+  const log: Log = (_, event) => void logged?.push(event)
+  const store = libsqlStore(connection)
+  const ledger = createLedger({ store, guard, subscribers, dispatch, clock, log })
+  const queries = libsqlQueries(connection)
+  return new World({ ledger, outbox: ledger, queries }, { guard, dispatcher })
+}
+
+/** A save is sent again without a pause. */
+export const impatient: Clock = {
+  ...hostClock,
+  after: (ms, call) => hostClock.after(ms <= 2_000 ? 0 : ms, call),
+}
+
+/**
+ * What no caller may notice: the ledger is in an object, so all is copied that passes, and another
+ * ledger writes, so every second save is refused and decided again.
+ */
+export function rivalledWorld(subscribers: Subscribers = BOTH): World {
+  const database = sqliteDatabase()
+  let isRefused = true
+  const store = libsqlStore({
+    ...database,
+    async write(statements, signal) {
+      if (isRefused) database.exec('UPDATE payment_ledger SET batch = batch + 1')
+      isRefused = !isRefused
+      return await database.write(statements, signal)
     },
-    ...{ clock, log: (_, event) => void logged?.push(event) },
   })
-  const queries = libsqlQueries(over)
-  const close = async () => undefined
-  return new World({ ledger, outbox: ledger, queries, close }, { guard, dispatcher })
+  const [guard, dispatcher] = [new FakeGuard(), new FakeDispatcher()]
+  const { dispatch } = dispatcher
+  const lines: World['logged'] = []
+  const log: Log = (_, event, fields) => {
+    if (event !== 'payments.ledger.retry') lines.push([event, fields])
+  }
+  const ledger = createLedger({ store, guard, subscribers, dispatch, clock: impatient, log })
+  const object: LedgerNamespace = {
+    getByName: () => ({
+      call: async (name, args) =>
+        structuredClone(await answerCall(() => ledger, { name, args: structuredClone(args) }, log)),
+      webhook: (arrival) => answerWebhook(() => ledger, arrival, log),
+    }),
+  }
+  const behind = objectLedger({ namespace: object, name: 'main', clock: hostClock })
+  const queries = libsqlQueries(database)
+  return new World(
+    { ledger: behind, outbox: ledger, queries },
+    { guard, dispatcher },
+    { logged: lines },
+  )
 }
 
 const never = new AbortController().signal

@@ -7,7 +7,7 @@ import type { Transaction } from '../../../../worker/payments/domain/schemas.ts'
 import { DatabaseUnreachable } from '../../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import type { Story } from '../../../../worker/payments/queries/queries.ts'
-import { MINUTE, T0, type World } from '../../../contract/ledger-world.ts'
+import { MINUTE, T0, type World } from '../../../support/ledger-world.ts'
 import { database, holding, logged, useWriterBed, worldOver } from './writer-bed.ts'
 
 useWriterBed()

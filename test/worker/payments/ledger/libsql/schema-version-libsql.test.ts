@@ -2,16 +2,12 @@
 // its schema writes nothing, and reports why.
 
 import { beforeEach, expect, it } from 'vitest'
-import { createLedger } from '../../../../../worker/payments/ledger/create-ledger.ts'
 import { SCHEMA_VERSION } from '../../../../../worker/payments/ledger/libsql/schema-version-libsql.ts'
-import { libsqlStore } from '../../../../../worker/payments/ledger/libsql/store-libsql.ts'
-import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
 import { asProblem } from '../../../../../worker/payments/routes.ts'
-import { hostClock } from '../../../../../worker/shared/clock.ts'
 import { type Problem, problemResponse } from '../../../../../worker/shared/problem.ts'
-import { FakeDispatcher, FakeGuard, LISTENERS } from '../../../../contract/ledger-fakes.ts'
-import { World } from '../../../../contract/ledger-world.ts'
+import type { World } from '../../../../support/ledger-world.ts'
 import { type SqliteDatabase, sqliteDatabase } from '../../../../support/sqlite-database.ts'
+import { worldOver } from '../writer-bed.ts'
 
 let database: SqliteDatabase
 let w: World
@@ -22,20 +18,13 @@ let onSave: () => void
 function openWorld(over: SqliteDatabase): World {
   database = over
   onSave = () => undefined
-  const [guard, dispatcher] = [new FakeGuard(), new FakeDispatcher()]
-  const store = libsqlStore({
+  return worldOver({
     ...over,
     write(statements, signal) {
       onSave()
       return over.write(statements, signal)
     },
   })
-  const ledger = createLedger({
-    ...{ store, guard, subscribers: LISTENERS, dispatch: dispatcher.dispatch },
-    ...{ clock: hostClock, log: () => undefined },
-  })
-  const bed = { ledger, outbox: ledger, queries: libsqlQueries(over) }
-  return new World({ ...bed, close: async () => undefined }, { guard, dispatcher })
 }
 
 beforeEach(() => {

@@ -1,4 +1,4 @@
-// An embedded database in its thread: the ledger's contract, and errors that cross the threads.
+// An embedded database in its thread: the store's contract, and errors that cross the threads.
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { checkoutHome } from '../../../../../local/checkout-home.ts'
 import { schemaFrom } from '../../../../../local/database/migrate.ts'
 import { denoBinary } from '../../../../../local/deno.ts'
-import { createLedger } from '../../../../../worker/payments/ledger/create-ledger.ts'
 import {
   openThreaded,
   type ThreadedDatabase,
@@ -17,7 +16,7 @@ import { statement } from '../../../../../worker/payments/ledger/libsql/statemen
 import { libsqlStore } from '../../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
 import { openSqlite } from '../../../../../worker/shared/sqlite-libsql.ts'
-import { ledgerContract } from '../../../../contract/ledger.ts'
+import { storeContract } from '../../../../contract/store.ts'
 import { TABLES } from '../../../../support/libsql.ts'
 import { startProgram } from '../../../../support/program.ts'
 import { programEnv } from '../../../../support/run-home.ts'
@@ -43,13 +42,12 @@ const caught = (work: Promise<unknown>) =>
     (error: unknown) => error as Error & { code?: string },
   )
 
-ledgerContract('embedded libSQL', async (options) => {
+storeContract('a database in a thread', async () => {
   await database.write(
     TABLES.map((table) => statement(`DELETE FROM ${table}`)),
     never,
   )
-  const ledger = createLedger({ ...options, store: libsqlStore(database) })
-  return { ledger, outbox: ledger, queries: libsqlQueries(database), close: async () => undefined }
+  return { store: libsqlStore(database), queries: libsqlQueries(database) }
 })
 
 describe('an error of a database in a thread', () => {

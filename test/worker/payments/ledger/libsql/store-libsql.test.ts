@@ -1,9 +1,9 @@
 import { afterAll, beforeAll } from 'vitest'
-import { createLedger } from '../../../../../worker/payments/ledger/create-ledger.ts'
 import { libsqlStore } from '../../../../../worker/payments/ledger/libsql/store-libsql.ts'
 import { libsqlQueries } from '../../../../../worker/payments/queries/queries-libsql.ts'
-import { ledgerContract } from '../../../../contract/ledger.ts'
+import { storeContract } from '../../../../contract/store.ts'
 import { type LibsqlServer, startLibsql } from '../../../../support/libsql.ts'
+import { sqliteDatabase } from '../../../../support/sqlite-database.ts'
 
 let libsql: LibsqlServer
 beforeAll(async () => {
@@ -11,9 +11,12 @@ beforeAll(async () => {
 })
 afterAll(() => libsql.stop())
 
-ledgerContract('libSQL', async (options) => {
+storeContract('libSQL’s server', async () => {
   await libsql.wipe()
-  const { database } = libsql
-  const ledger = createLedger({ ...options, store: libsqlStore(database) })
-  return { ledger, outbox: ledger, queries: libsqlQueries(database), close: async () => undefined }
+  return { store: libsqlStore(libsql.database), queries: libsqlQueries(libsql.database) }
+})
+
+storeContract('SQLite in this thread', async () => {
+  const database = sqliteDatabase()
+  return { store: libsqlStore(database), queries: libsqlQueries(database) }
 })

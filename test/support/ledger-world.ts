@@ -1,9 +1,9 @@
-// Helpers for the contract of the ledger: short ways to make charges, webhooks and refunds. They
-// use only the ports, and no adapter.
+// Short ways to make charges, webhooks and refunds in a ledger. They use only the ports, and no
+// adapter.
 
 import { monotonicFactory } from 'ulid'
 import type { ChargeStart } from '../../worker/payments/domain/begin-charge.ts'
-import type { PendingEvent, Subscribers } from '../../worker/payments/domain/events.ts'
+import type { PendingEvent } from '../../worker/payments/domain/events.ts'
 import type { ChargeEnd } from '../../worker/payments/domain/finish-charge.ts'
 import type { RefundEnd, RefundStart } from '../../worker/payments/domain/refund.ts'
 import type {
@@ -13,7 +13,6 @@ import type {
   WebhookPayload,
 } from '../../worker/payments/domain/schemas.ts'
 import type { AlertKind, PaymentStatus } from '../../worker/payments/domain/status.ts'
-import type { GatewayGuard } from '../../worker/payments/gateways/guard/guard.ts'
 import type {
   Arrival,
   Called,
@@ -23,30 +22,18 @@ import type {
   Recorded,
   RefundBegun,
 } from '../../worker/payments/ledger/ledger.ts'
-import type { Dispatch, Outbox } from '../../worker/payments/outbox/dispatch.ts'
+import type { Outbox } from '../../worker/payments/outbox/dispatch.ts'
 import type { PaymentQueries, Story } from '../../worker/payments/queries/queries.ts'
-import type { Clock } from '../../worker/shared/clock.ts'
-import type { Fields, Log } from '../../worker/shared/log.ts'
-import { type ReadableQueries, readable } from '../support/readable-queries.ts'
+import type { Fields } from '../../worker/shared/log.ts'
 import type { FakeDispatcher, FakeGuard } from './ledger-fakes.ts'
+import { type ReadableQueries, readable } from './readable-queries.ts'
 
 /** A ledger over an empty store. */
 export interface LedgerBed {
   ledger: Ledger
   outbox: Outbox
   queries: PaymentQueries
-  close(): Promise<void>
 }
-
-export interface LedgerOptions {
-  guard: GatewayGuard
-  subscribers: Subscribers
-  dispatch: Dispatch
-  clock: Clock
-  log: Log
-}
-
-export type MakeLedger = (options: LedgerOptions) => Promise<LedgerBed>
 
 export const T0 = Date.parse('2026-01-05T10:00:00Z')
 export const MINUTE = 60_000

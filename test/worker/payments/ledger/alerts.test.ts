@@ -1,0 +1,156 @@
+// Alerts in the ledger: each is one event, durable like the others.
+
+import { describe, expect, it } from 'vitest'
+import type { PendingEvent } from '../../../../worker/payments/domain/events.ts'
+import { ALERTED } from '../../../support/ledger-fakes.ts'
+import { HOUR, iso, T0 } from '../../../support/ledger-world.ts'
+import { rivalledWorld } from './writer-bed.ts'
+
+/** The alerts of these events, by their kind. */
+const alertsIn = (pending: readonly PendingEvent[]) =>
+  pending.flatMap((event) =>
+    'payload' in event && 'alert' in event.payload ? [event.payload.alert.kind] : [],
+  )
+
+describe('an alert', () => {
+  it('causes an event with the alert and the payment, beside the event of the change', async () => {
+    const w = rivalledWorld(ALERTED)
+    const transaction = await w.charged()
+    const { pending } = await w.webhook(transaction, {
+      amount: 20_000,
+      receivedAt: T0 + 10_000,
+    })
+    const after = await w.read(transaction)
+    const [raised] = await w.queries.alerts({}, { limit: 9 })
+    const { acknowledgedAt: _, ...alert } = raised ?? {}
+    expect(pending).toMatchObject([
+      { type: 'PaymentSucceeded' },
+      {
+        type: 'AlertRaised',
+        createdAt: T0 + 10_000,
+        payload: { alert, transaction: after },
+        listeners: { attempts: 0 },
+        delivery: { attempts: 0 },
+      },
+    ])
+    expect(alert).toMatchObject({
+      ...{ kind: 'amount_mismatch', gateway: 'redirect', transactionId: transaction.id },
+      ...{ detail: { amount: 20_000, expectedAmount: 25_000 }, createdAt: iso(T0 + 10_000) },
+    })
+    const { events } = await w.story(transaction)
+    expect(events.map(({ id }) => id).slice(1)).toEqual(pending.map(({ outboxId }) => outboxId))
+    expect(events[2]?.payload).toEqual({ alert, transaction: after })
+  })
+
+  it('causes one event, however often its webhook arrives', async () => {
+    const w = rivalledWorld(ALERTED)
+    const arrival = w.arrival(await w.reached('Failed'))
+    const call = (own = {}) => w.caused(w.ledger.webhook({ ...arrival, ...own }))
+    const answers = await Promise.all([call(), call(), call({ id: w.id() })])
+    answers.push(await call(), await call({ id: w.id() }))
+    expect(answers.filter(({ outcome }) => outcome === 'duplicate')).toHaveLength(2)
+    expect(answers.flatMap(({ pending }) => alertsIn(pending))).toEqual(['late_payment'])
+    const { events } = await w.story(answers[0]?.transactionId ?? '')
+    expect(events.filter(({ type }) => type === 'AlertRaised')).toHaveLength(1)
+  })
+
+  it('causes one event for a check without a result, until the alert is acknowledged', async () => {
+    const w = rivalledWorld(ALERTED)
+    const { id: transactionId } = await w.charged()
+    const alert = { kind: 'unsettled', detail: { gatewayStatus: 'Pending' } } as const
+    const settle = async (now: number) => {
+      await w.ledger.settleCheck({ transactionId, now, alert })
+      return w.dispatcher.take()
+    }
+    const [first] = await settle(T0 + HOUR)
+    expect(alertsIn(first ? [first] : [])).toEqual(['unsettled'])
+    expect(await settle(T0 + 2 * HOUR)).toEqual([])
+    const [raised] = await w.queries.alerts({}, { limit: 9 })
+    await w.ledger.acknowledge(raised?.id ?? '', 'ada', T0 + 3 * HOUR)
+    const [again] = await settle(T0 + 4 * HOUR)
+    expect(alertsIn(again ? [again] : [])).toEqual(['unsettled'])
+    expect(again?.outboxId).not.toBe(first?.outboxId)
+  })
+
+  it('is dispatched until it is accepted, or dead with another alert', async () => {
+    const w = rivalledWorld(ALERTED)
+    const transaction = await w.reached('Failed')
+    const [event] = (await w.webhook(transaction)).pending
+    const outboxId = event?.outboxId ?? ''
+    const nextAttemptAt = T0 + HOUR
+    const id = event?.delivery?.id ?? ''
+    const listeners = { ok: false, error: 'x', nextAttemptAt }
+    const delivery = { id, ok: false, nextAttemptAt }
+    await w.outbox.settleDispatched([{ outboxId, listeners, delivery }], T0 + 20_000)
+    const due = await w.outbox.claimPending({ now: nextAttemptAt, limit: 99 })
+    expect(due.find((each) => each.outboxId === outboxId)).toMatchObject({
+      type: 'AlertRaised',
+      listeners: { attempts: 1 },
+      delivery: { attempts: 1 },
+    })
+    await w.outbox.settleDispatched(
+      [{ outboxId, listeners: { ok: true }, delivery: { id, ok: false } }],
+      T0 + 2 * HOUR,
+    )
+    expect(await w.alerts()).toEqual(['delivery_dead', 'late_payment'])
+    // That alert has no event, or this would go on for ever.
+    expect(w.dispatcher.take()).toEqual([])
+  })
+
+  it('is named by its payment while it is open, of several the most urgent, in events and answers too', async () => {
+    const w = rivalledWorld(ALERTED)
+    const failed = await w.reached('Failed')
+    const { pending } = await w.webhook(failed, { amount: 1 })
+    const alerts = await w.queries.alerts({}, { limit: 9 })
+    const idOf = (kind: string) => alerts.find((alert) => alert.kind === kind)?.id ?? ''
+    const named = (kind: string) => ({ alert: { id: idOf(kind), kind } })
+    expect(await w.read(failed)).toMatchObject(named('late_payment'))
+    for (const { payload } of pending as { payload: object }[]) {
+      expect(payload).toMatchObject({ transaction: named('late_payment') })
+    }
+    expect(await w.begin({ idempotencyKey: 'none' })).toMatchObject({ state: 'begun' })
+    await w.ledger.acknowledge(idOf('late_payment'), 'ada', T0 + HOUR)
+    expect(await w.read(failed)).toMatchObject(named('amount_mismatch'))
+    await w.ledger.acknowledge(idOf('amount_mismatch'), 'ada', T0 + HOUR)
+    expect(await w.read(failed)).not.toHaveProperty('alert')
+
+    const paid = await w.charged({ request: { reference: 'order-2' } })
+    const caused = await w.webhook(paid, { amount: 1 })
+    const { alert } = await w.read(paid)
+    expect(alert).toMatchObject({ kind: 'amount_mismatch' })
+    expect(caused.pending[0]).toMatchObject({
+      type: 'PaymentSucceeded',
+      payload: { transaction: { alert } },
+    })
+    const again = await w.begin({ request: { reference: 'order-2' } })
+    expect(again).toMatchObject({ state: 'answered', transaction: { alert } })
+    await w.outbox.settleDispatched(
+      [{ outboxId: caused.pending[0]?.outboxId ?? '', listeners: { ok: false } }],
+      T0 + HOUR,
+    )
+    expect(await w.alerts()).toContain('listener_dead')
+    expect((await w.read(paid)).alert).toEqual(alert)
+  })
+
+  it('is open until somebody acknowledges it, and keeps the name of the first who did', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.reached('Expired')
+    await w.webhook(transaction)
+    const [alert] = await w.queries.alerts({}, { limit: 9 })
+    expect(alert).toMatchObject({
+      kind: 'late_payment',
+      gateway: 'redirect',
+      transactionId: transaction.id,
+      createdAt: iso(T0 + 10_000),
+    })
+    expect(alert).not.toHaveProperty('acknowledgedAt')
+    const id = alert?.id ?? ''
+    expect(await w.ledger.acknowledge('nobody', 'ada', T0)).toBe(false)
+    expect(await w.ledger.acknowledge(id, 'ada', T0 + HOUR)).toBe(true)
+    expect(await w.ledger.acknowledge(id, 'bob', T0 + 2 * HOUR)).toBe(true)
+    expect(await w.queries.alerts({}, { limit: 9 })).toEqual([])
+    const seen = { ...alert, acknowledgedAt: iso(T0 + HOUR), acknowledgedBy: 'ada' }
+    expect(await w.queries.alerts({ all: true }, { limit: 9 })).toEqual([seen])
+    expect((await w.story(transaction)).alerts).toEqual([seen])
+  })
+})

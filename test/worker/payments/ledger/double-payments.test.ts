@@ -1,0 +1,161 @@
+// An order that was paid twice is never silent.
+
+import { describe, expect, it } from 'vitest'
+import type { Transaction } from '../../../../worker/payments/domain/schemas.ts'
+import { ALERTED } from '../../../support/ledger-fakes.ts'
+import { T0, type World } from '../../../support/ledger-world.ts'
+import { rivalledWorld } from './writer-bed.ts'
+
+const AT_BANK = { request: { gateway: 'fib' } }
+
+/** The open alerts for orders that were paid twice, newest first. */
+const doubles = async (w: World) =>
+  (await w.queries.alerts({}, { limit: 9 }))
+    .filter(({ kind }) => kind === 'double_payment')
+    .map(({ gateway, transactionId, detail }) => ({ gateway, transactionId, detail }))
+
+const named = (paid: Transaction, other: Transaction) => ({
+  ...{ gateway: paid.gateway, transactionId: paid.id },
+  detail: {
+    ...{ reference: 'order-1', amount: 25_000, currency: 'IQD' },
+    ...{ otherTransactionId: other.id, otherGateway: other.gateway },
+  },
+})
+
+const refundAll = async (w: World, paid: Transaction) =>
+  await w.endRefund(await w.claimed(paid), { kind: 'done', gatewayRefundId: 'r-1' })
+
+describe('an order that is paid twice', () => {
+  it('at two gateways raises an alert, once, that names both payments, with an event', async () => {
+    const w = rivalledWorld(ALERTED)
+    const first = await w.reached('Paid')
+    const second = await w.charged(AT_BANK)
+    const arrival = w.arrival(second)
+    const { pending } = await w.caused(w.ledger.webhook(arrival))
+    expect(pending).toMatchObject([
+      { type: 'PaymentSucceeded', payload: { transaction: { alert: {} } } },
+      { type: 'AlertRaised', payload: { alert: named(second, first) } },
+    ])
+    await w.ledger.webhook(arrival)
+    await w.webhook(second)
+    await w.webhook(first)
+    expect(await doubles(w)).toEqual([named(second, first)])
+    expect(await w.read(second)).toMatchObject({ alert: { kind: 'double_payment' } })
+  })
+
+  it('at two gateways at the same moment raises one alert', async () => {
+    const w = rivalledWorld()
+    const payments = [await w.charged(), await w.charged(AT_BANK)]
+    await Promise.all(payments.map((each) => w.webhook(each)))
+    expect(await doubles(w)).toHaveLength(1)
+  })
+
+  it('by two attempts raises it beside that of the late payment, whichever was paid first', async () => {
+    const w = rivalledWorld()
+    const first = await w.reached('Expired')
+    const second = await w.reached('Paid')
+    await w.webhook(first)
+    expect(await w.alerts()).toEqual(expect.arrayContaining(['late_payment', 'double_payment']))
+    expect(await doubles(w)).toEqual([named(first, second)])
+
+    const request = { reference: 'order-2' }
+    const third = await w.reached('Expired', { request })
+    await w.webhook(third)
+    const fourth = await w.reached('Paid', { request })
+    const detail = { otherTransactionId: third.id }
+    expect((await doubles(w))[0]).toMatchObject({ transactionId: fourth.id, detail })
+  })
+
+  it('by an event that was parked raises it when that is applied', async () => {
+    const w = rivalledWorld()
+    await w.reached('Paid')
+    const second = await w.pending(AT_BANK)
+    await w.webhook(second, { reference: '' })
+    expect(await doubles(w)).toEqual([])
+    await w.answer(second)
+    expect(await doubles(w)).toHaveLength(1)
+  })
+
+  it('on purpose raises none: with repeat, or after the first was refunded', async () => {
+    const w = rivalledWorld()
+    await w.reached('Paid', { idempotencyKey: 'january' })
+    await w.reached('Paid', { idempotencyKey: 'february', isRepeat: true })
+    const request = { reference: 'order-2' }
+    await w.reached('Refunded', { request })
+    await w.reached('Paid', { request: { ...request, gateway: 'fib' } })
+    await w.reached('Paid', { request: { reference: 'order-3' } })
+    expect(await w.alerts()).toEqual([])
+  })
+
+  it('raises it also after a part was refunded, and not for late money that was settled', async () => {
+    const w = rivalledWorld()
+    await w.reached('PartiallyRefunded')
+    await w.reached('Paid', AT_BANK)
+    expect(await doubles(w)).toHaveLength(1)
+
+    const request = { reference: 'order-2' }
+    const late = await w.reached('Expired', { request })
+    await w.webhook(late)
+    const { alert } = await w.read(late)
+    await w.ledger.acknowledge(alert?.id ?? '', 'ada', T0, 'bank-7')
+    await w.reached('Paid', { request })
+    expect(await doubles(w)).toHaveLength(1)
+  })
+
+  it('raises it beside late money that was only seen', async () => {
+    const w = rivalledWorld()
+    const late = await w.reached('Expired')
+    await w.webhook(late)
+    const { alert } = await w.read(late)
+    await w.ledger.acknowledge(alert?.id ?? '', 'ada', T0)
+    const second = await w.reached('Paid')
+    expect(await doubles(w)).toMatchObject([
+      { transactionId: second.id, detail: { otherTransactionId: late.id } },
+    ])
+  })
+
+  it('is settled once late money was refunded by hand, and its alert tells the reference', async () => {
+    const w = rivalledWorld()
+    const late = await w.reached('Expired')
+    await w.webhook(late)
+    const { alert } = await w.read(late)
+    await w.reached('Paid')
+    expect(await doubles(w)).toHaveLength(1)
+    await w.ledger.acknowledge(alert?.id ?? '', 'ada', T0, 'bank-7')
+    expect(await w.alerts()).toEqual([])
+  })
+
+  for (const which of ['first', 'second'] as const) {
+    it(`is settled once the ${which} payment was refunded, by us or at its gateway`, async () => {
+      const w = rivalledWorld(ALERTED)
+      for (const reference of ['order-1', 'order-2']) {
+        const first = await w.reached('Paid', { request: { reference } })
+        const second = await w.reached('Paid', { request: { reference, gateway: 'fib' } })
+        w.dispatcher.take()
+        const paid = which === 'first' ? first : second
+        const isOurs = reference === 'order-1'
+        const { pending } = isOurs
+          ? await refundAll(w, paid)
+          : await w.webhook(paid, { status: 'Refunded' })
+        expect(pending.map(({ type }) => type).toSorted()).toEqual([
+          'AlertSettled',
+          'PaymentRefunded',
+        ])
+        expect(await w.read(second)).not.toHaveProperty('alert')
+      }
+      expect(await w.alerts()).toEqual([])
+    })
+  }
+
+  it('and a third time stays open until one payment is left', async () => {
+    const w = rivalledWorld()
+    const payments = [await w.reached('Paid'), await w.reached('Paid', AT_BANK)]
+    payments.push(await w.reached('Paid', { request: { gateway: 'stripe' } }))
+    expect(await doubles(w)).toHaveLength(2)
+    const [first, second] = payments as [Transaction, Transaction]
+    await refundAll(w, second)
+    expect(await doubles(w)).toHaveLength(2)
+    await refundAll(w, first)
+    expect(await doubles(w)).toEqual([])
+  })
+})

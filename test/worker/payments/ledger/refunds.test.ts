@@ -1,0 +1,224 @@
+// Refunds in the ledger: one at a time, claimed before the gateway is called. And those of late money,
+// whose payment keeps its status.
+
+import { describe, expect, it } from 'vitest'
+import { ALERTED } from '../../../support/ledger-fakes.ts'
+import { HOUR, iso, T0, type World } from '../../../support/ledger-world.ts'
+import { rivalledWorld } from './writer-bed.ts'
+
+const failed = { status: 'Paid', alert: 'refund_failed' } as const
+
+/** Ended as `status`, and then paid. */
+async function paidLate(w: World, status: 'Failed' | 'Cancelled' | 'Expired' = 'Expired') {
+  const ended = await w.reached(status, { request: { reference: `order of ${status}` } })
+  await w.webhook(ended, { amount: 20_000 })
+  for (const { id, kind } of await w.queries.alerts({}, { limit: 9 })) {
+    if (kind === 'amount_mismatch') await w.ledger.acknowledge(id, 'ada', T0)
+  }
+  w.dispatcher.take()
+  return await w.read(ended)
+}
+
+const settledAlert = {
+  ...{ kind: 'late_payment', acknowledgedBy: 'refund', acknowledgedAt: iso(T0 + 21_000) },
+  gatewayReference: 'r-1',
+}
+
+describe('a refund', () => {
+  it('is claimed before the gateway is called, and changes its payment when it is done', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.reached('Paid')
+    const start = w.refundStart(transaction, { amount: 4_000 })
+    const begun = await w.ledger.beginRefund(start)
+    expect(begun).toEqual({
+      ...{ state: 'begun', transaction, amount: 4_000 },
+      accessToken: 'token of redirect',
+    })
+    expect((await w.story(transaction)).refunds).toEqual([
+      {
+        id: start.id,
+        amount: 4_000,
+        reason: 'Returned',
+        status: 'claimed',
+        correlationId: 'correlation-3',
+        createdAt: iso(start.now),
+        updatedAt: iso(start.now),
+      },
+    ])
+    const finished = await w.endRefund(start.id, { kind: 'done', gatewayRefundId: 'r-1' })
+    expect(finished).toMatchObject({
+      opened: false,
+      transaction: { status: 'PartiallyRefunded', refundedAmount: 4_000 },
+      pending: [{ outboxId: start.id, type: 'PaymentRefunded', correlationId: 'correlation-3' }],
+    })
+    const story = await w.story(transaction)
+    expect(story.transaction).toEqual(finished.transaction)
+    expect(story.refunds).toMatchObject([{ status: 'succeeded', gatewayRefundId: 'r-1' }])
+    expect(story.events.at(-1)).toMatchObject({
+      id: start.id,
+      type: 'PaymentRefunded',
+      payload: { transaction: finished.transaction },
+    })
+  })
+
+  it('finds its payment by the gateway’s id, at that gateway only', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.reached('Paid')
+    const transactionId = transaction.gatewayTransactionId ?? ''
+    expect(await w.refund(transaction, { transactionId, gateway: 'fib' })).toEqual({
+      state: 'unknown_transaction',
+    })
+    expect(await w.refund(transaction, { gateway: 'fib' })).toEqual({
+      state: 'unknown_transaction',
+    })
+    expect(await w.refund(transaction, { transactionId: 'nobody' })).toEqual({
+      state: 'unknown_transaction',
+    })
+    expect(await w.refund(transaction, { transactionId })).toMatchObject({
+      state: 'begun',
+      transaction: { id: transaction.id },
+    })
+  })
+
+  it('is made once for fifty calls at the same time', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.reached('Paid')
+    const all = await Promise.all(
+      Array.from({ length: 50 }, () => w.refund(transaction, { amount: 100 })),
+    )
+    const states = all.map(({ state }) => state)
+    expect(states.filter((state) => state === 'begun')).toHaveLength(1)
+    expect(states.filter((state) => state === 'in_progress')).toHaveLength(49)
+    expect((await w.story(transaction)).refunds).toHaveLength(1)
+  })
+
+  it('is not begun while the gateway’s circuit is open', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.reached('Paid')
+    w.guard.retryAfterMs = 7_000
+    expect(await w.refund(transaction)).toEqual({ state: 'circuit_open', retryAfterMs: 7_000 })
+    expect((await w.story(transaction)).refunds).toEqual([])
+  })
+
+  it('that is not possible is refused also while the circuit is open, and calls nothing', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.reached('Paid')
+    const given = await w.claimed(transaction, { amount: 4_000, idempotencyKey: 'key-1' })
+    await w.endRefund(given, { kind: 'done' })
+    w.guard.reported.length = 0
+    const wrong = [
+      { wish: { amount: 99_999 }, state: 'too_much' },
+      { wish: { amount: 4_000, fullOnly: true }, state: 'not_full' },
+      { wish: { transactionId: 'nobody' }, state: 'unknown_transaction' },
+      { wish: { amount: 4_000, idempotencyKey: 'key-1' }, state: 'answered' },
+    ]
+    for (const retryAfterMs of [undefined, 12_000]) {
+      w.guard.retryAfterMs = retryAfterMs
+      for (const { wish, state } of wrong) {
+        expect(await w.refund(transaction, wish)).toMatchObject({ state })
+      }
+    }
+    expect(w.guard.reported).toEqual(wrong.map(() => expect.arrayContaining(['neutral'])))
+    expect(await w.refund(transaction, { amount: 1 })).toEqual({
+      state: 'circuit_open',
+      retryAfterMs: 12_000,
+    })
+  })
+
+  it('that failed is found by our id and by the gateway’s', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.reached('Paid')
+    const first = await w.claimed(transaction, { amount: 4_000 })
+    await w.webhook(transaction, { ...failed, refundId: first })
+    const second = await w.claimed(transaction, { amount: 4_000 })
+    const accepted = { kind: 'accepted', gatewayRefundId: 're-2', nextCheckAt: T0 } as const
+    await w.endRefund(second, accepted)
+    await w.webhook(transaction, { ...failed, refundId: 're-2' })
+    const { refunds } = await w.story(transaction)
+    expect(refunds.map(({ status }) => status)).toEqual(['failed', 'failed'])
+  })
+})
+
+describe('a refund of late money', () => {
+  for (const status of ['Failed', 'Cancelled', 'Expired'] as const) {
+    it(`keeps ${status}, stores what was paid and refunded, and settles the alert with an event`, async () => {
+      const w = rivalledWorld(ALERTED)
+      const late = await paidLate(w, status)
+      const refundId = await w.claimed(late, { fullOnly: true })
+      const { transaction, pending } = await w.endRefund(refundId, {
+        ...{ kind: 'done', gatewayRefundId: 'r-1' },
+      })
+      const paid = { amount: 20_000, currency: 'IQD' }
+      expect(transaction).toMatchObject({ status, paid, refundedAmount: 20_000 })
+      expect(transaction).not.toHaveProperty('alert')
+      expect(pending).toMatchObject([
+        { type: 'AlertSettled', payload: { alert: settledAlert, transaction } },
+      ])
+      const { alerts, events } = await w.story(late)
+      expect(alerts.find(({ kind }) => kind === 'late_payment')).toMatchObject(settledAlert)
+      expect(events.map(({ type }) => type)).not.toContain('PaymentRefunded')
+
+      const report = await w.webhook(late, { status: 'Refunded', amount: 20_000 })
+      expect(report).toMatchObject({ outcome: 'unchanged', pending: [] })
+      expect(await w.read(late)).toEqual(transaction)
+      const again = await w.refund(late, { fullOnly: true })
+      expect(again).toEqual({ state: 'not_refundable', status })
+    })
+  }
+
+  it('that the gateway reports before it answers is settled by the report', async () => {
+    const w = rivalledWorld(ALERTED)
+    const late = await paidLate(w)
+    const refundId = await w.claimed(late, { amount: 20_000 })
+    await w.endRefund(refundId, { kind: 'accepted', nextCheckAt: T0 + HOUR })
+    expect(await w.read(late)).toMatchObject({ alert: { kind: 'late_payment' } })
+    const report = await w.webhook(late, { status: 'Refunded', amount: 20_000 })
+    expect(report).toMatchObject({
+      outcome: 'unchanged',
+      pending: [{ type: 'AlertSettled', payload: { alert: { kind: 'late_payment' } } }],
+    })
+    const { refunds, transaction } = await w.story(late)
+    expect(refunds).toMatchObject([{ status: 'succeeded' }])
+    expect(transaction).toMatchObject({ status: 'Expired', refundedAmount: 20_000 })
+    expect((await w.endRefund(refundId, { kind: 'done' })).pending).toEqual([])
+  })
+
+  it('of a part leaves the alert open until the rest is refunded, and never gives more back', async () => {
+    const w = rivalledWorld(ALERTED)
+    const late = await paidLate(w)
+    const first = await w.claimed(late, { amount: 5_000, idempotencyKey: 'z' })
+    const part = await w.endRefund(first, { kind: 'done' })
+    expect(part).toMatchObject({
+      transaction: { refundedAmount: 5_000, alert: { kind: 'late_payment' } },
+      pending: [],
+    })
+    expect(await w.refund(late, { amount: 15_001 })).toMatchObject({ state: 'too_much' })
+    const second = await w.claimed(late, { amount: 15_000, idempotencyKey: 'a' })
+    const rest = await w.endRefund(second, { kind: 'done' })
+    expect(rest).toMatchObject({
+      transaction: { refundedAmount: 20_000 },
+      pending: [{ payload: { alert: { gatewayReference: second } } }],
+    })
+    expect(await w.alerts()).toEqual([])
+  })
+
+  it('that is refused changes nothing, and is not possible once a person has settled the alert', async () => {
+    const w = rivalledWorld(ALERTED)
+    const late = await paidLate(w)
+    const error = { code: 'no', message: 'No.' }
+    const refundId = await w.claimed(late, { amount: 20_000 })
+    await w.endRefund(refundId, { kind: 'refused', error })
+    expect(await w.alerts()).toEqual(['late_payment'])
+    const { alert } = await w.read(late)
+    const settling = w.ledger.acknowledge(alert?.id ?? '', 'ada', T0 + HOUR, 'bank-7')
+    expect(await settling).toBe(true)
+    expect(w.dispatcher.take()).toMatchObject([
+      {
+        type: 'AlertSettled',
+        payload: { alert: { acknowledgedBy: 'ada', gatewayReference: 'bank-7' } },
+      },
+    ])
+    const now = await w.refund(late, { amount: 20_000 })
+    expect(now).toEqual({ state: 'not_refundable', status: 'Expired' })
+  })
+})

@@ -1,0 +1,216 @@
+// What the sweeper takes from the ledger: checks and events that are due, and their results.
+
+import { describe, expect, it } from 'vitest'
+import { LEASE_MS } from '../../../../worker/payments/domain/outbox.ts'
+import { BOTH, ENDPOINT, LISTENERS, POSTED } from '../../../support/ledger-fakes.ts'
+import { HOUR, iso, MINUTE, T0 } from '../../../support/ledger-world.ts'
+import { rivalledWorld } from './writer-bed.ts'
+
+describe('a check', () => {
+  it('can be claimed when it is due, once until its next time', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.charged()
+    const due = T0 + 5 * MINUTE
+    const claim = { until: due + MINUTE, limit: 9 }
+    expect(await w.ledger.claimChecks({ ...claim, now: due - 1 })).toEqual([])
+    expect(await w.ledger.claimChecks({ ...claim, now: due })).toEqual([
+      { transaction, request: w.start().request, isUnsent: false },
+    ])
+    expect(await w.ledger.claimChecks({ ...claim, now: due })).toEqual([])
+    const again = { now: due + MINUTE, until: due + HOUR, limit: 9 }
+    expect(await w.ledger.claimChecks(again)).toHaveLength(1)
+  })
+
+  it('of one payment can be claimed before it is due, and the sweeper does not claim it meanwhile', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.charged()
+    const now = T0 + 1_000
+    const claim = { transactionId: transaction.id, now, until: T0 + HOUR }
+    expect(await w.ledger.claimCheck(claim)).toEqual({
+      state: 'claimed',
+      check: { transaction, request: w.start().request, isUnsent: false },
+    })
+    const due = { until: T0 + 9 * HOUR, limit: 9 }
+    expect(await w.ledger.claimChecks({ ...due, now: T0 + HOUR - 1 })).toEqual([])
+    expect(await w.ledger.claimChecks({ ...due, now: T0 + HOUR })).toHaveLength(1)
+  })
+
+  it('of a payment with a final status can be claimed, and is not due afterwards', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.reached('Failed')
+    const claim = { transactionId: transaction.id, now: T0 + HOUR, until: T0 + 2 * HOUR }
+    expect(await w.ledger.claimCheck(claim)).toMatchObject({ state: 'claimed' })
+    expect(await w.ledger.claimChecks({ now: T0 + 9 * HOUR, until: 0, limit: 9 })).toEqual([])
+  })
+
+  it('of one payment is refused while its charge is under way, or if there is no payment', async () => {
+    const w = rivalledWorld()
+    const until = T0 + MINUTE
+    const { id: transactionId } = await w.pending({ until })
+    const claim = { transactionId, now: until - 1, until: T0 + HOUR }
+    expect(await w.ledger.claimCheck(claim)).toMatchObject({ state: 'in_progress' })
+    expect(await w.ledger.claimCheck({ ...claim, now: until })).toMatchObject({
+      state: 'claimed',
+    })
+    expect(await w.ledger.claimCheck({ ...claim, transactionId: '01NOBODY' })).toEqual({
+      state: 'unknown_transaction',
+    })
+  })
+
+  it('is due soon after a stale event for a Pending payment', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.charged()
+    const names = {
+      gatewayTransactionId: transaction.gatewayTransactionId ?? '',
+      reference: 'order-1',
+    }
+    const claim = { now: T0 + 2_000, until: T0 + HOUR, limit: 9 }
+    await w.ledger.checkSoon('fib', names, T0 + 2_000)
+    await w.ledger.checkSoon('redirect', { ...names, gatewayTransactionId: 'x' }, T0 + 2_000)
+    expect(await w.ledger.claimChecks(claim)).toEqual([])
+    await w.ledger.checkSoon('redirect', names, T0 + 2_000)
+    expect(await w.ledger.claimChecks(claim)).toHaveLength(1)
+  })
+
+  it('contains the refund under way', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.reached('Paid')
+    const refundId = await w.claimed(transaction, { amount: 4_000 })
+    const refund = { id: refundId, amount: 4_000, createdAt: T0 + 20_000, isAccepted: false }
+    const until = T0 + 2 * HOUR
+    const claim = { until, limit: 9 }
+    const early = { ...claim, now: T0 + 20_000 + MINUTE - 1 }
+    expect(await w.ledger.claimChecks(early)).toEqual([])
+    const checks = await w.ledger.claimChecks({ ...claim, now: T0 + 20_000 + MINUTE })
+    expect(checks).toMatchObject([{ transaction: { id: transaction.id }, refund }])
+    await w.endRefund(refundId, { kind: 'accepted', nextCheckAt: T0 + HOUR })
+    expect(await w.ledger.claimChecks({ ...claim, now: T0 + HOUR - 1 })).toEqual([])
+    expect(await w.ledger.claimChecks({ ...claim, now: T0 + HOUR })).toMatchObject([
+      { refund: { ...refund, isAccepted: true } },
+    ])
+  })
+})
+
+describe('a pending event', () => {
+  it('is dispatched after its commit, and due again when its lease is over', async () => {
+    const w = rivalledWorld()
+    const begun = await w.caused(w.begin())
+    if (begun.state !== 'begun') throw new Error(begun.state)
+    const claim = (now: number) => w.outbox.claimPending({ now, limit: 9 })
+    expect(await claim(T0 + LEASE_MS - 1)).toEqual([])
+    expect(await claim(T0 + LEASE_MS)).toEqual(begun.pending)
+    expect(await claim(T0 + LEASE_MS)).toEqual([])
+    expect(await claim(T0 + 2 * LEASE_MS)).toEqual(begun.pending)
+  })
+
+  it('is claimed once by many calls at the same time, the oldest first', async () => {
+    const w = rivalledWorld()
+    const ids: string[] = []
+    for (const reference of ['a', 'b', 'c']) {
+      ids.push((await w.pending({ request: { reference } })).id)
+    }
+    const claim = { now: T0 + HOUR, limit: 1 }
+    const first = await w.outbox.claimPending(claim)
+    expect(first.map(({ outboxId }) => outboxId)).toEqual(ids.slice(0, 1))
+    const all = await Promise.all(Array.from({ length: 9 }, () => w.outbox.claimPending(claim)))
+    const rest = all.flat().map(({ outboxId }) => outboxId)
+    expect(new Set(rest)).toEqual(new Set(ids.slice(1)))
+    expect(rest).toHaveLength(2)
+  })
+
+  it('is not sent again to listeners that accepted it when the endpoint did not', async () => {
+    const w = rivalledWorld(BOTH)
+    const begun = await w.caused(w.begin())
+    const [event] = begun.pending
+    const outboxId = event?.outboxId ?? ''
+    const id = event?.delivery?.id ?? ''
+    const delivery = { id, ok: false, status: 503, nextAttemptAt: T0 + HOUR }
+    await w.outbox.settleDispatched([{ outboxId, listeners: { ok: true }, delivery }], T0 + 5)
+    const [again] = await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })
+    expect(again).toMatchObject({ outboxId, delivery: { id, attempts: 1 } })
+    expect(again).not.toHaveProperty('listeners')
+    expect((await w.story(outboxId)).events).toMatchObject([
+      { listenersDoneAt: iso(T0 + 5), deliveries: [{ id, attempts: 1, lastStatus: 503 }] },
+    ])
+    const done = { id, ok: true, status: 204 }
+    await w.outbox.settleDispatched([{ outboxId, delivery: done }], T0 + HOUR + 5)
+    const [stored] = (await w.story(outboxId)).events
+    expect(stored?.deliveries).toMatchObject([
+      {
+        id,
+        endpoint: ENDPOINT,
+        status: 'delivered',
+        attempts: 2,
+        lastStatus: 204,
+        deliveredAt: iso(T0 + HOUR + 5),
+      },
+    ])
+    expect(await w.outbox.claimPending({ now: T0 + 9 * HOUR, limit: 9 })).toEqual([])
+  })
+
+  it('that listeners never accepted is given up with an alert', async () => {
+    const w = rivalledWorld(LISTENERS)
+    const { id } = await w.pending()
+    await w.outbox.settleDispatched(
+      [{ outboxId: id, listeners: { ok: false, error: 'x' } }],
+      T0 + 5,
+    )
+    expect(await w.outbox.claimPending({ now: T0 + 99 * HOUR, limit: 9 })).toEqual([])
+    expect(await w.queries.alerts({}, { limit: 9 })).toMatchObject([
+      {
+        kind: 'listener_dead',
+        transactionId: id,
+        gateway: 'redirect',
+        detail: { event: id, type: 'PaymentInitiated', reference: 'order-1', error: 'x' },
+      },
+    ])
+  })
+
+  it('that the endpoint never accepted is dead with an alert, until it is sent again', async () => {
+    const w = rivalledWorld(POSTED)
+    const begun = await w.caused(w.begin())
+    const [event] = begun.pending
+    const outboxId = event?.outboxId ?? ''
+    const id = event?.delivery?.id ?? ''
+    const delivery = { id, ok: false, error: 'refused' }
+    await w.outbox.settleDispatched([{ outboxId, delivery }], T0 + 5)
+    expect(await w.alerts()).toEqual(['delivery_dead'])
+    expect((await w.story(outboxId)).events).toMatchObject([
+      { deliveries: [{ status: 'dead', attempts: 1, lastError: 'refused' }] },
+    ])
+    expect(await w.outbox.claimPending({ now: T0 + 99 * HOUR, limit: 9 })).toEqual([])
+
+    expect(await w.ledger.redeliver('nobody', T0 + HOUR)).toBe(false)
+    expect(await w.ledger.redeliver(id, T0 + HOUR)).toBe(true)
+    const [again] = await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })
+    expect(again).toMatchObject({ outboxId, delivery: { id, endpoint: ENDPOINT, attempts: 0 } })
+    expect(again).toHaveProperty('payload', event && 'payload' in event && event.payload)
+  })
+
+  it('that is dead again after it was sent again raises its alert again', async () => {
+    const w = rivalledWorld(POSTED)
+    const begun = await w.caused(w.begin())
+    const [event] = begun.pending
+    const outboxId = event?.outboxId ?? ''
+    const id = event?.delivery?.id ?? ''
+    const dispatched = [{ outboxId, delivery: { id, ok: false, status: 410 } }]
+    await w.outbox.settleDispatched(dispatched, T0 + 5)
+    const [alert] = await w.queries.alerts({}, { limit: 9 })
+    expect(alert?.detail).toEqual({
+      deliveryId: id,
+      endpoint: ENDPOINT,
+      lastStatus: 410,
+      event: outboxId,
+      type: 'PaymentInitiated',
+      reference: 'order-1',
+      amount: 25_000,
+      currency: 'IQD',
+    })
+    await w.ledger.acknowledge(alert?.id ?? '', 'ada', T0 + HOUR)
+    await w.ledger.redeliver(id, T0 + HOUR)
+    expect(await w.alerts()).toEqual([])
+    await w.outbox.claimPending({ now: T0 + HOUR, limit: 9 })
+    await w.outbox.settleDispatched(dispatched, T0 + HOUR + 5)
+    expect(await w.alerts()).toEqual(['delivery_dead'])
+  })
+})

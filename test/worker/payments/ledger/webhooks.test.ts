@@ -1,0 +1,303 @@
+// Webhooks in the ledger: recorded once, and applied to their payment, now or when it appears.
+
+import { describe, expect, it } from 'vitest'
+import { externalReference } from '../../../../worker/payments/domain/begin-charge.ts'
+import { NOBODY } from '../../../support/ledger-fakes.ts'
+import { HOUR, iso, MINUTE, T0 } from '../../../support/ledger-world.ts'
+import { rivalledWorld } from './writer-bed.ts'
+
+const LESS = { amount: 20_000, currency: 'IQD' }
+
+describe('a webhook', () => {
+  it('changes its payment, and stores one event, which is dispatched', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.charged()
+    const arrival = w.arrival(transaction, { receivedAt: T0 + 10_000, eventId: 'e-1' })
+    const recorded = await w.caused(w.ledger.webhook(arrival))
+    expect(recorded).toMatchObject({
+      outcome: 'applied',
+      isMismatch: false,
+      transactionId: transaction.id,
+      pending: [
+        {
+          outboxId: arrival.id,
+          type: 'PaymentSucceeded',
+          correlationId: 'correlation-2',
+          createdAt: T0 + 10_000,
+          listeners: { attempts: 0 },
+          delivery: { attempts: 0 },
+        },
+      ],
+    })
+    const story = await w.story(transaction)
+    expect(story.transaction).toMatchObject({
+      ...{ status: 'Paid', updatedAt: iso(T0 + 10_000), paidAt: iso(T0 + 10_000) },
+      paid: { amount: 25_000, currency: 'IQD' },
+    })
+    expect(story.events.map(({ type }) => type)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
+    expect(story.events[1]?.id).toBe(arrival.id)
+    expect(story.events[1]?.payload).toEqual({ transaction: story.transaction })
+    expect(story.webhookEvents).toEqual([
+      {
+        id: arrival.id,
+        gateway: 'redirect',
+        eventId: 'e-1',
+        gatewayTransactionId: transaction.gatewayTransactionId,
+        reference: 'order-1',
+        transactionId: transaction.id,
+        fromStatus: 'Pending',
+        toStatus: 'Paid',
+        amount: 25_000,
+        currency: 'IQD',
+        isMismatch: false,
+        outcome: 'applied',
+        raw: { a: ['body', 1, null] },
+        correlationId: 'correlation-2',
+        occurredAt: iso(T0 + 10_000),
+        receivedAt: iso(T0 + 10_000),
+      },
+    ])
+  })
+
+  it('is recorded once when the ledger is called twice at the same time', async () => {
+    const w = rivalledWorld()
+    const known = await w.charged()
+    const parked = await w.pending({ request: { reference: 'order-7' } })
+    const unknown = { reference: '', gatewayTransactionId: 'nobody' }
+    for (const arrival of [w.arrival(known), w.arrival(parked, unknown)]) {
+      const [one, other] = await Promise.all([
+        w.ledger.webhook(arrival),
+        w.ledger.webhook(structuredClone(arrival)),
+      ])
+      expect(one).toEqual(other)
+      expect(await w.ledger.webhook(arrival)).toEqual(one)
+    }
+    expect(await w.eventsOf(known)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
+    expect((await w.story(known)).webhookEvents).toHaveLength(1)
+    const left = await w.queries.webhookEvents({ outcome: 'parked' }, { limit: 9 })
+    expect(left).toHaveLength(1)
+  })
+
+  it('is a duplicate when it comes again, and changes nothing', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.charged()
+    await w.webhook(transaction, { eventId: 'e-1' })
+    const before = await w.story(transaction)
+    const again = await w.webhook(transaction, { eventId: 'e-1', status: 'Refunded' })
+    expect(again).toMatchObject({ outcome: 'duplicate', pending: [] })
+    expect(await w.story(transaction)).toEqual(before)
+  })
+
+  it('that comes fifty times at once changes its payment once, with one event', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.charged()
+    const deliveries = Array.from({ length: 50 }, () => w.arrival(transaction, { eventId: 'e-1' }))
+    const all = await Promise.all(deliveries.map((each) => w.ledger.webhook(each)))
+    const outcomes = all.map(({ outcome }) => outcome)
+    expect(outcomes.filter((outcome) => outcome === 'applied')).toHaveLength(1)
+    expect(outcomes.filter((outcome) => outcome === 'duplicate')).toHaveLength(49)
+    expect(w.dispatcher.take()).toHaveLength(1)
+    expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
+    expect((await w.story(transaction)).webhookEvents).toHaveLength(1)
+  })
+
+  it('stores the event of a change as done if there are no subscribers', async () => {
+    const w = rivalledWorld(NOBODY)
+    const transaction = await w.charged()
+    expect((await w.webhook(transaction)).pending).toEqual([])
+    const { events } = await w.story(transaction)
+    expect(events).toHaveLength(2)
+    for (const event of events) {
+      expect(event.listenersDoneAt).toBeDefined()
+      expect(event.deliveries).toEqual([])
+    }
+    expect(await w.outbox.claimPending({ now: T0 + 9e9, limit: 9 })).toEqual([])
+  })
+
+  it('is found by the external reference before the order, and gets the gateway’s id', async () => {
+    const w = rivalledWorld()
+    const one = await w.pending({ request: { reference: 'order-1' } })
+    const other = await w.pending({ request: { reference: 'order-2' } })
+    const recorded = await w.webhook(other, {
+      gatewayTransactionId: 'gateway-9',
+      reference: 'order-1',
+      externalReferenceId: other.externalReferenceId,
+    })
+    expect(recorded.transactionId).toBe(other.id)
+    expect((await w.read(other)).gatewayTransactionId).toBe('gateway-9')
+    expect((await w.read(one)).status).toBe('Pending')
+  })
+
+  it('is refused, and not stored, if its time or its amount is impossible', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.charged()
+    const none = ['', 'yesterday', '1969-12-31T23:59:59Z', '+010000-01-01T00:00:00Z']
+    for (const occurredAt of none) {
+      await expect(w.webhook(transaction, { occurredAt })).rejects.toThrow(/not a time/)
+    }
+    for (const amount of [Number.NaN, 2 ** 60, 0.5]) {
+      await expect(w.webhook(transaction, { amount })).rejects.toThrow(/not an amount/)
+    }
+    expect((await w.story(transaction)).webhookEvents).toEqual([])
+  })
+})
+
+describe('an event without a payment', () => {
+  it('is parked, and applied when the charge is answered', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.pending()
+    const arrival = w.arrival(transaction, { reference: '', receivedAt: T0 + 500 })
+    const parking = await w.ledger.webhook(arrival)
+    expect(parking).toEqual({ outcome: 'parked', isMismatch: false })
+    expect(w.dispatcher.take()).toEqual([])
+    const parked = await w.queries.webhookEvents({ outcome: 'parked' }, { limit: 9 })
+    expect(parked.map(({ id }) => id)).toEqual([arrival.id])
+    expect(parked[0]?.transactionId).toBeUndefined()
+    const finished = await w.answer(transaction, T0 + MINUTE)
+    expect(finished.transaction.status).toBe('Paid')
+    expect(finished.pending).toMatchObject([{ outboxId: arrival.id, type: 'PaymentSucceeded' }])
+    const story = await w.story(transaction)
+    expect(story.webhookEvents).toMatchObject([
+      { id: arrival.id, outcome: 'applied', fromStatus: 'Pending' },
+    ])
+    expect(await w.eventsOf(transaction)).toEqual(['PaymentInitiated', 'PaymentSucceeded'])
+  })
+
+  it('is applied with others in the order of their times', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.pending()
+    const at = (ms: number) => ({ reference: '', occurredAt: iso(ms) })
+    await w.webhook(transaction, { ...at(T0 + 900), status: 'Refunded' })
+    await w.webhook(transaction, { ...at(T0 + 300), status: 'Paid' })
+    const { transaction: after } = await w.answer(transaction, T0 + MINUTE)
+    expect(after).toMatchObject({ status: 'Refunded', refundedAmount: 25_000 })
+    const types = new Set(await w.eventsOf(transaction))
+    expect(types).toEqual(new Set(['PaymentInitiated', 'PaymentSucceeded', 'PaymentRefunded']))
+  })
+
+  it('is applied when its charge has ended without an answer, by its order or by our name', async () => {
+    const w = rivalledWorld()
+    const before = await w.pending({ request: { reference: 'order-0' } })
+    const reference = 'order-7'
+    const named = { reference, gatewayTransactionId: 'gateway-7' }
+    await w.webhook(before, named)
+    const externalReferenceId = externalReference({ gateway: 'redirect', reference }, 1)
+    const refund = { ...named, externalReferenceId, status: 'Refunded' } as const
+    await w.webhook(before, { ...refund, reference: '', occurredAt: iso(T0 + HOUR) })
+    const transaction = await w.pending({ request: { reference } })
+    const finished = await w.finish(transaction, { kind: 'unknown', nextCheckAt: T0 + MINUTE })
+    expect(finished.transaction).toMatchObject({
+      ...{ status: 'Refunded', gatewayTransactionId: 'gateway-7' },
+    })
+    expect(finished.pending.map(({ type }) => type)).toEqual([
+      ...['PaymentSucceeded', 'PaymentRefunded'],
+    ])
+  })
+
+  it('is applied by the sweeper when its payment exists and its charge has no answer', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.pending({ request: { reference: 'order-0' } })
+    const arrival = w.arrival(transaction, {
+      reference: 'order-7',
+      gatewayTransactionId: 'gateway-7',
+    })
+    await w.ledger.webhook(arrival)
+    const apply = async () => {
+      await w.ledger.applyParked({ now: T0 + MINUTE, limit: 10 })
+      return w.dispatcher.take()
+    }
+    expect(await apply()).toEqual([])
+    const late = await w.pending({ request: { reference: 'order-7' } })
+    expect(await apply()).toMatchObject([{ outboxId: arrival.id, type: 'PaymentSucceeded' }])
+    expect(await w.read(late)).toMatchObject({
+      status: 'Paid',
+      gatewayTransactionId: 'gateway-7',
+    })
+    expect(await apply()).toEqual([])
+  })
+
+  it('with another amount is logged when its charge is answered', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.pending()
+    const parked = { reference: '', ...LESS, eventId: 'event-1' }
+    await w.webhook(transaction, parked)
+    expect(w.logged).toEqual([])
+    await w.answer(transaction, T0 + MINUTE)
+    const fields = {
+      gateway: 'redirect',
+      correlationId: 'correlation-2',
+      eventId: 'event-1',
+      status: 'Paid',
+      transactionId: transaction.id,
+      outcome: 'applied',
+      ...LESS,
+    }
+    expect(w.logged).toEqual([['payments.webhook.amount_mismatch', fields]])
+  })
+
+  it('with another amount is logged when the sweeper applies it, whether it is applied or rejected', async () => {
+    const w = rivalledWorld()
+    const transaction = await w.pending({ request: { reference: 'order-0' } })
+    for (const [reference, onMismatch] of [
+      ['order-7', 'log'],
+      ['order-8', 'reject'],
+    ] as const) {
+      const gatewayTransactionId = `gateway of ${reference}`
+      await w.webhook(transaction, { reference, gatewayTransactionId, ...LESS, onMismatch })
+      const other = await w.pending({ request: { reference } })
+      await w.finish(other, { kind: 'unknown', gatewayTransactionId, nextCheckAt: T0 + MINUTE })
+    }
+    await w.ledger.applyParked({ now: T0 + MINUTE, limit: 10 })
+    expect(w.logged.map(([event, { outcome }]) => [event, outcome])).toEqual([
+      ['payments.webhook.amount_mismatch', 'applied'],
+      ['payments.webhook.amount_mismatch', 'rejected'],
+    ])
+    await w.ledger.applyParked({ now: T0 + MINUTE, limit: 10 })
+    expect(w.logged).toHaveLength(2)
+  })
+})
+
+describe('an event', () => {
+  it('whose ids contradict each other changes neither payment, raises one alert, and both are asked about', async () => {
+    const w = rivalledWorld()
+    const one = await w.charged()
+    const other = await w.charged({ request: { reference: 'order-2' } })
+    const { externalReferenceId } = other
+    const first = await w.webhook(one, { status: 'Paid', externalReferenceId })
+    expect(first).toMatchObject({ outcome: 'rejected', transactionId: one.id })
+    expect((await w.read(one)).status).toBe('Pending')
+    expect((await w.read(other)).status).toBe('Pending')
+    const due = await w.ledger.claimChecks({ now: T0 + MINUTE, until: T0, limit: 9 })
+    expect(due).toHaveLength(2)
+    await w.webhook(one, { status: 'Failed', externalReferenceId })
+    const alerts = await w.queries.alerts({}, { limit: 9 })
+    expect(alerts).toMatchObject([
+      {
+        kind: 'id_mismatch',
+        transactionId: one.id,
+        detail: { reference: 'order-1', otherTransactionId: other.id, externalReferenceId },
+      },
+    ])
+  })
+
+  it('with an id that is no id of a charge, as its driver says, contradicts nothing', async () => {
+    const w = rivalledWorld()
+    const one = await w.charged()
+    const wish = { status: 'Paid', gatewayTransactionId: 'pi_1', isOtherId: true } as const
+    expect(
+      await w.webhook(one, { ...wish, externalReferenceId: one.externalReferenceId }),
+    ).toMatchObject({ outcome: 'applied' })
+  })
+
+  it('without a name of ours is matched by the order, if the money agrees, also as `iqd`', async () => {
+    const w = rivalledWorld()
+    const one = await w.pending()
+    const wish = { status: 'Paid', gatewayTransactionId: 'gateway-1', currency: 'iqd' } as const
+    const { reference } = one
+    expect(await w.webhook(one, { ...wish, reference, externalReferenceId: '' })).toMatchObject({
+      outcome: 'applied',
+      isMismatch: false,
+    })
+    expect((await w.read(one)).paid).toEqual({ amount: 25_000, currency: 'IQD' })
+  })
+})
