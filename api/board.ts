@@ -1,7 +1,6 @@
 // What the OpenAPI document says of the routes of boards.
 
 import * as z from 'zod'
-import { repositoryQuery, sessionsQuery, tasksQuery } from '../worker/board/parameters.ts'
 import {
   changesAnswerSchema,
   changesSchema,
@@ -91,7 +90,7 @@ const read = (
 ): Operation => ({
   ...of,
   needs: 'board:read',
-  query: more.query ?? repositoryQuery,
+  query: more.query ?? records.repositoryQuery,
   headers: ['If-None-Match'],
   answers: {
     200: {
@@ -114,7 +113,7 @@ const publishing = (
 ) => ({
   ...of,
   needs: 'board:write' as const,
-  query: repositoryQuery,
+  query: records.repositoryQuery,
   body,
   answers: { 200: answer },
   failures: PUBLISH_FAILURES,
@@ -132,7 +131,7 @@ const OPERATIONS: Record<string, Operation> = {
       '`Message`, and says what to fetch again.',
     needs: 'board:read',
     takesTicket: true,
-    query: repositoryQuery.extend({
+    query: records.repositoryQuery.extend({
       last_event_id: z
         .string()
         .describe('For clients that send no headers: `Last-Event-ID`, which comes before it.')
@@ -153,12 +152,12 @@ const OPERATIONS: Record<string, Operation> = {
     id: 'createTicket',
     summary: 'A ticket for EventSource, which sends no headers',
     needs: 'board:read',
-    query: repositoryQuery,
+    query: records.repositoryQuery,
     answers: { 201: { description: 'For the stream of one repository.', schema: ticketSchema } },
     failures: ['invalid_path'],
   },
   'GET /api/tasks': read({ id: 'listTasks', summary: 'Tasks' }, tasksSchema, {
-    query: tasksQuery,
+    query: records.tasksQuery,
     failures: ['invalid_request'],
   }),
   'GET /api/tasks/:id': read(
@@ -179,7 +178,7 @@ const OPERATIONS: Record<string, Operation> = {
   'GET /api/sessions': read(
     { id: 'listSessions', summary: 'Work sessions, newest first' },
     sessionsSchema,
-    { query: sessionsQuery, failures: ['invalid_request'] },
+    { query: records.sessionsQuery, failures: ['invalid_request'] },
   ),
   'GET /api/sessions/:id': read(
     {

@@ -1,17 +1,18 @@
-// The read model and the change log, over any embedded SQLite.
+// What a repository stores, over any embedded SQLite.
 
 import { describe, expect, it } from 'vitest'
-import { type BoardStore, sqliteBoardStore } from '../../worker/board/board-store-sqlite.ts'
-import { type ChangeLog, LOG_ROWS, sqliteChangeLog } from '../../worker/board/change-log-sqlite.ts'
-import { createBoardTables } from '../../worker/board/open-repository-sqlite.ts'
-import { sqliteSpentIds } from '../../worker/board/spent-ids-sqlite.ts'
+import {
+  type BoardStore,
+  LOG_ROWS,
+  sqliteBoardStore,
+} from '../../worker/board/board-store-sqlite.ts'
+import { createBoardTables, openRepository } from '../../worker/board/open-repository-sqlite.ts'
 import type { Sql } from '../../worker/board/sql.ts'
 import { bucketOf, EMPTY_HASH, keyOf } from '../../worker/board/wire.ts'
 import { following, runRecord, sessionRecord, sums, taskRecord } from '../support/edge.ts'
 
 interface Opened {
   store: BoardStore
-  log: ChangeLog
   sql: Sql
 }
 
@@ -23,7 +24,7 @@ export function boardStoreContract(
   const on = (use: (opened: Opened) => void) => () =>
     withSql((sql) => {
       createBoardTables(sql)
-      use({ sql, store: sqliteBoardStore(sql, 'epoch1'), log: sqliteChangeLog(sql) })
+      use({ sql, store: sqliteBoardStore(sql, 'epoch1') })
     })
 
   describe(`the board store on ${name}`, () => {
@@ -87,21 +88,20 @@ export function boardStoreContract(
       ['a newer version', 'UPDATE board_schema SET version = version + 1'],
       ['the version that had no number', 'DROP TABLE board_schema'],
     ])('of %s begins anew under another epoch, and keeps what was spent', (_, change) =>
-      on(({ sql, store, log }) => {
+      on(({ sql, store }) => {
         store.put(taskRecord('A-1'), 1)
         store.put(sessionRecord('ses_1'), 1)
         store.save({ ...store.state(), published: true, run: 3 })
-        log.append({ type: 'tasks-changed' }, 1)
-        const spent = sqliteSpentIds(sql)
-        expect(spent.spend('a-link', 1_000, 1)).toBe(true)
+        store.append({ type: 'tasks-changed' }, 1)
+        expect(openRepository(sql).spend('a-link', 1_000, 1)).toBe(true)
         sql.all(change)
         createBoardTables(sql)
         const again = sqliteBoardStore(sql, 'epoch2')
         expect(again.state()).toMatchObject({ epoch: 'epoch2', published: false, run: 0 })
         expect(again.root()).toBe(EMPTY_HASH)
         expect(again.task('A-1')).toBeUndefined()
-        expect(sqliteChangeLog(sql).head()).toBe(0)
-        expect(sqliteSpentIds(sql).spend('a-link', 1_000, 2)).toBe(false)
+        expect(again.head()).toBe(0)
+        expect(openRepository(sql).spend('a-link', 1_000, 2)).toBe(false)
         again.put(taskRecord('A-2'), 1)
         createBoardTables(sql)
         expect(sqliteBoardStore(sql, 'epoch3').task('A-2')).toBeDefined()
@@ -158,33 +158,58 @@ export function boardStoreContract(
     )
   })
 
-  describe(`the change log on ${name}`, () => {
+  describe(`the log of messages on ${name}`, () => {
     it(
       'begins at 0, and gives what came after a place in order',
-      on(({ log }) => {
-        expect([log.head(), log.oldest()]).toEqual([0, 1])
-        log.append({ type: 'task-changed', id: 'A' }, 10)
-        log.append({ type: 'tasks-changed' }, 20)
-        expect(log.after(0)).toEqual([{ type: 'task-changed', id: 'A' }, { type: 'tasks-changed' }])
-        expect(log.after(1)).toEqual([{ type: 'tasks-changed' }])
-        expect(log.after(2)).toEqual([])
+      on(({ store }) => {
+        expect([store.head(), store.oldest()]).toEqual([0, 1])
+        store.append({ type: 'task-changed', id: 'A' }, 10)
+        store.append({ type: 'tasks-changed' }, 20)
+        expect(store.messagesAfter(0)).toEqual([
+          { type: 'task-changed', id: 'A' },
+          { type: 'tasks-changed' },
+        ])
+        expect(store.messagesAfter(1)).toEqual([{ type: 'tasks-changed' }])
+        expect(store.messagesAfter(2)).toEqual([])
       }),
     )
 
     it(
       'finds the place of a moment, the head when nothing came after it',
-      on(({ log }) => {
-        for (const at of [10, 20, 20, 30]) log.append({ type: 'tasks-changed' }, at)
-        expect([0, 10, 19, 20, 30].map((at) => log.seqBefore(at))).toEqual([0, 1, 1, 3, 4])
+      on(({ store }) => {
+        for (const at of [10, 20, 20, 30]) store.append({ type: 'tasks-changed' }, at)
+        expect([0, 10, 19, 20, 30].map((at) => store.seqBefore(at))).toEqual([0, 1, 1, 3, 4])
       }),
     )
 
     it(
       'keeps the newest messages only',
-      on(({ log }) => {
-        for (let i = 0; i < LOG_ROWS + 5; i++) log.append({ type: 'tasks-changed' }, i)
-        expect([log.head(), log.oldest()]).toEqual([LOG_ROWS + 5, 6])
-        expect(log.after(5)).toHaveLength(LOG_ROWS)
+      on(({ store }) => {
+        for (let i = 0; i < LOG_ROWS + 5; i++) store.append({ type: 'tasks-changed' }, i)
+        expect([store.head(), store.oldest()]).toEqual([LOG_ROWS + 5, 6])
+        expect(store.messagesAfter(5)).toHaveLength(LOG_ROWS)
+      }),
+    )
+  })
+  describe(`an id that is good once, on ${name}`, () => {
+    it(
+      'is spent once, also when the database is opened again',
+      on(({ sql }) => {
+        const opened = openRepository(sql)
+        expect(opened.spend('a', 1_000, 0)).toBe(true)
+        expect(opened.spend('a', 1_000, 1)).toBe(false)
+        expect(opened.spend('b', 1_000, 1)).toBe(true)
+        expect(openRepository(sql).spend('a', 1_000, 999)).toBe(false)
+      }),
+    )
+
+    it(
+      'is forgotten when it would be refused anyway',
+      on(({ sql }) => {
+        const opened = openRepository(sql)
+        opened.spend('a', 1_000, 0)
+        opened.spend('b', 5_000, 1_000)
+        expect(sql.all('SELECT id FROM spent_ids')).toEqual([{ id: 'b' }])
       }),
     )
   })

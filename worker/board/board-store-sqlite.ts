@@ -1,5 +1,6 @@
-// A repository's read model in its own SQLite: its records, the sums over their hashes, and its one
-// row of state. Synchronous, because a repository decides and writes in one turn.
+// What a repository stores in its own SQLite: its records, the sums over their hashes, its log of
+// messages, and its one row of state. Synchronous, because a repository decides and writes in one
+// turn.
 
 import type {
   ChangedRow,
@@ -12,15 +13,17 @@ import type {
   SessionFilter,
   TaskFilter,
 } from './board-rows.ts'
-import { bucketSums } from './bucket-sums-sqlite.ts'
-import { lightText, putRecord, TABLE_OF } from './record-rows-sqlite.ts'
 import type { Sql, SqlValue } from './sql.ts'
+import { parseEventId } from './sse.ts'
 import {
+  BUCKETS,
   bucketOf,
   type DataRecord,
   EMPTY_HASH,
   type Key,
+  type Kind,
   keyOf,
+  type Message,
   parseKey,
   toggleHash,
 } from './wire.ts'
@@ -31,9 +34,19 @@ type PlacedValues = RowValues & { at: number }
 /** Before every row. */
 const NEWEST: Place = { at: Number.MAX_VALUE, id: '' }
 
+/** Messages that a reconnecting client can still get one by one. */
+export const LOG_ROWS = 1_024
+
+const TABLE_OF: Record<Kind, string> = {
+  task: 'tasks',
+  session: 'sessions',
+  run: 'runs',
+  board: 'boards',
+}
+
 export type BoardStore = ReturnType<typeof sqliteBoardStore>
 
-/** `epoch` is used when this database is new: it names the life of its change log. */
+/** `epoch` is used when this database is new: it names the life of its log. */
 export function sqliteBoardStore(sql: Sql, epoch: string) {
   const first: RepositoryState = {
     epoch,
@@ -51,8 +64,29 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
     JSON.stringify(first),
   )
 
-  const sums = bucketSums(sql)
   const one = (query: string, ...values: SqlValue[]) => sql.all<RowValues>(query, ...values)[0]
+  const seqOf = (query: string, ...values: number[]) =>
+    sql.all<{ seq: number | null }>(query, ...values)[0]?.seq ?? undefined
+  const head = () => seqOf('SELECT max(seq) AS seq FROM changes') ?? 0
+  const oldest = () => seqOf('SELECT min(seq) AS seq FROM changes') ?? 1
+
+  // The 256 sums, held in memory and written once a turn: a message of a thousand records must not
+  // write a thousand rows of sums as well, since rows are what the platform charges for.
+  let sums: string[] | undefined
+  const changedSums = new Set<number>()
+  const loadSums = (): string[] => {
+    if (sums) return sums
+    sums = new Array<string>(BUCKETS).fill(EMPTY_HASH)
+    for (const row of sql.all<{ n: number; sum: string }>('SELECT n, sum FROM buckets')) {
+      sums[row.n] = row.sum
+    }
+    return sums
+  }
+  const toggle = (n: number, hash: string): void => {
+    const known = loadSums()
+    known[n] = toggleHash(known[n] ?? EMPTY_HASH, hash)
+    changedSums.add(n)
+  }
 
   return {
     /** All of it or nothing; `run` must not await, and ends with `save` if it changed anything. */
@@ -60,7 +94,9 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       try {
         return sql.transaction(run)
       } catch (error) {
-        sums.forget()
+        // What is in memory never happened.
+        sums = undefined
+        changedSums.clear()
         throw error
       }
     },
@@ -69,27 +105,36 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
       return row ? (JSON.parse(row.state) as RepositoryState) : first
     },
     save(state: RepositoryState): void {
-      sums.write()
+      for (const n of changedSums) {
+        const sum = loadSums()[n] ?? EMPTY_HASH
+        sql.all('INSERT OR REPLACE INTO buckets (n, sum) VALUES (?, ?)', n, sum)
+      }
+      changedSums.clear()
       sql.all('UPDATE repository SET state = ?', JSON.stringify(state))
     },
 
     /** Writes the record unless the same hash is stored. `seq`: the number of the next message. */
     put(record: DataRecord, seq: number): PutResult {
-      const key = keyOf(record)
+      const { id, hash } = record
       const table = TABLE_OF[record.kind]
       const columns = record.kind === 'task' ? 'hash, file, light' : 'hash'
       const [old] = sql.all<{ hash: string; file?: string; light?: string }>(
         `SELECT ${columns} FROM ${table} WHERE id = ?`,
-        record.id,
+        id,
       )
-      if (old?.hash === record.hash) return { change: 'same', inList: false }
-      const bucket = bucketOf(key)
-      putRecord(sql, record, bucket, seq)
-      if (!old) sql.all('DELETE FROM gone WHERE list = ? AND id = ?', table, record.id)
-      sums.toggle(bucket, old ? toggleHash(old.hash, record.hash) : record.hash)
+      if (old?.hash === hash) return { change: 'same', inList: false }
+      const bucket = bucketOf(keyOf(record))
+      const row: Record<string, SqlValue> = { id, bucket, hash, ...columnsOf(record, seq) }
+      const marks = Object.keys(row).map(() => '?')
+      sql.all(
+        `INSERT OR REPLACE INTO ${table} (${Object.keys(row).join()}) VALUES (${marks.join()})`,
+        ...Object.values(row),
+      )
+      if (!old) sql.all('DELETE FROM gone WHERE list = ? AND id = ?', table, id)
+      toggle(bucket, old ? toggleHash(old.hash, hash) : hash)
       if (record.kind !== 'task') return { change: 'changed', inList: record.kind === 'session' }
       const change = old?.file === record.file ? 'follows' : 'changed'
-      return { change, inList: old?.light !== lightText(record.task) }
+      return { change, inList: old?.light !== row.light }
     },
     /** The key that clients know the removed record by (of a run, its task's); undefined: none. */
     remove(key: Key, seq: number): Key | undefined {
@@ -101,15 +146,15 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
         id,
       )
       if (!old) return undefined
-      sums.toggle(bucketOf(key), old.hash)
+      toggle(bucketOf(key), old.hash)
       if (kind === 'task' || kind === 'session') {
         sql.all('INSERT OR REPLACE INTO gone (list, id, seq) VALUES (?, ?, ?)', table, id, seq)
       }
       return kind === 'run' ? `task:${old.owner}` : key
     },
-    root: (): string => sums.all().reduce(toggleHash, EMPTY_HASH),
+    root: (): string => loadSums().reduce(toggleHash, EMPTY_HASH),
     /** The 256 bucket sums. */
-    buckets: (): string[] => [...sums.all()],
+    buckets: (): string[] => [...loadSums()],
     /** Keys and hashes of these buckets. */
     entries(wanted: readonly number[]): Map<Key, string> {
       const entries = new Map<Key, string>()
@@ -123,6 +168,35 @@ export function sqliteBoardStore(sql: Sql, epoch: string) {
         for (const row of rows) entries.set(`${kind}:${row.id}`, row.hash)
       }
       return entries
+    },
+
+    /** Seq of the newest message; 0 when there never was one. */
+    head,
+    /** Seq of the oldest message kept; 1 when none was dropped yet. */
+    oldest,
+    /** The seq of an event id of this log; undefined: of another epoch, or too old. */
+    placeOf(eventId: string, ofEpoch: string): number | undefined {
+      const place = parseEventId(eventId)
+      const isKnown = place?.epoch === ofEpoch && place.seq <= head() && place.seq >= oldest() - 1
+      return isKnown ? place.seq : undefined
+    },
+    /** Appends and drops what is too old. `at` in ms. Returns the new head. */
+    append(message: Message, at: number): number {
+      const seq = head() + 1
+      const json = JSON.stringify(message)
+      sql.all('INSERT INTO changes (seq, at, message) VALUES (?, ?, ?)', seq, at, json)
+      sql.all('DELETE FROM changes WHERE seq <= ?', seq - LOG_ROWS)
+      return seq
+    },
+    /** Messages after `seq`, oldest first. The caller has checked that none of them was dropped. */
+    messagesAfter: (seq: number): Message[] =>
+      sql
+        .all<{ message: string }>('SELECT message FROM changes WHERE seq > ? ORDER BY seq', seq)
+        .map((row) => JSON.parse(row.message) as Message),
+    /** The seq before the first message after `at` (ms); the head when there is none. */
+    seqBefore(at: number): number {
+      const next = seqOf('SELECT min(seq) AS seq FROM changes WHERE at > ?', at)
+      return next === undefined ? head() : next - 1
     },
 
     /** One page of light tasks, ordered by id, after `after`. */
@@ -260,3 +334,35 @@ function conditions(parts: Record<string, string | number | undefined>) {
 
 // Two JSON objects without a common key, as one. SQLite's json_patch would drop what is null.
 const joinObjects = (a: string, b: string) => (b === '{}' ? a : `${a.slice(0, -1)},${b.slice(1)}`)
+
+/** The columns that only the table of its kind has: what lists filter by, and what they show. */
+function columnsOf(record: DataRecord, seq: number): Record<string, SqlValue> {
+  switch (record.kind) {
+    case 'task': {
+      const { body, provenance, checks, extra, ...light } = record.task
+      const { status, assignee, ready, executionState, invalid } = light
+      return {
+        file: record.file,
+        status,
+        assignee: assignee ?? null,
+        ready: Number(ready),
+        execution: executionState ?? null,
+        invalid: Number(invalid !== undefined),
+        seq,
+        light: JSON.stringify(light),
+        rest: JSON.stringify({ checks, provenance, extra, body }),
+      }
+    }
+    case 'session': {
+      const { task, actor, status, health, startedAt } = record.session
+      const started_at = Date.parse(startedAt) || 0
+      return { task, actor, status, health, started_at, seq, json: JSON.stringify(record.session) }
+    }
+    case 'run': {
+      const at = Date.parse(record.run.at ?? '') || 0
+      return { task: record.task, at, json: JSON.stringify(record.run) }
+    }
+    case 'board':
+      return { json: JSON.stringify(record.board) }
+  }
+}

@@ -1,16 +1,18 @@
-// One repository's SQLite: its tables, and what is opened over them.
+// One repository's SQLite: its tables, what is opened over them, and the ids that are good only
+// once: of sign-in links and tickets.
 
 import { sqliteBoardStore } from './board-store-sqlite.ts'
-import { sqliteChangeLog } from './change-log-sqlite.ts'
 import { Reads } from './reads.ts'
 import { Repository } from './repository.ts'
-import { type SpentIds, sqliteSpentIds } from './spent-ids-sqlite.ts'
 import type { Sql } from './sql.ts'
 
 export interface OpenRepository {
   repository: Repository
   reads: Reads
-  spentIds: SpentIds
+  /**
+   * Uses up an id. False: it was spent before. Remembered until `expiresAt`; all times in ms.
+   */
+  spend(id: string, expiresAt: number, now: number): boolean
 }
 
 export function openRepository(sql: Sql): OpenRepository {
@@ -18,11 +20,20 @@ export function openRepository(sql: Sql): OpenRepository {
   // For a new database only: an old one keeps the epoch that its clients' ids name.
   const epoch = crypto.randomUUID().replaceAll('-', '').slice(0, 12)
   const store = sqliteBoardStore(sql, epoch)
-  const log = sqliteChangeLog(sql)
   return {
-    repository: new Repository(store, log),
-    reads: new Reads(store, log),
-    spentIds: sqliteSpentIds(sql),
+    repository: new Repository(store),
+    reads: new Reads(store),
+    spend: (id, expiresAt, now) =>
+      sql.transaction(() => {
+        sql.all('DELETE FROM spent_ids WHERE expires_at <= ?', now)
+        const spent = sql.all(
+          `INSERT INTO spent_ids (id, expires_at) VALUES (?, ?)
+            ON CONFLICT DO NOTHING RETURNING id`,
+          id,
+          expiresAt,
+        )
+        return spent.length > 0
+      }),
   }
 }
 

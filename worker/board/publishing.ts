@@ -1,8 +1,19 @@
-// What a sidecar sends and gets. The types of wire.ts are derived from these schemas, and
-// wire-schema.ts validates with them.
+// What a sidecar sends and gets: its schemas, from which the types of wire.ts are derived, and the
+// check of what came.
 
 import * as z from 'zod'
-import { hashSchema, keySchema, layoutSchema, messageSchema, recordSchema } from './records.ts'
+import {
+  boardSchema,
+  hashSchema,
+  keySchema,
+  layoutSchema,
+  messageSchema,
+  RECORDS,
+  recordSchema,
+  runSchema,
+  sessionSchema,
+  taskSchema,
+} from './records.ts'
 
 const counter = z.int().nonnegative()
 
@@ -27,7 +38,7 @@ export const SYNC_STEPS = {
   buckets: z.object({
     step: z.literal('buckets'),
     run: counter,
-    buckets: z.array(hashSchema).describe('The sums of the 256 buckets.'),
+    buckets: z.array(hashSchema).length(256).describe('The sums of the 256 buckets.'),
   }),
   entries: z.object({
     step: z.literal('entries'),
@@ -87,3 +98,57 @@ export const changesAnswerSchema = z.object({
     .describe('This run and batch was applied before; nothing happened now.')
     .exactOptional(),
 })
+
+// Only the fields that the edge itself reads are checked one by one: the rest of a record is the
+// publisher's to say, and goes to clients as it came.
+const task = taskSchema
+  .pick({ id: true, title: true, status: true, ready: true, assignee: true, assignees: true })
+  .extend(taskSchema.pick({ labels: true, executionState: true, folder: true }).shape)
+  .loose()
+const session = sessionSchema
+  .pick({ id: true, task: true, actor: true, status: true, startedAt: true, health: true })
+  .loose()
+const run = runSchema.pick({ file: true, at: true, exit: true, timedout: true }).loose()
+// Of a later version, the layout may be one that this edge does not know.
+const board = boardSchema
+  .pick({ states: true, closed: true })
+  .extend({ layout: z.string() })
+  .loose()
+
+const { taskRecord, sessionRecord, runRecord, boardRecord } = RECORDS
+const changes = changesSchema.extend({
+  upserts: z.array(
+    z.discriminatedUnion('kind', [
+      taskRecord.extend({ task }),
+      sessionRecord.extend({ session }),
+      runRecord.extend({ run }),
+      boardRecord.extend({ board }),
+    ]),
+  ),
+})
+
+const { probe, root, buckets, entries, end } = SYNC_STEPS
+const sync = z.discriminatedUnion('step', [
+  probe,
+  root.extend({ store: storeSchema.extend({ layout: z.string().exactOptional() }) }),
+  buckets,
+  entries,
+  end,
+])
+
+/** `error` is one sentence that names the first place that is wrong. */
+export type Checked<T> = { ok: true; value: T } | { ok: false; error: string }
+
+type Steps = typeof SYNC_STEPS
+export const checkSync = (body: unknown) => check<z.infer<Steps[keyof Steps]>>(sync, body)
+export const checkChanges = (body: unknown) => check<z.infer<typeof changesSchema>>(changes, body)
+
+function check<T>(schema: z.ZodType, body: unknown): Checked<T> {
+  const parsed = schema.safeParse(body)
+  // The schema is looser than the type in what clients merely pass on, so the cast is the claim
+  // that a publisher with the write scope sends records of wire.ts.
+  if (parsed.success) return { ok: true, value: parsed.data as T }
+  const [issue] = parsed.error.issues
+  const place = issue?.path.join('.') || 'the body'
+  return { ok: false, error: `${place}: ${issue?.message ?? 'is not what was expected'}` }
+}

@@ -1,9 +1,8 @@
 // What the read endpoints answer, as JSON text in pieces, so that 100,000 tasks are never one
-// string. Pure except for its store and log.
+// string: a stream, or `unchanged` if the client has it already. Pure except for its store.
 
 import type { ChangedRow, List, PlacedRow, Row, SessionFilter, TaskFilter } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
-import type { ChangeLog } from './change-log-sqlite.ts'
 import { formatEventId } from './sse.ts'
 import { type BoardConfig, EMPTY_HASH, toggleHash } from './wire.ts'
 
@@ -31,15 +30,30 @@ export type Found =
   | { state: 'absent' }
   | { state: 'found'; seq: string; etag: string; pieces: Iterable<string> }
 
+/** The answer for the Worker. `unchanged`: the client has it already. */
+export type ReadAnswer =
+  | { state: 'unpublished' | 'absent' }
+  | { state: 'unchanged'; seq: string; etag: string }
+  | { state: 'found'; seq: string; etag: string; body: ReadableStream<Uint8Array> }
+
 const PAGE = 500
+// A piece is a row or a page of rows; small ones are gathered, because every chunk costs a hop.
+const CHUNK_CHARS = 64 << 10
 
 export class Reads {
   readonly #store: BoardStore
-  readonly #log: ChangeLog
 
-  constructor(store: BoardStore, log: ChangeLog) {
+  constructor(store: BoardStore) {
     this.#store = store
-    this.#log = log
+  }
+
+  /** `ifNoneMatch` is the request's header. */
+  answer(query: Query, host: HostStatus, ifNoneMatch: string | undefined): ReadAnswer {
+    const found = this.find(query, host)
+    if (found.state !== 'found') return found
+    const { seq, etag } = found
+    if (matchesTag(ifNoneMatch, etag)) return { state: 'unchanged', seq, etag }
+    return { state: 'found', seq, etag, body: byteStream(found.pieces) }
   }
 
   /** Answers a query. The pieces are read as they are taken, page by page. */
@@ -47,7 +61,7 @@ export class Reads {
     const state = this.#store.state()
     if (!state.published && query.kind !== 'status') return { state: 'unpublished' }
     if (!state.published && state.lastSeenAt === undefined) return { state: 'unpublished' }
-    const seq = formatEventId({ epoch: state.epoch, seq: this.#log.head() })
+    const seq = formatEventId({ epoch: state.epoch, seq: this.#store.head() })
     const found = (tag: string, pieces: Iterable<string>): Found => ({
       state: 'found',
       seq,
@@ -63,7 +77,7 @@ export class Reads {
           const rev = kind === 'tasks' ? `t${state.tasksRev}` : `s${state.sessionsRev}`
           return found(rev, list(kind, rows))
         }
-        const place = this.#log.placeOf(since, state.epoch)
+        const place = this.#store.placeOf(since, state.epoch)
         const tag = `${seq}-${state.run}-${state.batch}-${place}`
         return found(tag, this.#changes(query, place, rows, seq))
       }
@@ -203,3 +217,38 @@ function* pages<R extends Row>(read: (after: R | undefined) => R[], size: number
     after = rows.at(-1)
   }
 }
+
+/** Pulled, never pushed: a slow reader of 100,000 tasks holds one chunk, not all of them. */
+function byteStream(pieces: Iterable<string>): ReadableStream<Uint8Array> {
+  const iterator = pieces[Symbol.iterator]()
+  const encoder = new TextEncoder()
+  return new ReadableStream({
+    type: 'bytes',
+    pull(controller) {
+      let text = ''
+      let next = iterator.next()
+      for (; !next.done; next = iterator.next()) {
+        text += next.value
+        if (text.length >= CHUNK_CHARS) break
+      }
+      if (text !== '') controller.enqueue(encoder.encode(text))
+      if (!next.done) return
+      controller.close()
+      // A pull that ends without bytes leaves the reader's own buffer pending for ever.
+      controller.byobRequest?.respond(0)
+    },
+    cancel() {
+      iterator.return?.()
+    },
+  })
+}
+
+/** Whether `If-None-Match` names this tag; compared weakly (RFC 9110, 13.1.2). */
+function matchesTag(ifNoneMatch: string | undefined, etag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  if (ifNoneMatch.trim() === '*') return true
+  const opaque = strip(etag)
+  return ifNoneMatch.split(',').some((tag) => strip(tag.trim()) === opaque)
+}
+
+const strip = (tag: string): string => (tag.startsWith('W/') ? tag.slice(2) : tag)

@@ -4,8 +4,8 @@
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
 import type { From } from './fan-out.ts'
-import type { Query } from './reads.ts'
-import type { PublishOutcome, ReadAnswer, Repositories, RepositoryHandle } from './repositories.ts'
+import type { Query, ReadAnswer } from './reads.ts'
+import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
 import {
   type Connection,
   type ConnectionSink,

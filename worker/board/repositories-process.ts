@@ -1,6 +1,5 @@
 // Repositories in this process: for hosts without Durable Objects (Deno, Node).
 
-import { answer } from './answer.ts'
 import { type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import {
   NOT_SUBSCRIBED,
@@ -110,10 +109,10 @@ function handle(
       const { reads, awakeSince } = known
       const now = new Date(host.now()).toISOString()
       const info = { streams: streams.get(path)?.size ?? 0, awakeSince, now }
-      return answer(reads.find(query, info), ifNoneMatch)
+      return reads.answer(query, info, ifNoneMatch)
     },
     async spend(id, expiresAt) {
-      return make().spentIds.spend(id, expiresAt, host.now())
+      return make().spend(id, expiresAt, host.now())
     },
     subscribe(from, sink) {
       if (isEnding()) {

@@ -1,7 +1,7 @@
 // The port through which the Worker reaches repositories, wherever they live: in Durable Objects
 // (repositories-object.ts) or in this process (repositories-process.ts).
 
-import type { Query } from './reads.ts'
+import type { Query, ReadAnswer } from './reads.ts'
 import type { PublishRefusal } from './repository.ts'
 import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
 
@@ -31,11 +31,6 @@ export interface RepositoryHandle {
 export type PublishOutcome<Answer> =
   /** `signals`: how many messages the streams were sent. */
   { ok: true; answer: Answer; signals: number } | ({ ok: false } & PublishRefusal)
-
-export type ReadAnswer =
-  | { state: 'unpublished' | 'absent' }
-  | { state: 'unchanged'; seq: string; etag: string }
-  | { state: 'found'; seq: string; etag: string; body: ReadableStream<Uint8Array> }
 
 /** Where a stream stopped, by its last event id or, without one, when it opened (ms). */
 export interface Subscription {

@@ -4,11 +4,10 @@
 
 import { DurableObject } from 'cloudflare:workers'
 import { consoleLog } from '../shared/log.ts'
-import { answer } from './answer.ts'
 import type { From } from './fan-out.ts'
 import { hasBoardTables, type OpenRepository, openRepository } from './open-repository-sqlite.ts'
-import type { Query } from './reads.ts'
-import type { PublishOutcome, ReadAnswer } from './repositories.ts'
+import type { Query, ReadAnswer } from './reads.ts'
+import type { PublishOutcome } from './repositories.ts'
 import { type Published, replayUnpublished } from './repository.ts'
 import type { Sql, SqlValue } from './sql.ts'
 import { addStreams, NO_STREAMS, roundStreams, type StreamCounts } from './stream-room.ts'
@@ -39,11 +38,11 @@ export class RepositoryObject extends DurableObject {
     const { streams } = addStreams(this.#counts())
     const now = new Date().toISOString()
     const host = { streams, awakeSince: this.#awakeSince, now }
-    return answer(known.reads.find(query, host), ifNoneMatch)
+    return known.reads.answer(query, host, ifNoneMatch)
   }
 
   spend(id: string, expiresAt: number): boolean {
-    return this.#open().spentIds.spend(id, expiresAt, Date.now())
+    return this.#open().spend(id, expiresAt, Date.now())
   }
 
   /** What a stream is sent that starts there. */

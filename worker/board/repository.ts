@@ -1,9 +1,8 @@
 // One repository: stores what a sidecar publishes, and decides which messages clients get. Pure
-// except for its store and log; owns no clock and no stream.
+// except for its store; owns no clock and no stream.
 
 import type { RepositoryState } from './board-rows.ts'
 import type { BoardStore } from './board-store-sqlite.ts'
-import type { ChangeLog } from './change-log-sqlite.ts'
 import {
   MAX_REPLAY,
   messageOf,
@@ -60,11 +59,9 @@ export function replayUnpublished(lastEventId: string | undefined): string[] {
 
 export class Repository {
   readonly #store: BoardStore
-  readonly #log: ChangeLog
 
-  constructor(store: BoardStore, log: ChangeLog) {
+  constructor(store: BoardStore) {
     this.#store = store
-    this.#log = log
   }
 
   /** One step of a sync. `now` in ms. The caller has validated the request. */
@@ -104,7 +101,7 @@ export class Repository {
       }
       state.batch = request.batch
       state.lastSeenAt = now
-      const seq = this.#log.head() + 1
+      const seq = this.#store.head() + 1
       for (const record of request.upserts) {
         const { change, inList } = this.#store.put(record, seq)
         if (change === 'same') continue
@@ -136,9 +133,9 @@ export class Repository {
    */
   replay(from: { lastEventId?: string | undefined; since: number }): string[] {
     const { epoch, newestSession } = this.#store.state()
-    const head = this.#log.head()
+    const head = this.#store.head()
     const seq = this.#placeOf(from, epoch)
-    const missed = seq === undefined ? undefined : this.#log.after(seq)
+    const missed = seq === undefined ? undefined : this.#store.messagesAfter(seq)
     if (missed?.length === 0) return [idOnly({ epoch, seq: head })]
     if (seq !== undefined && missed && missed.length <= MAX_REPLAY) {
       return missed.map((message, i) => messageFrame({ epoch, seq: seq + 1 + i }, message))
@@ -156,8 +153,8 @@ export class Repository {
     epoch: string,
   ): number | undefined {
     return lastEventId === undefined
-      ? this.#log.seqBefore(since)
-      : this.#log.placeOf(lastEventId, epoch)
+      ? this.#store.seqBefore(since)
+      : this.#store.placeOf(lastEventId, epoch)
   }
 
   #syncRoot(
@@ -224,7 +221,7 @@ export class Repository {
   }
 
   #remove(key: Key, state: RepositoryState): boolean {
-    const visible = this.#store.remove(key, this.#log.head() + 1)
+    const visible = this.#store.remove(key, this.#store.head() + 1)
     if (visible === undefined) return false
     state.pending = touch(state.pending, visible)
     noteList(state, parseKey(key).kind)
@@ -248,14 +245,14 @@ export class Repository {
       messages.push({ type: 'session-changed', session: state.newestSession?.id ?? session })
     }
     const frames = messages.map((each) =>
-      messageFrame({ epoch: state.epoch, seq: this.#log.append(each, now) }, each),
+      messageFrame({ epoch: state.epoch, seq: this.#store.append(each, now) }, each),
     )
-    this.#store.forgetGone(this.#log.oldest())
+    this.#store.forgetGone(this.#store.oldest())
     return { message, frames }
   }
 
   #seq(state: RepositoryState): string {
-    return formatEventId({ epoch: state.epoch, seq: this.#log.head() })
+    return formatEventId({ epoch: state.epoch, seq: this.#store.head() })
   }
 }
 

@@ -1,7 +1,7 @@
 // The board over HTTP: the stream, the read endpoints, and what a sidecar publishes.
 
 import { type Context, Hono } from 'hono'
-import type * as z from 'zod'
+import * as z from 'zod'
 import { type Access, type ApiEnv, requireScope, type Scope } from '../shared/access.ts'
 import { bodyLimit, readJson } from '../shared/body-limit-hono.ts'
 import type { Clock } from '../shared/clock.ts'
@@ -10,13 +10,13 @@ import { Problem } from '../shared/problem.ts'
 import { readQuery } from '../shared/query.ts'
 import { coversPath, onlyPath, pathProblem } from '../shared/repos.ts'
 import type { BoardMetrics } from './metrics.ts'
-import { repositoryQuery, sessionsQuery, tasksQuery } from './parameters.ts'
+import { type Checked, checkChanges, checkSync } from './publishing.ts'
 import type { Query } from './reads.ts'
+import { repositoryQuery, sessionsQuery, tasksQuery } from './records.ts'
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
 import type { PublishRefusal } from './repository.ts'
 import { openStream, type StreamLimits, type StreamOptions } from './stream.ts'
 import { type DataRecord, RECORD_BYTES, WIRE, wireProblem } from './wire.ts'
-import { type Checked, checkChanges, checkSync, wireOf } from './wire-schema.ts'
 
 export interface BoardDeps {
   repositories: Repositories
@@ -206,10 +206,13 @@ async function answerRead(
   }
 }
 
+// The first version of the protocol had none. What is no message at all, the other schemas refuse.
+const versioned = z.object({ wire: z.int().catch(1) }).catch({ wire: WIRE })
+
 async function bodyOf<T>(c: Context<ApiEnv>, check: (body: unknown) => Checked<T>): Promise<T> {
   const body = await readJson(c)
   if (body === undefined) throw new Problem('invalid_request', 'The body is not JSON.')
-  const wire = wireOf(body)
+  const { wire } = versioned.parse(body)
   if (wire !== WIRE) throw new Problem('wire_version', wireProblem(WIRE, wire))
   const checked = check(body)
   if (!checked.ok) throw new Problem('invalid_request', `The body is malformed at ${checked.error}`)

@@ -1,7 +1,5 @@
 import { expect, it } from 'vitest'
-import { answer } from '../../../worker/board/answer.ts'
 import { sqliteBoardStore } from '../../../worker/board/board-store-sqlite.ts'
-import { sqliteChangeLog } from '../../../worker/board/change-log-sqlite.ts'
 import { createBoardTables } from '../../../worker/board/open-repository-sqlite.ts'
 import { type Query, Reads } from '../../../worker/board/reads.ts'
 import { openSql } from '../../../worker/board/sql-node.ts'
@@ -17,11 +15,11 @@ it.each<Query>([
   store.put(taskRecord('A-1'), 1)
   store.put(sessionRecord('ses_1'), 1)
   store.save({ ...store.state(), published: true })
-  const reads = new Reads(store, sqliteChangeLog(sql))
+  const reads = new Reads(store)
   const host = { streams: 0, awakeSince: '', now: '' }
-  const first = answer(reads.find(query, host), undefined)
+  const first = reads.answer(query, host, undefined)
   if (first.state !== 'found') throw new Error(`it is ${first.state}`)
   for (const table of ['tasks', 'sessions']) sql.all(`DROP TABLE ${table}`)
-  const again = answer(reads.find(query, host), first.etag)
+  const again = reads.answer(query, host, first.etag)
   expect(again).toMatchObject({ state: 'unchanged', etag: first.etag })
 })

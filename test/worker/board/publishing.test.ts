@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { checkChanges, checkSync } from '../../../worker/board/publishing.ts'
 import { EMPTY_HASH } from '../../../worker/board/wire.ts'
-import { checkChanges, checkSync } from '../../../worker/board/wire-schema.ts'
 
 const change = (id: string) => {
   const task = { id, title: 't', status: 's', ready: true }
