@@ -197,6 +197,22 @@ describe('the imports', () => {
     expect(offences(reached, (name) => platform.test(name))).toEqual([])
   })
 
+  it('the simulator is a room of its own, with two doors: a port, and one webhook', () => {
+    const own = (name: string) => name.startsWith('local/simulator/')
+    const known = /^worker\/(shared\/|serve-node\.ts$|payments\/domain\/money\.ts$)/
+    const folder = /^(worker|sidecar|client|console|local|cli|prove|test)\//
+    const wrong = offences(
+      inside('local/simulator'),
+      (name) => folder.test(name) && !own(name) && !known.test(name),
+    )
+    expect(wrong).toEqual([])
+    const doors = /\/(open-simulator|one-webhook)\.ts$/
+    const program = [...inside('local'), ...inside('cli')].filter(({ file }) => !own(file))
+    const inner = (name: string, { values }: Source) =>
+      own(name) && values.includes(name) && !doors.test(name)
+    expect(offences(program, inner)).toEqual([])
+  })
+
   it('nothing imports the package', () => {
     const others = sources.filter(({ file }) => !file.startsWith('package/'))
     expect(offences(others, (name) => name.startsWith('package/'))).toEqual([])

@@ -1,6 +1,7 @@
 // The doctor's check of the edge: each gateway's webhook route exists, refuses unsigned webhooks,
 // and verifies with the same secret as here. The edge stores nothing that the doctor sends.
 
+import { FORMATS } from '../../local/simulator/one-webhook.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import { isPrivate } from '../../worker/shared/loopback.ts'
@@ -90,12 +91,15 @@ async function checkRoute(url: string, gateway: ConfiguredGateway): Promise<Find
 
 /** Sends a genuine callback that changes nothing. An edge with another secret refuses it. */
 async function checkSecret(url: string, gateway: ConfiguredGateway): Promise<Finding[]> {
-  const maker = DRIVER_TOOLS[gateway.driver]?.callbacks
-  const secret = maker?.signsWith === undefined ? undefined : gateway.settings[maker.signsWith]
-  if (secret === undefined || !maker?.probe) return []
+  const callbacks = DRIVER_TOOLS[gateway.driver]?.callbacks
+  const { signsWith = '', probe } = callbacks ?? {}
+  const secret = gateway.settings[signsWith]
+  if (!callbacks || secret === undefined || !probe) return []
   const { key, variables } = gateway
-  const name = variables[maker.signsWith ?? ''] ?? maker.signsWith
-  const { headers, body } = await maker.probe(secret, Date.now())
+  const name = variables[signsWith] ?? signsWith
+  const now = Date.now()
+  const signed = { eventId: '', content: probe(now) }
+  const { headers, body } = await FORMATS[callbacks.gateway].encode(signed, secret, now)
   const answer = await ask(url, { method: 'POST', headers, body })
   if (answer.ok && answer.status === 401) {
     return [error(key, `The edge verifies with another ${name} than this one.`)]

@@ -1,18 +1,16 @@
-// Sends one webhook to a running system, with a signature like its gateway's.
+// Sends one webhook to a running system. The gateway simulator writes and signs it, about a payment
+// that only this command knows: so it needs no simulator that runs, and the edge may be any.
 
 import { ulid } from 'ulid'
-import { isAmount, isCurrency } from '../../worker/payments/domain/money.ts'
+import { webhookOf } from '../../local/simulator/one-webhook.ts'
+import { fromMinor, isAmount, isCurrency } from '../../worker/payments/domain/money.ts'
 import { routePath, routePrefixOf } from '../../worker/payments/webhooks/route-names.ts'
 import type { Io, World } from '../command.ts'
 import { nameOf, OPTIONS, type OptionName } from '../options.ts'
 import { type Settings, UsageError } from '../settings.ts'
 import { ask, firstLineOf } from './ask.ts'
 import { configuredGateways } from './configured.ts'
-import {
-  type CallbackMaker,
-  SIMULATED_STATUSES,
-  type SimulatedEvent,
-} from './drivers/driver-tools.ts'
+import { type Callbacks, SIMULATED_STATUSES, type SimulatedStatus } from './drivers/driver-tools.ts'
 import { DRIVER_TOOLS } from './drivers/registry.ts'
 import { hiding, secretValues } from './hide.ts'
 import { lookUp } from './look-up.ts'
@@ -23,8 +21,8 @@ const MAX_TIMES = 1_000
 export async function run(settings: Settings, world: World): Promise<number> {
   const { io } = world
   const place = await readPlace(settings, world)
-  const { maker, secret, url, event, times } = await readRequest(settings, io, place)
-  const { headers, body } = await maker.make(event, secret)
+  const { callbacks, secret, url, event, times } = await readRequest(settings, io, place)
+  const { headers, body } = await callbackOf(event, callbacks, secret)
   const hide = hiding(secretValues({ ...place.env, secret }))
   const answers = await Promise.all(
     Array.from({ length: times }, () => ask(url, { method: 'POST', headers, body })),
@@ -36,8 +34,35 @@ export async function run(settings: Settings, world: World): Promise<number> {
   return answers.every((answer) => answer.ok && answer.status === 200) ? 0 : 1
 }
 
+function callbackOf(event: SimulatedEvent, { gateway, ways }: Callbacks, secret: string) {
+  const { transactionId, reference, externalReference, currency, eventId } = event
+  // Without our external reference, Stripe's would be ignored as a payment of others.
+  const metadata = { external_reference_id: externalReference ?? transactionId, reference }
+  const order = {
+    ...{ gateway, reference, currency, metadata, description: '', expiresInMs: 0 },
+    ...(externalReference !== undefined && { externalReference }),
+    amount: gateway === 'stripe' ? event.amount : fromMinor(event.amount, currency),
+    paymentMetadata: metadata,
+  }
+  const terms = { id: transactionId, eventId, secret, now: Date.now() }
+  return webhookOf(order, ways[event.status] ?? [], terms)
+}
+
+interface SimulatedEvent {
+  status: SimulatedStatus
+  /** The gateway's id of the payment. */
+  transactionId: string
+  /** Our external reference at the gateway; undefined when it is not known here. */
+  externalReference: string | undefined
+  reference: string
+  /** Minor units. */
+  amount: number
+  currency: string
+  eventId: string
+}
+
 interface Request {
-  maker: CallbackMaker
+  callbacks: Callbacks
   /** Empty if the gateway does not sign. */
   secret: string
   url: string
@@ -54,50 +79,45 @@ async function readRequest(settings: Settings, io: Io, place: Place): Promise<Re
   if (key !== '' && !gateway) {
     throw new UsageError(`signalbox.config.ts has no gateway ${key}; it has ${keys}.`)
   }
-  const maker = gateway && DRIVER_TOOLS[gateway.driver]?.callbacks
-  if (gateway && !maker) {
+  const callbacks = gateway && DRIVER_TOOLS[gateway.driver]?.callbacks
+  if (gateway && !callbacks) {
     throw new UsageError(`The driver ${gateway.driver} has no simulated webhook.`)
   }
   if (edge === undefined) settings.missing(`${nameOf('edge')} or --data DIR`)
-  const given = readEvent(settings, maker)
+  const given = readEvent(settings, callbacks)
   const times = settings.whole('times', [1, MAX_TIMES]) ?? 1
-  const secret = maker?.signsWith && gateway ? gateway.settings[maker.signsWith] : ''
+  const secret = callbacks?.signsWith && gateway ? gateway.settings[callbacks.signsWith] : ''
   if (secret === undefined)
-    settings.missing(gateway?.variables[maker?.signsWith ?? ''] ?? 'a secret')
-  settings.needless(maker?.ignores ?? [], `for ${key}`)
+    settings.missing(gateway?.variables[callbacks?.signsWith ?? ''] ?? 'a secret')
+  settings.needless(callbacks?.ignores ?? [], `for ${key}`)
   const transaction = settings.text('transaction')
   if (transaction !== undefined) settings.needless(['token-file'], 'with --transaction')
   // Without --transaction the payment is looked up by its reference.
   const canBeFound = transaction !== undefined || given.reference !== ''
-  if (maker?.needs.includes('transaction') && !canBeFound) settings.missing(describe('transaction'))
+  if (callbacks?.needs.includes('transaction') && !canBeFound) {
+    settings.missing(describe('transaction'))
+  }
   settings.check()
-  if (!maker || edge === undefined) throw new UsageError('There is nothing to send.')
+  if (!callbacks || edge === undefined) throw new UsageError('There is nothing to send.')
 
   const found = transaction === undefined ? await lookUp(edge, token, key, given.reference) : {}
   if (found.notice !== undefined) io.err(`${found.notice}\n`)
   const transactionId = transaction ?? found.transactionId
-  if (transactionId === undefined && maker.needs.includes('transaction')) {
+  if (transactionId === undefined && callbacks.needs.includes('transaction')) {
     throw new UsageError(`missing: ${describe('transaction')}.`)
   }
-  const now = Date.now()
   const event = {
     ...given,
-    transactionId: transactionId ?? `simulated-${ulid(now)}`,
+    transactionId: transactionId ?? `simulated-${ulid()}`,
     externalReference: found.externalReference,
-    eventId: settings.text('event-id') ?? `evt_simulated_${ulid(now)}`,
-    now,
+    eventId: settings.text('event-id') ?? `evt_simulated_${ulid()}`,
   }
-  return {
-    maker,
-    secret: secret ?? '',
-    url: `${edge}${routePath('payments.webhook', routePrefixOf(file), key)}`,
-    event,
-    times,
-  }
+  const url = `${edge}${routePath('payments.webhook', routePrefixOf(file), key)}`
+  return { callbacks, secret: secret ?? '', url, event, times }
 }
 
-function readEvent(settings: Settings, maker: CallbackMaker | undefined) {
-  const needs = maker?.needs ?? ['reference', 'amount', 'currency']
+function readEvent(settings: Settings, callbacks: Callbacks | undefined) {
+  const needs = callbacks?.needs ?? ['reference', 'amount', 'currency']
   const read = (name: 'reference' | 'amount' | 'currency') =>
     needs.includes(name) ? settings.required(name) : (settings.text(name) ?? '')
   const reference = read('reference')
@@ -110,11 +130,9 @@ function readEvent(settings: Settings, maker: CallbackMaker | undefined) {
     settings.malformed('--currency must be three capital letters')
   }
   const given = settings.text('status') ?? 'Paid'
-  const status = SIMULATED_STATUSES.find((it) => it === given)
-  const known = maker?.statuses ?? SIMULATED_STATUSES
-  if (!status || !known.includes(status)) {
-    settings.malformed(`--status must be one of ${known.join(', ')}, not ${given}`)
-  }
+  const known = SIMULATED_STATUSES.filter((it) => callbacks?.ways[it] ?? !callbacks)
+  const status = known.find((it) => it === given)
+  if (!status) settings.malformed(`--status must be one of ${known.join(', ')}, not ${given}`)
   return { reference, amount: Number(amount), currency, status: status ?? 'Paid' }
 }
 

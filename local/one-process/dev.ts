@@ -18,7 +18,6 @@ import type { Home } from '../home.ts'
 import { removeLocalJson, writeLocalJson } from '../local-json.ts'
 import { claimPort, findPort, freePorts, LOOPBACK } from '../ports.ts'
 import { openSecret } from '../secret.ts'
-import { readSettings } from '../simulator/config.ts'
 import { openSimulator } from '../simulator/open-simulator.ts'
 import { storeNotices } from '../store-notices.ts'
 import { startSweeping, unrefAfter } from '../sweeping.ts'
@@ -98,8 +97,7 @@ async function run(plan: Running): Promise<number> {
   const callbackOf = (key: string) =>
     `${url}${routePath('payments.webhook', routePrefixOf(file), key)}`
   const [free = 0] = await freePorts(1, port)
-  const settings = readSettings(simulatorVariables(secrets, { port: free, callbackOf }))
-  const simulator = await openSimulator(settings)
+  const simulator = await openSimulator(simulatorVariables(secrets, { port: free, callbackOf }))
   closing.push(simulator.close)
 
   const database = databaseIn(data.dir)

@@ -1,6 +1,8 @@
 // The OAuth2 client credentials grant of redirect and FIB. Tokens are random and kept in memory.
 // So a restarted simulator refuses old tokens, as a gateway does after a key rotation.
 
+import type { Context } from 'hono'
+
 export interface Client {
   clientId: string
   clientSecret: string
@@ -8,10 +10,6 @@ export interface Client {
   scopes: readonly string[]
   lifetimeMs: number
 }
-
-export type Grant =
-  | { ok: true; token: string; scope: string; lifetimeMs: number }
-  | { ok: false; error: 'invalid_client' | 'unsupported_grant_type' | 'invalid_scope' }
 
 export class AccessTokens {
   readonly #client: Client
@@ -23,28 +21,38 @@ export class AccessTokens {
     this.#newId = newId
   }
 
-  /** `basic`: the Authorization header, which may contain the credentials instead of the form. */
-  grant(form: URLSearchParams, basic: string | undefined, now: number): Grant {
+  /**
+   * Answers a request for a token. The credentials are in the form or in the Authorization header.
+   * `more`: fields that only this gateway has.
+   */
+  async grant(c: Context, now: number, more: (scope: string) => object): Promise<Response> {
     const { clientId, clientSecret, scopes, lifetimeMs } = this.#client
+    const form = new URLSearchParams(await c.req.text())
+    const basic = c.req.header('authorization')
     const [id, secret] = basic
       ? fromBasic(basic)
       : [form.get('client_id'), form.get('client_secret')]
-    if (id !== clientId || secret !== clientSecret) return { ok: false, error: 'invalid_client' }
+    if (id !== clientId || secret !== clientSecret) return c.json({ error: 'invalid_client' }, 401)
     if (form.get('grant_type') !== 'client_credentials') {
-      return { ok: false, error: 'unsupported_grant_type' }
+      return c.json({ error: 'unsupported_grant_type' }, 400)
     }
-    const requested = (form.get('scope') ?? '').split(/\s+/).filter(Boolean)
-    if (scopes.length > 0 && requested.some((one) => !scopes.includes(one))) {
-      return { ok: false, error: 'invalid_scope' }
+    const scope = (form.get('scope') ?? '').split(/\s+/).filter(Boolean)
+    if (scopes.length > 0 && scope.some((one) => !scopes.includes(one))) {
+      return c.json({ error: 'invalid_scope' }, 400)
     }
     const token = this.#newId()
-    this.#tokens.set(token, { scope: requested, expiresAt: now + lifetimeMs })
-    return { ok: true, token, scope: requested.join(' '), lifetimeMs }
+    this.#tokens.set(token, { scope, expiresAt: now + lifetimeMs })
+    return c.json({
+      access_token: token,
+      token_type: 'Bearer',
+      expires_in: lifetimeMs / 1_000,
+      ...more(scope.join(' ')),
+    })
   }
 
   /** The scopes of the token of a request; undefined without a valid token. */
-  scopeOf(authorization: string | undefined, now: number): readonly string[] | undefined {
-    const [, token = ''] = /^Bearer (\S+)$/i.exec(authorization ?? '') ?? []
+  scopesOf(c: Context, now: number): readonly string[] | undefined {
+    const [, token = ''] = /^Bearer (\S+)$/i.exec(c.req.header('authorization') ?? '') ?? []
     const known = this.#tokens.get(token)
     if (!known) return undefined
     if (now < known.expiresAt) return known.scope

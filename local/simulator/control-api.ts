@@ -2,7 +2,7 @@
 
 import { Hono } from 'hono'
 import { readPlan } from './faults.ts'
-import type { Action } from './payment.ts'
+import type { Action } from './payments.ts'
 import type { Simulator } from './simulator.ts'
 
 /** `refund` is a refund by the staff of the gateway. */

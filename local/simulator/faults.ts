@@ -1,116 +1,84 @@
-// Faults that tests and people switch on, for every order or for one. Pure.
+// Faults that tests and people switch on, for every order or for one, and their effect on the
+// answer to a request. Those of webhooks are in webhooks.ts.
 
-/** All are off by default. */
-export interface Faults {
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Context } from 'hono'
+import * as z from 'zod'
+import { namesOf, type Order, type Payment } from './payments.ts'
+
+const DAY_MS = 24 * 60 * 60 * 1_000
+
+const flag = z.boolean().exactOptional()
+const wholeFrom = (least: number, most: number) => z.int().min(least).max(most).exactOptional()
+const ms = wholeFrom(0, DAY_MS)
+const count = wholeFrom(1, 1_000)
+
+/** Refuses unknown names: a misspelt fault would have no effect. All are off by default. */
+const faultsOfOrder = z.strictObject({
   /** Delays each response. */
-  slowMs?: number
+  slowMs: ms,
   /** The request takes effect, but the response never comes: the worst kind of timeout. */
-  timeout?: boolean
+  timeout: flag,
   /** The request has no effect, and the response is an HTML page with this status. */
-  outage?: number
+  outage: wholeFrom(200, 599),
   /** Limits `slowMs`, `timeout` and `outage` to these endpoints. */
-  endpoints?: string[]
+  endpoints: z.array(z.string()).exactOptional(),
   /** Limits `slowMs`, `timeout` and `outage` to this many requests. */
-  times?: number
+  times: count,
   /** The number of times that a webhook is sent, all at once. */
-  copies?: number
+  copies: count,
   /** Delays each webhook. */
-  lateMs?: number
+  lateMs: ms,
   /** Moves the time in a webhook into the past. */
-  ageMs?: number
+  ageMs: ms,
   /** After each webhook, one with the previous state is sent. */
-  outOfOrder?: boolean
+  outOfOrder: flag,
   /** The payment is paid and its webhook answered before the response to the charge. */
-  beforeAnswer?: boolean
+  beforeAnswer: flag,
   /** The paid amount, instead of the requested one. */
-  amount?: number
-  currency?: string
+  amount: z.number().exactOptional(),
+  currency: z.string().exactOptional(),
   /** A webhook is changed after it was signed. FIB does not sign: there it has an unknown id. */
-  tampered?: boolean
+  tampered: flag,
   /** The token of a webhook has `alg: none` and no signature; Stripe's has only `v0`. */
-  algNone?: boolean
+  algNone: flag,
   /** Webhooks are not sent. */
-  lost?: boolean
+  lost: flag,
   /** Refunds are accepted, and fail later. */
-  refundFails?: boolean
-}
+  refundFails: flag,
+})
 
-export interface FaultPlan {
+const planned = z.strictObject({
   /** For every order. */
-  all: Faults
+  all: faultsOfOrder.default({}),
   /** By reference, external reference or payment id of an order. They override `all`. */
-  orders: Record<string, Faults>
-}
+  orders: z.record(z.string(), faultsOfOrder).default({}),
+})
 
-/** The type of each value. The compiler requires an entry for each fault. */
-const KINDS: Record<
-  keyof Faults,
-  'flag' | 'ms' | 'amount' | 'count' | 'status' | 'text' | 'texts'
-> = {
-  slowMs: 'ms',
-  timeout: 'flag',
-  outage: 'status',
-  endpoints: 'texts',
-  times: 'count',
-  copies: 'count',
-  lateMs: 'ms',
-  ageMs: 'ms',
-  outOfOrder: 'flag',
-  beforeAnswer: 'flag',
-  amount: 'amount',
-  currency: 'text',
-  tampered: 'flag',
-  algNone: 'flag',
-  lost: 'flag',
-  refundFails: 'flag',
-}
+export type Faults = z.infer<typeof faultsOfOrder>
+export type FaultPlan = z.infer<typeof planned>
 
 export type ReadPlan = { ok: true; plan: FaultPlan } | { ok: false; sentence: string }
 
-/**
- * Reads `{all, orders}` from JSON. Refuses unknown names: a misspelt fault would have no effect.
- */
 export function readPlan(value: unknown): ReadPlan {
-  if (!isRecord(value)) return refused('The faults must be an object.')
-  const { all = {}, orders = {}, ...rest } = value
-  const [unknown] = Object.keys(rest)
-  if (unknown !== undefined) return refused(`There is no ${unknown}, only all and orders.`)
-  if (!isRecord(orders)) return refused('orders must be an object.')
-  for (const faults of [all, ...Object.values(orders)]) {
-    if (!isRecord(faults)) return refused('The faults of an order must be an object.')
-    for (const [name, setting] of Object.entries(faults)) {
-      const kind = Object.hasOwn(KINDS, name) ? KINDS[name as keyof Faults] : undefined
-      if (kind === undefined) return refused(`There is no fault ${name}.`)
-      if (!isOfKind(setting, kind)) return refused(`${name} cannot be ${JSON.stringify(setting)}.`)
-    }
-  }
-  return { ok: true, plan: { all: all as Faults, orders: orders as Record<string, Faults> } }
+  const { data: plan, error } = planned.safeParse(value, { error: sentenceOf })
+  return plan ? { ok: true, plan } : { ok: false, sentence: error?.issues[0]?.message ?? '' }
 }
 
-const refused = (sentence: string): ReadPlan => ({ ok: false, sentence })
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-function isOfKind(value: unknown, kind: (typeof KINDS)[keyof Faults]): boolean {
-  const isWithin = (from: number, to: number) =>
-    typeof value === 'number' && Number.isInteger(value) && value >= from && value <= to
-  switch (kind) {
-    case 'flag':
-      return typeof value === 'boolean'
-    case 'ms':
-      return isWithin(0, 24 * 60 * 60 * 1_000)
-    case 'count':
-      return isWithin(1, 1_000)
-    case 'status':
-      return isWithin(200, 599)
-    case 'amount':
-      return typeof value === 'number' && Number.isFinite(value)
-    case 'text':
-      return typeof value === 'string'
-    case 'texts':
-      return Array.isArray(value) && value.every((item) => typeof item === 'string')
+function sentenceOf(issue: z.core.$ZodRawIssue): string {
+  const { code, path = [], input } = issue
+  const isPlan = path.length === 0
+  if (code === 'unrecognized_keys') {
+    const [name] = issue.keys
+    return isPlan ? `There is no ${name}, only all and orders.` : `There is no fault ${name}.`
   }
+  if (code === 'invalid_type' && issue.expected === 'record') return 'orders must be an object.'
+  if (code === 'invalid_type' && issue.expected === 'object') {
+    return isPlan ? 'The faults must be an object.' : 'The faults of an order must be an object.'
+  }
+  // The path of an item of `endpoints` ends in its number.
+  const name = path.findLast((part) => typeof part === 'string')
+  return `${name} cannot be ${JSON.stringify(input)}.`
 }
 
 /** The active faults, and how many requests they have affected. */
@@ -146,6 +114,24 @@ export class ActiveFaults {
     return faults
   }
 
+  /**
+   * Answers a request with `work`, unless a fault prevents it. `of`: the payment or order that it
+   * is about. A request for a token has none.
+   */
+  async respond(
+    c: Context,
+    endpoint: string,
+    of: Payment | Order | undefined,
+    work: () => Response | Promise<Response>,
+  ): Promise<Response> {
+    const { slowMs, outage, timeout } = this.ofRequest(endpoint, of ? namesOf(of) : [])
+    if (slowMs) await sleep(slowMs)
+    if (outage !== undefined) return outagePage(outage)
+    const response = await work()
+    if (timeout) await clientGone(c.req.raw.signal)
+    return response
+  }
+
   #ofOrder(names: readonly (string | undefined)[]): Faults {
     for (const name of names) {
       if (name !== undefined && Object.hasOwn(this.#plan.orders, name)) {
@@ -155,3 +141,18 @@ export class ActiveFaults {
     return {}
   }
 }
+
+/** As a load balancer in front of the gateway answers: HTML, even for a JSON API. */
+const outagePage = (status: number): Response =>
+  new Response(
+    '<!doctype html><html><head><title>Service unavailable</title></head>' +
+      '<body><h1>We will be back soon</h1><p>Scheduled maintenance.</p></body></html>',
+    { status, headers: { 'content-type': 'text/html; charset=utf-8' } },
+  )
+
+/** Resolves when the client has closed the connection. */
+const clientGone = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })

@@ -1,7 +1,7 @@
 // The logic of the gateways: payments, their transitions and webhooks. Clock and network are
 // parameters.
 
-import type { Clock } from '../../worker/shared/clock.ts'
+import { type Clock, pause } from '../../worker/shared/clock.ts'
 import { AccessTokens } from './access-tokens.ts'
 import type { Settings } from './config.ts'
 import { ActiveFaults, type Faults } from './faults.ts'
@@ -9,19 +9,28 @@ import {
   type Action,
   type GatewayName,
   type Moved,
+  namesOf,
+  type Opened,
   type Order,
   type Payment,
+  PaymentStore,
   type Refund,
   remainderOf,
   type State,
   type Transition,
-} from './payment.ts'
-import { type Opened, PaymentStore } from './payment-store.ts'
-import { batchesOf, contentOf, encodeWebhook, tokenOf } from './webhook.ts'
-import { WebhookSender, type WebhookSenderDeps } from './webhook-sender.ts'
+} from './payments.ts'
+import {
+  batchesOf,
+  type Cancellable,
+  cancellable,
+  type WebhookFormat,
+  WebhookSender,
+  type WebhookSenderDeps,
+} from './webhooks.ts'
 
 export interface SimulatorDeps {
   settings: Settings
+  formats: Readonly<Record<GatewayName, WebhookFormat>>
   clock: Pick<Clock, 'now' | 'after'>
   /** UUIDs. */
   newId(): string
@@ -35,15 +44,12 @@ export type Acted =
       /** Resolves when its webhooks were accepted or given up. */
       webhooksDone: Promise<void>
       /** The token in the return URL; undefined if the gateway adds none. */
-      returnToken: Promise<string | undefined>
+      returnToken(): Promise<string> | undefined
     }
   | { ok: false; state: State }
 
-const REDIRECT_SCOPES = ['payment:read', 'payment:write', 'reverse:write']
 /** The response to a charge waits at most this long for a webhook that is never accepted. */
 const MAX_BEFORE_ANSWER_MS = 5_000
-/** A longer timer would fire at once. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 
 export class Simulator {
   readonly settings: Settings
@@ -52,26 +58,27 @@ export class Simulator {
   readonly payments: PaymentStore
   readonly tokens: Readonly<Record<'redirect' | 'fib', AccessTokens>>
   readonly newId: () => string
-  readonly #clock: SimulatorDeps['clock']
-  readonly #timers = new Set<() => void>()
+  readonly #clock: Cancellable
+  readonly #formats: SimulatorDeps['formats']
+  /** Sign the webhooks; FIB has none. */
+  readonly #secrets: Readonly<Record<GatewayName, string>>
 
-  constructor({ settings, clock, newId, post }: SimulatorDeps) {
+  constructor({ settings, formats, clock: given, newId, post }: SimulatorDeps) {
+    const clock = cancellable(given)
     const { redirect, fib, stripe, retriesMs } = settings
     this.settings = settings
     this.newId = newId
     this.#clock = clock
+    this.#formats = formats
+    this.#secrets = { redirect: redirect.apiKey, fib: '', stripe: stripe.webhookSecret }
     this.payments = new PaymentStore((gateway) => this.#newIdOf(gateway, 'cs_test'))
-    const secrets = { redirect: redirect.apiKey, stripe: stripe.webhookSecret }
     const encode: WebhookSenderDeps['encode'] = (webhook) =>
-      encodeWebhook(webhook, secrets, clock.now())
+      formats[webhook.gateway].encode(webhook, this.#secrets[webhook.gateway], clock.now())
     this.webhooks = new WebhookSender({ clock, encode, post, retriesMs })
-    const lifetimes = { redirect: 60 * 60 * 1_000, fib: 60_000 }
+    const scopes = ['payment:read', 'payment:write', 'reverse:write']
     this.tokens = {
-      redirect: new AccessTokens(
-        { ...redirect, scopes: REDIRECT_SCOPES, lifetimeMs: lifetimes.redirect },
-        newId,
-      ),
-      fib: new AccessTokens({ ...fib, scopes: [], lifetimeMs: lifetimes.fib }, newId),
+      redirect: new AccessTokens({ ...redirect, scopes, lifetimeMs: 60 * 60 * 1_000 }, newId),
+      fib: new AccessTokens({ ...fib, scopes: [], lifetimeMs: 60_000 }, newId),
     }
   }
 
@@ -87,12 +94,11 @@ export class Simulator {
     const opened = this.payments.open(order, this.now())
     if (!opened.ok) return opened
     const { payment } = opened
-    this.#later(payment.expiresAt - this.now(), () => this.act(payment, 'expire'))
+    this.#clock.after(payment.expiresAt - this.now(), () => this.act(payment, 'expire'))
     if (!this.faultsOf(payment).beforeAnswer) return opened
     const acted = this.act(payment, 'pay')
     if (!acted.ok) return opened
-    const timeout = new Promise<void>((resolve) => this.#later(MAX_BEFORE_ANSWER_MS, resolve))
-    await Promise.race([acted.webhooksDone, timeout])
+    await Promise.race([acted.webhooksDone, pause(this.#clock, MAX_BEFORE_ANSWER_MS)])
     return { ok: true, payment: acted.payment }
   }
 
@@ -108,16 +114,16 @@ export class Simulator {
       ...(isOther && { paid: { amount, currency } }),
       ...(action === 'refund' && { refundId: this.newId() }),
     })
-    return this.#announce(moved, { refundFailed: action === 'refuse_refund' }, action)
+    return this.#announce(moved, { refundFailed: action === 'refuse_refund' })
   }
 
-  /** FIB accepts a refund first and executes it later; redirect does both in one call. */
-  refund(payment: Payment): Acted {
+  /** `afterMs`: the gateway accepts the refund first, and executes it later. */
+  refund(payment: Payment, afterMs?: number): Acted {
     const requested = this.act(payment, 'request_refund')
     if (!requested.ok) return requested
     const outcome: Action = this.faultsOf(payment).refundFails ? 'refuse_refund' : 'refund'
-    if (payment.gateway === 'redirect') return this.act(payment, outcome)
-    this.#later(this.settings.fibRefundMs, () => this.act(payment, outcome))
+    if (afterMs === undefined) return this.act(payment, outcome)
+    this.#clock.after(afterMs, () => this.act(payment, outcome))
     return requested
   }
 
@@ -142,32 +148,34 @@ export class Simulator {
         refund: made,
       })
     if (this.faultsOf(before).refundFails) {
-      this.#later(this.settings.fibRefundMs, () => make({ ...refund, status: 'failed' }))
+      this.#clock.after(this.settings.fibRefundMs, () => make({ ...refund, status: 'failed' }))
     }
     return make(refund)
   }
 
   /** Cancels everything that still waits. */
   close(): void {
-    for (const cancel of this.#timers) cancel()
-    this.#timers.clear()
-    this.webhooks.close()
+    this.#clock.cancelAll()
   }
 
-  /** Starts to send the webhooks of a transition. `action`: what caused it, if it is known. */
-  #announce(moved: Moved, of: Pick<Transition, 'refundFailed' | 'refund'>, action?: Action): Acted {
+  /** Starts to send the webhooks of a transition. */
+  #announce(moved: Moved, of: Pick<Transition, 'refundFailed' | 'refund'>): Acted {
     if (!moved.ok) return moved
     const { before, after } = moved
     const { gateway } = after
+    const format = this.#formats[gateway]
     const transition: Transition = { before, after, now: this.now(), ...of }
     const newEventId = () => this.#newIdOf(gateway, 'evt')
     const eventId = newEventId()
-    const batches = batchesOf(transition, eventId, this.faultsOf(after), newEventId)
+    const batches = format.isSilent?.(transition)
+      ? []
+      : batchesOf(transition, eventId, this.faultsOf(after), newEventId, format.content)
     return {
       ok: true,
       payment: after,
-      webhooksDone: this.webhooks.send(sendsWebhook(moved, action) ? batches : []),
-      returnToken: this.#returnToken(transition, eventId),
+      webhooksDone: this.webhooks.send(batches),
+      returnToken: () =>
+        format.returnToken?.(format.content(transition, eventId), this.#secrets[gateway]),
     }
   }
 
@@ -176,38 +184,4 @@ export class Simulator {
     const id = this.newId()
     return gateway === 'stripe' ? `${prefix}_${id.replaceAll('-', '')}` : id
   }
-
-  async #returnToken(transition: Transition, eventId: string): Promise<string | undefined> {
-    const { id: paymentId, gateway } = transition.after
-    if (gateway !== 'redirect') return undefined
-    const content = contentOf(transition, eventId)
-    return tokenOf({ eventId, paymentId, gateway, url: '', content }, this.settings.redirect.apiKey)
-  }
-
-  #later(ms: number, call: () => void): void {
-    const cancel = this.#clock.after(Math.min(ms, MAX_TIMER_MS), () => {
-      this.#timers.delete(cancel)
-      call()
-    })
-    this.#timers.add(cancel)
-  }
 }
-
-/**
- * The redirect gateway sends no webhook for a requested refund. Stripe's event for a declined card
- * is not one of those that this merchant selected.
- */
-const sendsWebhook = (
-  { before, after }: { before: Payment; after: Payment },
-  action: Action | undefined,
-): boolean => {
-  if (after.gateway === 'stripe') return before.state !== 'open' || after.state !== 'open'
-  return after.gateway === 'fib' || action !== 'request_refund'
-}
-
-/** The names under which faults of this order can be set. */
-export const namesOf = (of: Payment | Order): (string | undefined)[] => [
-  of.reference,
-  of.externalReference,
-  'id' in of ? of.id : undefined,
-]

@@ -6,8 +6,8 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Faults } from '../../local/simulator/faults.ts'
-import type { Action, Payment } from '../../local/simulator/payment.ts'
-import { encodeWebhook } from '../../local/simulator/webhook.ts'
+import type { Action, Payment } from '../../local/simulator/payments.ts'
+import { redirectWebhooks } from '../../local/simulator/redirect.ts'
 import type { ReceivedEvent } from '../../test/support/event-receiver.ts'
 import type { Recorder } from './recorder.ts'
 import type { Seeded } from './seeded.ts'
@@ -214,7 +214,7 @@ export class PaymentsLoad {
    * the ids of two of our payments.
    */
   async #mixUp(order: ChargeBody, payments: ReadonlySet<string>, random: Seeded): Promise<void> {
-    const { simulator, webhookSecrets, proxies } = this.#system
+    const { simulator, redirectApiKey, proxies } = this.#system
     for (const id of payments) {
       const other = this.#lastOpened
       this.#lastOpened = await simulator.payment(id)
@@ -231,8 +231,7 @@ export class PaymentsLoad {
       const eventId = randomUUID()
       const content = { eventType: 'STATUS_CHANGED', eventId, timestamp, data }
       const url = `${proxies.webhooks.url}/payments/webhooks/redirect`
-      const webhook = { eventId, paymentId: id, gateway: 'redirect', url, content } as const
-      const { body } = await encodeWebhook(webhook, webhookSecrets, Date.now())
+      const { body } = await redirectWebhooks.encode({ content }, redirectApiKey)
       this.#chore(resend(url, body))
     }
   }

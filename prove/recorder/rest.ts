@@ -2,7 +2,7 @@
 // state of everything is recorded.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Payment } from '../../local/simulator/payment.ts'
+import type { Payment } from '../../local/simulator/payments.ts'
 import type { BoardClient } from './board-client.ts'
 import type { BoardLoad } from './board-load.ts'
 import type { Recorder } from './recorder.ts'

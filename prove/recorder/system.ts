@@ -62,7 +62,7 @@ export interface System {
   tokens: { board: string; payments: string }
   simulator: SimulatorControl
   /** What the gateways sign with. */
-  webhookSecrets: { redirect: string; stripe: string }
+  redirectApiKey: string
   receiver: EventReceiver
   close(): Promise<void>
 }
@@ -168,7 +168,7 @@ export async function startSystem(host: Host): Promise<System> {
     repo: REPO,
     tokens,
     simulator: new SimulatorControl(simulator),
-    webhookSecrets: { redirect: secrets.redirect.apiKey, stripe: secrets.stripe.webhookSecret },
+    redirectApiKey: secrets.redirect.apiKey,
     receiver,
     async close() {
       const { sidecar, edge, secondEdge, simulator } = processes

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
 import { checkClocks, checkEdgeClock } from '../../cli/doctor/clock.ts'
-import type { NodeServer } from '../../local/simulator/node-server.ts'
+import type { TestServer } from '../support/serve.ts'
 import { diagnose, fakeEdge, fakeGateway, grants, REDIRECT, told } from './payments/bed.ts'
 
 const TOLERANCE_MS = 300_000
@@ -52,7 +52,7 @@ describe('the clock of the edge, for a sidecar', () => {
 })
 
 describe('Date headers', () => {
-  const open: NodeServer[] = []
+  const open: TestServer[] = []
   afterEach(async () => {
     for (const server of open.splice(0)) await server.close()
   })

@@ -7,13 +7,13 @@ import { build } from 'esbuild'
 import { Miniflare } from 'miniflare'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { denoBinary } from '../../local/deno.ts'
-import { type NodeServer, serve } from '../../local/simulator/node-server.ts'
 import type { OpenedPayment } from '../../worker/payments/domain/schemas.ts'
 import type { DeliveryRecord } from '../../worker/payments/queries/queries.ts'
 import type { EdgeProcess } from '../support/edge-process.ts'
 import { freePort } from '../support/free-port.ts'
 import { PATIENT } from '../support/patience.ts'
 import { EVENTS_SECRET, freshReference, PaymentSystem } from '../support/payment-system.ts'
+import { serve, type TestServer } from '../support/serve.ts'
 import { ShopFolder } from '../support/shop-folder.ts'
 
 const OTHER_SECRET = `whsec_${btoa('a-secret-that-no-receiver-knows')}`
@@ -46,9 +46,9 @@ class Orders {
   readonly refused: string[] = []
   /** References whose next order fails. */
   readonly failing = new Set<string>()
-  readonly #server: NodeServer
+  readonly #server: TestServer
 
-  private constructor(server: NodeServer) {
+  private constructor(server: TestServer) {
     this.#server = server
   }
 
@@ -59,7 +59,7 @@ class Orders {
       ;(fails ? made.refused : made.paid).push(reference)
       return new Response(null, { status: fails ? 503 : 204 })
     }
-    const made: Orders = new Orders(await serve(0, handle))
+    const made: Orders = new Orders(await serve(handle))
     return made
   }
 

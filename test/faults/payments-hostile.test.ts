@@ -6,8 +6,7 @@ import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UnsecuredJWT } from 'jose'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import type { Callback } from '../../cli/payments/drivers/driver-tools.ts'
-import { redirect } from '../../cli/payments/drivers/redirect.ts'
+import type { EncodedWebhook } from '../../local/simulator/webhooks.ts'
 import { atATime } from '../support/at-a-time.ts'
 import { LAST } from '../support/edge.ts'
 import { PATIENT } from '../support/patience.ts'
@@ -35,22 +34,17 @@ beforeAll(async () => {
 afterAll(() => system[Symbol.asyncDispose]())
 
 /** What an attacker sends so that a payment counts as paid. */
-async function forgeries({ reference, gatewayTransactionId }: Seeded): Promise<Callback[]> {
-  const told = {
-    ...{ status: 'Paid' as const, reference, transactionId: gatewayTransactionId },
-    ...{ externalReference: undefined, amount: 25_000, currency: 'IQD' },
-    ...{ eventId: 'forged', now: Date.now() },
-  }
-  const otherKey = await redirect.callbacks.make(told, 'a-key-that-the-attacker-has-made-up-now')
-  const clientSecret = await redirect.callbacks.make(told, SECRETS.redirect.clientSecret)
-  const genuine = await redirect.callbacks.make(told, SECRETS.redirect.apiKey)
+async function forgeries(payment: Seeded): Promise<EncodedWebhook[]> {
+  const otherKey = await signed(payment, ['pay'], 'a-key-that-the-attacker-has-made-up-now')
+  const clientSecret = await signed(payment, ['pay'], SECRETS.redirect.clientSecret)
+  const genuine = await signed(payment)
   const unsecured = new UnsecuredJWT({ eventType: 'STATUS_CHANGED', eventId: 'forged' }).encode()
   return [
     otherKey,
     clientSecret,
     { headers: json, body: genuine.body.slice(0, -4).concat('"}') },
     { headers: json, body: JSON.stringify({ webhook_token: unsecured }) },
-    { headers: json, body: JSON.stringify({ id: gatewayTransactionId, status: 'PAID' }) },
+    { headers: json, body: JSON.stringify({ id: payment.gatewayTransactionId, status: 'PAID' }) },
     { headers: json, body: '' },
   ]
 }

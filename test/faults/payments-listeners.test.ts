@@ -5,11 +5,11 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type NodeServer, serve } from '../../local/simulator/node-server.ts'
 import { atATime } from '../support/at-a-time.ts'
 import { PATIENT } from '../support/patience.ts'
 import { once, seed, send, sendAgain, signed, stored } from '../support/payment-faults.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
+import { serve, type TestServer } from '../support/serve.ts'
 import { shopHome } from '../support/shop-home.ts'
 
 /** Each listener calls the test, which decides when it answers. One of them can also throw. */
@@ -40,7 +40,7 @@ export default defineConfig({
 
 describe.each(['workerd', 'node'] as const)('listeners on %s', (host) => {
   let dir: string
-  let shop: NodeServer
+  let shop: TestServer
   let system: PaymentSystem
   let isOpen = false
   /** Requests of listeners and to the endpoint. */
@@ -50,7 +50,7 @@ describe.each(['workerd', 'node'] as const)('listeners on %s', (host) => {
 
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'signalbox-shop-'))
-    shop = await serve(0, async (request) => {
+    shop = await serve(async (request) => {
       asked.push(new URL(request.url).pathname)
       if (!isOpen) await new Promise<void>((resolve) => waiting.push(resolve))
       return new Response()

@@ -6,7 +6,6 @@ import { createHmac } from 'node:crypto'
 import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { type NodeServer, serve } from '../../local/simulator/node-server.ts'
 import type { OpenedPayment } from '../../worker/payments/domain/schemas.ts'
 import { type Edge, publishedRepo, SECRET, taskRecord, token } from '../support/edge.ts'
 import { type InstalledPackage, MACHINE, run } from '../support/installed-package.ts'
@@ -14,6 +13,7 @@ import { jsonOf } from '../support/json-of.ts'
 import { startLibsql } from '../support/libsql.ts'
 import { PATIENT } from '../support/patience.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
+import { serve, type TestServer } from '../support/serve.ts'
 import { startWranglerDev, wranglerEnv } from '../support/wrangler-dev.ts'
 
 const SIGNING_SECRET = 'acme-signing-secret'
@@ -21,7 +21,7 @@ const WRANGLER = resolve('node_modules/.bin/wrangler')
 
 export function ownWorker(installed: () => InstalledPackage): void {
   describe('a Worker of one’s own, made with the package', () => {
-    let acme: NodeServer
+    let acme: TestServer
     let system: PaymentSystem
 
     beforeAll(async () => {
@@ -32,7 +32,7 @@ export function ownWorker(installed: () => InstalledPackage): void {
       await run(WRANGLER, deploy, { cwd: folder, env: wranglerEnv(folder) })
 
       const page = 'https://acme.example/pay/p-1'
-      acme = await serve(0, () => Response.json({ id: 'p-1', page }, { status: 201 }))
+      acme = await serve(() => Response.json({ id: 'p-1', page }, { status: 201 }))
       const home = await uploadedHome(folder)
       system = await PaymentSystem.start('workerd', home, acmeVariables(acme))
     })
@@ -93,7 +93,7 @@ export function ownWorker(installed: () => InstalledPackage): void {
   })
 }
 
-const acmeVariables = ({ url }: NodeServer) => ({
+const acmeVariables = ({ url }: TestServer) => ({
   ACME_BASE_URL: url,
   ACME_API_KEY: 'key-1',
   ACME_SIGNING_SECRET: SIGNING_SECRET,

@@ -2,8 +2,9 @@
 // they are accepted.
 
 import { ulid } from 'ulid'
-import type { Callback, SimulatedStatus } from '../../cli/payments/drivers/driver-tools.ts'
-import { redirect } from '../../cli/payments/drivers/redirect.ts'
+import { webhookOf } from '../../local/simulator/one-webhook.ts'
+import type { Action } from '../../local/simulator/payments.ts'
+import type { EncodedWebhook } from '../../local/simulator/webhooks.ts'
 import { type Edge, LAST } from './edge.ts'
 import type { LibsqlServer } from './libsql.ts'
 import { type PaymentSystem, SECRETS } from './payment-system.ts'
@@ -33,24 +34,16 @@ export async function seed(database: LibsqlServer, count: number): Promise<Seede
   return seeded
 }
 
-/** A webhook, signed as by the gateway, with a new event id. */
+/** A webhook about the last of these actions, signed as by the gateway, with a new event id. */
 export const signed = (
-  { reference, gatewayTransactionId }: Pick<Seeded, 'reference' | 'gatewayTransactionId'>,
-  status: SimulatedStatus = 'Paid',
-): Promise<Callback> =>
-  redirect.callbacks.make(
-    {
-      status,
-      reference,
-      transactionId: gatewayTransactionId,
-      externalReference: undefined,
-      amount: AMOUNT,
-      currency: 'IQD',
-      eventId: `event-${ulid()}`,
-      now: Date.now(),
-    },
-    SECRETS.redirect.apiKey,
-  )
+  { reference, gatewayTransactionId: id }: Pick<Seeded, 'reference' | 'gatewayTransactionId'>,
+  actions: readonly Action[] = ['pay'],
+  secret = SECRETS.redirect.apiKey,
+): Promise<EncodedWebhook> => {
+  const names = { gateway: 'redirect', reference, description: '', expiresInMs: 0 } as const
+  const order = { ...names, amount: AMOUNT, currency: 'IQD' }
+  return webhookOf(order, actions, { id, eventId: `event-${ulid()}`, secret, now: Date.now() })
+}
 
 /** One attempt at a webhook. */
 export interface Attempt {
@@ -62,7 +55,11 @@ export interface Attempt {
   tookMs: number
 }
 
-export async function send(edge: Edge, callback: Callback, key = 'redirect'): Promise<Attempt> {
+export async function send(
+  edge: Edge,
+  callback: EncodedWebhook,
+  key = 'redirect',
+): Promise<Attempt> {
   const startedAt = performance.now()
   // A burst leaves no idle connections, which the edge may close while the next burst is sent.
   const headers = { ...callback.headers, ...LAST }
@@ -85,7 +82,7 @@ const GIVES_UP_MS = 40_000
 /** Sends the same bytes until they are accepted, as a gateway does. Returns all attempts. */
 export async function sendUntilAccepted(
   edge: Edge,
-  callback: Callback,
+  callback: EncodedWebhook,
   key = 'redirect',
 ): Promise<Attempt[]> {
   const until = performance.now() + GIVES_UP_MS

@@ -1,10 +1,10 @@
 // Payments of an edge in this process, with a scripted gateway, on a real port.
 
-import { serve } from '../../local/simulator/node-server.ts'
 import type { Environment } from '../../worker/config.ts'
 import { SECRET, token } from './edge.ts'
 import { openRoom, type Room } from './payments-room.ts'
 import { processEdge } from './process-edge.ts'
+import { serve } from './serve.ts'
 
 export interface PaymentsServer {
   room: Room
@@ -16,7 +16,7 @@ export interface PaymentsServer {
 export async function servePayments(env: Environment = {}): Promise<PaymentsServer> {
   const room = openRoom()
   const edge = processEdge({ env: { AUTH_SECRETS: SECRET, ...env }, payments: room.payments })
-  const { url, close } = await serve(0, async ({ url, method, headers, body }) => {
+  const { url, close } = await serve(async ({ url, method, headers, body }) => {
     const { origin, pathname, search } = new URL(url)
     const init = { method, headers, ...(body && { body, duplex: 'half' as const }) }
     return await edge.fetch(`${pathname}${search}`, init, origin)

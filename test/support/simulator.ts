@@ -5,7 +5,6 @@ import { createServer, type IncomingHttpHeaders, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { vi } from 'vitest'
-import { readSettings } from '../../local/simulator/config.ts'
 import type { FaultPlan } from '../../local/simulator/faults.ts'
 import { type OpenSimulator, openSimulator } from '../../local/simulator/open-simulator.ts'
 import { PATIENT } from './patience.ts'
@@ -73,22 +72,20 @@ export interface SimulatorBed extends AsyncDisposable {
 export async function openBed(env: Record<string, string> = {}): Promise<SimulatorBed> {
   const merchant = new Merchant()
   const callback = await merchant.listen()
-  const open = await openSimulator(
-    readSettings({
-      SIMULATOR_REDIRECT_CALLBACK_URL: callback,
-      SIMULATOR_REDIRECT_CLIENT_ID: CLIENT.id,
-      SIMULATOR_REDIRECT_CLIENT_SECRET: CLIENT.secret,
-      SIMULATOR_REDIRECT_API_KEY: API_KEY,
-      SIMULATOR_FIB_CLIENT_ID: CLIENT.id,
-      SIMULATOR_FIB_CLIENT_SECRET: CLIENT.secret,
-      SIMULATOR_STRIPE_CALLBACK_URL: callback,
-      SIMULATOR_STRIPE_SECRET_KEY: STRIPE.secretKey,
-      SIMULATOR_STRIPE_WEBHOOK_SECRET: STRIPE.webhookSecret,
-      SIMULATOR_FIB_REFUND_MS: '20',
-      SIMULATOR_RETRIES_MS: '10 10',
-      ...env,
-    }),
-  )
+  const open = await openSimulator({
+    SIMULATOR_REDIRECT_CALLBACK_URL: callback,
+    SIMULATOR_REDIRECT_CLIENT_ID: CLIENT.id,
+    SIMULATOR_REDIRECT_CLIENT_SECRET: CLIENT.secret,
+    SIMULATOR_REDIRECT_API_KEY: API_KEY,
+    SIMULATOR_FIB_CLIENT_ID: CLIENT.id,
+    SIMULATOR_FIB_CLIENT_SECRET: CLIENT.secret,
+    SIMULATOR_STRIPE_CALLBACK_URL: callback,
+    SIMULATOR_STRIPE_SECRET_KEY: STRIPE.secretKey,
+    SIMULATOR_STRIPE_WEBHOOK_SECRET: STRIPE.webhookSecret,
+    SIMULATOR_FIB_REFUND_MS: '20',
+    SIMULATOR_RETRIES_MS: '10 10',
+    ...env,
+  })
   const call = (path: string, init?: RequestInit) =>
     fetch(`${open.url}${path}`, { redirect: 'manual', ...init })
   const token = async (scope = 'payment:read payment:write reverse:write') => {

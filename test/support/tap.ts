@@ -1,6 +1,6 @@
 // A proxy in front of an HTTP server. It records requests, and can hold or cut them.
 
-import { type NodeServer, serve } from '../../local/simulator/node-server.ts'
+import { serve, type TestServer } from './serve.ts'
 
 /** A request that was forwarded or held. */
 interface Passed {
@@ -18,7 +18,7 @@ export class Tap {
   /** The server executes the request, but the response is lost. */
   loses: (passed: Passed) => boolean = () => false
   readonly #target: string
-  #server: NodeServer | undefined
+  #server: TestServer | undefined
 
   private constructor(target: string) {
     this.#target = new URL(target).origin
@@ -26,7 +26,7 @@ export class Tap {
 
   static async before(target: string): Promise<Tap> {
     const tap = new Tap(target)
-    tap.#server = await serve(0, (request) => tap.#pass(request))
+    tap.#server = await serve((request) => tap.#pass(request))
     return tap
   }
 

@@ -7,7 +7,6 @@ import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { checkoutHome } from '../../local/checkout-home.ts'
 import { CLIENT_ID, gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
-import { readSettings } from '../../local/simulator/config.ts'
 import { type OpenSimulator, openSimulator } from '../../local/simulator/open-simulator.ts'
 import { simulatorUrl } from '../../local/simulator-process.ts'
 import { openNodeEdge } from '../../worker/node.ts'
@@ -51,15 +50,13 @@ describe('a payment on embedded libSQL', () => {
         },
       },
     )
-    simulator = await openSimulator(
-      readSettings({
-        SIMULATOR_PORT: String(simulatorPort),
-        SIMULATOR_REDIRECT_CALLBACK_URL: `${edge.origin}/payments/webhooks/redirect`,
-        SIMULATOR_REDIRECT_CLIENT_ID: CLIENT_ID,
-        SIMULATOR_REDIRECT_CLIENT_SECRET: SECRETS.redirect.clientSecret,
-        SIMULATOR_REDIRECT_API_KEY: SECRETS.redirect.apiKey,
-      }),
-    )
+    simulator = await openSimulator({
+      SIMULATOR_PORT: String(simulatorPort),
+      SIMULATOR_REDIRECT_CALLBACK_URL: `${edge.origin}/payments/webhooks/redirect`,
+      SIMULATOR_REDIRECT_CLIENT_ID: CLIENT_ID,
+      SIMULATOR_REDIRECT_CLIENT_SECRET: SECRETS.redirect.clientSecret,
+      SIMULATOR_REDIRECT_API_KEY: SECRETS.redirect.apiKey,
+    })
   })
   afterAll(async () => {
     await edge?.close()

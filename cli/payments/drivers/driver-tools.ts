@@ -1,13 +1,15 @@
-// What the command line knows of a driver: how its gateway's webhooks are made and signed, and what
-// is wrong with its secrets. The Worker never uses it, since it must not be able to sign what it
-// verifies.
+// What the command line knows of a driver: which webhooks its gateway sends, and what is wrong with
+// its secrets. The gateway simulator signs them. The Worker never uses either, since it must not be
+// able to sign what it verifies.
 
+import type { Action, GatewayName } from '../../../local/simulator/payments.ts'
+import type { Content } from '../../../local/simulator/webhooks.ts'
 import type { Finding } from '../../findings.ts'
 import type { OptionName } from '../../options.ts'
 import type { ConfiguredGateway } from '../configured.ts'
 
 export interface DriverTools {
-  callbacks: CallbackMaker
+  callbacks: Callbacks
   /** What is wrong with its secrets, though the Worker would take them. All of them are set. */
   checkSecrets?(gateway: ConfiguredGateway): Finding[]
   /** Asks the gateway whether it takes the credentials. For a driver without access tokens. */
@@ -22,40 +24,23 @@ export type MoneyMode = 'test' | 'live' | 'unknown'
 export const SIMULATED_STATUSES = ['Paid', 'Failed', 'Expired', 'Cancelled', 'Refunded'] as const
 export type SimulatedStatus = (typeof SIMULATED_STATUSES)[number]
 
-export interface SimulatedEvent {
-  status: SimulatedStatus
-  /** The gateway's id of the payment. */
-  transactionId: string
-  /** Our external reference at the gateway; undefined when it is not known here. */
-  externalReference: string | undefined
-  reference: string
-  /** Minor units. */
-  amount: number
-  currency: string
-  eventId: string
-  /** The time at which it is sent, in ms. */
-  now: number
-}
-
-export interface Callback {
-  headers: Record<string, string>
-  body: string
-}
-
-export interface CallbackMaker {
+export interface Callbacks {
+  /** Its name in the simulator, which writes and signs them. */
+  gateway: GatewayName
   /** The setting with the signing secret; undefined: these callbacks are not signed. */
   signsWith: string | undefined
   /** The options that are required. */
   needs: readonly OptionName[]
   /** Further options that its callbacks have no place for. */
   ignores?: readonly OptionName[]
-  /** The statuses that the gateway has. */
-  statuses: readonly SimulatedStatus[]
-  /** `secret` is the value of `signsWith`. */
-  make(event: SimulatedEvent, secret: string): Promise<Callback>
+  /**
+   * The statuses that the gateway has, and what happens to a payment until it has that status. The
+   * webhook is about the last of it.
+   */
+  ways: Readonly<Partial<Record<SimulatedStatus, readonly Action[]>>>
   /**
    * A genuine callback that changes nothing: a receiver that verifies it has the same secret. It
-   * must be answered before anything is stored.
+   * must be answered before anything is stored. `now` in ms.
    */
-  probe?(secret: string, now: number): Promise<Callback>
+  probe?(now: number): Content
 }

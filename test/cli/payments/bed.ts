@@ -5,13 +5,13 @@ import { expect } from 'vitest'
 import type { Finding } from '../../../cli/findings.ts'
 import { secretValues } from '../../../cli/payments/hide.ts'
 import type { Environment } from '../../../cli/settings.ts'
-import { type Handler, type NodeServer, serve } from '../../../local/simulator/node-server.ts'
 import { readPayments } from '../../../worker/payments/config.ts'
 import { defineConfig, type SignalboxFile } from '../../../worker/payments/define-config.ts'
 import type { PaymentQueries } from '../../../worker/payments/queries/queries.ts'
 import { createReceiver } from '../../../worker/payments/webhooks/receive.ts'
 import { hostClock } from '../../../worker/shared/clock.ts'
 import { FakeGuard, NOBODY } from '../../support/ledger-fakes.ts'
+import { type Handler, serve, type TestServer } from '../../support/serve.ts'
 import { sqliteLedger } from '../../support/sqlite-ledger.ts'
 import { type Run, run as runWords } from '../run.ts'
 
@@ -63,8 +63,8 @@ export const told = ({ level, about, sentence }: Finding): string =>
 export function fakeGateway(
   answers: Record<string, (form: URLSearchParams, request: Request) => Response>,
   headers: () => Record<string, string> = () => ({}),
-): Promise<NodeServer> {
-  return serve(0, async (request) => {
+): Promise<TestServer> {
+  return serve(async (request) => {
     const answer = answers[new URL(request.url).pathname]
     const form = new URLSearchParams(request.method === 'POST' ? await request.text() : '')
     const { status, body } = answer?.(form, request) ?? Response.json({}, { status: 404 })
@@ -78,7 +78,7 @@ export const grants = (id: string, secret: string) => (form: URLSearchParams) =>
     ? Response.json({ access_token: 'a-token-that-nobody-is-shown', expires_in: 60 })
     : Response.json({ error: 'invalid_client' }, { status: 401 })
 
-export interface FakeEdge extends NodeServer {
+export interface FakeEdge extends TestServer {
   queries: PaymentQueries
   /** Bodies of the webhooks that came. */
   bodies: string[]
@@ -124,5 +124,5 @@ export async function fakeEdge(
     const answer = await receive(key, webhook, 'correlation-1')
     return new Response(answer.body, { status: answer.status })
   }
-  return { ...(await serve(0, handle)), queries, bodies }
+  return { ...(await serve(handle)), queries, bodies }
 }

@@ -2,13 +2,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { NodeServer } from '../../../local/simulator/node-server.ts'
 import type { SignalboxFile } from '../../../worker/payments/define-config.ts'
+import type { TestServer } from '../../support/serve.ts'
 import { diagnose, FIB, fakeGateway, grants, REDIRECT, run, STRIPE } from './bed.ts'
 
 const WHSEC = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
-let gateway: NodeServer
+let gateway: TestServer
 let base: Record<string, string>
 
 beforeAll(async () => {

@@ -8,12 +8,12 @@ import { checkDatabase } from '../../../cli/payments/doctor-database.ts'
 import { type Child, spawnChild } from '../../../local/child.ts'
 import { statementsOf } from '../../../local/database/scripts.ts'
 import { databaseReady, databaseUrl, libsqlServer } from '../../../local/libsql-server.ts'
-import { serve } from '../../../local/simulator/node-server.ts'
 import { databaseAccess } from '../../../local/tokens.ts'
 import { libsqlDatabase } from '../../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { SECRET } from '../../support/edge.ts'
 import { freePort } from '../../support/free-port.ts'
+import { serve } from '../../support/serve.ts'
 import { told } from './bed.ts'
 
 const NOW = Date.parse('2026-03-01T10:00:00Z')
@@ -103,7 +103,7 @@ describe('a database', () => {
   })
 
   it('that refuses its token is reported', async () => {
-    const refusing = await serve(0, () => new Response('{"error":"no"}', { status: 401 }))
+    const refusing = await serve(() => new Response('{"error":"no"}', { status: 401 }))
     try {
       const [found] = await check('a-token', refusing.url)
       expect(found).toMatch(/^error database: HOST cannot be read: .*401/)
@@ -125,7 +125,7 @@ describe('a database', () => {
   it('is fine with a token that is valid for long, or one of another kind', async () => {
     await sql(...statementsOf(script))
     // A server that takes any token.
-    const open = await serve(0, async (request) => {
+    const open = await serve(async (request) => {
       const headers = { authorization: `Bearer ${token}` }
       const { pathname } = new URL(request.url)
       const init = { method: 'POST', headers, body: await request.text() }

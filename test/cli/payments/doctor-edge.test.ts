@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { NodeServer } from '../../../local/simulator/node-server.ts'
+import type { TestServer } from '../../support/serve.ts'
 import { diagnose, type FakeEdge, FIB, fakeEdge, REDIRECT, STRIPE } from './bed.ts'
 
 const OWN = { ...REDIRECT, ...FIB, ...STRIPE }
@@ -13,7 +13,7 @@ const ENV = {
   STRIPE_BASE_URL: NOWHERE,
 }
 
-const open: NodeServer[] = []
+const open: TestServer[] = []
 afterEach(async () => {
   for (const server of open.splice(0)) await server.close()
 })

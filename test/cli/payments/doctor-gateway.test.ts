@@ -1,12 +1,12 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import type { NodeServer } from '../../../local/simulator/node-server.ts'
+import type { TestServer } from '../../support/serve.ts'
 import { diagnose, FIB, fakeGateway, grants, REDIRECT, STRIPE } from './bed.ts'
 
 const { REDIRECT_GATEWAY_CLIENT_ID: ID, REDIRECT_GATEWAY_CLIENT_SECRET: SECRET } = REDIRECT
 const NAMES = 'REDIRECT_GATEWAY_CLIENT_ID and REDIRECT_GATEWAY_CLIENT_SECRET'
 const TOKEN = '/oauth2/token'
 
-const open: NodeServer[] = []
+const open: TestServer[] = []
 afterEach(async () => {
   for (const server of open.splice(0)) await server.close()
 })

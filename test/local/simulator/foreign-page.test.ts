@@ -76,18 +76,20 @@ describe('the simulator', () => {
     }
   })
 
-  it('refuses a long body and an invalid URL', async () => {
+  it('refuses a long body and an invalid Host, and a foreign page before its body is read', async () => {
     const { port } = new URL(bed.url)
-    const answered = (path: string, body: Buffer) =>
+    const answered = (headers: Record<string, string | number>) =>
       new Promise<number | undefined>((resolve, reject) => {
-        const headers = { origin: 'https://evil.example', 'content-length': 1 << 30 }
-        const asked = request({ host: '127.0.0.1', port, path, method: 'POST', headers })
+        const asked = request({ host: '127.0.0.1', port, path: '/health', method: 'POST', headers })
         asked.once('response', ({ statusCode }) => resolve(statusCode))
         asked.once('error', reject)
-        asked.write(body)
+        asked.write(Buffer.alloc((1 << 20) + 1))
       })
-    expect(await answered('/health', Buffer.alloc((1 << 20) + 1))).toBe(413)
-    expect(await answered('//', Buffer.from('{}'))).toBe(400)
+    const declared = { 'content-length': 1 << 30 }
+    expect(await answered(declared)).toBe(413)
+    expect(await answered({ 'transfer-encoding': 'chunked' })).toBe(413)
+    expect(await answered({ ...declared, origin: 'https://evil.example' })).toBe(403)
+    expect((await ask('GET', '/health', { host: 'no host' })).status).toBe(400)
     expect((await ask('GET', '/health', {})).status).toBe(200)
   })
 

@@ -3,7 +3,7 @@
 
 import Stripe from 'stripe'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { IdempotencyKeys } from '../../../local/simulator/idempotency-keys.ts'
+import { IdempotencyKeys } from '../../../local/simulator/stripe-http.ts'
 import { openBed, type SimulatorBed, STRIPE } from '../../support/simulator.ts'
 
 let bed: SimulatorBed

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import type { Action, Order, State } from '../../../local/simulator/payment.ts'
-import { PaymentStore } from '../../../local/simulator/payment-store.ts'
+import type { Action, Order, State } from '../../../local/simulator/payments.ts'
+import { PaymentStore } from '../../../local/simulator/payments.ts'
 
 const ORDER: Order = {
   gateway: 'redirect',

@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import type { Payment, Transition } from '../../../local/simulator/payment.ts'
-import { batchesOf } from '../../../local/simulator/webhook.ts'
+import { fibWebhooks } from '../../../local/simulator/fib.ts'
+import { FORMATS } from '../../../local/simulator/one-webhook.ts'
+import type { Payment, Transition } from '../../../local/simulator/payments.ts'
+import { batchesOf, cancellable, WebhookSender } from '../../../local/simulator/webhooks.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 
 const BEFORE: Payment = {
   id: 'p1',
@@ -25,7 +28,10 @@ const FIB: Transition = {
 }
 
 const plan = (faults = {}, transition = PAID) =>
-  batchesOf(transition, 'event-1', faults, () => 'event-2')
+  batchesOf(
+    ...([transition, 'event-1', faults, () => 'event-2'] as const),
+    FORMATS[transition.after.gateway].content,
+  )
 
 describe('the webhooks of a transition', () => {
   it('are a single one, without delay, with every claim of the gateway', () => {
@@ -107,9 +113,87 @@ describe('the webhooks of a transition', () => {
     expect(types).toEqual(['REFUND_COMPLETED', 'REFUND_FAILED'])
   })
 
-  it('that are tampered with have an unknown id, for a gateway that does not sign', () => {
-    expect(plan({ tampered: true }, FIB)[0]?.webhooks[0]?.content.id).toBe('event-1')
+  it('that are tampered with have an unknown id, for a gateway that does not sign', async () => {
+    const [forged] = plan({ tampered: true }, FIB)[0]?.webhooks ?? []
+    const { body } = await fibWebhooks.encode(forged ?? expect.fail('There is none.'))
+    expect(JSON.parse(body)).toEqual({ id: 'event-1', status: 'PAID' })
     expect(plan({ tampered: true })[0]?.webhooks[0]?.forgery).toBe('tampered')
     expect(plan({ algNone: true })[0]?.webhooks[0]?.forgery).toBe('alg_none')
+  })
+})
+
+const WEBHOOK = { eventId: 'e1', paymentId: 'p1', gateway: 'fib', url: 'u', content: {} } as const
+const WAVE = { afterMs: 0, webhooks: [WEBHOOK] }
+
+/** `answers`: statuses of the responses, 0 for an error; then 200. */
+function playground(answers: number[] = []) {
+  const clock = new FakeClock()
+  const cancelling = cancellable(clock)
+  const start = clock.now()
+  const posts: number[] = []
+  const webhooks = new WebhookSender({
+    clock: cancelling,
+    encode: async () => ({ headers: {}, body: '{}' }),
+    async post() {
+      posts.push(clock.now() - start)
+      const status = answers.shift() ?? 200
+      if (status === 0) throw new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') })
+      return { status, text: 'word' }
+    },
+    retriesMs: [1_000, 2_000],
+  })
+  return { clock, cancelling, webhooks, posts }
+}
+
+describe('the webhook sender', () => {
+  it('sends an accepted webhook once', async () => {
+    const { clock, webhooks, posts } = playground([204])
+    const done = webhooks.send([WAVE])
+    await clock.advance(60_000)
+    await done
+    expect(posts).toEqual([0])
+    expect(webhooks.sent).toMatchObject([{ attempt: 1, status: 204, answer: 'word' }])
+  })
+
+  it('retries with the same event id and the configured waits, until the response is 2xx', async () => {
+    const { clock, webhooks, posts } = playground([500, 0])
+    const done = webhooks.send([WAVE])
+    await clock.advance(60_000)
+    await done
+    expect(posts).toEqual([0, 1_000, 3_000])
+    expect(webhooks.sent.map(({ eventId, attempt, status }) => [eventId, attempt, status])).toEqual(
+      [
+        ['e1', 1, 500],
+        ['e1', 2, null],
+        ['e1', 3, 200],
+      ],
+    )
+    expect(webhooks.sent[1]?.error).toBe('ECONNREFUSED')
+  })
+
+  it('gives up after the last attempt', async () => {
+    const { clock, webhooks, posts } = playground([401, 401, 401, 200])
+    const done = webhooks.send([WAVE])
+    await clock.advance(60_000)
+    await done
+    expect(posts).toHaveLength(3)
+  })
+
+  it('delays a batch, and sends the next one only after the responses', async () => {
+    const { clock, webhooks, posts } = playground([500])
+    const done = webhooks.send([{ ...WAVE, afterMs: 300 }, WAVE])
+    await clock.advance(60_000)
+    await done
+    expect(posts).toEqual([300, 1_300, 1_300])
+  })
+
+  it('sends nothing after its clock is cancelled', async () => {
+    const { clock, cancelling, webhooks, posts } = playground([500])
+    void webhooks.send([WAVE])
+    await clock.advance(0)
+    cancelling.cancelAll()
+    await clock.advance(60_000)
+    expect(posts).toEqual([0])
+    expect(clock.pending).toBe(0)
   })
 })

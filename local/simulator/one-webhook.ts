@@ -1,0 +1,53 @@
+// One webhook as its gateway writes and signs it, about a payment that no simulator has: for
+// `signalbox payments simulate`, the doctor and tests. No I/O.
+
+import { fibWebhooks } from './fib.ts'
+import {
+  type Action,
+  movePayment,
+  type Order,
+  openPayment,
+  remainderOf,
+  type Transition,
+  withRefund,
+} from './payments.ts'
+import { redirectWebhooks } from './redirect.ts'
+import { stripeWebhooks } from './stripe.ts'
+import type { EncodedWebhook } from './webhooks.ts'
+
+export const FORMATS = { redirect: redirectWebhooks, fib: fibWebhooks, stripe: stripeWebhooks }
+
+export interface WebhookTerms {
+  /** Of the payment at the gateway. */
+  id: string
+  eventId: string
+  /** Signs the webhook; empty for a gateway that does not sign. */
+  secret: string
+  /** ms */
+  now: number
+}
+
+/** It is about the last of these actions. */
+export function webhookOf(
+  order: Order,
+  actions: readonly Action[],
+  { id, eventId, secret, now }: WebhookTerms,
+): Promise<EncodedWebhook> {
+  const { content, encode } = FORMATS[order.gateway]
+  const opened = openPayment(order, id, now)
+  const start: Transition = { before: opened, after: opened, refundFailed: false, now }
+  const last = actions.reduce(after, start)
+  return encode({ eventId, content: content(last, eventId) }, secret, now)
+}
+
+/** An action that the state of the payment does not allow changes nothing. */
+function after(last: Transition, action: Action): Transition {
+  const { after: before, now } = last
+  if (action === 'refund' && before.gateway === 'stripe') {
+    const made = { id: `re_${before.id}`, status: 'succeeded', metadata: {} } as const
+    const refund = { ...made, amount: remainderOf(before), createdAt: now }
+    return { ...last, before, after: withRefund(before, refund, now), refund }
+  }
+  const moved = movePayment(before, action, { now })
+  return moved.ok ? { ...last, before, after: moved.after } : last
+}

@@ -1,0 +1,392 @@
+// Stripe's Checkout Sessions, their PaymentIntents, and refunds: the HTTP API, its objects and its
+// signed events, of the parts that the driver and a merchant's dashboard use. The types are those
+// of Stripe's own package.
+
+import { createHmac } from 'node:crypto'
+import { type Context, Hono } from 'hono'
+import type Stripe from 'stripe'
+import {
+  amountOf,
+  type Order,
+  type Payment,
+  type Refund,
+  refundedOf,
+  remainderOf,
+  type Transition,
+} from './payments.ts'
+import type { Simulator } from './simulator.ts'
+import {
+  expandIn,
+  formOf,
+  IdempotencyKeys,
+  invalid,
+  keyOf,
+  metadataIn,
+  refusal,
+  unknown,
+  wholeIn,
+} from './stripe-http.ts'
+import type { Signed, WebhookFormat } from './webhooks.ts'
+
+const API_VERSION = '2026-10-28.endive'
+const MAX_LISTED = 100
+const DAY_MS = 24 * 60 * 60 * 1_000
+const MINUTE_MS = 60_000
+
+export function stripeApi(simulator: Simulator, payUrl: (id: string) => string): Hono {
+  const { faults, payments, settings } = simulator
+  const { secretKey, callbackUrl } = settings.stripe
+  const keys = new IdempotencyKeys()
+  const api = new Hono().basePath('/v1')
+  api.use('*', async (c, next) => {
+    const key = keyOf(c)
+    // Without the key: it may be a real one that was sent here by mistake.
+    if (key === undefined) throw refusal(401, { message: 'You did not provide an API key.' })
+    if (key !== secretKey) throw refusal(401, { message: 'Invalid API Key provided.' })
+    await next()
+    c.header('Request-Id', `req_${simulator.newId().replaceAll('-', '')}`)
+  })
+
+  const find = (id: string) => payments.find(sessionIdOf(id), 'stripe')
+  const known = (id: string, what: string, param: string): Payment => {
+    const payment = find(id)
+    if (payment) return payment
+    throw unknown(id, what, param)
+  }
+  const sessionOf = (c: Context) => known(c.req.param('id') ?? '', 'checkout.session', 'session')
+  const showSession = (c: Context, payment: Payment) =>
+    c.json(sessionAnswer(payment, payUrl(payment.id), expandIn(c)))
+
+  /** A request that changes something. `of`: whose faults apply. */
+  const change = (
+    c: Context,
+    endpoint: string,
+    of: Payment | Order | undefined,
+    form: URLSearchParams,
+    work: () => Response | Promise<Response>,
+  ) =>
+    faults.respond(c, endpoint, of, () =>
+      keys.once(c.req.header('idempotency-key'), `${c.req.path} ${form}`, work),
+    )
+
+  api.post('/checkout/sessions', async (c) => {
+    const form = await formOf(c)
+    const read = readSession(form, simulator.now())
+    const order = { ...read, ...(callbackUrl && { callbackUrl }) }
+    return change(c, 'create', order, form, async () => {
+      const opened = await simulator.charge(order)
+      const payment = opened.ok ? opened.payment : opened.existing
+      // As it was made, also if it is already paid (the fault `beforeAnswer`).
+      return showSession(c, { ...payment, state: 'open' })
+    })
+  })
+
+  api.get('/checkout/sessions', (c) => {
+    const limit = Number(c.req.query('limit') ?? 10)
+    const all = payments.all().filter(({ gateway }) => gateway === 'stripe')
+    const data = all
+      .slice(0, Math.min(limit, MAX_LISTED))
+      .map((payment) => sessionAnswer(payment, payUrl(payment.id)))
+    const has_more = all.length > data.length
+    return c.json({ object: 'list', data, has_more, url: '/v1/checkout/sessions' })
+  })
+
+  api.get('/checkout/sessions/:id', (c) =>
+    faults.respond(c, 'status', find(c.req.param('id')), () => showSession(c, sessionOf(c))),
+  )
+
+  api.post('/checkout/sessions/:id/expire', async (c) =>
+    change(c, 'cancel', find(c.req.param('id')), await formOf(c), () => {
+      const acted = simulator.act(sessionOf(c), 'expire')
+      if (acted.ok) return showSession(c, acted.payment)
+      const message = 'Only Checkout Sessions with a status in ["open"] can be expired.'
+      throw invalid('session', message)
+    }),
+  )
+
+  api.get('/payment_intents/:id', (c) => {
+    const id = c.req.param('id')
+    return faults.respond(c, 'status', find(id), () => {
+      const payment = find(id)
+      const intent = payment && intentAnswer(payment, expandIn(c).includes('latest_charge'))
+      if (intent) return c.json(intent)
+      throw unknown(id, 'payment_intent', 'intent')
+    })
+  })
+
+  api.post('/refunds', async (c) => {
+    const form = await formOf(c)
+    const { of, amount, metadata } = readRefund(form)
+    return change(c, 'refund', find(of), form, () => {
+      const payment = known(of, 'payment_intent', 'payment_intent')
+      if (payment.state === 'refunded') {
+        const message = 'The charge has already been refunded.'
+        throw invalid('payment_intent', message, 'charge_already_refunded')
+      }
+      const left = remainderOf(payment)
+      if (amount !== undefined && amount > left) {
+        const message = `Refund amount (${amount}) is greater than unrefunded amount (${left}).`
+        throw invalid('amount', message)
+      }
+      const acted = simulator.refundPart(payment, { amount: amount ?? left, metadata })
+      const refund = acted.ok ? acted.payment.refunds?.at(-1) : undefined
+      if (acted.ok && refund) return c.json(refundAnswer(refund, acted.payment))
+      const message = 'This PaymentIntent does not have a successful charge to refund.'
+      throw invalid('payment_intent', message)
+    })
+  })
+  return api
+}
+
+/** A new Checkout Session. `now` in ms. */
+function readSession(form: URLSearchParams, now: number): Order {
+  if (form.get('mode') !== 'payment') throw invalid('mode', 'The simulator knows only payment.')
+  const successUrl = form.get('success_url')
+  if (successUrl === null) {
+    throw invalid('success_url', 'Missing required param: success_url.', 'parameter_missing')
+  }
+  for (const name of ['success_url', 'cancel_url']) {
+    const url = form.get(name)
+    if (url !== null && !URL.canParse(url)) throw invalid(name, 'Not a valid URL', 'url_invalid')
+  }
+  const reference = form.get('client_reference_id') ?? ''
+  if (reference.length > 200) {
+    throw invalid('client_reference_id', 'It must have at most 200 characters.')
+  }
+  const metadata = metadataIn(form, 'metadata')
+  const paymentMetadata = metadataIn(form, 'payment_intent_data[metadata]')
+  const values = Object.values({ ...metadata, ...paymentMetadata })
+  if (values.some((value) => value.length > 500)) {
+    throw invalid('metadata', 'Metadata values can have up to 500 characters.')
+  }
+  const items = readItems(form)
+  const expires = form.get('expires_at')
+  const expiresInMs = expires === null ? DAY_MS : Number(expires) * 1_000 - now
+  // Half an hour, and a minute for a clock that differs.
+  if (!(expiresInMs >= 29 * MINUTE_MS && expiresInMs <= DAY_MS + MINUTE_MS)) {
+    throw invalid('expires_at', 'It must be between 30 minutes and 24 hours from now.')
+  }
+  const { external_reference_id: externalReference } = metadata
+  const cancelUrl = form.get('cancel_url')
+  return {
+    gateway: 'stripe',
+    reference,
+    ...(externalReference !== undefined && { externalReference }),
+    ...items,
+    successUrl,
+    ...(cancelUrl !== null && { failureUrl: cancelUrl }),
+    metadata,
+    paymentMetadata,
+    expiresInMs,
+  }
+}
+
+function readItems(form: URLSearchParams): Pick<Order, 'amount' | 'currency' | 'description'> {
+  const names: string[] = []
+  let amount = 0
+  let currency = ''
+  for (let at = 0; at === 0 || form.has(`line_items[${at}][price_data][currency]`); at++) {
+    const item = `line_items[${at}]`
+    const given = form.get(`${item}[price_data][currency]`) ?? ''
+    const unit = wholeIn(form, `${item}[price_data][unit_amount]`)
+    const quantity = wholeIn(form, `${item}[quantity]`)
+    // Stripe has no Iraqi dinar: see docs/payments.md.
+    if (!/^[a-z]{3}$/.test(given) || given === 'iqd') {
+      throw invalid(`${item}[price_data][currency]`, 'Invalid currency.')
+    }
+    if (unit === undefined) throw invalid(`${item}[price_data][unit_amount]`, 'Invalid integer.')
+    if (!quantity) throw invalid(`${item}[quantity]`, 'Invalid positive integer.')
+    currency ||= given
+    amount += unit * quantity
+    names.push(form.get(`${item}[price_data][product_data][name]`) ?? '')
+  }
+  return { amount, currency: currency.toUpperCase(), description: names.join(', ') }
+}
+
+const REASONS = ['duplicate', 'fraudulent', 'requested_by_customer']
+
+/** `of`: `pi_…` or `ch_…`. `amount` is undefined for all that is left. */
+function readRefund(form: URLSearchParams) {
+  const of = form.get('payment_intent') ?? form.get('charge')
+  const amount = wholeIn(form, 'amount')
+  const reason = form.get('reason')
+  if (of === null) {
+    const message = 'One of the following params should be provided: payment_intent or charge.'
+    throw invalid('payment_intent', message, 'parameter_missing')
+  }
+  if (form.has('amount') && !amount) throw invalid('amount', 'Invalid positive integer')
+  if (reason !== null && !REASONS.includes(reason)) {
+    throw invalid('reason', `It must be one of ${REASONS.join(', ')}`)
+  }
+  return { of, amount, metadata: metadataIn(form, 'metadata') }
+}
+
+const seconds = (ms: number): number => Math.floor(ms / 1_000)
+const moneyOf = (payment: Payment) => {
+  const { amount, currency } = amountOf(payment)
+  return { amount, currency: currency.toLowerCase() }
+}
+/** The ids of a session, its intent and its charge differ in their prefix only. */
+const idOf = (prefix: 'pi' | 'ch', { id }: Payment): string => id.replace(/^cs_test/, prefix)
+const sessionIdOf = (id: string): string => id.replace(/^(pi|ch)_/, 'cs_test_')
+
+const isPaid = ({ state }: Payment): boolean => state === 'paid' || state === 'refunded'
+const isComplete = (payment: Payment): boolean =>
+  isPaid(payment) || payment.state === 'processing' || payment.state === 'failed'
+
+/** `url`: of the hosted page. */
+function sessionAnswer(payment: Payment, url: string, expand: readonly string[] = []) {
+  const { amount, currency } = moneyOf(payment)
+  const isOpen = payment.state === 'open'
+  const ended = payment.state === 'expired' ? 'expired' : 'complete'
+  const intent = intentAnswer(payment, expand.includes('payment_intent.latest_charge'))
+  const isExpanded = expand.some((path) => path.startsWith('payment_intent'))
+  return {
+    id: payment.id,
+    object: 'checkout.session',
+    amount_subtotal: amount,
+    amount_total: amount,
+    cancel_url: payment.failureUrl ?? null,
+    client_reference_id: payment.reference === '' ? null : payment.reference,
+    created: seconds(payment.createdAt),
+    currency,
+    customer: null,
+    customer_email: null,
+    expires_at: seconds(payment.expiresAt),
+    livemode: false,
+    metadata: { ...payment.metadata },
+    mode: 'payment',
+    payment_intent: isExpanded ? (intent ?? null) : (intent?.id ?? null),
+    payment_method_types: ['card'],
+    payment_status: isPaid(payment) ? 'paid' : 'unpaid',
+    status: isOpen ? 'open' : ended,
+    success_url: payment.successUrl ?? null,
+    url: isOpen ? url : null,
+  } satisfies Partial<Omit<Stripe.Checkout.Session, 'payment_intent'>> & { payment_intent: unknown }
+}
+
+/** Undefined: there was no attempt to pay yet. */
+function intentAnswer(payment: Payment, withCharge: boolean) {
+  const isTried = isComplete(payment) || payment.declinedAt !== undefined
+  if (!isTried || payment.state === 'expired') return undefined
+  const { amount, currency } = moneyOf(payment)
+  const charge = isPaid(payment) ? chargeAnswer(payment) : undefined
+  const unpaid = payment.state === 'processing' ? 'processing' : 'requires_payment_method'
+  return {
+    id: idOf('pi', payment),
+    object: 'payment_intent',
+    amount,
+    amount_received: charge ? amount : 0,
+    created: seconds(payment.createdAt),
+    currency,
+    customer: null,
+    description: payment.description,
+    last_payment_error: charge || unpaid === 'processing' ? null : DECLINED,
+    latest_charge: withCharge ? (charge ?? null) : (charge?.id ?? null),
+    livemode: false,
+    metadata: { ...payment.paymentMetadata },
+    payment_method_types: ['card'],
+    status: charge ? 'succeeded' : unpaid,
+  } satisfies Partial<Omit<Stripe.PaymentIntent, 'latest_charge'>> & { latest_charge: unknown }
+}
+
+const DECLINED = {
+  code: 'card_declined',
+  decline_code: 'generic_decline',
+  message: 'Your card was declined.',
+  type: 'card_error',
+} as const
+
+function chargeAnswer(payment: Payment) {
+  const { amount, currency } = moneyOf(payment)
+  const refunded = refundedOf(payment)
+  return {
+    id: idOf('ch', payment),
+    object: 'charge',
+    amount,
+    amount_captured: amount,
+    amount_refunded: refunded,
+    billing_details: {
+      address: null,
+      email: 'sara@example.com',
+      name: 'Sara Ahmed',
+      phone: null,
+      tax_id: null,
+    },
+    captured: true,
+    created: seconds(payment.paidAt ?? payment.updatedAt),
+    currency,
+    description: payment.description,
+    disputed: false,
+    failure_code: null,
+    livemode: false,
+    metadata: { ...payment.paymentMetadata },
+    paid: true,
+    payment_intent: idOf('pi', payment),
+    refunded: refunded === amount,
+    status: 'succeeded',
+  } satisfies Partial<Stripe.Charge>
+}
+
+function refundAnswer(refund: Refund, payment: Payment) {
+  const isFailed = refund.status === 'failed'
+  return {
+    id: refund.id,
+    object: 'refund',
+    amount: refund.amount,
+    charge: idOf('ch', payment),
+    created: seconds(refund.createdAt),
+    currency: moneyOf(payment).currency,
+    ...(isFailed && { failure_reason: 'expired_or_canceled_card' }),
+    metadata: { ...refund.metadata },
+    payment_intent: idOf('pi', payment),
+    reason: null,
+    status: refund.status,
+  } satisfies Partial<Stripe.Refund>
+}
+
+function objectOf({ after, refund, refundFailed }: Transition): object {
+  if (!refund) return sessionAnswer(after, '')
+  return refundFailed ? refundAnswer(refund, after) : chargeAnswer(after)
+}
+
+/** One event for each transition, of the types that docs/payments.md names for this endpoint. */
+function typeOf({ before, after, refund, refundFailed }: Transition): Stripe.Event['type'] {
+  if (refund) return refundFailed ? 'refund.failed' : 'charge.refunded'
+  if (after.state === 'expired') return 'checkout.session.expired'
+  if (after.state === 'failed') return 'checkout.session.async_payment_failed'
+  // A payment by a slow method: the session was completed before.
+  const wasComplete = before.state === 'processing' || before.state === 'failed'
+  const isLate = wasComplete && after.state === 'paid'
+  return isLate ? 'checkout.session.async_payment_succeeded' : 'checkout.session.completed'
+}
+
+export const stripeWebhooks = {
+  content: (transition: Transition, id: string) =>
+    ({
+      id,
+      object: 'event',
+      api_version: API_VERSION,
+      created: seconds(transition.now),
+      data: { object: objectOf(transition) },
+      livemode: false,
+      pending_webhooks: 1,
+      request: { id: null, idempotency_key: null },
+      type: typeOf(transition),
+    }) satisfies Omit<Stripe.Event, 'type' | 'data'> & { type: string; data: { object: object } },
+  async encode({ content, forgery, ageMs = 0 }: Signed, secrets: string, now: number) {
+    const body = JSON.stringify(content)
+    const time = seconds(now - ageMs)
+    // A merchant has several while they rotate, and each of them is valid.
+    const [secret = ''] = secrets.split(' ')
+    const mac = createHmac('sha256', secret).update(`${time}.${body}`).digest('hex')
+    // `v0` is a scheme that Stripe itself says must not be accepted.
+    const scheme = forgery === 'alg_none' ? 'v0' : 'v1'
+    const sent = forgery === 'tampered' ? body.replace(/("amount\w*":)(\d+)/g, '$1$20') : body
+    const signature = `t=${time},${scheme}=${mac}`
+    const headers = { 'content-type': 'application/json', 'stripe-signature': signature }
+    return { headers, body: sent }
+  },
+  // The event for a declined card is not one of those that this merchant selected.
+  isSilent: ({ before, after }: Transition) => before.state === 'open' && after.state === 'open',
+} satisfies WebhookFormat
