@@ -8,7 +8,7 @@ import { readSource } from '../../sidecar/files/read-source.ts'
 import { isMisnamed } from '../../sidecar/layouts/cairn.ts'
 import { type Entry, type FileKind, invalidOf, type Store } from '../../sidecar/layouts/layout.ts'
 import { openStore, StoreError } from '../../sidecar/layouts/registry.ts'
-import { isCut, sizeText } from '../../sidecar/layouts/text-limit.ts'
+import { isCut, sizeText } from '../../sidecar/layouts/text.ts'
 import { RECORD_BYTES, TEXT_BYTES } from '../../worker/board/wire.ts'
 import { error, type Finding, ok, some, warn } from '../findings.ts'
 

@@ -13,7 +13,7 @@ import {
   realpathSync,
 } from 'node:fs'
 import type { FileKind, Store } from '../layouts/layout.ts'
-import { sizeText } from '../layouts/text-limit.ts'
+import { sizeText } from '../layouts/text.ts'
 
 const TASKS_BYTES = 64 << 20
 const FILE_BYTES = 32 << 20

@@ -1,15 +1,18 @@
 // The cairn layout: `.cairn/` with a file per task, session, live session and run.
 
 import { basename, dirname, extname, join } from 'node:path'
-import { parseConfig, parseLive, parseSession, parseTask } from './cairn-files.ts'
-import { parseRun, RUN_NAME, unreadableRun } from './cairn-run.ts'
+import { defined, Fields, isRecord, sentence } from './fields.ts'
 import { type Entry, type FileKind, type Layout, parsedAs, type Store } from './layout.ts'
 import { isFile, realFolder } from './store-folder.ts'
+import { readFrontMatter, whyNoText } from './text.ts'
+import { type Plain, readYamlMap, YAML_BYTES } from './yaml.ts'
 
 const STORE = '.cairn'
 const TASK_NAME = /^[A-Za-z0-9_-]+\.md$/
 const SESSION_NAME = /^ses_[0-9a-f]{24}\.yaml$/
 const LIVE_NAME = /^ses_[0-9a-f]{24}\.json$/
+/** `<task id>-YYYYMMDD-HHMMSS.mmm.log`; an id may hold dashes itself. */
+const RUN_NAME = /^([A-Za-z0-9_-]+)-(\d{8})-(\d{6}\.\d{3})\.log$/
 
 export const cairn = {
   name: 'cairn',
@@ -78,7 +81,7 @@ function cairnStore(root: string): Store {
           return parsedAs([])
       }
     },
-    unreadable: (path, kind, why) => unreadable(path, kind, why),
+    unreadable,
     fold: (id) => id,
     foldStatus: (status) => status,
   } satisfies Store
@@ -94,7 +97,7 @@ function unreadable(path: string, kind: FileKind, invalid: string): Entry[] {
       return [{ kind, id, session: { id, ...blank, invalid } }]
     }
     case 'run':
-      return [unreadableRun(basename(path), invalid)]
+      return [runEntry(basename(path), { timedout: false, invalid })]
     case 'board':
       return [{ kind, id: 'board', board: { layout: 'cairn', states: [], closed: [], invalid } }]
     // A heartbeat that cannot be read is ignored: its session becomes stale, which is shown.
@@ -106,3 +109,191 @@ function unreadable(path: string, kind: FileKind, invalid: string): Entry[] {
 }
 
 const stem = (path: string): string => basename(path, extname(path))
+
+// What the files say.
+
+/** The id is the name of the file. An id in its front matter is ignored. */
+function parseTask(id: string, text: string): Entry {
+  const { fields, body, invalid } = readFrontMatter(text)
+  fields.text('id')
+  const provenance = fields.maps('provenance')?.map((entry) =>
+    defined({
+      who: entry.text('who') ?? '',
+      at: entry.time('at') ?? '',
+      did: entry.text('did') ?? '',
+      text: entry.text('text'),
+    }),
+  )
+  const checks = fields.maps('checks')?.map((check) =>
+    defined({
+      desc: check.text('desc') ?? '',
+      cmd: check.text('cmd'),
+      type: check.text('type'),
+      result: check.text('result'),
+      cwd: check.text('cwd'),
+      timeout: check.number('timeout'),
+    }),
+  )
+  const task = defined({
+    id,
+    title: fields.text('title') ?? id,
+    status: fields.text('status') ?? '',
+    assignee: fields.text('assignee'),
+    deps: fields.texts('deps'),
+    updatedAt: provenance?.at(-1)?.at || undefined,
+    rank: fields.number('rank'),
+    labels: fields.texts('labels'),
+    priority: fields.text('priority'),
+    parent: fields.text('parent'),
+    activeAttempt: fields.text('active_attempt'),
+    checks,
+    provenance,
+    extra: fields.rest(),
+    body,
+    invalid: invalid ?? sentence('The front matter', fields.problems),
+  })
+  return { kind: 'task', id, task }
+}
+
+function parseSession(id: string, text: string): Entry {
+  const { fields, invalid } = readYamlFile(text)
+  fields.text('id')
+  const required = (key: string, as: 'text' | 'time' = 'text'): string => {
+    const value = fields[as](key)
+    if (value === undefined && !invalid) fields.problems.push(`"${key}" is missing`)
+    return value ?? ''
+  }
+  const session = {
+    id,
+    task: required('task'),
+    attempt: fields.text('attempt') ?? '',
+    actor: fields.text('actor') ?? '',
+    client: fields.text('client'),
+    model: fields.text('model'),
+    status: required('status'),
+    startedAt: required('started_at', 'time'),
+    endedAt: fields.time('ended_at'),
+    branch: fields.text('branch'),
+    headStarted: fields.text('head_started'),
+    headFinished: fields.text('head_finished'),
+    summary: fields.text('summary'),
+    cancelReason: fields.text('cancel_reason'),
+  }
+  const why = invalid ?? sentence('The session', fields.problems)
+  return { kind: 'session', id, session: defined({ ...session, invalid: why }) }
+}
+
+/** Empty if the file has no heartbeat: then the session correctly becomes stale. */
+function parseLive(id: string, text: string): Entry[] {
+  const fields = readJsonFields(text)
+  const heartbeatAt = fields?.time('heartbeatAt')
+  if (!fields || heartbeatAt === undefined) return []
+  const progress = fields.text('progress')
+  const worktree = fields.text('worktree')
+  return [{ kind: 'live', id, live: defined({ heartbeatAt, progress, worktree }) }]
+}
+
+function parseConfig(text: string): Entry {
+  const { fields, invalid } = readYamlFile(text)
+  const prefix = fields.text('prefix')
+  const states = fields.texts('states')
+  if (!states && !invalid) fields.problems.push('"states" is missing')
+  const closed = fields.texts('closed') ?? []
+  const initial = fields.text('initial')
+  const stale = fields.number('session_stale_after')
+  const board = defined({
+    layout: 'cairn' as const,
+    prefix,
+    states: states ?? [],
+    closed,
+    initial,
+    extra: fields.rest(),
+    invalid: invalid ?? sentence('The configuration', fields.problems),
+  })
+  const staleAfterMs = stale !== undefined && stale > 0 ? 1000 * stale : undefined
+  return { kind: 'board', id: 'board', board, ...(staleAfterMs && { staleAfterMs }) }
+}
+
+function readYamlFile(text: string): { fields: Fields; invalid?: string } {
+  const none = new Fields(new Map())
+  const why = whyNoText(text)
+  if (why !== undefined) return { fields: none, invalid: why }
+  const yaml = readYamlMap(text)
+  if (!yaml.ok) return { fields: none, invalid: `The file is not valid YAML: ${yaml.why}.` }
+  return { fields: new Fields(yaml.fields, yaml.problems) }
+}
+
+function readJsonFields(text: string): Fields | undefined {
+  if (text.length > YAML_BYTES) return undefined
+  try {
+    const value: Plain = JSON.parse(text.replace(/^\ufeff/, ''))
+    return isRecord(value) ? new Fields(new Map(Object.entries(value))) : undefined
+  } catch {
+    // A half-written heartbeat: the next one follows within seconds.
+    return undefined
+  }
+}
+
+// A run's log: a few header lines, `----`, the output.
+
+const EXIT = /^exit: (-?\d+) {2}timedout: (true|false) {2}duration: (.*)$/m
+const BREAK = /\r?\n----(?:\r?\n|$)/
+/** The header is in the first lines. Further below, a `----` may belong to the output. */
+const HEADER_CHARS = 64 << 10
+
+/** The output is whole, as the program printed it: its size is known only now. */
+function parseRun(file: string, text: string): Entry {
+  const top = text.slice(0, HEADER_CHARS).replaceAll('\0', '\ufffd')
+  const end = BREAK.exec(top)
+  const header = end ? top.slice(0, end.index).replaceAll('\r\n', '\n') : ''
+  const exit = EXIT.exec(header)
+  if (!end || !exit) {
+    return runEntry(file, {
+      timedout: false,
+      output: text,
+      invalid: 'The log does not begin with the lines of a run; all of it is shown as output.',
+    })
+  }
+  return runEntry(file, {
+    cmd: headerValue(header, 'cmd'),
+    cwd: headerValue(header, 'cwd'),
+    head: headerValue(header, 'head'),
+    exit: Number(exit[1]),
+    timedout: exit[2] === 'true',
+    duration: exit[3] || undefined,
+    output: text.slice(end.index + end[0].length),
+  })
+}
+
+interface RunFields {
+  cmd?: string | undefined
+  cwd?: string | undefined
+  head?: string | undefined
+  exit?: number
+  timedout: boolean
+  duration?: string | undefined
+  output?: string
+  invalid?: string
+}
+
+function runEntry(file: string, fields: RunFields): Entry {
+  const [, task = '', date = '', time = ''] = RUN_NAME.exec(file) ?? []
+  const run = defined({ file, at: stampTime(date, time), ...fields })
+  return { kind: 'run', id: file, task, run }
+}
+
+/** A value runs on until the next known line: a command may hold line breaks. */
+function headerValue(header: string, key: string): string | undefined {
+  const start = `\n${header}`.indexOf(`\n${key}: `)
+  if (start < 0) return undefined
+  const value = header.slice(start + key.length + 2)
+  const next = value.search(/\n(?:cmd|cwd|head|exit): /)
+  return (next < 0 ? value : value.slice(0, next)) || undefined
+}
+
+function stampTime(date: string, time: string): string | undefined {
+  const [, year, month, day] = /^(\d{4})(\d\d)(\d\d)$/.exec(date) ?? []
+  const [, hour, minute, second] = /^(\d\d)(\d\d)(\d\d\.\d{3})$/.exec(time) ?? []
+  const at = `${year}-${month}-${day}T${hour}:${minute}:${second}Z`
+  return Number.isNaN(Date.parse(at)) ? undefined : at
+}

@@ -1,7 +1,7 @@
 // Takes typed values out of a map that may contain anything, and remembers what had to be dropped.
 // The remaining values are for `extra`. No I/O.
 
-import type { Plain } from './yaml-scalar.ts'
+import type { Plain } from './yaml.ts'
 
 export class Fields {
   readonly #fields: Map<string, Plain>
@@ -20,6 +20,12 @@ export class Fields {
     if (typeof value !== 'object') return String(value)
     this.problems.push(`"${key}" is not text`)
     return undefined
+  }
+
+  /** A time, as `utcTime` spells it. */
+  time(key: string): string | undefined {
+    const text = this.text(key)
+    return text === undefined ? undefined : utcTime(text)
   }
 
   /** A number, also when it is written as text. */
@@ -91,4 +97,21 @@ export function sentence(what: string, problems: readonly string[]): string | un
 export function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const entries = Object.entries(value).filter(([, item]) => item !== undefined)
   return Object.fromEntries(entries) as { [K in keyof T]: Exclude<T[K], undefined> }
+}
+
+const TIME = /^(\d{4}-\d\d-\d\d)[ Tt](\d\d:\d\d)(:\d\d(?:\.\d+)?)?\s*([Zz]|[+-]\d\d:\d\d)?$/
+
+/**
+ * RFC 3339 in UTC; a time without a zone is taken as UTC. A plain date and whatever is no time at
+ * all stay as they are: a guess would be worse than the text.
+ */
+export function utcTime(text: string): string {
+  const match = TIME.exec(text)
+  if (!match) return text
+  const [, date, minutes, seconds = ':00', zone = 'Z'] = match
+  const local = `${date}T${minutes}${seconds}`
+  // Kept digit for digit, not passed through Date: microseconds would be lost.
+  if (zone === 'Z' || zone === 'z') return `${local}Z`
+  const time = new Date(`${local}${zone}`)
+  return Number.isNaN(time.getTime()) ? text : time.toISOString()
 }

@@ -1,13 +1,37 @@
 // The Task Master layout: one `.taskmaster/tasks/tasks.json` that holds every task of every tag.
 
 import { basename, join } from 'node:path'
-import { type Entry, type Layout, parsedAs, type Store } from './layout.ts'
+import type { BoardConfig } from '../../worker/board/wire.ts'
+import { defined, Fields, isRecord, sentence } from './fields.ts'
+import {
+  type Entry,
+  type Layout,
+  type Parsed,
+  parsedAs,
+  type Store,
+  type TaskSource,
+} from './layout.ts'
 import { isFile, realFolder } from './store-folder.ts'
-import { parseState, parseTasks, TASK_MASTER_BOARD } from './task-master-tasks.ts'
+import { limitText } from './text.ts'
+import { MAX_DEPTH, type Plain, YAML_BYTES } from './yaml.ts'
 
 const STORE = '.taskmaster'
 /** Any of them marks the tool's folder. Its `init` writes the first two, and no task. */
 const SIGNS = ['config.json', 'state.json', join('tasks', 'tasks.json')]
+
+/** The tool's statuses are fixed. */
+const BOARD = {
+  layout: 'task-master',
+  states: ['pending', 'in-progress', 'blocked', 'review', 'done', 'deferred', 'cancelled'],
+  closed: ['done', 'cancelled', 'completed'],
+  initial: 'pending',
+} satisfies BoardConfig
+/** The tool begins only these, whatever their deps. */
+const BEGUN = ['pending', 'in-progress', 'review']
+
+/** No person writes a task whose fields or id are longer. */
+const FIELDS_CHARS = YAML_BYTES
+const ID_CHARS = 200
 
 export const taskMaster = {
   name: 'task-master',
@@ -21,7 +45,7 @@ export const taskMaster = {
 
 function taskMasterStore(root: string): Store {
   const folder = join(root, 'tasks')
-  // The tool's statuses are fixed, so the one file is the configuration too.
+  // Of a tool whose statuses are fixed, the one file is the configuration too.
   const configFile = join(folder, 'tasks.json')
   const stateFile = join(root, 'state.json')
   return {
@@ -39,13 +63,176 @@ function taskMasterStore(root: string): Store {
       if (kind === 'setting') return { state: 'ok', entries: parseState(text) }
       return kind === 'tasks' ? parseTasks(text) : parsedAs([])
     },
-    unreadable: (_path, kind, why) => (kind === 'tasks' ? [unreadable(why)] : []),
+    // Without a task beside it, so that tasks read from this file before are kept.
+    unreadable: (_path, kind, why) => (kind === 'tasks' ? [boardEntry(why)] : []),
     fold: (id) => id,
     foldStatus: (status) => status,
   } satisfies Store
 }
 
-/** Alone, without a task beside it, so that tasks read from this file before are kept. */
-function unreadable(invalid: string): Entry {
-  return { kind: 'board', id: 'board', board: { ...TASK_MASTER_BOARD, invalid } }
+/**
+ * The board and all of its tasks, in the file's order; ids may repeat. A file that is not whole
+ * (the tool writes in place) is broken and gives the board alone: the tasks that were read before
+ * are kept, or every half-written save would delete the board.
+ */
+function parseTasks(text: string): Parsed {
+  const file = readJson(text)
+  if (!isRecord(file)) {
+    return { state: 'broken', entries: [boardEntry(file === undefined ? NOT_JSON : NOT_TAGS)] }
+  }
+  // The tool's older files hold no tags.
+  const tags = Array.isArray(file.tasks) ? [['master', file] as const] : Object.entries(file)
+  const problems: string[] = []
+  const tasks = tags.flatMap(([tag, value]) => {
+    const name = idPart(tag)
+    const shown = tag.slice(0, 40).toWellFormed()
+    if (name !== tag) problems.push(`the tag "${shown}" has a name that no id can hold whole`)
+    if (isRecord(value) && Array.isArray(value.tasks)) return tagEntries(name, value.tasks)
+    problems.push(`the tag "${shown}" holds no list of tasks`)
+    return []
+  })
+  // One tag or task that is out of order is how its author left it: the file was read whole.
+  return { state: 'ok', entries: [boardEntry(sentence('The file', problems)), ...tasks] }
 }
+
+/** Of the tool's `state.json`. Empty if it names no tag. */
+function parseState(text: string): Entry[] {
+  const state = readJson(text)
+  const tag = isRecord(state) ? state.currentTag : undefined
+  if (typeof tag !== 'string' || tag === '') return []
+  return [{ kind: 'setting', id: 'currentTag', value: idPart(tag) }]
+}
+
+const NOT_JSON = 'The file is not valid JSON; its tasks stay as they were last read.'
+const NOT_TAGS = 'The file is not a map of tags; its tasks stay as they were last read.'
+
+function boardEntry(invalid: string | undefined): Entry {
+  return { kind: 'board', id: 'board', board: defined({ ...BOARD, invalid }) }
+}
+
+function tagEntries(tag: string, tasks: Plain[]): Entry[] {
+  return tasks.flatMap((value, index) => {
+    const number = numberOf(value, index)
+    const subtasks = isRecord(value) && Array.isArray(value.subtasks) ? value.subtasks : []
+    const siblings = new Set(subtasks.map(numberOf))
+    const inTag = (id: string): string => `${tag}:${id}`
+    const inTask = (id: string): string => inTag(siblings.has(id) ? `${number}.${id}` : id)
+    return [
+      taskEntry({ id: inTag(number), tag }, value, inTag),
+      ...subtasks.map((subtask, at) =>
+        taskEntry(
+          { id: inTag(`${number}.${numberOf(subtask, at)}`), tag, parent: inTag(number) },
+          subtask,
+          inTask,
+        ),
+      ),
+    ]
+  })
+}
+
+/**
+ * The edge takes ids up to a length, and none with half of a surrogate pair, which JSON can hold:
+ * one such id in a sync would keep every other task from its clients.
+ */
+const idPart = (text: string): string => text.slice(0, ID_CHARS).toWellFormed()
+
+/** The tool's own number of a task; one without any is named after its place in the list. */
+function numberOf(value: Plain, index: number): string {
+  const id = isRecord(value) ? value.id : undefined
+  const text = typeof id === 'number' || typeof id === 'string' ? String(id).trim() : ''
+  return text === '' ? `unnumbered-${index + 1}` : idPart(text)
+}
+
+/** What the file's structure says of a task. */
+interface Place {
+  id: string
+  tag: string
+  parent?: string
+}
+
+function taskEntry(place: Place, value: Plain, resolve: (dep: string) => string): Entry {
+  const { id } = place
+  const { task, deps } = isRecord(value)
+    ? readTask(place, value, resolve)
+    : { task: { ...place, title: id, status: '', invalid: 'The task is not a map of fields.' } }
+  // With its deps as they stand there: what they resolve to may change with a sibling, and then it
+  // is the sibling's entry that changed.
+  const source = JSON.stringify({ ...task, deps })
+  return BEGUN.includes(task.status)
+    ? { kind: 'task', id, task, source }
+    : { kind: 'task', id, task, source, standing: 'held' }
+}
+
+function readTask(
+  place: Place,
+  value: { [key: string]: Plain },
+  resolve: (dep: string) => string,
+): { task: TaskSource; deps?: readonly string[] | undefined } {
+  const { id: number, description, details, testStrategy, subtasks, ...others } = value
+  const problems: string[] = []
+  if (typeof number !== 'number' && typeof number !== 'string') problems.push('"id" is missing')
+  if (subtasks !== undefined && !Array.isArray(subtasks)) problems.push('"subtasks" is not a list')
+  const { id } = place
+  const nested = place.parent !== undefined && Array.isArray(subtasks) && subtasks.length > 0
+  const texts = Object.entries({
+    description: description ?? null,
+    details: details ?? null,
+    testStrategy: testStrategy ?? null,
+  })
+  const prose = new Fields(new Map(texts), problems)
+  const body = [
+    prose.text('description'),
+    section('Details', prose.text('details')),
+    section('Test strategy', prose.text('testStrategy')),
+  ]
+  const fields = new Fields(new Map(Object.entries(others)), problems)
+  const deps = fields.texts('dependencies')
+  const known = {
+    ...place,
+    title: fields.text('title') ?? id,
+    status: fields.text('status') ?? '',
+    assignee: fields.text('assignee'),
+    deps: deps?.map(resolve),
+    updatedAt: fields.time('updatedAt'),
+    labels: fields.texts('labels'),
+    priority: fields.text('priority'),
+    dueDate: fields.text('dueDate'),
+    complexity: fields.number('complexity'),
+    extra: nested ? { ...fields.rest(), subtasks } : fields.rest(),
+  }
+  const limited = isSmall(known) ? known : { ...place, title: id, status: '' }
+  if (limited !== known) problems.push('its fields are too large or nested too deeply')
+  const invalid = sentence('The task', problems)
+  return { task: defined({ ...limited, body: limitText(joined(body)), invalid }), deps }
+}
+
+const section = (title: string, text: string | undefined): string | undefined =>
+  text === undefined ? undefined : `## ${title}\n\n${text}`
+
+const joined = (parts: (string | undefined)[]): string =>
+  parts.filter((part) => part !== undefined).join('\n\n')
+
+/** JSON.parse reads any depth; who writes it again, here or at a client, overflows its stack. */
+const isSmall = (fields: object): boolean =>
+  !isDeeperThan(MAX_DEPTH, fields) && JSON.stringify(fields).length <= FIELDS_CHARS
+
+const isDeeperThan = (levels: number, value: unknown): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner)))
+
+function readJson(text: string): Plain | undefined {
+  try {
+    const json = text.replace(/^\ufeff/, '')
+    // `__proto__` is a plain key to JSON.parse, but not to code that copies objects key by key.
+    // Dropping it costs several times the parsing, so only a file that may hold it pays.
+    return MAYBE_PROTO.test(json) ? JSON.parse(json, dropProto) : JSON.parse(json)
+  } catch {
+    return undefined
+  }
+}
+
+const MAYBE_PROTO = /__proto__|\\u00/
+
+const dropProto = (key: string, value: Plain): Plain | undefined =>
+  key === '__proto__' ? undefined : value

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readAnyYaml } from '../../../sidecar/layouts/yaml-map.ts'
-import { readSimpleYaml } from '../../../sidecar/layouts/yaml-simple.ts'
+import { readAnyYaml, readSimpleYaml } from '../../../sidecar/layouts/yaml.ts'
 
 const USUAL = `id: T-1
 title: 'It''s a title: with a colon'

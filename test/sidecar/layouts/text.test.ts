@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { readFrontMatter } from '../../../sidecar/layouts/front-matter.ts'
+import { readFrontMatter } from '../../../sidecar/layouts/text.ts'
 import { TEXT_BYTES } from '../../../worker/board/wire.ts'
 
 const read = (text: string) => {
