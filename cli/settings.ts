@@ -4,7 +4,7 @@
 import { readFile } from 'node:fs/promises'
 import { parseEnv } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
-import { messageOf } from '../sidecar/error-message.ts'
+import { messageOf } from '../sidecar/log.ts'
 import { cacheFolder } from '../sidecar/user-folders.ts'
 import { nameOf, OPTIONS, type Option, type OptionName } from './options.ts'
 

@@ -1,36 +1,30 @@
 // Structured logs: one JSON object a line, or the same for people. Nothing secret leaves here,
 // whatever the caller passes.
 
+import { hideTokens, isSecretName, REDACTED } from '../worker/shared/secrets.ts'
+
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type Level = (typeof LEVELS)[number]
 export type Fields = Record<string, unknown>
 export type Log = (level: Level, event: string, fields?: Fields) => void
 export type LogFormat = 'json' | 'pretty'
 
-const SECRET_WORDS = new Set(
-  'authorization cookie token secret key signature pin card msisdn password'.split(' '),
-)
-const SECRET_VALUES = /\bBearer\s+\S+|\beyJ[\w-]+\.[\w-]+\.[\w-]*/g
-
-/** Whole words only: `mapping` holds `pin` and is no secret. */
-const isSecretName = (name: string): boolean =>
-  name
-    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^a-z]+/)
-    .some((word) => SECRET_WORDS.has(word) || SECRET_WORDS.has(word.replace(/s$/, '')))
-
-export const redactText = (text: string): string => text.replaceAll(SECRET_VALUES, '[redacted]')
+/** What was thrown, in words. Anything can be thrown, and a rejection may come from any package. */
+export function messageOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  // An AggregateError (every address refused) has an empty message and the truth in its code.
+  return error.message || ('code' in error ? String(error.code) : error.name)
+}
 
 function redact(value: unknown): unknown {
-  if (typeof value === 'string') return redactText(value)
-  if (value instanceof Error) return redactText(value.stack ?? value.message)
+  if (typeof value === 'string') return hideTokens(value)
+  if (value instanceof Error) return hideTokens(value.stack ?? value.message)
   if (Array.isArray(value)) return value.map(redact)
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]) => [
       name,
-      isSecretName(name) ? '[redacted]' : redact(inner),
+      isSecretName(name) ? REDACTED : redact(inner),
     ]),
   )
 }

@@ -2,9 +2,9 @@
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
+import { hostClock as clock } from '../worker/shared/clock.ts'
 import { Metrics } from '../worker/shared/metrics.ts'
 import { Board } from './board/board.ts'
-import { systemClock } from './clock.ts'
 import { createFileReader, type RunOutput } from './files/file-reader.ts'
 import { FileTable } from './files/file-table.ts'
 import { HashCache } from './files/hash-cache.ts'
@@ -52,7 +52,6 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     progress?.end()
     plan.log(...event)
   }
-  const clock = systemClock
   const files = new FileTable()
   const read = createFileReader({ store, readSource, clock, runOutput })
   const board = new Board(store, read, files)

@@ -2,8 +2,8 @@
 // settle the board, hand what changed to the publisher. One turn at a time; what comes meanwhile
 // waits for the next one. Times and files come in from outside.
 
+import type { Clock } from '../worker/shared/clock.ts'
 import type { Board } from './board/board.ts'
-import type { Clock } from './clock.ts'
 import type { FileReader } from './files/file-reader.ts'
 import type { FileTable } from './files/file-table.ts'
 import type { HashCache } from './files/hash-cache.ts'

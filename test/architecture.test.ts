@@ -165,9 +165,9 @@ describe('the imports', () => {
     expect(wrong.filter((line) => !/ → (preact|@preact)\//.test(line))).toEqual([])
   })
 
-  it('the sidecar imports only the wire and the metrics of the worker', () => {
+  it('the sidecar imports only the wire of the worker, and what every process shares', () => {
     const wrong = offences(inside('sidecar'), (name) =>
-      /^worker\/(?!board\/wire\.ts$|shared\/metrics(-node)?\.ts$)/.test(name),
+      /^worker\/(?!board\/wire\.ts$|shared\/(clock|secrets|metrics(-node)?)\.ts$)/.test(name),
     )
     expect(wrong).toEqual([])
     expect(offences(inside('worker'), (name) => /^(sidecar|local|test)\//.test(name))).toEqual([])

@@ -2,7 +2,7 @@
 // was answered.
 
 import { decodeJwt, type JWTPayload } from 'jose'
-import { messageOf } from '../../sidecar/error-message.ts'
+import { messageOf } from '../../sidecar/log.ts'
 import type { Reply } from '../../sidecar/publish/edge.ts'
 import { isPrivate } from '../../worker/shared/loopback.ts'
 import { coversPath } from '../../worker/shared/repos.ts'

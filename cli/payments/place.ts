@@ -1,7 +1,7 @@
 // The variables, edge and token of a payments command: from a running system, from a
 // file, or from the environment.
 
-import { messageOf } from '../../sidecar/error-message.ts'
+import { messageOf } from '../../sidecar/log.ts'
 import type { SignalboxFile } from '../../worker/payments/define-config.ts'
 import { loadConfig, type World } from '../command.ts'
 import { NO_DATA, type RunningStart, runningStart } from '../data-folder.ts'

@@ -5,7 +5,7 @@
 import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, sep } from 'node:path'
 import type { Run } from '../../worker/board/wire.ts'
-import type { Clock } from '../clock.ts'
+import type { Clock } from '../../worker/shared/clock.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
 import { limitText } from '../layouts/text.ts'
 import { digest } from './compact.ts'

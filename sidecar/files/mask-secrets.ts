@@ -1,24 +1,7 @@
 // Hides what looks like a secret in a text that a program printed. It would rather hide a word too
 // many: what was published cannot be taken back. Pure, and one pass for each shape.
 
-import {
-  BLOCK,
-  ELEMENT,
-  ESCAPES,
-  FIELD,
-  FLAG,
-  HEADER,
-  LINE,
-  SCHEME,
-  SHAPES,
-  SHORT_NAMES,
-  URL_NAME,
-  URL_PASSWORD,
-  USER,
-  VARIABLE,
-} from './secret-shapes.ts'
-
-const MASK = '[redacted]'
+import { hideJwts, REDACTED as MASK } from '../../worker/shared/secrets.ts'
 
 /** Without its colours if something is masked, since they may be between a name and its value. */
 export function maskSecrets(text: string): string {
@@ -37,7 +20,7 @@ export function maskSecrets(text: string): string {
  * - FIELD before LINE: it leaves the quotes around a value, which then still reads as YAML.
  */
 function maskPlain(text: string): string {
-  let masked = maskTokens(maskPrivateKeys(text))
+  let masked = hideJwts(maskPrivateKeys(text))
   for (const shape of SHAPES) masked = masked.replace(shape, MASK)
   for (const name of SHORT_NAMES) masked = masked.replace(name, `$1${MASK}`)
   return masked
@@ -87,19 +70,6 @@ const ON_NEXT_LINES = /^[|>][-+\d]{0,2}$/
 const maskLine = (all: string, name: string, value: string): string =>
   EMPTY.test(value) || ON_NEXT_LINES.test(value) || value.includes(MASK) ? all : `${name}${MASK}`
 
-const RUN = /[\w.-]{16,}/g
-
-/** JSON Web Tokens: three parts or more. The first begins like every JSON object. */
-function maskTokens(text: string): string {
-  if (!text.includes('eyJ')) return text
-  // Run by run, since a pattern would begin again at each `eyJ` of a long one.
-  return text.replace(RUN, (run) => {
-    const start = run.indexOf('eyJ')
-    if (start < 0 || run.slice(start).split('.', 3).length < 3) return run
-    return run.slice(0, start) + MASK
-  })
-}
-
 const MARK = /-----(BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g
 const KEY_LINES =
   /(?:(?:\s|\\[rn])*[A-Za-z0-9+/=]{32,})+(?:(?:\s|\\[rn])*[A-Za-z0-9+/]{2,}={0,2})?/y
@@ -146,3 +116,142 @@ function keyBefore(text: string, from: number, to: number): number {
 
 const LAST_LINE = /^[A-Za-z0-9+/]{2,}={0,2}\s*$/
 const FULL_LINE = /^[A-Za-z0-9+/]{16,}\s*$/
+
+// What keys and tokens look like, by the mark that their makers put in front of them. The marks and
+// lengths are those of gitleaks' rules (github.com/gitleaks/gitleaks, config/gitleaks.toml) and of
+// the makers' own pages. No shape may need more than one pass: a log may be made to be slow.
+
+const SHAPES: readonly RegExp[] = [
+  // AWS: the id of an access key. Its secret has no mark, but its name precedes it.
+  /\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}\b/g,
+  // GitHub: classic and fine-grained.
+  /\bgh[pousr]_[A-Za-z0-9]{36,}/g,
+  /\bgithub_pat_\w{22,}/g,
+  // GitLab: personal, deploy, runner, CI and the others.
+  /\bgl(?:pat|ptt|rt|dt|soat|cbt|ft|imt|agent|oas|ffct)-[\w.-]{20,}/g,
+  // Slack: tokens, and the addresses that post by themselves.
+  /\b(?:xox[a-z]|xapp|xwfp)-[\w-]{10,}/g,
+  /\bhooks\.slack\.com\/(?:services|workflows|triggers)\/[\w/+-]{20,}/g,
+  // Stripe: secret and restricted keys, secrets of webhooks (ours have that mark too).
+  /\b(?:sk|rk)_(?:live|test|prod)_\w{10,}/g,
+  /\bwhsec_[A-Za-z0-9+/=_-]{16,}/g,
+  // Google: API keys, OAuth tokens, OAuth client secrets.
+  /\bAIza[\w-]{35}/g,
+  /\bya29\.[\w-]{20,}/g,
+  /\bGOCSPX-[\w-]{20,}/g,
+  // Package registries: npm, PyPI, RubyGems, Docker Hub.
+  /\bnpm_[A-Za-z0-9]{36,}/g,
+  /\bpypi-[\w-]{50,}/g,
+  /\brubygems_[a-f0-9]{48}/g,
+  /\bdckr_[a-z]{3}_[\w-]{20,}/g,
+  // OpenAI, Anthropic and those who copied their mark. A digit: `sk-` begins names of styles too.
+  /\bsk-(?=[\w-]{0,60}\d)[\w-]{20,}/g,
+  /\bhf_[A-Za-z0-9]{30,}/g,
+  // SendGrid, Telegram bots, DigitalOcean, Shopify, Databricks, Vault, Atlassian.
+  /\bSG\.[\w-]{16,64}\.[\w-]{16,}/g,
+  /\b\d{8,10}:AA[\w-]{33}/g,
+  /\bdo[opr]_v1_[a-f0-9]{64}/g,
+  /\bshp(?:at|ca|pa|ss)_[a-fA-F0-9]{32}/g,
+  /\bdapi[a-f0-9]{32}/g,
+  /\bhv[sb]\.[\w-]{24,}/g,
+  /\bATATT3[\w=-]{50,}/g,
+  // age
+  /\bAGE-SECRET-KEY-1[0-9A-Z]{58}/g,
+]
+
+/**
+ * Names of what is secret in the output of programs. Three places know such names, each for its own
+ * text: `worker/shared/secrets.ts` for names of fields, taken apart into words (logs, JSON), where
+ * short words like `key` and `pin` are safe to list; `worker/payments/masking/mask.ts` adds what a
+ * gateway's driver names as the payer's own. Here a name stands in free text, in which `key` and
+ * `pin` are words like any other, so only longer ones count.
+ */
+const SECRET_NAME =
+  '(?:secret|token|passw(?:or)?d|passphrase|credential|_auth|(?:api|access|account|auth|client' +
+  '|encryption|master|private|secret|service|shared|signing|storage)[_-]?key)' +
+  '(?:s|_base|_?\\d{1,2})?'
+/** To the same quote again, which is not part of it. */
+const QUOTED = (group: number) => `(?:(?!\\${group})[^\\r\\n])+`
+
+/** Several of them have a name in the plural, and so has what is counted: `MAX_TOKENS=4096`. */
+const NO_COUNT = '(?![\\d.,_]+(?:[\\s"\'`;,)]|$))'
+
+/**
+ * `NAME_TOKEN=value` as a shell and `env` write it: all up to the next space is the value, which an
+ * `&` does not end. In capitals, any `…_KEY` is one.
+ */
+const VARIABLE = new RegExp(
+  '((?:(?:SECRET|TOKEN|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|_KEY|_PWD|_PASS|_PAT)' +
+    `(?:_BASE|_?\\d{1,2})?=|(?:(?:SECRET|TOKEN|PASSWORD|CREDENTIAL|_KEY)S|\\bPASS)=${NO_COUNT}))` +
+    `(?:(["'])${QUOTED(2)}|[^\\s"'\`]+)`,
+  'g',
+)
+
+/** A name, then `=` or `:`, then a value in quotes or not: code, JSON, YAML, queries. */
+const FIELD = new RegExp(
+  `(?<name>${SECRET_NAME}\\\\{0,3}["'\`]?)(?<sign>[ \\t]{0,4}(?:=>|:=|[:=])[ \\t]{0,4})` +
+    `(?:(?<open>(?:[bru]|\\\\{0,3})(["']))(?<quoted>${QUOTED(4)})` +
+    `|(?<bare>[^\\s"'\`=>&\\\\][^\\s"'\`&]*))`,
+  'gi',
+)
+
+/** The same alone on its line, as YAML and many programs print it. */
+const LINE = new RegExp(`^([ \\t>-]{0,40}[\\w.-]{0,64}${SECRET_NAME}:[ \\t]+)(\\S+)[ \\t]*$`, 'gim')
+
+/** A value of YAML that begins on the next line: `token: |`. */
+const BLOCK = new RegExp(
+  `^([ \\t]{0,40})((?:- )?[\\w.-]{0,64}${SECRET_NAME}:[ \\t]+[|>][-+\\d]{0,2}[ \\t]*\\r?\\n)` +
+    '(?:\\1[ \\t]+\\S[^\\n]*(?:\\n|$))+',
+  'gim',
+)
+
+/** XML: `<password>value</password>` */
+const ELEMENT = new RegExp(`(<[\\w:.-]{0,40}${SECRET_NAME}>)[^<\\r\\n]+(?=<)`, 'gi')
+
+/** Short names that mean something else too, where their value can only be a secret. */
+const SHORT_NAMES: readonly RegExp[] = [
+  // `pass: 12` is how many tests passed.
+  /(\bpass\\{0,3}["']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,3}["'])[^\s"'\\][^\r\n"'\\]*/gi,
+  // `PWD=/home/ann` is the current folder of a shell.
+  /(;[ \t]{0,4}pwd[ \t]{0,4}=)[^\s;"']+/gi,
+  // Docker's logins.
+  /("auth"[ \t]{0,4}:[ \t]{0,4}")[A-Za-z0-9+/]{8,}=*(?=")/g,
+  // Signed addresses, which give access to everybody who has them: Azure, AWS, Google.
+  /([?&](?:sig|x-amz-signature|x-goog-signature)=)[^\s&"'`]+/gi,
+  // Go's addresses of databases: `user:password@tcp(host)`.
+  /([\w.-]:)[^\s@:"'`]+(?=@(?:tcp|unix)\()/g,
+]
+
+/** A terminal's codes for colours and moves, which it does not show. They may be inside words. */
+const ESCAPES = new RegExp(
+  [
+    '\\x1b\\[[0-9:;<=>?]{0,64}[ -/]{0,4}[@-~]', // CSI: colours
+    '\\x1b\\][^\\x07\\x1b]{0,256}(?:\\x07|\\x1b\\\\)', // OSC: titles, links
+    '\\x1b[()][0-9A-Z]', // which characters there are
+  ].join('|'),
+  'g',
+)
+
+/** `--token value` */
+const FLAG = new RegExp(
+  '((?:^|\\s)--?[\\w-]{0,40}(?:secret|token|passw(?:or)?d|passphrase|api-?key)[ \\t]+)(?!-)' +
+    `(?:(["'])${QUOTED(2)}|[^\\s"']+)`,
+  'gim',
+)
+
+/** `curl -u name:password`; two numbers are a user and a group. */
+const USER = /(\s(?:-u|--user)[ =]["']?[^\s:"']{1,64}:)(?!\d{1,6}(?:\s|$))[^\s"']+/g
+
+/** `Authorization: Bearer …`, with any scheme, and cookies, to the end of their line. */
+const HEADER = new RegExp(
+  '((?:authorization|cookie)\\\\{0,3}["\']?[ \\t]{0,4}[:=][ \\t]{0,4}\\\\{0,3}["\'`]?' +
+    '(?:(?:bearer|basic|digest|negotiate|token)[ \\t]+)?)[^\\s"\'`\\\\][^\\r\\n"\'`\\\\]*',
+  'gi',
+)
+
+/** A scheme and its value on their own. Words of prose are shorter, or hold no digit. */
+const SCHEME = /(\b(?:bearer|basic)[ \t]+)(?=[\w.~+/-]{0,80}[\d=])[\w.~+/-]{8,}=*/gi
+
+/** The password in a URL, or all of a long name without one. */
+const URL_PASSWORD = /(:\/\/[^\s/:@"'`]*:)[^\s/"'`]+(?=@)/g
+const URL_NAME = /(:\/\/)[^\s/:@"'`]{20,}(?=@)/g

@@ -1,7 +1,8 @@
 // The edge over HTTP: what is sent, and what an answer means. How it gets there: a Transport.
 
 import { type ChangesAnswer, WIRE, wireProblem } from '../../worker/board/wire.ts'
-import { redactText } from '../log.ts'
+import { hideTokens } from '../../worker/shared/secrets.ts'
+import { messageOf } from '../log.ts'
 import type { Edge, Failure, FailureReason, Reply, StepAnswer } from './edge.ts'
 import { type Answer, socketTransport, type Transport } from './transport.ts'
 
@@ -104,7 +105,7 @@ function understand<T>(
   const code = typeof body?.code === 'string' ? body.code : undefined
   const said = typeof body?.error === 'string' ? body.error : `The edge answered ${status}.`
   const wait = retryAfterMs(headers['retry-after'])
-  return fail(reasonOf(status, code), redactText(said.slice(0, 500)), {
+  return fail(reasonOf(status, code), said, {
     status,
     ...(code !== undefined && { code }),
     ...(wait !== undefined && { retryAfterMs: wait }),
@@ -143,18 +144,15 @@ function parse(text: string): Record<string, unknown> | undefined {
   }
 }
 
+/** What an answer or an error says may be long, and goes into the log. */
+const MAX_MESSAGE_CHARS = 500
+
 const fail = (reason: FailureReason, message: string, more: Partial<Failure> = {}): Failure => ({
   ok: false,
   reason,
-  message,
+  message: hideTokens(message).slice(0, MAX_MESSAGE_CHARS),
   ...more,
 })
 
 const isTimeout = (error: unknown): boolean =>
   error instanceof DOMException && error.name === 'TimeoutError'
-
-const messageOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error)
-  // An AggregateError (every address refused) has an empty message and the truth in its code.
-  return redactText(error.message || ('code' in error ? String(error.code) : error.name))
-}

@@ -3,8 +3,8 @@
 // the newest content.
 
 import { type Key, REPORT_MS, type StoreState } from '../../worker/board/wire.ts'
+import type { Clock } from '../../worker/shared/clock.ts'
 import type { Records } from '../board/records.ts'
-import type { Clock } from '../clock.ts'
 import type { Log } from '../log.ts'
 import { Change } from './deliver.ts'
 import type { Edge, Failure } from './edge.ts'
@@ -24,13 +24,10 @@ export interface PublisherDeps extends PublisherHooks {
   records: Records
   clock: Clock
   log: Log
-  /** 0 ≤ n < 1; a test gives its own. */
-  random?: () => number
 }
 
 export class Publisher {
   readonly #deps: PublisherDeps
-  readonly #random: () => number
   readonly #retry: Retry
   readonly #standing = unknownStanding()
   /** When what is due, by `clock.elapsed()`. Nothing is sent before `retry`. */
@@ -54,8 +51,7 @@ export class Publisher {
 
   constructor(deps: PublisherDeps) {
     this.#deps = deps
-    this.#random = deps.random ?? Math.random
-    this.#retry = new Retry(deps.log, this.#random)
+    this.#retry = new Retry(deps.log, () => deps.clock.random())
     this.#unreadable = new Unreadable(deps.log)
   }
 
@@ -229,7 +225,7 @@ export class Publisher {
     }
     this.#lastSyncAt = clock.now()
     // Never later than that: the edge and the console take a silent sidecar for dead.
-    this.#due.sync = clock.elapsed() + REPORT_MS * (1 - 0.2 * this.#random())
+    this.#due.sync = clock.elapsed() + REPORT_MS * (1 - 0.2 * clock.random())
     return undefined
   }
 

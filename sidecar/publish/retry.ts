@@ -1,12 +1,11 @@
 // What to do after a failure: how long to stay quiet, whether a sync must come first, and what of
 // it goes into the log. Time comes in as `now`; no I/O but the log.
 
-import { messageOf } from '../error-message.ts'
-import type { Log } from '../log.ts'
+import { type Backoff, backoffMs } from '../../worker/shared/clock.ts'
+import { type Log, messageOf } from '../log.ts'
 import type { Failure } from './edge.ts'
 
-const BASE_MS = 200
-const MAX_MS = 30_000
+const BACKOFF: Backoff = { firstMs: 200, maxMs: 30_000 }
 /** A proxy that says `Retry-After: 86400` must not silence a board for a day. */
 const MAX_RETRY_AFTER_MS = 600_000
 /** Tokens are rotated, and programs upgraded, by people: asking more often only fills two logs. */
@@ -19,13 +18,8 @@ const SUPERSEDED_MS = 1_250
 /** The same failure is logged once in this time: an edge that is away for a day fills no disk. */
 const SAME_FAILURE_MS = 60_000
 
-/** Full jitter: a thousand sidecars of the same edge do not call again in the same second. */
-export function backoffMs(attempt: number, random: () => number): number {
-  return random() * Math.min(MAX_MS, BASE_MS * 2 ** Math.min(attempt, 20))
-}
-
 /** ±20 %, for what repeats: sidecars started together drift apart. */
-export const jittered = (ms: number, random: () => number): number => ms * (0.8 + 0.4 * random())
+const jittered = (ms: number, random: number): number => ms * (0.8 + 0.4 * random)
 
 /** What to do next. */
 export interface NextTry {
@@ -37,8 +31,8 @@ export interface NextTry {
 }
 
 /** `attempt`: failures in a row before this one. */
-export function afterFailure(failure: Failure, attempt: number, random: () => number): NextTry {
-  const backoff = backoffMs(attempt, random)
+export function afterFailure(failure: Failure, attempt: number, random: number): NextTry {
+  const backoff = backoffMs(attempt + 1, BACKOFF, random)
   switch (failure.reason) {
     case 'network':
     case 'timeout':
@@ -83,7 +77,7 @@ export class Retry {
   }
 
   failed(failure: Failure, now: number): NextTry {
-    const next = afterFailure(failure, this.#attempt, this.#random)
+    const next = afterFailure(failure, this.#attempt, this.#random())
     const { reason, status, code, message } = failure
     // An edge that names another sidecar works.
     this.#attempt = code === 'superseded' ? 0 : this.#attempt + 1
@@ -105,8 +99,8 @@ export class Retry {
    * outlives it, and begins again with a sync, from what is true.
    */
   defect(error: unknown, now: number): NextTry {
-    const waitMs = backoffMs(this.#attempt, this.#random)
     this.#attempt++
+    const waitMs = backoffMs(this.#attempt, BACKOFF, this.#random())
     this.#remember(`defect: ${messageOf(error)}`, now, now)
     this.#log('error', 'publish.defect', { error, retryMs: Math.round(waitMs) })
     return { waitMs, sync: true, freshRun: false }

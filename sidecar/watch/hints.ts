@@ -1,9 +1,9 @@
 // Collects the hints of the watcher in windows, and notices when the watcher misses changes.
 
-import type { Clock } from '../clock.ts'
-import { messageOf } from '../error-message.ts'
+import type { Clock } from '../../worker/shared/clock.ts'
 import type { Store } from '../layouts/layout.ts'
 import type { Log } from '../log.ts'
+import { messageOf } from '../log.ts'
 import type { Watch, Watcher } from './watch.ts'
 
 /** A hint may come so long after a scan found its change. After that, the watcher missed it. */

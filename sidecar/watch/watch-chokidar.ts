@@ -7,7 +7,7 @@
 import { lstatSync, realpathSync } from 'node:fs'
 import { dirname, join, sep } from 'node:path'
 import { type FSWatcher, watch } from 'chokidar'
-import { messageOf } from '../error-message.ts'
+import { messageOf } from '../log.ts'
 import type { Watch, WatchEvents, WatchedStore, Watcher } from './watch.ts'
 
 /** How often the folders are checked: a few stats a second cost nothing. */

@@ -98,7 +98,6 @@ class World {
       edge: this.#dial(),
       records,
       clock,
-      random: () => 0.5,
       log: () => undefined,
     })
   }

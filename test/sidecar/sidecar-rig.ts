@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, vi } from 'vitest'
 import { Board } from '../../sidecar/board/board.ts'
-import { type Clock, systemClock } from '../../sidecar/clock.ts'
 import { createFileReader } from '../../sidecar/files/file-reader.ts'
 import { FileTable } from '../../sidecar/files/file-table.ts'
 import { HashCache } from '../../sidecar/files/hash-cache.ts'
@@ -15,6 +14,7 @@ import { openStore } from '../../sidecar/layouts/registry.ts'
 import { type PublishTarget, Sidecar } from '../../sidecar/sidecar.ts'
 import type { WatchEvents } from '../../sidecar/watch/watch.ts'
 import type { Key } from '../../worker/board/wire.ts'
+import { type Clock, hostClock } from '../../worker/shared/clock.ts'
 import { PATIENT } from '../support/patience.ts'
 
 export const CONFIG = 'prefix: T\nstates: [todo, done]\nclosed: [done]\n'
@@ -32,8 +32,9 @@ export function countingClock(aheadMs = 0): CountingClock {
   const clock = {
     pending: 0,
     aheadMs,
-    now: () => systemClock.now() + clock.aheadMs,
-    elapsed: systemClock.elapsed,
+    now: () => hostClock.now() + clock.aheadMs,
+    elapsed: hostClock.elapsed,
+    random: hostClock.random,
     after(ms: number, then: () => void) {
       clock.pending++
       let isPending = true
@@ -41,7 +42,7 @@ export function countingClock(aheadMs = 0): CountingClock {
         if (isPending) clock.pending--
         isPending = false
       }
-      const cancel = systemClock.after(ms, () => {
+      const cancel = hostClock.after(ms, () => {
         end()
         then()
       })

@@ -1,7 +1,7 @@
 import { readFile, rename, rm, symlink, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { systemClock } from '../../sidecar/clock.ts'
+import { hostClock } from '../../worker/shared/clock.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 import {
   CONFIG,
@@ -148,11 +148,12 @@ describe('a half-written file', () => {
     const timers = new FakeClock()
     let since = 0
     const now = () => timers.now() + since
-    const { after, elapsed } = timers
+    const { after, elapsed, random } = timers
     const clock = {
       now,
       elapsed,
       after,
+      random,
       get pending() {
         return timers.pending
       },
@@ -164,7 +165,7 @@ describe('a half-written file', () => {
       if (waitMs <= 200) await timers.advance(waitMs)
     }
     await save('A.md', '---\ntitle: "half')
-    since = systemClock.now() - timers.now()
+    since = hostClock.now() - timers.now()
     hint('tasks', 'A.md')
     await expect.poll(() => next().then(() => reads.length)).toBe(3)
     expect(calls).toEqual([])

@@ -1,9 +1,8 @@
 // A fake clock that moves only when a test advances it, for worker and client.
 
-import type { Clock as SidecarClock } from '../../sidecar/clock.ts'
-import type { Clock as WorkerClock } from '../../worker/shared/clock.ts'
+import type { Clock } from '../../worker/shared/clock.ts'
 
-export class FakeClock implements WorkerClock, SidecarClock {
+export class FakeClock implements Clock {
   #elapsed = 5_000
   /** The time of day when nothing had elapsed. */
   #epoch = 995_000

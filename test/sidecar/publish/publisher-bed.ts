@@ -22,7 +22,6 @@ export function setUp(count = 0, body = '') {
     edge,
     records,
     clock,
-    random: () => 0.5,
     log: (level, event) => events.push([level, event]),
     onPublished: (ms) => published.push(ms),
   })

@@ -41,7 +41,7 @@ describe('the first sync', () => {
     expect(publisher.status()).toMatchObject({ lastSyncAt: null, behind: true })
     await clock.advance(1_000)
     expect(edge.steps.filter((step) => step === 'root')).toHaveLength(2)
-    expect(publisher.status()).toMatchObject({ lastSyncAt: 1_000_100, behind: false })
+    expect(publisher.status()).toMatchObject({ lastSyncAt: 1_000_150, behind: false })
     expect(edge.held.root()).toBe(records.root())
   })
 
