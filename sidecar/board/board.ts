@@ -3,11 +3,9 @@
 // the time, `nextStaleAt` says when to come back.
 
 import type { DataRecord, Key, Live } from '../../worker/board/wire.ts'
-import { compact } from '../files/compact.ts'
-import { type Fact, type FileFacts, factOf, type ParsedFile } from '../files/facts.ts'
+import { compact, type Fact, type FileFacts, factOf, type ParsedFile } from '../files/facts.ts'
 import type { FileReader } from '../files/file-reader.ts'
 import { FileTable } from '../files/file-table.ts'
-import { ParsedCache } from '../files/parsed-cache.ts'
 import type { Entry, Store } from '../layouts/layout.ts'
 import { compose, fileHash, recordHash } from './compose.ts'
 import { HashTree } from './hash-tree.ts'
@@ -234,5 +232,39 @@ export class Board implements Records {
   #refuse(key: Key, why: string): never {
     this.#owed.add(key)
     throw new RecordUnreadable(`${key} cannot be read now: ${why}`)
+  }
+}
+
+/** A few thousand small files, or one large one: what a burst leaves to the publisher. */
+const MAX_CHARS = 4 << 20
+
+/**
+ * Entries that were parsed a moment ago, so that a save is parsed once and not once more when it is
+ * published. Bounded by the text that the entries keep alive; losing one costs a second parse.
+ */
+class ParsedCache {
+  readonly #files = new Map<string, ParsedFile>()
+  #chars = 0
+
+  put(path: string, file: ParsedFile): void {
+    this.drop(path)
+    this.#files.set(path, file)
+    this.#chars += file.chars
+    for (const oldest of this.#files.keys()) {
+      // The newest stays however large it is: each of its thousand tasks is going to be asked for.
+      if (this.#chars <= MAX_CHARS || oldest === path) break
+      this.drop(oldest)
+    }
+  }
+
+  /** The parsed file, if its text is still the one that is known. */
+  get(path: string, hash: string | undefined): ParsedFile | undefined {
+    const file = this.#files.get(path)
+    return file?.hash === hash ? file : undefined
+  }
+
+  drop(path: string): void {
+    this.#chars -= this.#files.get(path)?.chars ?? 0
+    this.#files.delete(path)
   }
 }

@@ -3,8 +3,7 @@
 // they came. So it is corrected when the first is removed, and the same after a restart.
 
 import { type Key, parseKey } from '../../worker/board/wire.ts'
-import { compact } from '../files/compact.ts'
-import { type Fact, nameOf } from '../files/facts.ts'
+import { compact, type Fact, nameOf } from '../files/facts.ts'
 import type { Store } from '../layouts/layout.ts'
 
 export interface Held {

@@ -1,21 +1,10 @@
 // Puts together what goes to the edge: what an entry says and what follows from other files; and
 // its hashes, which cover just that: two equal hashes are the same record. Pure.
 
-import type { BoardConfig, DataRecord, Key, Live } from '../../worker/board/wire.ts'
-import { parseKey } from '../../worker/board/wire.ts'
-import { digest } from '../files/compact.ts'
-import type { Fact } from '../files/facts.ts'
+import { type DataRecord, type Key, type Live, parseKey } from '../../worker/board/wire.ts'
+import { digest, type Fact } from '../files/facts.ts'
 import type { Entry } from '../layouts/layout.ts'
-import type { DerivedTask, Health } from './derive.ts'
-
-/** What follows from other files, beside the entry itself. */
-export interface Derived {
-  task?: DerivedTask
-  health?: Health
-  board?: Pick<BoardConfig, 'currentTag'>
-  /** Why a record is not listed under its own id. */
-  invalid?: string
-}
+import type { Derived } from './relations.ts'
 
 export interface Hashes {
   /** Of the whole record. */

@@ -1,8 +1,7 @@
-// Which facts hang on which: tasks on their deps and sessions, sessions on their heartbeats, all of
-// them on the board's rules. No I/O, no clock.
+// Which facts hang on which, and what follows from them: tasks from their deps and sessions,
+// sessions from their heartbeats, all of them from the board's rules. No I/O, no clock.
 
-import { basename } from 'node:path'
-import type { Key } from '../../worker/board/wire.ts'
+import type { BoardConfig, Key, Session, Task } from '../../worker/board/wire.ts'
 import {
   type Fact,
   type LiveFact,
@@ -13,18 +12,17 @@ import {
 } from '../files/facts.ts'
 import type { Store } from '../layouts/layout.ts'
 import { Claims } from './claims.ts'
-import type { Derived } from './compose.ts'
-import {
-  type DerivedTask,
-  deriveTask,
-  type Health,
-  healthOf,
-  type NewestSession,
-  newerFirst,
-  staleAt,
-} from './derive.ts'
 
 const NO_RULES: Rules = { closed: [], states: [], staleAfterMs: STALE_AFTER_MS }
+
+/** What follows from other files, beside the entry itself. */
+export interface Derived {
+  task?: DerivedTask
+  health?: Health
+  board?: Pick<BoardConfig, 'currentTag'>
+  /** Why a record is not listed under its own id. */
+  invalid?: string
+}
 
 export class Relations {
   readonly claims: Claims
@@ -191,18 +189,17 @@ export class Relations {
     return { id: newest.id, attempt: newest.attempt, health: this.#healthOf(newest, now) }
   }
 
-  #signs({ status, startedAtMs }: SessionFact, heartbeatAtMs: number | undefined) {
-    return { status, startedAtMs, heartbeatAtMs }
-  }
-
   #healthOf(session: SessionFact, now: number): Health {
-    const signs = this.#signs(session, this.heartbeatOf(session)?.heartbeatAtMs)
-    return healthOf(signs, this.#staleAfterMs, now)
+    return healthOf(this.#signs(session), this.#staleAfterMs, now)
   }
 
   #staleAt(session: SessionFact): number | undefined {
-    const signs = this.#signs(session, this.heartbeatOf(session)?.heartbeatAtMs)
-    return staleAt(signs, this.#staleAfterMs)
+    return staleAt(this.#signs(session), this.#staleAfterMs)
+  }
+
+  #signs(session: SessionFact): SessionSigns {
+    const { status, startedAtMs } = session
+    return { status, startedAtMs, heartbeatAtMs: this.heartbeatOf(session)?.heartbeatAtMs }
   }
 
   get #staleAfterMs(): number {
@@ -215,14 +212,83 @@ const isOutside = (fact: Fact): boolean => fact.kind === 'task' && fact.standing
 
 function twinOf(fact: Fact, holder: Fact): string {
   if (holder.path === fact.path) return `an earlier entry of this file has the id ${holder.id}`
-  return `another file has the id ${holder.id}: ${basename(holder.path)}`
+  return `another file has the id ${holder.id}: ${holder.path.split(/[\\/]/).at(-1)}`
+}
+
+// The rules, as pure functions of facts and `now`.
+
+type Health = Session['health']
+
+interface SessionSigns {
+  status: string
+  startedAtMs: number
+  /** When an agent last said that it runs; undefined: it never did. */
+  heartbeatAtMs: number | undefined
+}
+
+/** First moment at which the session counts as stalled; undefined: it has ended and never will. */
+export function staleAt(session: SessionSigns, staleAfterMs: number): number | undefined {
+  if (session.status === 'finished' || session.status === 'canceled') return undefined
+  return (session.heartbeatAtMs ?? session.startedAtMs) + staleAfterMs + 1
+}
+
+export function healthOf(session: SessionSigns, staleAfterMs: number, now: number): Health {
+  if (session.status === 'finished' || session.status === 'canceled') return session.status
+  const at = staleAt(session, staleAfterMs)
+  return at !== undefined && now >= at ? 'stalled' : 'active'
+}
+
+interface NewestSession {
+  id: string
+  attempt: string
+  health: Health
+}
+
+interface TaskSigns {
+  closed: boolean
+  /** The tool lets nobody begin it now, whatever its deps. */
+  isHeld: boolean
+  activeAttempt: string | undefined
+  /** Every dep exists and is closed. */
+  depsClosed: boolean
+  newest: NewestSession | undefined
+}
+
+/** `status`, `milestone`: where the tool itself shows another text than the file has. */
+type DerivedTask = Pick<Task, 'ready' | 'executionState' | 'sessionId' | 'milestone'> &
+  Partial<Pick<Task, 'status'>>
+
+export function deriveTask(signs: TaskSigns): DerivedTask {
+  const { closed, isHeld, activeAttempt, depsClosed, newest } = signs
+  const ready = !closed && !isHeld && depsClosed
+  // A session of an earlier attempt says nothing about the current one.
+  if (newest === undefined || newest.attempt !== activeAttempt) return { ready }
+  const sessionId = newest.id
+  switch (newest.health) {
+    case 'active':
+    case 'stalled':
+      return { ready, executionState: newest.health, sessionId }
+    case 'finished':
+      return closed ? { ready, sessionId } : { ready, executionState: 'awaiting_review', sessionId }
+    case 'canceled':
+      return { ready, sessionId }
+  }
+}
+
+/** Order of sessions, newest first; the id decides between two of one moment, so it is stable. */
+export function newerFirst(
+  a: { startedAtMs: number; id: string },
+  b: { startedAtMs: number; id: string },
+): number {
+  if (a.startedAtMs !== b.startedAtMs) return b.startedAtMs - a.startedAtMs
+  return a.id < b.id ? 1 : a.id > b.id ? -1 : 0
 }
 
 /**
  * A map from one key to several values. A key with one value, which is nearly every key of a board,
  * holds the value itself and no set: at 100,000 keys the sets alone would take 20 MiB.
  */
-export class Multimap<V extends object> {
+class Multimap<V extends object> {
   readonly #map = new Map<string, V | Set<V>>()
 
   add(key: string, value: V): void {

@@ -1,7 +1,7 @@
 // A scan that marks everything that it finds as read, as the sidecar does.
 
 import { lstatSync } from 'node:fs'
-import { isRacy, type SeenStat } from '../../sidecar/files/file-stat.ts'
+import { isRacy, type SeenStat } from '../../sidecar/files/facts.ts'
 import { FileTable } from '../../sidecar/files/file-table.ts'
 import { Scan, type Scanned, type ScanReport } from '../../sidecar/files/scan.ts'
 

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { isRacy, type SeenStat } from '../../../sidecar/files/file-stat.ts'
+import { isRacy, type SeenStat } from '../../../sidecar/files/facts.ts'
 import { FileTable } from '../../../sidecar/files/file-table.ts'
 import { intervalMs, Scan } from '../../../sidecar/files/scan.ts'
 import type { Store } from '../../../sidecar/layouts/layout.ts'
