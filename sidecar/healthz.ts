@@ -5,7 +5,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Metrics } from '../worker/shared/metrics.ts'
 import { METRICS_TYPE, metricsText } from '../worker/shared/metrics-node.ts'
-import type { PublisherStatus } from './publish/publisher-status.ts'
+import type { PublisherStatus } from './publish/publisher.ts'
 
 export interface Health extends PublisherStatus {
   files: number

@@ -2,7 +2,7 @@
 
 import type { Metrics } from '../worker/shared/metrics.ts'
 import type { Failure, FailureReason } from './publish/edge.ts'
-import type { PublisherStatus } from './publish/publisher-status.ts'
+import type { PublisherStatus } from './publish/publisher.ts'
 
 const REASONS = [
   'network',

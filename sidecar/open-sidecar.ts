@@ -1,4 +1,4 @@
-// Puts the parts of a sidecar together for one store. Wiring only.
+// Puts the parts of a sidecar together for one store, and shows its progress.
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -8,12 +8,10 @@ import { Board } from './board/board.ts'
 import { createFileReader, type RunOutput } from './files/file-reader.ts'
 import { FileTable } from './files/file-table.ts'
 import { HashCache } from './files/hash-cache.ts'
-import { readSource } from './files/read-source.ts'
 import { intervalMs, Scan } from './files/scan.ts'
 import type { Store } from './layouts/layout.ts'
 import type { Log } from './log.ts'
 import { sidecarMetrics } from './metrics.ts'
-import { createProgress } from './progress.ts'
 import type { Edge, Failure } from './publish/edge.ts'
 import { Publisher } from './publish/publisher.ts'
 import { Sidecar } from './sidecar.ts'
@@ -53,7 +51,7 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     plan.log(...event)
   }
   const files = new FileTable()
-  const read = createFileReader({ store, readSource, clock, runOutput })
+  const read = createFileReader({ store, clock, runOutput })
   const board = new Board(store, read, files)
   const publisher = new Publisher({
     edge,
@@ -94,3 +92,35 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
 /** Two stores never share a cache, and the same one finds its own again. */
 const nameOf = ({ root, layout }: Store): string =>
   `${layout}-${createHash('sha256').update(root).digest('hex').slice(0, 16)}`
+
+const PROGRESS_FROM = 500
+const PROGRESS_EVERY_MS = 100
+
+interface Progress {
+  update(verb: 'read' | 'sent', done: number, total: number): void
+  /** Clears the line, so that a log line after it starts on its own. */
+  end(): void
+}
+
+/**
+ * One line on a terminal that is written over while a large first sync runs. Small ones are over
+ * before anybody could read it, so it appears only when there is much to do.
+ */
+export function createProgress(write: (text: string) => void, now = Date.now): Progress {
+  let shownAt: number | undefined
+  const end = (): void => {
+    if (shownAt !== undefined) write('\r\x1b[K')
+    shownAt = undefined
+  }
+  return {
+    update(verb, done, total) {
+      if (total < PROGRESS_FROM) return
+      if (done >= total) return end()
+      if (shownAt !== undefined && now() - shownAt < PROGRESS_EVERY_MS) return
+      const percent = Math.floor((done / total) * 100)
+      write(`\r\x1b[K${verb} ${done} of ${total} (${percent} %)`)
+      shownAt = now()
+    },
+    end,
+  }
+}

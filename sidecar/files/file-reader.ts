@@ -10,7 +10,7 @@ import type { Entry, Store } from '../layouts/layout.ts'
 import { limitText } from '../layouts/text.ts'
 import { digest, type FileStat, isRacy, type ParsedFile, type SeenStat, youngest } from './facts.ts'
 import { maskSecrets } from './mask-secrets.ts'
-import type { Source } from './read-source.ts'
+import { readSource } from './read-source.ts'
 
 /** A writer that takes longer over one file is not writing it any more. */
 export const HALF_WRITTEN_MS = 1_000
@@ -35,14 +35,13 @@ export type FileReader = (path: string, knownHash?: string) => FileState
 
 export interface FileReaderDeps {
   store: Store
-  readSource: (store: Store, path: string) => Source
   clock: Pick<Clock, 'now'>
   /** What of runs leaves this machine; all else of them is never kept. */
   runOutput: RunOutput
 }
 
 export function createFileReader(deps: FileReaderDeps): FileReader {
-  const { store, readSource, clock, runOutput } = deps
+  const { store, clock, runOutput } = deps
   return (path, knownHash) => {
     const kind = store.classify(path)
     if (kind === undefined) return { state: 'gone' }

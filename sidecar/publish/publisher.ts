@@ -8,10 +8,8 @@ import type { Records } from '../board/records.ts'
 import type { Log } from '../log.ts'
 import { Change } from './deliver.ts'
 import type { Edge, Failure } from './edge.ts'
-import type { PublisherHooks, PublisherStatus } from './publisher-status.ts'
 import { reconcile, unknownStanding } from './reconcile.ts'
-import { type NextTry, Retry } from './retry.ts'
-import { Unreadable } from './unreadable.ts'
+import { type NextTry, Retry, Unreadable } from './retry.ts'
 
 /** Past this many dirty keys a sync finds them again for less memory than remembering them. */
 const MAX_DIRTY = 50_000
@@ -19,11 +17,31 @@ const MAX_DIRTY = 50_000
 const FLUSH_MS = 3_000
 const NEVER = Number.POSITIVE_INFINITY
 
-export interface PublisherDeps extends PublisherHooks {
+export interface PublisherDeps {
   edge: Edge
   records: Records
   clock: Clock
   log: Log
+  onProgress?: (done: number, total: number) => void
+  /** Called for every failure, also for those that are not logged. */
+  onFailure?: (failure: Failure) => void
+  /** What was hinted is at the edge, so long after the first hint. */
+  onPublished?: (ms: number) => void
+}
+
+/** For health checks and metrics. */
+export interface PublisherStatus {
+  /** The last answer of the edge was a good one. */
+  connected: boolean
+  /** When the edge last held everything, in milliseconds since 1970. */
+  lastSyncAt: number | null
+  lastPublishedAt: number | null
+  /** Keys that were not sent to the edge yet, without those that a coming sync will find. */
+  dirty: number
+  /** Something is left to send: dirty keys, or a sync. */
+  behind: boolean
+  lastError: string | null
+  store: 'present' | 'missing' | null
 }
 
 export class Publisher {

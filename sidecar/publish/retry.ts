@@ -1,6 +1,8 @@
-// What to do after a failure: how long to stay quiet, whether a sync must come first, and what of
-// it goes into the log. Time comes in as `now`; no I/O but the log.
+// What to do after a failure: how long to stay quiet, whether a sync must come first, what of it
+// goes into the log, and which records have to be read again. Time comes in as `now`; no I/O but
+// the log.
 
+import type { Key } from '../../worker/board/wire.ts'
 import { type Backoff, backoffMs } from '../../worker/shared/clock.ts'
 import { type Log, messageOf } from '../log.ts'
 import type { Failure } from './edge.ts'
@@ -115,5 +117,50 @@ export class Retry {
 
   #remember(text: string, loggedAt: number, now: number): void {
     this.#last = { text, loggedAt, since: this.#last?.since ?? now }
+  }
+}
+
+const READ_AGAIN_MS = 5_000
+/** A disk that fails for a day must not fill another one with log lines. */
+const LOG_UNREAD_MS = 60_000
+
+/**
+ * Records that exist and cannot be read now: half-written, or on a disk that fails. They are not
+ * gone, so they are tried again until they can be read.
+ */
+export class Unreadable {
+  readonly #log: Log
+  #keys = new Set<Key>()
+  #loggedAt = Number.NEGATIVE_INFINITY
+  /** When to `take` them and try again. */
+  due = Number.POSITIVE_INFINITY
+
+  constructor(log: Log) {
+    this.#log = log
+  }
+
+  get size(): number {
+    return this.#keys.size
+  }
+
+  /** Key → why. */
+  remember(unreadable: ReadonlyMap<Key, string>, now: number): void {
+    const [first] = unreadable
+    if (!first) return
+    if (now - this.#loggedAt >= LOG_UNREAD_MS) {
+      const [record, why] = first
+      this.#log('warn', 'publish.unreadable', { records: unreadable.size, record, why })
+      this.#loggedAt = now
+    }
+    for (const key of unreadable.keys()) this.#keys.add(key)
+    this.due = Math.min(this.due, now + READ_AGAIN_MS)
+  }
+
+  /** Hands all of them back. */
+  take(): Set<Key> {
+    const keys = this.#keys
+    this.#keys = new Set()
+    this.due = Number.POSITIVE_INFINITY
+    return keys
   }
 }

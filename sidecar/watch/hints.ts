@@ -39,7 +39,7 @@ export class Hints {
   #failedAt = Number.NEGATIVE_INFINITY
   /** Found changed without a hint so far. */
   #unhinted = new Set<string>()
-  #deafAt = NEVER
+  #lateAt = NEVER
   #isClosed: boolean = false
 
   constructor(deps: HintsDeps) {
@@ -56,7 +56,7 @@ export class Hints {
 
   /** When to `take` or `check` next. */
   get deadline(): number {
-    return Math.min(this.#window.deadline ?? NEVER, this.#deafAt)
+    return Math.min(this.#window.deadline ?? NEVER, this.#lateAt)
   }
 
   /** Starts a watcher, or a new one: it starts before the old one ends, so no event is missed. */
@@ -111,19 +111,19 @@ export class Hints {
   missed(paths: readonly string[], now: number): void {
     if (!this.isArmed) return
     for (const path of paths) if (!this.#paths.has(path)) this.#unhinted.add(path)
-    if (this.#unhinted.size > 0) this.#deafAt = Math.min(this.#deafAt, now + LATE_HINT_MS)
+    if (this.#unhinted.size > 0) this.#lateAt = Math.min(this.#lateAt, now + LATE_HINT_MS)
   }
 
   /** Starts the watcher again if it misses events. */
   async check(now: number): Promise<void> {
-    if (now < this.#deafAt) return
-    this.#deafAt = NEVER
+    if (now < this.#lateAt) return
+    this.#lateAt = NEVER
     const [first] = this.#unhinted
     if (first === undefined) return
-    this.#deps.log('warn', 'watch.deaf', { files: this.#unhinted.size, first })
+    this.#deps.log('warn', 'watch.missed_events', { files: this.#unhinted.size, first })
     this.#unhinted = new Set()
     await this.arm()
-    this.#onGap('the watcher had gone deaf')
+    this.#onGap('the watcher had missed events')
   }
 
   #onHint(path: string): void {
@@ -170,24 +170,13 @@ export const MAX_WINDOW_MS = 500
  * deadline that it gets.
  */
 export class Window {
-  readonly #quietMs: number
-  readonly #maxMs: number
   #first: number | undefined
   #last = 0
 
-  constructor(quietMs = QUIET_MS, maxMs = MAX_WINDOW_MS) {
-    this.#quietMs = quietMs
-    this.#maxMs = maxMs
-  }
-
-  /** Opens the window or keeps it open. Returns when to `close` it, in ms of the caller's clock. */
-  hint(now: number): number {
-    if (this.#first === undefined) {
-      this.#first = now
-      this.#last = now
-    }
+  /** Opens the window, or keeps it open. */
+  hint(now: number): void {
+    this.#first ??= now
     this.#last = now
-    return Math.min(this.#last + this.#quietMs, this.#first + this.#maxMs)
   }
 
   /** The first hint of the open window. */
@@ -195,14 +184,10 @@ export class Window {
     return this.#first
   }
 
-  /** When the open window ends; undefined when none is open. */
+  /** When to `close` the open window, in ms of the caller's clock; undefined: none is open. */
   get deadline(): number | undefined {
     if (this.#first === undefined) return undefined
-    return Math.min(this.#last + this.#quietMs, this.#first + this.#maxMs)
-  }
-
-  due(now: number): boolean {
-    return this.deadline !== undefined && now >= this.deadline
+    return Math.min(this.#last + QUIET_MS, this.#first + MAX_WINDOW_MS)
   }
 
   /**
@@ -210,7 +195,7 @@ export class Window {
    * deadline, or none is open; ask again at `deadline`.
    */
   close(now: number): boolean {
-    if (!this.due(now)) return false
+    if (now < (this.deadline ?? NEVER)) return false
     this.#first = undefined
     return true
   }

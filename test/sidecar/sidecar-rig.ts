@@ -8,7 +8,6 @@ import { Board } from '../../sidecar/board/board.ts'
 import { createFileReader } from '../../sidecar/files/file-reader.ts'
 import { FileTable } from '../../sidecar/files/file-table.ts'
 import { HashCache } from '../../sidecar/files/hash-cache.ts'
-import { readSource } from '../../sidecar/files/read-source.ts'
 import { Scan } from '../../sidecar/files/scan.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import { type PublishTarget, Sidecar } from '../../sidecar/sidecar.ts'
@@ -68,7 +67,7 @@ export async function openRig({ scanEveryMs = 60_000, clock = countingClock() }:
   const calls: (string | Key[])[] = []
   const logs: string[] = []
   const reads: string[] = []
-  const real = createFileReader({ store, readSource, clock, runOutput: 'masked' })
+  const real = createFileReader({ store, clock, runOutput: 'masked' })
   const read: typeof real = (path, known) => {
     reads.push(path)
     return real(path, known)

@@ -97,7 +97,7 @@ describe('hints', () => {
     await save('B.md', taskText('B'))
     await eventually(() => expect(calls).toEqual([['task:B']]))
     await eventually(() => expect(watchers).toHaveLength(2))
-    expect(logs).toContain('watch.deaf')
+    expect(logs).toContain('watch.missed_events')
   })
 })
 

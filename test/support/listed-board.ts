@@ -4,14 +4,13 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Board } from '../../sidecar/board/board.ts'
 import { createFileReader } from '../../sidecar/files/file-reader.ts'
-import { readSource } from '../../sidecar/files/read-source.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import type { DataRecord, Task } from '../../worker/board/wire.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 
 export async function listedBoard(dir: string) {
   const store = await openStore(dir)
-  const read = createFileReader({ store, readSource, clock: hostClock, runOutput: 'masked' })
+  const read = createFileReader({ store, clock: hostClock, runOutput: 'masked' })
   const board = new Board(store, read)
   for (const folder of new Set(store.folders())) {
     for (const name of namesIn(folder)) {

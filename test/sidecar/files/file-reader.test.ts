@@ -2,7 +2,6 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createFileReader, publishedEntry } from '../../../sidecar/files/file-reader.ts'
-import { readSource } from '../../../sidecar/files/read-source.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
 import { TEXT_BYTES } from '../../../worker/board/wire.ts'
 import { makeFolder } from '../layouts/store.ts'
@@ -11,7 +10,7 @@ async function open() {
   const dir = makeFolder({ '.cairn/config.yaml': '', '.cairn/tasks/A.md': 'text', 'outside/B': '' })
   const store = await openStore(dir)
   const clock = { now: Date.now }
-  const read = createFileReader({ store, readSource, clock, runOutput: 'none' })
+  const read = createFileReader({ store, clock, runOutput: 'none' })
   const tasks = join(store.root, 'tasks')
   const file = join(tasks, 'A.md')
   return { dir, root: store.root, tasks, file, state: () => read(file).state }

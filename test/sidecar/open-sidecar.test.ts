@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createProgress } from '../../sidecar/progress.ts'
+import { createProgress } from '../../sidecar/open-sidecar.ts'
 
 test('a large sync is one line that is written over, and cleared at its end', () => {
   let now = 0
