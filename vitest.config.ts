@@ -21,10 +21,11 @@ const WORKERS = Math.max(2, availableParallelism() - 1)
 // They wait for real time to pass. Vitest starts the largest files first, and these are small: the
 // suite would end with one of them alone for two minutes.
 const LONGEST = [
-  ...['faults/prove', 'faults/requests', 'e2e/workerd', 'faults/payments-gateways'],
-  ...['faults/convergence', 'e2e/start', 'faults/bad-input', 'faults/payments-database'],
-  ...['e2e/client-workerd', 'e2e/supervision', 'browser/console-payments', 'e2e/real-boards'],
-  ...['e2e/access', 'e2e/package', 'browser/console-honesty', 'browser/client'],
+  ...['faults/prove', 'e2e/workerd', 'e2e/client-workerd', 'browser/console-honesty'],
+  ...['browser/client', 'e2e/supervision', 'e2e/home', 'faults/requests', 'e2e/access'],
+  ...['browser/console-payments', 'faults/board', 'browser/console', 'e2e/start'],
+  ...['browser/console-accessibility', 'e2e/package', 'faults/payments', 'e2e/payments-node'],
+  ...['e2e/payments-workerd', 'browser/console-task', 'browser/console-board'],
 ]
 
 class LongestFirst extends BaseSequencer {

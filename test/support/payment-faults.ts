@@ -121,21 +121,6 @@ export const once = ({ length: n }: readonly Seeded[]) => ({
   ...{ outboxed: n, succeeded: n },
 })
 
-/**
- * The statuses of the deliveries of these payments' events, and whether their listeners are done.
- */
-export async function delivered(database: LibsqlServer, transactionIds: readonly string[]) {
-  const rows = await database.query(
-    `SELECT d.status, o.done_at IS NOT NULL AS is_done, COUNT(*) AS n
-      FROM payment_outbox o LEFT JOIN payment_deliveries d ON d.outbox_id = o.id
-      WHERE o.transaction_id IN (SELECT value FROM json_each(:ids)) GROUP BY 1, 2`,
-    { ids: JSON.stringify(transactionIds) },
-  )
-  return rows.map(({ status, is_done, n }) => ({ status, isDone: is_done === 1, n }))
-}
-
-export const allDelivered = (count: number) => [{ status: 'delivered', isDone: true, n: count }]
-
 /** Payments whose success was not delivered to the host application with a valid signature. */
 export function undelivered({ receiver }: PaymentSystem, payments: readonly Seeded[]): string[] {
   const delivered = new Set(
