@@ -152,8 +152,10 @@ async function deafClient(repo: Repo): Promise<Socket> {
   return socket
 }
 
-it('ten clients that read nothing delay no other, and are disconnected', // Each of 1,500 changes waits for the one before.
-{ timeout: 400_000 }, async () => {
+// Each of 1,500 changes waits for the one before.
+it('ten clients that read nothing delay no other, and are disconnected', {
+  timeout: 400_000,
+}, async () => {
   const repo = await publishedRepo(edge, [taskRecord('A')])
   const deaf = await Promise.all(Array.from({ length: 10 }, () => deafClient(repo)))
   const streams = async () => (await repo.json<{ streams: number }>('/status')).streams
