@@ -9,7 +9,6 @@ describe('the code', () => {
     const core = [
       ...named('sidecar', SIDECAR_CORE),
       ...named('worker/board', [
-        'block-ring',
         'fan-out',
         'message',
         'repository',

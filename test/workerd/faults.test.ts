@@ -126,11 +126,11 @@ describe('on workerd', () => {
     await held.close()
   })
 
-  it('one holder has its share of the streams, and leaves the others theirs', async () => {
+  it('one holder has its share of an isolate’s streams, and leaves the others theirs', async () => {
     const repo = await publishedRepo(edge, [taskRecord('A-1')])
-    const room = { all: 4, each: 2 }
+    const repositories = isolate({ all: 4, each: 2 })
     const open = (holder: string) => {
-      const { body, abort } = rawStream(repo, {}, { repositories: isolate(room), holder })
+      const { body, abort } = rawStream(repo, {}, { repositories, holder })
       return { abort, stream: new EventStream(new Response(body)) }
     }
     const held = [open('ann'), open('ann')]
@@ -141,7 +141,6 @@ describe('on workerd', () => {
     await repo.changes({ upserts: [taskRecord('A-2')] })
     await other.stream.until((s) => s.messages.length > 0)
     held[0]?.abort.abort()
-    await expect.poll(async () => (await repo.json<{ streams: number }>('/status')).streams).toBe(2)
     const again = open('ann')
     await again.stream.joined()
     for (const { abort } of [...held, other, again]) abort.abort()

@@ -1,11 +1,14 @@
 // The streams of one isolate that share one subscription to a repository: which of them leads, and
 // what each is sent next. Pure: it owns no socket, no timer and no clock.
+//
+// The blocks form a chain: each entry says which id it follows, and a stream is sent an entry only
+// after that id. So nothing is lost, doubled or out of order after any fault (a late block, two
+// leaders, a stream that slept): a stream whose place does not fit asks the repository what it
+// missed.
 
-import { BlockRing } from './block-ring.ts'
-import { MAX_REPLAY } from './message.ts'
 import { PING_MS } from './repositories.ts'
-import { idBlock } from './sse.ts'
-import { NO_STREAMS, type StreamCounts, type StreamRoom, StreamTally } from './stream-room.ts'
+import { frameId, idBlock, parseEventId } from './sse.ts'
+import { type StreamRoom, StreamTally } from './stream-room.ts'
 
 /** How often a leader shows that it is alive. */
 const PULSE_MS = 2_000
@@ -15,6 +18,17 @@ const SILENT_MS = 3 * PULSE_MS
 const CHECK_MS_PER_STREAM = 250
 /** A stream that missed four pings has vanished: it must not count any more. */
 const LOST_MS = 4 * PING_MS
+
+/** Entries that wait for a stream at most. One that lags further behind asks the repository. */
+const MAILBOX = 256
+
+/** What a stream at `after` is sent. Then it is at `id`. */
+interface Entry {
+  /** Undefined for the first of all: what its own leader had missed. */
+  readonly after: string | undefined
+  readonly id: string
+  readonly bytes: Uint8Array
+}
 
 /** Where a stream starts: after its last event id or, without one, when it was opened (ms). */
 export interface From {
@@ -27,10 +41,10 @@ export interface Member {
   readonly from: From
   /** Whose stream it is. */
   readonly holder: string
+  /** What came since it was last asked for a step, oldest first. */
+  readonly mailbox: Entry[]
   /** It was sent everything up to this id; undefined: it has not joined yet. */
   place?: string
-  /** The number of the next entry that it reads. */
-  at?: number
   /** It joined before the subscription was live. */
   waited?: true
   /** When it last asked for a step (ms). */
@@ -43,7 +57,7 @@ export type Step =
   /** Dial the repository as the leader of this term. */
   | { do: 'lead'; term: number }
   /** Ask the repository what it sends to a stream from there, and report `caughtUp`. */
-  | { do: 'catch-up'; from: From; at: number }
+  | { do: 'catch-up'; from: From }
   /** The repository is full: end. */
   | { do: 'refuse' }
 
@@ -52,7 +66,6 @@ const encoder = new TextEncoder()
 
 export class FanOut<M extends Member> {
   readonly tally: StreamTally
-  readonly #ring = new BlockRing()
   readonly #members = new Set<M>()
   #leader: M | undefined
   /** Rises with every change of the leader. */
@@ -60,6 +73,10 @@ export class FanOut<M extends Member> {
   #beatAt = 0
   /** The leader's socket is open, and has brought all that was missed. */
   #isLive = false
+  /** The id of the newest entry; undefined: there never was one. */
+  #head: string | undefined
+  /** Blocks without an id: they belong to the next one that has one. */
+  #partial: Uint8Array[] = []
 
   constructor(room: StreamRoom) {
     this.tally = new StreamTally(room)
@@ -72,7 +89,7 @@ export class FanOut<M extends Member> {
   /** False: the repository is full, and the stream was not added. */
   join(member: M, now: number): boolean {
     // Only a leader knows the streams of other isolates. Without one, the next dial brings them.
-    if (!this.#isLive || this.#isSilent(now)) this.tally.others = NO_STREAMS
+    if (!this.#isLive || this.#isSilent(now)) this.tally.others = 0
     if (!this.#hasRoom(member, now)) return false
     this.#add(member, now)
     return true
@@ -95,22 +112,17 @@ export class FanOut<M extends Member> {
     if (this.#leader === member) this.#beatAt = now
     // The first one that asks leads, since a chosen member may have vanished.
     else if (!this.#leader || this.#isSilent(now)) return this.#lead(member, now)
-    const { place, at } = member
-    return place === undefined || at === undefined
-      ? this.#place(member, now)
-      : this.#deliver(member, place, at)
+    return member.place === undefined ? this.#join(member, now) : this.#deliver(member)
   }
 
   /** The repository answered `catch-up`; `id` is the last that it sent. */
-  caughtUp(member: M, at: number, id: string): void {
-    member.at = at
+  caughtUp(member: M, id: string): void {
     member.place = id
   }
 
   /** From where the leader dials. */
   dialFrom({ from }: M): From {
-    const { head } = this.#ring
-    return head === undefined ? from : { ...from, lastEventId: head }
+    return this.#head === undefined ? from : { ...from, lastEventId: this.#head }
   }
 
   leads(member: M, term: number): boolean {
@@ -121,15 +133,25 @@ export class FanOut<M extends Member> {
   received(term: number, block: Uint8Array): boolean {
     const leader = this.#leader
     if (term !== this.#term || !leader) return false
-    const isFirst = this.#ring.head === undefined
-    const isEntry = this.#ring.push(block)
-    // The leader dialled from its own place: the first entries are what itself had missed.
-    if (isEntry && isFirst) leader.at = this.#ring.end - 1
-    return isEntry
+    this.#partial.push(block)
+    const id = frameId(block)
+    if (id === undefined) return false
+    const entry: Entry = { after: this.#head, id, bytes: joinBytes(this.#partial) }
+    this.#partial = []
+    if (entry.after !== undefined && isUpTo(id, entry.after)) return false
+    this.#head = id
+    // The leader dialled from its own place: the first entry is what itself had missed.
+    const readers = entry.after === undefined ? [leader] : this.#members
+    for (const { mailbox } of readers) {
+      mailbox.push(entry)
+      // The chain has a gap then.
+      if (mailbox.length > MAILBOX) mailbox.shift()
+    }
+    return true
   }
 
   /** The streams of others, after all that was missed and each report. True: wake all members. */
-  reported(term: number, others: StreamCounts): boolean {
+  reported(term: number, others: number): boolean {
     if (term !== this.#term) return false
     this.tally.others = others
     const isNew = !this.#isLive
@@ -141,7 +163,8 @@ export class FanOut<M extends Member> {
   disconnected(term: number): void {
     if (term !== this.#term) return
     this.#isLive = false
-    this.#ring.dropPartial()
+    // What was begun comes again, whole, over the next socket.
+    this.#partial = []
   }
 
   /** The leader gives up. Returns a member that must be woken. */
@@ -167,10 +190,10 @@ export class FanOut<M extends Member> {
   }
 
   #hasRoom(member: M, now: number): boolean {
-    const counted = this.#members.has(member)
-    if (this.tally.hasRoom(member.holder, { counted })) return true
+    const isCounted = this.#members.has(member)
+    if (this.tally.hasRoom(member.holder, { isCounted })) return true
     this.sweep(now)
-    return this.tally.hasRoom(member.holder, { counted })
+    return this.tally.hasRoom(member.holder, { isCounted })
   }
 
   #isSilent(now: number): boolean {
@@ -206,43 +229,63 @@ export class FanOut<M extends Member> {
     return latest
   }
 
-  /** Gives a stream its place among the entries, once the subscription is live. */
-  #place(member: M, now: number): Step {
-    const { end, head } = this.#ring
+  /** Gives a stream its place in the chain, once the subscription is live. */
+  #join(member: M, now: number): Step {
+    const head = this.#head
     if (!this.#isLive || head === undefined) {
       member.waited = true
       return WAIT
     }
-    // How many streams the other isolates hold may be known only now.
-    if (member.waited && !this.#hasRoom(member, now)) return { do: 'refuse' }
-    if (member.at !== undefined) return this.#deliver(member, undefined, member.at)
-    const { from, waited } = member
+    const { from, waited, mailbox } = member
     const { lastEventId } = from
-    // A stream that waited was opened before the leader dialled, and changes between the two would
-    // be missing.
-    if (lastEventId === undefined && waited) return { do: 'catch-up', from, at: end }
-    if (lastEventId === undefined || lastEventId === head) {
-      this.caughtUp(member, end, head)
-      return { do: 'send', bytes: encoder.encode(idBlock(head)) }
-    }
-    // For more messages than that, the repository sends those of one window.
-    const at = this.#ring.after(lastEventId, MAX_REPLAY)
-    if (at === undefined) return { do: 'catch-up', from, at: end }
-    this.caughtUp(member, at, lastEventId)
-    return this.#deliver(member, lastEventId, at)
+    // How many streams the other isolates hold may be known only now.
+    if (waited && !this.#hasRoom(member, now)) return { do: 'refuse' }
+    const [first] = mailbox
+    if (first && first.after === undefined) return this.#deliver(member)
+    // A stream without an id that waited was opened before the leader dialled, and changes between
+    // the two would be missing.
+    const isAtHead = lastEventId === undefined ? !waited : lastEventId === head
+    if (!isAtHead) return this.#catchUp(member)
+    mailbox.length = 0
+    member.place = head
+    return { do: 'send', bytes: encoder.encode(idBlock(head)) }
   }
 
-  #deliver(member: M, place: string | undefined, at: number): Step {
-    const next = this.#ring.next(place, at)
-    if (next.found === 'entry') {
-      this.caughtUp(member, next.at, next.id)
-      return { do: 'send', bytes: next.bytes }
+  #deliver(member: M): Step {
+    const { mailbox, place } = member
+    for (;;) {
+      const [entry] = mailbox
+      if (!entry) return WAIT
+      const isNext = entry.after === place
+      if (!isNext && (place === undefined || !isUpTo(entry.id, place))) return this.#catchUp(member)
+      mailbox.shift()
+      if (!isNext) continue
+      member.place = entry.id
+      return { do: 'send', bytes: entry.bytes }
     }
-    if (next.found === 'end') {
-      member.at = next.at
-      return WAIT
-    }
-    const lastEventId = place ?? member.from.lastEventId
-    return { do: 'catch-up', from: { ...member.from, lastEventId }, at: this.#ring.end }
   }
+
+  #catchUp({ from, place, mailbox }: M): Step {
+    // The repository's answer includes them.
+    mailbox.length = 0
+    return { do: 'catch-up', from: { ...from, lastEventId: place ?? from.lastEventId } }
+  }
+}
+
+/** Whether a stream at `place` was sent `id` already. */
+function isUpTo(id: string, place: string): boolean {
+  if (id === place) return true
+  const one = parseEventId(id)
+  const other = parseEventId(place)
+  return one !== undefined && one.epoch === other?.epoch && one.seq <= other.seq
+}
+
+function joinBytes(parts: readonly Uint8Array[]): Uint8Array {
+  const joined = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0))
+  let at = 0
+  for (const part of parts) {
+    joined.set(part, at)
+    at += part.length
+  }
+  return joined
 }

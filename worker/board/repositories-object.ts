@@ -12,7 +12,7 @@ import {
   SharedSubscription,
   type Upstream,
 } from './shared-subscription.ts'
-import type { StreamCounts, StreamRoom } from './stream-room.ts'
+import type { StreamRoom } from './stream-room.ts'
 import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
 
 /** What this file needs of the binding: the object's public methods, as they look over RPC. */
@@ -69,7 +69,7 @@ function objectUpstream(stub: () => ReturnType<RepositoryNamespace['getByName']>
   // The object holds one socket of each isolate: a new one replaces what a leader left behind.
   const isolate = crypto.randomUUID()
   return {
-    dial: (from, counts, sink) => dial(stub(), isolate, from, counts, sink),
+    dial: (from, streams, sink) => dial(stub(), isolate, from, streams, sink),
     missed: (from) => stub().missed(from),
   }
 }
@@ -78,13 +78,13 @@ async function dial(
   stub: ReturnType<RepositoryNamespace['getByName']>,
   isolate: string,
   { lastEventId, since }: From,
-  counts: StreamCounts,
+  streams: number,
   sink: ConnectionSink,
 ): Promise<Connection> {
   const query = new URLSearchParams({
     isolate,
     since: String(since),
-    counts: JSON.stringify(counts),
+    streams: String(streams),
   })
   if (lastEventId !== undefined) query.set('last', lastEventId)
   const response = await stub.fetch(`https://repository/stream?${query}`, {
@@ -102,15 +102,15 @@ async function dial(
   socket.addEventListener('message', ({ data }) => {
     if (isOver) return
     if (data instanceof ArrayBuffer) sink.block(new Uint8Array(data))
-    else if (typeof data === 'string') sink.others(JSON.parse(data) as StreamCounts)
+    else if (typeof data === 'string') sink.others(Number(data))
   })
   socket.addEventListener('close', end)
   socket.addEventListener('error', end)
   socket.binaryType = 'arraybuffer'
   socket.accept()
   return {
-    report(counts) {
-      if (!isOver) socket.send(JSON.stringify(counts))
+    report(count) {
+      if (!isOver) socket.send(String(count))
     },
     close() {
       isOver = true

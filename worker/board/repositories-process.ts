@@ -10,7 +10,7 @@ import {
 } from './repositories.ts'
 import { type Published, replayUnpublished } from './repository.ts'
 import type { Sql } from './sql.ts'
-import { countStreams, hasRoom, type StreamRoom, StreamTally } from './stream-room.ts'
+import { type StreamRoom, StreamTally } from './stream-room.ts'
 
 export interface ProcessHost {
   /**
@@ -30,8 +30,11 @@ interface Opened extends OpenRepository {
   awakeSince: string
 }
 
-/** Of one repository: each stream's holder. */
-type Streams = Map<StreamSink, string>
+/** Of one repository. */
+interface Streams {
+  sinks: Set<StreamSink>
+  tally: StreamTally
+}
 
 export interface ProcessRepositories extends Repositories {
   /** Ends all streams, and every one that is opened later. */
@@ -54,15 +57,15 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
   }
   const subscribers = {
     streams,
-    tally: new StreamTally(host.roomOfAll),
+    tallyOfAll: new StreamTally(host.roomOfAll),
     isEnding: () => isEnding,
   }
   return {
     open: (path) => handle(host, subscribers, path, (make) => find(path, make)),
     endStreams() {
       isEnding = true
-      for (const joined of [...streams.values()]) {
-        for (const sink of [...joined.keys()]) sink.end('closed')
+      for (const { sinks } of [...streams.values()]) {
+        for (const sink of [...sinks]) sink.end('closed')
       }
     },
   }
@@ -71,13 +74,13 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
 interface Subscribers {
   /** By repository. */
   streams: Map<string, Streams>
-  tally: StreamTally
+  tallyOfAll: StreamTally
   isEnding(): boolean
 }
 
 function handle(
   host: ProcessHost,
-  { streams, tally, isEnding }: Subscribers,
+  { streams, tallyOfAll, isEnding }: Subscribers,
   path: string,
   find: (make: boolean) => Opened | undefined,
 ): RepositoryHandle {
@@ -91,7 +94,7 @@ function handle(
     if (!published.ok) return published
     for (const frame of published.frames) {
       const bytes = encoder.encode(frame)
-      for (const sink of streams.get(path)?.keys() ?? []) sink.send(bytes)
+      for (const sink of streams.get(path)?.sinks ?? []) sink.send(bytes)
     }
     return { ok: true, answer: published.answer, signals: published.frames.length }
   }
@@ -108,7 +111,7 @@ function handle(
       if (!known) return { state: 'unpublished' }
       const { reads, awakeSince } = known
       const now = new Date(host.now()).toISOString()
-      const info = { streams: streams.get(path)?.size ?? 0, awakeSince, now }
+      const info = { streams: streams.get(path)?.sinks.size ?? 0, awakeSince, now }
       return reads.answer(query, info, ifNoneMatch)
     },
     async spend(id, expiresAt) {
@@ -119,10 +122,12 @@ function handle(
         sink.end('closed')
         return NOT_SUBSCRIBED
       }
-      const joined: Streams = streams.get(path) ?? new Map()
+      const { sinks, tally } = streams.get(path) ?? {
+        sinks: new Set(),
+        tally: new StreamTally(host.room),
+      }
       const { holder } = from
-      const isRoom = hasRoom(countStreams(joined.values()), host.room, holder)
-      if (!isRoom || !tally.hasRoom(holder, { counted: false })) {
+      if (!tally.hasRoom(holder) || !tallyOfAll.hasRoom(holder)) {
         sink.end('full')
         return NOT_SUBSCRIBED
       }
@@ -130,16 +135,16 @@ function handle(
       for (const frame of missed ?? replayUnpublished(from.lastEventId)) {
         sink.send(encoder.encode(frame))
       }
-      joined.set(sink, holder)
-      streams.set(path, joined)
-      tally.add(holder)
+      sinks.add(sink)
+      streams.set(path, { sinks, tally })
+      for (const each of [tally, tallyOfAll]) each.add(holder)
       return {
         onPing: () => undefined,
         close() {
-          if (!joined.delete(sink)) return
-          tally.remove(holder)
+          if (!sinks.delete(sink)) return
+          for (const each of [tally, tallyOfAll]) each.remove(holder)
           // Streams may be opened for any path, so those without streams must use no memory.
-          if (joined.size === 0 && streams.get(path) === joined) streams.delete(path)
+          if (sinks.size === 0 && streams.get(path)?.sinks === sinks) streams.delete(path)
         },
       }
     },

@@ -10,7 +10,7 @@ import type { Query, ReadAnswer } from './reads.ts'
 import type { PublishOutcome } from './repositories.ts'
 import { type Published, replayUnpublished } from './repository.ts'
 import type { Sql, SqlValue } from './sql.ts'
-import { addStreams, NO_STREAMS, roundStreams, type StreamCounts } from './stream-room.ts'
+import { roundStreams } from './stream-room.ts'
 import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
 
 export class RepositoryObject extends DurableObject {
@@ -25,19 +25,18 @@ export class RepositoryObject extends DurableObject {
   }
 
   sync(request: SyncRequest): PublishOutcome<SyncAnswer> {
-    return this.#tell(this.#open().repository.sync(request, Date.now()))
+    return this.#broadcast(this.#open().repository.sync(request, Date.now()))
   }
 
   changes(request: ChangesRequest): PublishOutcome<ChangesAnswer> {
-    return this.#tell(this.#open().repository.changes(request, Date.now()))
+    return this.#broadcast(this.#open().repository.changes(request, Date.now()))
   }
 
   read(query: Query, ifNoneMatch: string | undefined): ReadAnswer {
     const known = this.#find()
     if (!known) return { state: 'unpublished' }
-    const { streams } = addStreams(this.#counts())
     const now = new Date().toISOString()
-    const host = { streams, awakeSince: this.#awakeSince, now }
+    const host = { streams: this.#streams(), awakeSince: this.#awakeSince, now }
     return known.reads.answer(query, host, ifNoneMatch)
   }
 
@@ -62,7 +61,7 @@ export class RepositoryObject extends DurableObject {
     const { 0: client, 1: server } = new WebSocketPair()
     // Not server.accept(): that would keep the object in memory for as long as anybody listens.
     this.ctx.acceptWebSocket(server, [isolate])
-    server.serializeAttachment(parseCounts(query.get('counts')))
+    server.serializeAttachment(Number(query.get('streams')))
     const lastEventId = query.get('last') ?? undefined
     for (const block of this.missed({ lastEventId, since: Number(query.get('since')) })) {
       server.send(this.#encoder.encode(block))
@@ -71,10 +70,10 @@ export class RepositoryObject extends DurableObject {
     return new Response(null, { status: 101, webSocket: client })
   }
 
-  /** An isolate reports its streams. */
+  /** An isolate reports how many streams it holds. */
   override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
     if (typeof message !== 'string') return
-    socket.serializeAttachment(parseCounts(message))
+    socket.serializeAttachment(Number(message))
     this.#sendOthers(socket)
   }
 
@@ -98,14 +97,14 @@ export class RepositoryObject extends DurableObject {
   }
 
   #sendOthers(socket: WebSocket): void {
-    socket.send(JSON.stringify(roundStreams(addStreams(this.#counts(socket)))))
+    socket.send(String(roundStreams(this.#streams(socket))))
   }
 
-  /** What each isolate has reported. */
-  #counts(except?: WebSocket): StreamCounts[] {
+  /** What the isolates have reported, in all. */
+  #streams(except?: WebSocket): number {
     return this.#sockets()
       .filter((socket) => socket !== except)
-      .map((socket) => (socket.deserializeAttachment() as StreamCounts | null) ?? NO_STREAMS)
+      .reduce((sum, socket) => sum + Number(socket.deserializeAttachment()), 0)
   }
 
   /** Those that isolates listen to. A closed one stays listed until its other end knows. */
@@ -113,26 +112,23 @@ export class RepositoryObject extends DurableObject {
     return this.ctx.getWebSockets().filter(({ readyState }) => readyState === WebSocket.OPEN)
   }
 
-  #tell<Answer>(published: Published<Answer>): PublishOutcome<Answer> {
+  /** Sends the messages of what was stored to every isolate that listens. */
+  #broadcast<Answer>(published: Published<Answer>): PublishOutcome<Answer> {
     if (!published.ok) return published
-    for (const frame of published.frames) this.#broadcast(this.#encoder.encode(frame))
-    return { ok: true, answer: published.answer, signals: published.frames.length }
-  }
-
-  #broadcast(bytes: Uint8Array): void {
-    for (const socket of this.#sockets()) {
-      try {
-        socket.send(bytes)
-      } catch (error) {
-        // One dead socket must not keep the message from the others; its Worker redials.
-        consoleLog('warn', 'board.send_failed', { error: String(error) })
+    for (const frame of published.frames) {
+      const bytes = this.#encoder.encode(frame)
+      for (const socket of this.#sockets()) {
+        try {
+          socket.send(bytes)
+        } catch (error) {
+          // One dead socket must not keep the message from the others; its Worker redials.
+          consoleLog('warn', 'board.send_failed', { error: String(error) })
+        }
       }
     }
+    return { ok: true, answer: published.answer, signals: published.frames.length }
   }
 }
-
-const parseCounts = (text: string | null): StreamCounts =>
-  text === null ? NO_STREAMS : (JSON.parse(text) as StreamCounts)
 
 export function objectSql(storage: DurableObjectStorage): Sql {
   return {

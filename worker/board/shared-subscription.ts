@@ -7,7 +7,7 @@
 
 import { backoffMs, type Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/log.ts'
-import { FanOut, type From, type Member, type Step } from './fan-out.ts'
+import { FanOut, type From, type Member } from './fan-out.ts'
 import {
   NOT_SUBSCRIBED,
   type StreamSink,
@@ -15,7 +15,7 @@ import {
   type Subscription,
 } from './repositories.ts'
 import { frameId } from './sse.ts'
-import type { StreamCounts, StreamRoom } from './stream-room.ts'
+import type { StreamRoom } from './stream-room.ts'
 
 /** A deploy closes the sockets of all isolates at once, so each waits before it connects again. */
 const REDIAL = { firstMs: 100, maxMs: 10_000 }
@@ -25,7 +25,7 @@ const MAX_DIALS = 16
 /** A socket to the repository. */
 export interface Connection {
   /** Tells the repository how many streams share this socket. */
-  report(counts: StreamCounts): void
+  report(streams: number): void
   close(): void
 }
 
@@ -33,14 +33,14 @@ export interface ConnectionSink {
   /** One encoded block of the event stream. */
   block(bytes: Uint8Array): void
   /** The streams of other isolates: after the missed blocks, and after each report. */
-  others(counts: StreamCounts): void
+  others(streams: number): void
   /** The socket closed. Called once, and not after `close`. */
   closed(): void
 }
 
 /** The repository, as one isolate reaches it. Both methods reject if it cannot be reached. */
 export interface Upstream {
-  dial(from: From, counts: StreamCounts, sink: ConnectionSink): Promise<Connection>
+  dial(from: From, streams: number, sink: ConnectionSink): Promise<Connection>
   /** The blocks for a stream that starts at `from`. The last one has an id. */
   missed(from: From): Promise<string[]>
 }
@@ -93,8 +93,8 @@ const encoder = new TextEncoder()
 class SharedStream implements Member {
   readonly from: From
   readonly holder: string
+  readonly mailbox: Member['mailbox'] = []
   place?: string
-  at?: number
   waited?: true
   seenAt?: number
   readonly #shared: SharedSubscription
@@ -126,8 +126,8 @@ class SharedStream implements Member {
     this.wake()
     if (this.#connection) {
       fanOut.sweep(deps.clock.elapsed())
-      const counts = fanOut.tally.reportIfNew()
-      if (counts) this.#connection.report(counts)
+      const streams = fanOut.tally.reportIfNew()
+      if (streams !== undefined) this.#connection.report(streams)
     }
     this.#scheduleCheck()
   }
@@ -157,7 +157,7 @@ class SharedStream implements Member {
           this.#wake = resolve
         })
       } else if (step.do === 'send') this.#sink.send(step.bytes)
-      else if (step.do === 'catch-up') await this.#catchUp(step)
+      else if (step.do === 'catch-up') await this.#catchUp(step.from)
       else if (step.do === 'lead') void this.#lead(step.term)
       else {
         this.#sink.end('full')
@@ -166,14 +166,14 @@ class SharedStream implements Member {
     }
   }
 
-  async #catchUp({ from, at }: Step & { do: 'catch-up' }): Promise<void> {
+  async #catchUp(from: From): Promise<void> {
     const { fanOut, deps } = this.#shared
     for (let failures = 1; !this.#isClosed; failures++) {
       try {
         const blocks = await deps.upstream.missed(from)
         const id = frameId(encoder.encode(blocks.at(-1)))
         if (id === undefined) throw new Error('the repository sent no id')
-        fanOut.caughtUp(this, at, id)
+        fanOut.caughtUp(this, id)
         if (!this.#isClosed) this.#sink.send(encoder.encode(blocks.join('')))
         return
       } catch (error) {

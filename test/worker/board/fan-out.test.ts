@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { FanOut, type From, type Member, type Step } from '../../../worker/board/fan-out.ts'
+import { FanOut, type Member, type Step } from '../../../worker/board/fan-out.ts'
 import { idBlock, messageFrame } from '../../../worker/board/sse.ts'
-import { NO_STREAMS } from '../../../worker/board/stream-room.ts'
 
 const ROOM = { all: 100, each: 100 }
 const encoder = new TextEncoder()
@@ -10,6 +9,7 @@ const decoder = new TextDecoder()
 const stream = (lastEventId?: string, holder = 'ann'): Member => ({
   from: { lastEventId, since: 0 },
   holder,
+  mailbox: [],
 })
 
 const block = (seq: number, epoch = 'e') =>
@@ -38,7 +38,7 @@ function live() {
   fanOut.join(leader, 0)
   expect(take(fanOut, leader)).toEqual([{ do: 'lead', term: 1 }])
   fanOut.received(1, bare('e-3'))
-  fanOut.reported(1, NO_STREAMS)
+  fanOut.reported(1, 0)
   expect(take(fanOut, leader)).toEqual(['e-3'])
   return { fanOut, leader }
 }
@@ -76,7 +76,7 @@ describe('streams that share a subscription', () => {
     expect(step.do === 'send' && decoder.decode(step.bytes)).toBe(decoder.decode(block(4)))
   })
 
-  it('that come back get what they missed from what the isolate remembers', () => {
+  it('that come back with the newest id go on at once, and those with another one ask', () => {
     const { fanOut } = live()
     for (let seq = 4; seq <= 30; seq++) fanOut.received(1, block(seq))
     const came = (lastEventId: string) => {
@@ -85,14 +85,9 @@ describe('streams that share a subscription', () => {
       return take(fanOut, member)
     }
     expect(came('e-30')).toEqual(['e-30'])
-    expect(came('e-28')).toEqual(['e-29', 'e-30'])
-    expect(came('e-14')).toHaveLength(16)
-    const asks = (lastEventId: string): Step[] => {
-      const from: From = { lastEventId, since: 0 }
-      return [{ do: 'catch-up', from, at: 28 }]
+    for (const lastEventId of ['e-29', 'e-1', 'e-31', 'x-29', 'nonsense']) {
+      expect(came(lastEventId)).toEqual([{ do: 'catch-up', from: { lastEventId, since: 0 } }])
     }
-    // More of them are told as one window's; what is older, newer or unknown is not remembered.
-    for (const id of ['e-13', 'e-1', 'e-31', 'x-29', 'nonsense']) expect(came(id)).toEqual(asks(id))
   })
 
   it('that come back with an id of an earlier log ask the repository, which lets them start over', () => {
@@ -109,20 +104,39 @@ describe('streams that share a subscription', () => {
     const ahead = stream('e-4')
     fanOut.join(ahead, 0)
     expect(take(fanOut, ahead)).toEqual([
-      { do: 'catch-up', from: { lastEventId: 'e-4', since: 0 }, at: 1 },
+      { do: 'catch-up', from: { lastEventId: 'e-4', since: 0 } },
     ])
     fanOut.received(1, block(4))
-    fanOut.caughtUp(ahead, 1, 'e-5')
+    fanOut.caughtUp(ahead, 'e-5')
     for (const seq of [5, 6]) fanOut.received(1, block(seq))
     expect(take(fanOut, ahead)).toEqual(['e-6'])
   })
 
-  it('that lag further than is remembered ask the repository', () => {
+  it('that lag by more than 256 blocks ask the repository, and no others', () => {
     const { fanOut, leader } = live()
-    for (let seq = 4; seq <= 300; seq++) fanOut.received(1, block(seq))
-    expect(take(fanOut, leader)).toEqual([
-      { do: 'catch-up', from: { lastEventId: 'e-3', since: 0 }, at: 298 },
+    const other = stream()
+    fanOut.join(other, 0)
+    take(fanOut, other)
+    for (let seq = 4; seq <= 259; seq++) fanOut.received(1, block(seq))
+    expect(take(fanOut, leader)).toHaveLength(256)
+    fanOut.received(1, block(260))
+    expect(take(fanOut, leader)).toEqual(['e-260'])
+    expect(take(fanOut, other)).toEqual([
+      { do: 'catch-up', from: { lastEventId: 'e-3', since: 0 } },
     ])
+    expect(other.mailbox).toEqual([])
+  })
+
+  it('that asked an earlier log are sent nothing of it, however it reached them', () => {
+    const { fanOut } = live()
+    const late = stream('e-2')
+    fanOut.join(late, 0)
+    fanOut.received(1, block(4))
+    expect(take(fanOut, late)).toMatchObject([{ do: 'catch-up' }])
+    fanOut.received(1, block(1, 'later'))
+    fanOut.caughtUp(late, 'later-1')
+    fanOut.received(1, block(2, 'later'))
+    expect(take(fanOut, late)).toEqual(['later-2'])
   })
 
   it('without an id ask the repository if they were opened before it was dialled', () => {
@@ -132,7 +146,7 @@ describe('streams that share a subscription', () => {
     take(fanOut, leader)
     expect(take(fanOut, early)).toEqual([])
     fanOut.received(1, bare('e-3'))
-    fanOut.reported(1, NO_STREAMS)
+    fanOut.reported(1, 0)
     expect(take(fanOut, early)).toMatchObject([{ do: 'catch-up', from: { since: 0 } }])
   })
 })
@@ -216,7 +230,7 @@ describe('a stream', () => {
     take(fanOut, one)
     take(fanOut, two)
     fanOut.received(1, bare('e-3'))
-    fanOut.reported(1, { streams: 1, holders: {} })
+    fanOut.reported(1, 1)
     expect(take(fanOut, one)).toEqual([{ do: 'refuse' }])
     expect(fanOut.leave(one)).toBe(two)
   })
@@ -227,7 +241,7 @@ describe('a stream', () => {
     fanOut.join(gone, 0)
     take(fanOut, gone)
     fanOut.received(1, bare('e-3'))
-    fanOut.reported(1, { streams: 1, holders: {} })
+    fanOut.reported(1, 1)
     expect(fanOut.join(late, 6_000)).toBe(false)
     expect(fanOut.join(late, 6_001)).toBe(true)
     expect(take(fanOut, late, 6_001)).toEqual([{ do: 'lead', term: 2 }])

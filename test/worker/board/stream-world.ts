@@ -5,11 +5,7 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import { openRepository } from '../../../worker/board/open-repository-sqlite.ts'
 import { SharedSubscription, type Upstream } from '../../../worker/board/shared-subscription.ts'
 import { openSql } from '../../../worker/board/sql-node.ts'
-import {
-  addStreams,
-  type StreamCounts,
-  type StreamRoom,
-} from '../../../worker/board/stream-room.ts'
+import type { StreamRoom } from '../../../worker/board/stream-room.ts'
 import type { Message } from '../../../worker/board/wire.ts'
 import type { Clock } from '../../../worker/shared/clock.ts'
 import { sessionRecord, taskRecord } from '../../support/edge.ts'
@@ -32,7 +28,7 @@ export interface Life {
 interface Socket {
   isolate: number
   owner: Life | undefined
-  counts: StreamCounts
+  streams: number
   deliver(event: (sink: Parameters<Upstream['dial']>[2]) => void): void
 }
 
@@ -197,7 +193,7 @@ export class StreamWorld {
       if (this.isDown) throw new Error('unreachable')
     }
     return {
-      dial: async (from, counts, sink) => {
+      dial: async (from, streams, sink) => {
         const owner = this.#requests.getStore()
         await travel()
         check()
@@ -212,7 +208,7 @@ export class StreamWorld {
         const socket: Socket = {
           isolate,
           owner,
-          counts,
+          streams,
           deliver: (event) => {
             const arrive = () => {
               if (!isClosed && !owner?.isVanished) event(sink)
@@ -224,7 +220,7 @@ export class StreamWorld {
         }
         this.sockets.add(socket)
         const others = () =>
-          addStreams([...this.sockets].filter((each) => each !== socket).map((each) => each.counts))
+          [...this.sockets].reduce((sum, each) => sum + (each === socket ? 0 : each.streams), 0)
         for (const frame of this.#repository.replay(from)) {
           const bytes = this.#encoder.encode(frame)
           socket.deliver((to) => to.block(bytes))
@@ -233,7 +229,7 @@ export class StreamWorld {
         socket.deliver((to) => to.others(told))
         return {
           report: (now) => {
-            socket.counts = now
+            socket.streams = now
             const answer = others()
             socket.deliver((to) => to.others(answer))
           },
