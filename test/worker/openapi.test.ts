@@ -1,12 +1,7 @@
-// The OpenAPI document: nothing for the linter to find, and every answer is as it says.
+// The OpenAPI document: every answer is as it says. Its linter runs in `.ci/run`.
 
-import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { generated } from '../../api/generate.ts'
 import { WIRE } from '../../worker/board/wire.ts'
 import { STATUS_OF } from '../../worker/shared/problem.ts'
@@ -31,8 +26,6 @@ import { codesOf, documented, OPERATIONS, openapi } from '../support/openapi-ope
 import { unavailable } from '../support/payments-room.ts'
 import { processEdge } from '../support/process-edge.ts'
 
-const REDOCLY = join(import.meta.dirname, '../../node_modules/@redocly/cli/bin/cli.js')
-
 beforeAll(openWorld)
 
 async function answersAsDocumented(route: string, ask: Ask): Promise<void> {
@@ -42,18 +35,6 @@ async function answersAsDocumented(route: string, ask: Ask): Promise<void> {
 }
 
 describe('The document', () => {
-  it('has no finding of the linter', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'signalbox-openapi-'))
-    onTestFinished(() => rm(folder, { recursive: true }))
-    const file = join(folder, 'openapi.json')
-    await writeFile(file, JSON.stringify(openapi))
-    const lint = [REDOCLY, 'lint', file, '--extends=recommended-strict', '--format=json']
-    // Otherwise it reports each use, and asks for a newer version of itself.
-    const env = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' }
-    const { stdout } = await promisify(execFile)(process.execPath, lint, { env, cwd: folder })
-    expect(JSON.parse(stdout)).toMatchObject({ problems: [] })
-  })
-
   it('is what the edge sends to everybody, to be kept for some minutes', async () => {
     const answer = await edge.fetch('/openapi.json')
     expect(answer.headers.get('Cache-Control')).toBe('public, max-age=300')
