@@ -235,8 +235,16 @@ describe('the imports', () => {
     expect(offences(checker, (name) => !own(name))).toEqual([])
     const lines = checker.reduce((sum, { text }) => sum + text.split('\n').length - 1, 0)
     expect(lines).toBeLessThan(600)
-    const product = sources.filter(({ file }) => !file.startsWith('prove/'))
-    expect(offences(product, (name) => name.startsWith('prove/'))).toEqual([])
+  })
+
+  it('the harness is below prove and tests, and the product imports none of them', () => {
+    expect(inside('harness').length).toBeGreaterThan(3)
+    expect(offences(inside('harness'), (name) => /^(test|prove|bench|cli)\//.test(name))).toEqual(
+      [],
+    )
+    expect(offences(inside('prove'), (name) => /^(test|bench)\//.test(name))).toEqual([])
+    const product = sources.filter(({ file }) => !/^(harness|prove)\//.test(file))
+    expect(offences(product, (name) => /^(harness|prove)\//.test(name))).toEqual([])
   })
 
   it('no port imports its adapter', () => {

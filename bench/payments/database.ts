@@ -3,6 +3,7 @@
 
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { freePort } from '../../harness/free-port.ts'
 import {
   databaseReady,
   databaseUrl,
@@ -10,7 +11,6 @@ import {
   prepareDatabase,
 } from '../../local/libsql-server.ts'
 import { databaseAccess } from '../../local/tokens.ts'
-import { freePort } from '../../test/support/free-port.ts'
 import { embeddedDatabase } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { type Database, libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import {

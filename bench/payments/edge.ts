@@ -3,11 +3,11 @@
 
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
+import { freePort } from '../../harness/free-port.ts'
 import { edgeReady, edgeUrl, type PrepareEdge } from '../../local/edge.ts'
 import { embeddedUrl, prepareNode } from '../../local/node.ts'
 import { prepareWorkerd } from '../../local/workerd.ts'
 import { readWorkerSettings } from '../../local/wrangler-toml.ts'
-import { freePort } from '../../test/support/free-port.ts'
 import { fileOf } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { stopsToo } from '../child.ts'
 import { API_KEY } from './callbacks.ts'

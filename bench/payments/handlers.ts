@@ -1,7 +1,7 @@
 // What answers a gateway's callback, each started fresh on a database of its own.
 
 import { join } from 'node:path'
-import { shopHome } from '../../test/support/shop-home.ts'
+import { shopHome } from '../../harness/shop-home.ts'
 import { startNode } from '../child.ts'
 import { API_KEY } from './callbacks.ts'
 import {

@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Process } from '../../harness/process.ts'
 import {
   databaseReady,
   databaseUrl,
@@ -19,7 +20,6 @@ import {
 } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { type Row, statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { openSqlite } from '../../worker/shared/sqlite-libsql.ts'
-import { Process } from './process.ts'
 import { FaultyProxy } from './proxy.ts'
 
 export interface RunDatabase {

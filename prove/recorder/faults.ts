@@ -1,8 +1,8 @@
 // What goes wrong in a run, each by its name. Every fault ends what it began.
 
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Process } from '../../harness/process.ts'
 import type { PaymentsLoad } from './payments-load.ts'
-import type { Process } from './process.ts'
 import type { Answered, FaultyProxy, Passed } from './proxy.ts'
 import type { System } from './system.ts'
 

@@ -4,7 +4,7 @@
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { ReceivedEvent } from '../../test/support/event-receiver.ts'
+import type { ReceivedEvent } from '../../harness/event-receiver.ts'
 import type { Answered } from './proxy.ts'
 import type { Recorder } from './recorder.ts'
 import type { Seeded } from './seeded.ts'

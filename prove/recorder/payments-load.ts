@@ -5,10 +5,10 @@
 
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { ReceivedEvent } from '../../harness/event-receiver.ts'
 import type { Faults } from '../../local/simulator/faults.ts'
 import type { Action, Payment } from '../../local/simulator/payments.ts'
 import { redirectWebhooks } from '../../local/simulator/redirect.ts'
-import type { ReceivedEvent } from '../../test/support/event-receiver.ts'
 import type { Recorder } from './recorder.ts'
 import type { Seeded } from './seeded.ts'
 import type { System } from './system.ts'

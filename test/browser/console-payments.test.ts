@@ -3,6 +3,8 @@
 
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { EventReceiver } from '../../harness/event-receiver.ts'
+import { SimulatorControl } from '../../harness/simulator-control.ts'
 import type { LocalJson } from '../../local/local-json.ts'
 import type { Transaction } from '../../worker/payments/domain/schemas.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
@@ -10,9 +12,7 @@ import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.
 import { seriousFaults } from '../support/axe.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { linkOf, openConsole } from '../support/console-page.ts'
-import { EventReceiver } from '../support/event-receiver.ts'
 import { type Start, Starts } from '../support/local-system.ts'
-import { SimulatorControl } from '../support/simulator-control.ts'
 
 const EVENTS_SECRET = `whsec_${btoa('a-secret-of-the-host-application')}`
 

@@ -6,12 +6,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { SimulatorControl } from '../../harness/simulator-control.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { type Row, statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { hasChromium, launchChromium, whySkipped } from '../support/chromium.ts'
 import { linkOf, openConsole } from '../support/console-page.ts'
 import { type Start, Starts } from '../support/local-system.ts'
-import { SimulatorControl } from '../support/simulator-control.ts'
 
 /** A domain name that points to this machine after the page was loaded (DNS rebinding). */
 const REBOUND = 'rebound.example'

@@ -7,12 +7,12 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { SimulatorControl } from '../../harness/simulator-control.ts'
 import type { OpenedPayment } from '../../worker/payments/domain/schemas.ts'
 import { closePages, hasChromium, openChromium, whySkipped } from '../support/chromium.ts'
 import { type Start, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
 import type { TransactionStory } from '../support/payment-system.ts'
-import { SimulatorControl } from '../support/simulator-control.ts'
 
 describe.skipIf(!hasChromium)(`the hosted page in Chromium${whySkipped}`, () => {
   const starts = new Starts()

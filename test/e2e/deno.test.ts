@@ -3,11 +3,11 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { freePort } from '../../harness/free-port.ts'
 import { accessContract } from '../contract/access.ts'
 import { boardContract } from '../contract/board.ts'
 import { expectHostsRefused } from '../contract/doors.ts'
 import { type EdgeProcess, startEdge } from '../support/edge-process.ts'
-import { freePort } from '../support/free-port.ts'
 
 let edge: EdgeProcess
 let metricsPort = 0

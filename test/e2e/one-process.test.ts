@@ -2,12 +2,12 @@ import { mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { SimulatorControl } from '../../harness/simulator-control.ts'
 import type { Transaction } from '../../worker/payments/domain/schemas.ts'
 import { run } from '../cli/run.ts'
 import { BREAKING_ORDER } from '../fixtures/thread-that-breaks.ts'
 import { oneProcess, type Start, type StartPlan, Starts } from '../support/local-system.ts'
 import { PATIENT } from '../support/patience.ts'
-import { SimulatorControl } from '../support/simulator-control.ts'
 
 const THREAD_THAT_BREAKS = new URL('../fixtures/thread-that-breaks.ts', import.meta.url).href
 

@@ -2,9 +2,9 @@
 // what a payer reads in the end.
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '../../harness/free-port.ts'
 import { createPayments } from '../../payments/index.ts'
 import { token } from '../support/edge.ts'
-import { freePort } from '../support/free-port.ts'
 import { PATIENT } from '../support/patience.ts'
 import { EVENTS_SECRET, PaymentSystem } from '../support/payment-system.ts'
 import type { Program } from '../support/program.ts'

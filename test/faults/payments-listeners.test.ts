@@ -5,12 +5,12 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { shopHome } from '../../harness/shop-home.ts'
 import { atATime } from '../support/at-a-time.ts'
 import { PATIENT } from '../support/patience.ts'
 import { once, seed, send, sendAgain, signed, stored } from '../support/payment-faults.ts'
 import { PaymentSystem } from '../support/payment-system.ts'
 import { serve, type TestServer } from '../support/serve.ts'
-import { shopHome } from '../support/shop-home.ts'
 
 /** Each listener calls the test, which decides when it answers. One of them can also throw. */
 const shopOf = (url: string) => `

@@ -2,6 +2,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePort } from '../../harness/free-port.ts'
 import { type Child, spawnChild } from '../../local/child.ts'
 import { statementsOf } from '../../local/database/scripts.ts'
 import { databaseReady, databaseUrl, libsqlServer } from '../../local/libsql-server.ts'
@@ -9,7 +10,6 @@ import { databaseAccess } from '../../local/tokens.ts'
 import { libsqlDatabase } from '../../worker/payments/ledger/libsql/http-libsql.ts'
 import { statement } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { SECRET } from '../support/edge.ts'
-import { freePort } from '../support/free-port.ts'
 
 type Cell = { type: string; value?: string }
 interface Result {

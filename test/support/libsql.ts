@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '../../harness/free-port.ts'
 import { type Child, spawnChild } from '../../local/child.ts'
 import {
   databaseReady,
@@ -18,7 +19,6 @@ import {
   type Value,
 } from '../../worker/payments/ledger/libsql/statement-libsql.ts'
 import { SECRET } from './edge.ts'
-import { freePort } from './free-port.ts'
 
 export interface LibsqlServer {
   url: string

@@ -1,22 +1,25 @@
 // Payments as in production: libSQL's server, the simulator and an edge, each in its own process,
 // and a host application that gets Standard Webhooks.
 
-import { readFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, vi } from 'vitest'
+import { EventReceiver } from '../../harness/event-receiver.ts'
+import { freePort } from '../../harness/free-port.ts'
+import { Process } from '../../harness/process.ts'
+import { SimulatorControl } from '../../harness/simulator-control.ts'
 import { gatewaySecrets, simulatedGateways } from '../../local/gateways.ts'
-import { simulatorUrl } from '../../local/simulator-process.ts'
+import { simulatorProcess, simulatorReady, simulatorUrl } from '../../local/simulator-process.ts'
 import type { OpenedPayment, Transaction } from '../../worker/payments/domain/schemas.ts'
 import type { Story } from '../../worker/payments/queries/queries.ts'
 import { token } from './edge.ts'
 import { type EdgeProcess, type Host, startEdge } from './edge-process.ts'
-import { EventReceiver } from './event-receiver.ts'
 import { startFileDatabase } from './file-database.ts'
-import { freePort } from './free-port.ts'
 import { jsonOf } from './json-of.ts'
 import { type LibsqlServer, startLibsql } from './libsql.ts'
 import { PATIENT } from './patience.ts'
-import { type SimulatorControl, startSimulator } from './simulator-control.ts'
+import { programEnv } from './run-home.ts'
 
 export const SECRETS = gatewaySecrets('a-secret-for-tests-of-32-bytes-or-more')
 export const EVENTS_SECRET = `whsec_${btoa('a-secret-of-the-host-application')}`
@@ -78,11 +81,8 @@ export class PaymentSystem implements AsyncDisposable {
         { home },
       )
     const edge = await edgeOf({ METRICS_PORT: String(metricsPort) })
-    const { control: simulator, stop } = await startSimulator({
-      port: simulatorPort,
-      callbackOf: (gateway) => `${edge.origin}/payments/webhooks/${gateway}`,
-      secrets: SECRETS,
-    })
+    const stop = await startSimulator(simulatorPort, edge.origin)
+    const simulator = new SimulatorControl(simulatorUrl(simulatorPort))
     const stops = [() => edge.close(), stop, () => database.stop(), () => receiver.close()]
     const metricsUrl = `http://127.0.0.1:${metricsPort}/metrics`
     const parts = { host, database, edge, simulator, receiver, edgeOf, stops, metricsUrl }
@@ -195,6 +195,29 @@ interface Parts {
   metricsUrl: string
   edgeOf: (more: Record<string, string>) => Promise<EdgeProcess>
   stops: (() => unknown)[]
+}
+
+/** With few repetitions of webhooks and fast refunds of the bank. */
+async function startSimulator(port: number, edge: string): Promise<() => Promise<void>> {
+  const dir = await mkdtemp(join(tmpdir(), 'signalbox-simulator-'))
+  const haste = { SIMULATOR_RETRIES_MS: '20 20', SIMULATOR_FIB_REFUND_MS: '300' }
+  const spec = simulatorProcess({
+    port,
+    callbackOf: (gateway) => `${edge}/payments/webhooks/${gateway}`,
+    secrets: SECRETS,
+    home: process.cwd(),
+    env: { ...programEnv(dir), ...haste },
+    ...{ logsDir: dir, logFile: join(dir, 'simulator.log') },
+  })
+  const simulator = new Process(spec, () => {
+    const patience = { what: 'the simulator', waitMs: 60_000, signal: AbortSignal.timeout(60_000) }
+    return simulatorReady(simulatorUrl(port), patience)
+  })
+  await simulator.start()
+  return async () => {
+    await simulator.stop()
+    await rm(dir, { recursive: true, force: true })
+  }
 }
 
 let orders = 0

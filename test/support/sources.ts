@@ -40,6 +40,7 @@ export const sources: Source[] = [
   'local',
   'cli',
   'package',
+  'harness',
   'prove',
 ].flatMap((folder) =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })

@@ -1,6 +1,6 @@
-// One process of a run. It can be killed, frozen, and started again.
+// A process that can be killed, frozen, and started again.
 
-import { type Child, type ChildSpec, spawnChild } from '../../local/child.ts'
+import { type Child, type ChildSpec, spawnChild } from '../local/child.ts'
 
 export class Process {
   readonly #spec: ChildSpec
