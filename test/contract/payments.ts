@@ -1,54 +1,390 @@
-// The public contract of payments over HTTP, with real processes on every side: the same sentences
-// must be true of workerd and of Node.
+// Payments over HTTP with real processes on every side: what one process cannot show, once for each
+// host. The rules are tested in worker/payments, and with faults by `npm run prove`.
 
-import { afterAll, beforeAll } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import type { OpenedPayment, Transaction } from '../../worker/payments/domain/schemas.ts'
+import type { AlertRecord } from '../../worker/payments/queries/queries.ts'
+import {
+  type Callback,
+  claimsOf,
+  fibCallback,
+  redirectCallback,
+  stripeCallback,
+  tokenCallback,
+  tokenOf,
+} from '../support/callbacks.ts'
+import { LAST } from '../support/edge.ts'
 import type { Host } from '../support/edge-process.ts'
-import { PaymentSystem } from '../support/payment-system.ts'
-import { accessContract } from './payments-access.ts'
-import { chargesContract } from './payments-charges.ts'
+import { PATIENT } from '../support/patience.ts'
+import { freshReference, order, PaymentSystem } from '../support/payment-system.ts'
 import { eventsContract } from './payments-events.ts'
-import { forgeriesContract } from './payments-forgeries.ts'
-import { outagesContract, type Silent, startSilent } from './payments-outages.ts'
-import { queriesContract } from './payments-queries.ts'
-import { refundsContract } from './payments-refunds.ts'
-import { replacementsContract, type Stranded, startStranded } from './payments-replacements.ts'
-import { stripeContract } from './payments-stripe.ts'
-import { transitionsContract } from './payments-transitions.ts'
-import { webhooksContract } from './payments-webhooks.ts'
 
-/** What the tests of one host share. */
-export interface Payments {
-  host: Host
-  system(): PaymentSystem
-}
+const SHOP = 'https://shop.test/thanks'
+const DOLLARS = { gateway: 'stripe', amount: 1_250, currency: 'USD', returnUrl: SHOP }
+const PAID = ['PaymentInitiated', 'PaymentSucceeded']
+const REFUNDED = [...PAID, 'PaymentRefunded']
+const ULID = /^[0-9A-HJKMNP-TV-Z]{26}$/
 
 export function paymentsContract(host: Host): void {
   let system: PaymentSystem
-  let silent: Silent
-  let stranded: Stranded
   beforeAll(async () => {
     system = await PaymentSystem.start(host, undefined, undefined, { file: host === 'node' })
-    // A gateway is waited for for 15 s: meanwhile the other tests run.
-    silent = await startSilent(system)
-    stranded = await startStranded(system)
   })
   afterAll(() => system?.[Symbol.asyncDispose]())
 
-  const payments: Payments = { host, system: () => system }
-  webhooksContract(payments)
-  forgeriesContract(payments)
-  transitionsContract(payments)
-  chargesContract(payments)
-  refundsContract(payments)
-  stripeContract(payments)
-  accessContract(payments)
-  queriesContract(payments)
-  outagesContract(payments, () => silent)
-  replacementsContract(
-    payments,
-    () => stranded,
-    () => silent,
-  )
+  const charge = async (request: unknown, headers: Record<string, string> = {}) => {
+    const answer = await system.post('/charges', request, headers)
+    const text = await answer.text()
+    return { ...JSON.parse(text), status: answer.status, headers: answer.headers, text }
+  }
+  const rowsOf = async (reference: unknown) =>
+    (await system.get<{ transactions: Transaction[] }>(`/transactions?reference=${reference}`))
+      .transactions
+  const send = ({ path, headers, body }: Callback, more: Record<string, string> = {}) =>
+    system.edge.fetch(path, { method: 'POST', headers: { ...headers, ...more }, body })
+  const word = async (callback: Callback) => {
+    const answer = await send(callback)
+    return [answer.status, await answer.text()]
+  }
+  const refund = async (gateway: string, transactionId: string, amount = 25_000) => {
+    const body = { gateway, transactionId, amount, reason: 'Broken' }
+    const answer = await system.post('/refunds', body, { 'X-Correlation-Id': 'refund-0001' })
+    return [answer.status, await answer.json()]
+  }
+
+  describe(`charges on ${host}`, () => {
+    it('are 201 with the payment page, and are stored with their request', async () => {
+      const request = order({
+        returnUrl: SHOP,
+        customerPhone: '9647801234567',
+        metadata: { service_type: 'Books' },
+      })
+      const { status, text, headers } = await charge(request, { 'X-Correlation-Id': 'shop-0001' })
+      expect([status, headers.get('X-Correlation-Id')]).toEqual([201, 'shop-0001'])
+      const answer = JSON.parse(text) as OpenedPayment
+      expect(answer).toEqual({
+        ...{ status: 'Pending', gateway: 'redirect', reference: request.reference },
+        transactionId: expect.any(String),
+        gatewayTransactionId: expect.any(String),
+        redirectUrl: `${system.simulator.url}/pay/${answer.gatewayTransactionId}`,
+        expiresAt: expect.any(String),
+      })
+      const story = await system.story(answer.transactionId)
+      expect(story).toMatchObject({ status: 'Pending', metadata: { service_type: 'Books' } })
+      expect(await system.simulator.payment(answer.gatewayTransactionId)).toMatchObject({
+        ...{ externalReference: story.externalReferenceId, amount: 25_000, serviceType: 'Books' },
+        ...{ phone: '9647801234567', successUrl: SHOP },
+      })
+      await system.expectEvents(answer.transactionId, ['PaymentInitiated'])
+      // Personal data of the payer is neither stored nor sent.
+      const told = JSON.stringify([story, system.receiver.of(answer.transactionId)])
+      expect(told).not.toContain('9647801234567')
+    })
+
+    it('sent ten times at once are one charge, and later the payment as it is', async () => {
+      const request = order()
+      const answers = await Promise.all(Array.from({ length: 10 }, () => charge(request)))
+      const charged = answers.filter(({ status }) => status < 300)
+      expect(charged.filter(({ status }) => status === 201)).toHaveLength(1)
+      expect(new Set(charged.map(({ text }) => text)).size).toBe(1)
+      for (const { status, code } of answers.filter((each) => each.status >= 300)) {
+        expect({ status, code }).toEqual({ status: 409, code: 'in_progress' })
+      }
+      expect(await rowsOf(request.reference)).toHaveLength(1)
+      const [made, ...others] = await system.simulator.payments(String(request.reference))
+      expect(others).toEqual([])
+      await system.simulator.act(made?.id ?? '', 'pay')
+      expect(await charge(request)).toMatchObject({ status: 200, paid: { amount: 25_000 } })
+    })
+
+    it('that are wrong are 422, or 413 above 64 KiB, and nothing is stored', async () => {
+      const before = await system.rows()
+      for (const body of ['', '{', '[]', JSON.stringify({ ...order(), gateway: 'constructor' })]) {
+        const answer = await system.api('/charges', { method: 'POST', body })
+        expect(answer.headers.get('X-Correlation-Id')).toMatch(ULID)
+        expect([answer.status, await answer.json()], body).toMatchObject([
+          ...[422, { code: 'invalid_argument' }],
+        ])
+      }
+      const large = await charge({ ...order(), description: 'x'.repeat(65 << 10) }, LAST)
+      expect(large).toMatchObject({ status: 413, code: 'payload_too_large' })
+      expect(await system.rows()).toEqual(before)
+    })
+
+    it('during an outage are 503, stay Pending, and are charged once after it', async () => {
+      const request = order()
+      const reference = String(request.reference)
+      const { simulator } = system
+      await simulator.faults(reference, { outage: 200, endpoints: ['init'] })
+      const out = await charge(request)
+      expect(out).toMatchObject({ status: 503, code: 'gateway_unavailable' })
+      expect(Number(out.headers.get('Retry-After'))).toBeGreaterThan(0)
+      expect(await rowsOf(reference)).toMatchObject([{ status: 'Pending' }])
+      await simulator.faults(reference, {})
+      expect(await charge(request)).toMatchObject({ status: 201 })
+      expect(await simulator.payments(reference)).toHaveLength(1)
+    })
+
+    it('at the bank have a code, and its webhook may come before they are answered', async () => {
+      const { simulator } = system
+      const request = order({ gateway: 'fib' })
+      await simulator.faults(String(request.reference), { beforeAnswer: true })
+      const answer = await system.charged(request)
+      expect(answer).toMatchObject({
+        readableCode: expect.any(String),
+        qrCode: expect.stringMatching(/^data:image\//),
+        deepLink: expect.stringMatching(/^https?:/),
+      })
+      expect(answer).not.toHaveProperty('redirectUrl')
+      // It is found by our name in the address that the bank calls.
+      const sent = await simulator.webhooks(answer.gatewayTransactionId)
+      expect(sent).toMatchObject([{ status: 200, answer: 'ok' }])
+      await system.expectEvents(answer.transactionId, PAID)
+    })
+  })
+
+  describe(`webhooks on ${host}`, () => {
+    it('get a one-word text answer, on both routes, and the second is a duplicate', async () => {
+      const { transactionId, ...made } = await system.charged()
+      const callback = await redirectCallback(claimsOf(made))
+      const own = { 'X-Correlation-Id': 'the-gateways-own_1' }
+      const answer = await send({ ...callback, path: `${callback.path}/callback` }, own)
+      expect([answer.status, await answer.text()]).toEqual([200, 'ok'])
+      expect(answer.headers.get('Content-Type')).toMatch(/^text\/plain/)
+      expect(answer.headers.get('X-Correlation-Id')).toBe('the-gateways-own_1')
+      // Set by the middleware of signalbox.config.ts.
+      expect(answer.headers.get('Cache-Control')).toBe('no-store')
+      expect(await word(callback)).toEqual([200, 'duplicate'])
+      const { status, webhookEvents } = await system.story(transactionId)
+      expect(status).toBe('Paid')
+      expect(webhookEvents).toMatchObject([{ correlationId: 'the-gateways-own_1' }])
+      await expect.poll(() => system.log(), PATIENT).toContain('the-gateways-own_1')
+    })
+
+    it('may have their token in the body under either name, as a form, or in the query', async () => {
+      const paid = await system.paid()
+      const token = async () => tokenOf(await redirectCallback(claimsOf(paid)))
+      const { path } = tokenCallback('')
+      for (const callback of [
+        { path, headers: {}, body: JSON.stringify({ token: await token() }) },
+        { path, headers: {}, body: `webhook_token=${await token()}` },
+        { path: `${path}?token=${await token()}`, headers: {}, body: '' },
+      ]) {
+        expect(await word(callback)).toEqual([200, 'ok'])
+        expect(await word(callback)).toEqual([200, 'duplicate'])
+      }
+    })
+
+    it('that are forged, too large or for nobody are refused, and leave no row', async () => {
+      const { path, headers, body } = await redirectCallback(claimsOf({}))
+      const completed = 'checkout.session.completed'
+      const before = await system.rows()
+      const large = { path, headers: LAST, body: 'x'.repeat((256 << 10) + 1) }
+      for (const [callback, answer] of [
+        [await redirectCallback(claimsOf({}), 'k'.repeat(32)), [401, 'invalid']],
+        [{ path, headers, body: 'x'.repeat(256 << 10) }, [401, 'invalid']],
+        [fibCallback(crypto.randomUUID()), [401, 'invalid']],
+        [stripeCallback(completed, {}, { secret: 'whsec_other' }), [401, 'invalid']],
+        [large, [413, 'too_large']],
+        // Before it is read.
+        [{ ...large, path: '/payments/webhooks/nobody' }, [404, 'unknown']],
+        [{ path: '/payments/webhooks/nobody/callback', headers, body }, [404, 'unknown']],
+      ] as const) {
+        expect(await word(callback)).toEqual(answer)
+      }
+      const marker = crypto.randomUUID()
+      const secrets = { Authorization: 'Bearer a-secret', 'X-Signature': 'a-secret' }
+      await send(tokenCallback('no.real.token'), { ...secrets, 'X-Marker': marker })
+      const told = () =>
+        system.receiver.events.find(({ data }) => data.headers?.['x-marker'] === marker)
+      await vi.waitUntil(told, PATIENT)
+      expect(told()).toMatchObject({ type: 'WebhookVerificationFailed' })
+      expect(JSON.stringify(told())).not.toContain('a-secret')
+      expect(await system.rows()).toEqual(before)
+    })
+
+    it('of the bank are 500 while the payment cannot be read, and accepted later', async () => {
+      const made = await system.charged({ gateway: 'fib' })
+      const { simulator } = system
+      await simulator.faults(made.reference, { outage: 502, endpoints: ['status'] })
+      // It gives up after three tries, each of them answered with 500.
+      await simulator.act(made.gatewayTransactionId, 'pay')
+      const sent = await simulator.webhooks(made.gatewayTransactionId)
+      expect(sent.map(({ answer }) => answer)).toEqual(['error', 'error', 'error'])
+      expect((await system.story(made.transactionId)).webhookEvents).toEqual([])
+      await simulator.faults(made.reference, {})
+      expect(await word(fibCallback(made.gatewayTransactionId))).toEqual([200, 'ok'])
+      await system.expectEvents(made.transactionId, PAID)
+    })
+
+    it('that are too old are 400 and not recorded, and the sweeper checks the payment', async () => {
+      const made = await system.charged()
+      const { simulator } = system
+      await simulator.faults(made.reference, { ageMs: 3_600_000 })
+      await simulator.act(made.gatewayTransactionId, 'pay')
+      const sent = await simulator.webhooks(made.gatewayTransactionId)
+      expect(sent.map(({ answer }) => answer)).toEqual(['stale', 'stale', 'stale'])
+      expect((await system.story(made.transactionId)).webhookEvents).toEqual([])
+      await vi.waitUntil(async () => {
+        await system.sweep()
+        return (await system.story(made.transactionId)).status === 'Paid'
+      }, PATIENT)
+      await system.expectEvents(made.transactionId, PAID)
+    })
+
+    it('paid with another amount or late raise an alert, until a person acknowledges it', async () => {
+      const made = await system.charged()
+      await system.simulator.act(made.gatewayTransactionId, 'fail')
+      expect(await word(await redirectCallback(claimsOf(made, { amount: 9 })))).toEqual([200, 'ok'])
+      const alerts = async () => {
+        const { alerts: all } = await system.get<{ alerts: AlertRecord[] }>('/alerts')
+        return all.filter(({ transactionId }) => transactionId === made.transactionId)
+      }
+      const kinds = ['amount_mismatch', 'late_payment']
+      expect((await alerts()).map(({ kind }) => kind).toSorted()).toEqual(kinds)
+      await expect.poll(() => system.log(), PATIENT).toContain('payments.webhook.amount_mismatch')
+      for (const { id } of await alerts()) {
+        expect((await system.post(`/alerts/${id}/acknowledge`)).status).toBe(200)
+      }
+      expect(await alerts()).toEqual([])
+      const settled = ['AlertSettled', 'AlertSettled']
+      const types = ['PaymentInitiated', 'PaymentFailed', ...settled]
+      await system.expectEvents(made.transactionId, types)
+    })
+  })
+
+  describe(`refunds on ${host}`, () => {
+    it('refund all once, although answer and webhook both report it', async () => {
+      const { transactionId, gatewayTransactionId, reference } = await system.paid()
+      const answers = await Promise.all(
+        Array.from({ length: 5 }, () => refund('redirect', gatewayTransactionId)),
+      )
+      const { refundId } = await system.simulator.payment(gatewayTransactionId)
+      const made = answers.filter(([status]) => status === 200)
+      expect(made).toEqual([[200, { success: true, refundId, refundedAmount: 25_000 }]])
+      await system.expectEvents(transactionId, REFUNDED)
+      const isTold = async () => {
+        const { events, webhookEvents } = await system.story(transactionId)
+        const deliveries = events.flatMap((event) => event.deliveries)
+        const isDone = events.every(({ listenersDoneAt }) => listenersDoneAt !== undefined)
+        const isDelivered = deliveries.every(({ status }) => status === 'delivered')
+        return webhookEvents.length === 2 && isDone && isDelivered
+      }
+      await vi.waitUntil(isTold, PATIENT)
+      const { url } = system.receiver
+      expect(await system.story(transactionId)).toMatchObject({
+        ...{ id: transactionId, gateway: 'redirect', gatewayTransactionId, reference },
+        ...{ status: 'Refunded', refundedAmount: 25_000, alerts: [] },
+        webhookEvents: [
+          { outcome: 'applied', toStatus: 'Paid', raw: { eventType: 'STATUS_CHANGED' } },
+          // It arrives before or after the refund's answer; the first of them changes the payment.
+          { outcome: expect.stringMatching(/^(applied|unchanged)$/), toStatus: 'Refunded' },
+        ],
+        refunds: [{ status: 'succeeded', correlationId: 'refund-0001' }],
+        events: REFUNDED.map((type) => ({
+          type,
+          payload: { transaction: { id: transactionId } },
+          deliveries: [{ endpoint: url, status: 'delivered', attempts: 1, lastStatus: 204 }],
+        })),
+      })
+    })
+
+    it('that the bank makes by hand, and whose webhook is lost, are found by the sweeper', async () => {
+      const made = await system.charged({ gateway: 'fib' })
+      const { transactionId, gatewayTransactionId, reference } = made
+      const { simulator } = system
+      // The bank books less than was asked for, which is what goes back.
+      await simulator.faults(reference, { amount: 20_000 })
+      await simulator.act(gatewayTransactionId, 'pay')
+      await simulator.faults(reference, { lost: true })
+      expect(await refund('fib', transactionId)).toMatchObject([200, { refundedAmount: 20_000 }])
+      expect(await system.story(transactionId)).toMatchObject({ status: 'Paid' })
+      const isMade = async () =>
+        (await simulator.payment(gatewayTransactionId)).state === 'refunded'
+      await vi.waitUntil(isMade, PATIENT)
+      await system.passTime(transactionId)
+      // The edge of a process sweeps every minute by itself, maybe just now.
+      expect(await system.sweep()).toMatchObject({ failed: 0 })
+      await system.untilStatus(transactionId, 'Refunded')
+      await system.expectEvents(transactionId, REFUNDED)
+    })
+
+    it('at Stripe are made in parts, and each of its events comes once', async () => {
+      const made = await system.charged(DOLLARS)
+      const { transactionId, reference, gatewayTransactionId, redirectUrl = '' } = made
+      // Every event arrives five times at once.
+      await system.simulator.faults(reference, { copies: 5 })
+      const body = new URLSearchParams({ action: 'pay' })
+      const pressed = await fetch(redirectUrl, { method: 'POST', body, redirect: 'manual' })
+      expect([pressed.status, pressed.headers.get('location')]).toEqual([303, SHOP])
+      await system.untilStatus(transactionId, 'Paid')
+      for (const amount of [400, 850]) {
+        const answer = await refund('stripe', transactionId, amount)
+        expect(answer).toMatchObject([200, { refundedAmount: amount }])
+      }
+      await system.untilStatus(transactionId, 'Refunded')
+      const sent = () => system.simulator.webhooks(gatewayTransactionId)
+      await vi.waitUntil(async () => (await sent()).length === 15, PATIENT)
+      const answers = (await sent()).map(({ answer }) => answer)
+      expect(answers.filter((answer) => answer === 'ok')).toHaveLength(3)
+      expect(answers.filter((answer) => answer === 'duplicate')).toHaveLength(12)
+      await system.expectEvents(transactionId, [...REFUNDED, 'PaymentRefunded'])
+    })
+  })
+
+  describe(`deliveries on ${host}`, () => {
+    const refused = async (status: number) => {
+      const { receiver } = system
+      const request = order()
+      const isOf = (reference?: string) => reference === request.reference
+      receiver.refuse(({ data }) => (isOf(data.transaction?.reference) ? status : undefined))
+      const { transactionId } = await system.charged(request)
+      const delivery = async () => (await system.story(transactionId)).events[0]?.deliveries[0]
+      return { transactionId, delivery, receiver }
+    }
+
+    it('that are refused are repeated when their wait is over, with the same id', async () => {
+      const { transactionId, delivery, receiver } = await refused(500)
+      await vi.waitUntil(async () => ((await delivery())?.attempts ?? 0) > 0, PATIENT)
+      expect(await delivery()).toMatchObject({ status: 'pending', lastStatus: 500 })
+      receiver.takeAll()
+      // Nobody sweeps: the host calls by itself.
+      await vi.waitUntil(async () => (await delivery())?.status === 'delivered', PATIENT)
+      const attempts = receiver.of(transactionId)
+      expect(attempts.map(({ status }) => status).slice(-2)).toEqual([500, 204])
+      expect(new Set(attempts.map(({ id, timestamp }) => `${id} ${timestamp}`)).size).toBe(1)
+    })
+
+    it('that are given up are dead with an alert, until a person sends them again', async () => {
+      const { transactionId, delivery, receiver } = await refused(410)
+      await vi.waitUntil(async () => (await delivery())?.status === 'dead', PATIENT)
+      const { alerts } = await system.story(transactionId)
+      expect(alerts).toMatchObject([{ kind: 'delivery_dead', detail: { lastStatus: 410 } }])
+      receiver.takeAll()
+      const id = alerts[0]?.detail.deliveryId
+      const again = await system.post(`/deliveries/${id}/redeliver`)
+      expect([again.status, await again.json()]).toEqual([202, { redelivering: true }])
+      await vi.waitUntil(async () => (await delivery())?.status === 'delivered', PATIENT)
+      expect(receiver.typesOf(transactionId)).toEqual(['PaymentInitiated'])
+    })
+  })
+
+  // It stays open for as long as the tests last.
+  it(`the circuit of a gateway that fails five times opens on ${host}, and is told once`, async () => {
+    const references = Array.from({ length: 6 }, freshReference)
+    const [last, ...failing] = references
+    for (const reference of failing) await system.simulator.faults(reference, { outage: 503 })
+    await Promise.all(failing.map((reference) => charge(order({ ...DOLLARS, reference }))))
+    const before = await system.rows()
+    const out = await charge(order({ ...DOLLARS, reference: last }))
+    expect(out).toMatchObject({ status: 503, code: 'gateway_unavailable' })
+    expect(Number(out.headers.get('Retry-After'))).toBeLessThanOrEqual(30)
+    expect(await system.rows()).toEqual(before)
+    const opened = () => system.receiver.events.filter(({ type }) => type === 'CircuitOpened')
+    await vi.waitUntil(() => opened().length > 0, PATIENT)
+    expect(opened().map(({ data }) => data)).toEqual([{ gateway: 'stripe', kind: 'charge' }])
+  })
+
   // Last, because it counts what all the others caused.
-  eventsContract(payments)
+  eventsContract(host, () => system)
 }
