@@ -5,8 +5,7 @@ import { Hono } from 'hono'
 import { type RequestIdVariables, requestId } from 'hono/request-id'
 import { createApp } from './app.ts'
 import { boardMetrics } from './board/metrics.ts'
-import { objectRepositories, type RepositoryNamespace } from './board/repositories-object.ts'
-import { RepositoryObject } from './board/repository-object.ts'
+import { objectRepositories, RepositoryObject } from './board/repositories-object.ts'
 import { STREAM_LIMITS } from './board/stream.ts'
 import { streamRoom } from './board/stream-room.ts'
 import { ConfigError, type Environment, readConfig } from './config.ts'
@@ -30,7 +29,7 @@ import { logMetrics } from './shared/metrics.ts'
 import { Problem, problemResponse } from './shared/problem.ts'
 
 interface Env extends Environment {
-  REPOSITORY: RepositoryNamespace
+  REPOSITORY: DurableObjectNamespace<RepositoryObject>
   LEDGER: LedgerNamespace
   ASSETS?: AssetsBinding
 }

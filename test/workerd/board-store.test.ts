@@ -1,5 +1,5 @@
 import { env, runInDurableObject } from 'cloudflare:test'
-import { objectSql, type RepositoryObject } from '../../worker/board/repository-object.ts'
+import { objectSql, type RepositoryObject } from '../../worker/board/repositories-object.ts'
 import { boardStoreContract } from '../contract/board-store.ts'
 
 const { REPOSITORY } = env as unknown as { REPOSITORY: DurableObjectNamespace<RepositoryObject> }

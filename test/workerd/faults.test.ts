@@ -4,8 +4,10 @@
 
 import { env, evictDurableObject, runInDurableObject, SELF } from 'cloudflare:test'
 import { describe, expect, it } from 'vitest'
-import { objectRepositories } from '../../worker/board/repositories-object.ts'
-import type { RepositoryObject } from '../../worker/board/repository-object.ts'
+import {
+  objectRepositories,
+  type RepositoryObject,
+} from '../../worker/board/repositories-object.ts'
 import { openStream, STREAM_LIMITS } from '../../worker/board/stream.ts'
 import { hostClock } from '../../worker/shared/clock.ts'
 import { type Edge, publishedRepo, Repo, taskRecord } from '../support/edge.ts'

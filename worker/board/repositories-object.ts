@@ -1,34 +1,152 @@
-// Repositories in Durable Objects, one object a path. The streams of this isolate share one socket
-// to each of them.
+// Repositories in Durable Objects, one object a path: the object, a shell around the core, and the
+// way of a Worker to it. The streams of an isolate share one socket to the object, which holds no
+// timer and no outgoing socket: with any number of idle streams it sleeps and costs nothing.
 
+import { DurableObject } from 'cloudflare:workers'
 import type { Clock } from '../shared/clock.ts'
-import type { Log } from '../shared/log.ts'
+import { consoleLog, type Log } from '../shared/log.ts'
 import type { From } from './fan-out.ts'
+import { hasBoardTables, type OpenRepository, openRepository } from './open-repository-sqlite.ts'
 import type { Query, ReadAnswer } from './reads.ts'
 import type { PublishOutcome, Repositories, RepositoryHandle } from './repositories.ts'
+import { type Published, replayUnpublished } from './repository.ts'
 import {
   type Connection,
   type ConnectionSink,
   SharedSubscription,
   type Upstream,
 } from './shared-subscription.ts'
-import type { StreamRoom } from './stream-room.ts'
+import type { Sql, SqlValue } from './sql.ts'
+import { roundStreams, type StreamRoom } from './stream-room.ts'
 import type { ChangesAnswer, ChangesRequest, SyncAnswer, SyncRequest } from './wire.ts'
 
-/** What this file needs of the binding: the object's public methods, as they look over RPC. */
-export interface RepositoryNamespace {
-  getByName(path: string): {
-    sync(request: SyncRequest): Promise<PublishOutcome<SyncAnswer>>
-    changes(request: ChangesRequest): Promise<PublishOutcome<ChangesAnswer>>
-    read(query: Query, ifNoneMatch: string | undefined): Promise<ReadAnswer>
-    spend(id: string, expiresAt: number): Promise<boolean>
-    missed(from: From): Promise<string[]>
-    fetch(url: string, init: RequestInit): Promise<Response>
+export class RepositoryObject extends DurableObject {
+  readonly #sql: Sql
+  readonly #awakeSince = new Date().toISOString()
+  readonly #encoder = new TextEncoder()
+  #opened: OpenRepository | undefined
+
+  constructor(ctx: DurableObjectState, env: Cloudflare.Env) {
+    super(ctx, env)
+    this.#sql = objectSql(ctx.storage)
+  }
+
+  sync(request: SyncRequest): PublishOutcome<SyncAnswer> {
+    return this.#broadcast(this.#open().repository.sync(request, Date.now()))
+  }
+
+  changes(request: ChangesRequest): PublishOutcome<ChangesAnswer> {
+    return this.#broadcast(this.#open().repository.changes(request, Date.now()))
+  }
+
+  read(query: Query, ifNoneMatch: string | undefined): ReadAnswer {
+    const known = this.#find()
+    if (!known) return { state: 'unpublished' }
+    const now = new Date().toISOString()
+    const host = { streams: this.#streams(), awakeSince: this.#awakeSince, now }
+    return known.reads.answer(query, host, ifNoneMatch)
+  }
+
+  spend(id: string, expiresAt: number): boolean {
+    return this.#open().spend(id, expiresAt, Date.now())
+  }
+
+  /** What a stream is sent that starts there. */
+  missed({ lastEventId, since }: From): string[] {
+    return this.#find()?.repository.replay({ lastEventId, since }) ?? replayUnpublished(lastEventId)
+  }
+
+  /**
+   * Joins the streams of an isolate: the answer's WebSocket carries one block of the event stream
+   * per message, and in text how many streams other isolates hold. Subscription and replay are one
+   * turn, so that no message falls between them or comes twice.
+   */
+  override fetch(request: Request): Response {
+    const query = new URL(request.url).searchParams
+    const isolate = query.get('isolate') ?? ''
+    for (const left of this.ctx.getWebSockets(isolate)) left.close(1000)
+    const { 0: client, 1: server } = new WebSocketPair()
+    // Not server.accept(): that would keep the object in memory for as long as anybody listens.
+    this.ctx.acceptWebSocket(server, [isolate])
+    server.serializeAttachment(Number(query.get('streams')))
+    const lastEventId = query.get('last') ?? undefined
+    for (const block of this.missed({ lastEventId, since: Number(query.get('since')) })) {
+      server.send(this.#encoder.encode(block))
+    }
+    this.#sendOthers(server)
+    return new Response(null, { status: 101, webSocket: client })
+  }
+
+  /** An isolate reports how many streams it holds. */
+  override webSocketMessage(socket: WebSocket, message: string | ArrayBuffer): void {
+    if (typeof message !== 'string') return
+    socket.serializeAttachment(Number(message))
+    this.#sendOthers(socket)
+  }
+
+  override webSocketClose(socket: WebSocket, code: number): void {
+    // 1005 and 1006 say how a socket ended and may not be sent.
+    socket.close(code === 1005 || code === 1006 ? 1000 : code)
+  }
+
+  override webSocketError(socket: WebSocket): void {
+    socket.close(1011)
+  }
+
+  /** Undefined: there is no database. To ask or to wait for any name at all must not make one. */
+  #find(): OpenRepository | undefined {
+    return this.#opened || hasBoardTables(this.#sql) ? this.#open() : undefined
+  }
+
+  #open(): OpenRepository {
+    this.#opened ??= openRepository(this.#sql)
+    return this.#opened
+  }
+
+  #sendOthers(socket: WebSocket): void {
+    socket.send(String(roundStreams(this.#streams(socket))))
+  }
+
+  /** What the isolates have reported, in all. */
+  #streams(except?: WebSocket): number {
+    return this.#sockets()
+      .filter((socket) => socket !== except)
+      .reduce((sum, socket) => sum + Number(socket.deserializeAttachment()), 0)
+  }
+
+  /** Those that isolates listen to. A closed one stays listed until its other end knows. */
+  #sockets(): WebSocket[] {
+    return this.ctx.getWebSockets().filter(({ readyState }) => readyState === WebSocket.OPEN)
+  }
+
+  /** Sends the messages of what was stored to every isolate that listens. */
+  #broadcast<Answer>(published: Published<Answer>): PublishOutcome<Answer> {
+    if (!published.ok) return published
+    for (const frame of published.frames) {
+      const bytes = this.#encoder.encode(frame)
+      for (const socket of this.#sockets()) {
+        try {
+          socket.send(bytes)
+        } catch (error) {
+          // One dead socket must not keep the message from the others; its Worker redials.
+          consoleLog('warn', 'board.send_failed', { error: String(error) })
+        }
+      }
+    }
+    return { ok: true, answer: published.answer, signals: published.frames.length }
+  }
+}
+
+export function objectSql(storage: DurableObjectStorage): Sql {
+  return {
+    all: <Row extends Record<string, SqlValue>>(query: string, ...values: SqlValue[]) =>
+      storage.sql.exec<Row>(query, ...values).toArray(),
+    transaction: (run) => storage.transactionSync(run),
   }
 }
 
 export interface ObjectHost {
-  namespace: RepositoryNamespace
+  namespace: DurableObjectNamespace<RepositoryObject>
   room: StreamRoom
   clock: Clock
   log: Log
@@ -65,7 +183,7 @@ export function objectRepositories({ namespace, ...host }: ObjectHost): Reposito
   }
 }
 
-function objectUpstream(stub: () => ReturnType<RepositoryNamespace['getByName']>): Upstream {
+function objectUpstream(stub: () => DurableObjectStub<RepositoryObject>): Upstream {
   // The object holds one socket of each isolate: a new one replaces what a leader left behind.
   const isolate = crypto.randomUUID()
   return {
@@ -75,7 +193,7 @@ function objectUpstream(stub: () => ReturnType<RepositoryNamespace['getByName']>
 }
 
 async function dial(
-  stub: ReturnType<RepositoryNamespace['getByName']>,
+  stub: DurableObjectStub<RepositoryObject>,
   isolate: string,
   { lastEventId, since }: From,
   streams: number,

@@ -7,6 +7,8 @@ import {
   type Repositories,
   type RepositoryHandle,
   type StreamSink,
+  type Subscribed,
+  type Subscription,
 } from './repositories.ts'
 import { type Published, replayUnpublished } from './repository.ts'
 import type { Sql } from './sql.ts'
@@ -42,11 +44,13 @@ export interface ProcessRepositories extends Repositories {
 }
 
 export function processRepositories(host: ProcessHost): ProcessRepositories {
-  let isEnding = false
+  const encoder = new TextEncoder()
   const opened = new Map<string, Opened>()
   const streams = new Map<string, Streams>()
+  const tallyOfAll = new StreamTally(host.roomOfAll)
+  let isEnding = false
 
-  const find = (path: string, make: boolean): Opened | undefined => {
+  const find = (path: string, make = false): Opened | undefined => {
     const known = opened.get(path)
     if (known) return known
     const sql = host.openSql(path, make)
@@ -55,42 +59,12 @@ export function processRepositories(host: ProcessHost): ProcessRepositories {
     opened.set(path, fresh)
     return fresh
   }
-  const subscribers = {
-    streams,
-    tallyOfAll: new StreamTally(host.roomOfAll),
-    isEnding: () => isEnding,
+  const make = (path: string): Opened => {
+    const made = find(path, true)
+    if (!made) throw new Error('the host made no database')
+    return made
   }
-  return {
-    open: (path) => handle(host, subscribers, path, (make) => find(path, make)),
-    endStreams() {
-      isEnding = true
-      for (const { sinks } of [...streams.values()]) {
-        for (const sink of [...sinks]) sink.end('closed')
-      }
-    },
-  }
-}
-
-interface Subscribers {
-  /** By repository. */
-  streams: Map<string, Streams>
-  tallyOfAll: StreamTally
-  isEnding(): boolean
-}
-
-function handle(
-  host: ProcessHost,
-  { streams, tallyOfAll, isEnding }: Subscribers,
-  path: string,
-  find: (make: boolean) => Opened | undefined,
-): RepositoryHandle {
-  const encoder = new TextEncoder()
-  const make = (): Opened => {
-    const known = find(true)
-    if (!known) throw new Error('the host made no database')
-    return known
-  }
-  const send = <Answer>(published: Published<Answer>): PublishOutcome<Answer> => {
+  const send = <Answer>(path: string, published: Published<Answer>): PublishOutcome<Answer> => {
     if (!published.ok) return published
     for (const frame of published.frames) {
       const bytes = encoder.encode(frame)
@@ -99,54 +73,59 @@ function handle(
     return { ok: true, answer: published.answer, signals: published.frames.length }
   }
 
+  function subscribe(path: string, from: Subscription, sink: StreamSink): Subscribed {
+    if (isEnding) {
+      sink.end('closed')
+      return NOT_SUBSCRIBED
+    }
+    const { sinks, tally } = streams.get(path) ?? {
+      sinks: new Set(),
+      tally: new StreamTally(host.room),
+    }
+    const { holder } = from
+    if (!tally.hasRoom(holder) || !tallyOfAll.hasRoom(holder)) {
+      sink.end('full')
+      return NOT_SUBSCRIBED
+    }
+    const missed = find(path)?.repository.replay(from)
+    for (const frame of missed ?? replayUnpublished(from.lastEventId)) {
+      sink.send(encoder.encode(frame))
+    }
+    sinks.add(sink)
+    streams.set(path, { sinks, tally })
+    for (const each of [tally, tallyOfAll]) each.add(holder)
+    return {
+      onPing: () => undefined,
+      close() {
+        if (!sinks.delete(sink)) return
+        for (const each of [tally, tallyOfAll]) each.remove(holder)
+        // Streams may be opened for any path, so those without streams must use no memory.
+        if (sinks.size === 0 && streams.get(path)?.sinks === sinks) streams.delete(path)
+      },
+    }
+  }
+
   return {
-    async sync(request) {
-      return send(make().repository.sync(request, host.now()))
-    },
-    async changes(request) {
-      return send(make().repository.changes(request, host.now()))
-    },
-    async read(query, ifNoneMatch) {
-      const known = find(false)
-      if (!known) return { state: 'unpublished' }
-      const { reads, awakeSince } = known
-      const now = new Date(host.now()).toISOString()
-      const info = { streams: streams.get(path)?.sinks.size ?? 0, awakeSince, now }
-      return reads.answer(query, info, ifNoneMatch)
-    },
-    async spend(id, expiresAt) {
-      return make().spend(id, expiresAt, host.now())
-    },
-    subscribe(from, sink) {
-      if (isEnding()) {
-        sink.end('closed')
-        return NOT_SUBSCRIBED
-      }
-      const { sinks, tally } = streams.get(path) ?? {
-        sinks: new Set(),
-        tally: new StreamTally(host.room),
-      }
-      const { holder } = from
-      if (!tally.hasRoom(holder) || !tallyOfAll.hasRoom(holder)) {
-        sink.end('full')
-        return NOT_SUBSCRIBED
-      }
-      const missed = find(false)?.repository.replay(from)
-      for (const frame of missed ?? replayUnpublished(from.lastEventId)) {
-        sink.send(encoder.encode(frame))
-      }
-      sinks.add(sink)
-      streams.set(path, { sinks, tally })
-      for (const each of [tally, tallyOfAll]) each.add(holder)
-      return {
-        onPing: () => undefined,
-        close() {
-          if (!sinks.delete(sink)) return
-          for (const each of [tally, tallyOfAll]) each.remove(holder)
-          // Streams may be opened for any path, so those without streams must use no memory.
-          if (sinks.size === 0 && streams.get(path)?.sinks === sinks) streams.delete(path)
+    open: (path) =>
+      ({
+        sync: async (request) => send(path, make(path).repository.sync(request, host.now())),
+        changes: async (request) => send(path, make(path).repository.changes(request, host.now())),
+        async read(query, ifNoneMatch) {
+          const known = find(path)
+          if (!known) return { state: 'unpublished' }
+          const { reads, awakeSince } = known
+          const now = new Date(host.now()).toISOString()
+          const info = { streams: streams.get(path)?.sinks.size ?? 0, awakeSince, now }
+          return reads.answer(query, info, ifNoneMatch)
         },
+        spend: async (id, expiresAt) => make(path).spend(id, expiresAt, host.now()),
+        subscribe: (from, sink) => subscribe(path, from, sink),
+      }) satisfies RepositoryHandle,
+    endStreams() {
+      isEnding = true
+      for (const { sinks } of [...streams.values()]) {
+        for (const sink of [...sinks]) sink.end('closed')
       }
     },
-  } satisfies RepositoryHandle
+  }
 }
