@@ -6,9 +6,8 @@ import { hostClock as clock } from '../worker/shared/clock.ts'
 import { Metrics } from '../worker/shared/metrics.ts'
 import { Board } from './board/board.ts'
 import { createFileReader, type RunOutput } from './files/file-reader.ts'
-import { FileTable } from './files/file-table.ts'
 import { HashCache } from './files/hash-cache.ts'
-import { intervalMs, Scan } from './files/scan.ts'
+import { intervalMs } from './files/scan.ts'
 import type { Store } from './layouts/layout.ts'
 import type { Log } from './log.ts'
 import { sidecarMetrics } from './metrics.ts'
@@ -50,9 +49,8 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
     progress?.end()
     plan.log(...event)
   }
-  const files = new FileTable()
   const read = createFileReader({ store, clock, runOutput })
-  const board = new Board(store, read, files)
+  const board = new Board(store, read)
   const publisher = new Publisher({
     edge,
     records: board,
@@ -67,14 +65,12 @@ export function openSidecar(plan: SidecarPlan): OpenSidecar {
   })
   counted.watch(
     () => publisher.status(),
-    () => files.size,
+    () => board.files.size,
   )
   const sidecar = new Sidecar({
     store,
     board,
     read,
-    files,
-    scan: new Scan(store, files),
     intervalMs,
     watch: plan.watch,
     publisher,

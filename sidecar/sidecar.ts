@@ -5,10 +5,9 @@
 import type { Clock } from '../worker/shared/clock.ts'
 import type { Board } from './board/board.ts'
 import type { FileReader } from './files/file-reader.ts'
-import type { FileTable } from './files/file-table.ts'
 import type { HashCache } from './files/hash-cache.ts'
 import { Intake } from './files/intake.ts'
-import type { Scan, ScanReport } from './files/scan.ts'
+import { type ScanReport, scan } from './files/scan.ts'
 import type { Store } from './layouts/layout.ts'
 import type { Log } from './log.ts'
 import type { Publisher } from './publish/publisher.ts'
@@ -27,12 +26,10 @@ const STALE_LOOK_MS = 60_000
 /** Where changes go. Nothing here waits for the edge: it may be away for a day. */
 export type PublishTarget = Pick<Publisher, 'changed' | 'store' | 'start' | 'close'>
 
-export interface SidecarDeps {
+interface SidecarDeps {
   store: Store
   board: Board
   read: FileReader
-  files: FileTable
-  scan: Pick<Scan, 'run'>
   /** Pause until the next scan, after one that took this much work. */
   intervalMs: (workMs: number, isWatched: boolean) => number
   /** Absent: only scans find what changed. */
@@ -72,10 +69,10 @@ export class Sidecar {
 
   constructor(deps: SidecarDeps) {
     this.#deps = deps
-    const { store, watch, clock, log, board, read, files } = deps
+    const { store, watch, clock, log, board, read } = deps
     this.#hints = new Hints({ store, watch, clock, log, onOpen: () => this.#wake() })
     this.#status = new StoreStatus(deps)
-    this.#intake = new Intake({ board, read, files, log, elapsed: () => clock.elapsed() })
+    this.#intake = new Intake({ board, read, log, elapsed: () => clock.elapsed() })
   }
 
   /** Resolves when the board is known and watched, or `run` ended before. */
@@ -193,9 +190,9 @@ export class Sidecar {
   }
 
   async #scan(why: string): Promise<ScanReport> {
-    const { scan, intervalMs, clock, log } = this.#deps
+    const { store, board, intervalMs, clock, log } = this.#deps
     if (why === PERIODIC) await this.#hints.armAgain()
-    const report = await scan.run()
+    const report = await scan(store, board.files)
     this.#scanAt(clock.elapsed() + intervalMs(report.workMs, this.#hints.isArmed), PERIODIC)
     const { state, files } = report
     log('debug', 'scan.done', { reason: why, state, files, changed: report.changed.length })

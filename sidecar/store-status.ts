@@ -5,7 +5,7 @@ import type { ScanReport } from './files/scan.ts'
 import type { Store } from './layouts/layout.ts'
 import type { Log } from './log.ts'
 
-export interface StoreStatusDeps {
+interface StoreStatusDeps {
   store: Pick<Store, 'root' | 'layout'>
   log: Log
   /** Of the sidecar. */

@@ -19,7 +19,7 @@ export class Board implements Records {
   readonly #store: StoreRules
   readonly #readFile: FileReader
   /** What is known of each file. */
-  readonly files: FileTable
+  readonly files = new FileTable()
   readonly #relations: Relations
   readonly #tree = new HashTree()
   readonly #parsed = new ParsedCache()
@@ -33,10 +33,9 @@ export class Board implements Records {
   #isAhead: boolean = false
   #settledAt = 0
 
-  constructor(store: StoreRules, read: FileReader, files = new FileTable()) {
+  constructor(store: StoreRules, read: FileReader) {
     this.#store = store
     this.#readFile = read
-    this.files = files
     this.#relations = new Relations(store)
   }
 

@@ -6,7 +6,7 @@ import { type Key, parseKey } from '../../worker/board/wire.ts'
 import { compact, type Fact, nameOf } from '../files/facts.ts'
 import type { Store } from '../layouts/layout.ts'
 
-export interface Held {
+interface Held {
   key: Key
   fact: Fact
 }

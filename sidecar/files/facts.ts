@@ -41,12 +41,12 @@ export interface LiveFact extends Origin {
   heartbeatAtMs: number
 }
 
-export interface RunFact extends Origin {
+interface RunFact extends Origin {
   kind: 'run'
   id: string
 }
 
-export interface BoardFact extends Origin {
+interface BoardFact extends Origin {
   kind: 'board'
   id: 'board'
   /** Of the last configuration that could be read. */
@@ -55,7 +55,7 @@ export interface BoardFact extends Origin {
   staleAfterMs: number
 }
 
-export interface SettingFact extends Origin {
+interface SettingFact extends Origin {
   kind: 'setting'
   id: string
   value: string

@@ -33,7 +33,7 @@ export type FileState =
 
 export type FileReader = (path: string, knownHash?: string) => FileState
 
-export interface FileReaderDeps {
+interface FileReaderDeps {
   store: Store
   clock: Pick<Clock, 'now'>
   /** What of runs leaves this machine; all else of them is never kept. */

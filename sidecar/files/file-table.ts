@@ -11,7 +11,7 @@ interface Several {
 }
 
 /** `racy`: the same stat, but read so soon after a write that another may hide behind it. */
-export type Difference = 'new' | 'differs' | 'racy' | 'same'
+type Difference = 'new' | 'differs' | 'racy' | 'same'
 
 const isSeveral = (kept: Fact | Several): kept is Several => 'facts' in kept
 

@@ -16,7 +16,7 @@ const SLICE = 500
 
 type CachedStore = Pick<Store, 'root' | 'layout' | 'classify'>
 
-export interface MadeBy {
+interface MadeBy {
   version: string
   runOutput: RunOutput
 }

@@ -10,21 +10,21 @@ import type { FileTable } from './file-table.ts'
 /** Longest synchronous work: a heartbeat of the edge or a signal must not wait for a burst. */
 const SLICE_MS = 5
 
-export interface Taken {
+interface Taken {
   /** Paths that said something new. */
   news: string[]
   /** Something could not be read; scan again. */
   later: boolean
 }
 
-export interface IntakeDeps {
+interface IntakeDeps {
   board: {
     hashOf(path: string): string | undefined
     /** null: the file is gone. */
     ingest(path: string, file: ParsedFile | null): void
+    files: Pick<FileTable, 'distrust'>
   }
   read: FileReader
-  files: FileTable
   log: Log
   elapsed: () => number
 }
@@ -73,19 +73,19 @@ export class Intake {
   }
 
   #takeOne(path: string): boolean {
-    const { board, read, files, log } = this.#deps
+    const { board, read, log } = this.#deps
     const known = board.hashOf(path)
     try {
       return this.#ingest(path, known, read(path, known))
     } catch (error) {
       log('error', 'file.defect', { path, error })
-      files.distrust(path)
+      board.files.distrust(path)
       return false
     }
   }
 
   #ingest(path: string, known: string | undefined, seen: FileState): boolean {
-    const { board, files, log } = this.#deps
+    const { board, log } = this.#deps
     switch (seen.state) {
       case 'later':
         log('debug', 'file.later', { path, why: seen.why })
@@ -93,7 +93,7 @@ export class Intake {
         this.#held.delete(path)
         // Never read before: listed with what hinders it, or a disk's error would hide a task.
         if (known === undefined && seen.file) board.ingest(path, seen.file)
-        files.distrust(path)
+        board.files.distrust(path)
         return false
       case 'gone':
         this.#held.delete(path)

@@ -51,30 +51,12 @@ export type Scanned = Pick<Store, 'root' | 'tasksIn' | 'folders' | 'configFile' 
 export const intervalMs = (workMs: number, isWatched: boolean): number =>
   isWatched ? Math.max(INTERVAL_MS, workMs / WORK_SHARE) : Math.max(POLL_MS, workMs / POLL_SHARE)
 
-export class Scan {
-  readonly #store: Scanned
-  readonly #table: FileTable
-  #running: Promise<ScanReport> | undefined
-
-  constructor(store: Scanned, table: FileTable) {
-    this.#store = store
-    this.#table = table
-  }
-
-  /** Scans once; a call meanwhile gets a scan that begins after this one. */
-  async run(): Promise<ScanReport> {
-    while (this.#running) await this.#running
-    this.#running = new Pass(this.#store, this.#table).run()
-    try {
-      return await this.#running
-    } finally {
-      this.#running = undefined
-    }
-  }
-}
+/** Scans once. One scan of a table at a time: the table counts what the last one has seen. */
+export const scan = (store: Scanned, table: FileTable): Promise<ScanReport> =>
+  new Scan(store, table).run()
 
 /** One scan under way. */
-class Pass {
+class Scan {
   readonly #store: Scanned
   readonly #table: FileTable
   /** Folder → why it could not be read. */

@@ -11,7 +11,7 @@ export type FileKind = 'task' | 'tasks' | 'session' | 'live' | 'run' | 'board' |
 
 /** A task as its file has it: what follows from other files is derived later, by the board. */
 export type TaskSource = Omit<Task, 'ready' | 'executionState' | 'sessionId'>
-export type SessionSource = Omit<Session, 'health' | 'live'>
+type SessionSource = Omit<Session, 'health' | 'live'>
 
 /**
  * What the tool makes of a task whatever its status says. `closed`: it is done. `held`: nobody is

@@ -5,7 +5,7 @@ import { TEXT_BYTES } from '../../worker/board/wire.ts'
 import { Fields } from './fields.ts'
 import { readYamlMap, YAML_BYTES } from './yaml.ts'
 
-export interface FrontMatter {
+interface FrontMatter {
   /** Empty when the front matter cannot be read. */
   fields: Fields
   /** What follows the front matter; cut. Undefined when the file is not text. */

@@ -8,7 +8,7 @@ import { isAlias, isMap, isNode, isScalar, isSeq, parseDocument, type Scalar } f
 export type Plain = null | boolean | number | string | Plain[] | { [key: string]: Plain }
 
 /** A number only where the number reads back as the same text: `1.10` and `007` stay text. */
-export function plainScalar(text: string): null | boolean | number | string {
+function plainScalar(text: string): null | boolean | number | string {
   if (text === '' || text === '~' || text === 'null') return null
   if (text === 'true') return true
   if (text === 'false') return false
@@ -22,7 +22,7 @@ export const YAML_BYTES = 256 << 10
 export const MAX_DEPTH = 64
 const TOO_DEEP = `it is nested more than ${MAX_DEPTH} deep`
 
-export type YamlMap =
+type YamlMap =
   | { ok: true; fields: Map<string, Plain>; problems: string[] }
   | { ok: false; why: string }
 

@@ -17,7 +17,7 @@ const MAX_DIRTY = 50_000
 const FLUSH_MS = 3_000
 const NEVER = Number.POSITIVE_INFINITY
 
-export interface PublisherDeps {
+interface PublisherDeps {
   edge: Edge
   records: Records
   clock: Clock

@@ -12,7 +12,7 @@ const LATE_HINT_MS = 5_000
 const ARM_AGAIN_MS = 30_000
 const NEVER = Number.POSITIVE_INFINITY
 
-export interface HintsDeps {
+interface HintsDeps {
   store: Store
   watch: Watch | undefined
   clock: Clock
@@ -22,7 +22,7 @@ export interface HintsDeps {
 }
 
 /** What was hinted in a window that is over. */
-export interface Hinted {
+interface Hinted {
   paths: ReadonlySet<string>
   /** When the window was opened, by `clock.elapsed()`. */
   since: number

@@ -6,9 +6,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, vi } from 'vitest'
 import { Board } from '../../sidecar/board/board.ts'
 import { createFileReader } from '../../sidecar/files/file-reader.ts'
-import { FileTable } from '../../sidecar/files/file-table.ts'
 import { HashCache } from '../../sidecar/files/hash-cache.ts'
-import { Scan } from '../../sidecar/files/scan.ts'
 import { openStore } from '../../sidecar/layouts/registry.ts'
 import { type PublishTarget, Sidecar } from '../../sidecar/sidecar.ts'
 import type { WatchEvents } from '../../sidecar/watch/watch.ts'
@@ -72,8 +70,7 @@ export async function openRig({ scanEveryMs = 60_000, clock = countingClock() }:
     reads.push(path)
     return real(path, known)
   }
-  const files = new FileTable()
-  const board = new Board(store, read, files)
+  const board = new Board(store, read)
   const watchers: WatchEvents[] = []
   const refusals: string[] = []
   const publisher: PublishTarget = {
@@ -89,8 +86,6 @@ export async function openRig({ scanEveryMs = 60_000, clock = countingClock() }:
     store,
     board,
     read,
-    files,
-    scan: new Scan(store, files),
     intervalMs: (_workMs, isWatched) => (isWatched ? scanEveryMs : 100),
     watch: async (_store, events) => {
       if (refusals.length > 0) throw new Error(refusals.pop())

@@ -3,19 +3,19 @@
 import { lstatSync } from 'node:fs'
 import { isRacy, type SeenStat } from '../../sidecar/files/facts.ts'
 import { FileTable } from '../../sidecar/files/file-table.ts'
-import { Scan, type Scanned, type ScanReport } from '../../sidecar/files/scan.ts'
+import { type Scanned, type ScanReport, scan } from '../../sidecar/files/scan.ts'
 
 export class ReadingScan {
   readonly table = new FileTable()
-  readonly #scan: Scan
+  readonly #store: Scanned
 
   constructor(store: Scanned) {
-    this.#scan = new Scan(store, this.table)
+    this.#store = store
   }
 
   /** `now`: the time when the files are read. */
   async run(now: number): Promise<ScanReport> {
-    const report = await this.#scan.run()
+    const report = await scan(this.#store, this.table)
     for (const path of [...report.changed, ...report.suspects]) {
       const stat = lstatSync(path, { throwIfNoEntry: false })
       if (stat) this.read(path, { ...stat, isRacy: isRacy(stat, now) })

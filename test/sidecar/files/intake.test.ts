@@ -1,10 +1,9 @@
 import { lstatSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Board } from '../../../sidecar/board/board.ts'
 import { FileTable } from '../../../sidecar/files/file-table.ts'
 import { Intake } from '../../../sidecar/files/intake.ts'
-import { Scan } from '../../../sidecar/files/scan.ts'
+import { scan } from '../../../sidecar/files/scan.ts'
 import { openStore } from '../../../sidecar/layouts/registry.ts'
 import { makeFolder } from '../layouts/store.ts'
 
@@ -15,22 +14,19 @@ test('a file that could not be read, and was removed without a hint, is reported
   const store = await openStore(dir)
   const path = join(store.root, 'tasks', 'A.md')
   const files = new FileTable()
-  const scan = new Scan(store, files)
   const { size, mtimeMs, ctimeMs, ino } = lstatSync(path)
   const stat = { size, mtimeMs, ctimeMs, ino, isRacy: false }
   files.put(path, { hash: 'known', facts: [], stat })
-  expect((await scan.run()).changed).not.toContain(path)
-  const board: Pick<Board, 'hashOf' | 'ingest'> = { hashOf: () => 'known', ingest: () => undefined }
+  expect((await scan(store, files)).changed).not.toContain(path)
   const intake = new Intake({
-    board: board as Board,
+    board: { hashOf: () => 'known', ingest: () => undefined, files },
     read: () => ({ state: 'later', why: 'a disk that fails' }),
-    files,
     log: () => undefined,
     elapsed: performance.now,
   })
   expect(await intake.take([path], () => undefined, never)).toEqual({ news: [], later: true })
-  expect((await scan.run()).changed).toContain(path)
+  expect((await scan(store, files)).changed).toContain(path)
   await intake.take([path], () => undefined, never)
   rmSync(path)
-  expect((await scan.run()).gone).toEqual([path])
+  expect((await scan(store, files)).gone).toEqual([path])
 })

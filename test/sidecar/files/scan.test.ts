@@ -16,7 +16,7 @@ import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { isRacy, type SeenStat } from '../../../sidecar/files/facts.ts'
 import { FileTable } from '../../../sidecar/files/file-table.ts'
-import { intervalMs, Scan } from '../../../sidecar/files/scan.ts'
+import { intervalMs, scan } from '../../../sidecar/files/scan.ts'
 import type { Store } from '../../../sidecar/layouts/layout.ts'
 import { ReadingScan } from '../../support/reading-scan.ts'
 
@@ -128,17 +128,17 @@ describe('Scan', () => {
 
   it('reports what it found until it was read', async () => {
     const table = new FileTable()
-    const scan = new Scan(store(), table)
-    expect((await scan.run()).changed).toHaveLength(4)
-    expect((await scan.run()).changed).toHaveLength(4)
+    const report = () => scan(store(), table)
+    expect((await report()).changed).toHaveLength(4)
+    expect((await report()).changed).toHaveLength(4)
     const stat = await seen(task('T-1'), later())
     table.put(task('T-1'), { hash: 'read', facts: [], stat })
-    expect((await scan.run()).changed).not.toContain(task('T-1'))
+    expect((await report()).changed).not.toContain(task('T-1'))
     table.distrust(task('T-1'))
-    expect((await scan.run()).changed).toContain(task('T-1'))
+    expect((await report()).changed).toContain(task('T-1'))
     await rm(task('T-1'))
-    expect((await scan.run()).gone).toEqual([task('T-1')])
-    expect((await scan.run()).gone).toEqual([task('T-1')])
+    expect((await report()).gone).toEqual([task('T-1')])
+    expect((await report()).gone).toEqual([task('T-1')])
   })
 
   it('reports what is new, what differs and what is gone, once', async () => {
@@ -301,18 +301,6 @@ describe('Scan', () => {
     scanning = false
     expect(report.files).toBe(2_004)
     expect(turns).toBeGreaterThan(1)
-  })
-
-  it('begins a further scan after the one under way when asked meanwhile', async () => {
-    const seen: string[] = []
-    const classify = (path: string) => {
-      seen.push(path)
-      return 'task' as const
-    }
-    const scan = new Scan(store({ classify }), new FileTable())
-    await Promise.all([scan.run(), scan.run()])
-    const half = seen.length / 2
-    expect(seen.slice(0, half)).toEqual(seen.slice(half))
   })
 })
 
