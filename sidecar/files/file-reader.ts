@@ -33,14 +33,12 @@ export type FileState =
 
 export type FileReader = (path: string, knownHash?: string) => FileState
 
-interface FileReaderDeps {
+/** `runOutput`: what of runs leaves this machine; all else of them is never kept. */
+export function createFileReader(deps: {
   store: Store
   clock: Pick<Clock, 'now'>
-  /** What of runs leaves this machine; all else of them is never kept. */
   runOutput: RunOutput
-}
-
-export function createFileReader(deps: FileReaderDeps): FileReader {
+}): FileReader {
   const { store, clock, runOutput } = deps
   return (path, knownHash) => {
     const kind = store.classify(path)
