@@ -1,4 +1,4 @@
-// What docs/shop.md and docs/events.md say is what the code does.
+// What docs/shop.md, docs/events.md and docs/payments.md say is what the code does.
 
 import { execFile } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -7,6 +7,7 @@ import { beforeAll, expect, it } from 'vitest'
 import { minorUnits } from '../../worker/payments/domain/money.ts'
 import { DRIVERS } from '../../worker/payments/gateways/registry.ts'
 import { whsecProblem } from '../../worker/payments/outbox/standard-webhook.ts'
+import { WEBHOOK_ROUTES } from '../../worker/payments/webhooks/route-names.ts'
 import { Problem, problemResponse, type Reason } from '../../worker/shared/problem.ts'
 
 let page: string
@@ -90,4 +91,11 @@ it('The command of docs/events.md makes a secret', async () => {
     /node -p "([^"]+randomBytes[^"]+)"/.exec(await readFile('docs/events.md', 'utf8')) ?? []
   const { stdout } = await promisify(execFile)(process.execPath, ['-p', program])
   expect(whsecProblem(stdout.trim())).toBeUndefined()
+})
+
+it('docs/payments.md names each route that gateways call back, with its path', async () => {
+  const docs = await readFile('docs/payments.md', 'utf8')
+  for (const [name, path] of Object.entries(WEBHOOK_ROUTES)) {
+    expect(docs).toContain(`| \`${name}\` | \`POST ${path}\` |`)
+  }
 })
