@@ -2,15 +2,14 @@
 
 import { hostClock } from './clock.ts'
 import { Connection, type ConnectionEvents } from './connection.ts'
-import { Credentials, claimsOf } from './credentials.ts'
-import { Edge } from './edge.ts'
+import { claimsOf, Edge } from './edge.ts'
 import { followLifecycle, isVisible, pageOrigin, report } from './host.ts'
 import { SharedLink } from './link-shared.ts'
 import { Reads } from './reads.ts'
 import { eventSourceStreams } from './stream-event-source.ts'
 import { fetchStreams } from './stream-fetch.ts'
 import type { Tabs } from './tabs.ts'
-import { browserTabs } from './tabs-browser.ts'
+import { browserTabs } from './tabs.ts'
 import { BoardError, type BoardWatch, type WatchBoardOptions } from './types.ts'
 import { Watch, type WatchDeps } from './watch.ts'
 
@@ -39,7 +38,7 @@ export function openWatch(options: WatchBoardOptions, deps: OpenDeps): BoardWatc
   const edge = new Edge({
     url,
     path: options.path,
-    credentials: new Credentials(options.token, clock),
+    token: options.token,
     // Browsers refuse to call a `fetch` that was detached from the global object.
     fetch: options.fetch ?? ((input, init) => fetch(input, init)),
     clock,

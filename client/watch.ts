@@ -1,14 +1,12 @@
 // Keeps one board up to date: fetches what a change message names, and calls the callbacks.
 
 import type { BoardStatus, Session, Task, TaskDetail } from '../api/types.ts'
-import { atATime } from './at-a-time.ts'
-import { isSame, nextState } from './board-state.ts'
+import { IDLE_MS, isSame, nextState, type Report, reportOf } from './board-state.ts'
 import type { Clock } from './clock.ts'
 import type { Lifecycle } from './host.ts'
 import type { Link, LinkEvents } from './link.ts'
 import { isNewer, parseMessage, taskRoute } from './message.ts'
 import type { ReadResult, Reads } from './reads.ts'
-import { IDLE_MS, type Report, reportOf } from './report.ts'
 import { Resource } from './resource.ts'
 import { isFinal } from './stream.ts'
 import {
@@ -325,6 +323,23 @@ export class Watch implements BoardWatch {
       callback()
     } catch (error) {
       this.#parts.report(error)
+    }
+  }
+}
+
+/** What it is given begins when fewer than `limit` others are under way, in order. */
+function atATime(limit: number) {
+  const waiting: (() => void)[] = []
+  let running = 0
+  return async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    if (running === limit) await new Promise<void>((begin) => waiting.push(begin))
+    else running++
+    try {
+      return await work()
+    } finally {
+      const begin = waiting.shift()
+      if (begin) begin()
+      else running--
     }
   }
 }

@@ -1,9 +1,8 @@
 // The host application's endpoint for events: one function from a request to its answer.
 
 import type { PaymentEvents } from '../api/types.ts'
-import { type EventName, isEventName } from '../worker/payments/domain/status.ts'
-import { createWebhookVerifier } from '../worker/payments/outbox/standard-webhook.ts'
-import { checkHandlers, secretsOf } from './check-options.ts'
+import { EVENT_NAMES, type EventName, isEventName } from '../worker/payments/domain/status.ts'
+import { createWebhookVerifier, whsecProblem } from '../worker/payments/outbox/standard-webhook.ts'
 import { type EventIds, eventIdsInMemory } from './event-ids.ts'
 import { type ReceivedEvent, type Refusal, readEvent } from './read-event.ts'
 
@@ -25,6 +24,19 @@ export interface HandleEventsOptions {
   onUnknown?: (event: ReceivedEvent) => unknown
   /** What a handler, `onUnknown` or `ids` threw. Default: `console.error`. */
   onError?: (error: unknown, event: ReceivedEvent | undefined) => unknown
+}
+
+export type EventsConfigCode = 'no_secret' | 'invalid_secret' | 'unknown_event' | 'invalid_handler'
+
+/** Match `code`, never the message. */
+export class EventsConfigError extends Error {
+  override readonly name = 'EventsConfigError'
+  readonly code: EventsConfigCode
+
+  constructor(code: EventsConfigCode, message: string) {
+    super(message)
+    this.code = code
+  }
 }
 
 export type EventReceiver = (request: Request) => Promise<Response>
@@ -97,7 +109,7 @@ export function createEventReceiver(
       if (now() < until) await attempt(event, () => ids.release(id))
       return failure('handler_failed')
     }
-    // Handled is handled: asking for it again would only have it handled twice.
+    // Not released: a retry would run the handler twice.
     await attempt(event, () => ids.complete(id))
     return taken()
   }
@@ -116,7 +128,7 @@ const SENTENCES: Record<Failure, string> = {
   payload_too_large: 'An event ends at 256 KiB.',
   invalid_signature: 'None of the secrets made this signature.',
   stale: 'It was signed more than five minutes ago, or the clocks are apart.',
-  invalid_body: 'This is no event.',
+  invalid_body: 'The body is not a Signalbox event.',
   in_progress: 'This event is being handled.',
   ids_unavailable: 'Whether this event was handled is not known.',
   handler_failed: 'The handler failed.',
@@ -152,4 +164,31 @@ function failure(reason: Failure): Response {
   if (reason === 'method_not_allowed') headers.set('Allow', 'POST')
   const body = { error: SENTENCES[reason], code: reason }
   return Response.json(body, { status: statusOf(reason), headers })
+}
+
+// What is wrong with the options is thrown at once, when the application starts.
+
+function secretsOf(secrets: string | readonly string[] | undefined): readonly string[] {
+  const list = typeof secrets === 'string' ? secrets.split(/\s+/) : (secrets ?? [])
+  const found = list.filter((secret) => secret !== '')
+  if (found.length === 0) {
+    throw new EventsConfigError('no_secret', 'secrets is empty: set what PAYMENT_EVENTS_SECRET is.')
+  }
+  for (const secret of found) {
+    const problem = whsecProblem(secret)
+    if (problem !== undefined) throw new EventsConfigError('invalid_secret', `secrets: ${problem}.`)
+  }
+  return found
+}
+
+function checkHandlers(on: object): void {
+  for (const [name, handler] of Object.entries(on ?? {})) {
+    if (!isEventName(name)) {
+      const known = EVENT_NAMES.join(', ')
+      throw new EventsConfigError('unknown_event', `on: there is no ${name}. There are ${known}.`)
+    }
+    if (handler !== undefined && typeof handler !== 'function') {
+      throw new EventsConfigError('invalid_handler', `on: ${name} must be a function.`)
+    }
+  }
 }

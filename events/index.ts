@@ -17,9 +17,9 @@ export type {
   WebhookPayload,
 } from '../api/types.ts'
 export type { EventName } from '../worker/payments/domain/status.ts'
-export { type EventsConfigCode, EventsConfigError } from './check-options.ts'
 export type { Claim, EventIds } from './event-ids.ts'
 export type { EventHandlers, EventReceiver, HandleEventsOptions } from './handle-events.ts'
+export { type EventsConfigCode, EventsConfigError } from './handle-events.ts'
 export { type NodeRequest, type NodeResponse, toNodeHandler } from './node-handler.ts'
 export type { ReceivedEvent } from './read-event.ts'
 

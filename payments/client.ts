@@ -1,4 +1,5 @@
-// The client of payments: a method for each operation.
+// The client of payments: a method for each operation, and how one request is made: token,
+// timeout, errors.
 
 import type {
   Gateway,
@@ -7,8 +8,13 @@ import type {
   TransactionStory,
   TransactionsPage,
 } from '../api/types.ts'
-import { createSend } from './send.ts'
-import { type Payments, PaymentsError, type PaymentsOptions, type WithKey } from './types.ts'
+import {
+  type Payments,
+  PaymentsError,
+  type PaymentsErrorCode,
+  type PaymentsOptions,
+  type WithKey,
+} from './types.ts'
 
 /** As the edge takes it. Another one could not be sent as a header. */
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
@@ -49,4 +55,85 @@ function queryOf(filter: object): string {
     if (value !== undefined) query.set(name, String(value))
   }
   return `?${query}`
+}
+
+/** Resolves to the answer. Rejects with a PaymentsError for every failure. */
+type Send = <Answer>(
+  method: 'GET' | 'POST',
+  path: string,
+  content?: { headers?: Readonly<Record<string, string>>; body?: object },
+) => Promise<Answer>
+
+const DEFAULT_TIMEOUT_MS = 30_000
+
+function createSend(options: PaymentsOptions): Send {
+  const { url, token, timeoutMs = DEFAULT_TIMEOUT_MS } = options
+  if (!url || !token) {
+    const missing = url ? 'token' : 'url'
+    throw new PaymentsError('invalid_options', `The client of payments needs its ${missing}.`)
+  }
+  const base = `${url.replace(/\/+$/, '')}/api/payments`
+  // The browser's fetch fails where it is called as a method of something else.
+  const doFetch: typeof fetch = options.fetch ?? ((input, init) => fetch(input, init))
+
+  return async <Answer>(
+    method: string,
+    path: string,
+    { headers = {}, body }: Parameters<Send>[2] = {},
+  ) => {
+    const init = {
+      method,
+      headers: {
+        Authorization: `Bearer ${await tokenOf(token)}`,
+        ...(body && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
+      ...(body && { body: JSON.stringify(body) }),
+      signal: AbortSignal.timeout(timeoutMs),
+    }
+    let response: Response
+    let text: string
+    try {
+      response = await doFetch(`${base}${path}`, init)
+      text = await response.text()
+    } catch (cause) {
+      throw new PaymentsError('unreachable', `There is no answer of ${url}: ${cause}`, { cause })
+    }
+    const answer = parse(text)
+    if (response.ok && answer) return answer as Answer
+    throw failureOf(response, answer ?? {})
+  }
+}
+
+async function tokenOf(token: NonNullable<PaymentsOptions['token']>): Promise<string> {
+  if (typeof token === 'string') return token
+  try {
+    return await token()
+  } catch (cause) {
+    throw new PaymentsError('invalid_options', `The token function failed: ${cause}`, { cause })
+  }
+}
+
+/** Undefined: it is no JSON object. */
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function failureOf({ status, headers }: Response, answer: Record<string, unknown>): PaymentsError {
+  const { error, code, transactionId } = answer
+  const retryAfterS = Number(headers.get('Retry-After') || Number.NaN)
+  const details = {
+    status,
+    transactionId: typeof transactionId === 'string' ? transactionId : undefined,
+    retryAfterS: Number.isNaN(retryAfterS) ? undefined : retryAfterS,
+    correlationId: headers.get('X-Correlation-Id') ?? undefined,
+  }
+  return typeof code === 'string'
+    ? new PaymentsError(code as PaymentsErrorCode, String(error), details)
+    : new PaymentsError('invalid_answer', `What answered ${status} is no Signalbox edge.`, details)
 }

@@ -251,13 +251,13 @@ describe('the imports', () => {
     const ports = [
       ...named('worker/board', ['repositories', 'sql']),
       ...named('worker/console', ['assets']),
-      ...named('client', ['link', 'stream', 'tabs']),
+      ...named('client', ['link', 'stream']),
       ...named('worker/payments', [
         ...['gateways/gateway', 'gateways/guard/guard', 'ledger/ledger', 'queries/queries'],
       ]),
       ...named('sidecar', ['watch/watch', 'publish/edge', 'layouts/layout', 'board/records']),
     ]
-    expect(ports).toHaveLength(14)
+    expect(ports).toHaveLength(13)
     const adapter = (file: string) => `${file.slice(0, -3)}-`
     expect(offences(ports, (name, { file }) => name.startsWith(adapter(file)))).toEqual([])
   })

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { Credentials } from '../../client/credentials.ts'
 import { Edge } from '../../client/edge.ts'
 import { Reads } from '../../client/reads.ts'
 import { FakeClock, settle } from '../support/fake-clock.ts'
@@ -17,7 +16,7 @@ function reading() {
   const edge = new Edge({
     url: 'https://edge.test/base',
     path: 'a/b',
-    credentials: new Credentials('t', clock),
+    token: 't',
     clock,
     fetch: (input, init) =>
       new Promise((resolve, reject) => {

@@ -3,7 +3,6 @@
 import { EventSource } from 'eventsource'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type Clock, hostClock } from '../../client/clock.ts'
-import { Credentials } from '../../client/credentials.ts'
 import { Edge as ClientEdge } from '../../client/edge.ts'
 import type { OpenStream, StreamSource } from '../../client/stream.ts'
 import { eventSourceStreams } from '../../client/stream-event-source.ts'
@@ -44,9 +43,8 @@ export function streamSourceContract(name: string, make: MakeSource, edge: () =>
     function sourceFor(repo: Repo, getToken: () => Promise<string>, over = edge()) {
       const fetchIt = ((input: string, init?: RequestInit) =>
         over.fetch(String(input).slice(over.origin.length), init)) as typeof fetch
-      const credentials = new Credentials(getToken, hostClock)
       const { origin: url } = over
-      const client = { url, path: repo.path, credentials, fetch: fetchIt, clock: hostClock }
+      const client = { url, path: repo.path, token: getToken, fetch: fetchIt, clock: hostClock }
       return make(new ClientEdge(client), hostClock, fetchIt)
     }
 
