@@ -4,8 +4,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { SignJWT } from 'jose'
 import { freePort } from '../../harness/free-port.ts'
-import { prepareWorkerd } from '../../local/workerd.ts'
-import { readWorkerSettings } from '../../local/wrangler-toml.ts'
+import { prepareWorkerd, readWorkerSettings } from '../../local/workerd.ts'
 import { WIRE } from '../../worker/board/wire.ts'
 import { AUTH_SECRET, startEdge } from '../payments/edge.ts'
 import { startProgram } from '../payments/process.ts'
@@ -96,14 +95,14 @@ async function startSharedWorker(dir: string): Promise<FanoutTarget> {
   const home = join(dir, 'home')
   mkdirSync(home, { recursive: true })
   const toml = readFileSync(join(HOME, 'wrangler.toml'), 'utf8')
-  const { compatibilityDate, compatibilityFlags } = readWorkerSettings(toml)
+  const { compatibility_date, compatibility_flags } = readWorkerSettings(toml)
   const main = relative(home, join(import.meta.dirname, 'shared-worker.ts'))
   writeFileSync(
     join(home, 'wrangler.toml'),
     [
       `main = ${JSON.stringify(main)}`,
-      `compatibility_date = ${JSON.stringify(compatibilityDate)}`,
-      `compatibility_flags = ${JSON.stringify(compatibilityFlags)}`,
+      `compatibility_date = ${JSON.stringify(compatibility_date)}`,
+      `compatibility_flags = ${JSON.stringify(compatibility_flags)}`,
       '[[durable_objects.bindings]]',
       'name = "TOPIC"',
       'class_name = "Topic"',

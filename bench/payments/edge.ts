@@ -6,8 +6,7 @@ import { join, relative, resolve } from 'node:path'
 import { freePort } from '../../harness/free-port.ts'
 import { edgeReady, edgeUrl, type PrepareEdge } from '../../local/edge.ts'
 import { embeddedUrl, prepareNode } from '../../local/node.ts'
-import { prepareWorkerd } from '../../local/workerd.ts'
-import { readWorkerSettings } from '../../local/wrangler-toml.ts'
+import { prepareWorkerd, readWorkerSettings } from '../../local/workerd.ts'
 import { fileOf } from '../../worker/payments/ledger/libsql/embedded-libsql.ts'
 import { stopsToo } from '../child.ts'
 import { API_KEY } from './callbacks.ts'
@@ -58,13 +57,9 @@ export function startBareEdge(dir: string): Promise<BenchEdge> {
   const home = join(dir, 'home')
   mkdirSync(home, { recursive: true })
   const toml = readFileSync(join(HOME, 'wrangler.toml'), 'utf8')
-  const { compatibilityDate, compatibilityFlags } = readWorkerSettings(toml)
+  const { compatibility_date, compatibility_flags } = readWorkerSettings(toml)
   const main = relative(home, join(import.meta.dirname, 'bare-worker.ts'))
-  const settings = {
-    main,
-    compatibility_date: compatibilityDate,
-    compatibility_flags: compatibilityFlags,
-  }
+  const settings = { main, compatibility_date, compatibility_flags }
   const lines = Object.entries(settings).map(
     ([name, value]) => `${name} = ${JSON.stringify(value)}`,
   )
